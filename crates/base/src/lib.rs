@@ -1,0 +1,30 @@
+//! The words every other crate speaks: ticks, times, quantities and the clocks they are read from.
+//!
+//! Two frames of reference never mix, so each has a type of its own:
+//!
+//! | type | counts | of |
+//! | --- | --- | --- |
+//! | [`Tick`], [`Ticks`] | periods of a radio's master clock ([`TickRate`]) | the radio |
+//! | [`MonoNs`] | nanoseconds of the monotonic clock | this host |
+//!
+//! A sample's time is always a `Tick`; when this host saw it is a `MonoNs`. What relates the two is a clock model, and
+//! it belongs to whoever owns both ends. Code that needs the time takes a [`Clock`], so that tests run on a
+//! [`VirtualClock`] and wait for nothing.
+//!
+//! ```
+//! use takt_base::{Tick, TickRate};
+//! let n200 = TickRate::from_hz(100_000_000).unwrap();
+//! let first = Tick(54_661);
+//! let second = first + n200.ticks_in(std::time::Duration::from_micros(2));
+//! assert_eq!(second - first, takt_base::Ticks(200));
+//! ```
+#![forbid(unsafe_code)]
+
+mod clock;
+mod quantity;
+mod tick;
+
+pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
+pub use num_complex::{Complex, Complex32};
+pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
+pub use tick::{Tick, TickRate, Ticks};

@@ -1,0 +1,3 @@
+//! The program: commands, progress, tables; no logic of its own.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! Kernels on slices and SigMF files

@@ -1,0 +1,9 @@
+//! The device side of an Ethernet radio: a software N200 that unmodified UHD takes for the real one.
+//!
+//! The device is a function of time ([`Device`]): datagrams and instants in, datagrams out, and the instant at which it
+//! wants to be called again. It has no socket, no clock, no thread and no randomness of its own. Two drivers run it: one
+//! on the host's clock and a packet engine, one on a virtual clock, where seconds of protocol take microseconds.
+
+mod device;
+
+pub use device::{Device, Outbox, Port, Sent};

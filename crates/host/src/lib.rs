@@ -1,0 +1,1 @@
+//! The Linux host: scheduling, affinity, memory, CPU accounting, doctor rules

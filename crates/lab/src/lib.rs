@@ -1,0 +1,1 @@
+//! Environments, workloads, experiments, the results store

@@ -1,0 +1,163 @@
+//! Frames lent in both directions: plain arrays of entries over one arena, the same for every engine.
+
+use std::net::SocketAddr;
+
+use takt_base::MonoNs;
+
+use crate::{EngineError, PortIndex, Wait};
+
+/// One received datagram, borrowed from its batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Datagram<'a> {
+    /// The local port it came to.
+    pub port: PortIndex,
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// When the kernel received it, on the engine's clock; `None` where the engine has no stamps.
+    pub arrived: Option<MonoNs>,
+    /// Its payload, cut to [`crate::Limits::max_payload_bytes`].
+    pub bytes: &'a [u8],
+}
+
+/// Where a received datagram lies in the arena. Written by engines, checked when read.
+#[derive(Clone, Copy, Debug)]
+pub struct RxEntry {
+    /// The local port it came to.
+    pub port: PortIndex,
+    /// Who sent it.
+    pub source: SocketAddr,
+    /// Kernel arrival stamp.
+    pub arrived: Option<MonoNs>,
+    /// First byte in the arena.
+    pub offset: usize,
+    /// Bytes.
+    pub len: usize,
+}
+
+/// What one receive call brought.
+#[derive(Clone, Copy, Debug)]
+pub struct RxBatch<'a> {
+    arena: &'a [u8],
+    entries: &'a [RxEntry],
+}
+
+impl<'a> RxBatch<'a> {
+    /// For engines: `entries` that reach outside `arena` read as empty datagrams, never beyond it.
+    #[must_use]
+    pub fn new(arena: &'a [u8], entries: &'a [RxEntry]) -> RxBatch<'a> {
+        RxBatch { arena, entries }
+    }
+
+    /// Datagrams in it.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether the wait ran out with nothing.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The datagrams, in the order they took effect.
+    pub fn iter(&self) -> impl Iterator<Item = Datagram<'a>> + use<'a> {
+        let arena = self.arena;
+        self.entries.iter().map(move |e| Datagram {
+            port: e.port,
+            source: e.source,
+            arrived: e.arrived,
+            bytes: e.offset.checked_add(e.len).and_then(|end| arena.get(e.offset..end)).unwrap_or(&[]),
+        })
+    }
+}
+
+/// A frame filled and waiting to be sent.
+#[derive(Clone, Copy, Debug)]
+pub struct TxEntry {
+    /// The local port it leaves from.
+    pub port: PortIndex,
+    /// Destination; `None` = the port's connected peer.
+    pub to: Option<SocketAddr>,
+    /// First byte in the arena.
+    pub offset: usize,
+    /// Bytes filled.
+    pub len: usize,
+}
+
+/// How an engine gets frames out. Implemented by engines, called by [`TxBatch::send`].
+pub trait Transmit {
+    /// Sends `entries` in order from `arena`; returns how many the kernel took before `wait` ran out.
+    ///
+    /// # Errors
+    /// The port is gone for good.
+    fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError>;
+}
+
+/// Writable frames, lent by the engine. Frame n starts at `n * stride` of the arena.
+pub struct TxBatch<'a> {
+    arena: &'a mut [u8],
+    stride: usize,
+    entries: &'a mut Vec<TxEntry>,
+    room: usize,
+    engine: &'a mut dyn Transmit,
+}
+
+impl<'a> TxBatch<'a> {
+    /// For engines. `entries` must have been created with room for `room` entries, so that pushing never allocates.
+    #[must_use]
+    pub fn new(
+        arena: &'a mut [u8],
+        stride: usize,
+        entries: &'a mut Vec<TxEntry>,
+        room: usize,
+        engine: &'a mut dyn Transmit,
+    ) -> TxBatch<'a> {
+        entries.clear();
+        let room = room.min(entries.capacity()).min(arena.len().checked_div(stride).unwrap_or(0));
+        TxBatch { arena, stride, entries, room, engine }
+    }
+
+    /// Frames that can still be pushed.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.room - self.entries.len()
+    }
+
+    /// Frames pushed so far.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether nothing was pushed.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Lets `fill` write one frame (it sees the whole frame and returns how many bytes count; more than fit are cut).
+    /// `false`, without calling it, when no frame is left.
+    pub fn push(&mut self, port: PortIndex, to: Option<SocketAddr>, fill: impl FnOnce(&mut [u8]) -> usize) -> bool {
+        if self.room() == 0 {
+            return false;
+        }
+        let offset = self.entries.len() * self.stride;
+        let frame = &mut self.arena[offset..offset + self.stride];
+        let len = fill(frame).min(self.stride);
+        self.entries.push(TxEntry { port, to, offset, len });
+        true
+    }
+
+    /// Sends what was pushed, in order; returns how many datagrams the kernel took before `wait` ran out. A datagram
+    /// answered by an earlier ICMP refusal counts as taken: the refusal is in [`crate::Engine::refused`].
+    ///
+    /// # Errors
+    /// The port is gone for good.
+    pub fn send(self, wait: Wait) -> Result<usize, EngineError> {
+        if self.entries.is_empty() {
+            return Ok(0);
+        }
+        self.engine.transmit(self.arena, self.entries, wait)
+    }
+}

@@ -1,0 +1,52 @@
+//! What an engine is asked to open.
+
+use std::net::SocketAddr;
+
+/// Which of an engine's local ports: its place in [`Config::ports`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PortIndex(pub u8);
+
+/// One local UDP port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PortSpec {
+    /// Local address; port 0 lets the kernel choose.
+    pub bind: SocketAddr,
+    /// Connect to this peer: other sources are then filtered out by the kernel, and frames may leave it unnamed.
+    pub peer: Option<SocketAddr>,
+}
+
+/// What an engine is asked to open. Start from [`Config::new`] and change what matters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The local ports, **in the order in which their datagrams take effect** when they arrived together: a datagram on
+    /// an earlier port is never handed out after a later-arrived one on a later port (N200: commands before samples).
+    pub ports: Vec<PortSpec>,
+    /// Datagrams a batch holds at most, each direction.
+    pub batch: usize,
+    /// Largest payload of one datagram, bytes. What arrives longer is cut, counted and marked.
+    pub max_payload_bytes: usize,
+    /// Kernel receive buffer asked for, bytes, each port. What was granted is in [`crate::Limits`].
+    pub recv_buffer_bytes: usize,
+    /// Kernel send buffer asked for, bytes, each port.
+    pub send_buffer_bytes: usize,
+    /// Let the kernel carry several datagrams as one aggregate (UDP GSO and GRO) where it can.
+    pub aggregate: bool,
+    /// Ask the kernel for arrival stamps. Without them [`crate::Datagram::arrived`] is `None`.
+    pub stamps: bool,
+}
+
+impl Config {
+    /// Batches of 64, payloads to 1472 bytes (an Ethernet frame), buffers of 4 MiB, single datagrams, arrival stamps.
+    #[must_use]
+    pub fn new(ports: Vec<PortSpec>) -> Config {
+        Config {
+            ports,
+            batch: 64,
+            max_payload_bytes: 1472,
+            recv_buffer_bytes: 4 << 20,
+            send_buffer_bytes: 4 << 20,
+            aggregate: false,
+            stamps: true,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The contract every engine keeps.
+
+use std::io;
+use std::net::SocketAddr;
+
+use takt_base::MonoNs;
+
+use crate::{PortIndex, RxBatch, TxBatch};
+
+/// How long a call may wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wait {
+    /// Not at all.
+    Poll,
+    /// Until this instant of the engine's clock (the monotonic clock; virtual in tests).
+    Until(MonoNs),
+}
+
+/// Datagrams in and out, in batches, in memory that belongs to the engine.
+pub trait Engine: Send {
+    /// Takes what is there, at most [`Limits::batch`] datagrams, in the order they took effect (see
+    /// [`Config::ports`](crate::Config::ports)); empty when `wait` has run out. The batch is the engine's memory: it
+    /// goes back at the next call, so leaking one loses nothing.
+    ///
+    /// # Errors
+    /// The socket, ring or port is gone for good. A full queue or an ICMP answer is a counter, not an error.
+    fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError>;
+
+    /// Lends up to `want` writable frames (fewer when the ring is shorter; never more than [`Limits::batch`]). What is
+    /// pushed leaves in order on [`TxBatch::send`]; what is not sent is forgotten on drop.
+    fn reserve(&mut self, want: usize) -> TxBatch<'_>;
+
+    /// A destination that answered "port unreachable" since the last call; `None` when all are told.
+    fn refused(&mut self) -> Option<Refusal>;
+
+    /// The local address of a port, as bound (the kernel's choice filled in). `None` for a port it does not own.
+    fn local(&self, port: PortIndex) -> Option<SocketAddr>;
+
+    /// What was granted at opening: fixed from then on.
+    fn limits(&self) -> Limits;
+
+    /// Monotonic since opening.
+    fn counters(&self) -> Counters;
+}
+
+/// Somebody told us by ICMP that nobody listens there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The local port that had sent.
+    pub port: PortIndex,
+    /// Where to.
+    pub to: SocketAddr,
+}
+
+/// What an engine can do: measured at opening, then fixed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Datagrams a batch holds at most.
+    pub batch: usize,
+    /// Largest payload, bytes.
+    pub max_payload_bytes: usize,
+    /// Receive buffer the kernel granted per port, payload bytes it was asked to hold (the kernel doubles this for its
+    /// own bookkeeping; the doubling is taken off again here).
+    pub recv_buffer_bytes: usize,
+    /// Send buffer the kernel granted per port, likewise.
+    pub send_buffer_bytes: usize,
+    /// Whether datagrams carry the kernel's arrival stamp.
+    pub stamps: bool,
+    /// Whether sends may leave as aggregates (UDP GSO).
+    pub aggregates_sends: bool,
+    /// Whether receives may arrive as aggregates (UDP GRO).
+    pub aggregates_receives: bool,
+}
+
+/// Counts since opening, over all ports. `None` = this engine cannot see it, which is not 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Datagrams handed to the caller.
+    pub received_datagrams: u64,
+    /// Payload bytes handed to the caller.
+    pub received_bytes: u64,
+    /// System calls (or ring visits) that received.
+    pub receive_calls: u64,
+    /// Datagrams longer than a frame, cut.
+    pub truncated_datagrams: u64,
+    /// Datagrams the kernel took.
+    pub sent_datagrams: u64,
+    /// Payload bytes the kernel took.
+    pub sent_bytes: u64,
+    /// System calls that sent.
+    pub send_calls: u64,
+    /// Datagrams the kernel would not take in the time allowed (full send buffer), given back to the caller.
+    pub unsent_datagrams: u64,
+    /// Datagrams the kernel dropped because a port's receive buffer was full.
+    pub receive_buffer_drops: Option<u64>,
+    /// ICMP "port unreachable" answers.
+    pub refusals: u64,
+}
+
+/// The engines by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// One system call a datagram.
+    Socket,
+    /// Batches through `sendmmsg` and `recvmmsg`.
+    Mmsg,
+}
+
+/// Why an engine could not be opened or has ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// A call on one of its ports.
+    #[error("{call} on {addr}")]
+    Port {
+        /// The system call, by name.
+        call: &'static str,
+        /// The local address of the port.
+        addr: SocketAddr,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// The configuration is not one this engine can open.
+    #[error("{what}: {got} (want {want})")]
+    Config {
+        /// The field.
+        what: &'static str,
+        /// Its value.
+        got: u64,
+        /// The range it must be in.
+        want: &'static str,
+    },
+}

@@ -1,0 +1,21 @@
+//! Datagrams in and out, in batches, in memory that belongs to the engine.
+//!
+//! An [`Engine`] owns a set of local ports and covers them all with one wait. What arrives is lent as an [`RxBatch`]
+//! and goes back at the next call; what leaves is written into frames lent by [`Engine::reserve`]. Above this crate
+//! nothing knows which engine it talks to.
+//!
+//! | engine | a system call carries | needs |
+//! | --- | --- | --- |
+//! | `socket` | one datagram, as UHD's own transport does | nothing |
+//! | `mmsg` | a batch; optionally aggregates that the kernel splits (UDP GSO) and joins (GRO) | Linux |
+//!
+//! An engine never blocks longer than it was told to, allocates nothing after opening, and treats every length and
+//! address the kernel hands it as a claim to be checked.
+
+mod batch;
+mod config;
+mod engine;
+
+pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
+pub use config::{Config, PortIndex, PortSpec};
+pub use engine::{Counters, Engine, EngineError, EngineKind, Limits, Refusal, Wait};

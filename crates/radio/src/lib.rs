@@ -1,0 +1,1 @@
+//! The host side of a radio: discovery, drivers, streamers, flow control, time

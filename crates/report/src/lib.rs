@@ -1,0 +1,1 @@
+//! Figures, HTML report, terminal view, verdict

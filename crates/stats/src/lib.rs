@@ -1,0 +1,1 @@
+//! Estimators, intervals, histograms, comparisons: pure functions
