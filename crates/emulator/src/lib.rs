@@ -5,5 +5,7 @@
 //! on the host's clock and a packet engine, one on a virtual clock, where seconds of protocol take microseconds.
 
 mod device;
+pub mod sink;
+pub mod source;
 
 pub use device::{Device, Outbox, Port, Sent};
