@@ -22,9 +22,11 @@
 
 mod clock;
 mod quantity;
+mod stop;
 mod tick;
 
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
 pub use num_complex::{Complex, Complex32};
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
+pub use stop::Stop;
 pub use tick::{Tick, TickRate, Ticks};

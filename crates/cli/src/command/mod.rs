@@ -1,0 +1,73 @@
+//! The commands, one file each.
+
+mod agent;
+mod check;
+mod clean;
+mod doctor;
+mod emulate;
+mod experiment;
+mod find;
+mod play;
+mod probe;
+mod rate;
+mod record;
+mod report;
+mod udp;
+
+use clap::Subcommand;
+
+use crate::answer::Answer;
+use crate::output::Output;
+
+/// One variant a command; its documentation is the line in `takt --help`.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Will this host keep up with a radio? Measures, answers, says what limits it and what mends it.
+    Check(check::Args),
+    /// Run software radios that unmodified UHD takes for real ones.
+    Emulate(emulate::Args),
+    /// Discover radios.
+    Find(find::Args),
+    /// Describe a radio.
+    Probe(probe::Args),
+    /// Record samples from a radio into a SigMF file.
+    Record(record::Args),
+    /// Play a SigMF file to a radio.
+    Play(play::Args),
+    /// Stream at a rate and count everything that goes wrong.
+    Rate(rate::Args),
+    /// Datagram load: throughput, loss by place, jitter, latency.
+    Udp(udp::Args),
+    /// Run experiments, list and export their records.
+    Experiment(experiment::Args),
+    /// Draw the report of a run again.
+    Report(report::Args),
+    /// What in this host stands in the way, and the change that mends it.
+    Doctor(doctor::Args),
+    /// Do the lab's work inside an environment; speaks JSON lines over standard input and output.
+    #[command(hide = true)]
+    Agent(agent::Args),
+    /// Remove whatever a killed run left behind.
+    Clean(clean::Args),
+}
+
+impl Command {
+    /// Carries the command out.
+    pub fn run(self, output: &Output) -> miette::Result<Answer> {
+        match self {
+            Command::Check(args) => check::run(args, output),
+            Command::Emulate(args) => emulate::run(args, output),
+            Command::Find(args) => find::run(args, output),
+            Command::Probe(args) => probe::run(args, output),
+            Command::Record(args) => record::run(args, output),
+            Command::Play(args) => play::run(args, output),
+            Command::Rate(args) => rate::run(args, output),
+            Command::Udp(args) => udp::run(args, output),
+            Command::Experiment(args) => experiment::run(args, output),
+            Command::Report(args) => report::run(args, output),
+            Command::Doctor(args) => doctor::run(args, output),
+            Command::Agent(args) => agent::run(args, output),
+            Command::Clean(args) => clean::run(args, output),
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! Standard output and standard error, as the reader wants them: text or JSON, terminal or pipe.
+
+use std::io::{IsTerminal, Write, stderr, stdout};
+
+use serde::Serialize;
+
+/// Where a command prints. A reader who has left (broken pipe) is not an error.
+#[derive(Clone, Copy, Debug)]
+pub struct Output {
+    json: bool,
+    terminal: bool,
+}
+
+impl Output {
+    /// `json`: one document on standard output and nothing else there.
+    #[must_use]
+    pub fn new(json: bool) -> Output {
+        Output { json, terminal: stdout().is_terminal() }
+    }
+
+    /// Whether the reader asked for JSON.
+    #[must_use]
+    pub fn wants_json(&self) -> bool {
+        self.json
+    }
+
+    /// Whether something that moves (a progress bar) may be drawn on standard error.
+    #[must_use]
+    pub fn may_draw(&self) -> bool {
+        self.terminal && !self.json && stderr().is_terminal()
+    }
+
+    /// Prints a line at once, also into a pipe: whoever waits for `ready` must see it.
+    pub fn line(&self, text: impl AsRef<str>) {
+        let mut out = stdout().lock();
+        let _ = writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush());
+    }
+
+    /// A line for people on standard error: progress, warnings.
+    pub fn note(&self, text: impl AsRef<str>) {
+        let _ = writeln!(stderr().lock(), "{}", text.as_ref());
+    }
+
+    /// Prints the JSON document if the reader asked for JSON, else the text.
+    ///
+    /// # Errors
+    /// The value can't be written as JSON (a map with keys that are no strings).
+    pub fn result<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> miette::Result<()> {
+        if self.json {
+            let document = serde_json::to_string_pretty(value).map_err(|e| miette::miette!("JSON: {e}"))?;
+            self.line(document);
+        } else {
+            self.line(text().trim_end());
+        }
+        Ok(())
+    }
+
+    /// Tells on standard error why a command could not be carried out; with `--json` also as a document.
+    pub fn error(&self, report: &miette::Report) {
+        if self.json {
+            let causes: Vec<String> = report.chain().skip(1).map(ToString::to_string).collect();
+            let document = serde_json::json!({
+                "error": report.to_string(),
+                "why": causes,
+                "fix": report.help().map(|h| h.to_string()),
+            });
+            self.line(document.to_string());
+        }
+        let _ = write!(stderr().lock(), "{report:?}");
+    }
+}

@@ -1,0 +1,118 @@
+//! Errors as people read them: what, why, the fix, and what else would work.
+//!
+//! ```text
+//! error: an N200 can't stream at 22 MS/s
+//!   why   22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)
+//!   fix   --rx 20M (divide by 5)  or  --rx 25M (divide by 4)
+//! ```
+//!
+//! Crates say what went wrong as types; a command turns them into a [`Story`], because only it knows which flag mends
+//! it. An error that points into a file keeps miette's own drawing of the place.
+
+use std::error::Error;
+use std::fmt;
+
+use miette::{Diagnostic, GraphicalReportHandler, ReportHandler};
+
+/// Draws every error of the program in the form above.
+pub fn install() {
+    // Only a second call can be refused, and main calls once.
+    let _ = miette::set_hook(Box::new(|_| Box::new(Teller)));
+}
+
+/// An error with its remedy.
+#[derive(Debug)]
+pub struct Story {
+    what: String,
+    why: Option<Box<dyn Error + Send + Sync>>,
+    fix: Option<String>,
+}
+
+impl Story {
+    /// What could not be done, in the words of whoever asked for it: `an N200 can't stream at 22 MS/s`.
+    pub fn new(what: impl Into<String>) -> Story {
+        Story { what: what.into(), why: None, fix: None }
+    }
+
+    /// The cause, with its own causes behind it.
+    #[must_use]
+    pub fn why(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Story {
+        self.why = Some(cause.into());
+        self
+    }
+
+    /// What to do; a further line is an alternative.
+    #[must_use]
+    pub fn fix(mut self, fix: impl Into<String>) -> Story {
+        self.fix = Some(fix.into());
+        self
+    }
+}
+
+impl fmt::Display for Story {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl Error for Story {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.why.as_deref().map(|cause| cause as &(dyn Error + 'static))
+    }
+}
+
+impl Diagnostic for Story {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        self.fix.as_ref().map(|fix| Box::new(fix) as Box<dyn fmt::Display>)
+    }
+}
+
+/// Draws a diagnostic as a story.
+struct Teller;
+
+impl ReportHandler for Teller {
+    fn debug(&self, error: &dyn Diagnostic, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if error.source_code().is_some() {
+            return GraphicalReportHandler::new().render_report(f, error);
+        }
+        writeln!(f, "error: {error}")?;
+        let mut cause = error.source();
+        while let Some(why) = cause {
+            aligned(f, "why", &why.to_string())?;
+            cause = why.source();
+        }
+        if let Some(help) = error.help() {
+            for (n, line) in help.to_string().lines().enumerate() {
+                aligned(f, if n == 0 { "fix" } else { "or" }, line)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn aligned(f: &mut fmt::Formatter<'_>, label: &str, text: &str) -> fmt::Result {
+    let mut lines = text.lines();
+    writeln!(f, "  {label:<5} {}", lines.next().unwrap_or_default())?;
+    lines.try_for_each(|line| writeln!(f, "        {line}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_story_tells_what_why_and_the_ways_out() {
+        install();
+        let cause = std::io::Error::other("22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)");
+        let story = Story::new("an N200 can't stream at 22 MS/s")
+            .why(cause)
+            .fix("--rx 20M (divide by 5)\n--rx 25M (divide by 4)");
+        let drawn = format!("{:?}", miette::Report::new(story));
+        assert_eq!(
+            drawn,
+            "error: an N200 can't stream at 22 MS/s\n  \
+             why   22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)\n  \
+             fix   --rx 20M (divide by 5)\n  or    --rx 25M (divide by 4)\n"
+        );
+    }
+}
