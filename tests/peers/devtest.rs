@@ -1,0 +1,69 @@
+//! UHD's own device test suite, which has no list for this radio: ours names its classes and what they get.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::peer;
+use crate::row::Row;
+
+const DEVTEST: &str = "/usr/libexec/uhd/tests/devtest";
+
+/// Without a `products` key: discovery reports no product for this family, and the suite would look it up.
+const LIST: &str = r#"
+"""Device tests for the N2x0 family."""
+
+from benchmark_rate_test import uhd_benchmark_rate_test
+from gpio_test import gpio_test
+from list_sensors_test import list_sensors_test
+from rx_samples_to_file_test import rx_samples_to_file_test
+from test_messages_test import test_messages_test
+from test_pps_test import uhd_test_pps_test
+from tx_bursts_test import uhd_tx_bursts_test
+from tx_waveforms_test import uhd_tx_waveforms_test
+from usrp_probe_test import uhd_usrp_probe_test
+
+uhd_benchmark_rate_test.tests = {
+    "duplex": {
+        "duration": 2,
+        "direction": "tx,rx",
+        "chan": "0",
+        "rate": 1e6,
+        "acceptable-underruns": 0,
+        "acceptable-late": 0,
+        "acceptable-dropped-samples": 0,
+        "acceptable-overruns": 0,
+        "acceptable-sequence-errors": 0,
+    },
+}
+rx_samples_to_file_test.tests = {"default": {"duration": 1, "subdev": "A:0", "rate": 5e6}}
+uhd_tx_waveforms_test.tests = {"chan0": {"chan": "0"}}
+uhd_test_pps_test.tests = {"default": {"source": "external"}}
+"#;
+
+#[test]
+fn devtest_runs_its_nine_tests() {
+    if !Path::new(DEVTEST).is_dir() {
+        return peer::skip("devtest", DEVTEST);
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let (tests, logs) = (folder.path().join("dt"), folder.path().join("logs"));
+    fs::create_dir_all(&tests).expect("a folder");
+    fs::create_dir_all(&logs).expect("a folder");
+    for entry in fs::read_dir(DEVTEST).expect("devtest can be listed").flatten() {
+        if entry.path().extension().is_some_and(|e| e == "py") {
+            symlink(entry.path(), tests.join(entry.file_name())).expect("a link");
+        }
+    }
+    fs::write(tests.join("devtest_n2x0.py"), LIST).expect("our list");
+    // The suite sleeps twice 15 s a test: some five minutes for nine.
+    Row { number: 30, needs: &["python3", "benchmark_rate"], emulator: &[] }.judged_by(|addr| {
+        let (tests, logs) = (tests.display(), logs.display());
+        let args = format!(
+            "{tests}/run_testsuite.py --src-dir {tests} --devtest-pattern n2x0 --args addr={addr} \
+             --build-dir /usr/libexec/uhd --log-dir {logs}"
+        );
+        peer::run("python3", &args, Duration::from_secs(900)).ok()?.says("Ran 9 tests")?.says("\nOK").map(drop)
+    });
+}

@@ -1,0 +1,19 @@
+//! The software N200 before judges nobody here wrote: Debian's UHD 4.3, GNU Radio, SoapySDR and tshark, unmodified.
+//!
+//! One row of `docs/reference/acceptance.md` is one test, and one command runs it:
+//!
+//! ```text
+//! cargo test --release --test peers -- row_07 --nocapture
+//! ```
+//!
+//! A machine without the peers skips aloud; with `TAKT_REQUIRE_PEERS=1` (as in CI) a missing peer is a failure. These
+//! are real-time programs on a shared machine: a row may be repeated, aloud and at most three times, but only when the
+//! emulator itself counted that it was late. Rows take turns, whatever the number of test threads.
+
+mod acceptance;
+mod devtest;
+mod dissect;
+mod emulator;
+mod namespaces;
+mod peer;
+mod row;
