@@ -13,7 +13,18 @@ pub struct BurstEdges {
 
 /// What leaves the DAC: contiguous samples of a running burst, `step` ticks each.
 pub trait Sink: Send {
-    /// Takes the samples of ticks `first`, `first + step`, ... of the free-running counter. Never allocates, locks or
-    /// waits.
+    /// The radio frequency at which 0 Hz of the samples leaves from tick `from` on, in Hz (oscillator, DAC shift and DUC
+    /// word together).
+    fn tuned(&mut self, from: Tick, centre_hz: f64) {
+        let _ = (from, centre_hz);
+    }
+
+    /// False: the samples would be thrown away, so the device need not even decode them.
+    fn wants_samples(&self) -> bool {
+        true
+    }
+
+    /// Takes the samples of ticks `first`, `first + step`, ... of the free-running counter, no later than the device
+    /// reaches `first`. Never allocates, locks or waits.
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges);
 }

@@ -1,12 +1,26 @@
 //! What an emulated receiver hears.
 
-use takt_base::{Complex32, Tick};
+use takt_base::{Complex32, Tick, Ticks};
 
 /// Complex baseband at the ADC, full scale 1.0.
 pub trait Source: Send {
     /// True: samples are exact 16-bit patterns (k/32768) that bypass gain and mixer (counter, recorded wire data).
     fn raw(&self) -> bool {
         false
+    }
+
+    /// The radio frequency that is 0 Hz in `out` from tick `from` on, in Hz (oscillator and DDC word together). Sources
+    /// that stand alone give signals relative to the tuned centre and ignore it.
+    fn tuned(&mut self, from: Tick, centre_hz: f64) {
+        let _ = (from, centre_hz);
+    }
+
+    /// How many ticks beyond the last sample of a block must have happened before the source can fill it exactly (half a
+    /// resampling filter). May change whenever a sink takes samples; ask again at each deadline. The device sends the
+    /// packet that much later; its time stamps do not move.
+    fn lookahead(&self, step: u32) -> Ticks {
+        let _ = step;
+        Ticks(0)
     }
 
     /// Fills `out`: sample n belongs to free-running device tick `first + n * step`. Never allocates, locks or waits.
