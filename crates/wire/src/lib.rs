@@ -1,1 +1,20 @@
-//! Bytes on the wire: VITA-49, N200 control and FIFO packets, EEPROM images, sample formats
+//! Bytes on the wire: packets of Ethernet radios as views on byte slices, and sample formats.
+//!
+//! Pure functions: no I/O, no clock, no allocation, no state. A parser takes a datagram, compares every length in it
+//! with what is there, and returns a small `Copy` value that may borrow the payload; after that nothing can fail. A
+//! writer fills the front of the caller's slice and returns how many bytes count. Nothing a datagram contains can
+//! panic or read beyond it. Time stamps are raw `u64` ticks here; newtypes begin above this crate.
+//!
+//! | module | holds |
+//! | --- | --- |
+//! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
+//! | [`sample`] | sc16 and sc8 to complex numbers and back |
+
+#![deny(unsafe_code)]
+
+mod error;
+pub mod n200;
+pub mod sample;
+mod words;
+
+pub use error::WireError;

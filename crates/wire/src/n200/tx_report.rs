@@ -1,0 +1,107 @@
+//! Flow control and async messages, device to host from the transmit port.
+
+use crate::{WireError, words};
+
+const WHAT: &str = "TX report";
+const HEADER: u32 = 0x5010_0006;
+const COUNT: u32 = 0x000F_0000;
+
+/// A report: 24 bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TxReport {
+    /// 0 to 15; counts reports, hosts ignore it.
+    pub count: u8,
+    /// What the host wrote to the report stream id register; hosts drop any other.
+    pub stream_id: u32,
+    /// When it happened.
+    pub tick: u64,
+    /// What happened.
+    pub event: TxEvent,
+    /// Sequence number of the last packet taken by the DSP; all ones before the first.
+    pub sequence: u32,
+}
+
+/// What a report tells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TxEvent {
+    /// How far the device has come; never reaches the user.
+    FlowControl,
+    /// The last sample of a burst has left.
+    BurstAck,
+    /// No packet was there when the next sample was due.
+    Underflow,
+    /// The first packet of a burst had a wrong number.
+    SequenceError,
+    /// The first packet of a burst came after its time.
+    TimeError,
+    /// Underflow in the middle of a packet; hardware only.
+    UnderflowInPacket,
+    /// A packet inside a burst had a wrong number.
+    SequenceErrorInBurst,
+    /// Any other code.
+    Other(u16),
+}
+
+impl TxEvent {
+    /// The event of a code; codes with a name never become [`TxEvent::Other`].
+    #[must_use]
+    pub fn from_code(code: u16) -> Self {
+        match code {
+            0x00 => Self::FlowControl,
+            0x01 => Self::BurstAck,
+            0x02 => Self::Underflow,
+            0x04 => Self::SequenceError,
+            0x08 => Self::TimeError,
+            0x10 => Self::UnderflowInPacket,
+            0x20 => Self::SequenceErrorInBurst,
+            other => Self::Other(other),
+        }
+    }
+
+    /// The code on the wire.
+    #[must_use]
+    pub fn code(self) -> u16 {
+        match self {
+            Self::FlowControl => 0x00,
+            Self::BurstAck => 0x01,
+            Self::Underflow => 0x02,
+            Self::SequenceError => 0x04,
+            Self::TimeError => 0x08,
+            Self::UnderflowInPacket => 0x10,
+            Self::SequenceErrorInBurst => 0x20,
+            Self::Other(code) => code,
+        }
+    }
+}
+
+impl TxReport {
+    /// Size of a report.
+    pub const BYTES: usize = 24;
+
+    /// # Errors
+    /// `Short` below 24 bytes; `Field` if it is no report. More bytes are ignored.
+    pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
+        let ([header, stream_id, high, low, code, sequence], _) = words::read(datagram, WHAT)?;
+        if header & !COUNT != HEADER {
+            return Err(WireError::Field { what: "TX report header", got: header.into(), want: "0x501n0006" });
+        }
+        Ok(Self {
+            count: (header >> 16) as u8 & 15,
+            stream_id,
+            tick: words::join(high, low),
+            event: TxEvent::from_code(code as u16),
+            sequence,
+        })
+    }
+
+    /// Writes 24 bytes.
+    ///
+    /// # Errors
+    /// `Short` if `out` is smaller.
+    pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
+        let [high, low] = words::split(self.tick);
+        let header = HEADER | u32::from(self.count & 15) << 16;
+        let code = (self.sequence & 15) << 16 | u32::from(self.event.code());
+        words::write(out, WHAT, [header, self.stream_id, high, low, code, self.sequence])
+    }
+}
