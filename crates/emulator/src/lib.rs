@@ -5,6 +5,7 @@
 //! on the host's clock and a packet engine, one on a virtual clock, where seconds of protocol take microseconds.
 
 mod device;
+pub mod drive;
 pub mod sink;
 pub mod source;
 
