@@ -17,6 +17,8 @@ pub struct Datagram<'a> {
     pub arrived: Option<MonoNs>,
     /// Its payload, cut to [`crate::Limits::max_payload_bytes`].
     pub bytes: &'a [u8],
+    /// Whether it was longer than that, so that `bytes` is only its beginning.
+    pub truncated: bool,
 }
 
 /// Where a received datagram lies in the arena. Written by engines, checked when read.
@@ -32,6 +34,8 @@ pub struct RxEntry {
     pub offset: usize,
     /// Bytes.
     pub len: usize,
+    /// Whether the datagram was longer than its frame.
+    pub truncated: bool,
 }
 
 /// What one receive call brought.
@@ -68,6 +72,7 @@ impl<'a> RxBatch<'a> {
             source: e.source,
             arrived: e.arrived,
             bytes: e.offset.checked_add(e.len).and_then(|end| arena.get(e.offset..end)).unwrap_or(&[]),
+            truncated: e.truncated,
         })
     }
 }
@@ -87,7 +92,7 @@ pub struct TxEntry {
 
 /// How an engine gets frames out. Implemented by engines, called by [`TxBatch::send`].
 pub trait Transmit {
-    /// Sends `entries` in order from `arena`; returns how many the kernel took before `wait` ran out.
+    /// Sends `entries` in order from `arena`; returns how many were dealt with (see [`TxBatch::send`]).
     ///
     /// # Errors
     /// The port is gone for good.
@@ -149,8 +154,10 @@ impl<'a> TxBatch<'a> {
         true
     }
 
-    /// Sends what was pushed, in order; returns how many datagrams the kernel took before `wait` ran out. A datagram
-    /// answered by an earlier ICMP refusal counts as taken: the refusal is in [`crate::Engine::refused`].
+    /// Sends what was pushed, in order; returns how many datagrams are dealt with: taken by the kernel before `wait` ran
+    /// out, or refused by it for their own destination's sake (no route, forbidden, port 0), which
+    /// [`crate::Counters::undeliverable_datagrams`] counts. The rest, the last ones pushed, was not sent.
+    /// An ICMP refusal is no reason to stop: it is in [`crate::Engine::refused`].
     ///
     /// # Errors
     /// The port is gone for good.

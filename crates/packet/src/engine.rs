@@ -1,11 +1,10 @@
 //! The contract every engine keeps.
 
-use std::io;
 use std::net::SocketAddr;
 
 use takt_base::MonoNs;
 
-use crate::{PortIndex, RxBatch, TxBatch};
+use crate::{EngineError, PortIndex, RxBatch, TxBatch};
 
 /// How long a call may wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +29,8 @@ pub trait Engine: Send {
     /// pushed leaves in order on [`TxBatch::send`]; what is not sent is forgotten on drop.
     fn reserve(&mut self, want: usize) -> TxBatch<'_>;
 
-    /// A destination that answered "port unreachable" since the last call; `None` when all are told.
+    /// A destination that answered "port unreachable" since the last call; `None` when all are told. An engine learns of
+    /// such an answer at its next `recv` or send. At most 64 are kept (a destination only once), the rest only counted.
     fn refused(&mut self) -> Option<Refusal>;
 
     /// The local address of a port, as bound (the kernel's choice filled in). `None` for a port it does not own.
@@ -66,7 +66,7 @@ pub struct Limits {
     pub send_buffer_bytes: usize,
     /// Whether datagrams carry the kernel's arrival stamp.
     pub stamps: bool,
-    /// Whether sends may leave as aggregates (UDP GSO).
+    /// Whether sends may leave as aggregates (UDP GSO). Falls for good when the kernel refuses one that it can't split.
     pub aggregates_sends: bool,
     /// Whether receives may arrive as aggregates (UDP GRO).
     pub aggregates_receives: bool,
@@ -91,44 +91,12 @@ pub struct Counters {
     pub send_calls: u64,
     /// Datagrams the kernel would not take in the time allowed (full send buffer), given back to the caller.
     pub unsent_datagrams: u64,
+    /// Datagrams the kernel refused for their destination's sake (no route, forbidden by a firewall, port 0).
+    pub undeliverable_datagrams: u64,
     /// Datagrams the kernel dropped because a port's receive buffer was full.
     pub receive_buffer_drops: Option<u64>,
     /// ICMP "port unreachable" answers.
     pub refusals: u64,
-}
-
-/// The engines by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    /// One system call a datagram.
-    Socket,
-    /// Batches through `sendmmsg` and `recvmmsg`.
-    Mmsg,
-}
-
-/// Why an engine could not be opened or has ended.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum EngineError {
-    /// A call on one of its ports.
-    #[error("{call} on {addr}")]
-    Port {
-        /// The system call, by name.
-        call: &'static str,
-        /// The local address of the port.
-        addr: SocketAddr,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// The configuration is not one this engine can open.
-    #[error("{what}: {got} (want {want})")]
-    Config {
-        /// The field.
-        what: &'static str,
-        /// Its value.
-        got: u64,
-        /// The range it must be in.
-        want: &'static str,
-    },
+    /// Other ICMP errors: host or network unreachable, frame too long, forbidden.
+    pub other_icmp: u64,
 }

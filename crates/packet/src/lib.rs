@@ -15,7 +15,23 @@
 mod batch;
 mod config;
 mod engine;
+mod errno;
+mod error;
+mod inbox;
+mod kind;
+mod mmsg;
+mod open;
+mod port;
+mod refusals;
+mod runs;
+mod socket;
+mod sockets;
+mod stamp;
+mod sys;
 
 pub use batch::{Datagram, RxBatch, RxEntry, Transmit, TxBatch, TxEntry};
 pub use config::{Config, PortIndex, PortSpec};
-pub use engine::{Counters, Engine, EngineError, EngineKind, Limits, Refusal, Wait};
+pub use engine::{Counters, Engine, Limits, Refusal, Wait};
+pub use error::EngineError;
+pub use kind::{EngineKind, UnknownEngine};
+pub use open::open;

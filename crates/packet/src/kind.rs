@@ -1,0 +1,63 @@
+//! The engines by name.
+
+use std::fmt;
+use std::str::FromStr;
+
+/// The engines by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// One system call a datagram.
+    Socket,
+    /// Batches through `sendmmsg` and `recvmmsg`.
+    Mmsg,
+}
+
+impl EngineKind {
+    /// All of them, plainest first.
+    pub const ALL: [EngineKind; 2] = [EngineKind::Socket, EngineKind::Mmsg];
+
+    /// The name people type.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            EngineKind::Socket => "socket",
+            EngineKind::Mmsg => "mmsg",
+        }
+    }
+}
+
+impl fmt::Display for EngineKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// A name no engine has.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("no engine is called `{got}` (there are socket and mmsg)")]
+pub struct UnknownEngine {
+    /// The name as given.
+    pub got: String,
+}
+
+impl FromStr for EngineKind {
+    type Err = UnknownEngine;
+    fn from_str(text: &str) -> Result<EngineKind, UnknownEngine> {
+        let found = EngineKind::ALL.into_iter().find(|kind| kind.name() == text);
+        found.ok_or_else(|| UnknownEngine { got: text.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_engine_is_found_by_its_name_and_the_error_names_them_all() {
+        for kind in EngineKind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+        }
+        let error = "dpdk".parse::<EngineKind>().unwrap_err().to_string();
+        assert!(EngineKind::ALL.iter().all(|kind| error.contains(kind.name())), "{error}");
+    }
+}

@@ -1,0 +1,58 @@
+//! From a configuration to an engine.
+
+use crate::mmsg::Batches;
+use crate::port::Port;
+use crate::socket::OneByOne;
+use crate::sockets::{MAX_PORTS, Sockets};
+use crate::{Config, Engine, EngineError, EngineKind};
+
+/// Opens an engine. What the kernel granted is in [`Engine::limits`].
+///
+/// # Errors
+/// A port is taken, not an address of this host or not permitted; or the configuration is out of range: 1 to 16 ports,
+/// batches of 1 to 1024, payloads of 1 to 65 507 bytes, buffers below 1 GiB.
+///
+/// ```
+/// use takt_packet::{Config, EngineKind, PortIndex, PortSpec, Wait, open};
+/// let bind = "127.0.0.1:0".parse().unwrap();
+/// let mut a = open(EngineKind::Socket, &Config::new(vec![PortSpec { bind, peer: None }]))?;
+/// let mut b = open(EngineKind::Mmsg, &Config::new(vec![PortSpec { bind, peer: a.local(PortIndex(0)) }]))?;
+/// let mut batch = b.reserve(1);
+/// batch.push(PortIndex(0), None, |frame| {
+///     frame[..5].copy_from_slice(b"takt?");
+///     5
+/// });
+/// assert_eq!(batch.send(Wait::Poll)?, 1);
+/// let batch = a.recv(Wait::Until(takt_base::MonoNs::NEVER))?;
+/// let datagram = batch.iter().next().unwrap();
+/// assert_eq!(datagram.bytes, b"takt?");
+/// # Ok::<(), takt_packet::EngineError>(())
+/// ```
+pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
+    check(config)?;
+    let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
+    let frame_bytes = config.max_payload_bytes;
+    Ok(match kind {
+        EngineKind::Socket => Box::new(Sockets::new(ports, OneByOne { frame_bytes }, config)),
+        EngineKind::Mmsg => {
+            let calls = Batches::new(&ports, config);
+            Box::new(Sockets::new(ports, calls, config))
+        }
+    })
+}
+
+fn check(config: &Config) -> Result<(), EngineError> {
+    let buffer = 0..=(1 << 30);
+    for (what, got, range, want) in [
+        ("number of ports", config.ports.len(), 1..=MAX_PORTS, "1 to 16"),
+        ("batch", config.batch, 1..=1024, "1 to 1024 datagrams"),
+        ("max_payload_bytes", config.max_payload_bytes, 1..=65_507, "1 to 65507 bytes"),
+        ("recv_buffer_bytes", config.recv_buffer_bytes, buffer.clone(), "at most 1 GiB"),
+        ("send_buffer_bytes", config.send_buffer_bytes, buffer, "at most 1 GiB"),
+    ] {
+        if !range.contains(&got) {
+            return Err(EngineError::Config { what, got: got as u64, want });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,231 @@
+//! `recvmsg`, `recvmmsg` and `sendmmsg`, straight to the kernel: musl's `sendmmsg` and `recvmmsg` are loops over the
+//! single calls, which is what a batch is meant to avoid.
+//!
+//! Headers hold addresses as numbers and are written anew before each call, so nothing here outlives what it points to.
+
+use std::net::SocketAddr;
+use std::os::fd::{AsRawFd, BorrowedFd};
+
+use rustix::io::Errno;
+
+use super::addr::RawAddr;
+use super::control::{Ancillary, Control};
+use super::option::last;
+use crate::TxEntry;
+
+/// `struct iovec`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Span {
+    address: usize,
+    bytes: usize,
+}
+
+/// `struct user_msghdr` (linux/socket.h).
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct Header {
+    name: usize,
+    name_bytes: u32,
+    spans: usize,
+    span_count: usize,
+    control: usize,
+    control_bytes: usize,
+    flags: u32,
+}
+
+/// `struct mmsghdr`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+struct ManyHeader {
+    header: Header,
+    bytes: u32,
+}
+
+/// What the kernel says it received. Lengths are claims.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Got {
+    pub(crate) len: usize,
+    pub(crate) from: Option<SocketAddr>,
+    pub(crate) ancillary: Ancillary,
+    /// Whether it was longer than the frame.
+    pub(crate) cut: bool,
+}
+
+impl Got {
+    fn new(header: &Header, name: &RawAddr, control: &Control, len: usize, frame_bytes: usize) -> Got {
+        Got {
+            len: len.min(frame_bytes),
+            from: name.read(header.name_bytes as usize),
+            ancillary: control.read(header.control_bytes),
+            cut: header.flags & libc::MSG_TRUNC.cast_unsigned() != 0,
+        }
+    }
+}
+
+impl Header {
+    fn new(name: &mut RawAddr, name_bytes: usize, spans: &mut [Span], control: &mut Control) -> Header {
+        Header {
+            name: if name_bytes == 0 { 0 } else { (&raw mut *name).expose_provenance() },
+            name_bytes: u32::try_from(name_bytes).unwrap_or(0),
+            spans: spans.as_mut_ptr().expose_provenance(),
+            span_count: spans.len(),
+            control: (&raw mut *control).expose_provenance(),
+            control_bytes: size_of::<Control>(),
+            flags: 0,
+        }
+    }
+}
+
+/// One `recvmsg` into `frame`, never waiting. `flags` adds to `MSG_DONTWAIT`.
+pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], flags: i32) -> Result<Got, Errno> {
+    let (mut name, mut control) = (RawAddr::EMPTY, Control::EMPTY);
+    let mut span = [Span { address: frame.as_mut_ptr().expose_provenance(), bytes: frame.len() }];
+    let mut header = Header::new(&mut name, size_of::<RawAddr>(), &mut span, &mut control);
+    // SAFETY: `header` describes `name`, `span`, `control` and, through `span`, `frame` with their true lengths; all are
+    // borrowed mutably here and outlive the call, after which the kernel writes no more. Any bytes are valid in them.
+    #[allow(unsafe_code)]
+    let answer =
+        unsafe { libc::syscall(libc::SYS_recvmsg, socket.as_raw_fd(), &raw mut header, libc::MSG_DONTWAIT | flags) };
+    let len = usize::try_from(answer).map_err(|_| last())?;
+    Ok(Got::new(&header, &name, &control, len, frame.len()))
+}
+
+/// What `recvmmsg` needs for a number of messages.
+#[derive(Debug)]
+pub(crate) struct RecvMany {
+    headers: Box<[ManyHeader]>,
+    spans: Box<[Span]>,
+    names: Box<[RawAddr]>,
+    controls: Box<[Control]>,
+}
+
+impl RecvMany {
+    pub(crate) fn new(messages: usize) -> RecvMany {
+        RecvMany {
+            headers: vec![ManyHeader::default(); messages].into(),
+            spans: vec![Span::default(); messages].into(),
+            names: vec![RawAddr::EMPTY; messages].into(),
+            controls: vec![Control::EMPTY; messages].into(),
+        }
+    }
+
+    /// One `recvmmsg`, never waiting: fills frames of `stride` bytes from the front of `row`, each with at most `room`
+    /// bytes, and hands them to `each` in order. Returns how many frames there were and how many messages.
+    pub(crate) fn recv(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        row: &mut [u8],
+        stride: usize,
+        room: usize,
+        each: &mut dyn FnMut(Got),
+    ) -> Result<(usize, usize), Errno> {
+        let room = room.min(stride);
+        let mut frames = 0;
+        let parts = self.spans.iter_mut().zip(&mut self.names).zip(&mut self.controls).zip(&mut self.headers);
+        for (frame, (((span, name), control), many)) in row.chunks_exact_mut(stride).zip(parts) {
+            *span = Span { address: frame.as_mut_ptr().expose_provenance(), bytes: room };
+            let header = Header::new(name, size_of::<RawAddr>(), std::slice::from_mut(span), control);
+            *many = ManyHeader { header, bytes: 0 };
+            frames += 1;
+        }
+        let (headers, count) = (self.headers.as_mut_ptr(), u32::try_from(frames).unwrap_or(0));
+        // SAFETY: the first `count` headers were written above and describe names, spans, controls and frames with their
+        // true lengths (`room <= stride`); all are borrowed mutably here and outlive the call, after which the kernel
+        // writes no more. No timeout: the last argument is null. Any bytes are valid in them.
+        #[allow(unsafe_code)]
+        let answer = unsafe {
+            let no_timeout = std::ptr::null_mut::<libc::timespec>();
+            libc::syscall(libc::SYS_recvmmsg, socket.as_raw_fd(), headers, count, libc::MSG_DONTWAIT, no_timeout)
+        };
+        let got = usize::try_from(answer).map_err(|_| last())?.min(frames);
+        for ((many, name), control) in self.headers.iter().zip(&self.names).zip(&self.controls).take(got) {
+            each(Got::new(&many.header, name, control, many.bytes as usize, room));
+        }
+        Ok((frames, got))
+    }
+}
+
+/// Consecutive entries that leave as one message: a single datagram, or an aggregate of equal-sized ones whose last may
+/// be shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Entries in it.
+    pub(crate) datagrams: usize,
+    /// Bytes of each, for an aggregate.
+    pub(crate) segment: Option<u16>,
+}
+
+/// What `sendmmsg` needs for a number of datagrams.
+#[derive(Debug)]
+pub(crate) struct SendMany {
+    headers: Box<[ManyHeader]>,
+    spans: Box<[Span]>,
+    names: Box<[RawAddr]>,
+    controls: Box<[Control]>,
+}
+
+impl SendMany {
+    pub(crate) fn new(datagrams: usize) -> SendMany {
+        SendMany {
+            headers: vec![ManyHeader::default(); datagrams].into(),
+            spans: vec![Span::default(); datagrams].into(),
+            names: vec![RawAddr::EMPTY; datagrams].into(),
+            controls: vec![Control::EMPTY; datagrams].into(),
+        }
+    }
+
+    /// One `sendmmsg`, never waiting, of `entries` cut into `runs`. Returns how many runs the kernel took.
+    pub(crate) fn send(
+        &mut self,
+        socket: BorrowedFd<'_>,
+        arena: &[u8],
+        entries: &[TxEntry],
+        runs: &[Run],
+    ) -> Result<usize, Errno> {
+        let (mut rest, mut spans) = (entries, &mut self.spans[..]);
+        let mut count = 0;
+        let parts = self.names.iter_mut().zip(&mut self.controls).zip(&mut self.headers);
+        for (run, ((name, control), many)) in runs.iter().zip(parts) {
+            let (Some((now, later)), Some((mine, others))) =
+                (rest.split_at_checked(run.datagrams), spans.split_at_mut_checked(run.datagrams))
+            else {
+                break;
+            };
+            for (entry, span) in now.iter().zip(&mut *mine) {
+                let bytes = arena.get(entry.offset..entry.offset.saturating_add(entry.len)).unwrap_or(&[]);
+                *span = Span { address: bytes.as_ptr().expose_provenance(), bytes: bytes.len() };
+            }
+            let to = now.first().and_then(|entry| entry.to).map(RawAddr::of);
+            *name = to.map_or(RawAddr::EMPTY, |(name, _)| name);
+            let mut header = Header::new(name, to.map_or(0, |(_, bytes)| bytes), mine, control);
+            header.control_bytes = run.segment.map_or(0, |segment| {
+                let (message, bytes) = Control::segment(segment);
+                *control = message;
+                bytes
+            });
+            *many = ManyHeader { header, bytes: 0 };
+            (rest, spans, count) = (later, others, count + 1);
+        }
+        let headers = self.headers.as_mut_ptr();
+        let flags = libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL;
+        // SAFETY: the first `count` headers were written above and describe names, controls and, through spans, parts of
+        // `arena` with their true lengths; all are borrowed here and outlive the call. The kernel reads them, and writes
+        // only into the headers, which are borrowed mutably and in which any bytes are valid.
+        #[allow(unsafe_code)]
+        let answer = unsafe { libc::syscall(libc::SYS_sendmmsg, socket.as_raw_fd(), headers, count, flags) };
+        Ok(usize::try_from(answer).map_err(|_| last())?.min(runs.len()))
+    }
+}
+
+#[cfg(all(test, target_pointer_width = "64"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_have_the_kernels_layout() {
+        assert_eq!((size_of::<Header>(), size_of::<ManyHeader>(), size_of::<Span>()), (56, 64, 16));
+        assert_eq!(std::mem::offset_of!(Header, control), 32);
+        assert_eq!(std::mem::offset_of!(ManyHeader, bytes), 56);
+    }
+}

@@ -1,0 +1,6 @@
+//! The system calls and what they carry. Bytes are built and read by safe code; only the calls themselves are unsafe.
+
+pub(crate) mod addr;
+pub(crate) mod control;
+pub(crate) mod message;
+pub(crate) mod option;
