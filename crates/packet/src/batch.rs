@@ -67,13 +67,23 @@ impl<'a> RxBatch<'a> {
     /// The datagrams, in the order they took effect.
     pub fn iter(&self) -> impl Iterator<Item = Datagram<'a>> + use<'a> {
         let arena = self.arena;
-        self.entries.iter().map(move |e| Datagram {
-            port: e.port,
-            source: e.source,
-            arrived: e.arrived,
-            bytes: e.offset.checked_add(e.len).and_then(|end| arena.get(e.offset..end)).unwrap_or(&[]),
-            truncated: e.truncated,
-        })
+        self.entries.iter().map(move |entry| lend(arena, entry))
+    }
+
+    /// Datagram `index` of the batch, counted from 0.
+    #[must_use]
+    pub fn get(&self, index: usize) -> Option<Datagram<'a>> {
+        self.entries.get(index).map(|entry| lend(self.arena, entry))
+    }
+}
+
+fn lend<'a>(arena: &'a [u8], entry: &RxEntry) -> Datagram<'a> {
+    Datagram {
+        port: entry.port,
+        source: entry.source,
+        arrived: entry.arrived,
+        bytes: entry.offset.checked_add(entry.len).and_then(|end| arena.get(entry.offset..end)).unwrap_or(&[]),
+        truncated: entry.truncated,
     }
 }
 
@@ -166,5 +176,62 @@ impl<'a> TxBatch<'a> {
             return Ok(0);
         }
         self.engine.transmit(self.arena, self.entries, wait)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::MonoNs;
+
+    use super::*;
+
+    fn entry(offset: usize, len: usize) -> RxEntry {
+        let source = SocketAddr::from(([127, 0, 0, 1], 7));
+        RxEntry { port: PortIndex(0), source, arrived: Some(MonoNs(1)), offset, len, truncated: false }
+    }
+
+    #[test]
+    fn an_entry_that_reaches_outside_the_arena_reads_as_an_empty_datagram() {
+        let entries = [entry(0, 4), entry(2, 3), entry(usize::MAX, 2), entry(4, 0), entry(5, 0)];
+        let batch = RxBatch::new(b"abcd", &entries);
+        let bytes: Vec<&[u8]> = batch.iter().map(|d| d.bytes).collect();
+        assert_eq!(bytes, [&b"abcd"[..], b"", b"", b"", b""]);
+        assert_eq!(batch.get(0).map(|d| d.bytes), Some(&b"abcd"[..]));
+        assert_eq!(batch.get(5), None);
+    }
+
+    /// Remembers what it was given; takes at most two.
+    struct Seen(Vec<Vec<u8>>);
+
+    impl Transmit for Seen {
+        fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], _: Wait) -> Result<usize, EngineError> {
+            self.0.extend(entries.iter().take(2).map(|e| arena[e.offset..e.offset + e.len].to_vec()));
+            Ok(entries.len().min(2))
+        }
+    }
+
+    #[test]
+    fn frames_are_lent_one_after_another_and_no_more_than_there_are() {
+        let (mut arena, mut entries, mut seen) = ([0xa5; 12], Vec::with_capacity(8), Seen(Vec::new()));
+        let mut batch = TxBatch::new(&mut arena, 4, &mut entries, 8, &mut seen);
+        assert_eq!(batch.room(), 3, "twelve bytes hold three frames of four");
+        for n in 1..=3 {
+            assert!(batch.push(PortIndex(0), None, |frame| {
+                frame.fill(n);
+                usize::from(n) * 3
+            }));
+        }
+        assert!(!batch.push(PortIndex(0), None, |_| unreachable!("no frame is left")));
+        assert_eq!((batch.room(), batch.len()), (0, 3));
+        assert_eq!(batch.send(Wait::Poll).unwrap(), 2);
+        assert_eq!(seen.0, [vec![1; 3], vec![2; 4]], "more than fits is cut to the frame");
+    }
+
+    #[test]
+    fn frames_of_no_bytes_are_no_frames() {
+        let (mut entries, mut seen) = (Vec::with_capacity(8), Seen(Vec::new()));
+        let mut batch = TxBatch::new(&mut [], 0, &mut entries, 8, &mut seen);
+        assert!(!batch.push(PortIndex(0), None, |_| 0));
+        assert_eq!(batch.send(Wait::Poll).unwrap(), 0);
     }
 }

@@ -18,12 +18,18 @@ pub enum Wait {
 /// Datagrams in and out, in batches, in memory that belongs to the engine.
 pub trait Engine: Send {
     /// Takes what is there, at most [`Limits::batch`] datagrams, in the order they took effect (see
-    /// [`Config::ports`](crate::Config::ports)); empty when `wait` has run out. The batch is the engine's memory: it
+    /// [`Config::ports`](crate::Config::ports)); never waits for more than one. Empty when `wait` has run out, or when
+    /// there is a refusal to tell ([`Engine::refused`]). The batch is the engine's memory: it
     /// goes back at the next call, so leaking one loses nothing.
     ///
     /// # Errors
     /// The socket, ring or port is gone for good. A full queue or an ICMP answer is a counter, not an error.
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError>;
+
+    /// The batch that the last [`Engine::recv`] returned, again; empty before the first.
+    fn held(&self) -> RxBatch<'_> {
+        RxBatch::new(&[], &[])
+    }
 
     /// Lends up to `want` writable frames (fewer when the ring is shorter; never more than [`Limits::batch`]). What is
     /// pushed leaves in order on [`TxBatch::send`]; what is not sent is forgotten on drop.

@@ -114,6 +114,10 @@ impl<C: Calls> Engine for Sockets<C> {
         Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
     }
 
+    fn held(&self) -> RxBatch<'_> {
+        RxBatch::new(&self.rx_arena, &self.rx_entries)
+    }
+
     fn reserve(&mut self, want: usize) -> TxBatch<'_> {
         let Limits { batch, max_payload_bytes, .. } = self.limits;
         TxBatch::new(&mut self.tx_arena, max_payload_bytes, &mut self.tx_entries, want.min(batch), &mut self.core)
@@ -173,7 +177,7 @@ impl<C: Calls> Core<C> {
         Ok(())
     }
 
-    /// Waits until a port has something; `false` when `wait` has run out.
+    /// Waits until a port has something; `false` when `wait` has run out or a refusal came.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         let Some(timeout) = left(wait) else { return Ok(false) };
         let mut ready = [PollFlags::empty(); MAX_PORTS];
@@ -190,8 +194,9 @@ impl<C: Calls> Core<C> {
         for (fd, ready) in fds.iter().zip(&mut ready) {
             *ready = fd.revents();
         }
+        let told = self.counters.refusals;
         self.heed_errors(&ready)?;
-        Ok(true)
+        Ok(self.counters.refusals == told)
     }
 
     /// Waits until a port takes datagrams again; `false` when `wait` has run out.
