@@ -1,1 +1,11 @@
-//! Environments, workloads, experiments, the results store
+//! Environments, workloads, experiments, the results store.
+//!
+//! A question travels through here: an experiment file becomes a matrix of points, an environment and a path are
+//! brought up, a workload runs, its record goes into the store, and a check turns the records into a verdict.
+//! What this crate measures it measures through the crates below; what it starts it removes on every way out.
+#![forbid(unsafe_code)]
+
+pub mod check;
+pub mod store;
+pub mod time;
+pub mod workload;

@@ -1,0 +1,12 @@
+//! Will this host keep up with a radio? The question of `takt check`, and what its answer is made of.
+//!
+//! An [`Outcome`] is everything a report needs: facts of the host, what was measured point by point, and the
+//! [`Verdict`]. It is a pure function of the records of a run, so a report can be drawn again at any time.
+
+mod outcome;
+
+pub use outcome::{
+    Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Interval, Layer, Limit, LostByPlace, Mode,
+    Need, NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound,
+    RoundsSummary, Setup, UdpPoint, UdpRound, Verdict,
+};

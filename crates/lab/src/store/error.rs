@@ -1,0 +1,174 @@
+//! What can be wrong with a store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the store could not be read or written. Carries what is needed to say how to go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The directory can't be made or entered.
+    #[error("runs directory {path}")]
+    Directory {
+        /// The directory.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is no `SQLite` file at all, or another program's.
+    #[error("{path} is not a store of takt")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is ours and damaged.
+    #[error("{path} is damaged: {detail}")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What `SQLite`'s check found first.
+        detail: String,
+    },
+    /// A later takt wrote it.
+    #[error("{path} has schema {found}; this takt knows up to {known}")]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Its schema version.
+        found: i32,
+        /// The newest this program knows.
+        known: i32,
+    },
+    /// No room. Everything finished before is safe.
+    #[error("no room left at {path}: {free_bytes} bytes free, {needed_bytes} needed")]
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// Free bytes of its file system.
+        free_bytes: u64,
+        /// What a round may need.
+        needed_bytes: u64,
+    },
+    /// The file or its directory can't be written.
+    #[error("{path} can't be written")]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Another process holds it.
+    #[error("{what} is in use by another takt")]
+    Busy {
+        /// The file or the run.
+        what: String,
+    },
+    /// There is no such run.
+    #[error("no run {asked}")]
+    NoRun {
+        /// The name asked for.
+        asked: String,
+        /// The nearest or newest names there are.
+        there: Vec<String>,
+    },
+    /// A stored document is not what this version expects.
+    #[error("{what} of round {round} can't be read")]
+    Document {
+        /// Which document.
+        what: &'static str,
+        /// The round, 0 for a run's own document.
+        round: i64,
+        /// Why.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// Writing an export.
+    #[error("export")]
+    Export {
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// Anything else `SQLite` says.
+    #[error("{path}")]
+    Sqlite {
+        /// The file.
+        path: PathBuf,
+        /// Its words.
+        #[source]
+        source: rusqlite::Error,
+    },
+}
+
+impl StoreError {
+    /// What to do about it, for the program's story; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        Some(match self {
+            StoreError::Directory { path, .. } => {
+                format!("choose a directory that can be written: --runs DIR (now {})", path.display())
+            }
+            StoreError::Foreign { path } => {
+                format!("--runs DIR keeps the store elsewhere\nmove {} away if it is not needed", path.display())
+            }
+            StoreError::Damaged { path, .. } => format!(
+                "move it away and go on with a new one: mv {p} {p}.damaged\nsalvage what can be read: sqlite3 {p}.damaged .recover",
+                p = path.display()
+            ),
+            StoreError::Newer { .. } => {
+                "use the newer takt that wrote it\n--runs DIR keeps a store of this version elsewhere".into()
+            }
+            StoreError::Full { path, needed_bytes, .. } => format!(
+                "free {} MiB at {} and go on with --resume; all finished rounds are kept",
+                needed_bytes.div_ceil(1 << 20),
+                path.display()
+            ),
+            StoreError::ReadOnly { path } => {
+                format!("make {} writable, or choose another place with --runs DIR", path.display())
+            }
+            StoreError::Busy { .. } => {
+                "wait until the other one has ended\n--runs DIR keeps a second store elsewhere".into()
+            }
+            StoreError::NoRun { there, .. } if there.is_empty() => "takt check makes the first".into(),
+            StoreError::NoRun { there, .. } => format!("there are: {}", there.join(", ")),
+            StoreError::Export { .. } => "check that the file can be written and that the disk has room".into(),
+            StoreError::Document { .. } | StoreError::Sqlite { .. } => return None,
+        })
+    }
+
+    /// Sorts an answer of `SQLite`.
+    pub(super) fn of(path: &Path, source: rusqlite::Error) -> StoreError {
+        use rusqlite::ErrorCode as Code;
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(Code::NotADatabase) => StoreError::Foreign { path },
+            Some(Code::DatabaseCorrupt) => StoreError::Damaged { path, detail: source.to_string() },
+            Some(Code::DiskFull) => StoreError::full(path),
+            Some(Code::ReadOnly | Code::PermissionDenied) => StoreError::ReadOnly { path },
+            Some(Code::DatabaseBusy | Code::DatabaseLocked) => StoreError::Busy { what: path.display().to_string() },
+            // A full disk shows as an I/O error where `SQLite` extends its shared-memory file.
+            Some(Code::SystemIoFailure) if free_bytes(&path).is_some_and(|free| free < LOW_BYTES) => {
+                StoreError::full(path)
+            }
+            _ => StoreError::Sqlite { path, source },
+        }
+    }
+
+    pub(super) fn full(path: PathBuf) -> StoreError {
+        let free_bytes = free_bytes(&path).unwrap_or(0);
+        StoreError::Full { path, free_bytes, needed_bytes: ROUND_BYTES }
+    }
+}
+
+/// What one round's record may take in the file and its log, generously: histograms of a few thousand buckets and
+/// counters are some 100 KiB, and the log holds each page once more.
+pub(super) const ROUND_BYTES: u64 = 4 << 20;
+
+/// Below this an I/O error is put down to the disk being full.
+const LOW_BYTES: u64 = 64 << 10;
+
+/// Bytes a process without privilege may still write beside `path`.
+pub(super) fn free_bytes(path: &Path) -> Option<u64> {
+    let dir = path.parent()?;
+    let stat = rustix::fs::statvfs(dir).ok()?;
+    Some(stat.f_bavail.saturating_mul(stat.f_frsize))
+}

@@ -1,0 +1,29 @@
+//! Who writes a run.
+
+use std::fs::{self, File};
+
+use rustix::fs::{FlockOperation, flock};
+
+use super::{Store, StoreError};
+
+/// The right to write one run. The kernel gives it back when the process ends, however it ends.
+#[derive(Debug)]
+pub struct RunLock(#[expect(dead_code, reason = "held, not read: closing it gives the lock back")] File);
+
+impl Store {
+    /// Takes the right to write `run`, so that two processes never continue the same one.
+    ///
+    /// # Errors
+    /// [`StoreError::Busy`] if another process has it; [`StoreError::Directory`] if the run's directory can't be made.
+    pub fn lock_run(&self, run: &str) -> Result<RunLock, StoreError> {
+        let directory = self.directory().join(run);
+        let failed = |source| StoreError::Directory { path: directory.clone(), source };
+        fs::create_dir_all(&directory).map_err(failed)?;
+        let file = File::create(directory.join("lock")).map_err(failed)?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(RunLock(file)),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Busy { what: format!("run {run}") }),
+            Err(errno) => Err(failed(errno.into())),
+        }
+    }
+}

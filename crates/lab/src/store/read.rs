@@ -1,0 +1,179 @@
+//! Reading: runs, and the rounds of a run with all they hold.
+
+use std::collections::BTreeMap;
+
+use rusqlite::{Row, params};
+use serde_json::Value;
+
+use super::{HistogramRow, PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
+
+impl Store {
+    /// All runs, newest first.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
+        self.runs_where("1", &[])
+    }
+
+    /// One run, by its name or by a part of it that names only one; `last` is the newest.
+    ///
+    /// # Errors
+    /// [`StoreError::NoRun`], with the names there are.
+    pub fn run(&self, asked: &str) -> Result<RunRow, StoreError> {
+        let mut runs = self.runs()?;
+        let there: Vec<String> = runs.iter().take(5).map(|run| run.id.clone()).collect();
+        let exact = runs.iter().position(|run| run.id == asked || asked == "last");
+        let mut like = runs.iter().enumerate().filter(|(_, run)| run.id.contains(asked)).map(|(n, _)| n);
+        let only = like.next().filter(|_| like.next().is_none());
+        match exact.or(only) {
+            Some(n) => Ok(runs.swap_remove(n)),
+            None => Err(StoreError::NoRun { asked: asked.into(), there }),
+        }
+    }
+
+    /// The newest run with rounds still to come, of this experiment file at this depth and with these options.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn unfinished(&self, file: &str, depth: &str, options: &Value) -> Result<Option<RunRow>, StoreError> {
+        let options = options.to_string();
+        let condition = "finished IS NULL AND file = ?1 AND depth = ?2 AND options = ?3";
+        Ok(self.runs_where(condition, &[&file, &depth, &options])?.into_iter().next())
+    }
+
+    fn runs_where(&self, condition: &str, with: &[&dyn rusqlite::ToSql]) -> Result<Vec<RunRow>, StoreError> {
+        let sql = format!(
+            "SELECT runs.*, (SELECT count(*) FROM rounds WHERE run = runs.id) FROM runs WHERE {condition}
+             ORDER BY started DESC, rowid DESC"
+        );
+        let rows =
+            || -> rusqlite::Result<Vec<_>> { self.connection.prepare(&sql)?.query_map(with, run_row)?.collect() };
+        let document = |what, text: String| parse(what, 0, &text);
+        rows()
+            .map_err(|e| self.error(e))?
+            .into_iter()
+            .map(|(run, options, host)| {
+                Ok(RunRow { options: document("options", options)?, host: document("host", host)?, ..run })
+            })
+            .collect()
+    }
+
+    /// The points of a run, in the order of their numbers.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn points(&self, run: &str) -> Result<Vec<PointRow>, StoreError> {
+        let rows = || -> rusqlite::Result<Vec<(String, String)>> {
+            let mut all = self.connection.prepare("SELECT part, factors FROM points WHERE run = ?1 ORDER BY point")?;
+            all.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
+        };
+        let rows = rows().map_err(|e| self.error(e))?;
+        rows.into_iter().map(|(part, factors)| Ok(PointRow { part, factors: factor_map(0, &factors)? })).collect()
+    }
+
+    /// The rounds of a run in the order in which they were run, with their records.
+    ///
+    /// # Errors
+    /// The file can't be read.
+    pub fn rounds(&self, run: &str) -> Result<Vec<RoundRow>, StoreError> {
+        let sql = "SELECT rounds.id, point, part, factors, block, attempt, state, why, started, took_s,
+                          settings, result, before, after, in_force, emulator, machine
+                   FROM rounds JOIN points USING (run, point) LEFT JOIN records ON records.round = rounds.id
+                   WHERE run = ?1 ORDER BY rounds.id";
+        let rows =
+            || -> rusqlite::Result<Vec<_>> { self.connection.prepare(sql)?.query_map([run], round_row)?.collect() };
+        let mut histograms = self.histograms(run).map_err(|e| self.error(e))?;
+        rows()
+            .map_err(|e| self.error(e))?
+            .into_iter()
+            .map(|(round, factors, documents)| {
+                let record = documents.map(|documents| record(round.id, &documents)).transpose()?;
+                let histograms = histograms.remove(&round.id).unwrap_or_default();
+                let record = record.map(|record| Record { histograms, ..record });
+                Ok(RoundRow { factors: factor_map(round.id, &factors)?, record, ..round })
+            })
+            .collect()
+    }
+
+    fn histograms(&self, run: &str) -> rusqlite::Result<BTreeMap<i64, Vec<HistogramRow>>> {
+        let sql = "SELECT round, name, unit, v2 FROM histograms JOIN rounds ON rounds.id = round WHERE run = ?1";
+        let mut by_round: BTreeMap<i64, Vec<HistogramRow>> = BTreeMap::new();
+        let mut statement = self.connection.prepare(sql)?;
+        let mut rows = statement.query(params![run])?;
+        while let Some(row) = rows.next()? {
+            let histogram = HistogramRow { name: row.get(1)?, unit: row.get(2)?, v2: row.get(3)? };
+            by_round.entry(row.get(0)?).or_default().push(histogram);
+        }
+        Ok(by_round)
+    }
+}
+
+/// A run without its documents, and they as text.
+fn run_row(row: &Row<'_>) -> rusqlite::Result<(RunRow, String, String)> {
+    let run = RunRow {
+        id: row.get("id")?,
+        experiment: row.get("experiment")?,
+        file: row.get("file")?,
+        depth: row.get("depth")?,
+        seed: row.get::<_, i64>("seed")?.cast_unsigned(),
+        options: Value::Null,
+        host: Value::Null,
+        takt_version: row.get("takt_version")?,
+        started: row.get("started")?,
+        finished: row.get("finished")?,
+        rounds: row.get(10)?,
+    };
+    Ok((run, row.get("options")?, row.get("host")?))
+}
+
+/// The seven documents of a record, in the order of the columns.
+type Documents = [String; 7];
+
+fn round_row(row: &Row<'_>) -> rusqlite::Result<(RoundRow, String, Option<Documents>)> {
+    let word: String = row.get(6)?;
+    let unknown = || rusqlite::Error::InvalidColumnType(6, word.clone(), rusqlite::types::Type::Text);
+    let round = RoundRow {
+        id: row.get(0)?,
+        point: row.get(1)?,
+        part: row.get(2)?,
+        factors: BTreeMap::new(),
+        block: row.get(4)?,
+        attempt: row.get(5)?,
+        state: RoundState::of_word(&word).ok_or_else(unknown)?,
+        why: row.get(7)?,
+        started: row.get(8)?,
+        took_s: row.get(9)?,
+        record: None,
+    };
+    let settings: Option<String> = row.get(10)?;
+    let documents = match settings {
+        None => None,
+        Some(settings) => {
+            Some([settings, row.get(11)?, row.get(12)?, row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?])
+        }
+    };
+    Ok((round, row.get(3)?, documents))
+}
+
+fn record(round: i64, documents: &Documents) -> Result<Record, StoreError> {
+    let [settings, result, before, after, in_force, emulator, machine] = documents;
+    Ok(Record {
+        settings: parse("settings", round, settings)?,
+        result: parse("result", round, result)?,
+        before: parse("before", round, before)?,
+        after: parse("after", round, after)?,
+        in_force: parse("in_force", round, in_force)?,
+        emulator: parse("emulator", round, emulator)?,
+        machine: parse("machine", round, machine)?,
+        histograms: Vec::new(),
+    })
+}
+
+fn factor_map(round: i64, text: &str) -> Result<BTreeMap<String, Value>, StoreError> {
+    serde_json::from_str(text).map_err(|source| StoreError::Document { what: "factors", round, source })
+}
+
+fn parse(what: &'static str, round: i64, text: &str) -> Result<Value, StoreError> {
+    serde_json::from_str(text).map_err(|source| StoreError::Document { what, round, source })
+}

@@ -1,0 +1,96 @@
+//! A full disk: a clear error, and nothing finished is lost. Needs root for a small file system of its own.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Write, stderr};
+use std::path::{Path, PathBuf};
+
+use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
+use serde_json::json;
+use takt_lab::store::{HistogramRow, NewRound, NewRun, PointRow, Record, RoundState, Store, StoreError};
+
+/// A tmpfs of its own, unmounted on drop.
+struct SmallDisk(PathBuf);
+
+impl SmallDisk {
+    fn mount(at: &Path, mib: u32) -> rustix::io::Result<SmallDisk> {
+        let size = std::ffi::CString::new(format!("size={mib}m")).unwrap();
+        mount("tmpfs", at, "tmpfs", MountFlags::NOSUID | MountFlags::NODEV, Some(size.as_c_str()))?;
+        Ok(SmallDisk(at.into()))
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        unmount(&self.0, UnmountFlags::DETACH).unwrap();
+    }
+}
+
+fn round(block: u32, v2_bytes: usize) -> NewRound {
+    let histogram = HistogramRow { name: "latency".into(), unit: "ns".into(), v2: vec![block as u8; v2_bytes] };
+    NewRound {
+        point: 0,
+        block,
+        attempt: 0,
+        state: RoundState::Valid,
+        why: None,
+        started: String::new(),
+        took_s: 0.0,
+        record: Some(Record { result: json!({"block": block}), histograms: vec![histogram], ..Record::default() }),
+    }
+}
+
+#[test]
+fn a_full_disk_is_told_before_a_round_and_keeps_what_was_finished() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = match SmallDisk::mount(dir.path(), 8) {
+        Ok(disk) => disk,
+        Err(errno) => {
+            writeln!(stderr(), "SKIPPED: a file system of its own needs root ({errno})").unwrap();
+            return;
+        }
+    };
+    let store = Store::open(dir.path()).unwrap();
+    let point = PointRow { part: "radio".into(), factors: BTreeMap::new() };
+    let run = store.begin_run(&NewRun { points: vec![point], ..NewRun::default() }).unwrap();
+
+    // Asked as the runner asks: before each round.
+    let mut finished = 0;
+    let refused = loop {
+        match store.room_for_a_round() {
+            Ok(()) => store.finish_round(&run, &round(finished, 200_000)).unwrap(),
+            Err(refused) => break refused,
+        };
+        finished += 1;
+    };
+    assert!(finished > 0);
+    assert!(matches!(&refused, StoreError::Full { free_bytes, .. } if *free_bytes > 0), "{refused}");
+    assert!(refused.fix().unwrap().contains("--resume"));
+
+    // Filled by somebody else while a round was running: the write itself says so.
+    let error = loop {
+        match store.finish_round(&run, &round(finished, 300_000)) {
+            Ok(_) => finished += 1,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+    fs::write(dir.path().join("ballast"), vec![1; 16 << 20]).unwrap_err();
+    drop(store);
+
+    // A store on a disk without a free byte opens, or says that the disk is full.
+    match Store::open(dir.path()) {
+        Ok(store) => assert_eq!(store.rounds(&run).unwrap().len(), finished as usize),
+        Err(error) => assert!(matches!(error, StoreError::Full { .. }), "{error:?}"),
+    }
+
+    fs::remove_file(dir.path().join("ballast")).unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let rounds = store.rounds(&run).unwrap();
+    assert_eq!(rounds.len(), finished as usize);
+    for (block, there) in (0..).zip(&rounds) {
+        assert_eq!(there.record.as_ref().unwrap().result, json!({"block": block}));
+    }
+    drop(store);
+    drop(disk);
+}

@@ -1,0 +1,114 @@
+//! `kill -9` of the writer, again and again: every round it said was finished is there, whole.
+
+use std::collections::BTreeMap;
+use std::env;
+use std::io::{BufRead, BufReader, Write, stdout};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde_json::json;
+use takt_lab::store::{HistogramRow, NewRound, NewRun, PointRow, Record, RoundState, Store};
+
+/// Set for the writer that is going to be killed; its value is the directory.
+const VICTIM: &str = "TAKT_TEST_STORE_VICTIM";
+
+fn round(block: u32) -> NewRound {
+    let record = Record {
+        result: json!({"block": block, "ballast": "x".repeat(5000)}),
+        histograms: vec![HistogramRow { name: "latency".into(), unit: "ns".into(), v2: content(block) }],
+        ..Record::default()
+    };
+    NewRound {
+        point: 0,
+        block,
+        attempt: 0,
+        state: RoundState::Valid,
+        why: None,
+        started: String::new(),
+        took_s: 0.0,
+        record: Some(record),
+    }
+}
+
+/// Larger than a page, so that a torn write would show.
+fn content(block: u32) -> Vec<u8> {
+    (0..20_000_u32).map(|n| (n.wrapping_mul(block + 1) >> 3) as u8).collect()
+}
+
+/// Opens the store, continues its only run (or begins it), and writes `count` rounds, telling each on standard output
+/// once the store said that it is safe.
+fn write_rounds(dir: &Path, count: u32) {
+    let store = Store::open(dir).unwrap();
+    let run = match store.runs().unwrap().pop() {
+        Some(run) => run.id,
+        None => {
+            let point = PointRow { part: "radio".into(), factors: BTreeMap::new() };
+            store.begin_run(&NewRun { experiment: "kill".into(), points: vec![point], ..NewRun::default() }).unwrap()
+        }
+    };
+    let _lock = store.lock_run(&run).unwrap();
+    let first = store.run(&run).unwrap().rounds;
+    for block in first..first.saturating_add(count) {
+        store.finish_round(&run, &round(block)).unwrap();
+        // Not println: the test harness captures that.
+        writeln!(stdout(), "finished {block}").unwrap();
+    }
+}
+
+/// In a victim this writes until it is killed; in the suite it writes five rounds and checks them itself.
+#[test]
+fn a_writer_writes_rounds_one_after_another() {
+    if let Ok(dir) = env::var(VICTIM) {
+        write_rounds(Path::new(&dir), u32::MAX);
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    write_rounds(dir.path(), 2);
+    write_rounds(dir.path(), 3);
+    assert_eq!(whole_rounds(dir.path()), 5);
+}
+
+#[test]
+fn killing_the_writer_at_any_time_loses_no_finished_round() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut random = ChaCha8Rng::seed_from_u64(20_261_121);
+    let mut told = 0;
+    for _ in 0..25 {
+        let mut victim = Command::new(env::current_exe().unwrap())
+            .args(["--exact", "a_writer_writes_rounds_one_after_another", "--nocapture"])
+            .env(VICTIM, dir.path())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let output = BufReader::new(victim.stdout.take().unwrap());
+        let reader = thread::spawn(move || {
+            let finished = |line: String| line.strip_prefix("finished ")?.parse::<u32>().ok();
+            output.lines().map_while(Result::ok).filter_map(finished).last()
+        });
+        thread::sleep(Duration::from_micros(random.random_range(500..60_000)));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        told = reader.join().unwrap().map_or(told, |block| block + 1);
+        let there = whole_rounds(dir.path());
+        assert!(there >= told, "{told} rounds were told finished, {there} are there");
+        assert!(there <= told + 1, "at most the one being told may be ahead");
+        told = there;
+    }
+    assert!(told > 10, "the victims lived long enough to write");
+}
+
+/// Rounds in the store, after checking that each is whole and that none is missing.
+fn whole_rounds(dir: &Path) -> u32 {
+    let store = Store::open(dir).unwrap();
+    let Some(run) = store.runs().unwrap().pop() else { return 0 };
+    let rounds = store.rounds(&run.id).unwrap();
+    for (block, there) in (0..).zip(&rounds) {
+        assert_eq!(there.block, block);
+        assert_eq!(there.record, round(block).record);
+    }
+    rounds.len() as u32
+}
