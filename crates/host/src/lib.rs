@@ -1,1 +1,34 @@
-//! The Linux host: scheduling, affinity, memory, CPU accounting, doctor rules
+//! The Linux host under takt: who uses its processors, what a thread may ask of it, and what in it stands between a
+//! radio and its deadline.
+//!
+//! | module | answers |
+//! | --- | --- |
+//! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
+//! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
+//! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
+//! | [`namespace`] | entering a network namespace |
+//! | [`fingerprint`] | which machine a figure was measured on |
+//!
+//! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
+//! without recording the old value first, and never opens a socket.
+
+mod cgroup;
+mod error;
+mod host;
+mod proc;
+mod sys;
+#[cfg(test)]
+mod testing;
+
+pub mod accounting;
+pub mod affinity;
+pub mod capability;
+pub mod fingerprint;
+pub mod memory;
+pub mod namespace;
+pub mod policy;
+pub mod slack;
+pub mod topology;
+
+pub use error::ReadError;
+pub use host::Host;

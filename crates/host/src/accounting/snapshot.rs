@@ -1,0 +1,191 @@
+//! Everything that counts, at one instant, and the difference of two.
+
+use serde::{Deserialize, Serialize};
+use takt_base::{Clock, MonoNs, WallClock};
+
+use super::classes::saturating_sum;
+use super::{CpuClasses, ProcessCpu};
+use crate::error::ReadError;
+use crate::host::Host;
+use crate::proc::{pressure, softnet, stat, tick_ns};
+
+/// The counters of this process, of others named, and of the machine, since each began.
+#[derive(Clone, Debug)]
+pub struct Snapshot {
+    at: MonoNs,
+    process: ProcessCpu,
+    companions: Vec<ProcessCpu>,
+    machine: stat::Stat,
+    softnet: Option<softnet::Softnet>,
+    pressure: Option<Stalls>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Stalls {
+    cpu: pressure::Stall,
+    io: pressure::Stall,
+    memory: pressure::Stall,
+}
+
+/// What happened between two snapshots. A plain value: it is what records and JSON documents hold.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Time between the snapshots.
+    pub wall_ns: u64,
+    /// This process and its threads.
+    pub process: ProcessCpu,
+    /// Other processes that were named as ours and still live.
+    pub companions: Vec<ProcessCpu>,
+    /// The whole machine, all CPUs summed.
+    pub machine: CpuClasses,
+    /// Each online CPU.
+    pub cpus: Vec<CpuUse>,
+    /// CPU used by others: the machine's busy time less that of this process and its companions. Interrupt time belongs
+    /// to nobody, so on kernels that keep it out of a task's account our own packets' share is in here as well;
+    /// [`foreign_task_cpu_ns`](Usage::foreign_task_cpu_ns) leaves it out.
+    pub foreign_cpu_ns: u64,
+    /// As above without interrupt and soft-interrupt time: the lower bound.
+    pub foreign_task_cpu_ns: u64,
+    /// The network's receive path on all CPUs. `None`: not visible here.
+    pub softnet: Option<Softnet>,
+    /// Time in which tasks of the machine waited (PSI). `None`: this kernel does not count it.
+    pub pressure: Option<Pressure>,
+}
+
+/// One CPU's time by class.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CpuUse {
+    /// The CPU's number.
+    pub cpu: usize,
+    /// Its time.
+    #[serde(flatten)]
+    pub classes: CpuClasses,
+}
+
+/// Frames in the kernel's receive path, all interfaces and CPUs of the machine together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Softnet {
+    /// Frames handled.
+    pub processed_frames: u64,
+    /// Frames dropped for a full backlog (`net.core.netdev_max_backlog`).
+    pub dropped_frames: u64,
+    /// Times work was left over when budget or time was used up.
+    pub squeezed: u64,
+}
+
+/// Time in which at least one task waited for a resource.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Pressure {
+    /// For a CPU.
+    pub cpu_some_ns: u64,
+    /// For a disk.
+    pub io_some_ns: u64,
+    /// For memory.
+    pub memory_some_ns: u64,
+}
+
+impl Snapshot {
+    /// Reads the counters of this process and of the machine. Some tens of microseconds a thread; not for the
+    /// real-time path.
+    ///
+    /// # Errors
+    /// `/proc` is not mounted or says something takt does not understand.
+    pub fn take() -> Result<Snapshot, ReadError> {
+        Snapshot::take_with(&[])
+    }
+
+    /// As [`take`](Snapshot::take), and processes `companions` as well: their use is listed and is not foreign. One that
+    /// has ended is left out.
+    ///
+    /// # Errors
+    /// As [`take`](Snapshot::take).
+    pub fn take_with(companions: &[u32]) -> Result<Snapshot, ReadError> {
+        Snapshot::of(&Host::this(), std::process::id(), companions)
+    }
+
+    /// The counters of process `own` and of the machine as `host` shows them.
+    pub(crate) fn of(host: &Host, own: u32, companions: &[u32]) -> Result<Snapshot, ReadError> {
+        let process = ProcessCpu::read(host, own)?.ok_or_else(|| ReadError::Io {
+            path: format!("/proc/{own}/stat"),
+            source: std::io::ErrorKind::NotFound.into(),
+        })?;
+        let mut others = Vec::new();
+        for &pid in companions.iter().filter(|&&pid| pid != own) {
+            others.extend(ProcessCpu::read(host, pid)?);
+        }
+        let text = host.read("/proc/stat")?;
+        let machine = stat::parse(&text, tick_ns()).ok_or_else(|| ReadError::Malformed {
+            path: "/proc/stat".to_owned(),
+            expected: "lines of `cpu` with eight numbers",
+            got: text.chars().take(40).collect(),
+        })?;
+        Ok(Snapshot {
+            at: WallClock.now(),
+            process,
+            companions: others,
+            machine,
+            softnet: host.read("/proc/net/softnet_stat").ok().and_then(|text| softnet::parse(&text)),
+            pressure: Stalls::read(host),
+        })
+    }
+
+    /// When this snapshot was taken.
+    #[must_use]
+    pub fn at(&self) -> MonoNs {
+        self.at
+    }
+
+    /// What happened since `earlier`. Threads and processes that began in between count from their beginning.
+    #[must_use]
+    pub fn since(&self, earlier: &Snapshot) -> Usage {
+        let process = self.process.since(Some(&earlier.process));
+        let companions: Vec<ProcessCpu> = self
+            .companions
+            .iter()
+            .map(|now| now.since(earlier.companions.iter().find(|then| then.pid == now.pid)))
+            .collect();
+        let machine = self.machine.total.since(&earlier.machine.total);
+        let ours_ns = companions.iter().fold(process.cpu_ns, |sum, c| sum.saturating_add(c.cpu_ns));
+        let tasks_ns = saturating_sum(&[machine.user_ns, machine.nice_ns, machine.system_ns]);
+        let softnet = self.softnet.zip(earlier.softnet).map(|(now, then)| Softnet {
+            processed_frames: now.processed.saturating_sub(then.processed),
+            dropped_frames: now.dropped.saturating_sub(then.dropped),
+            squeezed: now.squeezed.saturating_sub(then.squeezed),
+        });
+        Usage {
+            wall_ns: u64::try_from(self.at.saturating_since(earlier.at).as_nanos()).unwrap_or(u64::MAX),
+            process,
+            companions,
+            machine,
+            cpus: per_cpu(&self.machine, &earlier.machine),
+            foreign_cpu_ns: machine.busy_ns().saturating_sub(ours_ns),
+            foreign_task_cpu_ns: tasks_ns.saturating_sub(ours_ns),
+            softnet,
+            pressure: self.pressure.zip(earlier.pressure).map(|(now, then)| now.since(&then)),
+        }
+    }
+}
+
+/// CPUs online at both ends.
+fn per_cpu(now: &stat::Stat, then: &stat::Stat) -> Vec<CpuUse> {
+    let earlier = |cpu| then.cpus.iter().find(|&&(c, _)| c == cpu).map(|(_, classes)| classes);
+    now.cpus.iter().filter_map(|&(cpu, classes)| Some(CpuUse { cpu, classes: classes.since(earlier(cpu)?) })).collect()
+}
+
+impl Stalls {
+    fn read(host: &Host) -> Option<Stalls> {
+        let read = |what| pressure::parse(&host.read(&format!("/proc/pressure/{what}")).ok()?);
+        Some(Stalls { cpu: read("cpu")?, io: read("io")?, memory: read("memory")? })
+    }
+
+    fn since(&self, earlier: &Stalls) -> Pressure {
+        let ns = |now: pressure::Stall, then: pressure::Stall| {
+            u64::try_from(now.some.saturating_sub(then.some).as_nanos()).unwrap_or(u64::MAX)
+        };
+        Pressure {
+            cpu_some_ns: ns(self.cpu, earlier.cpu),
+            io_some_ns: ns(self.io, earlier.io),
+            memory_some_ns: ns(self.memory, earlier.memory),
+        }
+    }
+}

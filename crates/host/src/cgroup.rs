@@ -1,0 +1,111 @@
+//! What this process' cgroup does to real-time threads. Reading only; capping others is the lab's business.
+
+use crate::host::Host;
+
+/// What in the cgroup tree keeps FIFO and RR away although the process may have them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Obstacle {
+    /// v1: a group on the way up has no real-time time.
+    ZeroBudget { cgroup: String },
+    /// v2: a group that is not the root, with the cpu controller on.
+    NotRootV2 { cgroup: String },
+}
+
+/// Looks for one; `None` if there is none or the tree is not visible.
+pub(crate) fn real_time_obstacle(host: &Host) -> Option<Obstacle> {
+    let memberships = host.read("/proc/self/cgroup").ok()?;
+    let mounts = host.read("/proc/self/mountinfo").ok()?;
+    zero_budget(host, &memberships, &mounts).or_else(|| not_root_v2(host, &memberships, &mounts))
+}
+
+fn zero_budget(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {
+    let path = membership(memberships, |controllers| controllers.split(',').any(|c| c == "cpu"))?;
+    let mount = mount_point(mounts, |kind, options| kind == "cgroup" && options.split(',').any(|o| o == "cpu"))?;
+    // From the group up to the mount point, which inside a container is the container's own group.
+    let mut group = path.trim_end_matches('/');
+    loop {
+        let folder = format!("{mount}{group}");
+        if host.read_number(&format!("{folder}/cpu.rt_runtime_us")).is_ok_and(|budget| budget == 0) {
+            return Some(Obstacle::ZeroBudget { cgroup: folder });
+        }
+        group = &group[..group.rfind('/')?];
+    }
+}
+
+fn not_root_v2(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {
+    let path = membership(memberships, str::is_empty).filter(|&path| path != "/")?;
+    let mount = mount_point(mounts, |kind, _| kind == "cgroup2")?;
+    let folder = format!("{mount}{path}");
+    // cpu.max exists where the cpu controller is on, and never in the root group.
+    host.read_opt(&format!("{folder}/cpu.max")).map(|_| Obstacle::NotRootV2 { cgroup: folder })
+}
+
+/// The group of the hierarchy whose controllers satisfy `is`; lines read `ID:CONTROLLERS:PATH`.
+fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let mut parts = line.splitn(3, ':').skip(1);
+        let (controllers, path) = (parts.next()?, parts.next()?);
+        (is(controllers) && path.starts_with('/')).then_some(path)
+    })
+}
+
+/// Where a file system is mounted: field 5 of mountinfo; behind ` - ` stand its type, source and options.
+fn mount_point(text: &str, is: impl Fn(&str, &str) -> bool) -> Option<&str> {
+    text.lines().find_map(|line| {
+        let (left, right) = line.split_once(" - ")?;
+        let mut right = right.split(' ');
+        let (kind, _source, options) = (right.next()?, right.next()?, right.next().unwrap_or(""));
+        is(kind, options).then(|| left.split(' ').nth(4)).flatten()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+    use proptest::prelude::*;
+
+    const V1_MOUNTS: &str = "30 25 0:26 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n";
+
+    #[test]
+    fn a_zero_anywhere_on_the_way_up_is_found() {
+        let tree = Tree::new()
+            .with("/proc/self/cgroup", "2:cpuacct:/a/b\n1:cpu:/a/b\n0::/\n")
+            .with("/proc/self/mountinfo", V1_MOUNTS)
+            .with("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n")
+            .with("/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", "0\n")
+            .with("/sys/fs/cgroup/cpu/a/b/cpu.rt_runtime_us", "1000\n");
+        let found = real_time_obstacle(&tree.host());
+        assert_eq!(found, Some(Obstacle::ZeroBudget { cgroup: "/sys/fs/cgroup/cpu/a".to_owned() }));
+    }
+
+    #[test]
+    fn a_group_of_v2_with_the_cpu_controller_is_an_obstacle_and_the_root_is_none() {
+        let mounts = "31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+        let tree = Tree::new()
+            .with("/proc/self/cgroup", "0::/user.slice\n")
+            .with("/proc/self/mountinfo", mounts)
+            .with("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
+        let cgroup = "/sys/fs/cgroup/user.slice".to_owned();
+        assert_eq!(real_time_obstacle(&tree.host()), Some(Obstacle::NotRootV2 { cgroup }));
+        let root = tree.with("/proc/self/cgroup", "0::/\n");
+        assert_eq!(real_time_obstacle(&root.host()), None);
+    }
+
+    #[test]
+    fn a_budget_is_no_obstacle() {
+        let tree = Tree::new()
+            .with("/proc/self/cgroup", "1:cpu,cpuacct:/\n")
+            .with("/proc/self/mountinfo", V1_MOUNTS)
+            .with("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n");
+        assert_eq!(real_time_obstacle(&tree.host()), None);
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_tables_never_panic(cgroup in "([0-9:a-z,/.]{0,20}\n){0,4}", mounts in "([0-9a-z,/ -]{0,60}\n){0,4}") {
+            let tree = Tree::new().with("/proc/self/cgroup", &cgroup).with("/proc/self/mountinfo", &mounts);
+            let _ = real_time_obstacle(&tree.host());
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! What can go wrong when a host is read.
+
+use std::io;
+
+/// A fact of the host that could not be read.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// The file is absent, forbidden, or does not end.
+    #[error("reading {path}")]
+    Io {
+        /// The file, as named on the host.
+        path: String,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// The file is there and says something takt does not understand.
+    #[error("{path} holds `{got}`, expected {expected}")]
+    Malformed {
+        /// The file, as named on the host.
+        path: String,
+        /// What was expected.
+        expected: &'static str,
+        /// The beginning of what was found.
+        got: String,
+    },
+}

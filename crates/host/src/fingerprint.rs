@@ -1,0 +1,218 @@
+//! Which machine a figure was measured on.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::proc::status;
+use crate::topology::Topology;
+
+/// What sets one host apart from another as far as timing goes. Every record carries one. What a host does not show is
+/// `None`, never a guess.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Fingerprint {
+    /// The machine's name for itself.
+    pub hostname: Option<String>,
+    /// `PRETTY_NAME` of os-release.
+    pub distribution: Option<String>,
+    /// Kernel release, `uname -r`.
+    pub kernel: Option<String>,
+    /// Kernel build, `uname -v`: says whether and how it can be pre-empted.
+    pub kernel_build: Option<String>,
+    /// The kernel's command line: mitigations, isolated cores, tick.
+    pub kernel_cmdline: Option<String>,
+    /// Processor model.
+    pub cpu_model: Option<String>,
+    /// CPUs (hardware threads) online.
+    pub cpus: usize,
+    /// Cores online.
+    pub cores: usize,
+    /// CPUs kept free by `isolcpus=`.
+    pub isolated_cpus: Vec<usize>,
+    /// Frequency governor, if all CPUs have the same.
+    pub governor: Option<String>,
+    /// Memory of the machine.
+    pub memory_bytes: Option<u64>,
+    /// Swap of the machine.
+    pub swap_bytes: Option<u64>,
+    /// What the kernel reads time from.
+    pub clock_source: Option<String>,
+    /// What runs below the kernel.
+    pub virtualisation: Virtualisation,
+    /// What wraps this process, `docker` for one.
+    pub container: Option<String>,
+}
+
+/// What runs below the kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Virtualisation {
+    /// Nothing that shows itself.
+    None,
+    /// KVM and what is built on it.
+    Kvm,
+    /// QEMU translating instructions in software.
+    Tcg,
+    /// Xen.
+    Xen,
+    /// Hyper-V.
+    HyperV,
+    /// `VMware`.
+    Vmware,
+    /// `VirtualBox`.
+    VirtualBox,
+    /// A hypervisor that does not say its name, or one not in this list.
+    Other,
+}
+
+impl Virtualisation {
+    /// Recognises it from the processor's signature, or from the flag by which a processor admits to be virtual.
+    #[must_use]
+    pub fn of(host: &Host) -> Virtualisation {
+        match host.hypervisor() {
+            Some(signature) if signature.starts_with("KVMKVMKVM") || signature.starts_with("Linux KVM") => {
+                Virtualisation::Kvm
+            }
+            Some("TCGTCGTCGTCG") => Virtualisation::Tcg,
+            Some("XenVMMXenVMM") => Virtualisation::Xen,
+            Some("Microsoft Hv") => Virtualisation::HyperV,
+            Some("VMwareVMware") => Virtualisation::Vmware,
+            Some("VBoxVBoxVBox") => Virtualisation::VirtualBox,
+            Some(_) => Virtualisation::Other,
+            None if flagged(host) => Virtualisation::Other,
+            None => Virtualisation::None,
+        }
+    }
+
+    /// The name people use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Virtualisation::None => "none",
+            Virtualisation::Kvm => "KVM",
+            Virtualisation::Tcg => "QEMU without acceleration (TCG)",
+            Virtualisation::Xen => "Xen",
+            Virtualisation::HyperV => "Hyper-V",
+            Virtualisation::Vmware => "VMware",
+            Virtualisation::VirtualBox => "VirtualBox",
+            Virtualisation::Other => "an unnamed hypervisor",
+        }
+    }
+}
+
+impl Fingerprint {
+    /// Reads it.
+    #[must_use]
+    pub fn of(host: &Host) -> Fingerprint {
+        let topology = Topology::read(host).unwrap_or(Topology { cpus: Vec::new() });
+        let all: Vec<usize> = topology.cpus.iter().map(|cpu| cpu.id).collect();
+        let meminfo = host.read("/proc/meminfo").unwrap_or_default();
+        let bytes = |field| status::number(&meminfo, field).and_then(|kib| kib.checked_mul(1024));
+        Fingerprint {
+            hostname: host.read_opt("/proc/sys/kernel/hostname"),
+            distribution: distribution(host),
+            kernel: host.read_opt("/proc/sys/kernel/osrelease"),
+            kernel_build: host.read_opt("/proc/sys/kernel/version"),
+            kernel_cmdline: host.read_opt("/proc/cmdline"),
+            cpu_model: cpu_model(host),
+            cpus: all.len(),
+            cores: topology.cores(&all).len(),
+            isolated_cpus: topology.cpus.iter().filter(|cpu| cpu.isolated).map(|cpu| cpu.id).collect(),
+            governor: common_governor(host, &all),
+            memory_bytes: bytes("MemTotal"),
+            swap_bytes: bytes("SwapTotal"),
+            clock_source: host.read_opt(CLOCK_SOURCE),
+            virtualisation: Virtualisation::of(host),
+            container: container(host),
+        }
+    }
+}
+
+/// The file that names the clock source in use.
+pub(crate) const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+/// See [`crate::sys::cpuid`].
+pub(crate) fn hypervisor_signature() -> Option<String> {
+    crate::sys::cpuid::hypervisor_signature()
+}
+
+/// A field of `/proc/cpuinfo`, first CPU.
+fn cpuinfo(host: &Host, name: &str) -> Option<String> {
+    let text = host.read("/proc/cpuinfo").ok()?;
+    let value = text.lines().find_map(|line| {
+        let (key, value) = line.split_once(':')?;
+        (key.trim() == name).then(|| value.trim().to_owned())
+    });
+    value.filter(|value| !value.is_empty())
+}
+
+fn cpu_model(host: &Host) -> Option<String> {
+    // x86; then what some ARM and RISC-V kernels print.
+    ["model name", "Model", "uarch", "Processor"].iter().find_map(|name| cpuinfo(host, name))
+}
+
+fn flagged(host: &Host) -> bool {
+    cpuinfo(host, "flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+}
+
+fn common_governor(host: &Host, cpus: &[usize]) -> Option<String> {
+    let governor = |cpu| host.read_opt(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"));
+    let first = governor(cpus.first()?)?;
+    cpus.iter().all(|cpu| governor(cpu).as_ref() == Some(&first)).then_some(first)
+}
+
+fn distribution(host: &Host) -> Option<String> {
+    let text = host.read("/etc/os-release").or_else(|_| host.read("/usr/lib/os-release")).ok()?;
+    text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).map(|name| name.trim_matches('"').to_owned())
+}
+
+/// The marks that container engines leave.
+fn container(host: &Host) -> Option<String> {
+    if host.path("/.dockerenv").exists() {
+        return Some("docker".to_owned());
+    }
+    if host.path("/run/.containerenv").exists() {
+        return Some("podman".to_owned());
+    }
+    host.read_opt("/run/systemd/container").filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+
+    #[test]
+    fn hypervisors_are_told_by_their_signature_or_by_the_processors_flag() {
+        let empty = Tree::new();
+        assert_eq!(Virtualisation::of(&empty.host()), Virtualisation::None);
+        assert_eq!(Virtualisation::of(&empty.host().under_hypervisor("KVMKVMKVM")), Virtualisation::Kvm);
+        assert_eq!(Virtualisation::of(&empty.host().under_hypervisor("TCGTCGTCGTCG")), Virtualisation::Tcg);
+        let flagged = Tree::new().with("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor sse\n");
+        assert_eq!(Virtualisation::of(&flagged.host()), Virtualisation::Other);
+    }
+
+    #[test]
+    fn what_a_host_does_not_show_is_absent_and_the_rest_survives_json() {
+        let tree = Tree::new()
+            .with("/proc/sys/kernel/osrelease", "6.18.44\n")
+            .with("/proc/meminfo", "MemTotal:       24683660 kB\nSwapTotal:             0 kB\n")
+            .with("/proc/cpuinfo", "processor\t: 0\nmodel name\t: AMD EPYC\n")
+            .with("/sys/devices/system/cpu/online", "0-3\n")
+            .with("/etc/os-release", "NAME=x\nPRETTY_NAME=\"Debian 12\"\n");
+        let print = Fingerprint::of(&tree.host());
+        assert_eq!((print.cpus, print.cores), (4, 4));
+        assert_eq!(print.memory_bytes, Some(24_683_660 * 1024));
+        assert_eq!(print.swap_bytes, Some(0));
+        assert_eq!(print.cpu_model.as_deref(), Some("AMD EPYC"));
+        assert_eq!(print.distribution.as_deref(), Some("Debian 12"));
+        assert_eq!((print.governor.as_ref(), print.clock_source.as_ref()), (None, None));
+        let json = serde_json::to_string(&print).unwrap();
+        assert_eq!(serde_json::from_str::<Fingerprint>(&json).unwrap(), print);
+    }
+
+    #[test]
+    fn this_machine_has_a_kernel_and_a_processor() {
+        let print = Fingerprint::of(&Host::this());
+        assert!(print.cpus > 0 && print.kernel.is_some() && print.memory_bytes.is_some());
+    }
+}

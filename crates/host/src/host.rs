@@ -1,0 +1,157 @@
+//! A host as files: what `/proc` and `/sys` say, from this machine or from a tree that looks like one.
+//!
+//! Everything takt reads about a host goes through [`Host`], so that a rule, a fingerprint or an accounting snapshot
+//! can be tried on a recorded machine. Only [`Host::this`] does what files cannot say (asking the scheduler, reading a
+//! clock); a tree answers such questions with what its builder was told.
+
+use std::cell::Cell;
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use crate::error::ReadError;
+use crate::policy::PolicyError;
+
+/// The most bytes read from one file. `/proc/interrupts` of a large machine stays far below.
+const FILE_LIMIT_BYTES: u64 = 8 << 20;
+
+/// Asks whether `SCHED_FIFO` may be had, without keeping it.
+pub type FifoAttempt = fn() -> Result<(), PolicyError>;
+
+/// A view of one host. Reads only.
+#[derive(Clone, Debug)]
+pub struct Host {
+    root: PathBuf,
+    later: Option<PathBuf>,
+    waited: Cell<bool>,
+    fifo_attempt: Option<FifoAttempt>,
+    hypervisor: Option<String>,
+}
+
+impl Host {
+    /// The machine this program runs on.
+    #[must_use]
+    pub fn this() -> Host {
+        Host {
+            root: PathBuf::from("/"),
+            later: None,
+            waited: Cell::new(false),
+            fifo_attempt: Some(crate::policy::attempt_fifo),
+            hypervisor: crate::fingerprint::hypervisor_signature(),
+        }
+    }
+
+    /// A host recorded under `root`, which holds `proc/` and `sys/`.
+    #[must_use]
+    pub fn at(root: impl Into<PathBuf>) -> Host {
+        Host { root: root.into(), later: None, waited: Cell::new(false), fifo_attempt: None, hypervisor: None }
+    }
+
+    /// The same recorded host some time later: after the first [`wait`](Host::wait) files are read from `root`.
+    #[must_use]
+    pub fn and_later(mut self, root: impl Into<PathBuf>) -> Host {
+        self.later = Some(root.into());
+        self
+    }
+
+    /// What a recorded host answers when asked for `SCHED_FIFO`.
+    #[must_use]
+    pub fn answering_fifo(mut self, attempt: FifoAttempt) -> Host {
+        self.fifo_attempt = Some(attempt);
+        self
+    }
+
+    /// The processor's hypervisor signature (CPUID leaf `0x4000_0000`) of a recorded host.
+    #[must_use]
+    pub fn under_hypervisor(mut self, signature: &str) -> Host {
+        self.hypervisor = Some(signature.to_owned());
+        self
+    }
+
+    /// True for the machine this program runs on: only there may anything be measured.
+    #[must_use]
+    pub fn is_this(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// The hypervisor's signature, if the processor names one.
+    #[must_use]
+    pub fn hypervisor(&self) -> Option<&str> {
+        self.hypervisor.as_deref()
+    }
+
+    /// Whether the scheduler grants `SCHED_FIFO`, found out by asking on a thread of its own; `None` if a recorded host
+    /// does not say.
+    pub fn attempt_fifo(&self) -> Option<Result<(), PolicyError>> {
+        self.fifo_attempt.map(|attempt| attempt())
+    }
+
+    /// Lets `span` pass. A recorded host does not wait; it turns to its later tree.
+    pub fn wait(&self, span: Duration) {
+        if self.is_this() {
+            thread::sleep(span);
+        }
+        self.waited.set(true);
+    }
+
+    /// Where `path` (absolute, as on the host itself) is found.
+    #[must_use]
+    pub fn path(&self, path: &str) -> PathBuf {
+        let root = match &self.later {
+            Some(later) if self.waited.get() => later,
+            _ => &self.root,
+        };
+        root.join(path.trim_start_matches('/'))
+    }
+
+    /// The text of a file, bytes that are no UTF-8 replaced.
+    ///
+    /// # Errors
+    /// The file is not there, may not be read, or is longer than 8 MiB.
+    pub fn read(&self, path: &str) -> Result<String, ReadError> {
+        let read = || -> io::Result<Vec<u8>> {
+            let mut bytes = Vec::new();
+            fs::File::open(self.path(path))?.take(FILE_LIMIT_BYTES).read_to_end(&mut bytes)?;
+            if bytes.len() as u64 == FILE_LIMIT_BYTES {
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "longer than 8 MiB"));
+            }
+            Ok(bytes)
+        };
+        let bytes = read().map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The text of a file without white space around it; `None` if it cannot be read.
+    #[must_use]
+    pub fn read_opt(&self, path: &str) -> Option<String> {
+        self.read(path).ok().map(|text| text.trim().to_owned())
+    }
+
+    /// One number from a file that holds one number.
+    ///
+    /// # Errors
+    /// As [`read`](Host::read), or the content is no whole number.
+    pub fn read_number(&self, path: &str) -> Result<i64, ReadError> {
+        let text = self.read(path)?;
+        text.trim().parse().map_err(|_| ReadError::Malformed {
+            path: path.to_owned(),
+            expected: "one whole number",
+            got: text.chars().take(40).collect(),
+        })
+    }
+
+    /// Names in a folder, sorted; empty if it is not there.
+    #[must_use]
+    pub fn list(&self, path: &str) -> Vec<String> {
+        let mut names: Vec<String> = fs::read_dir(self.path(path))
+            .into_iter()
+            .flatten()
+            .flatten()
+            .filter_map(|entry| entry.file_name().into_string().ok())
+            .collect();
+        names.sort();
+        names
+    }
+}

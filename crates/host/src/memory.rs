@@ -1,0 +1,58 @@
+//! Keeping this process' memory in memory.
+
+use std::io;
+
+use rustix::mm::MlockAllFlags;
+use rustix::process::{Resource, getrlimit};
+
+use crate::capability::{Capabilities, Capability};
+
+/// Why memory was not locked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// A finite limit, and no capability to pass it. Locking up to the limit would make later allocations fail, so
+    /// nothing was locked.
+    #[error("locking memory needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK; the limit is {limit_bytes} bytes")]
+    Limit {
+        /// The soft limit.
+        limit_bytes: u64,
+    },
+    /// More than the machine has.
+    #[error("locking all memory of this process")]
+    Io(#[source] io::Error),
+}
+
+impl MemoryError {
+    /// What the owner of this host can do about it.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        matches!(self, MemoryError::Limit { .. }).then(|| {
+            "run this command with sudo; or for good: echo \"$USER - memlock unlimited\" | sudo tee \
+             /etc/security/limits.d/95-takt-memlock.conf, then log in again (a service: LimitMEMLOCK=infinity)"
+                .to_owned()
+        })
+    }
+}
+
+/// Locks all pages of this process, present and future, so that none waits for a disk. Call it before threads are
+/// started: their stacks are then touched when they begin, not in the first slot. Reversed by [`unlock_all`] and by the
+/// end of the process.
+///
+/// # Errors
+/// [`MemoryError::Limit`] if the limit is finite and `CAP_IPC_LOCK` is missing; nothing is locked then.
+pub fn lock_all() -> Result<(), MemoryError> {
+    let limit = getrlimit(Resource::Memlock).current;
+    if let Some(limit_bytes) = limit.filter(|_| !Capabilities::own().has(Capability::CapIpcLock)) {
+        return Err(MemoryError::Limit { limit_bytes });
+    }
+    rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|errno| MemoryError::Io(errno.into()))
+}
+
+/// Unlocks what [`lock_all`] locked.
+///
+/// # Errors
+/// None that munlockall(2) knows of; passed on if the kernel disagrees.
+pub fn unlock_all() -> Result<(), MemoryError> {
+    rustix::mm::munlockall().map_err(|errno| MemoryError::Io(errno.into()))
+}

@@ -1,0 +1,309 @@
+//! Scheduling policies, and why the kernel refuses one.
+//!
+//! `EPERM` has half a dozen causes: no capability, a limit of zero, a cgroup without real-time budget, a container's user
+//! namespace, a system-call filter, a pinned thread asking for DEADLINE. [`set_policy`] finds out which it was, and the
+//! error's [`fix`](PolicyError::fix) says what to do.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::capability::{Capabilities, Capability, in_user_namespace};
+use crate::cgroup;
+use crate::host::Host;
+use crate::proc::limits::{self, Limit};
+use crate::proc::{cpu_list, status};
+use crate::sys::sched::{self, SchedAttr};
+
+/// How the scheduler treats a thread: sched(7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// `SCHED_OTHER`, everybody's policy. Nice -20 (most) to 19 (least).
+    Other {
+        /// Nice value.
+        nice: i32,
+    },
+    /// `SCHED_FIFO`: before everything of lower priority, until it sleeps.
+    Fifo {
+        /// 1 (least) to 99.
+        priority: u8,
+    },
+    /// `SCHED_RR`: as FIFO, and equals take turns.
+    RoundRobin {
+        /// 1 (least) to 99.
+        priority: u8,
+    },
+    /// `SCHED_DEADLINE`: `runtime_ns` of CPU in each `period_ns`, before `deadline_ns` of it have passed. Not for pinned
+    /// threads: the kernel admits it only where it may place the thread on any CPU of the root domain.
+    Deadline {
+        /// CPU time a period, at least 1024 ns.
+        runtime_ns: u64,
+        /// From the start of a period, runtime to period.
+        deadline_ns: u64,
+        /// Period.
+        period_ns: u64,
+    },
+    /// `SCHED_BATCH` (3), `SCHED_IDLE` (5), or one this program does not know; read, never set.
+    Another {
+        /// The kernel's number.
+        number: u32,
+    },
+}
+
+impl std::fmt::Display for Policy {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Policy::Other { nice: 0 } => write!(f, "OTHER"),
+            Policy::Other { nice } => write!(f, "OTHER, nice {nice}"),
+            Policy::Fifo { priority } => write!(f, "FIFO {priority}"),
+            Policy::RoundRobin { priority } => write!(f, "RR {priority}"),
+            Policy::Deadline { runtime_ns, deadline_ns, period_ns } => {
+                write!(f, "DEADLINE {runtime_ns}/{deadline_ns}/{period_ns} ns")
+            }
+            Policy::Another { number } => write!(f, "policy {number}"),
+        }
+    }
+}
+
+/// Why a policy was not set. The display says what is missing, [`fix`](PolicyError::fix) what mends it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyError {
+    /// Neither the capability nor the limit allows it.
+    #[error(
+        "{policy} needs CAP_SYS_NICE, or RLIMIT_RTPRIO of its priority; this process has neither (limit {rtprio_limit})"
+    )]
+    NotPermitted {
+        /// What was asked for.
+        policy: Policy,
+        /// The soft limit in force, 0 to 99.
+        rtprio_limit: u64,
+    },
+    /// The capability holds only inside a user namespace, and the scheduler wants it of the whole machine.
+    #[error("{policy} is refused in a user namespace (a rootless container), even to its root")]
+    UserNamespace {
+        /// What was asked for.
+        policy: Policy,
+    },
+    /// A cgroup (v1) has no real-time time of its own, as every fresh one.
+    #[error("{policy} is refused because cgroup {cgroup} has cpu.rt_runtime_us = 0")]
+    CgroupBudget {
+        /// What was asked for.
+        policy: Policy,
+        /// The folder whose file holds the zero.
+        cgroup: String,
+    },
+    /// A cgroup (v2) on a kernel with `CONFIG_RT_GROUP_SCHED`, which gives real-time only to the root group.
+    #[error(
+        "{policy} is refused in cgroup {cgroup}: with cgroup v2 this kernel (RT_GROUP_SCHED) allows it in the root group only"
+    )]
+    GroupSchedV2 {
+        /// What was asked for.
+        policy: Policy,
+        /// The thread's cgroup.
+        cgroup: String,
+    },
+    /// A system-call filter is in force, and nothing else explains the refusal.
+    #[error("{policy} is refused, most likely by the system-call filter (seccomp) this process runs under")]
+    Filtered {
+        /// What was asked for.
+        policy: Policy,
+    },
+    /// DEADLINE for a thread that may not run everywhere.
+    #[error(
+        "DEADLINE is refused to a thread tied to CPUs {}; it must be allowed on every CPU of its cpuset",
+        cpu_list::format(cpus)
+    )]
+    Pinned {
+        /// The CPUs it is tied to.
+        cpus: Vec<usize>,
+    },
+    /// DEADLINE beyond what is left of the machine.
+    #[error(
+        "DEADLINE {share_percent} % of a CPU is more than the kernel has left to promise (sched_rt_runtime_us bounds the sum)"
+    )]
+    Admission {
+        /// Runtime over period of what was asked for.
+        share_percent: u64,
+    },
+    /// A priority or time outside its range.
+    #[error(
+        "{policy} is out of range: priorities are 1 to 99, nice -20 to 19, and 1024 ns <= runtime <= deadline <= period"
+    )]
+    OutOfRange {
+        /// What was asked for.
+        policy: Policy,
+    },
+    /// The thread has ended.
+    #[error("thread {tid} does not exist")]
+    NoSuchThread {
+        /// The thread.
+        tid: u32,
+    },
+    /// Anything else, a kernel without DEADLINE among it.
+    #[error("setting {policy}")]
+    Io {
+        /// What was asked for.
+        policy: Policy,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl PolicyError {
+    /// What the owner of this host can do about it, as a command where there is one.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            PolicyError::NotPermitted { policy: Policy::Other { .. }, .. } => {
+                Some("run this command with sudo, or raise RLIMIT_NICE".to_owned())
+            }
+            PolicyError::NotPermitted { .. } => Some(
+                "run this command with sudo; or for good: echo \"$USER - rtprio 95\" | sudo tee \
+                 /etc/security/limits.d/95-takt.conf, then log in again"
+                    .to_owned(),
+            ),
+            PolicyError::UserNamespace { .. } => {
+                Some("run takt outside the rootless container, or in one started by root".to_owned())
+            }
+            PolicyError::CgroupBudget { cgroup, .. } => Some(format!(
+                "echo 200000 | sudo tee {cgroup}/cpu.rt_runtime_us (its parents need at least as much); for a container \
+                 set OCI resources.cpu.realtimeRuntime (docker run --cpu-rt-runtime)"
+            )),
+            PolicyError::GroupSchedV2 { .. } => {
+                Some("start the machine with rt_group_sched=0 (Linux 6.16 on), or run in the root cgroup".to_owned())
+            }
+            PolicyError::Filtered { .. } => Some("allow sched_setattr in the container's seccomp profile".to_owned()),
+            PolicyError::Pinned { .. } => {
+                Some("do not pin it; an exclusive cpuset of the wanted CPUs keeps it there".to_owned())
+            }
+            PolicyError::Admission { .. } => Some("ask for less runtime, or end other DEADLINE threads".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+/// Gives thread `tid` (0: the calling one) a policy. Threads it starts later inherit it.
+///
+/// # Errors
+/// [`PolicyError`] with the reason.
+///
+/// ```
+/// use takt_host::policy::{Policy, policy, set_policy};
+/// match set_policy(0, Policy::Fifo { priority: 50 }) {
+///     Ok(()) => assert_eq!(policy(0)?, Policy::Fifo { priority: 50 }),
+///     Err(refused) => println!("{refused}; fix: {}", refused.fix().unwrap_or_default()),
+/// }
+/// # Ok::<(), takt_host::policy::PolicyError>(())
+/// ```
+pub fn set_policy(tid: u32, policy: Policy) -> Result<(), PolicyError> {
+    let attr = attributes(policy).ok_or(PolicyError::OutOfRange { policy })?;
+    let thread = i32::try_from(tid).map_err(|_| PolicyError::NoSuchThread { tid })?;
+    sched::set(thread, &attr).map_err(|source| match source.raw_os_error() {
+        Some(libc::EPERM) => why_refused(&Host::this(), tid, policy, source),
+        Some(libc::ESRCH) => PolicyError::NoSuchThread { tid },
+        Some(libc::EBUSY) => {
+            let share_percent = attr.runtime_ns.saturating_mul(100).checked_div(attr.period_ns).unwrap_or(0);
+            PolicyError::Admission { share_percent }
+        }
+        _ => PolicyError::Io { policy, source },
+    })
+}
+
+/// The policy of thread `tid` (0: the calling one).
+///
+/// # Errors
+/// The thread is not there.
+pub fn policy(tid: u32) -> Result<Policy, PolicyError> {
+    let thread = i32::try_from(tid).map_err(|_| PolicyError::NoSuchThread { tid })?;
+    let attr = sched::get(thread).map_err(|_| PolicyError::NoSuchThread { tid })?;
+    let priority = u8::try_from(attr.priority).unwrap_or(u8::MAX);
+    Ok(match attr.policy {
+        SCHED_OTHER => Policy::Other { nice: attr.nice },
+        SCHED_FIFO => Policy::Fifo { priority },
+        SCHED_RR => Policy::RoundRobin { priority },
+        SCHED_DEADLINE => {
+            Policy::Deadline { runtime_ns: attr.runtime_ns, deadline_ns: attr.deadline_ns, period_ns: attr.period_ns }
+        }
+        number => Policy::Another { number },
+    })
+}
+
+/// Asks for FIFO 1 on a thread that ends at once: whether it may be had, not to have it.
+pub(crate) fn attempt_fifo() -> Result<(), PolicyError> {
+    let policy = Policy::Fifo { priority: 1 };
+    let attempt = std::thread::Builder::new().name("takt-rt-attempt".to_owned()).spawn(move || set_policy(0, policy));
+    let thread = attempt.map_err(|source| PolicyError::Io { policy, source })?;
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The kernel's form of a policy; `None` if a value is out of range.
+fn attributes(policy: Policy) -> Option<SchedAttr> {
+    let real_time = |number, priority: u8| {
+        (1..=99).contains(&priority).then(|| SchedAttr {
+            policy: number,
+            priority: u32::from(priority),
+            ..SchedAttr::default()
+        })
+    };
+    match policy {
+        Policy::Other { nice } => {
+            (-20..=19).contains(&nice).then(|| SchedAttr { policy: SCHED_OTHER, nice, ..SchedAttr::default() })
+        }
+        Policy::Fifo { priority } => real_time(SCHED_FIFO, priority),
+        Policy::RoundRobin { priority } => real_time(SCHED_RR, priority),
+        Policy::Deadline { runtime_ns, deadline_ns, period_ns } => {
+            let in_order = 1024 <= runtime_ns && runtime_ns <= deadline_ns && deadline_ns <= period_ns;
+            in_order.then(|| SchedAttr {
+                policy: SCHED_DEADLINE,
+                runtime_ns,
+                deadline_ns,
+                period_ns,
+                ..SchedAttr::default()
+            })
+        }
+        Policy::Another { .. } => None,
+    }
+}
+
+/// Finds the cause of an `EPERM`, most frequent first.
+fn why_refused(host: &Host, tid: u32, policy: Policy, source: io::Error) -> PolicyError {
+    let rtprio_limit = match host.read("/proc/self/limits").ok().and_then(|t| limits::soft(&t, "Max realtime priority"))
+    {
+        Some(Limit::At(limit)) => limit,
+        Some(Limit::Unlimited) => 99,
+        None => 0,
+    };
+    let by_limit = matches!(policy, Policy::Fifo { priority } | Policy::RoundRobin { priority }
+        if u64::from(priority) <= rtprio_limit);
+    let by_capability = Capabilities::of(host).is_some_and(|own| own.has(Capability::CapSysNice));
+    if !by_limit && !by_capability {
+        return PolicyError::NotPermitted { policy, rtprio_limit };
+    }
+    if let Policy::Deadline { .. } = policy
+        && let Ok(cpus) = crate::affinity::cpus(tid)
+        && host
+            .read_opt("/sys/devices/system/cpu/online")
+            .and_then(|t| cpu_list::parse(&t))
+            .is_some_and(|all| all != cpus)
+    {
+        return PolicyError::Pinned { cpus };
+    }
+    if !by_limit && in_user_namespace(host) == Some(true) {
+        return PolicyError::UserNamespace { policy };
+    }
+    match cgroup::real_time_obstacle(host) {
+        Some(cgroup::Obstacle::ZeroBudget { cgroup }) => return PolicyError::CgroupBudget { policy, cgroup },
+        Some(cgroup::Obstacle::NotRootV2 { cgroup }) => return PolicyError::GroupSchedV2 { policy, cgroup },
+        None => {}
+    }
+    let filtered = host.read("/proc/self/status").ok().and_then(|t| status::number(&t, "Seccomp")) == Some(2);
+    if filtered { PolicyError::Filtered { policy } } else { PolicyError::Io { policy, source } }
+}
+
+const SCHED_OTHER: u32 = libc::SCHED_OTHER as u32;
+const SCHED_FIFO: u32 = libc::SCHED_FIFO as u32;
+const SCHED_RR: u32 = libc::SCHED_RR as u32;
+const SCHED_DEADLINE: u32 = libc::SCHED_DEADLINE as u32;
