@@ -19,7 +19,7 @@ pub enum Wait {
 pub trait Engine: Send {
     /// Takes what is there, at most [`Limits::batch`] datagrams, in the order they took effect (see
     /// [`Config::ports`](crate::Config::ports)); never waits for more than one. Empty when `wait` has run out, or when
-    /// there is a refusal to tell ([`Engine::refused`]). The batch is the engine's memory: it
+    /// a refusal came since the last call (see [`Engine::refused`]). The batch is the engine's memory: it
     /// goes back at the next call, so leaking one loses nothing.
     ///
     /// # Errors
@@ -50,7 +50,7 @@ pub trait Engine: Send {
 }
 
 /// Somebody told us by ICMP that nobody listens there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Refusal {
     /// The local port that had sent.
     pub port: PortIndex,

@@ -58,6 +58,7 @@ struct Core<C> {
     inbox: Inbox,
     stamps: StampClock,
     refusals: Refusals,
+    refused_since_recv: bool,
     counters: Counters,
 }
 
@@ -89,6 +90,7 @@ impl<C: Calls> Sockets<C> {
                 inbox,
                 stamps: StampClock::new(),
                 refusals: Refusals::new(),
+                refused_since_recv: false,
                 counters: Counters::default(),
             },
         }
@@ -104,7 +106,8 @@ impl<C: Calls> Sockets<C> {
 
 impl<C: Calls> Engine for Sockets<C> {
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError> {
-        while !self.collect()? && self.core.await_datagram(wait)? {}
+        while !self.collect()? && !self.core.refused_since_recv && self.core.await_datagram(wait)? {}
+        self.core.refused_since_recv = false;
         let counters = &mut self.core.counters;
         for entry in &self.rx_entries {
             counters.received_datagrams += 1;
@@ -177,7 +180,7 @@ impl<C: Calls> Core<C> {
         Ok(())
     }
 
-    /// Waits until a port has something; `false` when `wait` has run out or a refusal came.
+    /// Waits until a port has something; `false` when `wait` has run out.
     fn await_datagram(&mut self, wait: Wait) -> Result<bool, EngineError> {
         let Some(timeout) = left(wait) else { return Ok(false) };
         let mut ready = [PollFlags::empty(); MAX_PORTS];
@@ -194,9 +197,8 @@ impl<C: Calls> Core<C> {
         for (fd, ready) in fds.iter().zip(&mut ready) {
             *ready = fd.revents();
         }
-        let told = self.counters.refusals;
         self.heed_errors(&ready)?;
-        Ok(self.counters.refusals == told)
+        Ok(true)
     }
 
     /// Waits until a port takes datagrams again; `false` when `wait` has run out.
@@ -241,6 +243,7 @@ impl<C: Calls> Core<C> {
             match (error.errno, got.from) {
                 (libc::ECONNREFUSED, Some(to)) => {
                     self.counters.refusals += 1;
+                    self.refused_since_recv = true;
                     self.refusals.note(Refusal { port: PortIndex(u8::try_from(index).unwrap_or(u8::MAX)), to });
                 }
                 _ => self.counters.other_icmp += 1,

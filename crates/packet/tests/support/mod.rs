@@ -1,0 +1,135 @@
+//! What the tests of this crate share.
+#![allow(dead_code, reason = "each test binary uses a part")]
+
+use std::net::{SocketAddr, UdpSocket};
+use std::process::Command;
+use std::time::Duration;
+
+use takt_base::{Clock, MonoNs, WallClock};
+use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, open};
+
+pub const P0: PortIndex = PortIndex(0);
+pub const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+
+/// Opens a variant under test.
+pub type Open = fn(&Config) -> Box<dyn Engine>;
+
+pub fn socket(config: &Config) -> Box<dyn Engine> {
+    open(EngineKind::Socket, config).expect("engine socket opens on loopback")
+}
+
+pub fn mmsg(config: &Config) -> Box<dyn Engine> {
+    open(EngineKind::Mmsg, config).expect("engine mmsg opens on loopback")
+}
+
+pub fn mmsg_aggregated(config: &Config) -> Box<dyn Engine> {
+    mmsg(&Config { aggregate: true, ..config.clone() })
+}
+
+/// So far away that a busy machine gets there in time, so near that a hanging test ends.
+pub fn soon() -> Wait {
+    Wait::Until(WallClock.now() + Duration::from_secs(30))
+}
+
+pub fn unconnected(ports: usize) -> Config {
+    Config::new(vec![PortSpec { bind: ANY, peer: None }; ports])
+}
+
+pub fn connected(peer: SocketAddr) -> Config {
+    Config::new(vec![PortSpec { bind: ANY, peer: Some(peer) }])
+}
+
+pub fn addr(engine: &dyn Engine, port: u8) -> SocketAddr {
+    engine.local(PortIndex(port)).expect("the port exists")
+}
+
+/// A plain socket of the standard library: the stranger at the other end.
+pub fn stranger() -> UdpSocket {
+    UdpSocket::bind(ANY).expect("loopback")
+}
+
+/// Sends datagrams in as many batches as they need; all must leave.
+pub fn send_all(engine: &mut dyn Engine, to: Option<SocketAddr>, datagrams: &[Vec<u8>]) {
+    let mut rest = datagrams;
+    while !rest.is_empty() {
+        let mut batch = engine.reserve(rest.len());
+        for bytes in rest {
+            let fill = |frame: &mut [u8]| {
+                frame[..bytes.len()].copy_from_slice(bytes);
+                bytes.len()
+            };
+            if !batch.push(P0, to, fill) {
+                break;
+            }
+        }
+        let pushed = batch.len();
+        assert!(pushed > 0, "an engine lends at least one frame");
+        assert_eq!(batch.send(soon()).expect("the port lives"), pushed);
+        rest = &rest[pushed..];
+    }
+}
+
+/// One received datagram, owned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    pub port: PortIndex,
+    pub source: SocketAddr,
+    pub arrived: Option<MonoNs>,
+    pub bytes: Vec<u8>,
+    pub truncated: bool,
+}
+
+/// Receives `count` datagrams, or what came before the wait ran out.
+pub fn recv_some(engine: &mut dyn Engine, count: usize) -> Vec<Seen> {
+    let mut seen = Vec::new();
+    let wait = soon();
+    while seen.len() < count {
+        let batch = engine.recv(wait).expect("the port lives");
+        if batch.is_empty() {
+            break;
+        }
+        seen.extend(batch.iter().map(|d| Seen {
+            port: d.port,
+            source: d.source,
+            arrived: d.arrived,
+            bytes: d.bytes.to_vec(),
+            truncated: d.truncated,
+        }));
+    }
+    seen
+}
+
+/// Datagrams that say their number.
+pub fn numbered(range: std::ops::Range<u32>) -> Vec<Vec<u8>> {
+    range.map(|n| n.to_be_bytes().to_vec()).collect()
+}
+
+pub fn numbers(seen: &[Seen]) -> Vec<u32> {
+    seen.iter().map(|s| u32::from_be_bytes(s.bytes[..].try_into().expect("four bytes"))).collect()
+}
+
+/// Runs `test` of this binary again in a fresh network namespace, where `setup` (a shell script) has been run; `true`
+/// inside it. Outside, `false`: the test is done, or skipped aloud where this host allows no namespaces.
+pub fn inside_a_namespace(test: &str, setup: &str) -> bool {
+    const MARK: &str = "TAKT_PACKET_TEST_INSIDE";
+    if std::env::var(MARK).as_deref() == Ok(test) {
+        return true;
+    }
+    let can = Command::new("unshare").args(["--user", "--map-root-user", "--net", "sh", "-c", setup]).output();
+    if !can.as_ref().is_ok_and(|out| out.status.success()) {
+        eprintln!("SKIPPED {test}: no network namespace can be prepared here: {can:?}");
+        return false;
+    }
+    let exe = std::env::current_exe().expect("this binary");
+    let script = format!("{setup}\nexec \"$0\" --exact {test} --nocapture");
+    let run = Command::new("unshare")
+        .args(["--user", "--map-root-user", "--net", "sh", "-ec", &script])
+        .arg(exe)
+        .env(MARK, test)
+        .output()
+        .expect("it ran a moment ago");
+    let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+    assert!(run.status.success(), "in the namespace, {}:\n{said}", run.status);
+    assert!(said.contains("1 passed"), "the test is called {test}:\n{said}");
+    false
+}
