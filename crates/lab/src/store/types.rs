@@ -146,7 +146,7 @@ pub struct HistogramRow {
     pub name: String,
     /// Unit of its values: `ns`.
     pub unit: String,
-    /// HdrHistogram, V2 encoding, not compressed.
+    /// `HdrHistogram`, V2 encoding, not compressed.
     pub v2: Vec<u8>,
 }
 

@@ -1,0 +1,69 @@
+//! Network paths built on this machine: namespaces and what connects them, through netlink, without calling `ip`.
+//!
+//! ```text
+//!   takt-PID-N-radio                      takt-PID-N-host
+//!   +------------------------+            +------------------------+
+//!   | emulator  192.168.10.2 |radio0 host0| 192.168.10.1    driver |
+//!   |                        +------------+                        |
+//!   +------------------------+  veth pair +------------------------+
+//! ```
+//!
+//! Nothing here touches an interface, address or route of the machine's own namespace. What is made is registered
+//! before it exists and removed on drop; what a `kill -9` leaves, `takt clean` finds. Needs `CAP_SYS_ADMIN` and
+//! `CAP_NET_ADMIN`; without them [`PathError::NotPermitted`] says so, and the caller falls back to loopback.
+
+mod namespace;
+mod pair;
+mod rtnetlink;
+
+use std::io;
+
+pub use namespace::Namespace;
+pub use pair::RadioPair;
+
+/// Why a path could not be built.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PathError {
+    /// This process may not make namespaces or interfaces.
+    #[error("making network namespaces needs CAP_SYS_ADMIN and CAP_NET_ADMIN, which this process lacks")]
+    NotPermitted,
+    /// Entering or making a namespace.
+    #[error("network namespace {name}")]
+    Namespace {
+        /// Its name.
+        name: String,
+        /// Why.
+        #[source]
+        source: takt_host::namespace::NamespaceError,
+    },
+    /// A file under /run/netns, or its mount.
+    #[error("{what} {name}")]
+    File {
+        /// What was being done: `mounting namespace`.
+        what: &'static str,
+        /// The name or file.
+        name: String,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// A request to the kernel's routing socket.
+    #[error("netlink: {what}")]
+    Netlink {
+        /// What was asked: `veth pair radio0, host0`.
+        what: String,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// The record that lets `takt clean` find it could not be written; so it was not made.
+    #[error("registering namespace {name} for later clean-up")]
+    Register {
+        /// Its name.
+        name: String,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+}

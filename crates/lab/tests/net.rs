@@ -1,0 +1,103 @@
+//! Paths are made, carry datagrams, and leave nothing. Needs root; skipped aloud without.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{Write, stderr};
+use std::net::UdpSocket;
+use std::process::Command;
+use std::sync::Mutex;
+
+use takt_lab::net::{Namespace, PathError, RadioPair};
+
+/// The tests look at the list of all namespaces, so they take turns.
+static TURN: Mutex<()> = Mutex::new(());
+
+fn allowed<T>(made: Result<T, PathError>) -> Option<T> {
+    match made {
+        Ok(made) => Some(made),
+        Err(PathError::NotPermitted) => {
+            writeln!(stderr(), "SKIPPED: network namespaces need root").unwrap();
+            None
+        }
+        Err(error) => panic!("{error}: {:?}", std::error::Error::source(&error).map(ToString::to_string)),
+    }
+}
+
+/// Namespaces of this process, and all interfaces of the namespace the test runs in.
+fn what_is_there() -> BTreeSet<String> {
+    let names =
+        |dir: &str| fs::read_dir(dir).map_or_else(|_| Vec::new(), |d| d.flatten().map(|e| e.file_name()).collect());
+    let own = format!("takt-{}-", std::process::id());
+    let namespaces =
+        names("/run/netns").into_iter().filter_map(|n| n.into_string().ok()).filter(|n| n.starts_with(&own));
+    let interfaces = names("/sys/class/net").into_iter().filter_map(|n| n.into_string().ok());
+    namespaces.chain(interfaces.filter(|n| n.starts_with("radio") || n.starts_with("host"))).collect()
+}
+
+#[test]
+fn a_pair_carries_datagrams_and_leaves_nothing() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let before = what_is_there();
+    let Some(pair) = allowed(RadioPair::create()) else { return };
+    assert_eq!(what_is_there().len(), before.len() + 2, "both have a name");
+
+    let radio = pair.radio.inside(|| UdpSocket::bind((RadioPair::RADIO_ADDR, 49152)).unwrap()).unwrap();
+    let host = pair.host.inside(|| UdpSocket::bind((RadioPair::HOST_ADDR, 0)).unwrap()).unwrap();
+    host.send_to(b"to the radio", (RadioPair::RADIO_ADDR, 49152)).unwrap();
+    let mut buffer = [0; 64];
+    let (len, from) = radio.recv_from(&mut buffer).unwrap();
+    assert_eq!((&buffer[..len], from), (&b"to the radio"[..], host.local_addr().unwrap()));
+    radio.send_to(b"and back", from).unwrap();
+    assert_eq!(host.recv_from(&mut buffer).unwrap().0, 8);
+
+    drop((radio, host));
+    drop(pair);
+    assert_eq!(what_is_there(), before);
+}
+
+#[test]
+fn two_pairs_do_not_meet() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Some(first) = allowed(RadioPair::create()) else { return };
+    let second = RadioPair::create().unwrap();
+    assert_ne!(first.radio.name(), second.radio.name());
+    let bind = || UdpSocket::bind((RadioPair::RADIO_ADDR, 49152)).map(drop);
+    first.radio.inside(bind).unwrap().unwrap();
+    second.radio.inside(bind).unwrap().unwrap();
+    assert!(bind().is_err(), "the test's own namespace has no such address");
+}
+
+#[test]
+fn ip_netns_sees_a_namespace_and_a_taken_name_is_refused() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let name = format!("takt-{}-seen", std::process::id());
+    let Some(namespace) = allowed(Namespace::create(&name)) else { return };
+    assert!(matches!(Namespace::create(&name), Err(PathError::File { .. })));
+    assert!(namespace.path().exists(), "the refused one did not take the first one's name away");
+    match Command::new("ip").args(["netns", "exec", &name, "ip", "-o", "link"]).output() {
+        Ok(output) => {
+            let links = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+            assert_eq!(links.lines().count(), 1, "{links}");
+            assert!(links.contains("lo") && links.contains("UP"), "{links}");
+        }
+        Err(_) => writeln!(stderr(), "SKIPPED: the judge, ip(8), is not installed").unwrap(),
+    }
+}
+
+#[test]
+fn an_aggregate_crosses_the_pair_as_single_datagrams() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let Some(pair) = allowed(RadioPair::create()) else { return };
+    let Ok(output) = Command::new("ip").args(["-n", pair.host.name(), "-d", "-o", "link", "show", "host0"]).output()
+    else {
+        writeln!(stderr(), "SKIPPED: the judge, ip(8), is not installed").unwrap();
+        return;
+    };
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("gso_max_segs 1 "), "{shown}");
+    let output =
+        Command::new("ip").args(["-n", pair.radio.name(), "-d", "-o", "link", "show", "radio0"]).output().unwrap();
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(shown.contains("gso_max_segs 1 "), "{shown}");
+}
