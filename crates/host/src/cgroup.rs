@@ -18,6 +18,17 @@ pub(crate) fn real_time_obstacle(host: &Host) -> Option<Obstacle> {
     zero_budget(host, &memberships, &mounts).or_else(|| not_root_v2(host, &memberships, &mounts))
 }
 
+/// Which kinds of control groups are mounted: `v1`, `v2`, or both, `hybrid`.
+pub(crate) fn version(host: &Host) -> Option<&'static str> {
+    let mounts = host.read("/proc/self/mountinfo").ok()?;
+    match (mount_point(&mounts, |kind, _| kind == "cgroup"), mount_point(&mounts, |kind, _| kind == "cgroup2")) {
+        (Some(_), Some(_)) => Some("hybrid"),
+        (Some(_), None) => Some("v1"),
+        (None, Some(_)) => Some("v2"),
+        (None, None) => None,
+    }
+}
+
 fn zero_budget(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {
     let path = membership(memberships, |controllers| controllers.split(',').any(|c| c == "cpu"))?;
     let mount = mount_point(mounts, |kind, options| kind == "cgroup" && options.split(',').any(|o| o == "cpu"))?;
@@ -90,6 +101,7 @@ mod tests {
         assert_eq!(real_time_obstacle(&tree.host()), Some(Obstacle::NotRootV2 { cgroup }));
         let root = tree.with("/proc/self/cgroup", "0::/\n");
         assert_eq!(real_time_obstacle(&root.host()), None);
+        assert_eq!(version(&root.host()), Some("v2"));
     }
 
     #[test]

@@ -36,6 +36,16 @@ pub struct Fingerprint {
     pub swap_bytes: Option<u64>,
     /// What the kernel reads time from.
     pub clock_source: Option<String>,
+    /// Largest receive buffer a program may ask for, bytes (`net.core.rmem_max`).
+    pub rmem_max_bytes: Option<i64>,
+    /// Largest send buffer a program may ask for, bytes (`net.core.wmem_max`).
+    pub wmem_max_bytes: Option<i64>,
+    /// CPU time real-time threads may use in each period, microseconds; -1: all of it (`kernel.sched_rt_runtime_us`).
+    pub rt_runtime_us: Option<i64>,
+    /// Control groups: `v1`, `v2` or `hybrid`.
+    pub cgroups: Option<String>,
+    /// Changes with each start of the machine.
+    pub boot_id: Option<String>,
     /// What runs below the kernel.
     pub virtualisation: Virtualisation,
     /// What wraps this process, `docker` for one.
@@ -100,7 +110,13 @@ impl Virtualisation {
 }
 
 impl Fingerprint {
-    /// Reads it.
+    /// That of the machine this program runs on.
+    #[must_use]
+    pub fn read() -> Fingerprint {
+        Fingerprint::of(&Host::this())
+    }
+
+    /// That of `host`.
     #[must_use]
     pub fn of(host: &Host) -> Fingerprint {
         let topology = Topology::read(host).unwrap_or(Topology { cpus: Vec::new() });
@@ -121,6 +137,11 @@ impl Fingerprint {
             memory_bytes: bytes("MemTotal"),
             swap_bytes: bytes("SwapTotal"),
             clock_source: host.read_opt(CLOCK_SOURCE),
+            rmem_max_bytes: host.read_number("/proc/sys/net/core/rmem_max").ok(),
+            wmem_max_bytes: host.read_number("/proc/sys/net/core/wmem_max").ok(),
+            rt_runtime_us: host.read_number("/proc/sys/kernel/sched_rt_runtime_us").ok(),
+            cgroups: crate::cgroup::version(host).map(str::to_owned),
+            boot_id: host.read_opt("/proc/sys/kernel/random/boot_id"),
             virtualisation: Virtualisation::of(host),
             container: container(host),
         }
@@ -212,7 +233,7 @@ mod tests {
 
     #[test]
     fn this_machine_has_a_kernel_and_a_processor() {
-        let print = Fingerprint::of(&Host::this());
+        let print = Fingerprint::read();
         assert!(print.cpus > 0 && print.kernel.is_some() && print.memory_bytes.is_some());
     }
 }

@@ -7,6 +7,7 @@
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
 //! | [`namespace`] | entering a network namespace |
+//! | [`leftovers`], [`dirs`] | what a killed run left, and where takt keeps its own notes |
 //! | [`fingerprint`] | which machine a figure was measured on |
 //!
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
@@ -23,7 +24,9 @@ mod testing;
 pub mod accounting;
 pub mod affinity;
 pub mod capability;
+pub mod dirs;
 pub mod fingerprint;
+pub mod leftovers;
 pub mod memory;
 pub mod namespace;
 pub mod policy;

@@ -5,6 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use rustix::mount::UnmountFlags;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 /// Why a namespace could not be entered or left.
@@ -61,6 +62,43 @@ pub fn unshare_network() -> Result<(), NamespaceError> {
     })
 }
 
+/// Where `ip netns` keeps named namespaces; takt's lie there too, so that `ip netns exec` works on them.
+pub const NAMED_DIR: &str = "/run/netns";
+
+/// Whether `name` is one that takt gives: `takt-`, then letters, digits, `-`, `_`, `.`; no path can hide in it.
+#[must_use]
+pub fn is_own_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.strip_prefix("takt-").is_some_and(|rest| !rest.is_empty() && rest.chars().all(plain))
+}
+
+/// Names of all named network namespaces of this machine.
+#[must_use]
+pub fn named() -> Vec<String> {
+    crate::host::Host::this().list(NAMED_DIR)
+}
+
+/// Removes the name of a namespace; the namespace itself, with its interfaces, ends when its last process has left.
+/// `false` if there is no such name.
+///
+/// # Errors
+/// `CAP_SYS_ADMIN` is missing.
+pub fn remove_named(name: &str) -> Result<bool, NamespaceError> {
+    let path = Path::new(NAMED_DIR).join(name);
+    match rustix::mount::unmount(&path, UnmountFlags::DETACH) {
+        // Not a mount point: the namespace was being made when its maker was killed. The name goes all the same.
+        Ok(()) | Err(rustix::io::Errno::INVAL) => {}
+        Err(rustix::io::Errno::NOENT) => return Ok(false),
+        Err(rustix::io::Errno::PERM) => return Err(NamespaceError::NotPermitted),
+        Err(other) => return Err(NamespaceError::Io(other.into())),
+    }
+    match std::fs::remove_file(&path) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
+        Err(error) => Err(NamespaceError::Io(error)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,6 +109,17 @@ mod tests {
         let error = enter_network("/dev/null").unwrap_err();
         assert!(matches!(error, NamespaceError::NotANamespace { .. }), "{error}");
         assert!(matches!(enter_network("/run/netns/takt-none"), Err(NamespaceError::Open { .. })));
+    }
+
+    #[test]
+    fn own_names_hold_no_path_and_no_blank() {
+        for name in ["takt-12-host", "takt-a_b.c"] {
+            assert!(is_own_name(name), "{name}");
+        }
+        for name in ["takt-", "takt", "host", "takt-a/../b", "takt-a b", "takt-\n"] {
+            assert!(!is_own_name(name), "{name}");
+        }
+        assert!(matches!(remove_named("takt-none"), Ok(false) | Err(NamespaceError::NotPermitted)));
     }
 
     #[test]

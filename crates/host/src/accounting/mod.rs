@@ -20,5 +20,6 @@ mod process;
 mod snapshot;
 
 pub use classes::CpuClasses;
+pub(crate) use process::read_stat;
 pub use process::{ProcessCpu, ThreadCpu};
 pub use snapshot::{CpuUse, Pressure, Snapshot, Softnet, Usage};

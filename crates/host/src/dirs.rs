@@ -1,0 +1,113 @@
+//! Where takt keeps what must outlive a run.
+//!
+//! | folder | root | others | holds |
+//! | --- | --- | --- | --- |
+//! | state | `/var/lib/takt` | `$XDG_STATE_HOME/takt`, else `~/.local/state/takt` | the journal of changed settings |
+//! | run | `/run/takt` | `$XDG_RUNTIME_DIR/takt`, else `/tmp/takt-UID` | a record of what each run has created |
+//!
+//! `TAKT_STATE_DIR` and `TAKT_RUN_DIR` name others. Both folders are made when first needed, for their owner only.
+
+use std::fs::{self, DirBuilder};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// Why a folder of takt's own cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DirError {
+    /// It is not there and could not be made.
+    #[error("making folder {path}")]
+    Make {
+        /// The folder.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// Somebody else made it: what it says cannot be believed.
+    #[error("folder {path} belongs to user {owner}, not to this one ({own})")]
+    Foreign {
+        /// The folder.
+        path: PathBuf,
+        /// Its owner.
+        owner: u32,
+        /// The user of this process.
+        own: u32,
+    },
+}
+
+/// The folder of journals. Not made yet.
+#[must_use]
+pub fn state_dir() -> PathBuf {
+    if let Some(named) = env_dir("TAKT_STATE_DIR") {
+        return named;
+    }
+    if uid() == 0 {
+        return PathBuf::from("/var/lib/takt");
+    }
+    let home_state = || env_dir("HOME").map(|home| home.join(".local/state"));
+    env_dir("XDG_STATE_HOME").or_else(home_state).unwrap_or_else(temporary).join("takt")
+}
+
+/// The folder of run records. Not made yet.
+#[must_use]
+pub fn run_dir() -> PathBuf {
+    if let Some(named) = env_dir("TAKT_RUN_DIR") {
+        return named;
+    }
+    if uid() == 0 {
+        return PathBuf::from("/run/takt");
+    }
+    env_dir("XDG_RUNTIME_DIR").map_or_else(temporary, |dir| dir.join("takt"))
+}
+
+/// Makes a folder for its owner only, with its parents, and refuses one that belongs to somebody else.
+pub(crate) fn make(path: &Path) -> Result<(), DirError> {
+    let failed = |source| DirError::Make { path: path.to_owned(), source };
+    DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
+    // Not through a symbolic link, which anybody could have laid in /tmp.
+    let meta = fs::symlink_metadata(path).map_err(failed)?;
+    if !meta.is_dir() {
+        return Err(failed(io::ErrorKind::NotADirectory.into()));
+    }
+    if meta.uid() != uid() {
+        return Err(DirError::Foreign { path: path.to_owned(), owner: meta.uid(), own: uid() });
+    }
+    Ok(())
+}
+
+/// An environment variable that holds an absolute path; others are ignored, as the XDG specification demands.
+fn env_dir(name: &str) -> Option<PathBuf> {
+    std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute())
+}
+
+fn temporary() -> PathBuf {
+    std::env::temp_dir().join(format!("takt-{}", uid()))
+}
+
+fn uid() -> u32 {
+    rustix::process::geteuid().as_raw()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_private_and_making_it_twice_is_fine() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a/b");
+        make(&path).unwrap();
+        make(&path).unwrap();
+        assert_eq!(fs::metadata(&path).unwrap().mode() & 0o777, 0o700);
+    }
+
+    #[test]
+    fn a_link_in_place_of_the_folder_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let link = dir.path().join("takt-0");
+        std::os::unix::fs::symlink(dir.path(), &link).unwrap();
+        assert!(matches!(make(&link), Err(DirError::Make { .. })));
+    }
+}

@@ -1,0 +1,163 @@
+//! Removing what dead runs have left.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::Serialize;
+
+use super::record::{self, Head};
+use super::{Leftover, LeftoversError, process};
+use crate::namespace;
+
+/// What a cleaning did.
+#[derive(Debug, Default)]
+pub struct Cleaned {
+    /// Removed, in order.
+    pub removed: Vec<Removed>,
+    /// Still there, and why. Its record is kept, so that another try finds it.
+    pub kept: Vec<LeftoversError>,
+    /// Runs that live, which were left alone: command and process number.
+    pub alive: Vec<(String, u32)>,
+}
+
+/// One thing removed, and the run that left it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Removed {
+    /// What.
+    pub leftover: Leftover,
+    /// The command of the run, if its record told.
+    pub left_by: Option<String>,
+}
+
+/// A record nobody holds.
+struct Dead {
+    path: PathBuf,
+    head: Head,
+    standing: Vec<Leftover>,
+    /// Holds the lock until the record is gone.
+    _file: File,
+}
+
+pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
+    let mut cleaned = Cleaned::default();
+    let mut claimed = BTreeSet::new();
+    let mut dead = Vec::new();
+    if dir.exists() {
+        let _guard = record::lock_folder(dir)?;
+        for path in records(dir)? {
+            match look(&path) {
+                Ok(Look::Alive(head, standing)) => {
+                    claimed.extend(standing.iter().filter_map(namespace_name));
+                    cleaned.alive.push((head.what, head.pid));
+                }
+                Ok(Look::Dead(found)) => dead.push(found),
+                Ok(Look::Gone) => {}
+                Err(error) => cleaned.kept.push(error),
+            }
+        }
+    }
+    // Processes first: what they use goes after them.
+    let ids: Vec<&str> = dead.iter().map(|run| run.head.id.as_str()).collect();
+    for (pid, start_ticks) in process::marked(&ids) {
+        let leftover = Leftover::Process { pid, start_ticks };
+        note(&mut cleaned, process::end_marked(pid, &ids), leftover, None);
+    }
+    for run in &dead {
+        let kept = cleaned.kept.len();
+        for leftover in &run.standing {
+            note(&mut cleaned, remove(leftover), leftover.clone(), Some(&run.head.what));
+        }
+        if cleaned.kept.len() == kept {
+            let failed = |source| LeftoversError::Record { doing: "removing", path: run.path.clone(), source };
+            cleaned.kept.extend(fs::remove_file(&run.path).map_err(failed).err());
+        }
+    }
+    for name in namespace::named().into_iter().filter(|name| !claimed.contains(name) && owner_is_dead(name)) {
+        note(&mut cleaned, remove_namespace(&name), Leftover::NetworkNamespace { name }, None);
+    }
+    Ok(cleaned)
+}
+
+enum Look {
+    Alive(Head, Vec<Leftover>),
+    Dead(Dead),
+    Gone,
+}
+
+/// Reads a record and finds out, by its lock, whether its run lives.
+fn look(path: &Path) -> Result<Look, LeftoversError> {
+    let failed = |source| LeftoversError::Record { doing: "reading", path: path.to_owned(), source };
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Look::Gone),
+        Err(error) => return Err(failed(error)),
+    };
+    let held = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => false,
+        Err(rustix::io::Errno::WOULDBLOCK) => true,
+        Err(errno) => return Err(failed(errno.into())),
+    };
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(failed)?;
+    match record::parse(path, &text)? {
+        Some((head, standing)) if held => Ok(Look::Alive(head, standing)),
+        Some((head, standing)) => Ok(Look::Dead(Dead { path: path.to_owned(), head, standing, _file: file })),
+        // Killed while the first line was being written: nothing had been created.
+        None if !held => fs::remove_file(path).map(|()| Look::Gone).map_err(failed),
+        None => Ok(Look::Gone),
+    }
+}
+
+fn records(dir: &Path) -> Result<Vec<PathBuf>, LeftoversError> {
+    let failed = |source| LeftoversError::Record { doing: "listing", path: dir.to_owned(), source };
+    let own = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        name.starts_with("run-") && name.ends_with(".jsonl")
+    };
+    let mut paths: Vec<PathBuf> =
+        fs::read_dir(dir).map_err(failed)?.flatten().map(|entry| entry.path()).filter(own).collect();
+    paths.sort();
+    Ok(paths)
+}
+
+fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
+    match leftover {
+        Leftover::NetworkNamespace { name } => remove_namespace(name),
+        Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
+    }
+}
+
+/// A record is only text: what it names must be takt's own by its name as well.
+fn remove_namespace(name: &str) -> Result<bool, LeftoversError> {
+    if namespace::is_own_name(name) {
+        Ok(namespace::remove_named(name)?)
+    } else {
+        Err(LeftoversError::Name { name: name.to_owned() })
+    }
+}
+
+/// Files what a removal came to; what was not there is not worth a word.
+fn note(cleaned: &mut Cleaned, result: Result<bool, LeftoversError>, leftover: Leftover, left_by: Option<&str>) {
+    match result {
+        Ok(true) => cleaned.removed.push(Removed { leftover, left_by: left_by.map(str::to_owned) }),
+        Ok(false) => {}
+        Err(error) => cleaned.kept.push(error),
+    }
+}
+
+fn namespace_name(leftover: &Leftover) -> Option<String> {
+    match leftover {
+        Leftover::NetworkNamespace { name } => Some(name.clone()),
+        Leftover::Process { .. } => None,
+    }
+}
+
+/// `takt-PID-LABEL` with no process of that number. A number given to another since counts as alive: then the record
+/// has to tell.
+fn owner_is_dead(name: &str) -> bool {
+    let pid = name.strip_prefix("takt-").and_then(|rest| rest.split_once('-')).and_then(|(pid, _)| pid.parse().ok());
+    pid.is_some_and(|pid: u32| !process::exists(pid))
+}

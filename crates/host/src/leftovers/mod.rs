@@ -1,0 +1,153 @@
+//! What a killed run leaves behind, and how it is found and removed.
+//!
+//! A run writes into a record of its own what it is about to create, *before* it creates it. The record stays locked
+//! (`flock`) while the run lives; the kernel drops the lock when the process ends, however it ends, so neither a reused
+//! process number nor another process namespace can make a dead run look alive. [`Registry::clean`] takes records that
+//! nobody holds, removes what they name, and then the record.
+//!
+//! Child processes need no record: [`Run::mark`] gives a variable for their environment, which their children inherit,
+//! and `clean` ends every process that carries the mark of a dead run.
+//!
+//! ```
+//! use takt_host::leftovers::{Leftover, Registry};
+//! # let dir = tempfile::tempdir()?;
+//! # let registry = Registry::at(dir.path());
+//! // let registry = Registry::system();
+//! let run = registry.begin("check")?;
+//! let namespace = run.will_create(Leftover::NetworkNamespace { name: run.name("host") })?;
+//! // ... create it, use it, remove it ...
+//! namespace.released()?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Never touched: anything that no dead run's record names, no dead run's mark is on, and whose name is not takt's own
+//! (`takt-PID-…`) with a dead process in it. Records live in memory-backed `/run`, as do the things they name: a reboot
+//! ends both, so nothing is synced to a disk.
+
+mod clean;
+mod process;
+mod record;
+
+use std::path::PathBuf;
+
+pub use clean::{Cleaned, Removed};
+pub use record::{Registration, Run};
+
+use serde::{Deserialize, Serialize};
+
+use crate::dirs::{self, DirError};
+use crate::namespace::NamespaceError;
+
+/// Something that outlives the process that made it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum Leftover {
+    /// A named network namespace, with the interfaces in it.
+    NetworkNamespace {
+        /// As under `/run/netns`; starts with `takt-`.
+        name: String,
+    },
+    /// A process that cannot carry a mark. To be recorded right after it was started, so prefer [`Run::mark`].
+    Process {
+        /// Its number.
+        pid: u32,
+        /// When it began, from `/proc/PID/stat`: the number alone may have been given to another since.
+        start_ticks: u64,
+    },
+}
+
+impl std::fmt::Display for Leftover {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Leftover::NetworkNamespace { name } => write!(f, "network namespace {name}"),
+            Leftover::Process { pid, .. } => write!(f, "process {pid}"),
+        }
+    }
+}
+
+/// Where runs are recorded.
+#[derive(Clone, Debug)]
+pub struct Registry {
+    dir: PathBuf,
+}
+
+impl Registry {
+    /// The registry of this user on this machine: [`dirs::run_dir`].
+    #[must_use]
+    pub fn system() -> Registry {
+        Registry::at(dirs::run_dir())
+    }
+
+    /// A registry in a folder of one's own, for tests.
+    #[must_use]
+    pub fn at(dir: impl Into<PathBuf>) -> Registry {
+        Registry { dir: dir.into() }
+    }
+
+    /// Starts a run; `what` is the command, for people.
+    ///
+    /// # Errors
+    /// The folder or the record cannot be made.
+    pub fn begin(&self, what: &str) -> Result<Run, LeftoversError> {
+        dirs::make(&self.dir)?;
+        record::begin(&self.dir, what)
+    }
+
+    /// Removes what runs left that are no more; says what was removed, what could not be, and which runs live.
+    /// Doing it again finds nothing.
+    ///
+    /// # Errors
+    /// The folder cannot be read. What cannot be removed is in the answer, not an error: the rest is removed.
+    pub fn clean(&self) -> Result<Cleaned, LeftoversError> {
+        clean::clean(&self.dir)
+    }
+}
+
+/// Why leftovers could not be recorded or removed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LeftoversError {
+    /// The folder of records.
+    #[error(transparent)]
+    Dir(#[from] DirError),
+    /// A record.
+    #[error("{doing} run record {path}")]
+    Record {
+        /// `writing`, `reading`, ...
+        doing: &'static str,
+        /// The record.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A record says what no takt wrote. It is left as it is, and so is what it names.
+    #[error("{path} line {line} is no line of a takt run record")]
+    Corrupt {
+        /// The record.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
+    /// A name that others may use as well, which `clean` must therefore never remove.
+    #[error(
+        "`{name}` is no name of takt's own; those start with takt- and hold letters, digits, `-`, `_` and `.` only"
+    )]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// A namespace could not be removed.
+    #[error(transparent)]
+    Namespace(#[from] NamespaceError),
+    /// A process could not be ended.
+    #[error("ending process {pid}")]
+    Process {
+        /// Its number.
+        pid: u32,
+        /// What the kernel answered.
+        #[source]
+        source: std::io::Error,
+    },
+}

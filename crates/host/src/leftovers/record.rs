@@ -1,0 +1,189 @@
+//! One run's record: a file of JSON lines, locked while the run lives.
+
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::{Leftover, LeftoversError};
+use crate::host::Host;
+use crate::namespace;
+
+/// A run that lives. Clones are the same run; the record goes when the last one is dropped and everything was released.
+#[derive(Clone, Debug)]
+pub struct Run(Arc<Inner>);
+
+/// One thing recorded. Dropping it without [`released`](Registration::released) leaves it to `takt clean`.
+#[derive(Debug)]
+#[must_use = "call `released` when the thing is gone"]
+pub struct Registration {
+    run: Arc<Inner>,
+    number: u64,
+}
+
+#[derive(Debug)]
+struct Inner {
+    path: PathBuf,
+    head: Head,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    file: File,
+    next: u64,
+    standing: usize,
+}
+
+/// A line of a record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Line {
+    TaktRun(Head),
+    Creates { number: u64, leftover: Leftover },
+    Released { number: u64 },
+}
+
+/// Who the run is.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Head {
+    pub(super) version: u32,
+    pub(super) id: String,
+    pub(super) what: String,
+    pub(super) pid: u32,
+}
+
+pub(super) const VERSION: u32 = 1;
+/// The environment variable that marks a run's processes.
+pub(super) const MARK: &str = "TAKT_RUN";
+
+impl Run {
+    /// Records that `leftover` is about to be created. Create it only after this returns.
+    ///
+    /// # Errors
+    /// The record cannot be written (then do not create it), or the name is not takt's own.
+    pub fn will_create(&self, leftover: Leftover) -> Result<Registration, LeftoversError> {
+        if let Leftover::NetworkNamespace { name } = &leftover
+            && !namespace::is_own_name(name)
+        {
+            return Err(LeftoversError::Name { name: name.clone() });
+        }
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = state.next;
+        self.0.write(&mut state, &Line::Creates { number, leftover })?;
+        state.next += 1;
+        state.standing += 1;
+        Ok(Registration { run: Arc::clone(&self.0), number })
+    }
+
+    /// A name for something of this run: `takt-PID-LABEL`.
+    #[must_use]
+    pub fn name(&self, label: &str) -> String {
+        format!("takt-{}-{label}", self.0.head.pid)
+    }
+
+    /// The environment variable and its value that every child process of this run must be given, so that `clean` finds
+    /// it if this process is killed.
+    #[must_use]
+    pub fn mark(&self) -> (&'static str, &str) {
+        (MARK, &self.0.head.id)
+    }
+}
+
+impl Registration {
+    /// Records that the thing is gone.
+    ///
+    /// # Errors
+    /// The record cannot be written; `clean` will then look for the thing once more and find nothing.
+    pub fn released(self) -> Result<(), LeftoversError> {
+        let mut state = self.run.state.lock().unwrap_or_else(PoisonError::into_inner);
+        self.run.write(&mut state, &Line::Released { number: self.number })?;
+        state.standing -= 1;
+        Ok(())
+    }
+}
+
+impl Inner {
+    fn write(&self, state: &mut State, line: &Line) -> Result<(), LeftoversError> {
+        // One write call for one line: a killed run leaves whole lines or, at the end, a part of one.
+        let written = serde_json::to_string(line).map_err(io::Error::from).and_then(|mut text| {
+            text.push('\n');
+            state.file.write_all(text.as_bytes())
+        });
+        written.map_err(|source| LeftoversError::Record { doing: "writing", path: self.path.clone(), source })
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        if state.standing == 0 {
+            // If this fails the record is an empty promise, and the next `clean` removes it.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes the record of a new run. The folder's lock keeps `clean` from seeing it before it is locked.
+pub(super) fn begin(dir: &Path, what: &str) -> Result<Run, LeftoversError> {
+    let _guard = lock_folder(dir)?;
+    let pid = std::process::id();
+    let path = (0u32..).map(|n| dir.join(format!("run-{pid}-{n}.jsonl"))).find(|path| !path.exists());
+    let path = path.unwrap_or_else(|| dir.join("run.jsonl"));
+    let failed = |source| LeftoversError::Record { doing: "making", path: path.clone(), source };
+    let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
+    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| failed(errno.into()))?;
+    let head = Head { version: VERSION, id: unique_id(pid), what: what.to_owned(), pid };
+    let inner = Inner { head, state: Mutex::new(State { file, next: 0, standing: 0 }), path: path.clone() };
+    {
+        let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.write(&mut state, &Line::TaktRun(inner.head.clone()))?;
+    }
+    Ok(Run(Arc::new(inner)))
+}
+
+/// Never given twice: the kernel's random numbers, or, in a chroot without them, number and time.
+fn unique_id(pid: u32) -> String {
+    let random = Host::this().read_opt("/proc/sys/kernel/random/uuid");
+    random.unwrap_or_else(|| format!("{pid}-{:?}", std::time::SystemTime::now()))
+}
+
+/// Taken for moments only, by who makes a record and by who cleans.
+pub(super) fn lock_folder(dir: &Path) -> Result<File, LeftoversError> {
+    let path = dir.join("lock");
+    let open = || -> io::Result<File> {
+        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+        flock(&file, FlockOperation::LockExclusive)?;
+        Ok(file)
+    };
+    open().map_err(|source| LeftoversError::Record { doing: "locking", path: path.clone(), source })
+}
+
+/// What a record says: the head, and what was created and not released, newest first. A part of a line at the end was
+/// being written when the run was killed, and what it names was not created. `None`: the head itself is such a part.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Option<(Head, Vec<Leftover>)>, LeftoversError> {
+    let corrupt = |line| LeftoversError::Corrupt { path: path.to_owned(), line };
+    let mut head = None;
+    let mut standing: HashMap<u64, Leftover> = HashMap::new();
+    for (index, line) in text.split_inclusive('\n').enumerate() {
+        let Some(whole) = line.strip_suffix('\n') else { break };
+        match (serde_json::from_str::<Line>(whole), index) {
+            (Ok(Line::TaktRun(found)), 0) if found.version == VERSION => head = Some(found),
+            (Ok(Line::Creates { number, leftover }), 1..) => {
+                standing.insert(number, leftover);
+            }
+            (Ok(Line::Released { number }), 1..) => {
+                standing.remove(&number);
+            }
+            _ => return Err(corrupt(index + 1)),
+        }
+    }
+    let mut standing: Vec<(u64, Leftover)> = standing.into_iter().collect();
+    standing.sort_by_key(|&(number, _)| std::cmp::Reverse(number));
+    Ok(head.map(|head| (head, standing.into_iter().map(|(_, leftover)| leftover).collect())))
+}

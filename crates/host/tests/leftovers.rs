@@ -1,0 +1,160 @@
+//! The registry of runs: what is recorded is found after the run's end, and nothing else is touched.
+
+use std::fs;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use proptest::prelude::*;
+use takt_host::leftovers::{Leftover, LeftoversError, Registry};
+
+fn namespace(name: &str) -> Leftover {
+    Leftover::NetworkNamespace { name: name.to_owned() }
+}
+
+/// A process that does nothing for ten minutes; killed when dropped.
+struct Sleeper(std::process::Child);
+
+impl Sleeper {
+    fn new(mark: Option<(&str, &str)>) -> Sleeper {
+        let mut command = Command::new("sleep");
+        command.arg("600").stdin(Stdio::null()).envs(mark);
+        Sleeper(command.spawn().unwrap())
+    }
+
+    fn leftover(&self) -> Leftover {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.0.id())).unwrap();
+        let start_ticks = stat.rsplit(')').next().unwrap().split_whitespace().nth(19).unwrap().parse().unwrap();
+        Leftover::Process { pid: self.0.id(), start_ticks }
+    }
+
+    fn lives(&mut self) -> bool {
+        self.0.try_wait().unwrap().is_none()
+    }
+}
+
+impl Drop for Sleeper {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[test]
+fn a_run_that_releases_everything_leaves_no_record() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let run = registry.begin("check").unwrap();
+    let one = run.will_create(namespace(&run.name("host"))).unwrap();
+    assert_eq!(registry.clean().unwrap().alive, [("check".to_owned(), std::process::id())]);
+    one.released().unwrap();
+    drop(run);
+    let files: Vec<_> = fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.file_name()).collect();
+    assert_eq!(files, ["lock"]);
+    let cleaned = registry.clean().unwrap();
+    assert!(cleaned.alive.is_empty() && cleaned.removed.is_empty() && cleaned.kept.is_empty(), "{cleaned:?}");
+}
+
+#[test]
+fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let alive = registry.begin("alive").unwrap();
+    let mut kept = Sleeper::new(Some(alive.mark()));
+    let _kept = alive.will_create(kept.leftover()).unwrap();
+
+    let dead = registry.begin("dead").unwrap();
+    let mut marked = Sleeper::new(Some(dead.mark()));
+    let mut recorded = Sleeper::new(None);
+    let _recorded = dead.will_create(recorded.leftover()).unwrap();
+    // What a kill does: the lock goes, the record stays.
+    drop((dead, _recorded));
+
+    let cleaned = registry.clean().unwrap();
+    assert!(cleaned.kept.is_empty(), "{cleaned:?}");
+    assert_eq!(cleaned.alive, [("alive".to_owned(), std::process::id())]);
+    assert_eq!(cleaned.removed.len(), 2, "{cleaned:?}");
+    assert!(kept.lives() && !marked.lives() && !recorded.lives());
+
+    let again = registry.clean().unwrap();
+    assert!(again.removed.is_empty() && again.kept.is_empty(), "{again:?}");
+}
+
+#[test]
+fn a_process_number_that_was_given_to_another_is_not_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let mut stranger = Sleeper::new(None);
+    let Leftover::Process { pid, start_ticks } = stranger.leftover() else { unreachable!() };
+    let run = registry.begin("dead").unwrap();
+    let wrong = run.will_create(Leftover::Process { pid, start_ticks: start_ticks + 1 }).unwrap();
+    drop((run, wrong));
+    assert!(registry.clean().unwrap().removed.is_empty());
+    assert!(stranger.lives());
+}
+
+#[test]
+fn a_name_others_may_use_is_refused_before_and_after() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let run = registry.begin("check").unwrap();
+    assert!(matches!(run.will_create(namespace("production")), Err(LeftoversError::Name { .. })));
+    let good = run.will_create(namespace("takt-0-x")).unwrap();
+    drop((run, good));
+    let record = record_of(&dir);
+    let forged = fs::read_to_string(&record).unwrap().replace("takt-0-x", "../../etc/passwd");
+    fs::write(&record, forged).unwrap();
+    let cleaned = registry.clean().unwrap();
+    assert!(matches!(&cleaned.kept[..], [LeftoversError::Name { name }] if name == "../../etc/passwd"), "{cleaned:?}");
+    assert!(record.exists(), "what was not dealt with stays recorded");
+}
+
+#[test]
+fn a_record_that_is_no_record_is_named_with_its_line_and_kept() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let run = registry.begin("check").unwrap();
+    let good = run.will_create(namespace("takt-0-x")).unwrap();
+    drop((run, good));
+    let record = record_of(&dir);
+    fs::OpenOptions::new().append(true).open(&record).unwrap().write_all(b"something else\n").unwrap();
+    let cleaned = registry.clean().unwrap();
+    assert!(matches!(&cleaned.kept[..], [LeftoversError::Corrupt { line: 3, .. }]), "{cleaned:?}");
+    assert!(record.exists());
+}
+
+#[test]
+fn a_record_cut_at_any_byte_is_understood() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let run = registry.begin("check").unwrap();
+    // Neither is there, so removing them finds nothing and changes nothing.
+    let one = run.will_create(namespace("takt-0-one")).unwrap();
+    let two = run.will_create(namespace("takt-0-two")).unwrap();
+    two.released().unwrap();
+    drop((run, one));
+    let record = record_of(&dir);
+    let whole = fs::read(&record).unwrap();
+    for length in 0..=whole.len() {
+        fs::write(&record, &whole[..length]).unwrap();
+        let cleaned = registry.clean().unwrap();
+        assert!(cleaned.kept.is_empty(), "cut at {length}: {cleaned:?}");
+        assert!(!record.exists(), "cut at {length}");
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_hostile_record_never_panics_and_removes_nothing(bytes in proptest::collection::vec(any::<u8>(), 1..400)) {
+        let dir = tempfile::tempdir().unwrap();
+        let record = dir.path().join("run-1-0.jsonl");
+        fs::write(&record, &bytes).unwrap();
+        let cleaned = Registry::at(dir.path()).clean().unwrap();
+        prop_assert!(cleaned.removed.is_empty());
+        prop_assert!(record.exists() || !bytes.contains(&b'\n'), "only a first line that was never finished is dropped");
+    }
+}
+
+fn record_of(dir: &tempfile::TempDir) -> std::path::PathBuf {
+    let is_record = |path: &std::path::PathBuf| path.extension().is_some_and(|e| e == "jsonl");
+    fs::read_dir(dir.path()).unwrap().flatten().map(|entry| entry.path()).find(is_record).unwrap()
+}
