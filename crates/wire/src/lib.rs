@@ -13,6 +13,8 @@
 #![deny(unsafe_code)]
 
 mod error;
+#[cfg(any(test, fuzzing))]
+pub mod fuzzing;
 pub mod n200;
 pub mod sample;
 mod words;

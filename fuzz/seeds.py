@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference/n200.md.
+
+Written apart from the Rust code on purpose: a seed that the parser's own writer made would know only what it knows.
+"""
+
+import pathlib
+import struct
+
+HERE = pathlib.Path(__file__).parent / "seeds"
+
+
+def words(*values):
+    return struct.pack(f">{len(values)}I", *values)
+
+
+def control(ident, body=b"", version=12, sequence=7):
+    return (words(version, ord(ident), sequence) + body).ljust(36, b"\0")
+
+
+def motherboard():
+    image = bytearray(b"\xff" * 256)
+    image[0x00:0x10] = struct.pack("<H", 0x0A10) + bytes.fromhex("00802f0a0b0c ffffff00 c0a80a02")
+    image[0x12:0x16] = struct.pack("<HH", 4, 30518)
+    image[0x17:0x3C] = b"\0" + b"EMU001".ljust(9, b"\0") + b"n200-emu".ljust(23, b"\0") + bytes.fromhex("c0a80a01")
+    return bytes(image)
+
+
+def daughterboard():
+    image = bytearray(32)
+    image[0:5] = struct.pack("<BHH", 0xDB, 0x54, 0)
+    image[9:15] = b"F00D01"
+    image[31] = -sum(image) & 0xFF
+    return bytes(image)
+
+
+SEEDS = {
+    "n200_control": {
+        "hello": control("a"),
+        "hello_version_0": control("a", version=0, sequence=1),
+        "hello_reply": control("A", bytes([192, 168, 10, 2])),
+        "spi": control("s", words(1, 0x5A01) + b"rf\x18\x01"),
+        "spi_reply": control("S", words(0, 0x42)),
+        "i2c_read": control("i", b"\x50\x01"),
+        "i2c_read_reply": control("I", b"\x50\x01E"),
+        "i2c_write": control("h", b"\x50\x02\x18E"),
+        "i2c_write_reply": control("H", b"\x50\x02"),
+        "register": control("r", words(0x5C30, 0) + b"\x01"),
+        "register_reply": control("R", words(0, 0x000B0001)),
+        "echo": control("l", words(756)).ljust(60, b"\0"),
+        "echo_reply": control("L", words(60)),
+        "huh": control(" "),
+        "foreign_probe": words(5, 0, 0xFF, 0),
+    },
+    "n200_fifo": {
+        "poke": words(1, 0x40010003, 0x00010114, 4),
+        "timed_peek": words(2, 0x40120005, 0, 0xD585, 0x0002000A, 0),
+        "ack": words(0x50010004, 0, 0x00010114, 0xFFFFFFFF),
+    },
+    "n200_rx": {
+        "sc16": words(0x14100007, 3, 0, 0xD585, 0x3E800000, 0x3E800000, 0x00100000),
+        "sc16_end_of_burst": words(0x14110006, 3, 0, 0xD585, 0x3E800000, 0x00100100),
+        "sc8_odd": words(0x14120006, 4, 0, 0xD585, 0x3E010000, 0x00500500),
+        "message": words(0x50130005, 3, 0, 0xD585, 8),
+    },
+    "n200_tx": {
+        "sc16": words(0, 0x06000004, 0x3E800000, 0x3E800000, 0x00C00000),
+        "timed": words(1, 0x06110005, 0, 0xD585, 0x3E800000, 0x00C00000),
+        "end_of_burst": words(2, 0x05020003, 0, 0x00C00000),
+        "sc8_odd": words(3, 0x04030003, 0x3E010000, 0x00C00400),
+        "address": words(0, 0),
+        "named_address": words(0, 0, 0xC0A80A01, 40000),
+    },
+    "n200_report": {
+        "flow_control": words(0x50110006, 2, 0, 0xD585, 0x000F0000, 0xFFFFFFFF),
+        "underflow": words(0x50120006, 2, 0, 0xD585, 0x00050002, 5),
+        "resolved": words(0),
+        "unresolved": words(0xFFFFFFFF),
+    },
+    "n200_eeprom": {"motherboard": motherboard(), "daughterboard": daughterboard()},
+    "n200_words": {
+        "start": words(0xE0000001, 0, 0),
+        "timed": words(0x0000012C, 1, 2),
+        "rate": words(0x307, 0x108AE, 0),
+        "hertz": struct.pack(">d", 25e6) + words(0),
+    },
+    "samples": {
+        "tone": words(*[0x3E800000, 0x00003E80, 0xC1800000, 0x0000C180] * 5) + b"\x01\x02\x03",
+        "floats": struct.pack("<10f", 0.5, 1.5, -2.5, float("nan"), float("inf"), -1e9, 32767.5, -32768.5, 1e-40, 127.5),
+    },
+}
+
+for target, seeds in SEEDS.items():
+    (HERE / target).mkdir(parents=True, exist_ok=True)
+    for name, seed in seeds.items():
+        (HERE / target / name).write_bytes(seed)
