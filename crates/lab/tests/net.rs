@@ -7,16 +7,29 @@ use std::net::UdpSocket;
 use std::process::Command;
 use std::sync::Mutex;
 
+use takt_host::leftovers::{Registry, Run};
 use takt_lab::net::{Namespace, PathError, RadioPair};
 
 /// The tests look at the list of all namespaces, so they take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
+/// A run whose record lies in a directory of the test's own.
+fn run() -> (tempfile::TempDir, Run) {
+    let dir = tempfile::tempdir().unwrap();
+    let run = Registry::at(dir.path()).begin("test").unwrap();
+    (dir, run)
+}
+
+/// Past the harness, which keeps what a test that passes prints.
+fn aloud(text: &str) {
+    stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
+}
+
 fn allowed<T>(made: Result<T, PathError>) -> Option<T> {
     match made {
         Ok(made) => Some(made),
         Err(PathError::NotPermitted) => {
-            writeln!(stderr(), "SKIPPED: network namespaces need root").unwrap();
+            aloud("SKIPPED: network namespaces need root");
             None
         }
         Err(error) => panic!("{error}: {:?}", std::error::Error::source(&error).map(ToString::to_string)),
@@ -38,7 +51,8 @@ fn what_is_there() -> BTreeSet<String> {
 fn a_pair_carries_datagrams_and_leaves_nothing() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let before = what_is_there();
-    let Some(pair) = allowed(RadioPair::create()) else { return };
+    let (_dir, run) = run();
+    let Some(pair) = allowed(RadioPair::create(&run, "first")) else { return };
     assert_eq!(what_is_there().len(), before.len() + 2, "both have a name");
 
     let radio = pair.radio.inside(|| UdpSocket::bind((RadioPair::RADIO_ADDR, 49152)).unwrap()).unwrap();
@@ -58,8 +72,9 @@ fn a_pair_carries_datagrams_and_leaves_nothing() {
 #[test]
 fn two_pairs_do_not_meet() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let Some(first) = allowed(RadioPair::create()) else { return };
-    let second = RadioPair::create().unwrap();
+    let (_dir, run) = run();
+    let Some(first) = allowed(RadioPair::create(&run, "first")) else { return };
+    let second = RadioPair::create(&run, "second").unwrap();
     assert_ne!(first.radio.name(), second.radio.name());
     let bind = || UdpSocket::bind((RadioPair::RADIO_ADDR, 49152)).map(drop);
     first.radio.inside(bind).unwrap().unwrap();
@@ -70,28 +85,29 @@ fn two_pairs_do_not_meet() {
 #[test]
 fn ip_netns_sees_a_namespace_and_a_taken_name_is_refused() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let name = format!("takt-{}-seen", std::process::id());
-    let Some(namespace) = allowed(Namespace::create(&name)) else { return };
-    assert!(matches!(Namespace::create(&name), Err(PathError::File { .. })));
+    let (_dir, run) = run();
+    let Some(namespace) = allowed(Namespace::create(&run, "seen")) else { return };
+    assert!(matches!(Namespace::create(&run, "seen"), Err(PathError::Taken { .. })));
     assert!(namespace.path().exists(), "the refused one did not take the first one's name away");
-    match Command::new("ip").args(["netns", "exec", &name, "ip", "-o", "link"]).output() {
+    match Command::new("ip").args(["netns", "exec", namespace.name(), "ip", "-o", "link"]).output() {
         Ok(output) => {
             let links = String::from_utf8_lossy(&output.stdout).into_owned();
             assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
             assert_eq!(links.lines().count(), 1, "{links}");
             assert!(links.contains("lo") && links.contains("UP"), "{links}");
         }
-        Err(_) => writeln!(stderr(), "SKIPPED: the judge, ip(8), is not installed").unwrap(),
+        Err(_) => aloud("SKIPPED: the judge, ip(8), is not installed"),
     }
 }
 
 #[test]
 fn an_aggregate_crosses_the_pair_as_single_datagrams() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let Some(pair) = allowed(RadioPair::create()) else { return };
+    let (_dir, run) = run();
+    let Some(pair) = allowed(RadioPair::create(&run, "first")) else { return };
     let Ok(output) = Command::new("ip").args(["-n", pair.host.name(), "-d", "-o", "link", "show", "host0"]).output()
     else {
-        writeln!(stderr(), "SKIPPED: the judge, ip(8), is not installed").unwrap();
+        aloud("SKIPPED: the judge, ip(8), is not installed");
         return;
     };
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -100,4 +116,48 @@ fn an_aggregate_crosses_the_pair_as_single_datagrams() {
         Command::new("ip").args(["-n", pair.radio.name(), "-d", "-o", "link", "show", "radio0"]).output().unwrap();
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(shown.contains("gso_max_segs 1 "), "{shown}");
+}
+
+/// Set for the process that is going to be killed; its value is the registry's directory.
+const VICTIM: &str = "TAKT_TEST_NET_VICTIM";
+
+/// In a victim this makes a pair and waits to be killed; in the suite it makes one and drops it.
+#[test]
+fn a_pair_can_be_made_by_a_process_that_is_killed() {
+    let Ok(dir) = std::env::var(VICTIM) else {
+        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let (_dir, run) = run();
+        let made = allowed(RadioPair::create(&run, "victim"));
+        assert!(made.is_none_or(|pair| pair.radio.path().exists()));
+        return;
+    };
+    let run = Registry::at(dir).begin("victim").unwrap();
+    let _pair = RadioPair::create(&run, "victim").unwrap();
+    std::io::stdout().write_all(b"made\n").unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(600));
+}
+
+#[test]
+fn what_a_killed_process_made_is_found_and_removed() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (dir, run) = run();
+    let Some(own) = allowed(RadioPair::create(&run, "own")) else { return };
+    let mut victim = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "a_pair_can_be_made_by_a_process_that_is_killed", "--nocapture"])
+        .env(VICTIM, dir.path())
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = std::io::BufReader::new(victim.stdout.take().unwrap());
+    assert!(std::io::BufRead::lines(output).map_while(Result::ok).any(|line| line.contains("made")));
+    let pid = victim.id();
+    let left = |label: &str| std::path::Path::new(&format!("/run/netns/takt-{pid}-victim-{label}")).exists();
+    assert!(left("radio") && left("host"));
+    Registry::at(dir.path()).clean().unwrap();
+    assert!(left("radio"), "a living run is left alone");
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    let cleaned = Registry::at(dir.path()).clean().unwrap();
+    assert!(!left("radio") && !left("host"), "{cleaned:?}");
+    assert!(own.radio.path().exists(), "and so is this one");
 }

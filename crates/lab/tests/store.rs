@@ -7,7 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use rusqlite::Connection;
 use serde_json::{Value, json};
-use takt_lab::store::{HistogramRow, NewRound, NewRun, PointRow, Record, RoundState, Store, StoreError};
+use takt_lab::store::{NewRound, NewRun, PointRow, Record, RoundState, Store, StoreError};
 
 fn run_with_points(count: usize) -> NewRun {
     let point = |n: usize| PointRow { part: "radio".into(), factors: BTreeMap::from([("rate_sps".into(), json!(n))]) };
@@ -26,13 +26,12 @@ fn run_with_points(count: usize) -> NewRun {
 fn round(point: u32, block: u32) -> NewRound {
     let record = Record {
         settings: json!({"rate_sps": 25e6}),
-        result: json!({"rx": {"samples": 250_000_000_u64, "dropped": 0}}),
+        result: json!({"rx": {"samples": 250_000_000_u64, "dropped": 0}, "lag": {"hdr_v2_base64": "HISTE".repeat(600)}}),
         before: json!({"udp": {"rcvbuf_errors": 3}}),
         after: json!({"udp": {"rcvbuf_errors": 3}}),
         in_force: json!({"engine": "mmsg"}),
         emulator: json!({"lag": {"max_us": 12.5}}),
         machine: Value::Null,
-        histograms: vec![HistogramRow { name: "latency".into(), unit: "ns".into(), v2: vec![0xa5; 3000] }],
     };
     NewRound {
         point,

@@ -5,8 +5,9 @@
 
 mod outcome;
 
+pub use crate::store::RoundState;
 pub use outcome::{
-    Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Interval, Layer, Limit, LostByPlace, Mode,
-    Need, NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound,
-    RoundsSummary, Setup, UdpPoint, UdpRound, Verdict,
+    Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Layer, Limit, LostByPlace, Mode, Need,
+    NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
+    Setup, UdpPoint, UdpRound, Verdict,
 };

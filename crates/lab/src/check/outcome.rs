@@ -5,6 +5,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use takt_stats::Estimate;
+
+use crate::store::RoundState;
 
 /// Version of this document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -123,21 +126,6 @@ pub struct DoctorFinding {
     pub fix: Option<String>,
 }
 
-/// A figure with its doubt: the unit of repetition is the round.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
-    /// The estimate.
-    pub point: f64,
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
-    /// Confidence level, 0.95.
-    pub level: f64,
-    /// Rounds it rests on.
-    pub rounds: usize,
-}
-
 /// Which way samples flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -158,20 +146,6 @@ pub enum Format {
     Sc16,
     /// 8 bits each.
     Sc8,
-}
-
-/// What became of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum RoundState {
-    /// It counts.
-    Valid,
-    /// Something else used the machine; kept, marked, not counted.
-    Disturbed,
-    /// The emulator was late itself; kept, marked, never blamed on the host.
-    EmulatorLate,
-    /// The workload could not be run; `why` says what happened.
-    Failed,
 }
 
 /// Datagrams lost, by where they were lost. `None`: this place could not be looked at, which is not 0.
@@ -199,13 +173,13 @@ pub struct UdpPoint {
     /// `to_host`, `from_host`.
     pub direction: String,
     /// Datagrams a second that arrived.
-    pub datagrams_per_s: Option<Interval>,
+    pub datagrams_per_s: Option<Estimate>,
     /// Payload bits a second that arrived.
-    pub throughput_bps: Option<Interval>,
+    pub throughput_bps: Option<Estimate>,
     /// Share of the sent that did not arrive, 0 to 1.
-    pub lost_share: Option<Interval>,
+    pub lost_share: Option<Estimate>,
     /// CPU time of both ends for one datagram, ns.
-    pub cpu_ns_per_datagram: Option<Interval>,
+    pub cpu_ns_per_datagram: Option<Estimate>,
     /// Every round, also those that do not count.
     pub rounds: Vec<UdpRound>,
     /// Why it was not run, if it was not.
@@ -257,13 +231,13 @@ pub struct RatePoint {
     /// Upper end of the 95 % interval of the share of unclean rounds, 0 to 1; 1 with no round.
     pub unclean_share_upper: f64,
     /// Share of samples lost on receive, 0 to 1.
-    pub rx_lost_share: Option<Interval>,
+    pub rx_lost_share: Option<Estimate>,
     /// Share of samples the radio did not get in time, 0 to 1.
-    pub tx_lost_share: Option<Interval>,
+    pub tx_lost_share: Option<Estimate>,
     /// CPU seconds of the host side a second.
-    pub cpu_host: Option<Interval>,
+    pub cpu_host: Option<Estimate>,
     /// Busy share of the host's busiest thread, 0 to 1 (1 = a whole core).
-    pub busiest_thread: Option<Interval>,
+    pub busiest_thread: Option<Estimate>,
     /// Every round, also those that do not count.
     pub rounds: Vec<RateRound>,
     /// Why it was not run, if it was not.
@@ -309,7 +283,7 @@ pub struct RoundTripPoint {
     /// Rate of both directions, samples a second.
     pub rate_sps: f64,
     /// Share of late answers, 0 to 1.
-    pub late_share: Option<Interval>,
+    pub late_share: Option<Estimate>,
     /// Every round.
     pub rounds: Vec<RoundTripRound>,
     /// Time from the air to the answer at the radio: (µs, share of answers up to it), ascending; all counted rounds.
@@ -416,7 +390,7 @@ pub struct NeedVerdict {
     /// Of them clean.
     pub clean: usize,
     /// Share of samples lost, both directions, where it fails.
-    pub lost_share: Option<Interval>,
+    pub lost_share: Option<Estimate>,
     /// Why, one sentence.
     pub why: String,
 }
@@ -439,7 +413,7 @@ pub struct HighestClean {
     /// Whether a valid rate above was left out, or skipped.
     pub open_above: bool,
     /// A core divided by the busiest thread's share of it at that rate: how much faster until a core is full.
-    pub headroom: Option<Interval>,
+    pub headroom: Option<Estimate>,
 }
 
 /// Where a limit lies.

@@ -1,7 +1,7 @@
 //! Network paths built on this machine: namespaces and what connects them, through netlink, without calling `ip`.
 //!
 //! ```text
-//!   takt-PID-N-radio                      takt-PID-N-host
+//!   takt-PID-LABEL-radio                  takt-PID-LABEL-host
 //!   +------------------------+            +------------------------+
 //!   | emulator  192.168.10.2 |radio0 host0| 192.168.10.1    driver |
 //!   |                        +------------+                        |
@@ -28,6 +28,12 @@ pub enum PathError {
     /// This process may not make namespaces or interfaces.
     #[error("making network namespaces needs CAP_SYS_ADMIN and CAP_NET_ADMIN, which this process lacks")]
     NotPermitted,
+    /// A namespace of that name exists.
+    #[error("a network namespace {name} exists already")]
+    Taken {
+        /// Its name.
+        name: String,
+    },
     /// Entering or making a namespace.
     #[error("network namespace {name}")]
     Namespace {

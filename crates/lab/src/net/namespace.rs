@@ -6,8 +6,9 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-use rustix::mount::{MountPropagationFlags, UnmountFlags};
-use takt_host::namespace::{NamespaceError, enter_network, unshare_network};
+use rustix::mount::MountPropagationFlags;
+use takt_host::leftovers::{Leftover, Registration, Run};
+use takt_host::namespace::{NAMED_DIR, NamespaceError, enter_network, remove_named, unshare_network};
 
 use super::PathError;
 use super::rtnetlink::Rtnetlink;
@@ -16,24 +17,31 @@ use super::rtnetlink::Rtnetlink;
 #[derive(Debug)]
 pub struct Namespace {
     name: String,
+    registration: Option<Registration>,
 }
 
 impl Namespace {
-    /// Makes a namespace called `name`, with its loopback interface up.
+    /// Makes the namespace `takt-PID-LABEL` of `run`, with its loopback interface up.
     ///
     /// # Errors
     /// No permission, or the name is taken.
-    pub fn create(name: &str) -> Result<Namespace, PathError> {
-        let directory = Path::new(DIRECTORY);
+    pub fn create(run: &Run, label: &str) -> Result<Namespace, PathError> {
+        let name = run.name(label);
+        let directory = Path::new(NAMED_DIR);
         prepare(directory)?;
-        let file = directory.join(name);
-        let failed = |what| move |source| PathError::File { what, name: name.into(), source };
-        File::options().write(true).create_new(true).open(&file).map_err(refused).map_err(|e| match e {
-            Refused::NotPermitted => PathError::NotPermitted,
-            Refused::Other(source) => failed("making the mount point of namespace")(source),
+        let file = directory.join(&name);
+        if file.exists() {
+            return Err(PathError::Taken { name });
+        }
+        let registered = run.will_create(Leftover::NetworkNamespace { name: name.clone() });
+        let registration =
+            registered.map_err(|source| PathError::Register { name: name.clone(), source: Box::new(source) })?;
+        // From here on dropping takes away what there is of it.
+        let namespace = Namespace { name, registration: Some(registration) };
+        File::options().write(true).create_new(true).open(&file).map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied => PathError::NotPermitted,
+            _ => namespace.file_error("making the mount point of namespace", source),
         })?;
-        // From here on the file exists and dropping takes it away again.
-        let namespace = Namespace { name: name.into() };
         namespace.mount(&file)?;
         namespace.inside(Rtnetlink::open)??.set_up("lo")?;
         Ok(namespace)
@@ -48,7 +56,7 @@ impl Namespace {
     /// The file that stands for it; `nsenter --net=FILE` and [`enter_network`] take it.
     #[must_use]
     pub fn path(&self) -> PathBuf {
-        Path::new(DIRECTORY).join(&self.name)
+        Path::new(NAMED_DIR).join(&self.name)
     }
 
     /// Calls `work` on a thread inside it. What it opens (sockets) stays inside.
@@ -69,14 +77,15 @@ impl Namespace {
             let worker = scope.spawn(|| {
                 unshare_network().map_err(|source| self.error(source))?;
                 quiet_ipv6();
-                rustix::mount::mount_bind("/proc/thread-self/ns/net", file).map_err(|errno| PathError::File {
-                    what: "mounting namespace",
-                    name: self.name.clone(),
-                    source: errno.into(),
-                })
+                rustix::mount::mount_bind("/proc/thread-self/ns/net", file)
+                    .map_err(|errno| self.file_error("mounting namespace", errno.into()))
             });
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
+    }
+
+    fn file_error(&self, what: &'static str, source: io::Error) -> PathError {
+        PathError::File { what, name: self.name.clone(), source }
     }
 
     fn error(&self, source: NamespaceError) -> PathError {
@@ -96,11 +105,7 @@ impl Namespace {
         here: (&str, Ipv4Addr),
         there: (&str, Ipv4Addr),
     ) -> Result<(), PathError> {
-        let peer_in = File::open(other.path()).map_err(|source| PathError::File {
-            what: "opening namespace",
-            name: other.name.clone(),
-            source,
-        })?;
+        let peer_in = File::open(other.path()).map_err(|source| other.file_error("opening namespace", source))?;
         let mut netlink = self.inside(Rtnetlink::open)??;
         netlink.add_veth(here.0, there.0, &peer_in)?;
         let mut other_netlink = other.inside(Rtnetlink::open)??;
@@ -114,24 +119,23 @@ impl Namespace {
 
 impl Drop for Namespace {
     fn drop(&mut self) {
-        let file = self.path();
-        // Lazily: a child that has not ended yet keeps the namespace, not its name. Not mounted: nothing to take off.
-        let _ = rustix::mount::unmount(&file, UnmountFlags::DETACH);
-        if let Err(error) = fs::remove_file(&file) {
-            tracing::warn!(namespace = self.name, %error, "left behind; takt clean removes it");
+        let removed = remove_named(&self.name).map_err(|error| error.to_string());
+        let released = removed.and_then(|_| match self.registration.take() {
+            Some(registration) => registration.released().map_err(|error| error.to_string()),
+            None => Ok(()),
+        });
+        if let Err(error) = released {
+            tracing::warn!(namespace = self.name, error, "left behind; takt clean removes it");
         }
     }
 }
 
-/// Where named namespaces live (ip-netns(8)).
-const DIRECTORY: &str = "/run/netns";
-
 /// As `ip netns` prepares the directory: a shared mount, so that a namespace removed here is removed in every mount
 /// namespace that saw it.
 fn prepare(directory: &Path) -> Result<(), PathError> {
-    let failed = |source: io::Error| match refused(source) {
-        Refused::NotPermitted => PathError::NotPermitted,
-        Refused::Other(source) => PathError::File { what: "preparing", name: directory.display().to_string(), source },
+    let failed = |source: io::Error| match source.kind() {
+        io::ErrorKind::PermissionDenied => PathError::NotPermitted,
+        _ => PathError::File { what: "preparing", name: directory.display().to_string(), source },
     };
     fs::create_dir_all(directory).map_err(failed)?;
     let share = || rustix::mount::mount_change(directory, MountPropagationFlags::SHARED | MountPropagationFlags::REC);
@@ -142,18 +146,6 @@ fn prepare(directory: &Path) -> Result<(), PathError> {
             share().map_err(|e| failed(e.into()))
         }
         done => done.map_err(|e| failed(e.into())),
-    }
-}
-
-enum Refused {
-    NotPermitted,
-    Other(io::Error),
-}
-
-fn refused(source: io::Error) -> Refused {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied => Refused::NotPermitted,
-        _ => Refused::Other(source),
     }
 }
 

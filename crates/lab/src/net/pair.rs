@@ -2,6 +2,8 @@
 
 use std::net::Ipv4Addr;
 
+use takt_host::leftovers::Run;
+
 use super::{Namespace, PathError};
 
 /// Two namespaces and a virtual cable. Gone when dropped.
@@ -19,29 +21,15 @@ impl RadioPair {
     /// The address its manual gives the host.
     pub const HOST_ADDR: Ipv4Addr = Ipv4Addr::new(192, 168, 10, 1);
 
-    /// Makes both and connects them.
+    /// Makes both, in the record of `run`, and connects them. `label` tells apart several pairs of one run; the names
+    /// are `takt-PID-LABEL-radio` and `-host`.
     ///
     /// # Errors
     /// No permission, or the kernel lacks namespaces or veth; nothing is left then.
-    pub fn create() -> Result<RadioPair, PathError> {
-        let (radio, host) = free_names()?;
+    pub fn create(run: &Run, label: &str) -> Result<RadioPair, PathError> {
+        let radio = Namespace::create(run, &format!("{label}-radio"))?;
+        let host = Namespace::create(run, &format!("{label}-host"))?;
         radio.connect(&host, ("radio0", Self::RADIO_ADDR), ("host0", Self::HOST_ADDR))?;
         Ok(RadioPair { radio, host })
-    }
-}
-
-/// `takt-PID-N-radio` and `-host`, with the first N that nobody has: a killed process of the same number may have left
-/// some, and one process may want several.
-fn free_names() -> Result<(Namespace, Namespace), PathError> {
-    let mut n = 0;
-    loop {
-        let base = format!("takt-{}-{n}", std::process::id());
-        match Namespace::create(&format!("{base}-radio")) {
-            Ok(radio) => return Ok((radio, Namespace::create(&format!("{base}-host"))?)),
-            Err(PathError::File { source, .. }) if source.kind() == std::io::ErrorKind::AlreadyExists && n < 100 => {
-                n += 1
-            }
-            Err(other) => return Err(other),
-        }
     }
 }

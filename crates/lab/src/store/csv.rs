@@ -9,8 +9,8 @@ use super::{RoundRow, Store, StoreError};
 
 impl Store {
     /// Writes the rounds of a run as CSV (RFC 4180): what a round was, its factors, then every number, text and flag of
-    /// its documents under its path (`result.rx.samples`). A cell is empty where a round has no such value. Histograms
-    /// are not in it.
+    /// its documents under its path (`result.rx.samples`). A cell is empty where a round has no such value. The packed
+    /// counts of histograms are left out.
     ///
     /// # Errors
     /// The store can't be read, or `out` not be written.
@@ -30,6 +30,9 @@ impl Store {
 }
 
 const FIRST: [&str; 10] = ["run", "round", "part", "point", "block", "attempt", "state", "why", "started", "took_s"];
+
+/// A histogram's packed counts, which no spreadsheet reads; its count, minimum and maximum stand beside them.
+const HISTOGRAM: &str = "hdr_v2_base64";
 
 fn first(run: &str, round: &RoundRow) -> [String; 10] {
     [
@@ -72,7 +75,10 @@ fn cells(round: &RoundRow) -> BTreeMap<String, String> {
 fn leaves(path: &str, value: &Value, into: &mut BTreeMap<String, String>) {
     match value {
         Value::Null => {}
-        Value::Object(map) => map.iter().for_each(|(key, value)| leaves(&format!("{path}.{key}"), value, into)),
+        Value::Object(map) => {
+            let readable = map.iter().filter(|(key, _)| *key != HISTOGRAM);
+            readable.for_each(|(key, value)| leaves(&format!("{path}.{key}"), value, into));
+        }
         Value::Array(list) => {
             for (n, value) in list.iter().enumerate() {
                 leaves(&format!("{path}.{n}"), value, into);

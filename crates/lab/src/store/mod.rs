@@ -28,4 +28,4 @@ mod write;
 pub use error::StoreError;
 pub use open::Store;
 pub use owner::RunLock;
-pub use types::{HistogramRow, NewRound, NewRun, PointRow, Record, RoundRow, RoundState, RunRow};
+pub use types::{NewRound, NewRun, PointRow, Record, RoundRow, RoundState, RunRow};

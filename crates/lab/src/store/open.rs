@@ -186,11 +186,4 @@ CREATE TABLE records (
     emulator      TEXT NOT NULL,
     machine       TEXT NOT NULL
 ) STRICT;
-CREATE TABLE histograms (
-    round         INTEGER NOT NULL REFERENCES rounds (id) ON DELETE CASCADE,
-    name          TEXT NOT NULL,
-    unit          TEXT NOT NULL,
-    v2            BLOB NOT NULL,
-    PRIMARY KEY (round, name)
-) STRICT;
 "];

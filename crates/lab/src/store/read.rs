@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use rusqlite::{Row, params};
+use rusqlite::Row;
 use serde_json::Value;
 
-use super::{HistogramRow, PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
+use super::{PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
 
 impl Store {
     /// All runs, newest first.
@@ -83,29 +83,14 @@ impl Store {
                    WHERE run = ?1 ORDER BY rounds.id";
         let rows =
             || -> rusqlite::Result<Vec<_>> { self.connection.prepare(sql)?.query_map([run], round_row)?.collect() };
-        let mut histograms = self.histograms(run).map_err(|e| self.error(e))?;
         rows()
             .map_err(|e| self.error(e))?
             .into_iter()
             .map(|(round, factors, documents)| {
                 let record = documents.map(|documents| record(round.id, &documents)).transpose()?;
-                let histograms = histograms.remove(&round.id).unwrap_or_default();
-                let record = record.map(|record| Record { histograms, ..record });
                 Ok(RoundRow { factors: factor_map(round.id, &factors)?, record, ..round })
             })
             .collect()
-    }
-
-    fn histograms(&self, run: &str) -> rusqlite::Result<BTreeMap<i64, Vec<HistogramRow>>> {
-        let sql = "SELECT round, name, unit, v2 FROM histograms JOIN rounds ON rounds.id = round WHERE run = ?1";
-        let mut by_round: BTreeMap<i64, Vec<HistogramRow>> = BTreeMap::new();
-        let mut statement = self.connection.prepare(sql)?;
-        let mut rows = statement.query(params![run])?;
-        while let Some(row) = rows.next()? {
-            let histogram = HistogramRow { name: row.get(1)?, unit: row.get(2)?, v2: row.get(3)? };
-            by_round.entry(row.get(0)?).or_default().push(histogram);
-        }
-        Ok(by_round)
     }
 }
 
@@ -166,7 +151,6 @@ fn record(round: i64, documents: &Documents) -> Result<Record, StoreError> {
         in_force: parse("in_force", round, in_force)?,
         emulator: parse("emulator", round, emulator)?,
         machine: parse("machine", round, machine)?,
-        histograms: Vec::new(),
     })
 }
 

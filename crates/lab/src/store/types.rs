@@ -123,7 +123,7 @@ pub struct NewRound {
 pub struct Record {
     /// Every setting of the point, with the defaults filled in.
     pub settings: Value,
-    /// The workload's own result document.
+    /// The workload's own result document, raw histograms included.
     pub result: Value,
     /// Counters of both sides before.
     pub before: Value,
@@ -135,19 +135,6 @@ pub struct Record {
     pub emulator: Value,
     /// The machine during the round: foreign load, steal.
     pub machine: Value,
-    /// Raw histograms.
-    pub histograms: Vec<HistogramRow>,
-}
-
-/// A raw histogram.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistogramRow {
-    /// What was counted: `latency`, `emulator_lag`.
-    pub name: String,
-    /// Unit of its values: `ns`.
-    pub unit: String,
-    /// `HdrHistogram`, V2 encoding, not compressed.
-    pub v2: Vec<u8>,
 }
 
 /// A round in the store.

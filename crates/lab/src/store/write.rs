@@ -102,19 +102,13 @@ impl Store {
 }
 
 fn insert_record(t: &Transaction<'_>, round: i64, record: &Record) -> rusqlite::Result<()> {
-    let Record { settings, result, before, after, in_force, emulator, machine, histograms } = record;
+    let Record { settings, result, before, after, in_force, emulator, machine } = record;
     let json = [settings, result, before, after, in_force, emulator, machine].map(Value::to_string);
     let [settings, result, before, after, in_force, emulator, machine] = json;
     t.execute(
         "INSERT INTO records VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         params![round, settings, result, before, after, in_force, emulator, machine],
     )?;
-    for histogram in histograms {
-        t.execute(
-            "INSERT INTO histograms VALUES (?1, ?2, ?3, ?4)",
-            params![round, histogram.name, histogram.unit, histogram.v2],
-        )?;
-    }
     Ok(())
 }
 
