@@ -6,6 +6,9 @@
 
 mod device;
 pub mod drive;
+pub mod fault;
+pub mod n200;
+pub mod policy;
 pub mod sink;
 pub mod source;
 

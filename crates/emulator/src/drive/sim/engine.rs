@@ -100,6 +100,9 @@ impl SimEngine {
             let local = self.wire.ports[usize::from(arrived.port.0)].0;
             inner.net.done(local, arrived.bytes);
         }
+        if let Some(inbox) = inner.net.inbox(self.wire.id) {
+            inbox.news = false;
+        }
     }
 
     /// Lets the world go on until something is there for this engine, or until `end`.
@@ -107,7 +110,7 @@ impl SimEngine {
         let mut inner = self.wire.world.lock();
         loop {
             let inbox = inner.net.inbox(self.wire.id);
-            if inbox.is_some_and(|inbox| !inbox.arrived.is_empty() || !inbox.refusals.is_empty()) {
+            if inbox.is_some_and(|inbox| !inbox.arrived.is_empty() || inbox.news) {
                 return;
             }
             if !inner.step(end) {
@@ -134,6 +137,10 @@ impl Engine for SimEngine {
         };
         assert!(self.empty_polls < EMPTY_POLLS, "livelock: a host polls and lets no time pass at {now}");
         Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
+    }
+
+    fn held(&self) -> RxBatch<'_> {
+        RxBatch::new(&self.rx_arena, &self.rx_entries)
     }
 
     fn reserve(&mut self, want: usize) -> TxBatch<'_> {

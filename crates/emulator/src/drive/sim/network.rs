@@ -2,7 +2,6 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, VecDeque};
-use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
@@ -75,6 +74,8 @@ pub(super) struct Inbox {
     /// Datagrams that found their port's buffer full.
     pub(super) drops: u64,
     pub(super) refused: u64,
+    /// A refusal came since the last receive call returned.
+    pub(super) news: bool,
 }
 
 /// Names an engine's [`Inbox`].
@@ -171,6 +172,7 @@ impl Network {
         let Some(port) = self.ports.get(&sender) else { return };
         let Some(inbox) = self.inboxes.get_mut(&port.engine) else { return };
         inbox.refused += 1;
+        inbox.news = true;
         let refusal = Refusal { port: port.index, to: by };
         if !inbox.refusals.contains(&refusal) {
             inbox.refusals.push_back(refusal);
@@ -220,7 +222,7 @@ impl Network {
             port => SocketAddr::new(ip, port),
         };
         if self.ports.contains_key(&addr) {
-            return Err(EngineError::Port { call: "bind", addr, source: io::ErrorKind::AddrInUse.into() });
+            return Err(EngineError::PortInUse { addr });
         }
         self.ports.insert(addr, HostPort { engine, index, peer: spec.peer, room_bytes });
         Ok(addr)

@@ -1,0 +1,83 @@
+//! The daughterboards an emulated N200 can carry, and what differs between them.
+
+use std::str::FromStr;
+
+use takt_wire::WireError;
+use takt_wire::n200::eeprom::{Daughterboard, Text, board};
+
+/// Which pair of daughterboards is fitted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Board {
+    /// SBX v3: 400 to 4400 MHz, synthesisers with lock detection, attenuators. The best choice.
+    #[default]
+    Sbx,
+    /// WBX v2: 50 to 2200 MHz.
+    Wbx,
+    /// Basic RX and TX: no oscillator, the converters' own band.
+    Basic,
+    /// LFRX and LFTX: as Basic, from 0 Hz.
+    Lf,
+    /// Nothing fitted: hosts see unknown boards without gain or frequency. Streaming works.
+    None,
+}
+
+/// What is wrong with the name of a board.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{got}` is not a board: sbx, wbx, basic, lf or none")]
+pub struct BoardError {
+    /// The text as given.
+    pub got: String,
+}
+
+impl FromStr for Board {
+    type Err = BoardError;
+    fn from_str(text: &str) -> Result<Board, BoardError> {
+        match text {
+            "sbx" => Ok(Board::Sbx),
+            "wbx" => Ok(Board::Wbx),
+            "basic" => Ok(Board::Basic),
+            "lf" => Ok(Board::Lf),
+            "none" => Ok(Board::None),
+            _ => Err(BoardError { got: text.to_owned() }),
+        }
+    }
+}
+
+impl Board {
+    /// The ids of its halves, transmit and receive.
+    fn ids(self) -> Option<[u16; 2]> {
+        match self {
+            Board::Sbx => Some([board::SBX_TX, board::SBX_RX]),
+            Board::Wbx => Some([board::WBX_TX, board::WBX_RX]),
+            Board::Basic => Some([board::BASIC_TX, board::BASIC_RX]),
+            Board::Lf => Some([board::LF_TX, board::LF_RX]),
+            Board::None => None,
+        }
+    }
+
+    /// What the EEPROMs of its halves say, transmit and receive.
+    pub(super) fn eeproms(self, serial: &str) -> Result<Option<[Daughterboard; 2]>, WireError> {
+        let serial = Text::new(serial)?;
+        Ok(self.ids().map(|ids| ids.map(|id| Daughterboard { id, revision: 0, serial })))
+    }
+
+    /// Oscillator over synthesiser frequency: a WBX halves it for quadrature. `None`: no oscillator.
+    pub(super) fn oscillator_ratio(self) -> Option<f64> {
+        match self {
+            Board::Sbx => Some(1.0),
+            Board::Wbx => Some(0.5),
+            Board::Basic | Board::Lf | Board::None => None,
+        }
+    }
+
+    /// Whether the transmit board takes I from DAC Q and Q from DAC I, which the host undoes with the TX mux.
+    pub(super) fn tx_crossed(self) -> bool {
+        self == Board::Sbx
+    }
+
+    /// Attenuators of 6 bits, half a decibel each, on pins 13:8, active low.
+    pub(super) fn attenuates(self) -> bool {
+        self == Board::Sbx
+    }
+}

@@ -1,0 +1,271 @@
+//! Everything between the DSPs and the antenna: oscillators, corrections, crossings, and the pins that drive a board.
+//!
+//! A radio frequency f appears at the receive DSP at f - LO and is shifted by the DSP's frequency word; so 0 Hz of the
+//! samples is f = LO - word. On transmit the word, the converter's shift and the oscillator all add. Gains of the boards
+//! (attenuators) are read, never applied: what a source gives is what is at the ADC.
+
+use takt_base::Complex32;
+use takt_wire::n200::frequency;
+use takt_wire::n200::registers::{gpio, settings, spi};
+
+use super::board::Board;
+use super::converter::Converter;
+use super::spi::SpiWrite;
+use super::synthesiser::Synthesiser;
+
+pub(super) struct FrontEnd {
+    board: Board,
+    rx_oscillator: Synthesiser,
+    tx_oscillator: Synthesiser,
+    converter: Converter,
+    /// Idle, receiving, transmitting, both, direction; RX board in bits 15:0, TX board in 31:16.
+    gpio: [u32; 5],
+    rx_swapped: bool,
+    tx_mux: u32,
+    rx: Correction,
+    tx: Correction,
+}
+
+/// Offset, magnitude and phase of one front end, as the correction registers have them.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Correction {
+    offset: Complex32,
+    magnitude: f32,
+    phase: f32,
+}
+
+/// Which way samples flow at the moment.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Running {
+    pub(super) rx: bool,
+    pub(super) tx: bool,
+}
+
+impl FrontEnd {
+    pub(super) fn new(board: Board) -> FrontEnd {
+        FrontEnd {
+            board,
+            rx_oscillator: Synthesiser::default(),
+            tx_oscillator: Synthesiser::default(),
+            converter: Converter::default(),
+            gpio: [0; 5],
+            rx_swapped: false,
+            tx_mux: if board.tx_crossed() { 0x01 } else { 0x10 },
+            rx: Correction::default(),
+            tx: Correction::default(),
+        }
+    }
+
+    /// A settings register of the front end; others are ignored.
+    pub(super) fn poke(&mut self, register: u8, data: u32) {
+        match register {
+            settings::RX_SWAP_IQ => self.rx_swapped = data & 1 != 0,
+            settings::RX_IQ_MAGNITUDE => self.rx.magnitude = signed(data, 18) / ONE_18,
+            settings::RX_IQ_PHASE => self.rx.phase = signed(data, 18) / ONE_18,
+            settings::RX_DC_OFFSET_I => self.rx.offset.re = rx_offset(data),
+            settings::RX_DC_OFFSET_Q => self.rx.offset.im = rx_offset(data),
+            settings::TX_DC_OFFSET_I => self.tx.offset.re = signed(data, 24) / ONE_24,
+            settings::TX_DC_OFFSET_Q => self.tx.offset.im = signed(data, 24) / ONE_24,
+            settings::TX_IQ_MAGNITUDE => self.tx.magnitude = signed(data, 18) / ONE_18,
+            settings::TX_IQ_PHASE => self.tx.phase = signed(data, 18) / ONE_18,
+            settings::TX_MUX => self.tx_mux = data,
+            settings::GPIO_IDLE..=settings::GPIO_DIRECTION => {
+                self.gpio[usize::from(register - settings::GPIO_IDLE)] = data;
+            }
+            _ => {}
+        }
+    }
+
+    /// A transaction on the SPI bus: what moves a frequency is taken.
+    pub(super) fn spi(&mut self, write: SpiWrite) {
+        if write.slaves & spi::RX_BOARD != 0 && write.bits == 32 {
+            self.rx_oscillator.write(write.word);
+        }
+        if write.slaves & spi::TX_BOARD != 0 && write.bits == 32 {
+            self.tx_oscillator.write(write.word);
+        }
+        if write.slaves & spi::DAC != 0 {
+            self.converter.write(write.word);
+        }
+    }
+
+    /// The radio frequency at 0 Hz of the samples of a receive DSP with this frequency word.
+    pub(super) fn rx_centre_hz(&self, word: u32) -> f64 {
+        self.oscillator_hz(self.rx_oscillator) - frequency::hz_of(word.cast_signed())
+    }
+
+    /// The radio frequency at 0 Hz of the samples of the transmit DSP with this frequency word.
+    pub(super) fn tx_centre_hz(&self, word: u32) -> f64 {
+        self.oscillator_hz(self.tx_oscillator) + self.converter.shift_hz() + frequency::hz_of(word.cast_signed())
+    }
+
+    fn oscillator_hz(&self, synthesiser: Synthesiser) -> f64 {
+        self.board.oscillator_ratio().zip(synthesiser.output_hz()).map_or(0.0, |(ratio, hz)| ratio * hz)
+    }
+
+    /// Readback word 9. An output shows the register that the run state chooses; an input shows the board: lock detect
+    /// and synthesiser output of a board that has them, zero elsewhere.
+    pub(super) fn pins(&self, running: Running) -> u32 {
+        let [idle, rx, tx, both, outputs] = self.gpio;
+        let driven = match (running.rx, running.tx) {
+            (false, false) => idle,
+            (true, false) => rx,
+            (false, true) => tx,
+            (true, true) => both,
+        };
+        let board = match self.board.oscillator_ratio() {
+            Some(_) => gpio::RX_LO_LOCKED | gpio::TX_LO_LOCKED,
+            None => 0,
+        };
+        driven & outputs | board & !outputs
+    }
+
+    /// Gains of the boards in decibels, receive and transmit, as their attenuators are set while running; `None` where the
+    /// board has none.
+    pub(super) fn gains_db(&self) -> Option<[f64; 2]> {
+        let [_, rx, tx, ..] = self.gpio;
+        let gain = |pins: u32| f64::from(!(pins >> 8) & 63) / 2.0;
+        self.board.attenuates().then(|| [gain(rx), gain(tx >> 16)])
+    }
+
+    /// Applies the receive corrections to samples on their way to a DSP.
+    pub(super) fn receive(&self, samples: &mut [Complex32]) {
+        if self.rx != Correction::default() {
+            for sample in &mut *samples {
+                *sample = self.rx.turned(*sample - self.rx.offset);
+            }
+        }
+        if self.rx_swapped {
+            swap(samples);
+        }
+    }
+
+    /// Applies the transmit corrections, the mux and the board's own crossing to samples on their way out.
+    pub(super) fn transmit(&self, samples: &mut [Complex32]) {
+        if self.tx != Correction::default() {
+            for sample in &mut *samples {
+                *sample = self.tx.turned(*sample) + self.tx.offset;
+            }
+        }
+        let (i, q) = (self.tx_mux & 15, (self.tx_mux >> 4) & 15);
+        let (i, q) = if self.board.tx_crossed() { (q, i) } else { (i, q) };
+        match (i, q) {
+            (0, 1) => {}
+            (1, 0) => swap(samples),
+            _ => {
+                for sample in samples {
+                    let pick = |source| match source {
+                        0 => sample.re,
+                        1 => sample.im,
+                        _ => 0.0,
+                    };
+                    *sample = Complex32::new(pick(i), pick(q));
+                }
+            }
+        }
+    }
+}
+
+impl Correction {
+    fn turned(&self, x: Complex32) -> Complex32 {
+        Complex32::new(x.re + x.re * self.magnitude, x.im + x.re * self.phase)
+    }
+}
+
+fn swap(samples: &mut [Complex32]) {
+    for sample in samples {
+        *sample = Complex32::new(sample.im, sample.re);
+    }
+}
+
+const ONE_18: f32 = 131_072.0; // 2^17
+const ONE_24: f32 = 8_388_608.0; // 2^23
+const ONE_30: f32 = 536_870_912.0; // 2^29
+
+/// The lowest `bits` bits as a signed number.
+fn signed(data: u32, bits: u32) -> f32 {
+    ((data << (32 - bits)).cast_signed() >> (32 - bits)) as f32
+}
+
+/// A receive offset counts only when the host fixes it (bit 31); else the device tracks its own, and an emulated
+/// converter has none.
+fn rx_offset(data: u32) -> f32 {
+    if data >> 31 == 1 { signed(data, 30) / ONE_30 } else { 0.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn c(re: f32, im: f32) -> Complex32 {
+        Complex32::new(re, im)
+    }
+
+    #[test]
+    fn outputs_show_the_register_of_the_run_state_and_inputs_the_lock() {
+        let mut sbx = FrontEnd::new(Board::Sbx);
+        for (n, data) in [0x1111_1111, 0x2222_2222, 0x4444_4444, 0x8888_8888, 0xFFFC_FFFC].into_iter().enumerate() {
+            sbx.poke(settings::GPIO_IDLE + n as u8, data);
+        }
+        let locked = 0x0001_0001;
+        assert_eq!(sbx.pins(Running::default()), 0x1110_1110 | locked);
+        assert_eq!(sbx.pins(Running { rx: true, tx: false }), 0x2220_2220 | locked);
+        assert_eq!(sbx.pins(Running { rx: false, tx: true }), 0x4444_4444 | locked);
+        assert_eq!(sbx.pins(Running { rx: true, tx: true }), 0x8888_8888 | locked);
+        assert_eq!(FrontEnd::new(Board::Basic).pins(Running::default()), 0);
+    }
+
+    #[test]
+    fn the_centre_follows_oscillator_and_word_of_either_direction() {
+        let mut sbx = FrontEnd::new(Board::Sbx);
+        let tune = [0x000F_A23C, 0x6500_8A42, 0x0000_7FF9, 0x0030_0000];
+        for word in tune {
+            sbx.spi(SpiWrite { slaves: spi::RX_BOARD | spi::TX_BOARD, bits: 32, word });
+        }
+        let word = frequency::word_of(1e6).cast_unsigned();
+        assert!((sbx.rx_centre_hz(word) - 2399e6).abs() < 0.02);
+        assert!((sbx.tx_centre_hz(word) - 2401e6).abs() < 0.02);
+        sbx.spi(SpiWrite { slaves: spi::DAC, bits: 16, word: 0x0122 });
+        assert!((sbx.tx_centre_hz(word) - 2501e6).abs() < 0.02);
+        assert_eq!(FrontEnd::new(Board::Lf).rx_centre_hz(0), 0.0);
+    }
+
+    #[test]
+    fn a_host_that_undoes_the_crossing_of_an_sbx_sends_what_it_means() {
+        let mut sbx = FrontEnd::new(Board::Sbx);
+        let mut samples = [c(0.5, -0.25)];
+        sbx.poke(settings::TX_MUX, 0x01); // what a host writes for connection "QI"
+        sbx.transmit(&mut samples);
+        assert_eq!(samples, [c(0.5, -0.25)]);
+        sbx.poke(settings::TX_MUX, 0x10);
+        sbx.transmit(&mut samples);
+        assert_eq!(samples, [c(-0.25, 0.5)]);
+        sbx.poke(settings::TX_MUX, 0x0F);
+        sbx.transmit(&mut samples);
+        assert_eq!(samples, [c(-0.25, 0.0)]);
+    }
+
+    #[test]
+    fn corrections_do_what_their_registers_say() {
+        let mut board = FrontEnd::new(Board::Basic);
+        board.poke(settings::RX_DC_OFFSET_I, 0xC000_0000 | 1 << 27); // fixed, set, 2^27 / 2^29
+        board.poke(settings::RX_IQ_MAGNITUDE, 1 << 16); // 0.5
+        board.poke(settings::RX_IQ_PHASE, (1 << 18) - (1 << 15)); // -0.25
+        let mut samples = [c(0.5, 0.125)];
+        board.receive(&mut samples);
+        assert_eq!(samples, [c(0.375, 0.0625)]);
+        board.poke(settings::TX_DC_OFFSET_Q, (1 << 24) - (1 << 20)); // -0.125
+        let mut samples = [c(0.0, 0.0)];
+        board.transmit(&mut samples);
+        assert_eq!(samples, [c(0.0, -0.125)]);
+    }
+
+    #[test]
+    fn attenuators_are_known() {
+        let mut sbx = FrontEnd::new(Board::Sbx);
+        sbx.poke(settings::GPIO_RX, (!(2 * 10) & 63) << 8);
+        sbx.poke(settings::GPIO_TX, (!63 & 63) << 24);
+        assert_eq!(sbx.gains_db(), Some([10.0, 31.5]));
+        assert_eq!(FrontEnd::new(Board::Wbx).gains_db(), None);
+    }
+}

@@ -1,0 +1,109 @@
+//! Who gets what: the destination of each port, what may not be one, and when a host is taken for gone.
+//!
+//! Each data port remembers one destination: the sender of the last 8-byte packet, or whom a 16-byte packet named. A
+//! stream ends when its host answers "port unreachable", and when nothing has been heard from whoever set it up for 3 s:
+//! a living host refreshes its lock every 1.5 s.
+
+use std::net::{IpAddr, SocketAddr};
+
+use takt_base::{Tick, Ticks};
+
+use super::report::HostReport;
+use super::time::PPS_TICKS;
+use crate::policy::Destinations;
+
+/// Silence after which a host counts as gone.
+const PATIENCE: Ticks = Ticks(3 * PPS_TICKS);
+/// Refused addresses that the report names.
+const NAMED: usize = 16;
+
+/// A port that remembers a destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Line {
+    Rx(usize),
+    Tx,
+    Fifo,
+    Gpsdo,
+}
+
+impl Line {
+    pub(super) const ALL: [Line; 5] = [Line::Rx(0), Line::Rx(1), Line::Tx, Line::Fifo, Line::Gpsdo];
+
+    fn index(self) -> usize {
+        match self {
+            Line::Rx(dsp) => dsp.min(1),
+            Line::Tx => 2,
+            Line::Fifo => 3,
+            Line::Gpsdo => 4,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Peer {
+    to: SocketAddr,
+    /// Who set it up.
+    owner: IpAddr,
+    heard: Tick,
+}
+
+pub(super) struct Hosts {
+    rule: Destinations,
+    peers: [Option<Peer>; 5],
+    pub(super) report: HostReport,
+}
+
+impl Hosts {
+    pub(super) fn new(rule: Destinations) -> Hosts {
+        let report = HostReport { refused_addresses: Vec::with_capacity(NAMED), ..HostReport::default() };
+        Hosts { rule, peers: [None; 5], report }
+    }
+
+    /// Whether something may be sent to `ip`; if not, it is counted.
+    pub(super) fn permit(&mut self, ip: IpAddr) -> bool {
+        let permitted = self.rule.permits(ip);
+        if !permitted {
+            self.report.refused_destinations += 1;
+            let known = &mut self.report.refused_addresses;
+            if known.len() < NAMED && !known.contains(&ip) {
+                known.push(ip);
+            }
+        }
+        permitted
+    }
+
+    /// A datagram came from `ip`: whoever set something up from there lives.
+    pub(super) fn heard(&mut self, now: Tick, ip: IpAddr) {
+        for peer in self.peers.iter_mut().flatten().filter(|peer| peer.owner == ip) {
+            peer.heard = now;
+        }
+    }
+
+    /// `owner` wants what this line sends to go to `to`; says whether it may.
+    pub(super) fn direct(&mut self, now: Tick, line: Line, owner: IpAddr, to: SocketAddr) -> bool {
+        let permitted = self.permit(to.ip());
+        if permitted {
+            self.peers[line.index()] = Some(Peer { to, owner, heard: now });
+        }
+        permitted
+    }
+
+    pub(super) fn of(&self, line: Line) -> Option<SocketAddr> {
+        self.peers[line.index()].map(|peer| peer.to)
+    }
+
+    /// When the host of this line will count as gone.
+    pub(super) fn gone_at(&self, line: Line) -> Option<Tick> {
+        self.peers[line.index()].map(|peer| peer.heard + PATIENCE)
+    }
+
+    /// Forgets the destination of a line whose host is gone.
+    pub(super) fn lose(&mut self, line: Line) {
+        self.peers[line.index()] = None;
+        self.report.lost += 1;
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.peers = [None; 5];
+    }
+}

@@ -1,0 +1,148 @@
+//! What an emulated N200 is told before it is switched on.
+
+use std::net::Ipv4Addr;
+use std::str::FromStr;
+
+use takt_base::Tick;
+use takt_wire::WireError;
+use takt_wire::n200::eeprom::{Motherboard, Text, hardware};
+use takt_wire::n200::registers::version;
+
+use super::board::Board;
+use super::eeprom::EepromImages;
+use crate::policy::Destinations;
+use crate::sink::Sink;
+use crate::source::Source;
+
+/// Identity, versions and habits. [`Options::default`] is an N200r4 with an SBX that UHD 4.3 accepts.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Serial number, at most 9 printable ASCII characters.
+    pub serial: String,
+    /// Name, at most 23 printable ASCII characters.
+    pub name: String,
+    /// Address in the EEPROM and in hello replies; hosts look at the sender's instead.
+    pub address: Ipv4Addr,
+    /// The daughterboards.
+    pub board: Board,
+    /// Whether a GPSDO is fitted.
+    pub gpsdo: bool,
+    /// Hardware word of the motherboard EEPROM; see [`hardware`].
+    pub hardware: u16,
+    /// Firmware protocol version, the first word of every control reply.
+    pub firmware: u32,
+    /// Firmware minor version.
+    pub firmware_minor: u32,
+    /// FPGA compatibility number, major in bits 31:16.
+    pub fpga: u32,
+    /// What follows when the output is blocked.
+    pub on_overflow: OverflowPolicy,
+    /// Where it may send.
+    pub destinations: Destinations,
+    /// The tick at which it is switched on: device time starts at 0 there.
+    pub born: Tick,
+    /// UTC at tick 0 of the free-running counter, in whole seconds since 1970: what its GPS says.
+    pub utc_at_tick_0_s: u64,
+    /// EEPROM contents of an earlier run; they win over serial, name, address, board and hardware.
+    pub eeproms: Option<EepromImages>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            serial: "EMU001".to_owned(),
+            name: "n200-emu".to_owned(),
+            address: Ipv4Addr::new(192, 168, 10, 2),
+            board: Board::Sbx,
+            gpsdo: false,
+            hardware: hardware::N200_R4,
+            firmware: version::FIRMWARE,
+            firmware_minor: version::FIRMWARE_MINOR,
+            fpga: version::FPGA,
+            on_overflow: OverflowPolicy::Hardware,
+            destinations: Destinations::loopback(),
+            born: Tick(0),
+            utc_at_tick_0_s: 1_700_000_000,
+            eeproms: None,
+        }
+    }
+}
+
+/// What an option holds that a radio can't have.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{what} `{got}`")]
+pub struct OptionsError {
+    /// Which option.
+    pub what: &'static str,
+    /// Its value.
+    pub got: String,
+    /// What is wrong with it.
+    #[source]
+    pub source: WireError,
+}
+
+impl Options {
+    /// EEPROM contents: those given, or fresh ones.
+    pub(super) fn images(&self) -> Result<EepromImages, OptionsError> {
+        if let Some(images) = &self.eeproms {
+            return Ok(images.clone());
+        }
+        let wrong = |what, got: &str| {
+            let got = got.to_owned();
+            move |source| OptionsError { what, got, source }
+        };
+        let [a, b, c, d] = self.address.octets();
+        let motherboard = Motherboard {
+            hardware: self.hardware,
+            mac: [0x02, 0x80, a, b, c, d], // locally administered, and its own on each address
+            subnet: Ipv4Addr::new(255, 255, 255, 0),
+            address: self.address,
+            revision: 4,
+            product: 30518,
+            gpsdo: u8::from(self.gpsdo),
+            serial: Text::new(&self.serial).map_err(wrong("serial", &self.serial))?,
+            name: Text::new(&self.name).map_err(wrong("name", &self.name))?,
+            gateway: Ipv4Addr::new(a, b, c, 1),
+        };
+        let boards = self.board.eeproms(&self.serial).map_err(wrong("serial", &self.serial))?;
+        Ok(EepromImages::new(&motherboard, boards.as_ref().map(|b| &b[0]), boards.as_ref().map(|b| &b[1])))
+    }
+}
+
+/// What happens when a receive packet can't leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OverflowPolicy {
+    /// As the hardware: an inline message, and the stream stops until it is commanded again.
+    #[default]
+    Hardware,
+    /// Knowingly not as the hardware: an inline message and a gap in time, and the stream goes on.
+    Continue,
+}
+
+/// What is wrong with the name of an overflow policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{got}` is not hardware or continue")]
+pub struct OverflowPolicyError {
+    /// The text as given.
+    pub got: String,
+}
+
+impl FromStr for OverflowPolicy {
+    type Err = OverflowPolicyError;
+    fn from_str(text: &str) -> Result<OverflowPolicy, OverflowPolicyError> {
+        match text {
+            "hardware" => Ok(OverflowPolicy::Hardware),
+            "continue" => Ok(OverflowPolicy::Continue),
+            _ => Err(OverflowPolicyError { got: text.to_owned() }),
+        }
+    }
+}
+
+/// What a radio hears and where its signal goes.
+pub struct Signals {
+    /// For each receive DSP: what its antenna hears.
+    pub sources: [Box<dyn Source>; 2],
+    /// Where the transmit DSP's signal goes.
+    pub sink: Box<dyn Sink>,
+}

@@ -1,0 +1,312 @@
+//! The command engine of a receive DSP: when it samples, and where packets begin and end.
+//!
+//! Pure bookkeeping in ticks; no sample is touched here. Commands wait in a queue of 16. What follows from them is a
+//! list of [`Item`]s: packets whose last sample has been taken, and messages, in the order in which they leave.
+//!
+//! | situation | what happens |
+//! | --- | --- |
+//! | idle, command "now" | samples from this tick on |
+//! | idle, timed | waits; the first sample carries exactly that tick |
+//! | idle, its time has passed | message "late", command dropped |
+//! | idle, stop | message "stop while idle" |
+//! | continuous, a command arrives | the current sample is the last before it; a stop ends the burst there |
+//! | so many and done | the last packet ends the burst |
+//! | so many and more | goes on with the next command without a gap, whatever its time |
+//! | and no next command | the packet leaves without end of burst, then message "broken chain" |
+
+use std::collections::VecDeque;
+
+use takt_base::{Tick, Ticks};
+use takt_wire::n200::{RxEvent, StreamAction, StreamCommand};
+
+use super::super::time::Timekeeper;
+
+/// Commands the queue holds.
+const QUEUE: usize = 16;
+/// Items that may wait to leave: as many one-sample packets as the longest look-ahead of a source holds. Beyond it the
+/// oldest leaves early.
+const ITEMS: usize = 8192;
+/// A packet a host can receive takes longer than the smallest Ethernet frame does: 84 bytes at 1 Gb/s, in ticks.
+const SHORTEST_PACKET_TICKS: u64 = 67;
+
+/// What leaves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Item {
+    Packet(Packet),
+    /// An event and the device time at which it happened; `at` on the free-running counter.
+    Message {
+        event: RxEvent,
+        time: u64,
+        at: Tick,
+    },
+}
+
+/// A packet whose last sample has been taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packet {
+    /// Its first sample, free-running.
+    pub(super) first: Tick,
+    /// Its first sample, device time.
+    pub(super) time: u64,
+    pub(super) samples: u32,
+    pub(super) step: u32,
+    pub(super) end_of_burst: bool,
+}
+
+impl Packet {
+    /// When the last sample was taken.
+    pub(super) fn last(&self) -> Tick {
+        self.first + Ticks(u64::from(self.samples.saturating_sub(1)) * u64::from(self.step))
+    }
+}
+
+/// How samples fall into packets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// Ticks between samples, at least 1.
+    pub(super) step: u32,
+    /// Samples per packet, at least 1.
+    pub(super) samples: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Ready for a command from this tick on.
+    Idle(Tick),
+    /// The first sample will carry this device time.
+    Waiting {
+        time: u64,
+        action: StreamAction,
+    },
+    Running(Run),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    /// First sample of the packet that is being filled.
+    packet: Tick,
+    shape: Shape,
+    /// Samples, counted from `packet`, until the command is used up; `None`: until another command arrives.
+    left: Option<u64>,
+    /// Whether the next command continues the burst.
+    chain: bool,
+}
+
+impl Run {
+    fn tick_of(&self, sample: u64) -> Tick {
+        self.packet + Ticks(sample.saturating_mul(u64::from(self.shape.step)))
+    }
+
+    /// Samples from `packet` to the next decision: the packet is full or the command is used up.
+    fn next_count(&self) -> u64 {
+        self.left.map_or(self.shape.samples.into(), |left| left.min(self.shape.samples.into()))
+    }
+}
+
+pub(super) struct CommandEngine {
+    queue: VecDeque<StreamCommand>,
+    state: State,
+    items: VecDeque<Item>,
+    /// Commands that found the queue full, or asked for no samples.
+    pub(super) refused: u64,
+}
+
+impl CommandEngine {
+    pub(super) fn new(now: Tick) -> CommandEngine {
+        CommandEngine {
+            queue: VecDeque::with_capacity(QUEUE),
+            state: State::Idle(now),
+            items: VecDeque::with_capacity(ITEMS + 2),
+            refused: 0,
+        }
+    }
+
+    /// Whether samples are being taken.
+    pub(super) fn running(&self) -> bool {
+        matches!(self.state, State::Running(_))
+    }
+
+    /// Whether nothing is going on, waiting or left to send.
+    pub(super) fn idle(&self) -> bool {
+        matches!(self.state, State::Idle(_)) && self.queue.is_empty() && self.items.is_empty()
+    }
+
+    /// Drops commands, state and whatever has not left.
+    pub(super) fn clear(&mut self, now: Tick) {
+        self.queue.clear();
+        self.items.clear();
+        self.state = State::Idle(now);
+    }
+
+    /// Stops as hardware does when its output is blocked: what has not left is lost, queued commands stay.
+    pub(super) fn overflow(&mut self, now: Tick, time: &Timekeeper) {
+        self.items.clear();
+        self.state = State::Idle(now);
+        self.say(RxEvent::Overflow, now, time);
+    }
+
+    /// Queues a command.
+    pub(super) fn push(&mut self, now: Tick, command: StreamCommand) {
+        let empty = matches!(command.action, StreamAction::Samples(0) | StreamAction::SamplesAndMore(0));
+        if empty || self.queue.len() == QUEUE {
+            self.refused += 1;
+            return;
+        }
+        self.queue.push_back(command);
+        if let State::Running(run) = &mut self.state {
+            // A continuous run repeats a command of one sample: the sample that is due next is its last.
+            run.left.get_or_insert(1 + (now - run.packet).0.div_ceil(run.shape.step.into()));
+        }
+    }
+
+    /// What leaves next, if anything waits to.
+    pub(super) fn front(&self) -> Option<&Item> {
+        self.items.front()
+    }
+
+    pub(super) fn pop(&mut self) -> Option<Item> {
+        self.items.pop_front()
+    }
+
+    /// Loses the packet that could not leave, says why, and goes on: not what hardware does.
+    pub(super) fn interrupt(&mut self, event: RxEvent, at: Tick, time: &Timekeeper) {
+        self.items.pop_front();
+        self.items.push_front(Item::Message { event, time: time.at(at), at });
+    }
+
+    /// Loses all packets that wait; returns their samples.
+    pub(super) fn drop_packets(&mut self) -> u64 {
+        let mut lost = 0;
+        self.items.retain(|item| match item {
+            Item::Message { .. } => true,
+            Item::Packet(packet) => {
+                lost += u64::from(packet.samples);
+                false
+            }
+        });
+        lost
+    }
+
+    /// Whether so many items wait that the oldest must leave.
+    pub(super) fn crowded(&self) -> bool {
+        self.items.len() > ITEMS
+    }
+
+    fn say(&mut self, event: RxEvent, at: Tick, time: &Timekeeper) {
+        self.items.push_back(Item::Message { event, time: time.at(at), at });
+    }
+
+    /// When [`act`](Self::act) is due; may be in the past.
+    pub(super) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
+        match self.state {
+            State::Idle(from) => self.queue.front().map(|_| from),
+            State::Waiting { time: start, .. } => Some(time.when(now, start).unwrap_or(now)),
+            State::Running(run) => Some(run.tick_of(run.next_count() - 1)),
+        }
+    }
+
+    /// Does what is due at `now`. `shape` is what the registers say at this moment.
+    pub(super) fn act(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
+        while self.next_event(now, time).is_some_and(|at| at <= now) {
+            match self.state {
+                State::Idle(_) => self.begin(now, time, shape),
+                State::Waiting { time: start, action } => self.start_at(now, time, shape, start, action),
+                State::Running(run) => self.go_on(run, time, shape),
+            }
+        }
+    }
+
+    /// Idle: the next command.
+    fn begin(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
+        let Some(command) = self.queue.pop_front() else { return };
+        match (command.action, command.tick) {
+            (StreamAction::Stop, _) => self.say(RxEvent::StopWhileIdle, now, time),
+            (action, None) => self.start(now, time, shape, action),
+            (action, Some(start)) => self.start_at(now, time, shape, start, action),
+        }
+    }
+
+    fn start_at(&mut self, now: Tick, time: &Timekeeper, shape: Shape, start: u64, action: StreamAction) {
+        match time.when(now, start) {
+            None => {
+                self.state = State::Idle(now);
+                self.say(RxEvent::LateCommand, now, time);
+            }
+            Some(at) if at <= now => self.start(now, time, shape, action),
+            Some(_) => self.state = State::Waiting { time: start, action },
+        }
+    }
+
+    fn start(&mut self, now: Tick, time: &Timekeeper, shape: Shape, action: StreamAction) {
+        let mut run = Run { packet: now, shape, left: None, chain: false };
+        run.extend(action, self.queue.is_empty());
+        self.run(run, now, time);
+    }
+
+    /// Runs, unless the wire could not carry so many packets: then the output blocks at once.
+    fn run(&mut self, run: Run, now: Tick, time: &Timekeeper) {
+        let short = u64::from(run.shape.samples) * u64::from(run.shape.step) < SHORTEST_PACKET_TICKS;
+        if short && run.left.is_none_or(|left| left > run.shape.samples.into()) {
+            self.overflow(now, time);
+        } else {
+            self.state = State::Running(run);
+        }
+    }
+
+    /// Running: the packet is full, or the command is used up, or both.
+    fn go_on(&mut self, mut run: Run, time: &Timekeeper, shape: Shape) {
+        let count = run.next_count();
+        let at = run.tick_of(count - 1);
+        if run.left == Some(count) {
+            match (run.chain, self.queue.pop_front()) {
+                (true, Some(StreamCommand { action: StreamAction::Stop, .. })) => {
+                    return self.end(run, count, true, time);
+                }
+                (true, Some(next)) => run.extend(next.action, self.queue.is_empty()),
+                (true, None) => {
+                    self.end(run, count, false, time);
+                    return self.say(RxEvent::BrokenChain, at, time);
+                }
+                (false, next) => {
+                    // Not part of this burst: it is looked at when this one is over.
+                    next.into_iter().for_each(|next| self.queue.push_front(next));
+                    return self.end(run, count, true, time);
+                }
+            }
+        }
+        if count == u64::from(run.shape.samples) {
+            self.close(&run, count, false, time);
+            run = Run { packet: run.tick_of(count), shape, left: run.left.map(|left| left - count), chain: run.chain };
+        }
+        self.run(run, at, time);
+    }
+
+    /// Closes the last packet of a run.
+    fn end(&mut self, run: Run, count: u64, end_of_burst: bool, time: &Timekeeper) {
+        self.close(&run, count, end_of_burst, time);
+        self.state = State::Idle(run.tick_of(count));
+    }
+
+    fn close(&mut self, run: &Run, count: u64, end_of_burst: bool, time: &Timekeeper) {
+        self.items.push_back(Item::Packet(Packet {
+            first: run.packet,
+            time: time.at(run.packet),
+            samples: count as u32, // at most a packet
+            step: run.shape.step,
+            end_of_burst,
+        }));
+    }
+}
+
+impl Run {
+    /// Goes on with a command. With another one queued behind it, a continuous one lasts for a single sample.
+    fn extend(&mut self, action: StreamAction, last_in_queue: bool) {
+        let done = self.left.unwrap_or(0);
+        (self.left, self.chain) = match action {
+            StreamAction::Samples(count) => (Some(done + u64::from(count)), false),
+            StreamAction::SamplesAndMore(count) => (Some(done + u64::from(count)), true),
+            StreamAction::Start if last_in_queue => (None, true),
+            StreamAction::Start | StreamAction::Stop => (Some(done + 1), true),
+        };
+    }
+}

@@ -1,0 +1,299 @@
+//! A receive DSP: registers, command engine, and the packets that leave.
+
+mod command;
+
+use std::net::SocketAddr;
+
+use takt_base::{Complex32, Tick, Ticks};
+use takt_wire::n200::rate::{Direction, RateWord, device_gain};
+use takt_wire::n200::registers::{RX_VRT_HEADER, dsp, rx_control};
+use takt_wire::n200::{RxEvent, RxHead, RxMessage, RxPacking, StreamCommand, ports};
+use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
+
+use super::front_end::FrontEnd;
+use super::options::OverflowPolicy;
+use super::report::RxReport;
+use super::time::Timekeeper;
+use crate::source::Source;
+use crate::{Outbox, Port, Sent};
+use command::{CommandEngine, Item, Packet, Shape};
+
+/// Largest datagram the device sends, bytes.
+const FRAME_BYTES: usize = 9000;
+/// Most samples a packet can hold: sc8.
+const MAX_SAMPLES: usize = (FRAME_BYTES - RxHead::OVERHEAD_BYTES) / sc8::BYTES;
+/// How soon a message that found the output blocked is tried again: 10 us.
+const RETRY: Ticks = Ticks(1000);
+/// Full scale of a float on the wire: what hosts divide by.
+pub(super) const FULL_SCALE: f32 = 32_767.0;
+
+/// What the registers say about a stream.
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    command: u32,
+    time_high: u32,
+    format: Format,
+    header: u32,
+    stream_id: u32,
+    samples_per_packet: u16,
+    frequency: u32,
+    scale: u32,
+    rate: u32,
+}
+
+pub(super) struct RxDsp {
+    port: Port,
+    registers: Registers,
+    engine: CommandEngine,
+    source: Box<dyn Source>,
+    samples: Box<[Complex32]>,
+    centre_hz: f64,
+    /// Of the next data packet, modulo 16.
+    count: u8,
+    /// When a blocked output is tried again.
+    retry: Option<Tick>,
+    report: RxReport,
+}
+
+/// What a DSP needs of the rest of the device to send.
+pub(super) struct Surroundings<'a> {
+    pub(super) time: &'a Timekeeper,
+    pub(super) front_end: &'a FrontEnd,
+    pub(super) to: Option<SocketAddr>,
+    pub(super) on_overflow: OverflowPolicy,
+}
+
+impl RxDsp {
+    /// DSP 0 or 1.
+    pub(super) fn new(now: Tick, index: usize, source: Box<dyn Source>) -> RxDsp {
+        RxDsp {
+            port: Port(ports::RX[index]),
+            registers: Registers::default(),
+            engine: CommandEngine::new(now),
+            source,
+            samples: vec![Complex32::default(); MAX_SAMPLES].into(),
+            centre_hz: 0.0,
+            count: 0,
+            retry: None,
+            report: RxReport::default(),
+        }
+    }
+
+    /// As after a reset; the source stays, and so do the counts.
+    pub(super) fn power_cycle(&mut self, now: Tick) {
+        self.registers = Registers::default();
+        self.clear(now);
+    }
+
+    /// A register of the control block.
+    pub(super) fn control(&mut self, now: Tick, offset: u8, data: u32) {
+        let registers = &mut self.registers;
+        match offset {
+            rx_control::COMMAND => registers.command = data,
+            rx_control::TIME_HIGH => registers.time_high = data,
+            rx_control::TIME_LOW => {
+                self.report.commands += 1;
+                self.engine.push(now, StreamCommand::from_words([registers.command, registers.time_high, data]));
+            }
+            rx_control::FORMAT => registers.format = format_of(data),
+            rx_control::VRT_HEADER => registers.header = data,
+            rx_control::STREAM_ID => {
+                registers.stream_id = data;
+                self.count = 0;
+            }
+            rx_control::SAMPLES_PER_PACKET => registers.samples_per_packet = data as u16,
+            rx_control::CLEAR => self.clear(now),
+            _ => {}
+        }
+    }
+
+    /// A register of the DSP block; see [`retune`](Self::retune) for what follows.
+    pub(super) fn dsp(&mut self, offset: u8, data: u32) {
+        match offset {
+            dsp::FREQUENCY => self.registers.frequency = data,
+            dsp::SCALE => self.registers.scale = data,
+            dsp::RATE => self.registers.rate = data,
+            _ => {}
+        }
+    }
+
+    /// Tells the source where it is tuned to, if that has changed.
+    pub(super) fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
+        let centre_hz = front_end.rx_centre_hz(self.registers.frequency);
+        if centre_hz != self.centre_hz {
+            self.centre_hz = centre_hz;
+            self.source.tuned(now, centre_hz);
+        }
+    }
+
+    /// Drops commands, state and partial packet; the packet counter starts again.
+    pub(super) fn clear(&mut self, now: Tick) {
+        self.engine.clear(now);
+        self.count = 0;
+        self.retry = None;
+    }
+
+    /// Whether samples are being taken.
+    pub(super) fn running(&self) -> bool {
+        self.engine.running()
+    }
+
+    /// Whether there is anything a lost host would have to be cut off from.
+    pub(super) fn idle(&self) -> bool {
+        self.engine.idle()
+    }
+
+    /// What it counted so far.
+    pub(super) fn report(&self) -> RxReport {
+        RxReport { refused_commands: self.engine.refused, ..self.report }
+    }
+
+    pub(super) fn centre_hz(&self) -> f64 {
+        self.centre_hz
+    }
+
+    /// When [`act`](Self::act) is due; may be in the past.
+    pub(super) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
+        [self.engine.next_event(now, time), self.next_departure()].into_iter().flatten().min()
+    }
+
+    fn next_departure(&self) -> Option<Tick> {
+        let due = match self.engine.front()? {
+            Item::Message { at, .. } => *at,
+            // One too many behind it: it leaves with what its source knows by now.
+            Item::Packet(packet) if self.engine.crowded() => packet.last(),
+            Item::Packet(packet) => packet.last() + self.source.lookahead(packet.step),
+        };
+        Some(self.retry.unwrap_or(due).max(due))
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn act(&mut self, now: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        self.engine.act(now, around.time, self.shape());
+        while self.next_departure().is_some_and(|due| due <= now) {
+            let Some(item) = self.engine.front().copied() else { return };
+            match item {
+                Item::Packet(packet) => self.send_packet(now, packet, around, out),
+                Item::Message { event, time, at } => self.send_message(now, event, time, at, around, out),
+            }
+        }
+    }
+
+    fn shape(&self) -> Shape {
+        let registers = &self.registers;
+        let most = (FRAME_BYTES - RxHead::OVERHEAD_BYTES) / registers.format.bytes();
+        // The host asks for two single samples before it has set a size or a rate.
+        Shape {
+            step: RateWord(registers.rate).factor().max(1),
+            samples: u32::from(registers.samples_per_packet).clamp(1, most as u32),
+        }
+    }
+
+    fn send_packet(&mut self, now: Tick, packet: Packet, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        let Some(to) = around.to else {
+            self.engine.pop();
+            return self.report.undirected_packets += 1;
+        };
+        let head = RxHead {
+            count: self.count,
+            stream_id: self.registers.stream_id,
+            tick: packet.time,
+            end_of_burst: packet.end_of_burst,
+            packing: match self.registers.format {
+                Format::Sc16 => RxPacking::Sc16,
+                Format::Sc8 => RxPacking::Sc8 { odd: packet.samples % 2 == 1 },
+            },
+        };
+        let due = packet.last();
+        match out.send(due, self.port, to, &mut |frame| self.write_packet(&head, packet, around.front_end, frame)) {
+            Sent::Taken => {
+                self.engine.pop();
+                self.count = (self.count + 1) % 16;
+                self.report.packets += 1;
+                self.report.samples += u64::from(packet.samples);
+            }
+            Sent::NoRoom => self.overflow(now, packet, around),
+        }
+    }
+
+    /// The output is blocked.
+    fn overflow(&mut self, now: Tick, packet: Packet, around: &Surroundings<'_>) {
+        self.report.overflows += 1;
+        match around.on_overflow {
+            OverflowPolicy::Hardware => {
+                self.engine.overflow(now, around.time);
+                self.retry = Some(now + RETRY);
+            }
+            OverflowPolicy::Continue => {
+                self.report.overflow_lost_samples += u64::from(packet.samples);
+                self.engine.interrupt(RxEvent::Overflow, now, around.time);
+                self.retry = Some(now + RETRY);
+            }
+        }
+    }
+
+    fn write_packet(&mut self, head: &RxHead, packet: Packet, front_end: &FrontEnd, frame: &mut [u8]) -> usize {
+        let Some(samples) = self.samples.get_mut(..packet.samples as usize) else { return 0 };
+        self.source.fill(packet.first, packet.step, samples);
+        let Registers { rate, scale, header, .. } = self.registers;
+        let raw = self.source.raw();
+        if !raw {
+            front_end.receive(samples);
+        }
+        let gain = device_gain(Direction::Rx, RateWord(rate).cic(), scale) as f32 * FULL_SCALE;
+        let Some(room) = frame.get_mut(RxHead::BYTES..) else { return 0 };
+        let bytes = match head.packing {
+            RxPacking::Sc16 => {
+                sc16::BYTES * sc16::pack_f32(samples, ByteOrder::Big, if raw { 32_768.0 } else { gain }, room)
+            }
+            RxPacking::Sc8 { .. } => sc8::BYTES * sc8::pack_f32(samples, if raw { 128.0 } else { gain }, room),
+        };
+        if bytes % 4 != 0 {
+            room[bytes..bytes + 2].fill(0);
+        }
+        let length = head.frame(bytes.next_multiple_of(4), frame).unwrap_or(0);
+        if header & 0xFFF0_0000 != RX_VRT_HEADER {
+            // Before the host has written the template, packets leave without packet type: hosts ignore them.
+            if let Some([a, b, ..]) = frame.first_chunk_mut::<4>() {
+                let [high, low, ..] = header.to_be_bytes();
+                *a = high;
+                *b = low & 0xF0 | *b & 0x0F;
+            }
+        }
+        length
+    }
+
+    fn send_message(
+        &mut self,
+        now: Tick,
+        event: RxEvent,
+        time: u64,
+        at: Tick,
+        around: &Surroundings<'_>,
+        out: &mut dyn Outbox,
+    ) {
+        let message = RxMessage { count: self.count, stream_id: self.registers.stream_id, tick: time, event };
+        let sent = match around.to {
+            Some(to) => out.send(at, self.port, to, &mut |frame| message.write(frame).unwrap_or(0)),
+            None => Sent::Taken,
+        };
+        match sent {
+            Sent::Taken => {
+                self.engine.pop();
+                self.retry = None;
+                self.report.note(event);
+            }
+            Sent::NoRoom => {
+                self.retry = Some(now + RETRY);
+                if around.on_overflow == OverflowPolicy::Continue {
+                    self.report.overflow_lost_samples += self.engine.drop_packets();
+                }
+            }
+        }
+    }
+}
+
+/// Bit 0 of a format register.
+pub(super) fn format_of(data: u32) -> Format {
+    if data & 1 == 0 { Format::Sc16 } else { Format::Sc8 }
+}

@@ -1,0 +1,94 @@
+//! The SPI bus as the host drives it: a control register, a data register that shifts, and a log.
+//!
+//! All traffic a host of these boards makes is write-only, so nothing answers: reads give ones. What matters of it is
+//! decoded elsewhere ([`super::synthesiser`], [`super::converter`]).
+
+use takt_wire::n200::registers::readback;
+
+/// Transactions remembered.
+const LOG: usize = 64;
+
+/// One transaction: what was shifted out, right-aligned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct SpiWrite {
+    /// Slave mask; see [`takt_wire::n200::registers::spi`].
+    pub slaves: u32,
+    /// How many bits.
+    pub bits: u8,
+    /// The bits.
+    pub word: u32,
+}
+
+pub(super) struct SpiBus {
+    control: u32,
+    /// The last [`LOG`] transactions, in a ring.
+    log: [SpiWrite; LOG],
+    /// Transactions since power-up.
+    pub(super) count: u64,
+}
+
+impl SpiBus {
+    pub(super) fn new() -> SpiBus {
+        SpiBus { control: 0, log: [SpiWrite::default(); LOG], count: 0 }
+    }
+
+    /// Register 21: slave mask in bits 23:0, number of bits in 29:24.
+    pub(super) fn set_control(&mut self, control: u32) {
+        self.control = control;
+    }
+
+    /// Register 22: shifts out as many leading bits of `data` as the control register says. 0 counts as 32 (the field
+    /// of older hosts had only five bits).
+    pub(super) fn shift(&mut self, data: u32) -> SpiWrite {
+        let bits = match (self.control >> 24) & 0x3F {
+            0 => 32,
+            bits => bits.min(32),
+        };
+        self.note(SpiWrite { slaves: self.control & 0x00FF_FFFF, bits: bits as u8, word: data >> (32 - bits) })
+    }
+
+    /// Logs a transaction, also one that came over the control port, right-aligned.
+    pub(super) fn note(&mut self, write: SpiWrite) -> SpiWrite {
+        self.log[(self.count % LOG as u64) as usize] = write;
+        self.count += 1;
+        write
+    }
+
+    /// What a read returns: there is nobody to answer.
+    pub(super) fn readback(&self) -> u32 {
+        readback::ABSENT
+    }
+
+    /// The last transactions, the oldest first.
+    pub(super) fn log(&self) -> impl Iterator<Item = SpiWrite> {
+        let oldest = self.count.saturating_sub(LOG as u64);
+        (oldest..self.count).map(|n| self.log[(n % LOG as u64) as usize])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn data_leaves_left_aligned() {
+        let mut bus = SpiBus::new();
+        bus.set_control(24 << 24 | 1);
+        assert_eq!(bus.shift(0x0940_1234 << 8), SpiWrite { slaves: 1, bits: 24, word: 0x40_1234 });
+        bus.set_control(1 << 31 | 32 << 24 | 128);
+        assert_eq!(bus.shift(0x6500_8A4A).word, 0x6500_8A4A);
+        bus.set_control(63 << 24);
+        assert_eq!(bus.shift(5).word, 5);
+    }
+
+    #[test]
+    fn the_log_keeps_the_last_transactions_in_order() {
+        let mut bus = SpiBus::new();
+        assert_eq!(bus.log().count(), 0);
+        for n in 0..100 {
+            bus.shift(n);
+        }
+        let words: Vec<u32> = bus.log().map(|w| w.word).collect();
+        assert_eq!(words, (36..100).collect::<Vec<_>>());
+    }
+}

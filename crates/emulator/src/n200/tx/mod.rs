@@ -1,0 +1,375 @@
+//! The transmit DSP: a play head that moves through the packets, and what it tells the host.
+//!
+//! | situation | what happens |
+//! | --- | --- |
+//! | idle, packet without time | plays from now |
+//! | idle, timed packet, its time ahead | plays from exactly that tick |
+//! | idle, timed packet, its time past | report "time error", packet dropped |
+//! | idle, wrong number | report "sequence error", packet dropped |
+//! | playing, packet used up, next one there | goes on at exactly the next tick, whatever its time says |
+//! | playing, wrong number | report "sequence error in burst", packet dropped, idle |
+//! | playing, end of burst | report "burst ack", idle |
+//! | playing, nothing there | report "underflow", idle |
+//!
+//! After an error the policy decides what follows: the next packet, the next burst, or nothing until a flush.
+//! All instants are those of the play head and of arrival. When the driver gets round to calling is without influence: a
+//! packet that arrived in time plays in time.
+
+mod buffer;
+
+use std::net::SocketAddr;
+
+use takt_base::{Complex32, Tick, Ticks};
+use takt_wire::n200::rate::{Direction, RateWord, device_gain};
+use takt_wire::n200::registers::{UPDATE_ENABLE, dsp, settings, tx_policy};
+use takt_wire::n200::{TxData, TxEvent, TxReport as Report, ports};
+use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
+
+use super::front_end::FrontEnd;
+use super::report::TxReport;
+use super::rx::{FULL_SCALE, format_of};
+use super::time::Timekeeper;
+use crate::sink::{BurstEdges, Sink};
+use crate::{Outbox, Port};
+use buffer::{Buffer, Queued};
+
+/// Flow-control messages are never closer than this, whatever the register says: 10 us.
+const SHORTEST_UPDATE_TICKS: u64 = 1000;
+/// Most samples of one packet: sc8.
+const MAX_SAMPLES: usize = (1 << 16) / sc8::BYTES;
+
+#[derive(Clone, Copy, Debug)]
+enum State {
+    /// Ready for the first packet of a burst from this tick on.
+    Idle(Tick),
+    /// Playing a packet, whose last sample ends at `until`.
+    Playing { until: Tick, end_of_burst: bool },
+    /// After an error: dropping packets, to the end of the burst or (`None`) until a flush.
+    Dropping { until_end_of_burst: bool },
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Registers {
+    flushing: bool,
+    format: Format,
+    stream_id: u32,
+    policy: u32,
+    cycles_per_update: u32,
+    packets_per_update: u32,
+    frequency: u32,
+    scale: u32,
+    rate: u32,
+}
+
+pub(super) struct TxDsp {
+    registers: Registers,
+    buffer: Buffer,
+    state: State,
+    /// Number the next packet must have.
+    expected: u32,
+    /// Number of the last packet taken; all ones before the first.
+    taken: u32,
+    /// When the last flow-control message was due, and how many packets were taken since.
+    updated: Tick,
+    packets_since_update: u32,
+    reports_sent: u8,
+    sink: Box<dyn Sink>,
+    samples: Box<[Complex32]>,
+    centre_hz: f64,
+    pub(super) report: TxReport,
+}
+
+/// What the DSP needs of the rest of the device.
+pub(super) struct Surroundings<'a> {
+    pub(super) time: &'a Timekeeper,
+    pub(super) front_end: &'a FrontEnd,
+    pub(super) to: Option<SocketAddr>,
+}
+
+impl TxDsp {
+    pub(super) fn new(now: Tick, sink: Box<dyn Sink>) -> TxDsp {
+        TxDsp {
+            registers: Registers { policy: tx_policy::NEXT_PACKET, ..Registers::default() },
+            buffer: Buffer::new(),
+            state: State::Idle(now),
+            expected: 0,
+            taken: u32::MAX,
+            updated: now,
+            packets_since_update: 0,
+            reports_sent: 0,
+            sink,
+            samples: vec![Complex32::default(); MAX_SAMPLES].into(),
+            centre_hz: 0.0,
+            report: TxReport::default(),
+        }
+    }
+
+    /// As after a reset; the sink stays, and so do the counts.
+    pub(super) fn power_cycle(&mut self, now: Tick) {
+        self.flush(now);
+        self.registers = Registers { policy: tx_policy::NEXT_PACKET, ..Registers::default() };
+        (self.expected, self.taken) = (0, u32::MAX);
+    }
+
+    /// A register of the control block, by its index.
+    pub(super) fn control(&mut self, now: Tick, register: u8, data: u32) {
+        let registers = &mut self.registers;
+        match register {
+            settings::TX_CLEAR => {
+                registers.flushing = data & 1 != 0;
+                self.flush(now);
+            }
+            settings::TX_FORMAT => registers.format = format_of(data),
+            settings::TX_REPORT_STREAM_ID => {
+                registers.stream_id = data;
+                (self.expected, self.taken) = (0, u32::MAX);
+            }
+            settings::TX_POLICY => registers.policy = data,
+            settings::TX_CYCLES_PER_UPDATE => {
+                registers.cycles_per_update = data;
+                self.restart_updates(now);
+            }
+            settings::TX_PACKETS_PER_UPDATE => {
+                registers.packets_per_update = data;
+                self.restart_updates(now);
+            }
+            _ => {}
+        }
+    }
+
+    /// A register of the DSP block.
+    pub(super) fn dsp(&mut self, offset: u8, data: u32) {
+        match offset {
+            dsp::FREQUENCY => self.registers.frequency = data,
+            dsp::SCALE => self.registers.scale = data,
+            dsp::RATE => self.registers.rate = data,
+            _ => {}
+        }
+    }
+
+    /// Tells the sink where the signal leaves, if that has changed.
+    pub(super) fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
+        let centre_hz = front_end.tx_centre_hz(self.registers.frequency);
+        if centre_hz != self.centre_hz {
+            self.centre_hz = centre_hz;
+            self.sink.tuned(now, centre_hz);
+        }
+    }
+
+    pub(super) fn centre_hz(&self) -> f64 {
+        self.centre_hz
+    }
+
+    /// Whether a burst is playing.
+    pub(super) fn running(&self) -> bool {
+        matches!(self.state, State::Playing { .. })
+    }
+
+    /// Whether flow-control messages are being sent.
+    pub(super) fn updating(&self) -> bool {
+        (self.registers.cycles_per_update | self.registers.packets_per_update) & UPDATE_ENABLE != 0
+    }
+
+    /// Sends no more flow-control messages: the host is gone.
+    pub(super) fn stop_updates(&mut self) {
+        self.registers.cycles_per_update = 0;
+        self.registers.packets_per_update = 0;
+    }
+
+    /// A sample packet arrived.
+    pub(super) fn packet(&mut self, now: Tick, packet: &TxData<'_>) {
+        self.report.packets += 1;
+        if self.registers.flushing {
+            self.report.flushed_packets += 1;
+        } else if !self.buffer.push(now, packet, self.sink.wants_samples()) {
+            self.report.overrun_packets += 1;
+        }
+    }
+
+    /// When [`act`](Self::act) is due; may be in the past.
+    pub(super) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
+        [self.next_play(now, time), self.next_update()].into_iter().flatten().min()
+    }
+
+    fn next_play(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
+        let front = self.buffer.front();
+        match self.state {
+            State::Playing { until, .. } => Some(until),
+            State::Dropping { .. } => front.map(|packet| packet.arrived),
+            State::Idle(from) => front.map(|packet| {
+                let ready = packet.arrived.max(from);
+                let wrong = self.is_out_of_order(packet);
+                let start = packet.head.tick.filter(|_| !wrong).and_then(|tick| time.when(now, tick));
+                start.unwrap_or(ready).max(ready)
+            }),
+        }
+    }
+
+    fn next_update(&self) -> Option<Tick> {
+        let registers = &self.registers;
+        let cycles = u64::from(registers.cycles_per_update & 0x00FF_FFFF).max(SHORTEST_UPDATE_TICKS);
+        let by_time = self.updated + Ticks(cycles);
+        let packets = registers.packets_per_update & 0xFFFF;
+        if registers.packets_per_update & UPDATE_ENABLE != 0 && self.packets_since_update > packets {
+            return Some(by_time.min(self.updated + Ticks(SHORTEST_UPDATE_TICKS)));
+        }
+        (registers.cycles_per_update & UPDATE_ENABLE != 0).then_some(by_time)
+    }
+
+    /// Does what is due at `now`.
+    pub(super) fn act(&mut self, now: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        while self.next_play(now, around.time).is_some_and(|at| at <= now) {
+            match self.state {
+                State::Playing { until, end_of_burst } => self.go_on(until, end_of_burst, around, out),
+                State::Dropping { until_end_of_burst } => self.drop_one(now, until_end_of_burst),
+                State::Idle(_) => self.begin(now, around, out),
+            }
+        }
+        if self.next_update().is_some_and(|at| at <= now) {
+            self.restart_updates(now);
+            self.report.updates += u64::from(self.send(TxEvent::FlowControl, now, around, out));
+        }
+    }
+
+    /// Idle, and a packet is to be looked at.
+    fn begin(&mut self, now: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        let Some(packet) = self.buffer.front() else { return };
+        if self.is_out_of_order(packet) {
+            self.report.sequence_errors += 1;
+            self.fail(TxEvent::SequenceError, now, around, out);
+        } else if packet.head.tick.is_some_and(|tick| tick < around.time.at(now)) {
+            self.report.late += 1;
+            self.fail(TxEvent::TimeError, now, around, out);
+        } else {
+            self.report.bursts += 1;
+            self.play(now, true, around);
+        }
+    }
+
+    /// The play head has reached the end of a packet.
+    fn go_on(&mut self, at: Tick, end_of_burst: bool, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        if end_of_burst {
+            self.state = State::Idle(at);
+            self.report.burst_acks += 1;
+            self.send(TxEvent::BurstAck, at, around, out);
+            return;
+        }
+        match self.buffer.front() {
+            Some(packet) if self.is_out_of_order(packet) => {
+                self.close_burst(at);
+                self.report.sequence_errors += 1;
+                self.fail(TxEvent::SequenceErrorInBurst, at, around, out);
+            }
+            Some(_) => self.play(at, false, around),
+            None => {
+                self.close_burst(at);
+                self.report.underflows += 1;
+                self.state = self.after_error(at, false);
+                self.send(TxEvent::Underflow, at, around, out);
+            }
+        }
+    }
+
+    /// Drops the packet at the front, says why, and goes on as the policy says.
+    fn fail(&mut self, event: TxEvent, at: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
+        let ended = self.take().is_some_and(|packet| packet.head.end_of_burst);
+        self.report.dropped_packets += 1;
+        self.state = self.after_error(at, ended);
+        self.send(event, at, around, out);
+    }
+
+    /// `ended`: the offending packet was the last of its burst.
+    fn after_error(&self, at: Tick, ended: bool) -> State {
+        let policy = self.registers.policy;
+        if policy & tx_policy::NEXT_PACKET != 0 || policy & tx_policy::NEXT_BURST != 0 && ended {
+            State::Idle(at)
+        } else {
+            State::Dropping { until_end_of_burst: policy & tx_policy::NEXT_BURST != 0 }
+        }
+    }
+
+    fn drop_one(&mut self, now: Tick, until_end_of_burst: bool) {
+        let Some(packet) = self.take() else { return };
+        self.report.dropped_packets += 1;
+        if until_end_of_burst && packet.head.end_of_burst {
+            self.state = State::Idle(now);
+        }
+    }
+
+    /// Takes the packet at the front, as the DSP counts it.
+    fn take(&mut self) -> Option<Queued> {
+        let packet = self.buffer.pop()?;
+        self.taken = packet.head.sequence;
+        self.expected = packet.head.sequence.wrapping_add(1);
+        self.packets_since_update = self.packets_since_update.saturating_add(1);
+        Some(packet)
+    }
+
+    /// Both the 32-bit and the 4-bit number count.
+    fn is_out_of_order(&self, packet: &Queued) -> bool {
+        packet.head.sequence != self.expected || u32::from(packet.head.count) != self.expected & 15
+    }
+
+    /// Plays the packet at the front from `at` on.
+    fn play(&mut self, at: Tick, start: bool, around: &Surroundings<'_>) {
+        let Some(packet) = self.take() else { return };
+        let Registers { format, rate, scale, .. } = self.registers;
+        let step = RateWord(rate).factor().max(1);
+        let count = match format {
+            Format::Sc16 => packet.payload_words,
+            Format::Sc8 => (2 * packet.payload_words).saturating_sub(usize::from(packet.head.odd)),
+        };
+        self.report.samples += count as u64;
+        let end_of_burst = packet.head.end_of_burst;
+        self.state = State::Playing { until: at + Ticks(count as u64 * u64::from(step)), end_of_burst };
+        if !self.sink.wants_samples() {
+            return;
+        }
+        let Some(samples) = self.samples.get_mut(..count) else { return };
+        let payload = self.buffer.payload(&packet);
+        let scale = device_gain(Direction::Tx, RateWord(rate).cic(), scale) as f32 / FULL_SCALE;
+        match format {
+            Format::Sc16 => sc16::unpack_f32(payload, ByteOrder::Big, scale, samples),
+            // The byte becomes the upper half of a 16-bit sample.
+            Format::Sc8 => sc8::unpack_f32(payload, 256.0 * scale, samples),
+        };
+        around.front_end.transmit(samples);
+        self.sink.take(at, step, samples, BurstEdges { start, end: end_of_burst });
+    }
+
+    /// Tells the sink that the burst broke off.
+    fn close_burst(&mut self, at: Tick) {
+        let step = RateWord(self.registers.rate).factor().max(1);
+        self.sink.take(at, step, &[], BurstEdges { start: false, end: true });
+    }
+
+    /// Drops everything queued and resets the state.
+    fn flush(&mut self, now: Tick) {
+        self.report.flushed_packets += self.buffer.clear();
+        if self.running() {
+            self.close_burst(now);
+        }
+        self.state = State::Idle(now);
+    }
+
+    fn restart_updates(&mut self, now: Tick) {
+        self.updated = now;
+        self.packets_since_update = 0;
+    }
+
+    /// Tells the host, if there is one; says whether it was told.
+    fn send(&mut self, event: TxEvent, at: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) -> bool {
+        let Some(to) = around.to else { return false };
+        let report = Report {
+            count: self.reports_sent,
+            stream_id: self.registers.stream_id,
+            tick: around.time.at(at),
+            event,
+            sequence: self.taken,
+        };
+        self.reports_sent = (self.reports_sent + 1) % 16;
+        // A blocked output loses the message, as a lost datagram would: the next flow-control message heals it.
+        out.send(at, Port(ports::TX), to, &mut |frame| report.write(frame).unwrap_or(0));
+        true
+    }
+}
