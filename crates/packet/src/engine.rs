@@ -27,9 +27,7 @@ pub trait Engine: Send {
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError>;
 
     /// The batch that the last [`Engine::recv`] returned, again; empty before the first.
-    fn held(&self) -> RxBatch<'_> {
-        RxBatch::new(&[], &[])
-    }
+    fn held(&self) -> RxBatch<'_>;
 
     /// Lends up to `want` writable frames (fewer when the ring is shorter; never more than [`Limits::batch`]). What is
     /// pushed leaves in order on [`TxBatch::send`]; what is not sent is forgotten on drop.
@@ -99,7 +97,9 @@ pub struct Counters {
     pub unsent_datagrams: u64,
     /// Datagrams the kernel refused for their destination's sake (no route, forbidden by a firewall, port 0).
     pub undeliverable_datagrams: u64,
-    /// Datagrams the kernel dropped because a port's receive buffer was full.
+    /// Datagrams the kernel dropped because a port's receive buffer was full. Exact for single datagrams; where
+    /// receives may be aggregates ([`Limits::aggregates_receives`]) the kernel counts aggregates, so that it is known
+    /// only while it is 0.
     pub receive_buffer_drops: Option<u64>,
     /// ICMP "port unreachable" answers.
     pub refusals: u64,

@@ -47,8 +47,8 @@ fn check(config: &Config) -> Result<(), EngineError> {
         ("number of ports", config.ports.len(), 1..=MAX_PORTS, "1 to 16"),
         ("batch", config.batch, 1..=1024, "1 to 1024 datagrams"),
         ("max_payload_bytes", config.max_payload_bytes, 1..=65_507, "1 to 65507 bytes"),
-        ("recv_buffer_bytes", config.recv_buffer_bytes, buffer.clone(), "at most 1 GiB"),
-        ("send_buffer_bytes", config.send_buffer_bytes, buffer, "at most 1 GiB"),
+        ("recv_buffer_bytes", config.recv_buffer_bytes, buffer.clone(), "at most 1073741824 bytes"),
+        ("send_buffer_bytes", config.send_buffer_bytes, buffer, "at most 1073741824 bytes"),
     ] {
         if !range.contains(&got) {
             return Err(EngineError::Config { what, got: got as u64, want });

@@ -139,8 +139,9 @@ impl<C: Calls> Engine for Sockets<C> {
     }
 
     fn counters(&self) -> Counters {
-        let drops = self.core.ports.iter().map(Port::drops).sum();
-        Counters { receive_buffer_drops: drops, ..self.core.counters }
+        let drops: Option<u64> = self.core.ports.iter().map(Port::drops).sum();
+        let exact = |&drops: &u64| drops == 0 || !self.limits.aggregates_receives;
+        Counters { receive_buffer_drops: drops.filter(exact), ..self.core.counters }
     }
 }
 

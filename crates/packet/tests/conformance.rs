@@ -1,4 +1,10 @@
 //! What every engine keeps, whatever it is made of. A new engine adds one line to the list at the end.
+#![allow(
+    clippy::drop_non_drop,
+    clippy::forget_non_drop,
+    clippy::print_stderr,
+    reason = "whether a batch has a destructor is its own affair; skips are aloud"
+)]
 
 mod support;
 
@@ -340,6 +346,7 @@ fn counters_add_up_on_both_sides(open: Open) {
     let Counters { sent_datagrams, sent_bytes, unsent_datagrams, undeliverable_datagrams, refusals, .. } = tx;
     assert_eq!((sent_datagrams, sent_bytes, unsent_datagrams, undeliverable_datagrams), (300, bytes, 0, 0));
     assert_eq!((rx.received_datagrams, rx.received_bytes, rx.truncated_datagrams), (300, bytes, 0));
+    assert_eq!((tx.receive_buffer_drops, rx.receive_buffer_drops), (Some(0), Some(0)));
     assert_eq!((refusals, rx.refusals, tx.other_icmp, rx.other_icmp), (0, 0, 0, 0));
     assert!(tx.send_calls > 0 && rx.receive_calls > 0);
 }
@@ -355,9 +362,9 @@ fn a_full_receive_buffer_loses_datagrams_and_counts_every_one(open: Open) {
     while let n @ 1.. = server.recv(Wait::Poll).unwrap().len() as u64 {
         received += n;
     }
-    let drops = server.counters().receive_buffer_drops.expect("the kernel counts them");
-    assert!(drops > 0, "5000 datagrams do not fit into 64 KiB");
-    assert_eq!(received + drops, SENT);
+    assert!(received < SENT, "5000 datagrams do not fit into 64 KiB");
+    let exact = (!server.limits().aggregates_receives).then_some(SENT - received);
+    assert_eq!(server.counters().receive_buffer_drops, exact);
     from.send_to(&[1], addr(&*server, 0)).unwrap();
     assert_eq!(recv_some(&mut *server, 1).len(), 1, "and it goes on");
 }

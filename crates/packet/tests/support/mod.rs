@@ -1,5 +1,6 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;

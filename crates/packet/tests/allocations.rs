@@ -1,0 +1,78 @@
+//! After opening, an engine allocates nothing. Counted by the global allocator of this binary, which therefore holds
+//! this one test.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::time::Duration;
+
+use support::{P0, addr, connected, mmsg, mmsg_aggregated, socket, unconnected};
+use takt_base::{Clock, WallClock};
+use takt_packet::{Engine, Wait};
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, counting.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: every call is passed on unchanged; the count is a thread's own cell without destructor, so touching it
+// neither allocates nor fails.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: as above, and `ptr` came from `System`, as all of ours do.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+fn traffic(server: &mut dyn Engine, client: &mut dyn Engine) {
+    let to = addr(server, 2);
+    for n in 0..200 {
+        let mut batch = client.reserve(64);
+        while batch.push(P0, None, |frame| {
+            frame[0] = n;
+            frame.len() - usize::from(n % 3)
+        }) {}
+        batch.send(Wait::Poll).unwrap();
+        while !server.recv(Wait::Poll).unwrap().is_empty() {}
+    }
+    assert_eq!(addr(server, 2), to);
+    // What goes wrong must be free of it as well: waiting for nothing, refusals, dead ends.
+    let end = WallClock.now() + Duration::from_millis(5);
+    assert!(server.recv(Wait::Until(end)).unwrap().is_empty());
+    let mut batch = server.reserve(8);
+    for port in [0, 1] {
+        batch.push(P0, Some(([127, 0, 0, 1], port).into()), |_| 9);
+    }
+    batch.send(Wait::Until(end)).unwrap();
+    assert!(server.recv(Wait::Poll).unwrap().is_empty());
+    while server.refused().is_some() {}
+    server.counters();
+}
+
+#[test]
+fn an_engine_allocates_nothing_after_opening() {
+    for open in [socket, mmsg, mmsg_aggregated] {
+        let mut server = open(&unconnected(3));
+        let mut client = open(&connected(addr(&*server, 0)));
+        let before = COUNT.get();
+        traffic(&mut *server, &mut *client);
+        assert_eq!(COUNT.get() - before, 0);
+        assert_eq!(client.counters().sent_datagrams, 200 * 64);
+    }
+    let before = COUNT.get();
+    drop(vec![1_u8; 9]);
+    assert_eq!(COUNT.get() - before, 2, "the count counts");
+}

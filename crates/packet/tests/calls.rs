@@ -1,0 +1,78 @@
+//! How many system calls a batch costs. The engine's own counters are held against strace, where that may trace.
+#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
+
+mod support;
+
+use std::process::Command;
+
+use support::{Open, addr, connected, mmsg, mmsg_aggregated, numbered, recv_some, send_all, socket, unconnected};
+use takt_packet::{Config, Wait};
+
+/// Sends `n` datagrams in one batch, receives them, and says what that cost: send calls, receive calls.
+fn cost(open: Open, n: u32) -> (u64, u64) {
+    let mut server = open(&unconnected(1));
+    let mut client = open(&connected(addr(&*server, 0)));
+    send_all(&mut *client, None, &numbered(0..n));
+    assert_eq!(recv_some(&mut *server, n as usize).len(), n as usize);
+    (client.counters().send_calls, server.counters().receive_calls)
+}
+
+#[test]
+fn a_batch_costs_one_call_with_mmsg_and_one_a_datagram_with_socket() {
+    for n in [1, 2, 17, 63] {
+        // The call that finds nothing more ends a batch.
+        assert_eq!(cost(socket, n), (u64::from(n), u64::from(n) + 1));
+        assert_eq!(cost(mmsg, n), (1, 1));
+        assert_eq!(cost(mmsg_aggregated, n), (1, 1));
+    }
+    assert_eq!((cost(socket, 64), cost(mmsg, 64), cost(mmsg_aggregated, 64)), ((64, 64), (1, 1), (1, 1)));
+    assert_eq!(cost(mmsg, 6400), (100, 100));
+}
+
+#[test]
+fn a_receive_that_finds_nothing_costs_one_call_a_port() {
+    for open in [socket, mmsg, mmsg_aggregated] {
+        let mut engine = open(&Config { batch: 8, ..unconnected(3) });
+        assert!(engine.recv(Wait::Poll).unwrap().is_empty());
+        assert_eq!(engine.counters().receive_calls, 3);
+    }
+}
+
+/// The calls named, of the whole process, as strace counts them.
+fn traced(test: &str, calls: &str) -> Option<Vec<String>> {
+    let trace = std::env::temp_dir().join(format!("takt-packet-{}-{test}", std::process::id()));
+    let exe = std::env::current_exe().ok()?;
+    let out = Command::new("strace")
+        .args(["-f", "-qq", "-e", &format!("trace={calls}"), "-o"])
+        .arg(&trace)
+        .arg(exe)
+        .args(["--exact", test, "--nocapture"])
+        .env("TAKT_PACKET_TRACED", "1")
+        .output();
+    let text = std::fs::read_to_string(&trace).unwrap_or_default();
+    let _absent = std::fs::remove_file(&trace);
+    match out {
+        Ok(out) if out.status.success() => Some(text.lines().map(str::to_owned).collect()),
+        other => {
+            eprintln!("SKIPPED: strace can't trace here: {other:?}");
+            None
+        }
+    }
+}
+
+#[test]
+fn strace_counts_what_the_engine_counts() {
+    const N: u32 = 48;
+    if std::env::var_os("TAKT_PACKET_TRACED").is_some() {
+        cost(socket, N);
+        cost(mmsg, N);
+        return;
+    }
+    let test = "strace_counts_what_the_engine_counts";
+    let Some(lines) = traced(test, "sendto,recvmsg,sendmmsg,recvmmsg") else { return };
+    let count = |call: &str| lines.iter().filter(|line| line.contains(call) && line.contains("MSG_DONTWAIT")).count();
+    let sent = lines.iter().filter(|line| line.contains("sendto(") && line.ends_with("= 4")).count();
+    // `forget_strangers` looks once at each of the two connected ports when it opens.
+    assert_eq!((sent, count("recvmsg(")), (48, 49 + 2), "{lines:#?}");
+    assert_eq!((count("sendmmsg("), count("recvmmsg(")), (1, 1), "{lines:#?}");
+}

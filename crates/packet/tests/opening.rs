@@ -1,0 +1,135 @@
+//! What can go wrong when an engine is opened, and what it says was granted.
+#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
+
+mod support;
+
+use std::net::SocketAddr;
+
+use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
+use support::{ANY, addr, stranger, unconnected};
+use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec, open};
+
+fn at(bind: SocketAddr) -> Config {
+    Config::new(vec![PortSpec { bind, peer: None }])
+}
+
+fn refused(config: &Config) -> EngineError {
+    match open(EngineKind::Mmsg, config) {
+        Err(error) => error,
+        Ok(engine) => panic!("{config:?} was opened: {:?}", engine.limits()),
+    }
+}
+
+/// Runs `test` on a thread of its own that has given up all privileges. (Capabilities belong to threads.)
+fn without_privileges(test: impl FnOnce() + Send) {
+    std::thread::scope(|scope| {
+        let thread = scope.spawn(|| {
+            let now = capabilities(None).expect("ours can be read");
+            let none = CapabilitySet::empty();
+            set_capabilities(None, CapabilitySets { effective: none, inheritable: none, ..now })
+                .expect("to give up is free");
+            test();
+        });
+        thread.join().expect("the claim holds");
+    });
+}
+
+#[test]
+fn a_port_in_use_is_told_apart() {
+    let taken = stranger().local_addr().unwrap();
+    let engine = open(EngineKind::Socket, &at(taken)).unwrap();
+    let error = refused(&at(taken));
+    assert!(matches!(error, EngineError::PortInUse { addr } if addr == taken), "{error:?}");
+    assert_eq!(error.to_string(), format!("UDP port {} of 127.0.0.1 is taken by another program", taken.port()));
+    drop(engine);
+    open(EngineKind::Mmsg, &at(taken)).expect("free again");
+}
+
+#[test]
+fn an_address_of_another_host_is_told_apart() {
+    // 192.0.2.0/24 is set aside for documentation (RFC 5737): nobody has it.
+    let error = refused(&at(([192, 0, 2, 1], 0).into()));
+    assert!(matches!(error, EngineError::NotLocal { .. }), "{error:?}");
+    assert_eq!(error.to_string(), "192.0.2.1 is not an address of this host");
+}
+
+#[test]
+fn a_port_that_needs_a_privilege_is_told_apart() {
+    let limit = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").unwrap_or_default();
+    if limit.trim().parse::<u16>().is_ok_and(|limit| limit <= 1) {
+        return eprintln!("SKIPPED: on this host no port needs a privilege");
+    }
+    without_privileges(|| {
+        let error = refused(&at(([127, 0, 0, 1], 1).into()));
+        assert!(matches!(error, EngineError::NotPermitted { .. }), "{error:?}");
+        assert_eq!(error.to_string(), "this process may not use UDP port 1 of 127.0.0.1");
+    });
+}
+
+#[test]
+fn a_configuration_out_of_range_names_field_value_and_range() {
+    let good = unconnected(1);
+    for (config, text) in [
+        (Config { ports: Vec::new(), ..good.clone() }, "number of ports: 0 (want 1 to 16)"),
+        (unconnected(17), "number of ports: 17 (want 1 to 16)"),
+        (Config { batch: 0, ..good.clone() }, "batch: 0 (want 1 to 1024 datagrams)"),
+        (Config { batch: 1025, ..good.clone() }, "batch: 1025 (want 1 to 1024 datagrams)"),
+        (Config { max_payload_bytes: 0, ..good.clone() }, "max_payload_bytes: 0 (want 1 to 65507 bytes)"),
+        (Config { max_payload_bytes: 65_508, ..good.clone() }, "max_payload_bytes: 65508 (want 1 to 65507 bytes)"),
+        (
+            Config { recv_buffer_bytes: 2 << 30, ..good.clone() },
+            "recv_buffer_bytes: 2147483648 (want at most 1073741824 bytes)",
+        ),
+    ] {
+        assert_eq!(refused(&config).to_string(), text);
+    }
+}
+
+fn sysctl(name: &str) -> usize {
+    let text = std::fs::read_to_string(format!("/proc/sys/net/core/{name}")).expect("Linux has it");
+    text.trim().parse().expect("a number")
+}
+
+fn granted(engine: &dyn Engine) -> (usize, usize) {
+    (engine.limits().recv_buffer_bytes, engine.limits().send_buffer_bytes)
+}
+
+#[test]
+fn limits_say_what_buffers_were_granted_and_not_what_was_asked() {
+    let (rmem, wmem) = (sysctl("rmem_max"), sysctl("wmem_max"));
+    let asked = |recv_buffer_bytes, send_buffer_bytes| {
+        let config = Config { recv_buffer_bytes, send_buffer_bytes, ..unconnected(2) };
+        granted(&*open(EngineKind::Mmsg, &config).unwrap())
+    };
+    assert_eq!(asked(100_000, 120_000), (100_000, 120_000));
+    without_privileges(|| assert_eq!(asked(rmem + 100_000, wmem + 100_000), (rmem, wmem)));
+    let privileged = capabilities(None).unwrap().effective.contains(CapabilitySet::NET_ADMIN);
+    if privileged {
+        assert_eq!(asked(rmem + 100_000, wmem + 100_000), (rmem + 100_000, wmem + 100_000));
+    } else {
+        eprintln!("SKIPPED in part: without CAP_NET_ADMIN no buffer goes beyond net.core.rmem_max");
+    }
+}
+
+#[test]
+fn limits_say_what_the_kernel_carries() {
+    let plain = open(EngineKind::Mmsg, &unconnected(1)).unwrap().limits();
+    assert_eq!((plain.batch, plain.max_payload_bytes, plain.stamps), (64, 1472, true));
+    assert_eq!((plain.aggregates_sends, plain.aggregates_receives), (false, false));
+    let config = Config { aggregate: true, ..unconnected(1) };
+    let socket = open(EngineKind::Socket, &config).unwrap().limits();
+    assert_eq!((socket.aggregates_sends, socket.aggregates_receives), (false, false), "one call a datagram, always");
+    // UDP_SEGMENT is in every kernel since 4.18, UDP_GRO since 5.0.
+    let limits = open(EngineKind::Mmsg, &config).unwrap().limits();
+    assert_eq!((limits.aggregates_sends, limits.aggregates_receives), (true, true));
+}
+
+#[test]
+fn what_a_failed_opening_had_taken_is_free_again() {
+    let (free, taken) = (stranger().local_addr().unwrap(), stranger());
+    let spec = |bind| PortSpec { bind, peer: None };
+    refused(&Config::new(vec![spec(free), spec(taken.local_addr().unwrap())]));
+    let engine = open(EngineKind::Mmsg, &at(free)).expect("not held by the failure");
+    assert_eq!(addr(&*engine, 0), free);
+    assert_ne!(free, ANY);
+}
