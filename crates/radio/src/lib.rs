@@ -1,1 +1,35 @@
-//! The host side of a radio: discovery, drivers, streamers, flow control, time
+//! The host side of a radio: discovery, drivers, streamers, flow control, time.
+//!
+//! No UHD: this crate speaks the radio's own protocol, over the packet engines of `takt-packet`.
+//!
+//! ```no_run
+//! use std::sync::Arc;
+//! use takt_base::{Clock, Complex32};
+//! use takt_packet::EngineKind;
+//! use takt_radio::{RxStream, WallNet, n200};
+//!
+//! # fn main() -> Result<(), takt_radio::RadioError> {
+//! let net = Arc::new(WallNet::new(EngineKind::Mmsg));
+//! let mut radio = n200::N200::open(net.clone(), [192, 168, 10, 2].into(), &n200::OpenOptions::default())?;
+//! let mut rx = radio.rx_streamer(&n200::RxOptions::new(1e6))?;
+//! rx.start(None)?;
+//! let mut samples = vec![Complex32::default(); 10_000];
+//! let received = rx.recv(&mut [&mut samples], net.now() + std::time::Duration::from_secs(1))?;
+//! assert!(received.event.is_none());
+//! # Ok(())
+//! # }
+//! ```
+#![forbid(unsafe_code)]
+
+pub mod board;
+mod error;
+mod foreign;
+pub mod n200;
+mod net;
+mod stream;
+mod tune;
+
+pub use error::RadioError;
+pub use net::{Net, Role, WallNet};
+pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
+pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};

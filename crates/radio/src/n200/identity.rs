@@ -1,0 +1,108 @@
+//! Which radio it is, as its EEPROMs and version words tell.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use takt_wire::n200::eeprom::{Daughterboard, Motherboard, hardware};
+use takt_wire::n200::registers::{firmware, i2c, readback, version};
+
+use super::control::Control;
+use crate::RadioError;
+use crate::foreign;
+
+/// Firmware protocol versions that read and write registers as this driver does.
+const FIRMWARE: std::ops::RangeInclusive<u32> = 10..=version::FIRMWARE;
+/// Hardware words of the USRP2, which shares ports and hello with the N200.
+const USRP2: [u16; 3] = [0x0300, 0x0301, 0x0400];
+
+/// Which radio it is.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Identity {
+    /// Where it was asked.
+    pub addr: IpAddr,
+    /// `N200`, `N200r4`, `N210`, `N210r4`, or `N2xx` for a hardware word without a name.
+    pub model: &'static str,
+    /// Hardware word of the EEPROM.
+    pub hardware: u16,
+    /// Serial number; where the EEPROM has none, the Ethernet address.
+    pub serial: String,
+    /// Name a user gave it; may be empty.
+    pub name: String,
+    /// Ethernet address.
+    pub mac: String,
+    /// Firmware version, `12.4`.
+    pub firmware: String,
+    /// FPGA version, `11.1`.
+    pub fpga: String,
+    /// Receive daughterboard.
+    pub rx_board: BoardIdentity,
+    /// Transmit daughterboard.
+    pub tx_board: BoardIdentity,
+}
+
+/// What the EEPROM of a daughterboard says.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct BoardIdentity {
+    /// `None`: no board, or an EEPROM that is not one.
+    pub id: Option<u16>,
+    /// Revision, 0 = none.
+    pub revision: u16,
+    /// Serial number; may be empty.
+    pub serial: String,
+}
+
+/// Says hello and checks that a radio this driver can work with answers.
+///
+/// # Errors
+/// `NothingThere`, `PortClosed`, `OtherKind`, `Firmware`, `Fpga`: see there.
+pub(crate) fn identify(control: &mut Control) -> Result<Identity, RadioError> {
+    let addr = control.peer().ip();
+    let Some(version) = control.hello()? else {
+        return Err(match foreign::kind_of(control)? {
+            Some(found) => RadioError::OtherKind { addr, found },
+            None => RadioError::NothingThere { addr, waited: Duration::from_secs(1) },
+        });
+    };
+    if !FIRMWARE.contains(&version) {
+        let (low, high) = (*FIRMWARE.start(), *FIRMWARE.end());
+        return Err(RadioError::Firmware { addr, got: version, low, high });
+    }
+    let mut image = [0; Motherboard::FIELD_BYTES];
+    control.read_eeprom(i2c::MOTHERBOARD, &mut image)?;
+    let board = Motherboard::parse(&image)?;
+    if USRP2.contains(&board.hardware) {
+        return Err(RadioError::OtherKind { addr, found: "a USRP2" });
+    }
+    let fpga = control.peek(readback::COMPAT)?;
+    let (major, minor) = ((fpga >> 16) as u16, fpga as u16);
+    let want_major = version::FPGA_MAJOR as u16;
+    if major != want_major {
+        return Err(RadioError::Fpga { addr, major, minor, want_major });
+    }
+    let firmware_minor = control.firmware_peek(firmware::MINOR)?;
+    let mac = board.mac.map(|byte| format!("{byte:02x}")).join(":");
+    let serial = Some(board.serial.to_string()).filter(|serial| !serial.is_empty());
+    Ok(Identity {
+        addr,
+        model: hardware::name(board.hardware).unwrap_or("N2xx"),
+        hardware: board.hardware,
+        serial: serial.unwrap_or_else(|| mac.clone()),
+        name: board.name.to_string(),
+        mac,
+        firmware: format!("{version}.{firmware_minor}"),
+        fpga: format!("{major}.{minor}"),
+        rx_board: board_identity(control, i2c::RX_BOARD)?,
+        tx_board: board_identity(control, i2c::TX_BOARD)?,
+    })
+}
+
+fn board_identity(control: &mut Control, address: u8) -> Result<BoardIdentity, RadioError> {
+    let mut image = [0; Daughterboard::IMAGE_BYTES];
+    control.read_eeprom(address, &mut image)?;
+    let board = Daughterboard::parse(&image).ok();
+    Ok(BoardIdentity {
+        id: board.map(|board| board.id),
+        revision: board.map_or(0, |board| board.revision),
+        serial: board.map(|board| board.serial.to_string()).unwrap_or_default(),
+    })
+}

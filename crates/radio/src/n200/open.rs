@@ -1,0 +1,82 @@
+//! From an address to a radio that is ours and in a known state.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::Tick;
+use takt_wire::n200::registers::{ROUTER_WORD, rx_control, settings};
+
+use super::anchor::Anchor;
+use super::control::Control;
+use super::fifo::Fifo;
+use super::frame::{self, FrameBytes};
+use super::hold::Hold;
+use super::{N200, identify};
+use crate::{Net, RadioError};
+
+/// How a radio is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OpenOptions {
+    /// Take it even from a host that has shown life within 3 s.
+    pub force: bool,
+    /// Largest datagrams wished for; the path is probed up to this.
+    pub frame_bytes: FrameBytes,
+}
+
+impl Default for OpenOptions {
+    fn default() -> OpenOptions {
+        OpenOptions { force: false, frame_bytes: FrameBytes::ETHERNET }
+    }
+}
+
+/// How long a transmit clear is held.
+const FLUSH: Duration = Duration::from_millis(10);
+
+impl N200 {
+    /// Opens the radio at `addr`: checks what it is, claims it, ends whatever a host before left running, and sets it up.
+    ///
+    /// # Errors
+    /// Nothing there, another kind of radio, other firmware, in use: each its own [`RadioError`].
+    pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &OpenOptions) -> Result<N200, RadioError> {
+        let mut control = Control::open(&net, addr)?;
+        let identity = identify(&mut control)?;
+        let hold = Hold::claim(&net, &mut control, options.force)?;
+        let frame_bytes = frame::probe(&mut control, options.frame_bytes)?;
+        control.poke(settings::ROUTER, ROUTER_WORD)?;
+        let fifo = Fifo::open(&net, addr)?;
+        let anchor = Arc::new(Anchor::new(net.now(), Tick(0)));
+        let mut radio = N200 {
+            addr,
+            net,
+            control,
+            fifo,
+            hold,
+            anchor,
+            identity,
+            frame_bytes,
+            rx_rate_sps: [0.0; 2],
+            tx_rate_sps: 0.0,
+        };
+        radio.time()?;
+        radio.end_streams()?;
+        Ok(radio)
+    }
+
+    /// Ends what a host before this one may have left running.
+    fn end_streams(&mut self) -> Result<(), RadioError> {
+        for base in settings::RX_CONTROL {
+            self.fifo.poke(base + rx_control::CLEAR, 0)?;
+        }
+        self.clear_tx()
+    }
+
+    /// Drops all that is queued for transmission or arrives within 10 ms.
+    pub(super) fn clear_tx(&mut self) -> Result<(), RadioError> {
+        self.fifo.poke(settings::TX_CLEAR, 1)?;
+        self.fifo.flush()?;
+        self.net.sleep(FLUSH);
+        self.fifo.poke(settings::TX_CLEAR, 0)?;
+        self.fifo.flush()
+    }
+}

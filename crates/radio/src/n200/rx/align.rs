@@ -1,0 +1,266 @@
+//! From datagrams to samples that are contiguous in time and alike on all channels.
+
+use std::time::Duration;
+
+use takt_base::{MonoNs, Tick, Ticks};
+use takt_packet::Wait;
+use takt_wire::n200::RxEvent as WireEvent;
+
+use super::lane::Head;
+use super::recovery::Restart;
+use super::sink::Sink;
+use super::{CLOCK, RxStreamer};
+use crate::{RadioError, Received, RxEvent};
+
+/// A shorter sleep than this costs more than it saves.
+const SHORTEST_NAP: Duration = Duration::from_micros(100);
+
+/// How long after its end a run must have been seen to end.
+const TAIL_OVERDUE: Duration = Duration::from_millis(200);
+
+/// What the lanes allow next.
+enum Step {
+    /// So many samples, contiguous with what was delivered, on every channel.
+    Run(u64),
+    /// The next samples are at this tick, later than they should be.
+    Gap(u64),
+    /// Something to tell.
+    Event(RxEvent),
+    /// The radio stopped on this channel.
+    Stopped(u8),
+    /// Look again.
+    Again,
+    /// Nothing without more datagrams.
+    Starved,
+}
+
+impl RxStreamer {
+    pub(super) fn receive(&mut self, sink: &mut impl Sink, until: MonoNs) -> Result<Received, RadioError> {
+        if sink.channels() != self.lanes.len() {
+            return Err(RadioError::Channels { have: self.lanes.len(), got: sink.channels() });
+        }
+        let room = sink.room();
+        let mut filled = 0;
+        let mut first = None;
+        let event = loop {
+            if let Some(event) = self.pending.take() {
+                break Some(event);
+            }
+            match self.step() {
+                Step::Again => {}
+                Step::Run(_) if filled == room => break None,
+                Step::Run(samples) => {
+                    let take = samples.min((room - filled) as u64);
+                    first = first.or(self.at);
+                    let ended = self.deliver(sink, filled, take);
+                    filled += take as usize;
+                    if ended {
+                        self.end_run();
+                        break Some(RxEvent::EndOfBurst);
+                    }
+                }
+                Step::Gap(resume) => break Some(self.bridge(resume)),
+                Step::Event(event) => break Some(event),
+                Step::Stopped(channel) => {
+                    self.tally.overflows += 1;
+                    self.restart = Some(Restart::after_overflow_of(channel));
+                    if let Some(event) = self.start_again(until)? {
+                        break Some(event);
+                    }
+                }
+                Step::Starved if filled == room && room > 0 => break None,
+                Step::Starved => {
+                    let now = self.net.now();
+                    self.hold.touch(now);
+                    if now >= until {
+                        self.hold.check()?;
+                        break self.tail_lost_by(now);
+                    }
+                    if let Some(event) = self.see_to_restart(now, until)? {
+                        break Some(event);
+                    }
+                    self.pull(now, until, (room - filled) as u64)?;
+                }
+            }
+        };
+        Ok(Received { samples: filled, first: Tick(first.unwrap_or(self.reached)), event })
+    }
+
+    /// Looks at the heads of all lanes: messages before samples, since a channel that has none may have said why.
+    fn step(&mut self) -> Step {
+        let from = self.at.unwrap_or(0).max(self.floor);
+        let jump = self.restart.is_some();
+        let (mut latest, mut least) = (0, u64::MAX);
+        let (mut starved, mut retimed) = (false, false);
+        for channel in 0..self.lanes.len() {
+            match self.lanes[channel].head(from, jump) {
+                Head::Message { tick, event } => return self.message(channel as u8, tick, event),
+                Head::Empty => starved = true,
+                Head::Retimed => retimed = true,
+                Head::Samples { tick, count } => {
+                    latest = latest.max(tick);
+                    least = least.min(count);
+                }
+            }
+        }
+        if starved {
+            return Step::Starved;
+        }
+        if retimed {
+            self.expect(None);
+            return Step::Event(RxEvent::Retimed);
+        }
+        match self.at {
+            Some(at) if latest > at => Step::Gap(latest),
+            Some(_) => Step::Run(least),
+            None => {
+                self.at = Some(latest);
+                self.reached = latest;
+                self.plan.begin(latest);
+                Step::Again
+            }
+        }
+    }
+
+    fn message(&mut self, channel: u8, tick: u64, event: WireEvent) -> Step {
+        match event {
+            // One that stopped before the restart already under way has been dealt with.
+            WireEvent::Overflow if self.restart.is_some() && tick < self.floor => Step::Again,
+            WireEvent::Overflow => Step::Stopped(channel),
+            WireEvent::LateCommand if self.restart.is_some() => {
+                self.tally.late_restarts += 1;
+                self.restart_again();
+                Step::Again
+            }
+            WireEvent::LateCommand => {
+                let planned = self.plan.current().and_then(|run| run.first).unwrap_or(tick);
+                self.told_by(channel, RxEvent::Late { channel, by: Ticks(tick.saturating_sub(planned)) })
+            }
+            WireEvent::BrokenChain => self.told_by(channel, RxEvent::BrokenChain { channel }),
+            WireEvent::StopWhileIdle => {
+                self.tally.stops_while_idle += 1;
+                Step::Again
+            }
+            WireEvent::Other(code) => Step::Event(RxEvent::Unknown { channel, code }),
+        }
+    }
+
+    /// The current run is over on this channel. The first channel ends it, the others say the same again.
+    fn told_by(&mut self, channel: u8, event: RxEvent) -> Step {
+        let bit = 1 << channel;
+        if self.told != 0 && self.told & bit == 0 {
+            self.told |= bit;
+            return Step::Again;
+        }
+        self.end_run();
+        self.told = bit;
+        Step::Event(event)
+    }
+
+    /// The run in progress is over; the next one that was asked for begins where it was asked to.
+    pub(super) fn end_run(&mut self) {
+        self.plan.finish();
+        self.restart = None;
+        self.stopping = false;
+        let next = self.plan.current().and_then(|run| run.first);
+        self.expect(next);
+        // Whatever repeats the past is no new run.
+        self.floor = self.floor.max(self.reached);
+    }
+
+    /// Goes on after a gap, and says what it was.
+    fn bridge(&mut self, resume: u64) -> RxEvent {
+        // A gap that reaches beyond the end of its run took that end with it; what lies between two runs is not lost.
+        let end = self.plan.current().and_then(|run| run.end(self.ticks_per_sample)).filter(|&end| resume >= end);
+        let resume = end.unwrap_or(resume);
+        let lost = resume.saturating_sub(self.reached) / self.ticks_per_sample;
+        self.at = Some(resume);
+        self.reached = resume;
+        let missing = self.lanes.iter().map(|lane| lane.tally().missing).sum();
+        let datagrams = missing - self.missing_told;
+        self.missing_told = missing;
+        let event = match self.restart.take() {
+            Some(restart) => RxEvent::Overflow { channel: restart.channel(), lost },
+            None => {
+                let told = |lane: &super::lane::Lane| lane.tally().missing > 0;
+                let channel = self.lanes.iter().position(told).unwrap_or(0) as u8;
+                RxEvent::Dropped { channel, datagrams, lost }
+            }
+        };
+        if end.is_some() {
+            self.end_run();
+            self.pending = Some(RxEvent::EndOfBurst);
+        }
+        event
+    }
+
+    /// A run that should long be over and whose last datagrams have not come: there is none behind them to show the gap.
+    fn tail_lost_by(&mut self, now: MonoNs) -> Option<RxEvent> {
+        let end = self.plan.current()?.end(self.ticks_per_sample)?;
+        self.at?;
+        let overdue = self.anchor.host_at(Tick(end)) + TAIL_OVERDUE;
+        (now >= overdue && self.restart.is_none()).then(|| {
+            let lost = end.saturating_sub(self.reached) / self.ticks_per_sample;
+            self.missing_told += lost.div_ceil(self.samples_per_datagram);
+            self.bridge(end)
+        })
+    }
+
+    /// Converts `take` samples of every channel. `true`: a burst ended with them.
+    fn deliver(&mut self, sink: &mut impl Sink, filled: usize, take: u64) -> bool {
+        let batch = self.engine.held();
+        let bytes = take as usize * self.format.bytes();
+        let mut ended = false;
+        for (channel, lane) in self.lanes.iter_mut().enumerate() {
+            sink.put(channel, filled, lane.payload(batch).get(..bytes).unwrap_or(&[]));
+            ended |= lane.consume(take);
+        }
+        self.reached = self.reached.saturating_add(take * self.ticks_per_sample);
+        self.at = Some(self.reached);
+        ended
+    }
+
+    /// Fetches datagrams: at once if there are any, else after a nap in which a batch of them may gather.
+    fn pull(&mut self, now: MonoNs, until: MonoNs, samples_wanted: u64) -> Result<(), RadioError> {
+        let held = self.engine.held();
+        self.lanes.iter_mut().for_each(|lane| lane.keep(held));
+        // After a full batch there may be more.
+        if self.batch_was_full && self.fetch(Wait::Poll)? {
+            return Ok(());
+        }
+        if let Some(wake) = self.nap_until(samples_wanted).filter(|&wake| wake > now) {
+            self.net.sleep_until(wake.min(until));
+        }
+        self.fetch(Wait::Until(until)).map(drop)
+    }
+
+    /// When enough will have come to be worth a read; `None` when a nap would not pay.
+    fn nap_until(&self, samples_wanted: u64) -> Option<MonoNs> {
+        // Three quarters of a batch, so that one read empties the socket.
+        let batch = (self.engine.limits().batch * 3 / 4 / self.lanes.len()) as u64;
+        let datagrams = samples_wanted.div_ceil(self.samples_per_datagram).min(batch);
+        let gather = CLOCK.duration_of(Ticks(datagrams * self.samples_per_datagram * self.ticks_per_sample));
+        let nap = gather.min(self.nap);
+        self.last_read.filter(|_| nap >= SHORTEST_NAP).map(|last| last + nap)
+    }
+
+    /// Reads once; `true` if anything came.
+    fn fetch(&mut self, wait: Wait) -> Result<bool, RadioError> {
+        let batch = self.engine.recv(wait)?;
+        for (index, datagram) in batch.iter().enumerate() {
+            if let Some(lane) = self.lanes.get_mut(usize::from(datagram.port.0)) {
+                lane.accept(index, datagram.bytes, datagram.truncated);
+            }
+        }
+        let count = batch.len();
+        self.batch_was_full = count == self.engine.limits().batch;
+        if count > 0 {
+            let now = self.net.now();
+            if let Some(last) = self.last_read {
+                self.tally.longest_pause = self.tally.longest_pause.max(now - last);
+            }
+            self.last_read = Some(now);
+        }
+        Ok(count > 0)
+    }
+}

@@ -1,0 +1,345 @@
+//! One channel's datagrams, in the order of their time: what has arrived and is not consumed yet.
+//!
+//! A block points into the engine's batch for as long as that is held, and into memory of the lane afterwards. Nothing
+//! here allocates after [`Lane::new`]; when a lane is full, the oldest block gives way.
+
+use std::collections::VecDeque;
+
+use takt_packet::RxBatch;
+use takt_wire::n200::{RxEvent, RxHead, RxPacket};
+
+/// Blocks a lane can keep beyond the life of a batch: what one channel may be ahead of another.
+const KEPT: usize = 64;
+/// How far back a datagram can be put in its place, in datagrams. What is further back is no swap on the way.
+const SWAP: u64 = 32;
+
+/// What a stream's datagrams look like.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub(super) frame_bytes: usize,
+    pub(super) sample_bytes: usize,
+    pub(super) ticks_per_sample: u64,
+    pub(super) samples_per_datagram: u64,
+    pub(super) stream_id: u32,
+}
+
+impl Shape {
+    fn datagram_ticks(&self) -> u64 {
+        self.samples_per_datagram * self.ticks_per_sample
+    }
+}
+
+/// Where a block's datagram lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// In the engine's batch, at this index.
+    Batch(usize),
+    /// In the lane's own memory, at this slot.
+    Kept(usize),
+}
+
+/// The samples of one datagram.
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// Time of the first sample that is left.
+    tick: u64,
+    /// Samples left.
+    samples: u64,
+    /// Samples consumed or skipped before them.
+    used: usize,
+    /// The 4-bit count.
+    count: u8,
+    end_of_burst: bool,
+    /// Its time stamp has been judged, and is believed.
+    believed: bool,
+    place: Place,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Item {
+    Block(Block),
+    Message { tick: u64, event: RxEvent },
+}
+
+/// What stands at the head of a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Head {
+    /// Nothing that can be used without more datagrams.
+    Empty,
+    /// The radio has something to say. It is taken off the lane.
+    Message { tick: u64, event: RxEvent },
+    /// Samples, at or after where the stream is.
+    Samples { tick: u64, count: u64 },
+    /// Samples that follow those before without a loss, though their time does not: the radio's clock was set.
+    Retimed,
+}
+
+enum Verdict {
+    Believed,
+    Stale,
+    Damaged,
+    Retimed,
+    /// The block behind has to be seen first.
+    Unsure,
+}
+
+/// What a lane has seen. Monotonic.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) datagrams: u64,
+    /// Not what a receive port of this stream sends, or cut short, or with an impossible time stamp.
+    pub(super) bad: u64,
+    /// Not there, by the time stamps of those that are.
+    pub(super) missing: u64,
+    /// Gaps of which the 4-bit count says something else.
+    pub(super) uncorroborated: u64,
+    /// Came after a later one, and was put in its place.
+    pub(super) reordered: u64,
+    /// Came too late to be put in its place, or twice.
+    pub(super) stale: u64,
+    /// Gave way because another channel was too far behind.
+    pub(super) crowded_out: u64,
+}
+
+/// One channel.
+pub(super) struct Lane {
+    shape: Shape,
+    items: VecDeque<Item>,
+    kept: Vec<u8>,
+    free: Vec<usize>,
+    /// Time at which the next datagram should begin, if that is known.
+    next_tick: Option<u64>,
+    /// The 4-bit count it should carry.
+    next_count: u8,
+    tally: Tally,
+}
+
+impl Lane {
+    /// A lane for batches of up to `batch` datagrams.
+    pub(super) fn new(shape: Shape, batch: usize) -> Lane {
+        Lane {
+            shape,
+            items: VecDeque::with_capacity(KEPT + batch),
+            kept: vec![0; KEPT * shape.frame_bytes],
+            free: (0..KEPT).collect(),
+            next_tick: None,
+            next_count: 0,
+            tally: Tally::default(),
+        }
+    }
+
+    pub(super) fn tally(&self) -> Tally {
+        self.tally
+    }
+
+    /// Forgets what was received.
+    pub(super) fn clear(&mut self) {
+        while !self.items.is_empty() {
+            self.pop();
+        }
+    }
+
+    /// The next datagram should begin at `tick`; `None`: nobody knows.
+    pub(super) fn expect(&mut self, tick: Option<u64>) {
+        self.next_tick = tick;
+    }
+
+    /// Takes in the datagram at `index` of the batch.
+    pub(super) fn accept(&mut self, index: usize, bytes: &[u8], truncated: bool) {
+        self.tally.datagrams += 1;
+        let item = match RxPacket::parse(bytes) {
+            Ok(RxPacket::Data(data)) if data.head.stream_id == self.shape.stream_id && !truncated => {
+                let samples = data.samples().min(data.payload.len() / self.shape.sample_bytes) as u64;
+                let place = Place::Batch(index);
+                let head = data.head;
+                let (tick, count, end_of_burst) = (head.tick, head.count, head.end_of_burst);
+                Item::Block(Block { tick, samples, used: 0, count, end_of_burst, believed: false, place })
+            }
+            Ok(RxPacket::Message(message)) if message.stream_id == self.shape.stream_id => {
+                Item::Message { tick: message.tick, event: message.event }
+            }
+            _ => {
+                self.tally.bad += 1;
+                return;
+            }
+        };
+        if self.items.len() == self.items.capacity() {
+            self.pop();
+            self.tally.crowded_out += 1;
+        }
+        self.insert(item);
+    }
+
+    /// Behind everything earlier. Datagrams that the network swapped come into order again here if they came in one
+    /// batch; those of later batches would have to be waited for.
+    fn insert(&mut self, item: Item) {
+        let behind = match item {
+            Item::Message { .. } => 0,
+            Item::Block(block) => {
+                let span = SWAP * self.shape.datagram_ticks();
+                let later = |queued: &&Item| match queued {
+                    Item::Block(queued) => queued.tick > block.tick && queued.tick - block.tick <= span,
+                    Item::Message { .. } => false,
+                };
+                self.items.iter().rev().take_while(later).count()
+            }
+        };
+        self.tally.reordered += u64::from(behind > 0);
+        self.items.insert(self.items.len() - behind, item);
+    }
+
+    /// Copies what still lies in `batch` into memory of the lane, before the engine takes the batch back.
+    pub(super) fn keep(&mut self, batch: RxBatch<'_>) {
+        let mut at = 0;
+        while let Some(item) = self.items.get(at) {
+            match *item {
+                Item::Block(Block { place: Place::Batch(index), .. }) => match self.free.pop() {
+                    Some(slot) => {
+                        self.copy(slot, batch.get(index).map_or(&[], |datagram| datagram.bytes));
+                        if let Some(Item::Block(block)) = self.items.get_mut(at) {
+                            block.place = Place::Kept(slot);
+                        }
+                        at += 1;
+                    }
+                    // Every slot is taken by older blocks, of which the oldest goes: another channel is 64 datagrams behind.
+                    None => {
+                        self.pop();
+                        self.tally.crowded_out += 1;
+                        at = at.saturating_sub(1);
+                    }
+                },
+                _ => at += 1,
+            }
+        }
+    }
+
+    fn copy(&mut self, slot: usize, bytes: &[u8]) {
+        let room = self.kept.get_mut(slot * self.shape.frame_bytes..).unwrap_or(&mut []);
+        let len = bytes.len().min(room.len()).min(self.shape.frame_bytes);
+        room[..len].copy_from_slice(&bytes[..len]);
+    }
+
+    /// What is next. Samples before `from` are skipped. `jump`: a gap of any length is expected.
+    pub(super) fn head(&mut self, from: u64, jump: bool) -> Head {
+        loop {
+            let mut block = match self.items.front() {
+                None => return Head::Empty,
+                Some(&Item::Message { tick, event }) => {
+                    self.pop();
+                    return Head::Message { tick, event };
+                }
+                Some(Item::Block(block)) => *block,
+            };
+            if !block.believed {
+                match self.judge(&block, from, jump) {
+                    Verdict::Believed => block = self.believe(block, jump),
+                    Verdict::Stale => {
+                        self.tally.stale += 1;
+                        self.pop();
+                        continue;
+                    }
+                    Verdict::Damaged => {
+                        self.tally.bad += 1;
+                        self.pop();
+                        continue;
+                    }
+                    Verdict::Retimed => return Head::Retimed,
+                    Verdict::Unsure => return Head::Empty,
+                }
+            }
+            let early = from.saturating_sub(block.tick).div_ceil(self.shape.ticks_per_sample);
+            if early == 0 {
+                return Head::Samples { tick: block.tick, count: block.samples };
+            }
+            self.consume(early);
+        }
+    }
+
+    /// Whether to believe a block's time stamp, which may be the one thing in it that is damaged: a stream that followed
+    /// it would be lost for good. A gap is believed if whole datagrams are missing and the 4-bit count says the same, or
+    /// if the block behind goes on from it.
+    fn judge(&self, block: &Block, from: u64, jump: bool) -> Verdict {
+        if block.samples == 0 {
+            return Verdict::Damaged;
+        }
+        let Some(next) = self.next_tick else { return Verdict::Believed };
+        if block.tick == next || (jump && (block.tick < from || block.tick > next)) {
+            return Verdict::Believed;
+        }
+        let counted = u64::from(block.count.wrapping_sub(self.next_count) & 15);
+        let ahead = block.tick.checked_sub(next);
+        match ahead {
+            Some(gap) if self.whole_datagrams(gap).is_some_and(|missing| missing % 16 == counted) => {
+                return Verdict::Believed;
+            }
+            None if counted != 0 => return Verdict::Stale,
+            _ => {}
+        }
+        let end = block.tick.saturating_add(block.samples * self.shape.ticks_per_sample);
+        match (self.items.get(1), ahead.is_some()) {
+            (None, _) => Verdict::Unsure,
+            (Some(Item::Block(behind)), _) if behind.tick == end && counted == 0 => Verdict::Retimed,
+            (Some(Item::Block(behind)), true) if behind.tick == end => Verdict::Believed,
+            // A stream that ended says so; nothing more will come.
+            (Some(Item::Message { .. }), true) => Verdict::Believed,
+            (_, true) => Verdict::Damaged,
+            (_, false) => Verdict::Stale,
+        }
+    }
+
+    fn whole_datagrams(&self, gap_ticks: u64) -> Option<u64> {
+        let datagram = self.shape.datagram_ticks();
+        gap_ticks.is_multiple_of(datagram).then(|| gap_ticks / datagram)
+    }
+
+    /// Notes that the head block's time stamp holds, and what is missing before it.
+    fn believe(&mut self, mut block: Block, jump: bool) -> Block {
+        let gap = block.tick.saturating_sub(self.next_tick.unwrap_or(block.tick));
+        if gap > 0 && !jump {
+            let counted = u64::from(block.count.wrapping_sub(self.next_count) & 15);
+            self.tally.missing += gap.div_ceil(self.shape.datagram_ticks());
+            let agrees = self.whole_datagrams(gap).is_some_and(|missing| missing % 16 == counted);
+            self.tally.uncorroborated += u64::from(!agrees);
+        }
+        block.believed = true;
+        if let Some(head) = self.items.front_mut() {
+            *head = Item::Block(block);
+        }
+        block
+    }
+
+    /// The wire bytes of the head block's samples that are left.
+    pub(super) fn payload<'a>(&'a self, batch: RxBatch<'a>) -> &'a [u8] {
+        let Some(Item::Block(block)) = self.items.front() else { return &[] };
+        let bytes = match block.place {
+            Place::Batch(index) => batch.get(index).map_or(&[][..], |datagram| datagram.bytes),
+            Place::Kept(slot) => self.kept.get(slot * self.shape.frame_bytes..).unwrap_or(&[]),
+        };
+        let from = RxHead::BYTES + block.used * self.shape.sample_bytes;
+        bytes.get(from..from + block.samples as usize * self.shape.sample_bytes).unwrap_or(&[])
+    }
+
+    /// Takes `samples` off the head block, at most what it has. `true`: that was the end of it and of a burst.
+    pub(super) fn consume(&mut self, samples: u64) -> bool {
+        let Some(Item::Block(block)) = self.items.front_mut() else { return false };
+        let samples = samples.min(block.samples);
+        block.tick = block.tick.saturating_add(samples * self.shape.ticks_per_sample);
+        block.samples -= samples;
+        block.used += samples as usize;
+        if block.samples > 0 {
+            return false;
+        }
+        let (end, count, end_of_burst) = (block.tick, block.count, block.end_of_burst);
+        self.next_tick = Some(end);
+        self.next_count = (count + 1) & 15;
+        self.pop();
+        end_of_burst
+    }
+
+    /// Drops the head.
+    fn pop(&mut self) {
+        if let Some(Item::Block(Block { place: Place::Kept(slot), .. })) = self.items.pop_front() {
+            self.free.push(slot);
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What a receive stream is asked to be.
+
+use std::time::Duration;
+
+use takt_wire::sample::Format;
+
+/// What a receive stream is asked to be. Start from [`RxOptions::new`] and change what matters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RxOptions {
+    /// Samples per second; only what the radio makes exactly.
+    pub rate_sps: f64,
+    /// The DSP behind each channel of the stream: 0 or 1.
+    pub channels: Vec<u8>,
+    /// On the wire.
+    pub format: Format,
+    /// Samples in a datagram; `None` = as many as the frame holds. Fewer cost more and come sooner.
+    pub samples_per_datagram: Option<usize>,
+    /// How long samples may lie in the socket so that one wake-up fetches many datagrams; 0 = wake up for each. At most a
+    /// quarter of what the receive buffer holds is waited for.
+    pub coalesce: Duration,
+    /// Receive buffer asked of the kernel for each channel, bytes; it may grant less.
+    pub recv_buffer_bytes: usize,
+    /// Start again by itself after an overflow.
+    pub restart: bool,
+}
+
+impl RxOptions {
+    /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, 32 MiB of buffer asked for, restarts.
+    #[must_use]
+    pub fn new(rate_sps: f64) -> RxOptions {
+        RxOptions {
+            rate_sps,
+            channels: vec![0],
+            format: Format::Sc16,
+            samples_per_datagram: None,
+            coalesce: Duration::from_millis(1),
+            recv_buffer_bytes: 32 << 20,
+            restart: true,
+        }
+    }
+}
