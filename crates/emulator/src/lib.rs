@@ -6,6 +6,7 @@
 
 mod device;
 pub mod drive;
+pub mod emulate;
 pub mod fault;
 pub mod n200;
 pub mod policy;

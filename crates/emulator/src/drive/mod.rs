@@ -4,3 +4,4 @@
 //! asked for it, and carry away what it sends. The device cannot tell them apart.
 
 pub mod sim;
+pub mod wall;

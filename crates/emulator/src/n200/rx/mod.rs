@@ -204,7 +204,7 @@ impl RxDsp {
                 Format::Sc8 => RxPacking::Sc8 { odd: packet.samples % 2 == 1 },
             },
         };
-        let due = packet.last();
+        let due = packet.last() + self.source.lookahead(packet.step);
         match out.send(due, self.port, to, &mut |frame| self.write_packet(&head, packet, around.front_end, frame)) {
             Sent::Taken => {
                 self.engine.pop();

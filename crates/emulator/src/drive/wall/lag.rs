@@ -1,0 +1,195 @@
+//! How late the emulator itself was: from when a datagram ought to have left to when the kernel had it.
+//!
+//! A radio has no such lag. A test that blames a host must first look here: above the limit the emulator, not the host,
+//! broke the beat.
+
+use std::time::Duration;
+
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use takt_base::MonoNs;
+
+/// Longest lag told apart: a minute.
+const LONGEST_NS: u64 = 60_000_000_000;
+
+pub(super) struct Lag {
+    histogram: Histogram<u64>,
+    limit_ns: u64,
+    over_limit: u64,
+    max_ns: u64,
+    pub(super) unsent: u64,
+}
+
+/// What an emulator says about its own punctuality.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LagReport {
+    /// Above this a host could have noticed, in microseconds.
+    pub limit_us: u64,
+    /// Datagrams that left later than the limit, or not at all.
+    pub over_limit: u64,
+    /// Largest lag, microseconds, rounded up.
+    pub max_us: u64,
+    /// Half of all datagrams left within this, microseconds.
+    pub p50_us: u64,
+    /// 99 % did.
+    pub p99_us: u64,
+    /// 99.9 % did.
+    pub p99_9_us: u64,
+    /// Datagrams measured.
+    pub datagrams: u64,
+    /// Datagrams that never left: the kernel would not take them, or they were more than a quarter of a second late.
+    pub unsent: u64,
+    /// All of it.
+    pub histogram: LagHistogram,
+}
+
+/// Lag in nanoseconds (upper end of a bucket of 1 %) and how many datagrams had it, rising. As text: pairs `ns:count`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
+pub struct LagHistogram(pub Vec<(u64, u64)>);
+
+impl From<LagHistogram> for String {
+    fn from(histogram: LagHistogram) -> String {
+        let pairs = histogram.0.iter().map(|(ns, count)| format!("{ns}:{count}"));
+        pairs.collect::<Vec<_>>().join(" ")
+    }
+}
+
+/// Text that is no lag histogram.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{got}` is not a pair of lag and count such as 1023:7")]
+pub struct LagHistogramError {
+    /// The pair as found.
+    pub got: String,
+}
+
+impl TryFrom<String> for LagHistogram {
+    type Error = LagHistogramError;
+    fn try_from(text: String) -> Result<LagHistogram, LagHistogramError> {
+        let pair = |text: &str| {
+            let pair = text.split_once(':').and_then(|(ns, count)| ns.parse().ok().zip(count.parse().ok()));
+            pair.ok_or_else(|| LagHistogramError { got: text.to_owned() })
+        };
+        text.split_whitespace().map(pair).collect::<Result<_, _>>().map(LagHistogram)
+    }
+}
+
+impl Lag {
+    pub(super) fn new(limit: Duration) -> Lag {
+        let histogram = Histogram::new_with_bounds(1, LONGEST_NS, 2);
+        Lag {
+            // Bounds and digits are constants in range.
+            histogram: histogram.unwrap_or_else(|_| unreachable!("constant bounds")),
+            limit_ns: u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX),
+            over_limit: 0,
+            max_ns: 0,
+            unsent: 0,
+        }
+    }
+
+    /// A datagram that was due at `due` has left at `left`.
+    pub(super) fn note(&mut self, due: MonoNs, left: MonoNs) {
+        let lag_ns = left.0.saturating_sub(due.0);
+        self.histogram.saturating_record(lag_ns.max(1));
+        self.over_limit += u64::from(lag_ns > self.limit_ns);
+        self.max_ns = self.max_ns.max(lag_ns);
+    }
+
+    /// A datagram that will never leave.
+    pub(super) fn lose(&mut self, datagrams: u64) {
+        self.unsent += datagrams;
+        self.over_limit += datagrams;
+    }
+
+    pub(super) fn report(&self) -> LagReport {
+        let counts = self.histogram.iter_recorded();
+        LagReport {
+            limit_us: self.limit_ns / 1000,
+            over_limit: self.over_limit,
+            max_us: self.max_ns.div_ceil(1000),
+            unsent: self.unsent,
+            histogram: LagHistogram(counts.map(|v| (v.value_iterated_to(), v.count_at_value())).collect()),
+            ..LagReport::default()
+        }
+        .with_quantiles()
+    }
+}
+
+impl LagReport {
+    /// This and another emulator's lag together. The limits are taken to be the same.
+    #[must_use]
+    pub fn merged(mut self, other: &LagReport) -> LagReport {
+        self.limit_us = self.limit_us.max(other.limit_us);
+        self.over_limit += other.over_limit;
+        self.max_us = self.max_us.max(other.max_us);
+        self.unsent += other.unsent;
+        self.histogram.0.extend(&other.histogram.0);
+        self.histogram.0.sort_unstable();
+        self.histogram.0.dedup_by(|next, kept| {
+            let same = next.0 == kept.0;
+            kept.1 += if same { next.1 } else { 0 };
+            same
+        });
+        self.with_quantiles()
+    }
+
+    fn with_quantiles(mut self) -> LagReport {
+        self.datagrams = self.histogram.0.iter().map(|pair| pair.1).sum();
+        self.p50_us = self.quantile_us(500);
+        self.p99_us = self.quantile_us(990);
+        self.p99_9_us = self.quantile_us(999);
+        self
+    }
+
+    /// The lag within which so many thousandths left.
+    fn quantile_us(&self, thousandths: u64) -> u64 {
+        let rank = (self.datagrams * thousandths).div_ceil(1000);
+        let mut seen = 0;
+        let reached = self.histogram.0.iter().find(|(_, count)| {
+            seen += count;
+            seen >= rank
+        });
+        reached.map_or(0, |(ns, _)| ns.div_ceil(1000))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lag(lags_us: impl IntoIterator<Item = u64>) -> LagReport {
+        let mut lag = Lag::new(Duration::from_millis(1));
+        for us in lags_us {
+            lag.note(MonoNs(1_000_000), MonoNs(1_000_000 + us * 1000));
+        }
+        lag.report()
+    }
+
+    #[test]
+    fn what_is_over_the_limit_is_counted() {
+        let report = lag([0, 10, 1000, 1001, 5000]);
+        assert_eq!((report.over_limit, report.max_us, report.limit_us, report.datagrams), (2, 5000, 1000, 5));
+    }
+
+    #[test]
+    fn merging_adds_counts_and_keeps_order() {
+        let whole = lag(1..=1000);
+        let parts = lag((1..=1000).step_by(2)).merged(&lag((2..=1000).step_by(2)));
+        assert_eq!(whole, parts);
+        assert!((495..=510).contains(&whole.p50_us), "{}", whole.p50_us);
+        assert!((985..=1005).contains(&whole.p99_us), "{}", whole.p99_us);
+    }
+
+    #[test]
+    fn the_histogram_survives_as_text() {
+        let whole = lag([1, 1, 2000]).histogram;
+        assert_eq!(LagHistogram::try_from(String::from(whole.clone())), Ok(whole));
+        assert!(LagHistogram::try_from("1:2 3".to_owned()).is_err());
+    }
+
+    #[test]
+    fn nothing_measured_is_nothing_claimed() {
+        let report = Lag::new(Duration::from_millis(1)).report();
+        assert_eq!(report, LagReport { limit_us: 1000, ..LagReport::default() });
+    }
+}

@@ -1,0 +1,208 @@
+//! A device on the host's clock and a packet engine.
+//!
+//! Device ticks count the monotonic clock from its zero, so all devices of a host see the same PPS edges. A datagram
+//! takes effect at the tick at which the kernel received it, whenever this thread gets round to it; so what a host sent
+//! in time was in time. What the device sends late is the driver's own doing, and is measured: [`LagReport`].
+//!
+//! ```text
+//!   loop:  now ── receive what has arrived ── hand it over, each at its tick ── advance to now ── send
+//!          └──────────── wait for the deadline, a datagram, or the next beat ─────────────────────┘
+//! ```
+//!
+//! While samples flow the driver works in beats ([`Settings::beat`]): a datagram that is due leaves with its beat, and
+//! arrivals are read once a beat. That is what keeps system calls few; it is part of the lag that is measured.
+
+mod inbox;
+mod lag;
+mod outlet;
+
+use std::num::NonZeroU64;
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
+
+use rustix::thread::{ClockId, clock_nanosleep_absolute};
+use rustix::time::Timespec;
+use takt_base::{Clock, MonoNs, Stop, Tick, TickRate, WallClock};
+use takt_packet::{Counters, Engine, EngineError, Refusal, Wait};
+
+use crate::{Device, Port};
+use inbox::Inbox;
+use lag::Lag;
+use outlet::{Outlet, instant_of, tick_of};
+
+pub use lag::{LagHistogram, LagHistogramError, LagReport};
+
+/// Frames a device can fill between two looks at how many are left: a full command queue answers in one go.
+const FRAMES_A_STEP: usize = 96;
+/// Batch size an engine should be opened with.
+pub const BATCH: usize = 256;
+/// Datagrams received at once from which on samples are taken to be flowing in: then one waits for the beat, not for the
+/// next datagram.
+const BUSY: usize = 4;
+/// Longest wait: how soon a stop request or a question is seen.
+const LONGEST_WAIT: Duration = Duration::from_millis(20);
+/// What is later than this is not sent any more, so that a driver that fell behind can catch up.
+const STALE: Duration = Duration::from_millis(250);
+/// How long a full send buffer is waited for.
+const SEND_WAIT: Duration = Duration::from_millis(2);
+
+/// How a driver works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// While samples flow, datagrams are handled once in this span.
+    pub beat: Duration,
+    /// Lag beyond this counts as the emulator's own fault.
+    pub limit: Duration,
+}
+
+impl Default for Settings {
+    /// Beats of 200 µs; a limit of 1 ms, about what the smallest default receive buffer holds of 25 MS/s.
+    fn default() -> Settings {
+        Settings { beat: Duration::from_micros(200), limit: Duration::from_millis(1) }
+    }
+}
+
+/// A question to a running driver, answered on its own thread between two beats.
+pub type Question<D> = Box<dyn FnOnce(&D, LagReport, Counters) + Send>;
+
+/// Runs one device.
+pub struct Driver<D> {
+    device: D,
+    engine: Box<dyn Engine>,
+    /// Device port of each engine port. Where two engine ports carry the same device port, the first one sends.
+    ports: Vec<Port>,
+    rate: TickRate,
+    settings: Settings,
+    inbox: Inbox,
+    due: Vec<MonoNs>,
+    lag: Lag,
+}
+
+impl<D: Device> Driver<D> {
+    /// Over an engine whose port n carries the device's port `ports[n]`.
+    #[must_use]
+    pub fn new(device: D, rate: TickRate, engine: Box<dyn Engine>, ports: Vec<Port>, settings: Settings) -> Driver<D> {
+        let limits = engine.limits();
+        Driver {
+            inbox: Inbox::new(limits.batch, limits.max_payload_bytes),
+            due: Vec::with_capacity(limits.batch),
+            lag: Lag::new(settings.limit),
+            device,
+            engine,
+            ports,
+            rate,
+            settings,
+        }
+    }
+
+    /// Drives until `stop` is requested, on this thread. Questions are answered in between.
+    ///
+    /// # Errors
+    /// The engine has ended.
+    pub fn run(&mut self, stop: &Stop, questions: &Receiver<Question<D>>) -> Result<(), EngineError> {
+        takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
+        while !stop.requested() {
+            let beat = WallClock.now();
+            let received = self.receive(Wait::Poll)?;
+            // What arrived before this beat must all be in before the device may reach it.
+            let full = received == self.engine.limits().batch;
+            self.work(if full { MonoNs(0) } else { beat })?;
+            while let Ok(question) = questions.try_recv() {
+                question(&self.device, self.lag.report(), self.engine.counters());
+            }
+            if received >= BUSY {
+                if !full {
+                    sleep_until(beat + self.settings.beat);
+                }
+                continue;
+            }
+            let deadline = self.device.deadline().map_or(MonoNs::NEVER, |tick| instant_of(self.rate, tick));
+            let until = deadline.max(beat + self.settings.beat).min(beat + LONGEST_WAIT);
+            // A datagram ends the wait. It is handled at its own tick, before the device moves on.
+            self.receive(Wait::Until(until))?;
+            self.work(MonoNs(0))?;
+        }
+        Ok(())
+    }
+
+    /// The device.
+    #[must_use]
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// How late this driver was.
+    #[must_use]
+    pub fn lag(&self) -> LagReport {
+        self.lag.report()
+    }
+
+    /// What the engine counted.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        self.engine.counters()
+    }
+
+    /// Takes a batch of datagrams, and what ICMP told; returns how many datagrams.
+    fn receive(&mut self, wait: Wait) -> Result<usize, EngineError> {
+        let batch = self.engine.recv(wait)?;
+        let received = batch.len();
+        self.inbox.fill(&batch, WallClock.now());
+        while let Some(Refusal { port, to }) = self.engine.refused() {
+            if let Some(&port) = self.ports.get(usize::from(port.0)) {
+                self.device.refused(tick_of(self.rate, WallClock.now()), port, to);
+            }
+        }
+        Ok(received)
+    }
+
+    /// Hands over what was received, advances the device to `now`, and sends.
+    fn work(&mut self, now: MonoNs) -> Result<(), EngineError> {
+        let stale = MonoNs(WallClock.now().0.saturating_sub(STALE.as_nanos() as u64));
+        loop {
+            let Driver { device, engine, ports, rate, inbox, due, lag, .. } = self;
+            due.clear();
+            let mut batch = engine.reserve(due.capacity());
+            let mut outlet = Outlet { batch: &mut batch, due, lag, ports, rate: *rate, stale };
+            let done = step(device, inbox, tick_of(*rate, now), &mut outlet);
+            let pushed = batch.len();
+            if pushed > 0 {
+                let sent = batch.send(Wait::Until(WallClock.now() + SEND_WAIT))?;
+                let left = WallClock.now();
+                due.iter().take(sent).for_each(|&due| lag.note(due, left));
+                lag.lose((pushed - sent) as u64);
+            }
+            if done {
+                return Ok(());
+            }
+        }
+    }
+}
+
+/// Gives the device what is due, one thing after the other, while there are frames for what it may answer. Says whether
+/// all is done.
+fn step<D: Device>(device: &mut D, inbox: &mut Inbox, now: Tick, outlet: &mut Outlet<'_, '_>) -> bool {
+    let enough = FRAMES_A_STEP.min(outlet.batch.room());
+    while outlet.batch.room() >= enough {
+        let waiting = inbox.front();
+        let until = waiting.map_or(now, |(datagram, _)| tick_of(outlet.rate, datagram.arrived));
+        if let Some(due) = device.deadline().filter(|&due| due <= until) {
+            device.advance(due, outlet);
+        } else if let Some((datagram, bytes)) = waiting {
+            if let Some(&port) = outlet.ports.get(usize::from(datagram.port.0)) {
+                device.datagram(until, port, datagram.source, bytes, outlet);
+            }
+            inbox.pop();
+        } else {
+            return true;
+        }
+    }
+    false
+}
+
+fn sleep_until(instant: MonoNs) {
+    let (secs, nanos) = (instant.0 / 1_000_000_000, instant.0 % 1_000_000_000);
+    let Ok(tv_sec) = i64::try_from(secs) else { return };
+    // A signal ends it early; the loop looks at the clock again.
+    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec: nanos as i64 });
+}

@@ -1,0 +1,118 @@
+//! Radios on this host, from options to a summary: what `takt emulate` and the lab run.
+//!
+//! One thread a radio, and a thread of the caller's that waits for the end, keeps EEPROM files and collects the summary.
+
+mod broadcast;
+mod error;
+mod options;
+mod station;
+mod summary;
+
+use std::collections::BTreeSet;
+use std::net::Ipv4Addr;
+use std::time::{Duration, Instant};
+
+use takt_base::Stop;
+
+pub use error::EmulateError;
+pub use options::Options;
+use station::{Plan, Station};
+pub use summary::{Datagrams, DeviceSummary, Summary};
+
+/// How often the waiting thread looks around.
+const LOOK: Duration = Duration::from_millis(50);
+/// How often EEPROM files are written, if something has changed.
+const KEEP: Duration = Duration::from_millis(500);
+
+/// Running radios. Dropping it stops them.
+pub struct Emulator {
+    stations: Vec<Station>,
+    stop: Stop,
+    started: Instant,
+}
+
+impl Emulator {
+    /// Starts all radios; each listens when this returns.
+    ///
+    /// # Errors
+    /// An option makes no sense, a port is taken, a wish for CPU or priority is refused. Nothing runs then.
+    pub fn start(options: &Options) -> Result<Emulator, EmulateError> {
+        let distinct = options.addrs.iter().collect::<BTreeSet<_>>().len();
+        if distinct == 0 || distinct != options.addrs.len() {
+            return Err(EmulateError::Addresses { addrs: options.addrs.len(), distinct });
+        }
+        let plans = (0..distinct).map(|n| Plan::new(options, n)).collect::<Result<Vec<_>, _>>()?;
+        let mut emulator = Emulator { stations: Vec::new(), stop: Stop::new(), started: Instant::now() };
+        for plan in plans {
+            // An error drops the emulator, which stops those already started.
+            emulator.stations.push(plan.start(&emulator.stop)?);
+        }
+        Ok(emulator)
+    }
+
+    /// Where they listen.
+    pub fn addrs(&self) -> impl Iterator<Item = Ipv4Addr> {
+        self.stations.iter().map(Station::addr)
+    }
+
+    /// What they have counted so far.
+    ///
+    /// # Errors
+    /// A radio has ended by itself.
+    pub fn snapshot(&self) -> Result<Summary, EmulateError> {
+        let devices = self.stations.iter().map(Station::snapshot).collect::<Result<Vec<_>, _>>()?;
+        Ok(Summary::of(self.started.elapsed().as_secs_f64(), devices))
+    }
+
+    /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files meanwhile.
+    ///
+    /// # Errors
+    /// A radio has ended by itself, or its EEPROM file can't be written.
+    pub fn run_until(&mut self, stop: &Stop) -> Result<(), EmulateError> {
+        let mut kept = Instant::now();
+        while !stop.requested() {
+            std::thread::sleep(LOOK);
+            if let Some(station) = self.stations.iter().find(|s| s.has_ended()) {
+                return Err(EmulateError::Ended { addr: station.addr() });
+            }
+            if kept.elapsed() >= KEEP {
+                self.stations.iter_mut().try_for_each(Station::keep_eeprom)?;
+                kept = Instant::now();
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops them.
+    ///
+    /// # Errors
+    /// A radio had ended by itself, or its EEPROM file can't be written.
+    pub fn stop(mut self) -> Result<Summary, EmulateError> {
+        self.stations.iter_mut().try_for_each(Station::keep_eeprom)?;
+        let summary = self.snapshot();
+        self.stop.request();
+        let ended = self.stations.drain(..).map(Station::join).collect::<Result<Vec<()>, _>>();
+        summary.and_then(|summary| ended.map(|_| summary))
+    }
+}
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        self.stop.request();
+        for station in self.stations.drain(..) {
+            // How it ended has been told by `stop`, or an error on the way is being told now.
+            let _ = station.join();
+        }
+    }
+}
+
+/// Runs radios until `stop` is requested; `ready` is told each address when all listen.
+///
+/// # Errors
+/// As [`Emulator::start`], [`Emulator::run_until`] and [`Emulator::stop`].
+pub fn run(options: &Options, ready: &mut dyn FnMut(Ipv4Addr), stop: &Stop) -> Result<Summary, EmulateError> {
+    let mut emulator = Emulator::start(options)?;
+    emulator.addrs().for_each(ready);
+    emulator.run_until(stop)?;
+    emulator.stop()
+}

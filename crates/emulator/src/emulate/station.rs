@@ -1,0 +1,266 @@
+//! One radio of an emulator: from its options to a thread that drives it, and questions to that thread.
+
+use std::fs;
+use std::io::{self, Write};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use takt_base::{Clock, Stop, Tick, WallClock};
+use takt_host::policy::{Policy, set_policy};
+use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
+use takt_wire::n200::ports;
+
+use super::broadcast::broadcast_of;
+use super::summary::{Datagrams, DeviceSummary};
+use super::{EmulateError, Options};
+use crate::drive::wall::{BATCH, Driver, Question, Settings};
+use crate::n200::{self, CLOCK, EepromImages, N200, Signals};
+use crate::policy::{Cidr, Destinations};
+use crate::{Device, Port};
+
+/// Buffers asked of the kernel for each port: more than a transmit window takes with the kernel's bookkeeping.
+const BUFFER_BYTES: usize = 4 << 20;
+/// Largest datagram: hosts may ask for frames up to this.
+const FRAME_BYTES: usize = 9000;
+/// How long a radio may take to answer a question.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What the thread drives.
+type Radio = N200;
+
+/// A radio ready to be started.
+pub(super) struct Plan {
+    addr: Ipv4Addr,
+    engine: EngineKind,
+    device: Radio,
+    eeprom: Option<PathBuf>,
+    core: Option<usize>,
+    priority: Option<u8>,
+}
+
+impl Plan {
+    /// The n-th radio of an emulator.
+    pub(super) fn new(options: &Options, n: usize) -> Result<Plan, EmulateError> {
+        let addr = options.addrs[n];
+        let devices = options.addrs.len();
+        for (what, got) in [
+            ("serial", options.serials.len()),
+            ("name", options.names.len()),
+            ("source", options.sources.len()),
+            ("sink", options.sinks.len()),
+            ("EEPROM file", options.eeproms.len()),
+        ] {
+            if got > devices {
+                return Err(EmulateError::TooMany { what, got, devices });
+            }
+        }
+        let eeprom = options.eeproms.get(n).cloned();
+        let allow = options.allow.iter().map(|text| text.parse()).collect::<Result<Vec<Cidr>, _>>()?;
+        let fresh = n200::Options::default();
+        let identity = n200::Options {
+            serial: options.serials.get(n).cloned().unwrap_or_else(|| format!("EMU{:03}", n + 1)),
+            name: options.names.get(n).cloned().unwrap_or(fresh.name),
+            address: addr,
+            board: options.board,
+            gpsdo: options.gpsdo,
+            hardware: options.hardware.unwrap_or(fresh.hardware),
+            firmware: options.firmware.unwrap_or(fresh.firmware),
+            firmware_minor: fresh.firmware_minor,
+            fpga: options.fpga.unwrap_or(fresh.fpga),
+            on_overflow: options.overflow,
+            destinations: Destinations::allowing(allow),
+            born: Tick(CLOCK.ticks_in_ns(u128::from(WallClock.now().0)).0),
+            utc_at_tick_0_s: utc_at_boot_s(),
+            eeproms: eeprom.as_deref().map(read_eeprom).transpose()?.flatten(),
+        };
+        let device = N200::new(identity, silent()).map_err(|source| EmulateError::Identity { addr, source })?;
+        Ok(Plan {
+            addr,
+            engine: options.engine.parse()?,
+            device,
+            eeprom,
+            core: (!options.cores.is_empty()).then(|| options.cores[n % options.cores.len()]),
+            priority: options.priority,
+        })
+    }
+
+    /// Opens its ports and starts its thread; returns when that is where it was wished.
+    pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
+        let Plan { addr, engine, device, eeprom, core, priority } = self;
+        let (engine, ports, hears_broadcast) =
+            open(engine, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
+        let mut driver = Driver::new(device, CLOCK, engine, ports, Settings::default());
+        let (questions, asked) = mpsc::channel::<Question<Radio>>();
+        let (placed, placement) = mpsc::channel();
+        let stop = stop.clone();
+        let body = move || {
+            let place = place(addr, core, priority);
+            let placed_well = place.is_ok();
+            let _ = placed.send(place);
+            if placed_well { driver.run(&stop, &asked) } else { Ok(()) }
+        };
+        let thread = thread::Builder::new().name(format!("n200 {addr}")).spawn(body);
+        let thread = thread.map_err(|source| EmulateError::Thread { addr, source })?;
+        placement.recv().unwrap_or(Err(EmulateError::Ended { addr }))?;
+        Ok(Station { addr, thread, questions, eeprom, kept_writes: 0, hears_broadcast })
+    }
+}
+
+/// A running radio.
+pub(super) struct Station {
+    addr: Ipv4Addr,
+    thread: JoinHandle<Result<(), EngineError>>,
+    questions: Sender<Question<Radio>>,
+    eeprom: Option<PathBuf>,
+    kept_writes: u64,
+    hears_broadcast: bool,
+}
+
+impl Station {
+    pub(super) fn addr(&self) -> Ipv4Addr {
+        self.addr
+    }
+
+    pub(super) fn has_ended(&self) -> bool {
+        self.thread.is_finished()
+    }
+
+    pub(super) fn snapshot(&self) -> Result<DeviceSummary, EmulateError> {
+        let (addr, hears_broadcast) = (self.addr, self.hears_broadcast);
+        self.ask(move |device, lag, counters| DeviceSummary {
+            addr,
+            serial: device.eeproms().motherboard().serial.as_str().to_owned(),
+            hears_broadcast,
+            radio: device.report(),
+            faults: std::collections::BTreeMap::new(),
+            lag,
+            datagrams: Datagrams::from(counters),
+        })
+    }
+
+    /// Writes the EEPROM file, if there is one and something has changed.
+    pub(super) fn keep_eeprom(&mut self) -> Result<(), EmulateError> {
+        let Some(path) = &self.eeprom else { return Ok(()) };
+        let (writes, images) =
+            self.ask(|device, _, _| (device.report().control.eeprom_writes, device.eeproms().clone()))?;
+        if writes != self.kept_writes {
+            write_whole(path, &images.to_bytes())
+                .map_err(|source| EmulateError::Eeprom { path: path.clone(), source })?;
+            self.kept_writes = writes;
+        }
+        Ok(())
+    }
+
+    /// After a stop was requested.
+    pub(super) fn join(self) -> Result<(), EmulateError> {
+        let addr = self.addr;
+        match self.thread.join() {
+            Ok(ended) => ended.map_err(|source| EmulateError::Ports { addr, source }),
+            Err(_) => Err(EmulateError::Ended { addr }),
+        }
+    }
+
+    fn ask<R: Send + 'static>(
+        &self,
+        question: impl FnOnce(&Radio, crate::drive::wall::LagReport, takt_packet::Counters) -> R + Send + 'static,
+    ) -> Result<R, EmulateError> {
+        let (answers, answer) = mpsc::channel();
+        let asked = self.questions.send(Box::new(move |device, lag, counters| {
+            let _ = answers.send(question(device, lag, counters));
+        }));
+        let gone = EmulateError::Ended { addr: self.addr };
+        if asked.is_err() {
+            return Err(gone);
+        }
+        answer.recv_timeout(PATIENCE).map_err(|_| gone)
+    }
+}
+
+/// Opens all ports of a radio, the control port also on the broadcast address where there is one.
+fn open(kind: EngineKind, addr: Ipv4Addr, device: &Radio) -> Result<(Box<dyn Engine>, Vec<Port>, bool), EngineError> {
+    let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
+    let own: Vec<Port> = device.ports().to_vec();
+    let mut config = Config::new(own.iter().map(|port| spec(addr, port.0)).collect());
+    config.batch = BATCH;
+    config.max_payload_bytes = FRAME_BYTES;
+    config.recv_buffer_bytes = BUFFER_BYTES;
+    config.send_buffer_bytes = BUFFER_BYTES;
+    if let Some(broadcast) = broadcast_of(addr) {
+        let mut both = config.clone();
+        both.ports.push(spec(broadcast, ports::CONTROL));
+        match takt_packet::open(kind, &both) {
+            Ok(engine) => return Ok((engine, [own, vec![Port(ports::CONTROL)]].concat(), true)),
+            // Another radio of this network listens there already: this one is found by its address only.
+            Err(EngineError::PortInUse { addr }) if addr.ip() == broadcast => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok((takt_packet::open(kind, &config)?, own, false))
+}
+
+/// Puts the calling thread where it was wished.
+fn place(addr: Ipv4Addr, core: Option<usize>, priority: Option<u8>) -> Result<(), EmulateError> {
+    if let Some(core) = core {
+        takt_host::affinity::pin_self(&[core]).map_err(|source| EmulateError::Core { addr, source })?;
+    }
+    if let Some(priority) = priority {
+        set_policy(0, Policy::Fifo { priority }).map_err(|source| EmulateError::Priority { addr, source })?;
+    }
+    Ok(())
+}
+
+/// UTC, in whole seconds, when the monotonic clock stood at 0. The monotonic second is what PPS edges follow; that of UTC
+/// starts up to half a second away from it.
+fn utc_at_boot_s() -> u64 {
+    let utc = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    utc.saturating_sub(Duration::from_nanos(WallClock.now().0)).as_secs_f64().round() as u64
+}
+
+/// What an earlier run left; `None` if there was none.
+fn read_eeprom(path: &Path) -> Result<Option<EepromImages>, EmulateError> {
+    match fs::read(path) {
+        Ok(bytes) => match EepromImages::from_bytes(&bytes) {
+            Some(images) => Ok(Some(images)),
+            None => Err(EmulateError::ForeignEeprom {
+                path: path.to_owned(),
+                bytes: bytes.len(),
+                want: EepromImages::BYTES,
+            }),
+        },
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(EmulateError::Eeprom { path: path.to_owned(), source }),
+    }
+}
+
+/// Replaces a file, so that a reader or a crash sees the old bytes or the new ones.
+fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let beside = path.with_extension("partial");
+    let mut file = fs::File::create(&beside)?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&beside, path)
+}
+
+/// What is heard and where it goes.
+fn silent() -> Signals {
+    use crate::sink::{BurstEdges, Sink};
+    use crate::source::Source;
+    use takt_base::Complex32;
+    struct Constant;
+    impl Source for Constant {
+        fn fill(&mut self, _: Tick, _: u32, out: &mut [Complex32]) {
+            out.fill(Complex32::new(0.5, 0.0));
+        }
+    }
+    struct Null;
+    impl Sink for Null {
+        fn wants_samples(&self) -> bool {
+            false
+        }
+        fn take(&mut self, _: Tick, _: u32, _: &[Complex32], _: BurstEdges) {}
+    }
+    Signals { sources: [Box::new(Constant), Box::new(Constant)], sink: Box::new(Null) }
+}
