@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod check;
+pub mod experiment;
 pub mod net;
 pub mod store;
 pub mod time;

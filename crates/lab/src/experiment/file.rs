@@ -1,0 +1,223 @@
+//! The file: what it may say, read into an [`Experiment`] or refused as a whole.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::error::{Complaint, FileError};
+use super::node::Table;
+use super::part::{self, Part, RawPart};
+use super::settings::did_you_mean;
+use crate::check::Need;
+
+/// A checked experiment.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// Its name: the file's, without directory and `.toml`.
+    pub name: String,
+    /// What it asks.
+    pub question: String,
+    /// The published study it repeats, if it does.
+    pub study: Option<Study>,
+    /// How often, in which order, and what counts.
+    pub rounds: Rounds,
+    /// Its parts; a file without `[[part]]` is one part called as the file.
+    pub parts: Vec<Part>,
+    /// Rates that a verdict is about.
+    pub needs: Vec<Need>,
+    /// The file, as read: it goes into the store with the run.
+    pub text: String,
+}
+
+/// A published study.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Study {
+    /// Its name.
+    pub name: String,
+    /// The figures repeated.
+    #[serde(default)]
+    pub figures: Vec<String>,
+}
+
+/// How often each point is measured, in which order, and which rounds count.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rounds {
+    /// Rounds of each point in a full run.
+    pub full: u32,
+    /// Rounds of each point in a quick run.
+    pub quick: u32,
+    /// Whether each block is shuffled; a block holds each point once, so that drift hits all alike.
+    pub shuffled: bool,
+    /// Seed of the order.
+    pub seed: u64,
+    /// What counts.
+    pub valid: Valid,
+}
+
+/// What makes a round count. One that does not is kept, marked and run again.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Valid {
+    /// Largest share of the machine's CPU time that others may use.
+    pub foreign_cpu_share_max: f64,
+    /// Largest share of the machine's CPU time that the hypervisor may take.
+    pub steal_share_max: f64,
+    /// Datagrams that the emulator may send later than its limit.
+    pub emulator_late_max: u64,
+    /// How often a round that does not count is run again.
+    pub repeats_max: u32,
+}
+
+impl Default for Valid {
+    fn default() -> Valid {
+        Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, emulator_late_max: 0, repeats_max: 1 }
+    }
+}
+
+/// When higher levels of a factor are not worth running any more.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Stop {
+    /// The factor that grows harder with its level.
+    pub ascending: String,
+    /// A round has failed clearly if more than this share was lost.
+    pub lost_share_above: f64,
+    /// As many lower levels must have failed clearly in their latest counted round.
+    #[serde(default = "two")]
+    pub levels: usize,
+}
+
+fn two() -> usize {
+    2
+}
+
+impl Experiment {
+    /// Reads and checks a file. `name` is its name without directory and `.toml`.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place and what would be right.
+    pub fn parse(name: &str, text: &str) -> Result<Experiment, FileError> {
+        check(name, text).map_err(|complaint| complaint.within(&format!("{name}.toml"), text))
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    question: String,
+    study: Option<Study>,
+    #[serde(default)]
+    factors: Table,
+    #[serde(default)]
+    fixed: Table,
+    stop: Option<Spanned<Stop>>,
+    rounds: RawRounds,
+    #[serde(default)]
+    part: Vec<Spanned<RawPart>>,
+    #[serde(default)]
+    need: Vec<Need>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawRounds {
+    count: Spanned<RawCount>,
+    order: RawOrder,
+    #[serde(default)]
+    valid: Valid,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCount {
+    full: u32,
+    quick: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawOrder {
+    seed: u64,
+    #[serde(default = "yes")]
+    shuffled_blocks: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn check(name: &str, text: &str) -> Result<Experiment, Complaint> {
+    let raw: RawFile = toml::from_str(text).map_err(|error| of_toml(&error))?;
+    let rounds = rounds(raw.rounds)?;
+    let parts = if raw.part.is_empty() {
+        let whole = RawPart::whole(name, raw.factors, raw.fixed, raw.stop);
+        vec![part::check(whole, 0..text.len())?]
+    } else {
+        no_level_outside_parts(&raw.factors, &raw.fixed)?;
+        raw.part
+            .into_iter()
+            .map(|part| {
+                let span = part.span();
+                part::check(part.into_inner(), span)
+            })
+            .collect::<Result<_, _>>()?
+    };
+    for (n, part) in parts.iter().enumerate() {
+        if parts.iter().take(n).any(|other| other.name == part.name) {
+            let place = text.find(&format!("\"{}\"", part.name)).map_or(0..0, |at| at..at + part.name.len() + 2);
+            return Err(Complaint::new(place, format!("two parts are called {}", part.name), "names tell parts apart"));
+        }
+    }
+    Ok(Experiment {
+        name: name.into(),
+        question: raw.question,
+        study: raw.study,
+        rounds,
+        parts,
+        needs: raw.need,
+        text: text.into(),
+    })
+}
+
+fn rounds(raw: RawRounds) -> Result<Rounds, Complaint> {
+    let span = raw.count.span();
+    let RawCount { full, quick } = raw.count.into_inner();
+    if !(1..=ROUNDS_MAX).contains(&full) || !(1..=ROUNDS_MAX).contains(&quick) {
+        let remedy = format!("each from 1 to {ROUNDS_MAX}");
+        return Err(Complaint::new(span, format!("rounds can't be {full} and {quick}"), remedy));
+    }
+    let RawOrder { seed, shuffled_blocks } = raw.order;
+    Ok(Rounds { full, quick, shuffled: shuffled_blocks, seed, valid: raw.valid })
+}
+
+const ROUNDS_MAX: u32 = 10_000;
+
+fn no_level_outside_parts(factors: &Table, fixed: &Table) -> Result<(), Complaint> {
+    match factors.keys().chain(fixed.keys()).next() {
+        None => Ok(()),
+        Some(name) => {
+            let what = format!("{} stands outside the parts", name.get_ref());
+            Err(Complaint::new(name.span(), what, "a file with [[part]] has its factors in the parts"))
+        }
+    }
+}
+
+/// What the TOML reader and serde complain about, with a guess at what was meant.
+fn of_toml(error: &toml::de::Error) -> Complaint {
+    let span = error.span().unwrap_or(0..0);
+    let message = error.message();
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    match (message.starts_with("unknown field"), quoted.split_first()) {
+        (true, Some((word, known))) => {
+            let near = did_you_mean(word, known.iter().copied());
+            let remedy = near
+                .map_or_else(|| format!("one of: {}", known.join(", ")), |near| format!("did you mean \"{near}\"?"));
+            Complaint::new(span, format!("unknown word \"{word}\""), remedy)
+        }
+        _ => {
+            let mut lines = message.lines();
+            let what = lines.next().unwrap_or("not TOML");
+            Complaint::new(span, what, lines.next().unwrap_or("here"))
+        }
+    }
+}

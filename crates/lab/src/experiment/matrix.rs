@@ -1,0 +1,85 @@
+//! From factors to points: every combination of levels is one.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::settings::{Kind, Settings};
+use super::{Depth, Experiment, Part};
+use crate::store::PointRow;
+
+/// One combination of levels.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Which part it belongs to, by its place in [`Experiment::parts`].
+    pub part: usize,
+    /// The part's name.
+    pub part_name: String,
+    /// What runs.
+    pub kind: Kind,
+    /// The level of each factor.
+    pub factors: BTreeMap<String, Value>,
+    /// Everything in force, factors and defaults included.
+    pub settings: Settings,
+}
+
+impl Point {
+    /// As the store keeps it.
+    #[must_use]
+    pub fn row(&self) -> PointRow {
+        PointRow { part: self.part_name.clone(), factors: self.factors.clone() }
+    }
+
+    /// What it is, for a line of progress: `radio rate_sps=25000000 mode=duplex`.
+    #[must_use]
+    pub fn label(&self) -> String {
+        let level = |(name, level): (&String, &Value)| match level {
+            Value::String(word) => format!(" {name}={word}"),
+            other => format!(" {name}={other}"),
+        };
+        self.part_name.clone() + &self.factors.iter().map(level).collect::<String>()
+    }
+}
+
+impl Experiment {
+    /// All points of a run, part by part; within a part the last factor varies fastest.
+    #[must_use]
+    pub fn points(&self, depth: Depth) -> Vec<Point> {
+        self.parts.iter().enumerate().flat_map(|(n, part)| points(n, part, depth)).collect()
+    }
+
+    /// Rounds of each point.
+    #[must_use]
+    pub fn round_count(&self, depth: Depth) -> u32 {
+        match depth {
+            Depth::Full => self.rounds.full,
+            Depth::Quick => self.rounds.quick,
+        }
+    }
+}
+
+fn points(number: usize, part: &Part, depth: Depth) -> Vec<Point> {
+    let mut combinations = vec![BTreeMap::new()];
+    for factor in &part.factors {
+        let extended = combinations.iter().flat_map(|so_far: &BTreeMap<String, Value>| {
+            factor.levels(depth).iter().map(|level| {
+                let mut one = so_far.clone();
+                one.insert(factor.name.clone(), level.clone());
+                one
+            })
+        });
+        combinations = extended.collect();
+    }
+    let point = |factors: BTreeMap<String, Value>| {
+        let mut given = part.fixed.clone();
+        given.extend(factors.clone());
+        Point {
+            part: number,
+            part_name: part.name.clone(),
+            kind: part.kind,
+            factors,
+            settings: Settings::complete(given, part.kind),
+        }
+    };
+    combinations.into_iter().map(point).collect()
+}

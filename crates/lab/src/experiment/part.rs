@@ -1,0 +1,244 @@
+//! One part of an experiment: its factors with their levels, and what is the same at every point.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use serde::Deserialize;
+use serde_json::Value;
+use toml::Spanned;
+
+use super::error::Complaint;
+use super::node::{Node, Table};
+use super::settings::{self, ALL, Kind, Setting, did_you_mean};
+use super::{Depth, Stop};
+
+/// A part whose every word was checked.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// Its name.
+    pub name: String,
+    /// What it asks, if it says.
+    pub question: Option<String>,
+    /// What runs at each point.
+    pub kind: Kind,
+    /// What varies.
+    pub factors: Vec<Factor>,
+    /// What does not.
+    pub fixed: BTreeMap<String, Value>,
+    /// When to give up.
+    pub stop: Option<Stop>,
+}
+
+/// What varies, and over what.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Factor {
+    /// The setting.
+    pub name: String,
+    /// Levels of a full run.
+    pub full: Vec<Value>,
+    /// Levels of a quick run.
+    pub quick: Vec<Value>,
+}
+
+impl Factor {
+    /// The levels of a run.
+    #[must_use]
+    pub fn levels(&self, depth: Depth) -> &[Value] {
+        match depth {
+            Depth::Full => &self.full,
+            Depth::Quick => &self.quick,
+        }
+    }
+}
+
+/// A part as the file has it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RawPart {
+    name: String,
+    question: Option<String>,
+    #[serde(default)]
+    factors: Table,
+    #[serde(default)]
+    fixed: Table,
+    stop: Option<Spanned<Stop>>,
+}
+
+impl RawPart {
+    /// A file without parts is one.
+    pub(super) fn whole(name: &str, factors: Table, fixed: Table, stop: Option<Spanned<Stop>>) -> RawPart {
+        RawPart { name: name.into(), question: None, factors, fixed, stop }
+    }
+}
+
+pub(super) fn check(mut raw: RawPart, span: Range<usize>) -> Result<Part, Complaint> {
+    let (kind, mut options) = workload(&mut raw.fixed, span.clone())?;
+    options.append(&mut raw.fixed);
+    let mut fixed = BTreeMap::new();
+    for (name, value) in &options {
+        let setting = setting(name, kind)?;
+        let place = value.span();
+        match value.get_ref() {
+            Node::Leaf(leaf) => fixed.insert(setting.name.to_owned(), accept(setting, leaf, place)?),
+            other => {
+                let what = format!("{} is {}, and fixed", setting.name, other.what());
+                return Err(Complaint::new(place, what, "what has several levels stands in [factors]"));
+            }
+        };
+    }
+    let mut factors = Vec::new();
+    for (name, value) in &raw.factors {
+        let setting = setting(name, kind)?;
+        if fixed.contains_key(setting.name) {
+            let what = format!("{} is both a factor and fixed", setting.name);
+            return Err(Complaint::new(name.span(), what, "one of the two"));
+        }
+        factors.push(factor(setting, value)?);
+    }
+    complete(kind, &factors, &fixed, span)?;
+    let stop = raw.stop.map(|stop| ascending(stop, &factors)).transpose()?;
+    Ok(Part { name: raw.name, question: raw.question, kind, factors, fixed, stop })
+}
+
+/// Takes the workload's table out of `fixed`: its kind, and its options.
+fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Complaint> {
+    let kinds = || Kind::ALL.map(|(name, _)| name);
+    let remedy = format!("fixed.workload = {{ kind = \"...\" }}, one of: {}", kinds().join(", "));
+    let missing = || Complaint::new(part.start..part.start, "no workload", remedy.clone());
+    let key = fixed.keys().find(|key| key.get_ref() == "workload").cloned().ok_or_else(missing)?;
+    let node = fixed.remove(&key).ok_or_else(missing)?;
+    let span = node.span();
+    let Node::Table(mut options) = node.into_inner() else {
+        return Err(Complaint::new(span, "the workload is no table", remedy));
+    };
+    let key = options.keys().find(|key| key.get_ref() == "kind").cloned();
+    let Some(kind) = key.and_then(|key| options.remove(&key)) else {
+        return Err(Complaint::new(span, "a workload without a kind", remedy));
+    };
+    let (place, name) = (kind.span(), kind.into_inner());
+    let name = match &name {
+        Node::Leaf(Value::String(name)) => name.as_str(),
+        _ => "",
+    };
+    match Kind::ALL.iter().find(|(known, _)| *known == name) {
+        Some((_, kind)) => Ok((*kind, options)),
+        None => {
+            let near = did_you_mean(name, kinds()).map(|near| format!("did you mean \"{near}\"?"));
+            let remedy = near.unwrap_or_else(|| format!("one of: {}", kinds().join(", ")));
+            Err(Complaint::new(place, format!("unknown workload \"{name}\""), remedy))
+        }
+    }
+}
+
+/// The row of a name, if this workload knows it.
+fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Complaint> {
+    let known = || ALL.iter().filter(|setting| setting.of.contains(&kind)).map(|setting| setting.name);
+    let complain = |what: String| {
+        let near = did_you_mean(name.get_ref(), known()).map(|near| format!("did you mean \"{near}\"?"));
+        let remedy = near
+            .unwrap_or_else(|| format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", ")));
+        Complaint::new(name.span(), what, remedy).help("`takt experiment factors` lists all. Nothing was run.")
+    };
+    match settings::find(name.get_ref()) {
+        None => Err(complain(format!("unknown factor \"{}\"", name.get_ref()))),
+        Some(setting) if !setting.of.contains(&kind) => {
+            Err(complain(format!("{} means nothing to a {} workload", setting.name, kind.name())))
+        }
+        Some(setting) => Ok(setting),
+    }
+}
+
+fn accept(setting: &Setting, value: &Value, place: Range<usize>) -> Result<Value, Complaint> {
+    setting.accept(value).map_err(|(what, remedy)| Complaint::new(place, what, remedy))
+}
+
+/// A list of levels, or `{ full = [...], quick = [...] }`.
+fn factor(setting: &Setting, value: &Spanned<Node>) -> Result<Factor, Complaint> {
+    let name = setting.name.to_owned();
+    let refuse = |what: &str| {
+        let remedy = format!("{} = [...], or {{ full = [...], quick = [...] }}", setting.name);
+        Complaint::new(value.span(), format!("{} is {what}, and a factor", setting.name), remedy)
+    };
+    let by_depth = match value.get_ref() {
+        Node::List(_) => {
+            let full = levels(setting, value)?;
+            return Ok(Factor { name, quick: full.clone(), full });
+        }
+        Node::Table(by_depth) => by_depth,
+        Node::Leaf(_) => return Err(refuse("a single value")),
+    };
+    let of = |depth: &str| by_depth.iter().find(|(key, _)| key.get_ref() == depth).map(|(_, levels)| levels);
+    let (Some(full), 1..=2) = (of("full"), by_depth.len()) else { return Err(refuse("a table")) };
+    let quick = match (of("quick"), by_depth.len()) {
+        (Some(quick), 2) => quick,
+        (None, 1) => full,
+        _ => return Err(refuse("a table")),
+    };
+    Ok(Factor { name, full: levels(setting, full)?, quick: levels(setting, quick)? })
+}
+
+fn levels(setting: &Setting, list: &Spanned<Node>) -> Result<Vec<Value>, Complaint> {
+    let remedy = format!("{} = [...] with at least one level", setting.name);
+    let Node::List(nodes) = list.get_ref() else {
+        return Err(Complaint::new(list.span(), format!("the levels of {} are no list", setting.name), remedy));
+    };
+    let mut levels = Vec::new();
+    for node in nodes {
+        let Node::Leaf(leaf) = node.get_ref() else {
+            let what = format!("a level of {} is {}", setting.name, node.get_ref().what());
+            return Err(Complaint::new(node.span(), what, "a single value"));
+        };
+        let level = accept(setting, leaf, node.span())?;
+        if levels.contains(&level) {
+            let what = format!("{} has the level {level} twice", setting.name);
+            return Err(Complaint::new(node.span(), what, "each level once: rounds are what repeats it"));
+        }
+        levels.push(level);
+    }
+    if levels.is_empty() {
+        return Err(Complaint::new(list.span(), format!("{} has no level", setting.name), remedy));
+    }
+    Ok(levels)
+}
+
+/// Everything without a default is set.
+fn complete(
+    kind: Kind,
+    factors: &[Factor],
+    fixed: &BTreeMap<String, Value>,
+    part: Range<usize>,
+) -> Result<(), Complaint> {
+    let is_set = |name: &str| fixed.contains_key(name) || factors.iter().any(|factor| factor.name == name);
+    let required = ALL.iter().filter(|setting| setting.of.contains(&kind) && setting.default.is_none());
+    match required.into_iter().find(|setting| !is_set(setting.name)) {
+        None => Ok(()),
+        Some(setting) => {
+            let what = format!("a {} workload needs {}", kind.name(), setting.name);
+            Err(Complaint::new(part.start..part.start, what, format!("{}: {}", setting.name, setting.about)))
+        }
+    }
+}
+
+fn ascending(stop: Spanned<Stop>, factors: &[Factor]) -> Result<Stop, Complaint> {
+    let span = stop.span();
+    let stop = stop.into_inner();
+    let numeric = |factor: &&Factor| factor.full.iter().all(Value::is_number);
+    let able: Vec<&str> = factors.iter().filter(numeric).map(|factor| factor.name.as_str()).collect();
+    if !able.contains(&stop.ascending.as_str()) {
+        let what = format!("{} is no factor of this part that has numbers", stop.ascending);
+        let remedy = if able.is_empty() {
+            "without such a factor, no stop".into()
+        } else {
+            format!("one of: {}", able.join(", "))
+        };
+        return Err(Complaint::new(span, what, remedy));
+    }
+    if !(stop.lost_share_above > 0.0 && stop.lost_share_above < 1.0) || stop.levels == 0 {
+        return Err(Complaint::new(
+            span,
+            "this never stops, or always",
+            "a share between 0 and 1, and at least 1 level",
+        ));
+    }
+    Ok(stop)
+}

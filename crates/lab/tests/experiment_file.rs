@@ -1,0 +1,145 @@
+//! Files that can't be run are refused whole, with the place and what would be right.
+
+use miette::{GraphicalReportHandler, GraphicalTheme};
+use serde_json::json;
+use takt_lab::experiment::{Depth, Experiment};
+
+const GOOD: &str = r#"question = "Where does it begin to lose?"
+
+[factors]
+mode     = ["rx", "duplex"]
+rate_sps = { full = [1e6, 10e6, 25e6], quick = [25e6] }
+
+[fixed]
+engine   = "socket"
+workload = { kind = "rate", duration = "2s" }
+
+[rounds]
+count = { full = 10, quick = 2 }
+order = { seed = 1 }
+"#;
+
+/// How the program draws the complaint about a file that differs from [`GOOD`] in one place.
+fn complaint(good: &str, bad: &str) -> String {
+    assert!(GOOD.contains(good), "{good}");
+    let text = GOOD.replacen(good, bad, 1);
+    let error = Experiment::parse("my-sweep", &text).expect_err("refused");
+    let mut drawn = String::new();
+    let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(110);
+    handler.render_report(&mut drawn, &error).unwrap();
+    // The first line is miette's own margin.
+    drawn.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_matches('\n').to_owned()
+}
+
+#[test]
+fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
+    let sweep = Experiment::parse("my-sweep", GOOD).unwrap();
+    assert_eq!(sweep.points(Depth::Full).len(), 6);
+    let quick = sweep.points(Depth::Quick);
+    assert_eq!(quick.len(), 2);
+    assert_eq!(quick[1].label(), "my-sweep mode=duplex rate_sps=25000000.0");
+    let settings = serde_json::to_value(&quick[1].settings).unwrap();
+    let expected = json!({
+        "environment": "native", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
+        "warm_up": "500ms", "mode": "duplex", "rate_sps": 25e6, "format": "sc16"
+    });
+    assert_eq!(settings, expected);
+}
+
+#[test]
+fn a_slip_in_a_factors_name_is_shown_where_it_is() {
+    let drawn = complaint("mode     = ", "mdoe     = ");
+    assert_eq!(
+        drawn,
+        r#"  × unknown factor "mdoe"
+   ╭─[my-sweep.toml:4:1]
+ 3 │ [factors]
+ 4 │ mdoe     = ["rx", "duplex"]
+   · ──┬─
+   ·   ╰── did you mean "mode"?
+ 5 │ rate_sps = { full = [1e6, 10e6, 25e6], quick = [25e6] }
+   ╰────
+  help: `takt experiment factors` lists all. Nothing was run."#
+    );
+}
+
+#[test]
+fn a_rate_the_radio_does_not_have_is_shown_with_its_neighbours() {
+    let drawn = complaint("10e6", "22e6");
+    assert_eq!(
+        drawn,
+        r#"  × rate_sps can't be 22000000.0
+   ╭─[my-sweep.toml:5:27]
+ 4 │ mode     = ["rx", "duplex"]
+ 5 │ rate_sps = { full = [1e6, 22e6, 25e6], quick = [25e6] }
+   ·                           ──┬─
+   ·                             ╰── the nearest that an N200 has: 20e6 (100 MHz / 5), 25e6 (100 MHz / 4)
+ 6 │
+   ╰────"#
+    );
+}
+
+/// Each with the place and the two sentences; the drawing is the same for all.
+#[test]
+fn every_other_mistake_has_its_place_and_its_remedy() {
+    for (good, bad, place, what, remedy) in [
+        ("question", "qestion", "1:1", "unknown word \"qestion\"", "did you mean \"question\"?"),
+        ("[fixed]", "[fixt]", "7:2", "unknown word \"fixt\"", "did you mean \"fixed\"?"),
+        ("\"duplex\"", "\"both\"", "4:19", "mode can't be \"both\"", "one of: rx, tx, duplex"),
+        ("\"duplex\"", "\"rx\"", "4:19", "mode has the level \"rx\" twice", "each level once"),
+        ("\"socket\"", "\"sokcet\"", "8:12", "engine can't be \"sokcet\"", "did you mean \"socket\"?"),
+        ("engine   = \"socket\"", "mode = \"rx\"", "4:1", "mode is both a factor and fixed", "one of the two"),
+        ("engine   =", "payload_bytes =", "8:1", "payload_bytes means nothing to a rate workload", "knows:"),
+        ("\"socket\"", "[\"socket\"]", "8:12", "engine is a list, and fixed", "[factors]"),
+        ("[25e6]", "[]", "5:48", "rate_sps has no level", "at least one level"),
+        ("quick = [25e6]", "brief = [25e6]", "5:12", "rate_sps is a table, and a factor", "quick = [...]"),
+        ("[\"rx\", \"duplex\"]", "\"rx\"", "4:12", "mode is a single value, and a factor", "mode = [...]"),
+        ("kind = \"rate\"", "kind = \"rat\"", "9:21", "unknown workload \"rat\"", "did you mean \"rate\"?"),
+        ("kind = \"rate\", ", "", "9:12", "a workload without a kind", "udp, rate, round-trip"),
+        (
+            "duration = \"2s\"",
+            "duration = \"2 parsec\"",
+            "9:40",
+            "duration can't be \"2 parsec\"",
+            "a time up to an hour",
+        ),
+        (", duration = \"2s\"", "", "1:1", "a rate workload needs duration", "what of a round is measured"),
+        ("quick = 2", "quick = 0", "12:9", "rounds can't be 10 and 0", "each from 1 to"),
+        ("seed = 1", "seed = \"x\"", "13:18", "invalid type: string \"x\", expected u64", "here"),
+        ("order =", "oder =", "13:1", "unknown word \"oder\"", "did you mean \"order\"?"),
+        ("question = \"Where", "question = Where", "1:12", "", ""),
+    ] {
+        let text = GOOD.replacen(good, bad, 1);
+        let error = Experiment::parse("my-sweep", &text).expect_err(bad);
+        assert!(error.to_string().starts_with(what), "{bad}: {error}");
+        assert!(error.remedy().contains(remedy), "{bad}: {}", error.remedy());
+        assert_eq!(error.place(), format!("my-sweep.toml:{place}"), "{bad}: {error}");
+    }
+}
+
+#[test]
+fn a_stop_needs_a_factor_that_grows() {
+    let with = |stop: &str| {
+        Experiment::parse("my-sweep", &format!("{GOOD}\n[stop]\n{stop}\n")).map(|e| e.parts[0].stop.clone())
+    };
+    assert!(with("ascending = \"rate_sps\"\nlost_share_above = 0.05").unwrap().is_some());
+    assert!(with("ascending = \"mode\"\nlost_share_above = 0.05").unwrap_err().remedy().contains("one of: rate_sps"));
+    assert!(with("ascending = \"rate_sps\"\nlost_share_above = 1.5").is_err());
+    assert!(with("ascending = \"rate_sps\"\nlost_share_above = 0.05\nlevels = 0").is_err());
+}
+
+#[test]
+fn parts_have_their_own_factors_and_names() {
+    let part = |name: &str| {
+        format!(
+            "[[part]]\nname = \"{name}\"\n[part.factors]\npayload_bytes = [64, 1472]\n[part.fixed]\ndirection = \"to-host\"\nworkload = {{ kind = \"udp\", duration = \"1s\" }}\n"
+        )
+    };
+    let rounds = "question = \"?\"\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+    let two = Experiment::parse("two", &format!("{rounds}{}{}", part("a"), part("b"))).unwrap();
+    assert_eq!(two.points(Depth::Full).len(), 4);
+    let same = Experiment::parse("two", &format!("{rounds}{}{}", part("a"), part("a"))).unwrap_err();
+    assert_eq!(same.to_string(), "two parts are called a");
+    let mixed = format!("question = \"?\"\n[factors]\nmode = [\"rx\"]\n{}{}", &rounds[15..], part("a"));
+    assert!(Experiment::parse("two", &mixed).unwrap_err().to_string().contains("outside the parts"));
+}
