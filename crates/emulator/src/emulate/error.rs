@@ -8,6 +8,7 @@ use takt_host::affinity::AffinityError;
 use takt_host::policy::PolicyError;
 use takt_packet::{EngineError, UnknownEngine};
 
+use crate::fault::FaultError;
 use crate::n200::OptionsError;
 use crate::policy::CidrError;
 
@@ -45,6 +46,9 @@ pub enum EmulateError {
     /// Not a network.
     #[error("networks to send to")]
     Allow(#[from] CidrError),
+    /// Not a fault.
+    #[error("faults")]
+    Fault(#[from] FaultError),
     /// Not an engine.
     #[error("packet engine")]
     Engine(#[from] UnknownEngine),

@@ -17,6 +17,7 @@ use super::broadcast::broadcast_of;
 use super::summary::{Datagrams, DeviceSummary};
 use super::{EmulateError, Options};
 use crate::drive::wall::{BATCH, Driver, Question, Settings};
+use crate::fault::{Fault, Faulty};
 use crate::n200::{self, CLOCK, EepromImages, N200, Signals};
 use crate::policy::{Cidr, Destinations};
 use crate::{Device, Port};
@@ -29,7 +30,7 @@ const FRAME_BYTES: usize = 9000;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the thread drives.
-type Radio = N200;
+type Radio = Faulty<N200>;
 
 /// A radio ready to be started.
 pub(super) struct Plan {
@@ -76,7 +77,10 @@ impl Plan {
             utc_at_tick_0_s: utc_at_boot_s(),
             eeproms: eeprom.as_deref().map(read_eeprom).transpose()?.flatten(),
         };
+        let born = identity.born;
+        let faults = options.faults.iter().map(|text| text.parse()).collect::<Result<Vec<Fault>, _>>()?;
         let device = N200::new(identity, silent()).map_err(|source| EmulateError::Identity { addr, source })?;
+        let device = Faulty::new(device, faults, born, CLOCK);
         Ok(Plan {
             addr,
             engine: options.engine.parse()?,
@@ -132,10 +136,10 @@ impl Station {
         let (addr, hears_broadcast) = (self.addr, self.hears_broadcast);
         self.ask(move |device, lag, counters| DeviceSummary {
             addr,
-            serial: device.eeproms().motherboard().serial.as_str().to_owned(),
+            serial: device.device().eeproms().motherboard().serial.as_str().to_owned(),
             hears_broadcast,
-            radio: device.report(),
-            faults: std::collections::BTreeMap::new(),
+            radio: device.device().report(),
+            faults: device.injected(),
             lag,
             datagrams: Datagrams::from(counters),
         })
@@ -145,7 +149,7 @@ impl Station {
     pub(super) fn keep_eeprom(&mut self) -> Result<(), EmulateError> {
         let Some(path) = &self.eeprom else { return Ok(()) };
         let (writes, images) =
-            self.ask(|device, _, _| (device.report().control.eeprom_writes, device.eeproms().clone()))?;
+            self.ask(|radio, _, _| (radio.device().eeprom_writes(), radio.device().eeproms().clone()))?;
         if writes != self.kept_writes {
             write_whole(path, &images.to_bytes())
                 .map_err(|source| EmulateError::Eeprom { path: path.clone(), source })?;

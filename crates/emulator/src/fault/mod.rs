@@ -1,6 +1,55 @@
-//! Faults.
+//! Faults on purpose: named, seeded, scripted, and counted one for one.
+//!
+//! A fault is a line of text, so that a test, an experiment file and a command line say the same thing:
+//!
+//! ```text
+//! KIND:STREAM,WHEN[,key=value ...]
+//!
+//! lose:rx,every=1000            each 1000th sample packet to the host is lost
+//! lose:tx,at=5000,run=3         the 5000th sample packet from the host and the two after it
+//! lose:rx,p=0.001,seed=7        each with this chance; the same seed loses the same packets
+//! delay:rx,every=100,by=2ms     held back; what comes after overtakes it
+//! reorder:tx,every=500          changes places with the next one
+//! duplicate:acks,every=10       comes twice
+//! corrupt:rx,every=50,where=payload     a bit flips (payload, header) or the end is missing (length)
+//! overflow:rx,at=3s,for=1ms     the wire is blocked: an N200 stops and says so
+//! stall:all,at=3s,for=1s        nothing passes, in no direction
+//! reboot:at=5s,for=2s           gone for two seconds, then as after power-up
+//! ```
+//!
+//! WHEN is one of `every=N`, `at=N` (the N-th datagram of the stream, the first is 1), `at=TIME` (the first datagram at or
+//! after this time) and `p=P`. `after=N` or `after=TIME` leaves the beginning alone, `limit=N` ends it. Times count from
+//! the moment the device was switched on.
+//!
+//! | stream | datagrams |
+//! | --- | --- |
+//! | `rx`, `rx0`, `rx1` | sample packets to the host, of both receive DSPs or one |
+//! | `messages` | inline messages on the receive ports |
+//! | `tx` | sample packets from the host |
+//! | `flow`, `events` | flow control and async messages of the transmit DSP |
+//! | `requests`, `control` | on the control port, from and to the host |
+//! | `commands`, `acks` | on the register FIFO, from and to the host |
+//! | `gps` | sentences of the GPSDO |
+//! | `all` | everything |
+//!
+//! [`Faulty`] injects them around any device. Of several faults that would strike the same datagram the first one does;
+//! the others have seen it nevertheless.
+
+mod error;
+mod faulty;
+mod hold;
+mod script;
+mod spec;
+mod stream;
+
+pub use error::FaultError;
+pub use faulty::Faulty;
+pub use spec::{Damage, Fault, Kind, When};
+pub use stream::Stream;
+
 use takt_base::Tick;
-/// A device that can be switched off and on.
+
+/// A device that can be switched off and on again.
 pub trait PowerCycle {
     /// Starts again as after power-up, at this tick.
     fn power_cycle(&mut self, now: Tick);

@@ -143,6 +143,12 @@ impl N200 {
         self.eeproms.images()
     }
 
+    /// Bytes written to its EEPROMs since it was switched on.
+    #[must_use]
+    pub fn eeprom_writes(&self) -> u64 {
+        self.eeproms.written
+    }
+
     /// The last SPI transactions, at most 64, the oldest first.
     pub fn spi_log(&self) -> impl Iterator<Item = SpiWrite> {
         self.spi.log()

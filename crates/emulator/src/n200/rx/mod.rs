@@ -273,8 +273,9 @@ impl RxDsp {
         out: &mut dyn Outbox,
     ) {
         let message = RxMessage { count: self.count, stream_id: self.registers.stream_id, tick: time, event };
+        let due = if self.retry.is_some() { now } else { at };
         let sent = match around.to {
-            Some(to) => out.send(at, self.port, to, &mut |frame| message.write(frame).unwrap_or(0)),
+            Some(to) => out.send(due, self.port, to, &mut |frame| message.write(frame).unwrap_or(0)),
             None => Sent::Taken,
         };
         match sent {

@@ -1,0 +1,319 @@
+//! A device with faults around it: to its driver just another device.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+
+use takt_base::{Tick, TickRate, Ticks};
+
+use super::PowerCycle;
+use super::hold::{Hold, Way};
+use super::script::Script;
+use super::spec::{Damage, Fault, Kind};
+use super::stream::Stream;
+use crate::{Device, Outbox, Port, Sent};
+
+/// Largest datagram that can be struck, bytes.
+const FRAME_BYTES: usize = 9000;
+/// A datagram that waits for its successor waits no longer than this: 10 ms at 100 MHz.
+const REORDER_WAIT: Ticks = Ticks(1_000_000);
+/// What counts as the header of a datagram that is damaged.
+const HEADER_BYTES: usize = 16;
+
+/// A device, and faults between it and its hosts. Without faults it costs a comparison a call.
+pub struct Faulty<D> {
+    device: D,
+    between: Between,
+    /// While it is rebooting: until when.
+    away: Option<Tick>,
+    /// Reboots still to come, the last one first: begin, end, which fault.
+    reboots: Vec<(Tick, Tick, usize)>,
+}
+
+/// What lies between device and hosts.
+struct Between {
+    scripts: Vec<Script>,
+    hold: Hold,
+    frame: Vec<u8>,
+    /// Until when the output of the receive ports is blocked.
+    blocked: [Tick; 2],
+    /// Some fault strikes what leaves the device.
+    outwards: bool,
+}
+
+/// What is to become of a datagram.
+enum Fate {
+    Pass,
+    Lost,
+    Blocked,
+    Twice,
+}
+
+impl<D: Device + PowerCycle> Faulty<D> {
+    /// Puts faults around a device that is switched on at `born` and whose counter runs at `rate`.
+    #[must_use]
+    pub fn new(device: D, faults: Vec<Fault>, born: Tick, rate: TickRate) -> Faulty<D> {
+        let scripts: Vec<_> = faults.into_iter().map(|f| Script::new(f, born, |span| rate.ticks_in(span))).collect();
+        let inwards = |stream| matches!(stream, Stream::Tx | Stream::Requests | Stream::Commands);
+        let outwards = scripts.iter().any(|script| !inwards(script.fault.stream));
+        let reboots = scripts.iter().enumerate().filter(|(_, s)| matches!(s.fault.kind, Kind::Reboot { .. }));
+        let mut reboots: Vec<_> =
+            reboots.filter_map(|(n, script)| script.begins().map(|begin| (begin, begin + script.span(), n))).collect();
+        reboots.sort_unstable();
+        reboots.reverse();
+        let frame = vec![0; if scripts.is_empty() { 0 } else { FRAME_BYTES }];
+        let between = Between { scripts, hold: Hold::default(), frame, blocked: [Tick(0); 2], outwards };
+        Faulty { device, between, away: None, reboots }
+    }
+
+    /// How often each fault struck, by its text: datagrams lost, held, doubled, damaged; for `overflow` and `reboot`,
+    /// times.
+    #[must_use]
+    pub fn injected(&self) -> BTreeMap<String, u64> {
+        let mut counts = BTreeMap::new();
+        for script in &self.between.scripts {
+            *counts.entry(script.fault.to_string()).or_insert(0) += script.injected;
+        }
+        counts
+    }
+
+    /// The device itself.
+    #[must_use]
+    pub fn device(&self) -> &D {
+        &self.device
+    }
+
+    /// Brings everything to `now`, in order.
+    fn catch_up(&mut self, now: Tick, out: &mut dyn Outbox) {
+        while let Some(at) = self.next_own().filter(|&at| at <= now) {
+            self.advance_device(at, out);
+            self.switch(at);
+            self.release(at, out);
+        }
+        self.advance_device(now, out);
+    }
+
+    /// When something happens next that is not the device's.
+    fn next_own(&self) -> Option<Tick> {
+        let switch = self.away.or(self.reboots.last().map(|reboot| reboot.0));
+        switch.into_iter().chain(self.between.hold.next_due()).min()
+    }
+
+    fn advance_device(&mut self, now: Tick, out: &mut dyn Outbox) {
+        if self.away.is_none() {
+            self.device.advance(now, &mut Struck { between: &mut self.between, out });
+        }
+    }
+
+    /// Begins or ends a reboot that is due.
+    fn switch(&mut self, now: Tick) {
+        if self.away.is_some_and(|end| end <= now) {
+            self.away = None;
+            self.device.power_cycle(now);
+        }
+        while let Some((_, end, fault)) = self.reboots.pop_if(|reboot| reboot.0 <= now) {
+            self.away = Some(self.away.unwrap_or(end).max(end));
+            if let Some(script) = self.between.scripts.get_mut(fault) {
+                script.injected += 1;
+            }
+        }
+    }
+
+    /// Lets go what was held until now.
+    fn release(&mut self, now: Tick, out: &mut dyn Outbox) {
+        while let Some(held) = self.between.hold.pop_due(now) {
+            match held.way {
+                Way::Out(port, to) => pass(held.due, port, to, &held.bytes, out),
+                Way::In(port, from) => self.deliver(held.due, port, from, &held.bytes, out),
+            }
+            self.between.hold.done(held.bytes);
+        }
+    }
+
+    fn deliver(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
+        if self.away.is_none() {
+            self.device.datagram(now, port, from, bytes, &mut Struck { between: &mut self.between, out });
+        }
+    }
+
+    /// A datagram from a host, when there are faults.
+    fn struck(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
+        let stream = Stream::arriving(port, bytes);
+        let mut frame = std::mem::take(&mut self.between.frame);
+        let len = bytes.len().min(frame.len());
+        frame[..len].copy_from_slice(&bytes[..len]);
+        let (fate, len) = self.between.fate(now, stream, Way::In(port, from), &mut frame[..len]);
+        let times = match fate {
+            Fate::Pass => 1,
+            Fate::Twice => 2,
+            Fate::Lost | Fate::Blocked => 0,
+        };
+        for _ in 0..times {
+            self.deliver(now, port, from, &frame[..len], out);
+        }
+        self.between.frame = frame;
+        while let Some(held) = self.between.successor_passed(stream, &fate) {
+            self.deliver(now, port, from, &held.bytes, out);
+            self.between.hold.done(held.bytes);
+        }
+    }
+}
+
+impl<D: Device + PowerCycle> Device for Faulty<D> {
+    fn ports(&self) -> &[Port] {
+        self.device.ports()
+    }
+
+    fn datagram(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
+        if self.between.scripts.is_empty() {
+            return self.device.datagram(now, port, from, bytes, out);
+        }
+        self.catch_up(now, out);
+        if self.away.is_none() {
+            self.struck(now, port, from, bytes, out);
+        }
+    }
+
+    fn refused(&mut self, now: Tick, port: Port, by: SocketAddr) {
+        if self.away.is_none() {
+            self.device.refused(now, port, by);
+        }
+    }
+
+    fn advance(&mut self, now: Tick, out: &mut dyn Outbox) {
+        if self.between.scripts.is_empty() {
+            return self.device.advance(now, out);
+        }
+        self.catch_up(now, out);
+    }
+
+    fn deadline(&self) -> Option<Tick> {
+        let device = self.device.deadline().filter(|_| self.away.is_none());
+        device.into_iter().chain(self.next_own()).min()
+    }
+}
+
+/// The device's outbox while there are faults.
+struct Struck<'a> {
+    between: &'a mut Between,
+    out: &'a mut dyn Outbox,
+}
+
+impl Outbox for Struck<'_> {
+    fn send(&mut self, due: Tick, from: Port, to: SocketAddr, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
+        if !self.between.outwards {
+            return self.out.send(due, from, to, fill);
+        }
+        if self.between.is_blocked(due, from) {
+            return Sent::NoRoom;
+        }
+        let mut frame = std::mem::take(&mut self.between.frame);
+        let len = fill(&mut frame).min(frame.len());
+        let stream = Stream::leaving(from, &frame[..len]);
+        let (fate, len) = self.between.fate(due, stream, Way::Out(from, to), &mut frame[..len]);
+        match fate {
+            Fate::Pass => pass(due, from, to, &frame[..len], self.out),
+            Fate::Twice => {
+                pass(due, from, to, &frame[..len], self.out);
+                pass(due, from, to, &frame[..len], self.out);
+            }
+            Fate::Lost | Fate::Blocked => {}
+        }
+        self.between.frame = frame;
+        while let Some(held) = self.between.successor_passed(stream, &fate) {
+            pass(due, from, to, &held.bytes, self.out);
+            self.between.hold.done(held.bytes);
+        }
+        if matches!(fate, Fate::Blocked) { Sent::NoRoom } else { Sent::Taken }
+    }
+}
+
+fn pass(due: Tick, from: Port, to: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
+    // A wire that is really blocked loses what is already under way.
+    let _ = out.send(due, from, to, &mut |frame| match frame.get_mut(..bytes.len()) {
+        Some(room) => {
+            room.copy_from_slice(bytes);
+            bytes.len()
+        }
+        None => 0,
+    });
+}
+
+impl Between {
+    fn is_blocked(&self, now: Tick, from: Port) -> bool {
+        rx_index(from).is_some_and(|n| now < self.blocked[n])
+    }
+
+    /// What becomes of a datagram, and how long it is afterwards. It is damaged in place.
+    fn fate(&mut self, now: Tick, stream: Stream, way: Way, bytes: &mut [u8]) -> (Fate, usize) {
+        let mut first = None;
+        for (n, script) in self.scripts.iter_mut().enumerate() {
+            if first.is_some() {
+                // It has seen the datagram; what it would have done is not done, and not counted.
+                let before = script.injected;
+                script.strikes(now, stream);
+                script.injected = before;
+            } else if script.strikes(now, stream) {
+                first = Some(n);
+            }
+        }
+        let Some((n, script)) = first.and_then(|n| self.scripts.get_mut(n).map(|script| (n, script))) else {
+            return (Fate::Pass, bytes.len());
+        };
+        let mut len = bytes.len();
+        let held = match script.fault.kind {
+            Kind::Lose { .. } | Kind::Stall { .. } | Kind::Reboot { .. } => return (Fate::Lost, len),
+            Kind::Duplicate => return (Fate::Twice, len),
+            Kind::Overflow { .. } => {
+                if let Way::Out(port, _) = way
+                    && let Some(n) = rx_index(port)
+                {
+                    self.blocked[n] = now + script.span();
+                }
+                return (Fate::Blocked, len);
+            }
+            Kind::Corrupt { damage } => {
+                len = script.damage(damage, bytes);
+                return (Fate::Pass, len);
+            }
+            Kind::Delay { .. } => self.hold.push(now + script.span(), None, way, bytes),
+            Kind::Reorder => self.hold.push(now + REORDER_WAIT, Some(n), way, bytes),
+        };
+        if held {
+            return (Fate::Lost, len);
+        }
+        script.injected -= 1;
+        (Fate::Pass, len)
+    }
+
+    /// After a datagram of this stream: one that was waiting for it. A datagram that was itself held is nobody's
+    /// successor.
+    fn successor_passed(&mut self, stream: Stream, fate: &Fate) -> Option<super::hold::Held> {
+        if matches!(fate, Fate::Lost | Fate::Blocked) {
+            return None;
+        }
+        let Between { scripts, hold, .. } = self;
+        let mut waiting = scripts.iter().enumerate().filter(|(_, script)| script.fault.stream.holds(stream));
+        waiting.find_map(|(n, _)| hold.pop_swap(n))
+    }
+}
+
+impl Script {
+    /// Damages a datagram; returns how long it is then.
+    fn damage(&mut self, damage: Damage, bytes: &mut [u8]) -> usize {
+        let header = HEADER_BYTES.min(bytes.len());
+        let range = match damage {
+            Damage::Header => 0..header,
+            Damage::Payload => header..bytes.len(),
+            Damage::Length => return bytes.len() / 2,
+        };
+        let bit = self.below(8 * range.len());
+        if let Some(byte) = bytes.get_mut(range).and_then(|part| part.get_mut(bit / 8)) {
+            *byte ^= 1 << (bit % 8);
+        }
+        bytes.len()
+    }
+}
+
+fn rx_index(port: Port) -> Option<usize> {
+    takt_wire::n200::ports::RX.iter().position(|&rx| rx == port.0)
+}
