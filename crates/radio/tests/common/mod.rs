@@ -52,12 +52,20 @@ impl Net for SimNet {
     }
 }
 
+/// Host time at which every world begins and its radio is switched on.
+const START: MonoNs = MonoNs(1_234_567_000);
+/// The same on the radio's free-running counter.
+pub const BORN_TICK: u64 = START.0 / 10;
+
+/// Whether a datagram of a receive port carries samples.
+pub fn is_samples(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&0x14)
+}
+
 /// A world with one N200 that hears `source`.
 pub fn world_with(options: Options, signals: Signals) -> Arc<SimNet> {
-    let start = MonoNs(1_234_567_000);
-    let world = World::starting_at(start, LATENCY);
-    let born = CLOCK.ticks_in_ns(u128::from(start.0));
-    let device = Device::new(Options { born: Tick(born.0), ..options }, signals).expect("an N200");
+    let world = World::starting_at(START, LATENCY);
+    let device = Device::new(Options { born: Tick(BORN_TICK), ..options }, signals).expect("an N200");
     world.add(ADDR, CLOCK, device);
     Arc::new(SimNet { world, script: Arc::default() })
 }
@@ -77,6 +85,10 @@ impl SimNet {
 
     pub fn report(&self) -> N200Report {
         self.world.device(ADDR, |device: &mut Device| device.report())
+    }
+
+    pub fn now_ns(&self) -> u64 {
+        self.now().0
     }
 
     pub fn after(&self, span: Duration) -> MonoNs {

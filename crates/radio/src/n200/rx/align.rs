@@ -41,7 +41,8 @@ impl RxStreamer {
         }
         let room = sink.room();
         let mut filled = 0;
-        let mut first = None;
+        // Where the stream stands as the call begins, unless it has no position yet: then its first sample tells.
+        let mut first = self.at;
         let event = loop {
             if let Some(event) = self.pending.take() {
                 break Some(event);
@@ -90,10 +91,11 @@ impl RxStreamer {
     fn step(&mut self) -> Step {
         let from = self.at.unwrap_or(0).max(self.floor);
         let jump = self.restart.is_some();
+        let next_run = self.plan.queued().next().and_then(|run| run.first);
         let (mut latest, mut least) = (0, u64::MAX);
         let (mut starved, mut retimed) = (false, false);
         for channel in 0..self.lanes.len() {
-            match self.lanes[channel].head(from, jump) {
+            match self.lanes[channel].head(from, jump, next_run) {
                 Head::Message { tick, event } => return self.message(channel as u8, tick, event),
                 Head::Empty => starved = true,
                 Head::Retimed => retimed = true,
@@ -176,15 +178,16 @@ impl RxStreamer {
         let lost = resume.saturating_sub(self.reached) / self.ticks_per_sample;
         self.at = Some(resume);
         self.reached = resume;
-        let missing = self.lanes.iter().map(|lane| lane.tally().missing).sum();
-        let datagrams = missing - self.missing_told;
-        self.missing_told = missing;
         let event = match self.restart.take() {
             Some(restart) => RxEvent::Overflow { channel: restart.channel(), lost },
             None => {
-                let told = |lane: &super::lane::Lane| lane.tally().missing > 0;
-                let channel = self.lanes.iter().position(told).unwrap_or(0) as u8;
-                RxEvent::Dropped { channel, datagrams, lost }
+                let (mut first, mut datagrams) = (None, 0);
+                for (channel, lane) in self.lanes.iter_mut().enumerate() {
+                    let missing = lane.miss(resume);
+                    datagrams += missing;
+                    first = first.or((missing > 0).then_some(channel as u8));
+                }
+                RxEvent::Dropped { channel: first.unwrap_or(0), datagrams, lost }
             }
         };
         if end.is_some() {
@@ -199,11 +202,7 @@ impl RxStreamer {
         let end = self.plan.current()?.end(self.ticks_per_sample)?;
         self.at?;
         let overdue = self.anchor.host_at(Tick(end)) + TAIL_OVERDUE;
-        (now >= overdue && self.restart.is_none()).then(|| {
-            let lost = end.saturating_sub(self.reached) / self.ticks_per_sample;
-            self.missing_told += lost.div_ceil(self.samples_per_datagram);
-            self.bridge(end)
-        })
+        (now >= overdue && self.restart.is_none()).then(|| self.bridge(end))
     }
 
     /// Converts `take` samples of every channel. `true`: a burst ended with them.

@@ -219,10 +219,11 @@ impl Lane {
         room[..len].copy_from_slice(&bytes[..len]);
     }
 
-    /// What is next. Samples before `from` are skipped. `jump`: a gap of any length is expected.
-    pub(super) fn head(&mut self, from: u64, jump: bool) -> Head {
+    /// What is next. Samples before `from` are skipped. `jump`: a gap of any length is expected. `next_run`: where the run
+    /// after this one begins, if one is queued.
+    pub(super) fn head(&mut self, from: u64, jump: bool, next_run: Option<u64>) -> Head {
         loop {
-            let mut block = match self.items.front() {
+            let block = match self.items.front() {
                 None => return Head::Empty,
                 Some(&Item::Message { tick, event }) => {
                     self.pop();
@@ -231,8 +232,12 @@ impl Lane {
                 Some(Item::Block(block)) => *block,
             };
             if !block.believed {
-                match self.judge(&block, from, jump) {
-                    Verdict::Believed => block = self.believe(block, jump),
+                let verdict = match next_run {
+                    Some(first) if block.tick == first => Verdict::Believed,
+                    _ => self.judge(&block, from, jump),
+                };
+                match verdict {
+                    Verdict::Believed => self.believe(),
                     Verdict::Stale => {
                         self.tally.stale += 1;
                         self.pop();
@@ -287,25 +292,39 @@ impl Lane {
         }
     }
 
+    /// The head block's time stamp holds.
+    fn believe(&mut self) {
+        if let Some(Item::Block(block)) = self.items.front_mut() {
+            block.believed = true;
+        }
+    }
+
     fn whole_datagrams(&self, gap_ticks: u64) -> Option<u64> {
         let datagram = self.shape.datagram_ticks();
         gap_ticks.is_multiple_of(datagram).then(|| gap_ticks / datagram)
     }
 
-    /// Notes that the head block's time stamp holds, and what is missing before it.
-    fn believe(&mut self, mut block: Block, jump: bool) -> Block {
-        let gap = block.tick.saturating_sub(self.next_tick.unwrap_or(block.tick));
-        if gap > 0 && !jump {
-            let counted = u64::from(block.count.wrapping_sub(self.next_count) & 15);
-            self.tally.missing += gap.div_ceil(self.shape.datagram_ticks());
+    /// Counts what is missing up to `until`, where the stream goes on, or up to the head block if that is earlier; returns
+    /// how many datagrams.
+    pub(super) fn miss(&mut self, until: u64) -> u64 {
+        let (end, count) = match self.items.front() {
+            Some(Item::Block(head)) if head.tick <= until => (head.tick, Some(head.count)),
+            _ => (until, None),
+        };
+        let gap = end.saturating_sub(self.next_tick.unwrap_or(end));
+        if gap == 0 {
+            return 0;
+        }
+        let missing = gap.div_ceil(self.shape.datagram_ticks());
+        if let Some(count) = count {
+            let counted = u64::from(count.wrapping_sub(self.next_count) & 15);
             let agrees = self.whole_datagrams(gap).is_some_and(|missing| missing % 16 == counted);
             self.tally.uncorroborated += u64::from(!agrees);
+            self.next_count = count;
         }
-        block.believed = true;
-        if let Some(head) = self.items.front_mut() {
-            *head = Item::Block(block);
-        }
-        block
+        self.next_tick = Some(end);
+        self.tally.missing += missing;
+        missing
     }
 
     /// The wire bytes of the head block's samples that are left.

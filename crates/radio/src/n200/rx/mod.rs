@@ -77,8 +77,6 @@ pub struct RxStreamer {
     stopping: bool,
     /// An event that came together with another.
     pending: Option<RxEvent>,
-    /// Missing datagrams that events have told of.
-    missing_told: u64,
     last_read: Option<MonoNs>,
     batch_was_full: bool,
     tally: Tally,
@@ -194,7 +192,6 @@ impl N200 {
             told: 0,
             stopping: false,
             pending: None,
-            missing_told: 0,
             last_read: None,
             batch_was_full: false,
             tally: Tally::default(),
