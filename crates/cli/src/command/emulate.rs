@@ -1,30 +1,219 @@
 //! `takt emulate`: run software radios until stopped.
 
+use std::fmt::Write;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 
-use takt_emulator::emulate::{self, Options};
+use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary};
+use takt_emulator::n200::{Board, OverflowPolicy};
+use takt_packet::EngineError;
 
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
+use crate::story::Story;
 
 /// Arguments.
+///
+/// Options that belong to a radio (serial, name, source, sink, eeprom) may be repeated: the first is that of the first
+/// --addr, and so on. One source or sink alone is that of all radios.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt emulate n200
+  takt emulate n200 --addr 127.0.0.1 --addr 127.0.0.2 --source tone:offset=100k
+  takt emulate n200 --source loopback --sink loopback --fault lose:rx,every=1000 --json
+
+Prints `ready MODEL ADDR` when it listens, runs until Ctrl-C, ends with a summary.")]
 pub struct Args {
     /// Which radio.
     #[arg(value_parser = ["n200"])]
     model: String,
-    /// Where it listens; repeat for several radios.
+    /// Where a radio listens; repeat for several.
     #[arg(long = "addr", value_name = "A", default_value = "127.0.0.1")]
     addrs: Vec<Ipv4Addr>,
+    /// What the receivers hear [default: a tone].
+    #[arg(long = "source", value_name = "S")]
+    sources: Vec<String>,
+    /// Where the transmitted signal goes [default: nowhere].
+    #[arg(long = "sink", value_name = "S")]
+    sinks: Vec<String>,
+    /// A fault to inject, such as lose:rx,every=1000; repeat for several.
+    #[arg(long = "fault", value_name = "F")]
+    faults: Vec<String>,
+    /// Serial number, at most 9 characters [default: EMU001, EMU002, ...].
+    #[arg(long = "serial", value_name = "TEXT")]
+    serials: Vec<String>,
+    /// Name, at most 23 characters.
+    #[arg(long = "name", value_name = "TEXT")]
+    names: Vec<String>,
+    /// Daughterboards: sbx, wbx, basic, lf or none.
+    #[arg(long, value_name = "B", default_value = "sbx")]
+    board: Board,
+    /// Fit a GPSDO.
+    #[arg(long)]
+    gpsdo: bool,
+    /// When the output is blocked: stop as the hardware does, or continue after a gap.
+    #[arg(long, value_name = "P", default_value = "hardware")]
+    overflow: OverflowPolicy,
+    /// A network it may send to, besides loopback, such as 192.168.10.0/24; repeat for several.
+    #[arg(long, value_name = "CIDR")]
+    allow: Vec<String>,
+    /// Keep EEPROM contents in this file between runs.
+    #[arg(long = "eeprom", value_name = "FILE")]
+    eeproms: Vec<PathBuf>,
+    /// Packet engine: socket or mmsg.
+    #[arg(long, value_name = "E", default_value = "mmsg")]
+    engine: String,
+    /// CPUs for the radios' threads, one each.
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    cores: Vec<usize>,
+    /// Run the radios' threads under SCHED_FIFO at this priority.
+    #[arg(long, value_name = "1-99", value_parser = clap::value_parser!(u8).range(1..=99))]
+    priority: Option<u8>,
+    /// Claim another firmware version (12 is right), to see what hosts say.
+    #[arg(long, value_name = "N")]
+    firmware: Option<u32>,
+    /// Claim another FPGA version MAJOR.MINOR (11.1 is right).
+    #[arg(long, value_name = "N.N", value_parser = fpga_version)]
+    fpga: Option<u32>,
+    /// Claim another hardware word, such as 0x0a01 for an N210.
+    #[arg(long, value_name = "HEX", value_parser = hardware_word)]
+    hardware: Option<u16>,
 }
 
 /// Runs radios until SIGINT or SIGTERM.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let options = Options { addrs: args.addrs, ..Options::default() };
-    let summary = emulate::run(&options, &mut |addr| output.line(format!("ready {} {addr}", args.model)), &stop)
-        .map_err(|e| crate::story::Story::new("emulate").why(e))?;
-    output.result(&summary, || format!("{summary:#?}"))?;
+    let model = args.model.clone();
+    let mut ready = |addr| output.line(format!("ready {model} {addr}"));
+    let summary = emulate::run(&args.options(), &mut ready, &stop).map_err(story)?;
+    for device in &summary.devices {
+        if let Some(first) = device.radio.hosts.refused_addresses.first() {
+            output.note(format!(
+                "radio {} did not send to {first}: only loopback and networks named with --allow are permitted",
+                device.addr
+            ));
+        }
+    }
+    output.result(&summary, || text(&summary))?;
     Ok(Answer::Yes)
+}
+
+impl Args {
+    fn options(self) -> Options {
+        Options {
+            addrs: self.addrs,
+            serials: self.serials,
+            names: self.names,
+            sources: self.sources,
+            sinks: self.sinks,
+            eeproms: self.eeproms,
+            faults: self.faults,
+            board: self.board,
+            gpsdo: self.gpsdo,
+            overflow: self.overflow,
+            allow: self.allow,
+            engine: self.engine,
+            cores: self.cores,
+            priority: self.priority,
+            firmware: self.firmware,
+            fpga: self.fpga,
+            hardware: self.hardware,
+        }
+    }
+}
+
+fn fpga_version(text: &str) -> Result<u32, String> {
+    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
+    let parts = major.parse::<u16>().ok().zip(minor.parse::<u16>().ok());
+    let (major, minor) = parts.ok_or("want MAJOR.MINOR, such as 11.1")?;
+    Ok(u32::from(major) << 16 | u32::from(minor))
+}
+
+fn hardware_word(text: &str) -> Result<u16, String> {
+    let digits = text.strip_prefix("0x").unwrap_or(text);
+    u16::from_str_radix(digits, 16).map_err(|_| "want four hexadecimal digits, such as 0x0a10".to_owned())
+}
+
+/// What went wrong, and the flag that mends it.
+fn story(error: EmulateError) -> Story {
+    let fix = match &error {
+        EmulateError::Ports { addr, source: EngineError::PortInUse { .. } } if addr.is_loopback() => {
+            let [a, b, c, d] = addr.octets();
+            let other = Ipv4Addr::new(a, b, c, d.wrapping_add(1).max(1));
+            Some(format!("stop the other program (ss -ulnp 'sport = :49152' names it)\n--addr {other}"))
+        }
+        EmulateError::Ports { source: EngineError::PortInUse { .. }, .. } => {
+            Some("stop the other program (ss -ulnp 'sport = :49152' names it)".to_owned())
+        }
+        EmulateError::Ports { addr, source: EngineError::NotLocal { .. } } => {
+            Some(format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE"))
+        }
+        EmulateError::Priority { source, .. } => {
+            let without = "leave --priority away";
+            Some(source.fix().map_or_else(|| without.to_owned(), |fix| format!("{fix}\n{without}")))
+        }
+        EmulateError::ForeignEeprom { .. } => {
+            Some("--eeprom with another file; one that is not there yet is made".to_owned())
+        }
+        EmulateError::TooMany { what, .. } => Some(format!("one --addr for each {what}")),
+        EmulateError::Addresses { .. } => Some("one --addr for each radio, all different".to_owned()),
+        _ => None,
+    };
+    let story = Story::new("the radios can't run").why(error);
+    match fix {
+        Some(fix) => story.fix(fix),
+        None => story,
+    }
+}
+
+fn text(summary: &Summary) -> String {
+    let mut out = String::new();
+    for device in &summary.devices {
+        describe(&mut out, device, summary.duration_s);
+    }
+    let lag = &summary.lag;
+    // Writing to a string can't be refused.
+    let _ = writeln!(
+        out,
+        "own lag  half within {} us, 99.9 % within {} us, longest {} us; {} of {} datagrams over {} us, {} never left",
+        lag.p50_us, lag.p99_9_us, lag.max_us, lag.over_limit, lag.datagrams, lag.limit_us, lag.unsent
+    );
+    out
+}
+
+fn describe(out: &mut String, device: &DeviceSummary, duration_s: f64) {
+    let DeviceSummary { addr, serial, radio, .. } = device;
+    let _ = writeln!(out, "n200 {addr}, serial {serial}, {duration_s:.1} s");
+    let _ = writeln!(out, "  {:<9} {:>12} {:>16}   events", "", "packets", "samples");
+    for (n, rx) in radio.rx.iter().enumerate() {
+        let _ = writeln!(
+            out,
+            "  receive {n} {:>12} {:>16}   O {}  L {}  broken chains {}  stops while idle {}",
+            rx.packets, rx.samples, rx.overflows, rx.late, rx.broken_chains, rx.idle_stops
+        );
+    }
+    let tx = &radio.tx;
+    let _ = writeln!(
+        out,
+        "  transmit  {:>12} {:>16}   U {}  L {}  S {}  overruns {}  bursts {}",
+        tx.packets, tx.samples, tx.underflows, tx.late, tx.sequence_errors, tx.overrun_packets, tx.bursts
+    );
+    let (control, hosts) = (&radio.control, &radio.hosts);
+    let _ = writeln!(
+        out,
+        "  control   {} requests, {} commands, {} not understood, {} malformed datagrams",
+        control.requests, control.commands, control.not_understood, control.malformed_datagrams
+    );
+    let _ = writeln!(
+        out,
+        "  hosts     {} lost, {} destinations refused; datagrams lost in this host's receive buffers {}",
+        hosts.lost,
+        hosts.refused_destinations,
+        device.datagrams.receive_buffer_drops.map_or_else(|| "not known".to_owned(), |n| n.to_string())
+    );
+    for (fault, injected) in &device.faults {
+        let _ = writeln!(out, "  fault     {fault}: {injected}");
+    }
 }
