@@ -5,7 +5,9 @@
 //! What this crate measures it measures through the crates below; what it starts it removes on every way out.
 #![forbid(unsafe_code)]
 
+pub mod agent;
 pub mod check;
+pub mod environment;
 pub mod experiment;
 pub mod net;
 pub mod store;

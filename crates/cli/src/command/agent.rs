@@ -1,13 +1,39 @@
-//! `takt agent`: to be written by its owner.
+//! `takt agent`: the lab's hands inside an environment.
+
+use std::io::{BufReader, stdin, stdout};
+use std::path::PathBuf;
+
+use miette::{IntoDiagnostic, Result};
+use rustix::process::{Signal, set_parent_process_death_signal};
 
 use crate::answer::Answer;
 use crate::output::Output;
 
-/// Arguments.
+/// Speaks JSON lines over standard input and output; ends when its input does.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+pub struct Args {
+    /// The network namespace to work in, as a file: /run/netns/NAME.
+    #[arg(long, value_name = "FILE")]
+    netns: Option<PathBuf>,
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt agent is not built yet").into())
+    /// The CPUs to stay on.
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    cores: Vec<usize>,
+}
+
+/// Settles in its place, then serves.
+pub fn run(args: Args, _output: &Output) -> Result<Answer> {
+    // The end of the input is told as well, but a thread that spins at real-time priority could keep that from being
+    // heard. A parent that has died before this line has closed the input.
+    set_parent_process_death_signal(Some(Signal::KILL)).into_diagnostic()?;
+    // Before any thread exists, so that all of them are born there.
+    if let Some(namespace) = &args.netns {
+        takt_host::namespace::enter_network(namespace).into_diagnostic()?;
+    }
+    if !args.cores.is_empty() {
+        takt_host::affinity::pin_self(&args.cores).into_diagnostic()?;
+    }
+    let abandon = || std::process::exit(2);
+    takt_lab::agent::serve(BufReader::new(stdin()), stdout(), abandon).into_diagnostic()?;
+    Ok(Answer::Yes)
 }

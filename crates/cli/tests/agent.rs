@@ -1,0 +1,53 @@
+//! `takt agent` as a child: it does not outlive the one who started it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+
+#[test]
+fn it_answers_and_ends_with_its_input() {
+    let mut child =
+        Command::new(TAKT).arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("takt");
+    let mut to = child.stdin.take().expect("piped");
+    let mut from = BufReader::new(child.stdout.take().expect("piped"));
+    to.write_all(b"{\"do\":\"hello\"}\n").expect("it listens");
+    let mut line = String::new();
+    from.read_line(&mut line).expect("it answers");
+    assert!(line.contains(r#""reply":"hello""#), "{line}");
+    drop(to);
+    let mut rest = String::new();
+    from.read_to_string(&mut rest).expect("its output ends");
+    assert_eq!((rest.as_str(), child.wait().expect("it ends").code()), ("", Some(0)));
+}
+
+/// A shell plays the program that is killed. The agent's input stays open, so that what ends it is the signal it asked
+/// the kernel for.
+#[test]
+fn it_dies_with_a_parent_that_is_killed() {
+    let mut parent = Command::new("bash")
+        .args(["-c", &format!("exec 3<&0; {TAKT} agent <&3 & echo $!; wait")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("bash");
+    let _held_open = parent.stdin.take();
+    let mut line = String::new();
+    BufReader::new(parent.stdout.take().expect("piped")).read_line(&mut line).expect("its number");
+    let agent = format!("/proc/{}", line.trim());
+    // It is past its first steps when it has a second thread, which listens.
+    while std::fs::read_dir(format!("{agent}/task")).expect("it lives").count() < 2 {
+        std::thread::yield_now();
+    }
+    parent.kill().expect("ours");
+    parent.wait().expect("ours");
+    while alive(Path::new(&agent)) {
+        std::thread::yield_now();
+    }
+}
+
+/// A process that has ended and waits for somebody to take note of it counts as ended.
+fn alive(process: &Path) -> bool {
+    std::fs::read_to_string(process.join("stat")).is_ok_and(|stat| !stat.contains(") Z "))
+}

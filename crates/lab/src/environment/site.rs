@@ -1,0 +1,181 @@
+//! Everything that stands while rounds are run: the path, an agent on each side, and what is in force.
+
+use std::net::Ipv4Addr;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use takt_host::affinity::own_cpus;
+use takt_host::leftovers::Run;
+use takt_host::topology::Topology;
+use takt_host::{Host, ReadError};
+
+use super::{Environment, Placement};
+use crate::agent::{Agent, AgentError, Service};
+use crate::net::{PathError, RadioPair};
+
+/// What a site is to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SiteOptions {
+    /// A radio that is there already, real or software; `None`: one is emulated.
+    pub addr: Option<Ipv4Addr>,
+    /// Do without namespaces: the record then says `loopback`.
+    pub loopback: bool,
+}
+
+/// What a site turned out to be; goes into every record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InForce {
+    /// `native`.
+    pub environment: String,
+    /// `veth`, `loopback` or `network`.
+    pub path: String,
+    /// Address of the radio.
+    pub radio_addr: Ipv4Addr,
+    /// Whether this run emulates the radio.
+    pub emulated: bool,
+    /// Who runs where.
+    pub placement: Placement,
+    /// Real-time priority of the emulator's threads; `None`: not permitted, or no emulator.
+    pub emulator_priority: Option<u8>,
+    /// What a reader must know about all this.
+    pub notes: Vec<String>,
+    /// What speeds up the environment: none for `native`; a virtual machine says here how it runs.
+    pub accelerator: Option<String>,
+}
+
+/// The path, and an agent on each side. Dropping it takes everything away again.
+#[derive(Debug)]
+pub struct Site {
+    /// The measured side.
+    pub host: Agent,
+    /// The radio's side, if the radio is emulated.
+    pub radio: Option<Agent>,
+    /// What it turned out to be.
+    pub in_force: InForce,
+    /// Last, so that the agents have left when the namespaces go.
+    _pair: Option<RadioPair>,
+}
+
+/// Why a site could not be brought up. Nothing of it is left.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SiteError {
+    /// The path.
+    #[error("network path")]
+    Path(#[from] PathError),
+    /// An agent of one of the sides.
+    #[error("agent of the {side} side")]
+    Agent {
+        /// `host` or `radio`.
+        side: &'static str,
+        /// Why.
+        #[source]
+        source: AgentError,
+    },
+    /// The processors of this machine can't be listed.
+    #[error("processors")]
+    Topology(#[from] ReadError),
+}
+
+impl Site {
+    /// Builds the path and starts the agents.
+    ///
+    /// # Errors
+    /// Something can't be made for another reason than permission; lacking that, it is loopback and a note.
+    pub fn bring_up(
+        options: &SiteOptions,
+        environment: &dyn Environment,
+        run: &Run,
+        label: &str,
+    ) -> Result<Site, SiteError> {
+        let topology = Topology::read(&Host::this())?;
+        let placement = Placement::of(&topology, &own_cpus(), options.addr.is_none());
+        let mut notes = Vec::new();
+        let pair = if options.addr.is_some() || options.loopback { None } else { pair(run, label, &mut notes)? };
+        let (path, radio_addr) = match (options.addr, &pair) {
+            (Some(addr), _) => ("network", addr),
+            (None, Some(_)) => ("veth", RadioPair::RADIO_ADDR),
+            (None, None) => ("loopback", own_loopback()),
+        };
+        let agent = |side, namespace: Option<&crate::net::Namespace>, cpus: &[usize]| {
+            let path = namespace.map(crate::net::Namespace::path);
+            environment.start_agent(path.as_deref(), cpus).map_err(|source| SiteError::Agent { side, source })
+        };
+        let host = agent("host", pair.as_ref().map(|pair| &pair.host), &placement.host)?;
+        let radio = match options.addr {
+            Some(_) => None,
+            None => Some(agent("radio", pair.as_ref().map(|pair| &pair.radio), &placement.radio)?),
+        };
+        let in_force = InForce {
+            environment: environment.name().into(),
+            path: path.into(),
+            radio_addr,
+            emulated: options.addr.is_none(),
+            placement,
+            emulator_priority: None,
+            notes,
+            accelerator: None,
+        };
+        let mut site = Site { host, radio, in_force, _pair: pair };
+        site.find_emulator_priority();
+        Ok(site)
+    }
+
+    /// Starts a fresh emulator, so that its lag and its counters are those of one round.
+    ///
+    /// # Errors
+    /// It can't be started: the address is taken, the kernel refuses.
+    pub fn start_emulator(&mut self) -> Result<(), AgentError> {
+        let options = self.emulator_options(self.in_force.emulator_priority);
+        match &mut self.radio {
+            Some(radio) => radio.start(Service::Emulator, options).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends it; its summary, `null` with a radio that is not ours.
+    ///
+    /// # Errors
+    /// It ended by itself.
+    pub fn finish_emulator(&mut self) -> Result<Value, AgentError> {
+        self.radio.as_mut().map_or(Ok(Value::Null), Agent::finish)
+    }
+
+    fn emulator_options(&self, priority: Option<u8>) -> Value {
+        let host = format!("{}/32", RadioPair::HOST_ADDR);
+        json!({ "addrs": [self.in_force.radio_addr], "allow": [host], "priority": priority })
+    }
+
+    /// A radio is punctual by nature; an emulator needs priority for it. Where that is not permitted the record says so.
+    fn find_emulator_priority(&mut self) {
+        let options = self.emulator_options(Some(PRIORITY));
+        let Some(radio) = &mut self.radio else { return };
+        match radio.start(Service::Emulator, options).and_then(|_| radio.finish()) {
+            Ok(_) => self.in_force.emulator_priority = Some(PRIORITY),
+            Err(error) => {
+                let note = format!("the emulator runs at normal priority ({error})");
+                self.in_force.notes.push(note);
+            }
+        }
+    }
+}
+
+/// Below everything the kernel runs as FIFO, above every normal thread.
+const PRIORITY: u8 = 10;
+
+fn pair(run: &Run, label: &str, notes: &mut Vec<String>) -> Result<Option<RadioPair>, PathError> {
+    match RadioPair::create(run, label) {
+        Ok(pair) => Ok(Some(pair)),
+        Err(error @ PathError::NotPermitted) => {
+            notes.push(format!("loopback instead of a veth pair: {error}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// An address of 127.0.0.0/8 that no other takt of this machine uses at the same time, nor a person.
+fn own_loopback() -> Ipv4Addr {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, 84, high, low.clamp(1, 254))
+}

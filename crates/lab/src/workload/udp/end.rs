@@ -1,0 +1,51 @@
+//! What both ends share: constants of the conversation, and sending a control message.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use takt_base::{Clock, WallClock};
+use takt_packet::{Config, Engine, EngineError, PortIndex, PortSpec, Wait};
+
+use super::protocol::message::{MESSAGE_BYTES, Message};
+
+/// Whoever has heard nothing from the other end for so long takes it for gone, and stops sending.
+pub(super) const SILENCE: Duration = Duration::from_secs(3);
+/// How often each end says that it is alive.
+pub(super) const ALIVE_EVERY: Duration = Duration::from_millis(100);
+/// How long an answer is waited for before the question is asked again.
+pub(super) const ASK_EVERY: Duration = Duration::from_millis(200);
+/// Traffic has stopped when nothing came for so long.
+pub(super) const QUIET: Duration = Duration::from_millis(200);
+/// A sender begins so long after its round did, so that the other end is there.
+pub(super) const HEAD_START: Duration = Duration::from_millis(20);
+
+/// The engine's configuration for either end: any payload fits, a server does not know which will come.
+pub(super) fn config(ports: Vec<PortSpec>, aggregate: bool, buffer_bytes: usize, payload_bytes: usize) -> Config {
+    Config {
+        aggregate,
+        recv_buffer_bytes: buffer_bytes,
+        send_buffer_bytes: buffer_bytes,
+        max_payload_bytes: payload_bytes.max(MESSAGE_BYTES),
+        ..Config::new(ports)
+    }
+}
+
+/// Sends a control message. One that does not leave is as one that is lost: whoever needs an answer asks again.
+pub(super) fn tell(
+    engine: &mut dyn Engine,
+    port: PortIndex,
+    to: Option<SocketAddr>,
+    message: &Message<'_>,
+) -> Result<(), EngineError> {
+    let mut batch = engine.reserve(1);
+    batch.push(port, to, |frame| message.write(frame));
+    batch.send(Wait::Until(WallClock.now() + Duration::from_millis(10)))?;
+    Ok(())
+}
+
+/// The kernel's number for this boot of this machine; zeros where it has none.
+pub(super) fn boot_id() -> [u8; 16] {
+    let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let hex: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+    u128::from_str_radix(&hex, 16).unwrap_or(0).to_be_bytes()
+}

@@ -1,0 +1,108 @@
+//! Two questions to the kernel's routing socket (rtnetlink(7)): which device a route uses, and what its queueing
+//! discipline dropped.
+
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::OwnedFd;
+
+use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
+use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
+use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
+use rustix::net::netlink::SocketAddrNetlink;
+use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType};
+
+/// The device of a route.
+pub(super) struct Route {
+    pub(super) device: String,
+    pub(super) index: u32,
+}
+
+/// The device that datagrams to an address leave through.
+pub(super) fn route(to: IpAddr) -> io::Result<Route> {
+    let mut question = RouteMessage::default();
+    let (family, destination, bits) = match to {
+        IpAddr::V4(ip) => (AddressFamily::Inet, RouteAddress::Inet(ip), 32),
+        IpAddr::V6(ip) => (AddressFamily::Inet6, RouteAddress::Inet6(ip), 128),
+    };
+    question.header.address_family = family;
+    question.header.destination_prefix_length = bits;
+    question.attributes = vec![RouteAttribute::Destination(destination)];
+    let socket = socket()?;
+    let mut index = None;
+    ask(&socket, RouteNetlinkMessage::GetRoute(question), 0, &mut |answer| {
+        if let RouteNetlinkMessage::NewRoute(route) = answer {
+            index = route.attributes.iter().find_map(|a| match a {
+                RouteAttribute::Oif(index) => Some(*index),
+                _ => None,
+            });
+        }
+    })?;
+    let index = index.ok_or_else(|| io::Error::other("a route without a device"))?;
+    let device = rustix::net::netdevice::index_to_name(&socket, index)?;
+    Ok(Route { device, index })
+}
+
+/// What the root queueing discipline of a device dropped, since it was installed.
+pub(super) fn queue_drops(device: u32) -> io::Result<u64> {
+    let mut question = TcMessage::default();
+    question.header.index = device.cast_signed();
+    let mut drops = None;
+    ask(&socket()?, RouteNetlinkMessage::GetQueueDiscipline(question), NLM_F_DUMP, &mut |answer| {
+        if let RouteNetlinkMessage::NewQueueDiscipline(queue) = answer
+            && queue.header.index == device.cast_signed()
+            && queue.header.parent == TcHandle::ROOT
+        {
+            drops = queue.attributes.iter().find_map(dropped);
+        }
+    })?;
+    // A device without any discipline (veth by default, lo) keeps no queue and drops nothing here.
+    Ok(drops.unwrap_or(0))
+}
+
+fn dropped(attribute: &TcAttribute) -> Option<u64> {
+    let TcAttribute::Stats2(stats) = attribute else { return None };
+    stats.iter().find_map(|stat| match stat {
+        TcStats2::Queue(queue) => Some(u64::from(queue.drops)),
+        _ => None,
+    })
+}
+
+fn socket() -> io::Result<OwnedFd> {
+    let family = rustix::net::AddressFamily::NETLINK;
+    Ok(rustix::net::socket_with(family, SocketType::RAW, SocketFlags::CLOEXEC, None)?)
+}
+
+/// Asks, and hands each message of the answer to `each`.
+fn ask(
+    socket: &OwnedFd,
+    question: RouteNetlinkMessage,
+    flags: u16,
+    each: &mut dyn FnMut(RouteNetlinkMessage),
+) -> io::Result<()> {
+    let mut header = NetlinkHeader::default();
+    header.flags = NLM_F_REQUEST | flags;
+    let mut request = NetlinkMessage::new(header, NetlinkPayload::from(question));
+    request.finalize();
+    let mut bytes = vec![0; request.buffer_len()];
+    request.serialize(&mut bytes);
+    rustix::net::sendto(socket, &bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))?;
+    let mut buffer = vec![0; 32 * 1024];
+    loop {
+        let (got, _) = rustix::net::recv(socket, &mut buffer, RecvFlags::empty())?;
+        let mut rest = buffer.get(..got).unwrap_or_default();
+        while !rest.is_empty() {
+            let message = NetlinkMessage::<RouteNetlinkMessage>::deserialize(rest).map_err(io::Error::other)?;
+            let length = (message.header.length as usize).next_multiple_of(4);
+            rest = rest.get(length..).unwrap_or_default();
+            match message.payload {
+                NetlinkPayload::InnerMessage(inner) => each(inner),
+                NetlinkPayload::Error(error) => return Err(error.to_io()),
+                _ => return Ok(()),
+            }
+        }
+        if flags & NLM_F_DUMP == 0 {
+            return Ok(());
+        }
+    }
+}

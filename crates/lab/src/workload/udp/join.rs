@@ -1,0 +1,179 @@
+//! Two halves make a way: pure.
+
+use super::clock::Relation;
+use super::place::{Seen, place};
+use super::report::{
+    CrossedAs, EndEvidence, Histograms, LatencyKind, Lost, Quantiles, Received, ReceivedFigures, Sent, SentFigures, Way,
+    WayName,
+};
+
+/// Joins what one end sent with what the other received.
+pub(super) fn join(
+    direction: WayName,
+    (sent, sender): (&Sent, &EndEvidence),
+    (received, receiver): (&Received, &EndEvidence),
+    clock: &Relation,
+    planned_s: f64,
+) -> Way {
+    let total = sent.datagrams.saturating_sub(received.datagrams);
+    let (by_place, unplaced) = place(total, &seen((sent, sender), (received, receiver)));
+    // A buffer that is still full when the sender ends is emptied after it; a sender that ends early sends for less.
+    let seconds = received.span_s.max(sent.span_s.min(planned_s)).max(f64::MIN_POSITIVE);
+    Way {
+        direction,
+        sent: SentFigures {
+            datagrams: sent.datagrams,
+            payload_bytes: sent.payload_bytes,
+            calls: sender.send_calls,
+            span_s: sent.span_s,
+        },
+        received: ReceivedFigures {
+            datagrams: received.datagrams,
+            payload_bytes: received.payload_bytes,
+            calls: receiver.receive_calls,
+            span_s: received.span_s,
+        },
+        lost: Lost {
+            total,
+            share: if sent.datagrams == 0 { 0.0 } else { total as f64 / sent.datagrams as f64 },
+            by_place,
+            unplaced,
+        },
+        duplicates: received.duplicates,
+        reordered: received.reordered,
+        too_old: received.too_old,
+        unsent: sent.unsent,
+        datagrams_per_s: received.datagrams as f64 / seconds,
+        throughput_bps: received.payload_bytes as f64 * 8.0 / seconds,
+        jitter_us: received.jitter_us,
+        latency_kind: if clock.shared { LatencyKind::OneWay } else { LatencyKind::OneWayEstimated },
+        latency_us: Quantiles::of(&received.latency_ns),
+        pacing_error_us: Quantiles::of(&sent.pacing_error_ns),
+        crossed_as: crossed(received, receiver),
+        flows: received.flows.clone(),
+        intervals: received.intervals.clone(),
+        histograms: Histograms {
+            latency_ns: received.latency_ns.clone(),
+            pacing_error_ns: sent.pacing_error_ns.clone(),
+        },
+    }
+}
+
+/// What the counters of both ends say about losses of this way.
+fn seen((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Received, &EndEvidence)) -> Seen {
+    let at_sender = lost_at_sender(sender);
+    let inward = receiver.net.udp.unwrap_or_default();
+    let device = receiver.net.device.as_ref().map_or(0, |d| d.rx_dropped + d.rx_errors);
+    Seen {
+        sender: at_sender,
+        between: between(sent.datagrams.saturating_sub(at_sender), sender, receiver),
+        receiver_device: device
+            + receiver.softnet_dropped.unwrap_or(0)
+            + inward.in_errors.saturating_sub(inward.rcvbuf_errors)
+            + inward.ip_in_discards,
+        receiver_buffer: receiver.receive_buffer_drops,
+        application: received.foreign + received.too_old,
+    }
+}
+
+fn lost_at_sender(sender: &EndEvidence) -> u64 {
+    let udp = sender.net.udp.unwrap_or_default();
+    let device = sender.net.device.as_ref().map_or(0, |d| d.tx_dropped + d.tx_errors);
+    // What a queue dropped and said so was offered again.
+    let queue = sender.net.queue_drops.unwrap_or(0).saturating_sub(sender.congested);
+    sender.undeliverable + udp.sndbuf_errors + udp.ip_out_discards + udp.ip_out_no_routes + device + queue
+}
+
+/// Frames of load that left one device and did not reach the other; control messages are known and taken off. `None`
+/// where fewer frames left than the `expected`: aggregates leave as one.
+fn between(expected: u64, sender: &EndEvidence, receiver: &EndEvidence) -> Option<u64> {
+    let (out, into) = sender.net.device.as_ref().zip(receiver.net.device.as_ref())?;
+    let left = out.tx_frames.saturating_sub(sender.control_sent);
+    let came = into.rx_frames.saturating_sub(receiver.control_received);
+    (left >= expected).then(|| left.saturating_sub(came))
+}
+
+fn crossed(received: &Received, receiver: &EndEvidence) -> CrossedAs {
+    match &receiver.net.device {
+        None => CrossedAs::Unknown,
+        Some(device) if device.rx_frames >= received.datagrams + received.duplicates => CrossedAs::Datagrams,
+        Some(_) => CrossedAs::Aggregates,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_stats::Histogram;
+
+    use super::super::evidence::{DeviceCounts, NetCounts};
+    use super::*;
+
+    const CLOCK: Relation = Relation { shared: true, offset_ns: 0, uncertainty_ns: 0 };
+
+    fn sent(datagrams: u64) -> Sent {
+        Sent {
+            datagrams,
+            payload_bytes: datagrams * 100,
+            unsent: 3,
+            span_s: 2.0,
+            pacing_error_ns: Histogram::default(),
+            by_flow: vec![datagrams],
+        }
+    }
+
+    fn received(datagrams: u64) -> Received {
+        Received {
+            datagrams,
+            payload_bytes: datagrams * 100,
+            reordered: 0,
+            duplicates: 0,
+            too_old: 0,
+            foreign: 0,
+            earlier_than_sent: 0,
+            span_s: 1.9,
+            jitter_us: None,
+            latency_ns: Histogram::default(),
+            flows: Vec::new(),
+            intervals: Vec::new(),
+        }
+    }
+
+    fn evidence(device: DeviceCounts) -> EndEvidence {
+        EndEvidence { net: NetCounts { device: Some(device), ..NetCounts::default() }, ..EndEvidence::default() }
+    }
+
+    fn joined(sender: &EndEvidence, receiver: &EndEvidence) -> Way {
+        join(WayName::ToServer, (&sent(1000), sender), (&received(900), receiver), &CLOCK, 2.0)
+    }
+
+    #[test]
+    fn frames_that_left_and_did_not_arrive_were_lost_on_the_path() {
+        let mut sender = evidence(DeviceCounts { tx_frames: 1004, ..DeviceCounts::default() });
+        let mut receiver = evidence(DeviceCounts { rx_frames: 943, ..DeviceCounts::default() });
+        (sender.control_sent, receiver.control_received) = (4, 3);
+        receiver.receive_buffer_drops = Some(40);
+        let way = joined(&sender, &receiver);
+        assert_eq!((way.lost.total, way.lost.share), (100, 0.1));
+        assert_eq!((way.lost.by_place.path, way.lost.by_place.receiver_buffer, way.lost.unplaced), (60, 40, 0));
+        assert_eq!((way.datagrams_per_s, way.throughput_bps, way.unsent), (450.0, 360_000.0, 3));
+        assert_eq!(way.crossed_as, CrossedAs::Datagrams);
+    }
+
+    #[test]
+    fn aggregates_say_nothing_about_the_path_and_are_called_so() {
+        let sender = evidence(DeviceCounts { tx_frames: 16, ..DeviceCounts::default() });
+        let receiver = evidence(DeviceCounts { rx_frames: 15, ..DeviceCounts::default() });
+        let way = joined(&sender, &receiver);
+        assert_eq!((way.lost.by_place.path, way.lost.unplaced, way.crossed_as), (0, 100, CrossedAs::Aggregates));
+    }
+
+    #[test]
+    fn a_drop_that_was_told_and_sent_again_is_no_loss_of_the_senders() {
+        let mut sender = evidence(DeviceCounts { tx_frames: 980, ..DeviceCounts::default() });
+        sender.net.queue_drops = Some(70);
+        sender.congested = 50;
+        let receiver = evidence(DeviceCounts { rx_frames: 900, ..DeviceCounts::default() });
+        let places = joined(&sender, &receiver).lost;
+        assert_eq!((places.by_place.sender, places.by_place.path, places.unplaced), (20, 80, 0));
+    }
+}

@@ -1,0 +1,258 @@
+//! The receiving half of an end: every datagram of load goes through here once, without allocation.
+
+use takt_base::MonoNs;
+use takt_stats::{Histogram, Jitter, Ns};
+
+use super::options::Plan;
+use super::protocol::data::Data;
+use super::report::{FlowReceived, Interval, Received};
+use super::window::{Arrival, Window};
+
+/// What one round's datagrams were, counted as they arrive.
+#[derive(Debug)]
+pub struct Receiver {
+    round: u8,
+    /// This end's clock minus the sender's, ns.
+    ahead_ns: i64,
+    flows: Vec<Flow>,
+    latency: Histogram<Ns>,
+    early: u64,
+    foreign: u64,
+    payload_bytes: u64,
+    first: Option<MonoNs>,
+    last: MonoNs,
+    intervals: Intervals,
+}
+
+#[derive(Debug, Default)]
+struct Flow {
+    window: Window,
+    reordered: u64,
+    duplicates: u64,
+    too_old: u64,
+    jitter: Jitter,
+}
+
+impl Receiver {
+    /// For `round` of a plan; `ahead_ns`: this end's clock minus the sender's.
+    #[must_use]
+    pub fn new(plan: &Plan, round: u8, ahead_ns: i64) -> Receiver {
+        Receiver {
+            round,
+            ahead_ns,
+            flows: (0..plan.flows).map(|_| Flow::default()).collect(),
+            latency: Histogram::default(),
+            early: 0,
+            foreign: 0,
+            payload_bytes: 0,
+            first: None,
+            last: MonoNs(0),
+            intervals: Intervals::new(plan),
+        }
+    }
+
+    /// A datagram of `bytes` arrived. What is not of this round and these flows is counted as foreign.
+    pub fn data(&mut self, data: &Data, bytes: usize, arrived: MonoNs) {
+        let flow = self.flows.get_mut(usize::from(data.flow)).filter(|_| data.round == self.round);
+        let Some(flow) = flow else {
+            self.foreign += 1;
+            return;
+        };
+        let unseen_before = flow.window.next() - flow.window.unique();
+        let arrival = flow.window.see(data.sequence);
+        match arrival {
+            Arrival::Next => {}
+            Arrival::Reordered => flow.reordered += 1,
+            Arrival::Duplicate => flow.duplicates += 1,
+            Arrival::TooOld => flow.too_old += 1,
+        }
+        flow.jitter.record(data.intended.0, arrived.0);
+        let missing = flow.window.next() - flow.window.unique();
+        self.first.get_or_insert(arrived);
+        self.last = self.last.max(arrived);
+        let since_first = arrived.saturating_since(self.first.unwrap_or(arrived));
+        let interval = self.intervals.at(since_first.as_nanos());
+        if matches!(arrival, Arrival::Next | Arrival::Reordered) {
+            let transit = i128::from(arrived.0) - i128::from(self.ahead_ns) - i128::from(data.intended.0);
+            let latency = u64::try_from(transit.max(0)).unwrap_or(u64::MAX);
+            self.early += u64::from(transit < 0);
+            self.latency.record_saturating(latency);
+            self.payload_bytes += bytes as u64;
+            interval.datagrams += 1;
+            interval.payload_bytes += bytes as u64;
+            interval.latency_max_ns = interval.latency_max_ns.max(latency);
+        }
+        interval.newly_missing += i64::try_from(missing).unwrap_or(0) - i64::try_from(unseen_before).unwrap_or(0);
+    }
+
+    /// Different datagrams so far.
+    #[must_use]
+    pub fn unique(&self) -> u64 {
+        self.flows.iter().map(|flow| flow.window.unique()).sum()
+    }
+
+    /// When the last arrived.
+    #[must_use]
+    pub fn last(&self) -> MonoNs {
+        self.last
+    }
+
+    /// Everything it counted.
+    #[must_use]
+    pub fn report(&self) -> Received {
+        let sum = |of: fn(&Flow) -> u64| self.flows.iter().map(of).sum();
+        let jitters: Vec<f64> = self.flows.iter().filter_map(|flow| flow.jitter.ns()).collect();
+        let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        Received {
+            datagrams: self.unique(),
+            payload_bytes: self.payload_bytes,
+            reordered: sum(|flow| flow.reordered),
+            duplicates: sum(|flow| flow.duplicates),
+            too_old: sum(|flow| flow.too_old),
+            foreign: self.foreign,
+            earlier_than_sent: self.early,
+            span_s: self.first.map_or(0.0, |first| self.last.saturating_since(first).as_secs_f64()),
+            jitter_us: mean(&jitters).map(|ns| ns / 1e3),
+            latency_ns: self.latency.clone(),
+            flows: self.flows.iter().map(Flow::report).collect(),
+            intervals: self.intervals.report(),
+        }
+    }
+}
+
+impl Flow {
+    fn report(&self) -> FlowReceived {
+        FlowReceived {
+            datagrams: self.window.unique(),
+            reordered: self.reordered,
+            duplicates: self.duplicates,
+            jitter_us: self.jitter.ns().map(|ns| ns / 1e3),
+        }
+    }
+}
+
+/// Counts by time since the first datagram. All memory is there from the beginning.
+#[derive(Debug)]
+struct Intervals {
+    length_ns: u128,
+    counts: Vec<Counts>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct Counts {
+    datagrams: u64,
+    payload_bytes: u64,
+    /// Gaps that opened less gaps that closed.
+    newly_missing: i64,
+    latency_max_ns: u64,
+}
+
+impl Intervals {
+    fn new(plan: &Plan) -> Intervals {
+        let count = plan.duration_ns.div_ceil(plan.interval_ns.max(1)).clamp(1, 200_000);
+        // One more for what arrives after the sender has ended.
+        let counts = vec![Counts::default(); usize::try_from(count).unwrap_or(1) + 1];
+        Intervals { length_ns: u128::from(plan.interval_ns.max(1)), counts }
+    }
+
+    fn at(&mut self, since_first_ns: u128) -> &mut Counts {
+        let last = self.counts.len() - 1;
+        let index = usize::try_from(since_first_ns / self.length_ns).unwrap_or(last).min(last);
+        &mut self.counts[index]
+    }
+
+    fn report(&self) -> Vec<Interval> {
+        let seconds = self.length_ns as f64 / 1e9;
+        let used = self.counts.iter().rposition(|c| c.datagrams > 0).map_or(0, |last| last + 1);
+        let number = |(n, counts): (usize, &Counts)| Interval {
+            start_s: n as f64 * seconds,
+            end_s: (n + 1) as f64 * seconds,
+            datagrams: counts.datagrams,
+            payload_bytes: counts.payload_bytes,
+            lost: counts.newly_missing,
+            latency_max_us: counts.latency_max_ns as f64 / 1e3,
+        };
+        self.counts.iter().take(used).enumerate().map(number).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::super::options::Options;
+    use super::*;
+
+    fn receiver(flows: u8) -> Receiver {
+        let mut options = Options::to(([127, 0, 0, 1], 1).into());
+        options.flows = flows;
+        options.duration = Duration::from_millis(100);
+        options.interval = Duration::from_millis(10);
+        Receiver::new(&Plan::of(&options, 0, None), 7, 0)
+    }
+
+    fn data(flow: u8, sequence: u64, intended: u64) -> Data {
+        Data { flow, round: 7, sequence, intended: MonoNs(intended) }
+    }
+
+    /// RFC 3550 section 6.4.1 in words: the difference of two transits, averaged with a gain of a sixteenth.
+    fn rfc3550_us(stamps: &[(u64, u64)]) -> f64 {
+        let transits = stamps.iter().map(|&(sent, arrived)| arrived as f64 - sent as f64).collect::<Vec<_>>();
+        transits.windows(2).fold(0.0, |j, pair| j + ((pair[1] - pair[0]).abs() - j) / 16.0) / 1e3
+    }
+
+    #[test]
+    fn jitter_equals_an_independent_computation_from_the_same_stamps() {
+        let mut receiver = receiver(1);
+        let mut state = 1_u64;
+        let stamps: Vec<(u64, u64)> = (0..5000_u64)
+            .map(|n| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (n * 10_000, 1_000_000 + n * 10_000 + (state >> 40) % 40_000)
+            })
+            .collect();
+        for (n, &(sent, arrived)) in stamps.iter().enumerate() {
+            receiver.data(&data(0, n as u64, sent), 64, MonoNs(arrived));
+        }
+        let ours = receiver.report().jitter_us.unwrap();
+        assert!((ours - rfc3550_us(&stamps)).abs() < 1e-6, "{ours} {}", rfc3550_us(&stamps));
+    }
+
+    #[test]
+    fn loss_reordering_and_repetition_do_not_mix() {
+        let mut receiver = receiver(2);
+        for (flow, sequence, at) in [(0, 0, 1), (0, 3, 2), (0, 1, 3), (0, 3, 4), (1, 5, 5)] {
+            receiver.data(&data(flow, sequence, 0), 100, MonoNs(at));
+        }
+        receiver.data(&data(9, 0, 0), 100, MonoNs(9));
+        receiver.data(&Data { round: 8, ..data(0, 2, 0) }, 100, MonoNs(9));
+        let report = receiver.report();
+        assert_eq!((report.datagrams, report.payload_bytes), (4, 400));
+        assert_eq!((report.reordered, report.duplicates, report.foreign, report.too_old), (1, 1, 2, 0));
+        assert_eq!(report.flows.iter().map(|f| f.datagrams).collect::<Vec<_>>(), [3, 1]);
+    }
+
+    #[test]
+    fn latency_counts_from_the_intended_time_by_the_senders_clock() {
+        let mut receiver = receiver(1);
+        receiver.ahead_ns = 1_000_000;
+        receiver.data(&data(0, 0, 5_000), 16, MonoNs(1_000_000 + 5_000 + 70));
+        receiver.data(&data(0, 1, 5_000), 16, MonoNs(1_000_000 + 4_000));
+        let report = receiver.report();
+        assert_eq!((report.latency_ns.min(), report.latency_ns.max(), report.earlier_than_sent), (Some(0), Some(70), 1));
+    }
+
+    #[test]
+    fn intervals_add_up_and_a_gap_that_closes_later_is_taken_back() {
+        let mut receiver = receiver(1);
+        let ms = 1_000_000;
+        for (sequence, at) in [(0, 0), (2, 5 * ms), (1, 12 * ms), (3, 13 * ms), (4, 500 * ms)] {
+            receiver.data(&data(0, sequence, 0), 10, MonoNs(at + 1));
+        }
+        let intervals = receiver.report().intervals;
+        assert_eq!(intervals.len(), 11, "what comes late is in the last one");
+        assert_eq!(intervals.iter().map(|i| i.datagrams).sum::<u64>(), 5);
+        assert_eq!((intervals[0].lost, intervals[1].lost), (1, -1));
+        assert_eq!((intervals[1].start_s, intervals[1].end_s), (0.01, 0.02));
+    }
+}

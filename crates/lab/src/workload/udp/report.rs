@@ -1,0 +1,369 @@
+//! What a load measured: the JSON document of `takt udp send`, and the halves it is made of.
+//!
+//! Keys are stable and carry their units. `docs/reference/udp.md` explains each.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+use takt_stats::{Histogram, Ns};
+
+use super::clock::Relation;
+use super::evidence::NetCounts;
+use super::options::Options;
+use super::place::Places;
+
+/// Version of the document; raised when a key changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// The document. The figures of [`Way`] stand at its top: to the server, or from it with `--reverse`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UdpReport {
+    /// [`SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// What was asked for.
+    pub options: Options,
+    /// The way that was asked for; with `--bidir` the way to the server.
+    #[serde(flatten)]
+    pub way: Way,
+    /// With `--bidir`: the way from the server.
+    pub from_server: Option<Way>,
+    /// CPU of both ends and of their machines.
+    pub cpu: Cpu,
+    /// How the ends' clocks are related.
+    pub clock: Relation,
+    /// What each end's kernel counted.
+    pub evidence: Evidence,
+    /// Whether load was sent for as long as was planned; `false` after Ctrl-C.
+    pub complete: bool,
+}
+
+/// One way of a load.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Way {
+    /// `to_server` or `from_server`.
+    pub direction: WayName,
+    /// What was sent.
+    pub sent: SentFigures,
+    /// What was received, each datagram once.
+    pub received: ReceivedFigures,
+    /// What was sent and not received.
+    pub lost: Lost,
+    /// Received again, beyond the first time.
+    pub duplicates: u64,
+    /// Received after one with a higher number (RFC 4737).
+    pub reordered: u64,
+    /// Received so late (131 072 numbers) that nobody can tell late from repeated; among the lost.
+    pub too_old: u64,
+    /// Due by the schedule and not sent in its time: the sender did not keep up. Not among the lost.
+    pub unsent: u64,
+    /// Received datagrams a second.
+    pub datagrams_per_s: f64,
+    /// Payload bits received a second.
+    pub throughput_bps: f64,
+    /// Interarrival jitter of RFC 3550 (6.4.1, A.8) from the kernel's arrival stamps and intended send times, µs; the mean
+    /// over flows. `None`: fewer than two datagrams.
+    pub jitter_us: Option<f64>,
+    /// What `latency_us` is.
+    pub latency_kind: LatencyKind,
+    /// From intended send time to the kernel's arrival stamp, µs.
+    pub latency_us: Quantiles,
+    /// From intended send time to when it was handed to the kernel, µs: the sender's own error.
+    pub pacing_error_us: Quantiles,
+    /// What one datagram on the path was.
+    pub crossed_as: CrossedAs,
+    /// By flow.
+    pub flows: Vec<FlowReceived>,
+    /// By time since the first arrival.
+    pub intervals: Vec<Interval>,
+    /// The distributions, whole.
+    pub histograms: Histograms,
+}
+
+/// Names of the ways.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WayName {
+    /// From the client to the server.
+    ToServer,
+    /// From the server to the client.
+    FromServer,
+}
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SentFigures {
+    /// Datagrams given to the kernel.
+    pub datagrams: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
+    /// System calls it took, control messages included.
+    pub calls: u64,
+    /// How long was sent, seconds.
+    pub span_s: f64,
+}
+
+/// What was received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReceivedFigures {
+    /// Different datagrams.
+    pub datagrams: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
+    /// System calls it took, control messages included.
+    pub calls: u64,
+    /// From the first arrival to the last, seconds.
+    pub span_s: f64,
+}
+
+/// What was sent and not received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Lost {
+    /// Datagrams.
+    pub total: u64,
+    /// Of the sent, 0 to 1.
+    pub share: f64,
+    /// Where they were seen to go.
+    pub by_place: Places,
+    /// Seen to go nowhere: no counter of either end moved.
+    pub unplaced: u64,
+}
+
+/// What a latency was measured between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LatencyKind {
+    /// One way, both stamps from the clock of one machine.
+    OneWay,
+    /// One way, by clocks of two machines, set against each other by round trips before the round: good to
+    /// `clock.uncertainty_ns` and the drift since.
+    OneWayEstimated,
+}
+
+/// Quantiles in µs; `None` when nothing was measured, or beyond a minute.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Quantiles {
+    /// Smallest.
+    pub min: Option<f64>,
+    /// Half are below.
+    pub p50: Option<f64>,
+    /// 99 % are below.
+    pub p99: Option<f64>,
+    /// 99.9 % are below.
+    pub p99_9: Option<f64>,
+    /// Largest.
+    pub max: Option<f64>,
+}
+
+impl Quantiles {
+    /// Of a histogram of nanoseconds.
+    #[must_use]
+    pub fn of(histogram: &Histogram<Ns>) -> Quantiles {
+        let us = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e3);
+        Quantiles {
+            min: us(histogram.min()),
+            p50: us(histogram.quantile(0.5)),
+            p99: us(histogram.quantile(0.99)),
+            p99_9: us(histogram.quantile(0.999)),
+            max: us(histogram.max()),
+        }
+    }
+}
+
+/// What crossed the path as one frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CrossedAs {
+    /// The receiver's device counted at least as many frames as datagrams arrived.
+    Datagrams,
+    /// It counted fewer: several datagrams crossed as one frame, so datagrams/s are no packets/s.
+    Aggregates,
+    /// It could not be asked.
+    Unknown,
+}
+
+/// One flow, as received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct FlowReceived {
+    /// Different datagrams.
+    pub datagrams: u64,
+    /// Of these, after one with a higher number.
+    pub reordered: u64,
+    /// Again.
+    pub duplicates: u64,
+    /// RFC 3550, µs.
+    pub jitter_us: Option<f64>,
+}
+
+/// One interval, as received.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Since the first arrival.
+    pub start_s: f64,
+    /// Since the first arrival; the last interval has no end.
+    pub end_s: f64,
+    /// Different datagrams.
+    pub datagrams: u64,
+    /// Their payload.
+    pub payload_bytes: u64,
+    /// Numbers that were skipped in it, less those that came late; what was lost after the last arrival is in none.
+    pub lost: i64,
+    /// Largest latency, µs.
+    pub latency_max_us: f64,
+}
+
+/// The distributions, in a form that can be merged: `HdrHistogram` V2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Histograms {
+    /// As `latency_us`.
+    pub latency_ns: Histogram<Ns>,
+    /// As `pacing_error_us`.
+    pub pacing_error_ns: Histogram<Ns>,
+}
+
+/// CPU of both ends.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// The end that asked.
+    pub client: EndCpu,
+    /// The end that served.
+    pub server: EndCpu,
+}
+
+/// CPU of one end, from before the first datagram to after the last had arrived (about 0.3 s more than was sent).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EndCpu {
+    /// The span this covers.
+    pub wall_s: f64,
+    /// The process, all threads.
+    pub process_s: f64,
+    /// The thread that carried the load. `None`: the kernel does not say.
+    pub thread_s: Option<f64>,
+    /// Of it, on this thread's account and in the kernel; ticks of 10 ms.
+    pub thread_system_s: Option<f64>,
+    /// The machine's CPU time spent in soft interrupts, over all of its CPUs' time: 0 to 1.
+    pub machine_softirq_share: f64,
+    /// The machine's busy share, 0 to 1.
+    pub machine_busy_share: f64,
+    /// CPUs of the machine.
+    pub machine_cpus: usize,
+    /// CPU time of tasks that are not this process, seconds. Both ends on one machine are foreign to each other.
+    pub foreign_s: f64,
+}
+
+/// What each end counted besides its datagrams.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The end that asked.
+    pub client: EndEvidence,
+    /// The end that served.
+    pub server: EndEvidence,
+}
+
+/// What one end counted besides its datagrams.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct EndEvidence {
+    /// Its packet engine.
+    pub engine: String,
+    /// Receive buffer the kernel granted, bytes.
+    pub recv_buffer_bytes: usize,
+    /// Whether its sends may have left as aggregates.
+    pub aggregates_sends: bool,
+    /// Whether its receives may have come as aggregates.
+    pub aggregates_receives: bool,
+    /// Whether arrivals carry the kernel's stamp; else they are stamped when read.
+    pub kernel_stamps: bool,
+    /// Datagrams its sockets dropped for a full buffer. `None`: not known (see the engine).
+    pub receive_buffer_drops: Option<u64>,
+    /// Control messages sent.
+    pub control_sent: u64,
+    /// Control messages received.
+    pub control_received: u64,
+    /// Datagrams the kernel refused for their destination's sake.
+    pub undeliverable: u64,
+    /// Datagrams offered again, because a queue below the socket was full.
+    pub congested: u64,
+    /// Datagrams longer than planned or of no flow of this round.
+    pub foreign: u64,
+    /// Send calls.
+    pub send_calls: u64,
+    /// Receive calls.
+    pub receive_calls: u64,
+    /// Frames the machine's receive path had no room for, all devices.
+    pub softnet_dropped: Option<u64>,
+    /// Counters of its network namespace and device.
+    pub net: NetCounts,
+}
+
+/// What a sender counted in a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    pub(super) datagrams: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) unsent: u64,
+    pub(super) span_s: f64,
+    pub(super) pacing_error_ns: Histogram<Ns>,
+    pub(super) by_flow: Vec<u64>,
+}
+
+/// What a receiver counted in a round.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    pub(super) datagrams: u64,
+    pub(super) payload_bytes: u64,
+    pub(super) reordered: u64,
+    pub(super) duplicates: u64,
+    pub(super) too_old: u64,
+    pub(super) foreign: u64,
+    pub(super) earlier_than_sent: u64,
+    pub(super) span_s: f64,
+    pub(super) jitter_us: Option<f64>,
+    pub(super) latency_ns: Histogram<Ns>,
+    pub(super) flows: Vec<FlowReceived>,
+    pub(super) intervals: Vec<Interval>,
+}
+
+/// One end's half of a round; what a server sends its client.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Side {
+    pub(super) sent: Option<Sent>,
+    pub(super) received: Option<Received>,
+    pub(super) evidence: EndEvidence,
+    pub(super) cpu: EndCpu,
+}
+
+/// What a server has seen, told when it ends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServeSummary {
+    /// Sessions opened.
+    pub sessions: u64,
+    /// Rounds served to their end, warm-ups included.
+    pub rounds: u64,
+    /// Rounds whose client fell silent.
+    pub abandoned: u64,
+    /// Datagrams of load received.
+    pub received: u64,
+    /// Datagrams of load sent.
+    pub sent: u64,
+    /// Datagrams that were neither control nor load of a session.
+    pub strangers: u64,
+}
+
+/// Where a server is reached, and what becomes of its sessions.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Notice {
+    /// It listens here.
+    Ready(SocketAddr),
+    /// A client opened a session.
+    Opened(SocketAddr),
+    /// A round ended: datagrams received and sent.
+    Round {
+        /// Of whom.
+        client: SocketAddr,
+        /// Datagrams of load received.
+        received: u64,
+        /// Datagrams of load sent.
+        sent: u64,
+    },
+    /// The client closed its session, or (`false`) fell silent.
+    Closed(SocketAddr, bool),
+}
