@@ -10,6 +10,7 @@ pub mod check;
 pub mod environment;
 pub mod experiment;
 pub mod net;
+pub mod run;
 pub mod store;
 pub mod time;
 pub mod workload;

@@ -1,0 +1,81 @@
+//! Whether a round counts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::experiment::Valid;
+use crate::store::RoundState;
+
+/// What else went on during a round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Conditions {
+    /// Share of the machine's CPU time used by others, 0 to 1.
+    pub foreign_cpu_share: f64,
+    /// Share of the machine's CPU time that the hypervisor took, 0 to 1.
+    pub steal_share: f64,
+    /// Datagrams that the emulator sent later than its limit; 0 with a real radio.
+    pub emulator_late: u64,
+    /// That limit, µs.
+    pub emulator_limit_us: u64,
+    /// Largest lag of the emulator, µs.
+    pub emulator_lag_max_us: u64,
+}
+
+impl Valid {
+    /// What a round under these conditions is, and why, if it does not count. A late emulator is named first: it may be
+    /// late because of the other load, but what it says about the host is nothing either way.
+    #[must_use]
+    pub fn judge(&self, seen: &Conditions) -> (RoundState, Option<String>) {
+        if seen.emulator_late > self.emulator_late_max {
+            let Conditions { emulator_late, emulator_limit_us, emulator_lag_max_us, .. } = seen;
+            let why = format!(
+                "the emulator sent {emulator_late} datagrams later than its limit of {emulator_limit_us} µs \
+                 (at most {emulator_lag_max_us} µs late)"
+            );
+            return (RoundState::EmulatorLate, Some(why));
+        }
+        let over = |share: f64, limit: f64, who: &str| {
+            let percent = |share: f64| (share * 1000.0).round() / 10.0;
+            (share > limit)
+                .then(|| format!("{who} {} % of the machine's CPU time (limit {} %)", percent(share), percent(limit)))
+        };
+        let why = over(seen.foreign_cpu_share, self.foreign_cpu_share_max, "other programs used")
+            .or_else(|| over(seen.steal_share, self.steal_share_max, "the hypervisor took"));
+        match why {
+            Some(why) => (RoundState::Disturbed, Some(why)),
+            None => (RoundState::Valid, None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_round_counts_if_nothing_else_went_on() {
+        let valid = Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, emulator_late_max: 0, repeats_max: 1 };
+        let quiet = Conditions { foreign_cpu_share: 0.05, steal_share: 0.02, ..Conditions::default() };
+        assert_eq!(valid.judge(&quiet), (RoundState::Valid, None));
+        let (state, why) = valid.judge(&Conditions { foreign_cpu_share: 0.2071, ..quiet });
+        assert_eq!(state, RoundState::Disturbed);
+        assert_eq!(why.as_deref(), Some("other programs used 20.7 % of the machine's CPU time (limit 5 %)"));
+        let (state, why) = valid.judge(&Conditions { steal_share: 0.03, ..quiet });
+        assert_eq!(state, RoundState::Disturbed);
+        assert!(why.is_some_and(|why| why.starts_with("the hypervisor took 3 %")));
+    }
+
+    #[test]
+    fn a_late_emulator_is_named_before_the_load_that_may_have_made_it_late() {
+        let late = Conditions {
+            foreign_cpu_share: 0.9,
+            emulator_late: 7,
+            emulator_limit_us: 500,
+            emulator_lag_max_us: 1800,
+            ..Conditions::default()
+        };
+        let (state, why) = Valid::default().judge(&late);
+        assert_eq!(state, RoundState::EmulatorLate);
+        let why = why.unwrap_or_default();
+        assert_eq!(why, "the emulator sent 7 datagrams later than its limit of 500 µs (at most 1800 µs late)");
+    }
+}

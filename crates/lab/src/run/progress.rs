@@ -1,0 +1,77 @@
+//! How far a run is.
+
+use std::time::Duration;
+
+use crate::store::RoundState;
+
+/// Something worth telling while a run goes on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A round begins.
+    Begins {
+        /// Its point, in words.
+        label: String,
+        /// Attempt, from 0.
+        attempt: u32,
+    },
+    /// A round has ended and is in the store.
+    Ended {
+        /// Its point, in words.
+        label: String,
+        /// What became of it.
+        state: RoundState,
+        /// Why it does not count, if it does not.
+        why: Option<String>,
+        /// Share of what was sent that was lost, where the workload tells.
+        lost_share: Option<f64>,
+    },
+}
+
+/// Where the run stands when an [`Event`] is told.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Rounds settled: counted, given up, or skipped; those of earlier sittings included.
+    pub done: usize,
+    /// Rounds in all.
+    pub planned: usize,
+    /// What the rest will take, judging by the rounds so far.
+    pub remaining: Duration,
+}
+
+/// Estimates what remains: the time that rounds should take, times what they have taken over what they should have.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    taken_s: f64,
+    nominal_s: f64,
+}
+
+impl Pace {
+    /// A round that should have taken `nominal` took `taken`.
+    pub(super) fn note(&mut self, nominal: Duration, taken: Duration) {
+        self.nominal_s += nominal.as_secs_f64();
+        self.taken_s += taken.as_secs_f64();
+    }
+
+    /// What rounds that should take `nominal` will take.
+    pub(super) fn expect(&self, nominal: Duration) -> Duration {
+        let factor = if self.nominal_s > 0.0 { self.taken_s / self.nominal_s } else { FIRST_GUESS };
+        nominal.mul_f64(factor.clamp(0.1, 100.0))
+    }
+}
+
+/// Before any round has ended: bringing up an emulator and a session costs some tenths of a second beside it.
+const FIRST_GUESS: f64 = 1.3;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_remains_follows_what_was_taken() {
+        let mut pace = Pace::default();
+        assert_eq!(pace.expect(Duration::from_secs(100)), Duration::from_secs(130));
+        pace.note(Duration::from_secs(2), Duration::from_secs(3));
+        pace.note(Duration::from_secs(2), Duration::from_secs(5));
+        assert_eq!(pace.expect(Duration::from_secs(100)), Duration::from_secs(200));
+    }
+}

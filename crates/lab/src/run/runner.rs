@@ -1,0 +1,294 @@
+//! The loop over rounds.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use takt_base::Stop;
+
+use super::Conditions;
+use super::hopeless::Losses;
+use super::plan::order;
+use super::progress::{Event, Pace, Progress};
+use crate::agent::Failure;
+use crate::experiment::{Depth, Experiment, Point};
+use crate::store::{NewRound, NewRun, Record, RoundState, RunRow, Store, StoreError};
+use crate::time::utc_now;
+
+/// Runs one round of a point.
+pub trait Bench {
+    /// Runs it and says what was measured and under which conditions. Returns `None` if `stop` was raised: a round cut
+    /// short says nothing.
+    ///
+    /// # Errors
+    /// The workload could not be run.
+    fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure>;
+
+    /// Share of what was sent that was lost, 0 to 1, by the result document of a point's workload; `None` where that is
+    /// no question.
+    fn lost_share(&self, point: &Point, result: &Value) -> Option<f64>;
+}
+
+/// What a round gave.
+#[derive(Clone, Debug)]
+pub struct Measured {
+    /// For the store.
+    pub record: Record,
+    /// What else went on.
+    pub conditions: Conditions,
+}
+
+/// What to run, and into which store.
+#[derive(Clone, Debug)]
+pub struct RunPlan<'a> {
+    /// The checked file.
+    pub experiment: &'a Experiment,
+    /// How much of it.
+    pub depth: Depth,
+    /// Options of the command that change what is run; a run is resumed only with the same.
+    pub options: Value,
+    /// The host's fingerprint.
+    pub host: Value,
+    /// Version of takt with its commit.
+    pub takt_version: String,
+    /// Continue the newest unfinished run of the same file, depth and options, if there is one.
+    pub resume: bool,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ran {
+    /// Its name in the store.
+    pub run: String,
+    /// Whether every planned round is settled; if not, it was stopped.
+    pub complete: bool,
+    /// Whether an earlier sitting was continued.
+    pub resumed: bool,
+}
+
+/// Why a run could not go on. What had ended is in the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum RunError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The very first round could not be run: the rest would fail alike.
+    #[error("{label}")]
+    First {
+        /// The point.
+        label: String,
+        /// Why.
+        #[source]
+        failure: Failure,
+    },
+    /// The run to be resumed was measured on another machine, or another kernel.
+    #[error("run {run} was begun on another host: {was}; this is {is}")]
+    OtherHost {
+        /// The run.
+        run: String,
+        /// That host.
+        was: String,
+        /// This one.
+        is: String,
+    },
+}
+
+/// Runs what is not yet in the store, in order, until all is done or `stop` is raised.
+///
+/// # Errors
+/// The store can't be written, or the first round can't be run at all.
+pub fn run(
+    store: &Store,
+    plan: &RunPlan<'_>,
+    bench: &mut dyn Bench,
+    tell: &mut dyn FnMut(&Event, &Progress),
+    stop: &Stop,
+) -> Result<Ran, RunError> {
+    let points = plan.experiment.points(plan.depth);
+    let (run, resumed) = plan.begin_or_resume(store, &points)?;
+    let _lock = store.lock_run(&run)?;
+    let mut sitting = Sitting::new(store, plan, &run, &points, bench, tell);
+    sitting.recall()?;
+    let complete = sitting.all_blocks(stop)?;
+    if complete {
+        store.finish_run(&run)?;
+    }
+    Ok(Ran { run, complete, resumed })
+}
+
+impl RunPlan<'_> {
+    fn begin_or_resume(&self, store: &Store, points: &[Point]) -> Result<(String, bool), RunError> {
+        let depth = self.depth.name();
+        let earlier = if self.resume { store.unfinished(&self.experiment.text, depth, &self.options)? } else { None };
+        if let Some(RunRow { id, host, .. }) = earlier {
+            let name = |host: &Value| format!("{} {}", text(host, "hostname"), text(host, "kernel"));
+            let (was, is) = (name(&host), name(&self.host));
+            if was != is {
+                return Err(RunError::OtherHost { run: id, was, is });
+            }
+            return Ok((id, true));
+        }
+        let new = NewRun {
+            experiment: self.experiment.name.clone(),
+            file: self.experiment.text.clone(),
+            depth: depth.into(),
+            seed: self.experiment.rounds.seed,
+            options: self.options.clone(),
+            host: self.host.clone(),
+            takt_version: self.takt_version.clone(),
+            points: points.iter().map(Point::row).collect(),
+        };
+        Ok((store.begin_run(&new)?, false))
+    }
+}
+
+fn text<'a>(document: &'a Value, key: &str) -> &'a str {
+    document.get(key).and_then(Value::as_str).unwrap_or_default()
+}
+
+/// One sitting of a run: from a start or a resumption to its end or interruption.
+struct Sitting<'a> {
+    store: &'a Store,
+    plan: &'a RunPlan<'a>,
+    run: &'a str,
+    points: &'a [Point],
+    order: Vec<Vec<usize>>,
+    bench: &'a mut dyn Bench,
+    tell: &'a mut dyn FnMut(&Event, &Progress),
+    /// Block and point of each round that needs no more attempt.
+    settled: BTreeSet<(u32, u32)>,
+    /// Attempts so far of those that have some.
+    attempts: BTreeMap<(u32, u32), u32>,
+    losses: Losses,
+    pace: Pace,
+    /// Some round of this run could be run.
+    any_ran: bool,
+}
+
+impl<'a> Sitting<'a> {
+    fn new(
+        store: &'a Store,
+        plan: &'a RunPlan<'a>,
+        run: &'a str,
+        points: &'a [Point],
+        bench: &'a mut dyn Bench,
+        tell: &'a mut dyn FnMut(&Event, &Progress),
+    ) -> Sitting<'a> {
+        let order = order(plan.experiment, points, plan.experiment.round_count(plan.depth));
+        let (settled, attempts) = (BTreeSet::new(), BTreeMap::new());
+        let (losses, pace, any_ran) = (Losses::default(), Pace::default(), false);
+        Sitting { store, plan, run, points, order, bench, tell, settled, attempts, losses, pace, any_ran }
+    }
+
+    /// Takes up what earlier sittings left.
+    fn recall(&mut self) -> Result<(), RunError> {
+        for round in self.store.rounds(self.run)? {
+            let Some(point) = self.points.get(round.point as usize) else { continue };
+            if let (RoundState::Valid, Some(record)) = (round.state, &round.record) {
+                self.bench
+                    .lost_share(point, &record.result)
+                    .inspect(|&lost| self.losses.note(round.point as usize, lost));
+            }
+            self.any_ran |= round.record.is_some();
+            self.note((round.block, round.point), round.state, round.attempt);
+        }
+        Ok(())
+    }
+
+    /// Books an attempt that has ended.
+    fn note(&mut self, place: (u32, u32), state: RoundState, attempt: u32) {
+        let last = attempt >= self.plan.experiment.rounds.valid.repeats_max;
+        if last || matches!(state, RoundState::Valid | RoundState::Skipped) {
+            self.settled.insert(place);
+        }
+        self.attempts.insert(place, attempt + 1);
+    }
+
+    /// `false` if stopped.
+    fn all_blocks(&mut self, stop: &Stop) -> Result<bool, RunError> {
+        for (block, order) in (0..).zip(self.order.clone()) {
+            for point in order {
+                while !self.settled.contains(&(block, point as u32)) {
+                    if stop.requested() || !self.one_round(block, point, stop)? {
+                        return Ok(false);
+                    }
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs or skips one round; `false` if it was cut short.
+    fn one_round(&mut self, block: u32, number: usize, stop: &Stop) -> Result<bool, RunError> {
+        let place = (block, number as u32);
+        let attempt = self.attempts.get(&place).copied().unwrap_or(0);
+        let started = utc_now();
+        let blank = NewRound {
+            point: place.1,
+            block,
+            attempt,
+            state: RoundState::Skipped,
+            why: None,
+            started,
+            took_s: 0.0,
+            record: None,
+        };
+        let points = self.points;
+        let Some(point) = points.get(number) else { return Ok(true) };
+        if let Some(why) = self.losses.hopeless(self.plan.experiment, points, number) {
+            self.finish(point, NewRound { why: Some(why), ..blank }, None)?;
+            return Ok(true);
+        }
+        self.store.room_for_a_round()?;
+        let begins = Event::Begins { label: point.label(), attempt };
+        self.report(&begins);
+        let begun = Instant::now();
+        let measured = self.bench.round(point, stop);
+        let took = begun.elapsed();
+        let blank = NewRound { took_s: took.as_secs_f64(), ..blank };
+        match measured {
+            Ok(None) => return Ok(false),
+            Ok(Some(measured)) => {
+                self.any_ran = true;
+                self.pace.note(nominal(point), took);
+                let (state, why) = self.plan.experiment.rounds.valid.judge(&measured.conditions);
+                let lost = self.bench.lost_share(point, &measured.record.result);
+                self.finish(point, NewRound { state, why, record: Some(measured.record), ..blank }, lost)?;
+            }
+            Err(failure) if !self.any_ran => return Err(RunError::First { label: point.label(), failure }),
+            Err(failure) => {
+                let why = Some(failure.to_string());
+                self.finish(point, NewRound { state: RoundState::Failed, why, ..blank }, None)?;
+            }
+        }
+        Ok(true)
+    }
+
+    /// Enters a round that has ended.
+    fn finish(&mut self, point: &Point, round: NewRound, lost_share: Option<f64>) -> Result<(), RunError> {
+        self.store.finish_round(self.run, &round)?;
+        let place = (round.block, round.point);
+        if let (RoundState::Valid, Some(lost)) = (round.state, lost_share) {
+            self.losses.note(round.point as usize, lost);
+        }
+        self.note(place, round.state, round.attempt);
+        let ended = Event::Ended { label: point.label(), state: round.state, why: round.why, lost_share };
+        self.report(&ended);
+        Ok(())
+    }
+
+    fn report(&mut self, event: &Event) {
+        let open = (0..).zip(&self.order).flat_map(|(block, order)| order.iter().map(move |&point| (block, point)));
+        let open = open.filter(|&(block, point)| !self.settled.contains(&(block, point as u32)));
+        let nominal: Duration = open.filter_map(|(_, point)| self.points.get(point)).map(nominal).sum();
+        let planned = self.order.iter().map(Vec::len).sum();
+        let progress = Progress { done: self.settled.len(), planned, remaining: self.pace.expect(nominal) };
+        (self.tell)(event, &progress);
+    }
+}
+
+/// What a round of a point takes if nothing has to be waited for.
+fn nominal(point: &Point) -> Duration {
+    point.settings.span("duration") + point.settings.span("warm_up")
+}

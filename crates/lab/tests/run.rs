@@ -1,0 +1,269 @@
+//! The runner over a bench that measures nothing: what is run, in which order, what counts, what survives.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+use takt_base::Stop;
+use takt_lab::agent::Failure;
+use takt_lab::experiment::{Depth, Experiment, Point};
+use takt_lab::run::{Bench, Conditions, Event, Measured, Ran, RunError, RunPlan, run};
+use takt_lab::store::{Record, RoundRow, RoundState, Store};
+
+const SWEEP: &str = r#"
+question = "?"
+[factors]
+rate_sps = [1e6, 5e6, 10e6, 25e6]
+[fixed]
+mode = "rx"
+workload = { kind = "rate", duration = "1s" }
+[stop]
+ascending = "rate_sps"
+lost_share_above = 0.05
+[rounds]
+count = { full = 4, quick = 1 }
+order = { seed = 3 }
+valid = { repeats_max = 1 }
+"#;
+
+/// What the bench does in its n-th round at a rate.
+type Script = Box<dyn FnMut(f64, usize, &Stop) -> Result<(f64, Conditions), Failure>>;
+
+struct Fake {
+    script: Script,
+    ran: Vec<f64>,
+}
+
+impl Fake {
+    fn new(script: impl FnMut(f64, usize, &Stop) -> Result<(f64, Conditions), Failure> + 'static) -> Fake {
+        Fake { script: Box::new(script), ran: Vec::new() }
+    }
+
+    fn clean() -> Fake {
+        Fake::new(|_, _, _| Ok((0.0, Conditions::default())))
+    }
+}
+
+impl Bench for Fake {
+    fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure> {
+        let rate = point.settings.number("rate_sps").unwrap();
+        self.ran.push(rate);
+        let nth = self.ran.iter().filter(|&&ran| ran == rate).count();
+        let (lost, conditions) = (self.script)(rate, nth, stop)?;
+        if stop.requested() {
+            return Ok(None);
+        }
+        let record = Record { result: json!({ "lost": lost, "rate": rate }), ..Record::default() };
+        Ok(Some(Measured { record, conditions }))
+    }
+
+    fn lost_share(&self, _point: &Point, result: &Value) -> Option<f64> {
+        result["lost"].as_f64()
+    }
+}
+
+/// Runs the sweep once; the rounds in the store afterwards.
+fn sit(store: &Store, bench: &mut Fake, resume: bool, stop: &Stop) -> (Result<Ran, RunError>, Vec<RoundRow>) {
+    sit_and_tell(store, bench, resume, &mut |_| (), stop)
+}
+
+/// The same; `tell` hears of each round that ended.
+fn sit_and_tell(
+    store: &Store,
+    bench: &mut Fake,
+    resume: bool,
+    tell: &mut dyn FnMut(&Event),
+    stop: &Stop,
+) -> (Result<Ran, RunError>, Vec<RoundRow>) {
+    let experiment = Experiment::parse("sweep", SWEEP).unwrap();
+    let plan = RunPlan {
+        experiment: &experiment,
+        depth: Depth::Full,
+        options: json!({}),
+        host: json!({ "hostname": "lab-7", "kernel": "6.18" }),
+        takt_version: "0.1.0".into(),
+        resume,
+    };
+    let ran = run(store, &plan, bench, &mut |event, _| tell(event), stop);
+    let rounds = store.runs().unwrap().first().map(|run| store.rounds(&run.id).unwrap());
+    (ran, rounds.unwrap_or_default())
+}
+
+fn in_a_store<T>(work: impl FnOnce(&Store) -> T) -> T {
+    let dir = tempfile::tempdir().unwrap();
+    work(&Store::open(dir.path()).unwrap())
+}
+
+#[test]
+fn every_point_has_its_rounds_in_shuffled_blocks_after_a_first_that_ascends() {
+    in_a_store(|store| {
+        let mut bench = Fake::clean();
+        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        assert!(ran.unwrap().complete);
+        assert_eq!(bench.ran[..4], [1e6, 5e6, 10e6, 25e6]);
+        assert_eq!(rounds.len(), 16);
+        for block in bench.ran.chunks(4) {
+            let mut sorted = block.to_vec();
+            sorted.sort_by(f64::total_cmp);
+            assert_eq!(sorted, [1e6, 5e6, 10e6, 25e6]);
+        }
+        assert!(bench.ran.chunks(4).skip(1).any(|block| block != [1e6, 5e6, 10e6, 25e6]), "shuffled");
+        assert!(store.runs().unwrap()[0].finished.is_some());
+    });
+}
+
+#[test]
+fn rates_above_two_that_failed_clearly_are_skipped_with_the_reason() {
+    in_a_store(|store| {
+        let mut bench = Fake::new(|rate, _, _| Ok((if rate > 1e6 { 0.5 } else { 0.0 }, Conditions::default())));
+        let (_, rounds) = sit(store, &mut bench, false, &Stop::new());
+        assert!(!bench.ran.contains(&25e6));
+        let skipped: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Skipped).collect();
+        assert_eq!(skipped.len(), 4, "once in each block");
+        assert!(skipped.iter().all(|round| round.record.is_none() && round.factors["rate_sps"] == json!(25e6)));
+        assert_eq!(skipped[0].why.as_deref(), Some("rate_sps below it lost 50.0 % at 5M and 50.0 % at 10M"));
+    });
+}
+
+#[test]
+fn a_disturbed_round_is_kept_marked_and_run_once_more() {
+    in_a_store(|store| {
+        let mut bench = Fake::new(|rate, nth, _| {
+            let foreign_cpu_share = if rate == 5e6 && nth == 1 { 0.4 } else { 0.0 };
+            Ok((0.0, Conditions { foreign_cpu_share, ..Conditions::default() }))
+        });
+        let (_, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let first: Vec<&RoundRow> = rounds.iter().filter(|r| r.block == 0 && r.factors["rate_sps"] == 5e6).collect();
+        let states: Vec<(u32, RoundState)> = first.iter().map(|round| (round.attempt, round.state)).collect();
+        assert_eq!(states, [(0, RoundState::Disturbed), (1, RoundState::Valid)]);
+        assert!(first[0].record.is_some(), "what was measured is kept");
+        assert_eq!(rounds.len(), 17);
+    });
+}
+
+#[test]
+fn an_emulator_that_is_always_late_is_given_up_after_the_repeats_and_never_counts() {
+    in_a_store(|store| {
+        let late = Conditions { emulator_late: 3, ..Conditions::default() };
+        let mut bench = Fake::new(move |_, _, _| Ok((0.9, late)));
+        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        assert!(ran.unwrap().complete);
+        assert_eq!(rounds.len(), 32, "each round and one repeat; none skipped as hopeless, since none counts");
+        assert!(rounds.iter().all(|round| round.state == RoundState::EmulatorLate));
+    });
+}
+
+#[test]
+fn if_the_first_round_cannot_be_run_nothing_is() {
+    in_a_store(|store| {
+        let mut bench = Fake::new(|_, _, _| Err(Failure::saying("no radio at 192.168.10.2")));
+        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        assert!(matches!(ran, Err(RunError::First { .. })));
+        assert_eq!((bench.ran.len(), rounds.len()), (1, 0));
+    });
+}
+
+#[test]
+fn a_later_round_that_cannot_be_run_is_entered_as_failed_and_the_rest_goes_on() {
+    in_a_store(|store| {
+        let mut bench = Fake::new(|rate, _, _| match rate {
+            5e6 => Err(Failure::saying("the agent has ended")),
+            _ => Ok((0.0, Conditions::default())),
+        });
+        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        assert!(ran.unwrap().complete);
+        let failed = rounds.iter().filter(|round| round.state == RoundState::Failed);
+        assert_eq!(failed.count(), 8, "four blocks, each with its repeat");
+    });
+}
+
+#[test]
+fn a_round_cut_short_by_ctrl_c_is_not_entered_and_resuming_runs_it_and_no_other_twice() {
+    in_a_store(|store| {
+        let stop = Stop::new();
+        let mut bench = Fake::new({
+            let mut left = 7;
+            move |_, _, stop: &Stop| {
+                left -= 1;
+                if left == 0 {
+                    stop.request();
+                }
+                Ok((0.0, Conditions::default()))
+            }
+        });
+        let (ran, rounds) = sit(store, &mut bench, false, &stop);
+        assert_eq!((ran.unwrap().complete, rounds.len(), bench.ran.len()), (false, 6, 7));
+
+        let mut second = Fake::clean();
+        let (ran, rounds) = sit(store, &mut second, true, &Stop::new());
+        let ran = ran.unwrap();
+        assert!(ran.complete && ran.resumed);
+        assert_eq!((rounds.len(), second.ran.len()), (16, 10));
+        assert_eq!(second.ran[0], bench.ran[6], "it goes on where it was cut");
+        let mut each: BTreeMap<String, usize> = BTreeMap::new();
+        rounds.iter().for_each(|round| *each.entry(round.factors["rate_sps"].to_string()).or_default() += 1);
+        assert!(each.values().all(|&rounds| rounds == 4), "{each:?}");
+        assert_eq!(store.runs().unwrap().len(), 1);
+    });
+}
+
+#[test]
+fn resuming_remembers_what_was_hopeless() {
+    in_a_store(|store| {
+        let stop = Stop::new();
+        let mut bench = Fake::new(|_, _, _| Ok((0.5, Conditions::default())));
+        let mut ended = 0;
+        let mut stop_after_two = |event: &Event| {
+            ended += usize::from(matches!(event, Event::Ended { .. }));
+            if ended == 2 {
+                stop.request();
+            }
+        };
+        sit_and_tell(store, &mut bench, false, &mut stop_after_two, &stop).0.unwrap();
+        assert_eq!(bench.ran, [1e6, 5e6]);
+        let mut second = Fake::clean();
+        let (_, rounds) = sit(store, &mut second, true, &Stop::new());
+        let in_first_block: Vec<(f64, RoundState)> = rounds
+            .iter()
+            .filter(|round| round.block == 0)
+            .map(|round| (round.factors["rate_sps"].as_f64().unwrap(), round.state))
+            .collect();
+        use RoundState::{Skipped, Valid};
+        assert_eq!(in_first_block, [(1e6, Valid), (5e6, Valid), (10e6, Skipped), (25e6, Skipped)]);
+    });
+}
+
+#[test]
+fn without_resume_an_unfinished_run_is_left_and_a_new_one_begun() {
+    in_a_store(|store| {
+        let stop = Stop::new();
+        stop.request();
+        sit(store, &mut Fake::clean(), false, &stop).0.unwrap();
+        let (ran, _) = sit(store, &mut Fake::clean(), false, &Stop::new());
+        assert!(!ran.unwrap().resumed);
+        assert_eq!(store.runs().unwrap().len(), 2);
+    });
+}
+
+#[test]
+fn progress_counts_up_to_all_and_what_remains_goes_down_to_nothing() {
+    in_a_store(|store| {
+        let experiment = Experiment::parse("sweep", SWEEP).unwrap();
+        let plan = RunPlan {
+            experiment: &experiment,
+            depth: Depth::Quick,
+            options: Value::Null,
+            host: Value::Null,
+            takt_version: String::new(),
+            resume: false,
+        };
+        let mut told = Vec::new();
+        let tell = &mut |event: &Event, progress: &takt_lab::run::Progress| {
+            told.push((matches!(event, Event::Ended { .. }), progress.done, progress.planned, progress.remaining));
+        };
+        run(store, &plan, &mut Fake::clean(), tell, &Stop::new()).unwrap();
+        let done: Vec<(bool, usize)> = told.iter().map(|&(ended, done, ..)| (ended, done)).collect();
+        assert_eq!(done, [(false, 0), (true, 1), (false, 1), (true, 2), (false, 2), (true, 3), (false, 3), (true, 4)]);
+        assert!(told.iter().all(|&(_, _, planned, _)| planned == 4));
+        assert!(told.first().unwrap().3 > told.last().unwrap().3 && told.last().unwrap().3.is_zero());
+    });
+}
