@@ -8,13 +8,15 @@
 //!    └─ TxStreamer ── 49157   samples out, flow control and reports in
 //! ```
 //!
-//! Each part has its own socket and shares no lock with the others while samples flow. Streamers may move to other
-//! threads and outlive the [`N200`] they came from; the claim on the radio ends with the last of them.
+//! Each part has its own socket and shares no lock with the others while samples flow, so streamers may move to other
+//! threads. Dropping the [`N200`] ends their streams: it switches the front end off.
 
 mod anchor;
 pub(crate) mod control;
 mod fifo;
 mod frame;
+mod front_end;
+mod hardware;
 mod hold;
 mod identity;
 mod open;
@@ -31,6 +33,7 @@ use takt_wire::n200::rate::Factor;
 use takt_wire::n200::{Destination, MASTER_CLOCK_HZ};
 
 pub use frame::FrameBytes;
+pub use hardware::{ClockSource, TimeSource};
 pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
@@ -41,6 +44,7 @@ use self::anchor::Anchor;
 use self::control::Control;
 use self::fifo::Fifo;
 use self::hold::Hold;
+use crate::board::{BoardKind, SideState};
 use crate::{Net, RadioError};
 
 /// The master clock of an N200.
@@ -59,6 +63,9 @@ pub struct N200 {
     /// Rates of the receive DSPs, for where the tuner puts the oscillator.
     rx_rate_sps: [f64; 2],
     tx_rate_sps: f64,
+    board: BoardKind,
+    rx_side: SideState,
+    tx_side: SideState,
 }
 
 impl N200 {

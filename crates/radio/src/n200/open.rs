@@ -12,7 +12,8 @@ use super::control::Control;
 use super::fifo::Fifo;
 use super::frame::{self, FrameBytes};
 use super::hold::Hold;
-use super::{N200, identify};
+use super::{N200, TimeSource, identify};
+use crate::board::{BoardKind, SideState};
 use crate::{Net, RadioError};
 
 /// How a radio is opened.
@@ -45,6 +46,7 @@ impl N200 {
         let frame_bytes = frame::probe(&mut control, options.frame_bytes)?;
         control.poke(settings::ROUTER, ROUTER_WORD)?;
         let fifo = Fifo::open(&net, addr)?;
+        let board = BoardKind::of(identity.rx_board.id, identity.tx_board.id);
         let anchor = Arc::new(Anchor::new(net.now(), Tick(0)));
         let mut radio = N200 {
             addr,
@@ -57,10 +59,30 @@ impl N200 {
             frame_bytes,
             rx_rate_sps: [0.0; 2],
             tx_rate_sps: 0.0,
+            board,
+            rx_side: SideState::INITIAL,
+            tx_side: SideState::INITIAL,
         };
         radio.time()?;
         radio.end_streams()?;
+        radio.start_hardware()?;
+        radio.set_time_source(TimeSource::Internal)?;
+        radio.start_front_end()?;
+        radio.fifo.flush()?;
         Ok(radio)
+    }
+
+    /// Switches everything off, in the order in which UHD does, and gives the radio back.
+    fn close(&mut self) -> Result<(), RadioError> {
+        self.fifo.set_time(None);
+        self.fifo.poke(settings::TX_CYCLES_PER_UPDATE, 0)?;
+        self.fifo.poke(settings::TX_PACKETS_PER_UPDATE, 0)?;
+        self.stop_front_end()?;
+        self.stop_hardware()?;
+        for base in settings::RX_CONTROL {
+            self.fifo.poke(base + rx_control::CLEAR, 0)?;
+        }
+        self.fifo.flush()
     }
 
     /// Ends what a host before this one may have left running.
@@ -78,5 +100,15 @@ impl N200 {
         self.net.sleep(FLUSH);
         self.fifo.poke(settings::TX_CLEAR, 0)?;
         self.fifo.flush()
+    }
+}
+
+impl Drop for N200 {
+    /// Switches the front end off. A radio that is gone, or somebody else's, is left alone; nobody is left to hear of other
+    /// failures.
+    fn drop(&mut self) {
+        if self.hold.check().is_ok() {
+            let _ = self.close();
+        }
     }
 }
