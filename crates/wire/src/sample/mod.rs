@@ -9,6 +9,7 @@
 //! is not a number becomes 0. The bits are the same at every SIMD level: each level is the same code, compiled for more
 //! instructions.
 
+mod round;
 pub mod sc16;
 pub mod sc8;
 mod simd;

@@ -3,8 +3,10 @@
 //! Every function converts as many samples as both sides hold and returns that number; what is left over stays
 //! untouched.
 
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use num_complex::{Complex, Complex32};
 
+use super::round::round;
 use super::{ByteOrder, Simd};
 
 /// Bytes of one sample on the wire.
@@ -73,26 +75,24 @@ pub fn pack_i16(samples: &[Complex<i16>], order: ByteOrder, wire: &mut [u8]) -> 
 
 #[inline(always)]
 fn to_i16(value: f32) -> i16 {
-    value.round_ties_even() as i16 // `as` saturates and makes 0 of NaN
+    round(value, -32768.0, 32767.0) as i16
 }
 
 #[inline(always)]
-fn unpack<T>(wire: &[u8], out: &mut [Complex<T>], one: impl Fn([u8; 2]) -> T) -> usize {
-    let (samples, _) = wire.as_chunks::<BYTES>();
-    let count = samples.len().min(out.len());
-    for (sample, &[a, b, c, d]) in out.iter_mut().zip(samples) {
-        *sample = Complex::new(one([a, b]), one([c, d]));
+fn unpack<T: Pod>(wire: &[u8], out: &mut [Complex<T>], one: impl Fn([u8; 2]) -> T) -> usize {
+    let count = out.len().min(wire.len() / BYTES);
+    // I and Q are treated alike, so the pairs need not be kept together: flat slices make the shorter loop.
+    for (part, bytes) in cast_slice_mut(out).iter_mut().zip(wire.as_chunks::<2>().0).take(2 * count) {
+        *part = one(*bytes);
     }
     count
 }
 
 #[inline(always)]
-fn pack<T: Copy>(samples: &[Complex<T>], wire: &mut [u8], one: impl Fn(T) -> [u8; 2]) -> usize {
-    let (slots, _) = wire.as_chunks_mut::<BYTES>();
-    let count = slots.len().min(samples.len());
-    for (slot, sample) in slots.iter_mut().zip(samples) {
-        let ([a, b], [c, d]) = (one(sample.re), one(sample.im));
-        *slot = [a, b, c, d];
+fn pack<T: Pod>(samples: &[Complex<T>], wire: &mut [u8], one: impl Fn(T) -> [u8; 2]) -> usize {
+    let count = samples.len().min(wire.len() / BYTES);
+    for (bytes, part) in wire.as_chunks_mut::<2>().0.iter_mut().zip(cast_slice(samples)).take(2 * count) {
+        *bytes = one(*part);
     }
     count
 }

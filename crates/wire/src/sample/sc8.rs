@@ -4,9 +4,11 @@
 //! packet's trailer marks. The functions here know samples only: they convert as many as both sides hold and return that
 //! number; what is left over stays untouched.
 
+use bytemuck::{Pod, cast_slice, cast_slice_mut};
 use num_complex::{Complex, Complex32};
 
 use super::Simd;
+use super::round::round;
 
 /// Bytes of one sample on the wire.
 pub const BYTES: usize = 2;
@@ -33,7 +35,7 @@ pub fn pack_f32(samples: &[Complex32], scale: f32, wire: &mut [u8]) -> usize {
 pub fn pack_f32_with(simd: Simd, samples: &[Complex32], scale: f32, wire: &mut [u8]) -> usize {
     simd.run(
         #[inline(always)]
-        || pack(samples, wire, |value| (value * scale).round_ties_even() as i8),
+        || pack(samples, wire, |value| round(value * scale, -128.0, 127.0) as i8),
     )
 }
 
@@ -54,21 +56,19 @@ pub fn pack_i16(samples: &[Complex<i16>], wire: &mut [u8]) -> usize {
 }
 
 #[inline(always)]
-fn unpack<T>(wire: &[u8], out: &mut [Complex<T>], one: impl Fn(i8) -> T) -> usize {
-    let (samples, _) = wire.as_chunks::<BYTES>();
-    let count = samples.len().min(out.len());
-    for (sample, &[re, im]) in out.iter_mut().zip(samples) {
-        *sample = Complex::new(one(re as i8), one(im as i8));
+fn unpack<T: Pod>(wire: &[u8], out: &mut [Complex<T>], one: impl Fn(i8) -> T) -> usize {
+    let count = out.len().min(wire.len() / BYTES);
+    for (part, byte) in cast_slice_mut(out).iter_mut().zip(wire).take(2 * count) {
+        *part = one(*byte as i8);
     }
     count
 }
 
 #[inline(always)]
-fn pack<T: Copy>(samples: &[Complex<T>], wire: &mut [u8], one: impl Fn(T) -> i8) -> usize {
-    let (slots, _) = wire.as_chunks_mut::<BYTES>();
-    let count = slots.len().min(samples.len());
-    for (slot, sample) in slots.iter_mut().zip(samples) {
-        *slot = [one(sample.re) as u8, one(sample.im) as u8];
+fn pack<T: Pod>(samples: &[Complex<T>], wire: &mut [u8], one: impl Fn(T) -> i8) -> usize {
+    let count = samples.len().min(wire.len() / BYTES);
+    for (byte, part) in wire.iter_mut().zip(cast_slice(samples)).take(2 * count) {
+        *byte = one(*part) as u8;
     }
     count
 }
