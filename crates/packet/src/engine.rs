@@ -95,6 +95,9 @@ pub struct Counters {
     pub send_calls: u64,
     /// Datagrams the kernel would not take in the time allowed (full send buffer), given back to the caller.
     pub unsent_datagrams: u64,
+    /// Times a queue below the socket was full and the kernel threw the datagram away and said so (`ENOBUFS`). It was
+    /// offered again, or is among the unsent; a queue's own drop counter knows it too.
+    pub congested_sends: u64,
     /// Datagrams the kernel refused for their destination's sake (no route, forbidden by a firewall, port 0).
     pub undeliverable_datagrams: u64,
     /// Datagrams the kernel dropped because a port's receive buffer was full. Exact for single datagrams; where

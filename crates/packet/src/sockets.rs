@@ -281,8 +281,13 @@ impl<C: Calls> Transmit for Core<C> {
                 }
                 Err(errno) => match of_send(errno) {
                     SendTrouble::Full if self.await_room(index, wait)? => {}
-                    SendTrouble::Congested if nap(wait) => {}
-                    SendTrouble::Full | SendTrouble::Congested => break,
+                    SendTrouble::Full => break,
+                    SendTrouble::Congested => {
+                        self.counters.congested_sends += 1;
+                        if !nap(wait) {
+                            break;
+                        }
+                    }
                     SendTrouble::Again => {}
                     SendTrouble::Datagram => {
                         troubles += 1;

@@ -8,3 +8,5 @@
 //!
 //! Each is a serde options struct, a serde result struct (which is the `--json` document of the command of the same
 //! name) and `run(options, progress, stop)`. A workload measures; it never judges.
+
+pub mod udp;

@@ -7,18 +7,18 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_packet::{Engine, PortIndex, PortSpec, Wait, open};
+use takt_packet::{Engine, EngineError, PortIndex, PortSpec, Wait, open};
 
 use super::clock::{Probe, Relation, relate};
 use super::end::{ALIVE_EVERY, ASK_EVERY, HEAD_START, QUIET, SILENCE, boot_id, config, tell};
 use super::error::UdpError;
-use super::join::join;
+use super::join::report;
 use super::measure::Measure;
 use super::options::{Options, Plan};
 use super::protocol::data::Data;
 use super::protocol::message::{Body, CHUNK_BYTES, Message, Reason, VERSION, other_version};
 use super::receiver::Receiver;
-use super::report::{Cpu, Evidence, SCHEMA, Side, UdpReport, Way, WayName};
+use super::report::{Side, UdpReport};
 use super::sender::Sender;
 
 /// Where a load stands.
@@ -46,11 +46,7 @@ pub struct Progress {
 ///
 /// # Errors
 /// An option is out of range; nobody answers; the server is busy, falls silent or refuses.
-pub fn run(
-    options: &Options,
-    progress: &mut (dyn FnMut(Progress) + Send),
-    stop: &Stop,
-) -> Result<UdpReport, UdpError> {
+pub fn run(options: &Options, progress: &mut (dyn FnMut(Progress) + Send), stop: &Stop) -> Result<UdpReport, UdpError> {
     options.check()?;
     thread::scope(|scope| {
         let worker = thread::Builder::new().name("takt-udp-client".into());
@@ -111,9 +107,9 @@ impl<'a> Client<'a> {
         let clock = self.compare_clocks(server_boot)?;
         let outcome = self.rounds(&clock);
         // Whatever became of it, the server is free for others.
-        tell(&mut *self.engine, PortIndex(0), None, &self.message(0, Body::Close))?;
+        self.say(0, Body::Close)?;
         let (plan, mine, theirs, complete) = outcome?;
-        Ok(report(self.options, &plan, (mine, theirs), clock, complete))
+        report(self.options, &plan, (mine, theirs), clock, complete)
     }
 
     fn rounds(&mut self, clock: &Relation) -> Result<(Plan, Side, Side, bool), UdpError> {
@@ -127,8 +123,9 @@ impl<'a> Client<'a> {
         Ok((plan, mine, theirs, complete))
     }
 
-    fn message<'b>(&self, flow: u8, body: Body<'b>) -> Message<'b> {
-        Message { flow, round: self.round, session: self.session, body }
+    fn say(&mut self, flow: u8, body: Body<'_>) -> Result<(), EngineError> {
+        let message = Message { flow, round: self.round, session: self.session, body };
+        tell(&mut *self.engine, PortIndex(flow), None, &message)
     }
 
     /// Shows the server that this flow's address is ours.
@@ -166,9 +163,12 @@ impl<'a> Client<'a> {
 
     /// One round: start, load, finish, fetch.
     fn run_round(&mut self, plan: &Plan, warm_up: bool) -> Result<(Side, Side, bool), UdpError> {
-        let text = serde_json::to_vec(plan).map_err(|source| UdpError::Result { server: self.options.server, source })?;
-        self.receiver =
-            plan.direction.from_server().then(|| Receiver::new(plan, self.round, plan.server_ahead_ns.saturating_neg()));
+        let text =
+            serde_json::to_vec(plan).map_err(|source| UdpError::Result { server: self.options.server, source })?;
+        self.receiver = plan
+            .direction
+            .from_server()
+            .then(|| Receiver::new(plan, self.round, plan.server_ahead_ns.saturating_neg()));
         let measure = Measure::begin(&*self.engine, self.options.server.ip())?;
         self.ask(0, Body::Start(&text), "before the load began", |body| match body {
             Body::Started => Some(()),
@@ -187,8 +187,7 @@ impl<'a> Client<'a> {
     fn load(&mut self, plan: &Plan, warm_up: bool) -> Result<(Option<Sender>, bool), UdpError> {
         let begin = WallClock.now();
         let routes = (0..plan.flows).map(|flow| (PortIndex(flow), None)).collect();
-        let mut sender =
-            plan.direction.to_server().then(|| Sender::new(plan, self.round, begin + HEAD_START, routes));
+        let mut sender = plan.direction.to_server().then(|| Sender::new(plan, self.round, begin + HEAD_START, routes));
         // The server's sender began when it heard `Start`, and has a head start as well.
         let end = begin + plan.duration() + 3 * HEAD_START;
         let (mut alive, mut told) = (begin, begin);
@@ -200,7 +199,7 @@ impl<'a> Client<'a> {
             };
             if now >= alive {
                 let received = self.receiver.as_ref().map_or(0, Receiver::unique);
-                tell(&mut *self.engine, PortIndex(0), None, &self.message(0, Body::Alive { received }))?;
+                self.say(0, Body::Alive { received })?;
                 alive = now + ALIVE_EVERY;
             }
             if now >= told {
@@ -238,7 +237,7 @@ impl<'a> Client<'a> {
         while bytes == 0 {
             let now = WallClock.now();
             if now >= next {
-                tell(&mut *self.engine, PortIndex(0), None, &self.message(0, Body::Finish { sent }))?;
+                self.say(0, Body::Finish { sent })?;
                 next = now + ALIVE_EVERY;
             }
             self.check_sign(now, "after the load")?;
@@ -269,10 +268,11 @@ impl<'a> Client<'a> {
         let mut text = Vec::new();
         let chunks = bytes.div_ceil(CHUNK_BYTES as u32).min(MAX_CHUNKS);
         for wanted in 0..chunks {
-            let piece = self.ask(0, Body::Get { chunk: wanted }, "while the result was fetched", |body| match body {
-                Body::Chunk { chunk, bytes } if chunk == wanted => Some(bytes.to_vec()),
-                _ => None,
-            })?;
+            let piece =
+                self.ask(0, Body::Get { chunk: wanted }, "while the result was fetched", |body| match body {
+                    Body::Chunk { chunk, bytes } if chunk == wanted => Some(bytes.to_vec()),
+                    _ => None,
+                })?;
             text.extend(piece);
         }
         serde_json::from_slice(&text).map_err(|source| UdpError::Result { server: self.options.server, source })
@@ -319,7 +319,7 @@ impl<'a> Client<'a> {
                 return Err(UdpError::Stopped);
             }
             if now >= next {
-                tell(&mut *self.engine, PortIndex(flow), None, &self.message(flow, body))?;
+                self.say(flow, body)?;
                 next = now + ASK_EVERY;
             }
             let (mut answer, mut refused) = (None, None);
@@ -358,6 +358,7 @@ impl<'a> Client<'a> {
             match (Data::parse(datagram.bytes), &mut *receiver) {
                 (Some(data), Some(receiver)) if data.flow == datagram.port.0 => {
                     receiver.data(&data, datagram.bytes.len(), arrived);
+                    self.heard = now;
                 }
                 _ if other_version(datagram.bytes).is_some() => {
                     return Err(UdpError::Version { server: self.options.server, ours: VERSION });
@@ -386,28 +387,3 @@ impl<'a> Client<'a> {
 
 /// 4 MiB: more than a hundred thousand intervals take.
 const MAX_CHUNKS: u32 = 32 * 1024;
-
-fn report(options: &Options, plan: &Plan, (mine, theirs): (Side, Side), clock: Relation, complete: bool) -> UdpReport {
-    let planned_s = plan.duration().as_secs_f64();
-    let way = |name, from: &Side, to: &Side| -> Option<Way> {
-        let (sent, received) = (from.sent.as_ref()?, to.received.as_ref()?);
-        Some(join(name, (sent, &from.evidence), (received, &to.evidence), &clock, planned_s))
-    };
-    let forward = way(WayName::ToServer, &mine, &theirs);
-    let back = way(WayName::FromServer, &theirs, &mine);
-    let (way, from_server) = match (forward, back) {
-        (Some(forward), back) => (forward, back),
-        (None, Some(back)) => (back, None),
-        (None, None) => todo_way(),
-    };
-    UdpReport {
-        schema: SCHEMA,
-        options: options.clone(),
-        way,
-        from_server,
-        cpu: Cpu { client: mine.cpu, server: theirs.cpu },
-        clock,
-        evidence: Evidence { client: mine.evidence, server: theirs.evidence },
-        complete,
-    }
-}

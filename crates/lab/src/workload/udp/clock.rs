@@ -35,9 +35,8 @@ const STAMP_ERROR_NS: u64 = 1000;
 #[must_use]
 pub fn relate(same_boot: bool, probes: &[Probe]) -> Option<Relation> {
     let best = probes.iter().min_by_key(|p| p.round_trip_ns())?;
-    let causal = |p: &Probe| {
-        p.asked <= p.heard.saturating_add(STAMP_ERROR_NS) && p.heard <= p.answered && p.answered <= p.told
-    };
+    let causal =
+        |p: &Probe| p.asked <= p.heard.saturating_add(STAMP_ERROR_NS) && p.heard <= p.answered && p.answered <= p.told;
     if same_boot && probes.iter().all(causal) {
         return Some(Relation { shared: true, offset_ns: 0, uncertainty_ns: 0 });
     }

@@ -78,6 +78,19 @@ pub enum UdpError {
         #[source]
         source: serde_json::Error,
     },
+    /// The server's result says nothing about the load it was sent or sent itself.
+    #[error("the result from {server} lacks its half of the round")]
+    Half {
+        /// The server.
+        server: SocketAddr,
+    },
+    /// The kernel gives us no thread.
+    #[error("a thread for the load")]
+    Thread {
+        /// What it answered.
+        #[source]
+        source: std::io::Error,
+    },
     /// The load was stopped before it began.
     #[error("stopped before the load began")]
     Stopped,

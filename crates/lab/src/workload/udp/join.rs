@@ -1,14 +1,51 @@
 //! Two halves make a way: pure.
 
 use super::clock::Relation;
+use super::error::UdpError;
+use super::options::{Options, Plan};
 use super::place::{Seen, place};
 use super::report::{
-    CrossedAs, EndEvidence, Histograms, LatencyKind, Lost, Quantiles, Received, ReceivedFigures, Sent, SentFigures, Way,
-    WayName,
+    CrossedAs, EndEvidence, Histograms, LatencyKind, Lost, Quantiles, Received, ReceivedFigures, Sent, SentFigures,
+    Way, WayName,
 };
 
+/// The document from both halves.
+///
+/// # Errors
+/// The server's half says nothing about the load.
+pub(super) fn report(
+    options: &Options,
+    plan: &Plan,
+    (mine, theirs): (Side, Side),
+    clock: Relation,
+    complete: bool,
+) -> Result<UdpReport, UdpError> {
+    let planned_s = plan.duration().as_secs_f64();
+    let way = |name, from: &Side, to: &Side| -> Option<Way> {
+        let (sent, received) = (from.sent.as_ref()?, to.received.as_ref()?);
+        Some(join(name, (sent, &from.evidence), (received, &to.evidence), &clock, planned_s))
+    };
+    let forward = way(WayName::ToServer, &mine, &theirs);
+    let back = way(WayName::FromServer, &theirs, &mine);
+    let (way, from_server) = match (forward, back) {
+        (Some(forward), back) => (forward, back),
+        (None, Some(back)) => (back, None),
+        (None, None) => return Err(UdpError::Half { server: options.server }),
+    };
+    Ok(UdpReport {
+        schema: SCHEMA,
+        options: options.clone(),
+        way,
+        from_server,
+        cpu: Cpu { client: mine.cpu, server: theirs.cpu },
+        clock,
+        evidence: Evidence { client: mine.evidence, server: theirs.evidence },
+        complete,
+    })
+}
+
 /// Joins what one end sent with what the other received.
-pub(super) fn join(
+fn join(
     direction: WayName,
     (sent, sender): (&Sent, &EndEvidence),
     (received, receiver): (&Received, &EndEvidence),

@@ -229,7 +229,10 @@ mod tests {
             ),
             (Options { duration: Duration::ZERO, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
             (Options { flows: 17, ..good.clone() }, "flows: 17 (want 1 to 16)"),
-            (Options { warm_up: Duration::MAX, ..good.clone() }, "warm-up: 18446744073709551615.999999999s (want at most 24 h)"),
+            (
+                Options { warm_up: Duration::MAX, ..good.clone() },
+                "warm-up: 18446744073709551615.999999999s (want at most 24 h)",
+            ),
         ] {
             assert_eq!(options.check().unwrap_err().to_string(), text);
         }
@@ -244,6 +247,8 @@ mod tests {
         assert!(json.contains(r#""engine":"mmsg""#), "{json}");
         assert_eq!(serde_json::from_str::<Options>(&json).unwrap(), options);
         let other = json.replace("mmsg", "dpdk");
-        assert!(serde_json::from_str::<Options>(&other).unwrap_err().to_string().contains("no engine is called `dpdk`"));
+        assert!(
+            serde_json::from_str::<Options>(&other).unwrap_err().to_string().contains("no engine is called `dpdk`")
+        );
     }
 }

@@ -67,7 +67,13 @@ mod tests {
 
     #[test]
     fn each_loss_goes_where_it_was_seen_to_go() {
-        let seen = Seen { sender: 1, between: Some(20), receiver_device: 300, receiver_buffer: Some(4000), application: 50_000 };
+        let seen = Seen {
+            sender: 1,
+            between: Some(20),
+            receiver_device: 300,
+            receiver_buffer: Some(4000),
+            application: 50_000,
+        };
         let (places, unplaced) = place(54_321, &seen);
         assert_eq!(places, Places { sender: 1, path: 320, receiver_buffer: 4000, application: 50_000 });
         assert_eq!(unplaced, 0);

@@ -239,7 +239,10 @@ mod tests {
         receiver.data(&data(0, 0, 5_000), 16, MonoNs(1_000_000 + 5_000 + 70));
         receiver.data(&data(0, 1, 5_000), 16, MonoNs(1_000_000 + 4_000));
         let report = receiver.report();
-        assert_eq!((report.latency_ns.min(), report.latency_ns.max(), report.earlier_than_sent), (Some(0), Some(70), 1));
+        assert_eq!(
+            (report.latency_ns.min(), report.latency_ns.max(), report.earlier_than_sent),
+            (Some(0), Some(70), 1)
+        );
     }
 
     #[test]

@@ -84,7 +84,10 @@ mod tests {
     #[test]
     fn flat_out_everything_is_due_now() {
         let schedule = Schedule::new(MonoNs(5), Duration::from_nanos(10), None);
-        assert_eq!((schedule.total(), schedule.due(MonoNs(9)), schedule.intended(77, MonoNs(9))), (None, None, MonoNs(9)));
+        assert_eq!(
+            (schedule.total(), schedule.due(MonoNs(9)), schedule.intended(77, MonoNs(9))),
+            (None, None, MonoNs(9))
+        );
         assert_eq!(schedule.end(), MonoNs(15));
     }
 

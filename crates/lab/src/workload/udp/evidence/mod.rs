@@ -69,7 +69,7 @@ mod tests {
             socket.send_to(b"counted", socket.local_addr().unwrap()).unwrap();
         }
         let gained = NetCounts::read(here).since(&before);
-        let device = gained.device.expect("a route to ourselves exists");
+        let device = gained.device.as_ref().expect("a route to ourselves exists");
         assert_eq!(device.name, "lo");
         assert!(device.tx_frames >= 10 && device.rx_frames >= 10, "{device:?}");
         assert!(gained.udp.is_some_and(|udp| udp.out_datagrams >= 10), "{gained:?}");

@@ -25,7 +25,8 @@ impl Cookies {
     #[must_use]
     pub fn accepts(&self, cookie: u64, from: SocketAddr, session: u64, now: MonoNs) -> bool {
         let slot = now.0 / SLOT_NS;
-        cookie == self.of(from, session, slot) || slot.checked_sub(1).is_some_and(|s| cookie == self.of(from, session, s))
+        cookie == self.of(from, session, slot)
+            || slot.checked_sub(1).is_some_and(|s| cookie == self.of(from, session, s))
     }
 
     fn of(&self, addr: SocketAddr, session: u64, slot: u64) -> u64 {

@@ -322,12 +322,10 @@ mod tests {
     fn every_message_survives_and_every_shorter_or_longer_one_is_another_or_none() {
         for body in SOME {
             let bytes = written(body);
-            assert_eq!(Message::parse(&bytes).map(|m| (m.flow, m.round, m.session, m.body)), Some((
-                2,
-                3,
-                0x0102_0304_0506_0708,
-                body
-            )));
+            assert_eq!(
+                Message::parse(&bytes).map(|m| (m.flow, m.round, m.session, m.body)),
+                Some((2, 3, 0x0102_0304_0506_0708, body))
+            );
             let variable = matches!(body, Body::Start(_) | Body::Chunk { .. });
             assert!(variable || (0..bytes.len()).all(|n| Message::parse(&bytes[..n]).is_none()), "{body:?}");
             let longer = [&bytes[..], &[0]].concat();

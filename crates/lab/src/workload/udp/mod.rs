@@ -1,0 +1,51 @@
+//! Datagram load between two ends that agreed to it: what does this path carry, and where does it lose?
+//!
+//! ```text
+//!   client (run)                               server (serve)
+//!   Hello, Open      -- cookie handshake -->   one session at a time
+//!   Ping             -- same clock? ------->   Pong
+//!   Start(plan)      ---------------------->   counters read, then Started
+//!   load ==================================>   window, jitter, latency        (or <==, or both)
+//!   Finish           ---------------------->   quiet for 0.2 s, counters read again
+//!   Get              ---------------------->   the server's half, in pieces
+//! ```
+//!
+//! * Load is sent only to whoever has answered the handshake with a cookie, and ends 3 s after its last sign of life.
+//! * Datagrams leave on an absolute schedule and carry the time they were **meant** to leave, so that no stall of the
+//!   sender hides in the latency (no coordinated omission).
+//! * Lost, repeated and reordered are told apart exactly; each loss is placed by counters both kernels kept, read before
+//!   the first datagram and after traffic has stopped, and what no counter saw is called unplaced.
+//! * Nothing allocates, locks or logs between the first datagram and the last.
+//!
+//! [`run`] is the client, [`serve`] the server; [`UdpReport`] is the `--json` document. The bytes are in [`protocol`];
+//! `docs/reference/udp.md` has the conversation and every field.
+
+mod client;
+mod clock;
+mod end;
+mod error;
+mod evidence;
+mod join;
+mod measure;
+mod options;
+mod place;
+pub mod protocol;
+mod receiver;
+mod report;
+mod schedule;
+mod sender;
+mod server;
+mod session;
+mod window;
+
+pub use client::{Progress, run};
+pub use clock::Relation;
+pub use error::UdpError;
+pub use evidence::{DeviceCounts, NetCounts, UdpCounts};
+pub use options::{DEFAULT_PORT, Direction, Options, ServeOptions};
+pub use place::Places;
+pub use report::{
+    Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Notice,
+    Quantiles, ReceivedFigures, SCHEMA, SentFigures, ServeSummary, UdpReport, Way, WayName,
+};
+pub use server::serve;

@@ -1,0 +1,240 @@
+//! The end that serves: one thread, one engine, one session at a time.
+//!
+//! It consents to load by running; it sends load only to an address that has answered with a cookie, has asked for it,
+//! and was heard within the last three seconds. Whoever else sends it anything costs it a look at the first bytes.
+
+use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::thread;
+use std::time::Duration;
+
+use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_packet::{Engine, PortIndex, PortSpec, Wait, open};
+
+use super::end::{HEAD_START, SILENCE, boot_id, config, tell};
+use super::error::UdpError;
+use super::options::{PAYLOAD_BYTES, ServeOptions};
+use super::protocol::cookie::Cookies;
+use super::protocol::data::{Data, MAX_FLOWS};
+use super::protocol::message::{Body, CHUNK_BYTES, HELLO_BYTES, Message, Reason, other_version};
+use super::report::{Notice, ServeSummary};
+use super::session::{Round, Session};
+
+/// The server has one port.
+const PORT: PortIndex = PortIndex(0);
+/// How often it looks whether it is to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Control messages it takes from one batch; more are as if lost.
+const MOST_CONTROL: usize = 64;
+
+/// Serves until `stop` is requested, or the first session is over where [`ServeOptions::once`] says so. The calling
+/// thread waits; the work is done on a thread of its own, which inherits the caller's network namespace.
+///
+/// # Errors
+/// The port can't be had, or the engine ends.
+pub fn serve(
+    options: &ServeOptions,
+    notice: &mut (dyn FnMut(Notice) + Send),
+    stop: &Stop,
+) -> Result<ServeSummary, UdpError> {
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().name("takt-udp-server".into());
+        let work = || {
+            takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
+            if !options.cpus.is_empty() {
+                takt_host::affinity::pin_self(&options.cpus)?;
+            }
+            Server::open(options, notice)?.run(stop)
+        };
+        let thread = worker.spawn_scoped(scope, work).map_err(|source| UdpError::Thread { source })?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+struct Server<'a> {
+    options: &'a ServeOptions,
+    notice: &'a mut (dyn FnMut(Notice) + Send),
+    engine: Box<dyn Engine>,
+    cookies: Cookies,
+    boot_id: [u8; 16],
+    session: Option<Session>,
+    summary: ServeSummary,
+}
+
+/// A control message, owned.
+struct Heard {
+    from: SocketAddr,
+    arrived: MonoNs,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Server<'a> {
+    fn open(options: &'a ServeOptions, notice: &'a mut (dyn FnMut(Notice) + Send)) -> Result<Server<'a>, UdpError> {
+        let ports = vec![PortSpec { bind: options.bind, peer: None }];
+        let engine =
+            open(options.engine, &config(ports, options.aggregate, options.buffer_bytes, *PAYLOAD_BYTES.end()))?;
+        notice(Notice::Ready(engine.local(PORT).unwrap_or(options.bind)));
+        Ok(Server {
+            options,
+            notice,
+            engine,
+            cookies: Cookies::default(),
+            boot_id: boot_id(),
+            session: None,
+            summary: ServeSummary::default(),
+        })
+    }
+
+    fn run(mut self, stop: &Stop) -> Result<ServeSummary, UdpError> {
+        while !stop.requested() {
+            if self.options.once && self.summary.sessions > 0 && self.session.is_none() {
+                break;
+            }
+            let now = WallClock.now();
+            let mut next = now + LOOK_EVERY;
+            if let Some(session) = &mut self.session {
+                next = next.min(session.pump(&mut *self.engine, now)?);
+                if let Some((received, sent)) = session.conclude(&*self.engine, self.options.engine.name(), now)? {
+                    self.summary.rounds += 1;
+                    self.summary.received += received;
+                    self.summary.sent += sent;
+                    (self.notice)(Notice::Round { client: session.client(), received, sent });
+                }
+                if now.saturating_since(session.heard()) >= SILENCE {
+                    self.close(false);
+                }
+            }
+            for heard in self.listen(Wait::Until(next))? {
+                self.answer(&heard)?;
+            }
+            // Nobody waits for it: a client that is gone is noticed by its silence.
+            while self.engine.refused().is_some() {}
+        }
+        self.close(false);
+        Ok(self.summary)
+    }
+
+    /// Receives once. Load of the session is counted; control comes back.
+    fn listen(&mut self, wait: Wait) -> Result<Vec<Heard>, UdpError> {
+        let batch = self.engine.recv(wait)?;
+        let now = WallClock.now();
+        let mut control = Vec::new();
+        for datagram in batch.iter() {
+            let arrived = datagram.arrived.unwrap_or(now);
+            if let Some(data) = Data::parse(datagram.bytes) {
+                let session = self.session.as_mut().filter(|s| s.flow(data.flow) == Some(datagram.source));
+                match session {
+                    Some(session) => session.data(&data, datagram.bytes.len(), arrived, now),
+                    None => self.summary.strangers += 1,
+                }
+            } else if datagram.bytes.starts_with(b"TAKT") && control.len() < MOST_CONTROL {
+                control.push(Heard { from: datagram.source, arrived, bytes: datagram.bytes.to_vec() });
+            } else {
+                self.summary.strangers += 1;
+            }
+        }
+        Ok(control)
+    }
+
+    fn reply(&mut self, to: SocketAddr, question: &Message<'_>, body: Body<'_>) -> Result<(), UdpError> {
+        tell(&mut *self.engine, PORT, Some(to), &Message { body, ..*question })?;
+        Ok(())
+    }
+
+    fn answer(&mut self, heard: &Heard) -> Result<(), UdpError> {
+        let (now, from) = (WallClock.now(), heard.from);
+        let Some(message) = Message::parse(&heard.bytes) else {
+            self.summary.strangers += 1;
+            // Answered only where the answer is shorter than the question.
+            return match other_version(&heard.bytes).filter(|_| heard.bytes.len() >= HELLO_BYTES) {
+                Some(session) => {
+                    let refusal = Message { flow: 0, round: 0, session, body: Body::Refused(Reason::Version) };
+                    Ok(tell(&mut *self.engine, PORT, Some(from), &refusal)?)
+                }
+                None => Ok(()),
+            };
+        };
+        match message.body {
+            Body::Hello => {
+                let cookie = self.cookies.bake(from, message.session, now);
+                self.reply(from, &message, Body::Cookie(cookie))
+            }
+            Body::Open { cookie, flows } => {
+                if !self.cookies.accepts(cookie, from, message.session, now) {
+                    self.summary.strangers += 1;
+                    return Ok(());
+                }
+                let answer = self.admit(from, &message, flows, now);
+                self.reply(from, &message, answer)
+            }
+            _ if self.session.as_ref().is_some_and(|s| s.is(message.session) && s.flow(message.flow) == Some(from)) => {
+                self.converse(heard, &message, now)
+            }
+            _ => {
+                self.summary.strangers += 1;
+                Ok(())
+            }
+        }
+    }
+
+    /// An address has shown that it is reached: a flow of the session, of a new one, or one too many.
+    fn admit(&mut self, from: SocketAddr, message: &Message<'_>, flows: u8, now: MonoNs) -> Body<'static> {
+        if !(1..=MAX_FLOWS).contains(&flows) || message.flow >= flows {
+            return Body::Refused(Reason::Plan);
+        }
+        let session = match &mut self.session {
+            Some(session) if !session.is(message.session) => return Body::Refused(Reason::Busy),
+            Some(session) => session,
+            none => {
+                self.summary.sessions += 1;
+                (self.notice)(Notice::Opened(from));
+                none.insert(Session::new(message.session, flows, from, now))
+            }
+        };
+        match session.admit(message.flow, from, now) {
+            true => Body::Opened { boot_id: self.boot_id },
+            false => Body::Refused(Reason::Plan),
+        }
+    }
+
+    /// A message of the session, from the address it should come from.
+    fn converse(&mut self, heard: &Heard, message: &Message<'_>, now: MonoNs) -> Result<(), UdpError> {
+        let Some(session) = &mut self.session else { return Ok(()) };
+        session.sign(now);
+        let answer = match message.body {
+            Body::Ping { sent_ns } => {
+                let answered_ns = WallClock.now().0;
+                Body::Pong { sent_ns, arrived_ns: heard.arrived.0, answered_ns }
+            }
+            Body::Start(plan) => match session.start(&*self.engine, message.round, plan, now) {
+                Ok(()) => Body::Started,
+                Err(UdpError::Accounting(error)) => return Err(error.into()),
+                Err(_) => Body::Refused(Reason::Plan),
+            },
+            Body::Finish { .. } => Body::Finished { bytes: session.finish(message.round, now) },
+            Body::Get { chunk } => match session.chunk(message.round, chunk) {
+                Some(piece) => {
+                    let piece = piece.to_vec();
+                    return self.reply(heard.from, message, Body::Chunk { chunk, bytes: &piece });
+                }
+                None => return Ok(()),
+            },
+            Body::Close => {
+                self.close(true);
+                return Ok(());
+            }
+            _ => return Ok(()),
+        };
+        self.reply(heard.from, message, answer)
+    }
+
+    fn close(&mut self, in_order: bool) {
+        if let Some(session) = self.session.take() {
+            self.summary.abandoned += u64::from(session.round().is_some_and(Round::is_open));
+            (self.notice)(Notice::Closed(session.client(), in_order));
+        }
+    }
+}
+
+const _: () = assert!(CHUNK_BYTES + 20 <= super::protocol::message::MESSAGE_BYTES);
+const _: () = assert!(HEAD_START.as_millis() < SILENCE.as_millis());

@@ -1,0 +1,196 @@
+//! What a server keeps about the client it serves.
+
+use std::net::SocketAddr;
+
+use takt_base::{Clock, MonoNs, WallClock};
+use takt_packet::{Engine, PortIndex};
+
+use super::end::{ALIVE_EVERY, HEAD_START, QUIET, tell};
+use super::error::UdpError;
+use super::measure::Measure;
+use super::options::Plan;
+use super::protocol::data::Data;
+use super::protocol::message::{Body, CHUNK_BYTES, Message};
+use super::receiver::Receiver;
+use super::report::Side;
+use super::sender::Sender;
+
+const PORT: PortIndex = PortIndex(0);
+
+/// One client and its flows.
+#[derive(Debug)]
+pub(super) struct Session {
+    number: u64,
+    client: SocketAddr,
+    flows: Vec<Option<SocketAddr>>,
+    heard: MonoNs,
+    round: Option<Round>,
+}
+
+/// One round of a session.
+#[derive(Debug)]
+pub(super) struct Round {
+    number: u8,
+    receiver: Option<Receiver>,
+    sender: Option<Sender>,
+    measure: Option<Measure>,
+    next_alive: MonoNs,
+    /// When the client said that it has sent all.
+    finished: Option<MonoNs>,
+    /// When load last came or went.
+    last_load: MonoNs,
+    /// The server's half, as JSON; empty until it is known.
+    result: Vec<u8>,
+}
+
+impl Round {
+    /// Whether the client has not got its result yet.
+    pub(super) fn is_open(&self) -> bool {
+        self.result.is_empty()
+    }
+}
+
+impl Session {
+    /// A session of so many flows, none open yet.
+    pub(super) fn new(number: u64, flows: u8, client: SocketAddr, now: MonoNs) -> Session {
+        Session { number, client, flows: vec![None; usize::from(flows)], heard: now, round: None }
+    }
+
+    pub(super) fn is(&self, number: u64) -> bool {
+        self.number == number
+    }
+
+    pub(super) fn client(&self) -> SocketAddr {
+        self.client
+    }
+
+    pub(super) fn heard(&self) -> MonoNs {
+        self.heard
+    }
+
+    pub(super) fn round(&self) -> Option<&Round> {
+        self.round.as_ref()
+    }
+
+    /// The address of a flow, if it is open.
+    pub(super) fn flow(&self, flow: u8) -> Option<SocketAddr> {
+        self.flows.get(usize::from(flow)).copied().flatten()
+    }
+
+    /// Opens a flow; `false` if it is another's, or comes from another host than the first.
+    pub(super) fn admit(&mut self, flow: u8, from: SocketAddr, now: MonoNs) -> bool {
+        let Some(place) = self.flows.get_mut(usize::from(flow)) else { return false };
+        if from.ip() != self.client.ip() || place.is_some_and(|open| open != from) {
+            return false;
+        }
+        *place = Some(from);
+        self.heard = now;
+        true
+    }
+
+    /// The client gave a sign of life.
+    pub(super) fn sign(&mut self, now: MonoNs) {
+        self.heard = now;
+    }
+
+    /// A datagram of load came on one of its flows.
+    pub(super) fn data(&mut self, data: &Data, bytes: usize, arrived: MonoNs, now: MonoNs) {
+        self.heard = now;
+        if let Some(round) = &mut self.round
+            && let Some(receiver) = &mut round.receiver
+        {
+            receiver.data(data, bytes, arrived);
+            round.last_load = now;
+        }
+    }
+
+    /// Begins a round; asked again for the same one, does nothing.
+    pub(super) fn start(&mut self, engine: &dyn Engine, number: u8, plan: &[u8], now: MonoNs) -> Result<(), UdpError> {
+        if self.round.as_ref().is_some_and(|round| round.number == number) {
+            return Ok(());
+        }
+        let not_json = |source| UdpError::Result { server: self.client, source };
+        let plan: Plan = serde_json::from_slice(plan).map_err(not_json)?;
+        plan.check()?;
+        let open: Vec<SocketAddr> = self.flows.iter().copied().flatten().collect();
+        if open.len() != usize::from(plan.flows) || open.len() != self.flows.len() {
+            return Err(UdpError::option("flows", plan.flows.to_string(), "as many as are open"));
+        }
+        let routes = open.into_iter().map(|to| (PORT, Some(to))).collect();
+        let receiver = plan.direction.to_server().then(|| Receiver::new(&plan, number, plan.server_ahead_ns));
+        let measure = Some(Measure::begin(engine, self.client.ip())?);
+        // Reading the counters took a while: the sender's head start counts from here.
+        let start = WallClock.now() + HEAD_START;
+        let sender = plan.direction.from_server().then(|| Sender::new(&plan, number, start, routes));
+        self.round = Some(Round {
+            number,
+            receiver,
+            sender,
+            measure,
+            next_alive: now,
+            finished: None,
+            last_load: now,
+            result: Vec::new(),
+        });
+        Ok(())
+    }
+
+    /// Sends what is due: load, and a sign of life. Returns until when there is nothing to do.
+    pub(super) fn pump(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<MonoNs, UdpError> {
+        let Some(round) = self.round.as_mut().filter(|round| round.is_open()) else { return Ok(MonoNs::NEVER) };
+        let mut next = MonoNs::NEVER;
+        if let Some(sender) = &mut round.sender {
+            let was_sending = !sender.has_ended();
+            next = sender.pump(engine, now)?;
+            if was_sending {
+                round.last_load = now;
+            }
+        }
+        if now >= round.next_alive {
+            round.next_alive = now + ALIVE_EVERY;
+            let received = round.receiver.as_ref().map_or(0, Receiver::unique);
+            let body = Body::Alive { received };
+            let message = Message { flow: 0, round: round.number, session: self.number, body };
+            tell(engine, PORT, self.flows.first().copied().flatten(), &message)?;
+        }
+        Ok(next.min(round.next_alive))
+    }
+
+    /// The client has sent all it will send; returns the size of the result, 0 while there is none.
+    pub(super) fn finish(&mut self, number: u8, now: MonoNs) -> u32 {
+        let Some(round) = self.round.as_mut().filter(|round| round.number == number) else { return 0 };
+        round.finished.get_or_insert(now);
+        if let Some(sender) = &mut round.sender {
+            sender.end(now);
+        }
+        u32::try_from(round.result.len()).unwrap_or(0)
+    }
+
+    /// Makes the result once the client has finished and traffic has stopped; then says how much load was received and
+    /// sent.
+    pub(super) fn conclude(
+        &mut self,
+        engine: &dyn Engine,
+        name: &str,
+        now: MonoNs,
+    ) -> Result<Option<(u64, u64)>, UdpError> {
+        let Some(round) = &mut self.round else { return Ok(None) };
+        let Some(finished) = round.finished else { return Ok(None) };
+        if now.saturating_since(finished.max(round.last_load)) < QUIET {
+            return Ok(None);
+        }
+        let Some(measure) = round.measure.take() else { return Ok(None) };
+        let received = round.receiver.as_ref().map(Receiver::report);
+        let sent = round.sender.as_ref().map(Sender::report);
+        let counts = (received.as_ref().map_or(0, |r| r.datagrams), sent.as_ref().map_or(0, |s| s.datagrams));
+        let side: Side = measure.end(engine, name, sent, received)?;
+        round.result = serde_json::to_vec(&side).map_err(|source| UdpError::Result { server: self.client, source })?;
+        Ok(Some(counts))
+    }
+
+    /// A piece of the result.
+    pub(super) fn chunk(&self, number: u8, chunk: u32) -> Option<&[u8]> {
+        let round = self.round.as_ref().filter(|round| round.number == number)?;
+        round.result.chunks(CHUNK_BYTES).nth(usize::try_from(chunk).ok()?)
+    }
+}
