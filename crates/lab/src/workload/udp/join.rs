@@ -5,8 +5,8 @@ use super::error::UdpError;
 use super::options::{Options, Plan};
 use super::place::{Seen, place};
 use super::report::{
-    CrossedAs, EndEvidence, Histograms, LatencyKind, Lost, Quantiles, Received, ReceivedFigures, Sent, SentFigures,
-    Way, WayName,
+    Cpu, CrossedAs, EndEvidence, Evidence, Histograms, LatencyKind, Lost, Quantiles, Received, ReceivedFigures, SCHEMA,
+    Sent, SentFigures, Side, UdpReport, Way, WayName,
 };
 
 /// The document from both halves.
