@@ -1,17 +1,23 @@
 //! What an agent does: services and workloads, by their options documents.
 
+use std::net::SocketAddr;
+use std::sync::mpsc;
+use std::thread::{self, JoinHandle};
+
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::Stop;
-use takt_emulator::emulate::{self, EmulateError, Emulator};
+use takt_emulator::emulate::{self, Emulator};
 
 use super::protocol::{Failure, Service};
 use crate::experiment::settings::Kind;
+use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
 
 /// A service that was started.
 pub(super) enum Running {
     Emulator(Emulator),
+    Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
 
 impl Running {
@@ -19,9 +25,9 @@ impl Running {
         match service {
             Service::Emulator => {
                 let options: emulate::Options = read("emulator options", options)?;
-                Emulator::start(&options).map(Running::Emulator).map_err(|error| emulator_failure(&error))
+                Emulator::start(&options).map(Running::Emulator).map_err(|error| Failure::of(&error, None))
             }
-            Service::UdpServer => Err(Failure::saying("no such service")),
+            Service::UdpServer => serve_udp(read("server options", options)?),
         }
     }
 
@@ -29,24 +35,62 @@ impl Running {
     pub(super) fn at(&self) -> Vec<String> {
         match self {
             Running::Emulator(emulator) => emulator.addrs().map(|addr| addr.to_string()).collect(),
+            Running::Udp { at, .. } => vec![at.to_string()],
         }
     }
 
     /// Ends it; what it counted.
     pub(super) fn finish(self) -> Result<Value, Failure> {
         match self {
-            Running::Emulator(emulator) => write(&emulator.stop().map_err(|error| emulator_failure(&error))?),
+            Running::Emulator(emulator) => write(&emulator.stop().map_err(|error| Failure::of(&error, None))?),
+            Running::Udp { stop, thread, .. } => {
+                stop.request();
+                write(&join(thread)?)
+            }
         }
     }
 }
 
-/// Runs a workload to its end, or until `stop`.
-pub(super) fn run(workload: Kind, _options: Value, _stop: &Stop) -> Result<Value, Failure> {
-    Err(Failure::saying(format!("no workload {}", workload.name())))
+/// Starts a server on a thread; returns when it listens, or could not.
+fn serve_udp(options: udp::ServeOptions) -> Result<Running, Failure> {
+    let stop = Stop::new();
+    let (told, ready) = mpsc::channel();
+    let flag = stop.clone();
+    let thread = thread::spawn(move || {
+        let mut notice = |notice| {
+            if let Notice::Ready(at) = notice {
+                // The other end waits for it, unless it has gone: then nobody needs to know.
+                let _ = told.send(at);
+            }
+        };
+        udp::serve(&options, &mut notice, &flag)
+    });
+    match ready.recv() {
+        Ok(at) => Ok(Running::Udp { at, stop, thread }),
+        // It ended without a word that it listens.
+        Err(mpsc::RecvError) => match join(thread) {
+            Ok(_) => Err(Failure::saying("the server ended before it listened")),
+            Err(failure) => Err(failure),
+        },
+    }
 }
 
-fn emulator_failure(error: &EmulateError) -> Failure {
-    Failure::of(error, None)
+fn join(thread: JoinHandle<Result<ServeSummary, UdpError>>) -> Result<ServeSummary, Failure> {
+    match thread.join() {
+        Ok(served) => served.map_err(|error| Failure::of(&error, None)),
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
+
+/// Runs a workload to its end, or until `stop`.
+pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, Failure> {
+    match workload {
+        Kind::Udp => {
+            let options: udp::Options = read("udp options", options)?;
+            write(&udp::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
+        }
+        Kind::Rate | Kind::RoundTrip => Err(Failure::saying(format!("no workload {}", workload.name()))),
+    }
 }
 
 fn read<T: DeserializeOwned>(what: &str, document: Value) -> Result<T, Failure> {

@@ -3,11 +3,19 @@
 //! An [`Outcome`] is everything a report needs: facts of the host, what was measured point by point, and the
 //! [`Verdict`]. It is a pure function of the records of a run, so a report can be drawn again at any time.
 
+mod limit;
 mod outcome;
+mod rates;
+#[cfg(test)]
+mod testing;
+mod verdict;
 
 pub use crate::store::RoundState;
+pub use limit::{blame, limit};
 pub use outcome::{
     Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Layer, Limit, LostByPlace, Mode, Need,
     NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
     Setup, UdpPoint, UdpRound, Verdict,
 };
+pub use rates::{highest, point};
+pub use verdict::{judge, need_words};

@@ -255,6 +255,12 @@ pub struct RateRound {
     pub why: Option<String>,
     /// Nothing at all went wrong.
     pub clean: bool,
+    /// What was measured, seconds; the warm-up is not in it.
+    pub duration_s: f64,
+    /// Of the samples the radio sent in that time, 0 to 1.
+    pub rx_lost_share: f64,
+    /// Of the samples the radio ought to have got in that time, 0 to 1.
+    pub tx_lost_share: f64,
     /// Samples received.
     pub rx_samples: u64,
     /// Samples lost on receive (from time stamps).
@@ -271,6 +277,12 @@ pub struct RateRound {
     pub cpu_host: f64,
     /// Busy share of the busiest thread, with its name.
     pub busiest_thread: Option<(String, f64)>,
+    /// Longest time between two reads of the receiving thread, ms; `None`: nothing was received, or not measured.
+    pub reader_pause_max_ms: Option<f64>,
+    /// What the kernel granted the receiving socket, bytes.
+    pub receive_buffer_bytes: Option<u64>,
+    /// Busy share of all the machine's CPUs, 0 to 1.
+    pub machine_busy_share: Option<f64>,
     /// The emulator's own lag, largest, µs; `None` with a real radio.
     pub emulator_lag_max_us: Option<f64>,
 }

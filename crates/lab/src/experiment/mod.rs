@@ -28,6 +28,7 @@
 
 mod error;
 mod file;
+mod library;
 mod matrix;
 mod node;
 mod order;
@@ -36,6 +37,7 @@ pub mod settings;
 
 pub use error::FileError;
 pub use file::{Experiment, Rounds, Stop, Study, Valid};
+pub use library::{LIBRARY, named};
 pub use matrix::Point;
 pub use order::blocks;
 pub use part::{Factor, Part};

@@ -1,0 +1,60 @@
+//! From the settings of a point to the options of its workload, and from its result to what was lost.
+
+use std::net::SocketAddr;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use takt_packet::EngineKind;
+
+use crate::agent::Failure;
+use crate::environment::InForce;
+use crate::experiment::Point;
+use crate::experiment::settings::{Kind, Settings};
+use crate::workload::udp;
+
+/// The options document of the workload.
+pub(super) fn workload(point: &Point, site: &InForce) -> Value {
+    match point.kind {
+        Kind::Udp => json!(udp(&point.settings, site)),
+        Kind::Rate | Kind::RoundTrip => Value::Null,
+    }
+}
+
+/// Share of what was sent that was lost.
+pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
+    match kind {
+        Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
+        Kind::Rate | Kind::RoundTrip => None,
+    }
+}
+
+fn udp(settings: &Settings, site: &InForce) -> udp::Options {
+    let server = SocketAddr::new(site.radio_addr.into(), udp::DEFAULT_PORT);
+    udp::Options {
+        direction: match settings.word("direction") {
+            "to-host" => udp::Direction::FromServer,
+            _ => udp::Direction::ToServer,
+        },
+        payload_bytes: settings.number("payload_bytes").unwrap_or_default() as usize,
+        datagrams_per_s: settings.number("offered"),
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        engine: engine(settings),
+        ..udp::Options::to(server)
+    }
+}
+
+/// The options document of the server on the radio's side.
+pub(super) fn udp_server(site: &InForce) -> Value {
+    json!(udp::ServeOptions::at(SocketAddr::new(site.radio_addr.into(), udp::DEFAULT_PORT)))
+}
+
+/// A radio is no server of datagram load.
+pub(super) fn no_server() -> Failure {
+    let fix = "leave the udp part out with --addr, or run `takt udp serve` there and `takt udp send` by hand";
+    Failure { chain: vec!["a radio takes no datagram load".into()], fix: Some(fix.into()) }
+}
+
+fn engine(settings: &Settings) -> EngineKind {
+    settings.word("engine").parse().unwrap_or(EngineKind::Mmsg)
+}

@@ -1,0 +1,217 @@
+//! Which layer limits a mode: a table over what a round that was not clean counted.
+
+use super::{Format, Layer, Limit, Mode, RatePoint, RateRound, RoundState};
+
+/// The layer at fault at a rate that failed: the one that most of its unclean rounds point at, with the evidence of the
+/// worst of them. `None` if all counted rounds were clean.
+#[must_use]
+pub fn limit(point: &RatePoint) -> Option<Limit> {
+    let unclean = point.rounds.iter().filter(|round| round.state == RoundState::Valid && !round.clean);
+    let blamed: Vec<(Layer, String, f64)> = unclean
+        .map(|round| {
+            let (layer, evidence) = blame(round, point.format, point.rate_sps);
+            (layer, evidence, round.rx_lost_share.max(round.tx_lost_share))
+        })
+        .collect();
+    let votes = |layer: Layer| blamed.iter().filter(|(other, ..)| *other == layer).count();
+    let (layer, ..) = blamed.iter().max_by_key(|(layer, ..)| votes(*layer))?;
+    let of_layer = blamed.iter().filter(|(other, ..)| other == layer);
+    let (layer, evidence, _) = of_layer.max_by(|a, b| a.2.total_cmp(&b.2))?.clone();
+    let evidence = match (votes(layer), blamed.len()) {
+        (all, of) if all == of => evidence,
+        (some, of) => format!("{evidence} ({some} of {of} unclean rounds point here)"),
+    };
+    Some(Limit { mode: point.mode, format: point.format, rate_sps: point.rate_sps, layer, evidence })
+}
+
+/// A thread this busy has nothing left; the last per cent go to what the scheduler and interrupts take.
+const FULL_CORE: f64 = 0.95;
+/// A machine this busy has nothing left anywhere.
+const FULL_MACHINE: f64 = 0.97;
+/// A buffer that holds less than this is short for a thread at normal priority: such threads wait that long for a core
+/// now and then on any busy machine.
+const SHORT_BUFFER_MS: f64 = 20.0;
+
+/// What one unclean round points at, and the sentence that says why. First a full core, since it explains everything
+/// below it; then where datagrams were seen to go; then what the radio said.
+#[must_use]
+pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String) {
+    if let Some((name, share)) = round.busiest_thread.as_ref().filter(|(_, share)| *share >= FULL_CORE) {
+        return (Layer::Cpu, format!("thread {name} used {} of a core", percent(*share)));
+    }
+    if let Some(share) = round.machine_busy_share.filter(|share| *share >= FULL_MACHINE) {
+        return (Layer::Cpu, format!("all cores of the machine were {} busy", percent(share)));
+    }
+    if let Some(drops @ 1..) = round.lost_by_place.receive_buffer {
+        return receive_buffer(round, drops, format, rate_sps);
+    }
+    if let Some(drops @ 1..) = round.lost_by_place.path {
+        return (Layer::KernelPath, format!("{drops} datagrams were dropped between the two sockets"));
+    }
+    if let Some(drops @ 1..) = round.lost_by_place.sender {
+        return (Layer::KernelPath, format!("the sending kernel dropped {drops} datagrams"));
+    }
+    let count = |letter: &str| round.events.get(letter).copied().unwrap_or(0);
+    let times = |count: u64| if count == 1 { "once".to_owned() } else { format!("{count} times") };
+    let busy = round.busiest_thread.as_ref().map_or(String::new(), |(name, share)| {
+        format!("; thread {name} used {} of a core, so it was not there in time rather than too slow", percent(*share))
+    });
+    match (count("O"), count("U"), count("L"), count("S") + count("D")) {
+        (overflows @ 1.., ..) => (Layer::Radio, format!("the radio's own buffer overflowed {}", times(overflows))),
+        (_, dry @ 1.., ..) => (Layer::Sender, format!("the radio ran dry {}{busy}", times(dry))),
+        (_, _, late @ 1.., _) => (Layer::Sender, format!("{late} bursts came after their time{busy}")),
+        (.., gaps @ 1..) => (Layer::Unknown, format!("{gaps} gaps in the sequence, and no counter says where")),
+        _ => (Layer::Unknown, "samples are missing, and no counter says where".into()),
+    }
+}
+
+fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) -> (Layer, String) {
+    let Some(buffer_bytes) = round.receive_buffer_bytes else {
+        return (
+            Layer::ReceiveBuffer,
+            format!("the receiving socket dropped {drops} datagrams, its buffer being full"),
+        );
+    };
+    let holds_ms = buffer_bytes as f64 / (rate_sps * bytes_per_sample(format)) * 1e3;
+    let buffer = format!("the receive buffer ({} KiB) holds {holds_ms:.1} ms of this stream", buffer_bytes / 1024);
+    match round.reader_pause_max_ms {
+        Some(pause_ms) if pause_ms > holds_ms && holds_ms < SHORT_BUFFER_MS => {
+            (Layer::ReceiveBuffer, format!("{buffer}; the reader's longest pause was {pause_ms:.1} ms"))
+        }
+        Some(pause_ms) if pause_ms > holds_ms => {
+            (Layer::ReaderThread, format!("the reader was away for {pause_ms:.1} ms; {buffer}"))
+        }
+        Some(pause_ms) => {
+            let evidence = format!("{buffer}, the reader's longest pause was {pause_ms:.1} ms: it reads too slowly");
+            (Layer::ReaderThread, evidence)
+        }
+        None => (Layer::ReceiveBuffer, format!("{buffer}; it was full {drops} times")),
+    }
+}
+
+/// Payload bytes a sample takes on the wire.
+pub(super) fn bytes_per_sample(format: Format) -> f64 {
+    match format {
+        Format::Sc16 => 4.0,
+        Format::Sc8 => 2.0,
+    }
+}
+
+/// A share as people read it.
+pub(super) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    if percent != 0.0 && percent.abs() < 1.0 { format!("{percent:.2} %") } else { format!("{percent:.0} %") }
+}
+
+/// The ways samples flow, in words.
+pub(super) fn mode_words(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Rx => "receive",
+        Mode::Tx => "transmit",
+        Mode::Duplex => "full duplex",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::testing::{point, round};
+    use super::super::{LostByPlace, Mode};
+    use super::*;
+
+    /// One row for each line of the table: what a round counted, and what must be blamed.
+    #[test]
+    fn each_kind_of_evidence_points_at_its_layer() {
+        let unclean = || RateRound { clean: false, rx_lost_share: 0.01, ..round() };
+        let lost = |place: LostByPlace| RateRound { lost_by_place: place, ..unclean() };
+        let buffer = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
+        let said =
+            |letter: &str, times: u64| RateRound { events: BTreeMap::from([(letter.to_owned(), times)]), ..unclean() };
+        let table = [
+            (
+                RateRound { busiest_thread: Some(("rx".into(), 0.97)), ..lost(buffer) },
+                Layer::Cpu,
+                "thread rx used 97 % of a core",
+            ),
+            (
+                RateRound { machine_busy_share: Some(0.99), ..lost(buffer) },
+                Layer::Cpu,
+                "all cores of the machine were 99 % busy",
+            ),
+            (
+                RateRound { receive_buffer_bytes: Some(208 << 10), reader_pause_max_ms: Some(2.9), ..lost(buffer) },
+                Layer::ReceiveBuffer,
+                "the receive buffer (208 KiB) holds 2.1 ms of this stream; the reader's longest pause was 2.9 ms",
+            ),
+            (
+                RateRound { receive_buffer_bytes: Some(4 << 20), reader_pause_max_ms: Some(51.0), ..lost(buffer) },
+                Layer::ReaderThread,
+                "the reader was away for 51.0 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
+            ),
+            (
+                RateRound { receive_buffer_bytes: Some(4 << 20), reader_pause_max_ms: Some(3.0), ..lost(buffer) },
+                Layer::ReaderThread,
+                "the receive buffer (4096 KiB) holds 41.9 ms of this stream, the reader's longest pause was 3.0 ms: \
+                 it reads too slowly",
+            ),
+            (
+                RateRound { receive_buffer_bytes: None, ..lost(buffer) },
+                Layer::ReceiveBuffer,
+                "the receiving socket dropped 36 datagrams, its buffer being full",
+            ),
+            (
+                lost(LostByPlace { path: Some(3), ..LostByPlace::default() }),
+                Layer::KernelPath,
+                "3 datagrams were dropped between the two sockets",
+            ),
+            (
+                lost(LostByPlace { sender: Some(3), ..LostByPlace::default() }),
+                Layer::KernelPath,
+                "the sending kernel dropped 3 datagrams",
+            ),
+            (said("O", 1), Layer::Radio, "the radio's own buffer overflowed once"),
+            (
+                RateRound { busiest_thread: Some(("tx".into(), 0.31)), ..said("U", 4) },
+                Layer::Sender,
+                "the radio ran dry 4 times; thread tx used 31 % of a core, so it was not there in time rather than too slow",
+            ),
+            (said("L", 2), Layer::Sender, "2 bursts came after their time"),
+            (said("D", 2), Layer::Unknown, "2 gaps in the sequence, and no counter says where"),
+            (unclean(), Layer::Unknown, "samples are missing, and no counter says where"),
+        ];
+        for (round, layer, evidence) in table {
+            assert_eq!(blame(&round, Format::Sc16, 25e6), (layer, evidence.to_owned()));
+        }
+    }
+
+    #[test]
+    fn the_layer_that_most_rounds_point_at_is_named_with_its_worst_round() {
+        let buffer = |drops, lost_share| RateRound {
+            clean: false,
+            rx_lost_share: lost_share,
+            receive_buffer_bytes: None,
+            lost_by_place: LostByPlace { receive_buffer: Some(drops), ..LostByPlace::default() },
+            ..round()
+        };
+        let path = RateRound {
+            clean: false,
+            rx_lost_share: 0.9,
+            lost_by_place: LostByPlace { path: Some(9), ..LostByPlace::default() },
+            ..round()
+        };
+        let late = RateRound { state: RoundState::EmulatorLate, ..path.clone() };
+        let rounds = vec![round(), buffer(1, 0.1), path, buffer(7, 0.3), late.clone(), late.clone(), late];
+        let limit = limit(&point(Mode::Rx, 25e6, rounds)).unwrap();
+        assert_eq!(limit.layer, Layer::ReceiveBuffer);
+        let evidence =
+            "the receiving socket dropped 7 datagrams, its buffer being full (2 of 3 unclean rounds point here)";
+        assert_eq!(limit.evidence, evidence);
+    }
+
+    #[test]
+    fn where_every_counted_round_is_clean_nothing_limits() {
+        let late = RateRound { state: RoundState::EmulatorLate, clean: false, ..round() };
+        assert_eq!(limit(&point(Mode::Rx, 25e6, vec![round(), late])), None);
+    }
+}
