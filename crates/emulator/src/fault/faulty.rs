@@ -33,7 +33,9 @@ pub struct Faulty<D> {
 struct Between {
     scripts: Vec<Script>,
     hold: Hold,
-    frame: Vec<u8>,
+    /// A datagram on its way in, and one on its way out: the device may answer while it is being handed the first.
+    inward: Vec<u8>,
+    outward: Vec<u8>,
     /// Until when the output of the receive ports is blocked.
     blocked: [Tick; 2],
     /// Some fault strikes what leaves the device.
@@ -61,7 +63,14 @@ impl<D: Device + PowerCycle> Faulty<D> {
         reboots.sort_unstable();
         reboots.reverse();
         let frame = vec![0; if scripts.is_empty() { 0 } else { FRAME_BYTES }];
-        let between = Between { scripts, hold: Hold::default(), frame, blocked: [Tick(0); 2], outwards };
+        let between = Between {
+            scripts,
+            hold: Hold::default(),
+            inward: frame.clone(),
+            outward: frame,
+            blocked: [Tick(0); 2],
+            outwards,
+        };
         Faulty { device, between, away: None, reboots }
     }
 
@@ -138,7 +147,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
     /// A datagram from a host, when there are faults.
     fn struck(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         let stream = Stream::arriving(port, bytes);
-        let mut frame = std::mem::take(&mut self.between.frame);
+        let mut frame = std::mem::take(&mut self.between.inward);
         let len = bytes.len().min(frame.len());
         frame[..len].copy_from_slice(&bytes[..len]);
         let (fate, len) = self.between.fate(now, stream, Way::In(port, from), &mut frame[..len]);
@@ -150,7 +159,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
         for _ in 0..times {
             self.deliver(now, port, from, &frame[..len], out);
         }
-        self.between.frame = frame;
+        self.between.inward = frame;
         while let Some(held) = self.between.successor_passed(stream, &fate) {
             self.deliver(now, port, from, &held.bytes, out);
             self.between.hold.done(held.bytes);
@@ -206,7 +215,7 @@ impl Outbox for Struck<'_> {
         if self.between.is_blocked(due, from) {
             return Sent::NoRoom;
         }
-        let mut frame = std::mem::take(&mut self.between.frame);
+        let mut frame = std::mem::take(&mut self.between.outward);
         let len = fill(&mut frame).min(frame.len());
         let stream = Stream::leaving(from, &frame[..len]);
         let (fate, len) = self.between.fate(due, stream, Way::Out(from, to), &mut frame[..len]);
@@ -218,7 +227,7 @@ impl Outbox for Struck<'_> {
             }
             Fate::Lost | Fate::Blocked => {}
         }
-        self.between.frame = frame;
+        self.between.outward = frame;
         while let Some(held) = self.between.successor_passed(stream, &fate) {
             pass(due, from, to, &held.bytes, self.out);
             self.between.hold.done(held.bytes);
