@@ -35,3 +35,7 @@ pub use engine::{Counters, Engine, Limits, Refusal, Wait};
 pub use error::EngineError;
 pub use kind::{EngineKind, UnknownEngine};
 pub use open::open;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
