@@ -6,8 +6,10 @@
 #![forbid(unsafe_code)]
 
 mod answer;
+mod bar;
 mod command;
 mod output;
+mod radio_story;
 mod signals;
 mod story;
 

@@ -23,6 +23,7 @@
 
 pub mod board;
 mod error;
+mod find;
 mod foreign;
 pub mod n200;
 mod net;
@@ -30,6 +31,7 @@ mod stream;
 mod tune;
 
 pub use error::RadioError;
+pub use find::{Found, FoundState, find};
 pub use net::{Net, Role, WallNet};
 pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
 pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};

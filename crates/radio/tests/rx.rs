@@ -419,8 +419,7 @@ fn samples_of_a_call_must_fit_the_stream() {
 #[test]
 fn small_datagrams_and_small_calls_carry_the_same_stream() {
     let net = world();
-    let options =
-        RxOptions { samples_per_datagram: Some(100), coalesce: Duration::ZERO, ..RxOptions::new(RATE) };
+    let options = RxOptions { samples_per_datagram: Some(100), coalesce: Duration::ZERO, ..RxOptions::new(RATE) };
     let (_radio, mut rx, start) = streaming(&net, &options);
     let heard = hear(&mut rx, start, 7, 2000, net.after(ms(500)), born());
     assert!(heard.events.is_empty());
@@ -439,10 +438,7 @@ fn unknown_messages_are_handed_on_with_their_code() {
     let heard = hear(&mut rx, start, 1000, 20 * FULL, net.after(ms(500)), born());
     assert_eq!(
         heard.events,
-        [
-            RxEvent::Unknown { channel: 0, code: 0x77 },
-            RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }
-        ]
+        [RxEvent::Unknown { channel: 0, code: 0x77 }, RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }]
     );
     let _ = RxData::parse(&[]);
 }

@@ -1,13 +1,127 @@
-//! `takt rate`: to be written by its owner.
+//! `takt rate`: stream at a rate and count everything that goes wrong.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use takt_base::{parse_bytes, parse_duration, parse_number};
+use takt_lab::workload::rate::{self, Options, RateError, Threads, WireFormat};
+use takt_packet::EngineKind;
 
 use crate::answer::Answer;
+use crate::bar::Bar;
 use crate::output::Output;
+use crate::radio_story;
+use crate::signals::stop_on_signal;
+use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "Example:\n  takt rate --addr 192.168.10.2 --rx 25M --tx 25M --duration 10s\n\n\
+    Exit status: 0 nothing was lost, 1 something was, 2 it could not be tried.")]
+pub struct Args {
+    /// The radio.
+    #[arg(long, default_value = "127.0.0.1")]
+    addr: IpAddr,
+    /// Samples a second to receive: 100 MHz divided by a whole number.
+    #[arg(long, value_name = "R", value_parser = parse_number)]
+    rx: Option<f64>,
+    /// Samples a second to transmit.
+    #[arg(long, value_name = "R", value_parser = parse_number)]
+    tx: Option<f64>,
+    /// How long it is measured.
+    #[arg(long, value_name = "T", default_value = "10s", value_parser = parse_duration)]
+    duration: Duration,
+    /// How long it streams before that.
+    #[arg(long, value_name = "T", default_value = "500ms", value_parser = parse_duration)]
+    warm_up: Duration,
+    /// Packet engine: socket or mmsg.
+    #[arg(long, value_name = "E", default_value = "mmsg")]
+    engine: EngineKind,
+    /// Samples on the wire.
+    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
+    format: String,
+    /// Receive DSPs: 0, 1 or 0,1.
+    #[arg(long, value_name = "N", default_value = "0", value_delimiter = ',')]
+    channels: Vec<u8>,
+    /// Largest datagram; the path is probed up to it.
+    #[arg(long, value_name = "BYTES", default_value = "1472", value_parser = parse_bytes)]
+    frame: u64,
+    /// Samples in a datagram, instead of as many as fit.
+    #[arg(long, value_name = "N")]
+    spp: Option<usize>,
+    /// Let the kernel split aggregates on the way out (UDP GSO).
+    #[arg(long)]
+    aggregate: bool,
+    /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.
+    #[arg(long, value_name = "T", default_value = "2ms", value_parser = parse_duration)]
+    coalesce: Duration,
+    /// One thread for both directions, or two.
+    #[arg(long, value_name = "N", default_value = "2", value_parser = ["1", "2"])]
+    threads: String,
+    /// CPUs for the streaming threads: receiving, transmitting.
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    cpus: Vec<usize>,
+    /// SCHED_FIFO priority of the streaming threads, 1 to 99.
+    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(1..=99))]
+    priority: Option<u8>,
+    /// Take the radio even from another host that uses it.
+    #[arg(long)]
+    force: bool,
+}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt rate is not built yet").into())
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            addr: self.addr,
+            rx_sps: self.rx,
+            tx_sps: self.tx,
+            duration: self.duration,
+            warm_up: self.warm_up,
+            format: if self.format == "sc8" { WireFormat::Sc8 } else { WireFormat::Sc16 },
+            rx_channels: self.channels.clone(),
+            engine: self.engine,
+            aggregate: self.aggregate,
+            frame_bytes: usize::try_from(self.frame).unwrap_or(usize::MAX),
+            samples_per_datagram: self.spp,
+            coalesce: self.coalesce,
+            threads: if self.threads == "1" { Threads::One } else { Threads::Two },
+            cpus: self.cpus.clone(),
+            priority: self.priority,
+            force: self.force,
+            ..Options::default()
+        }
+    }
+}
+
+/// Streams and counts.
+pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let options = args.options();
+    let stop = stop_on_signal()?;
+    let bar = Bar::new(output);
+    let outcome = rate::run(&options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
+    drop(bar);
+    let outcome = outcome.map_err(|error| story(error, &args))?;
+    output.result(&outcome, || outcome.to_text())?;
+    Ok(Answer::of(outcome.clean))
+}
+
+fn story(error: RateError, args: &Args) -> Story {
+    match error {
+        RateError::NoRate => Story::new("there is nothing to stream").why(error).fix("--rx 25M, --tx 25M or both"),
+        RateError::Radio(error) => {
+            let flag = match &error {
+                takt_radio::RadioError::Rate { asked_sps, .. } if args.rx != Some(*asked_sps) => "--tx",
+                _ => "--rx",
+            };
+            radio_story::tell("stream", error, flag)
+        }
+        RateError::Priority(error) => {
+            let fix = error.fix().unwrap_or_else(|| "leave --priority away".to_owned());
+            Story::new("a streaming thread can't have that priority").why(error).fix(fix)
+        }
+        RateError::Affinity(error) => {
+            Story::new("a streaming thread can't have that CPU").why(error).fix("--cpus with CPUs of this host")
+        }
+        error => Story::new("can't stream").why(error),
+    }
 }

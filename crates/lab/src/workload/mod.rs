@@ -9,4 +9,6 @@
 //! Each is a serde options struct, a serde result struct (which is the `--json` document of the command of the same
 //! name) and `run(options, progress, stop)`. A workload measures; it never judges.
 
+mod engine_name;
+pub mod rate;
 pub mod udp;

@@ -1,6 +1,5 @@
 //! Which radio it is, as its EEPROMs and version words tell.
 
-use std::net::IpAddr;
 use std::time::Duration;
 
 use takt_wire::n200::eeprom::{Daughterboard, Motherboard, hardware};
@@ -18,8 +17,6 @@ const USRP2: [u16; 3] = [0x0300, 0x0301, 0x0400];
 /// Which radio it is.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct Identity {
-    /// Where it was asked.
-    pub addr: IpAddr,
     /// `N200`, `N200r4`, `N210`, `N210r4`, or `N2xx` for a hardware word without a name.
     pub model: &'static str,
     /// Hardware word of the EEPROM.
@@ -83,7 +80,6 @@ pub(crate) fn identify(control: &mut Control) -> Result<Identity, RadioError> {
     let mac = board.mac.map(|byte| format!("{byte:02x}")).join(":");
     let serial = Some(board.serial.to_string()).filter(|serial| !serial.is_empty());
     Ok(Identity {
-        addr,
         model: hardware::name(board.hardware).unwrap_or("N2xx"),
         hardware: board.hardware,
         serial: serial.unwrap_or_else(|| mac.clone()),

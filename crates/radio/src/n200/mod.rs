@@ -16,6 +16,7 @@ pub(crate) mod control;
 mod fifo;
 mod frame;
 mod front_end;
+mod gpsdo;
 mod hardware;
 mod hold;
 mod identity;
@@ -33,7 +34,9 @@ use takt_wire::n200::rate::Factor;
 use takt_wire::n200::{Destination, MASTER_CLOCK_HZ};
 
 pub use frame::FrameBytes;
+pub use gpsdo::GpsReport;
 pub use hardware::{ClockSource, TimeSource};
+pub(crate) use hold::other_owner;
 pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
@@ -69,6 +72,12 @@ pub struct N200 {
 }
 
 impl N200 {
+    /// Where it is.
+    #[must_use]
+    pub fn addr(&self) -> IpAddr {
+        self.addr
+    }
+
     /// Which radio it is.
     #[must_use]
     pub fn identity(&self) -> &Identity {

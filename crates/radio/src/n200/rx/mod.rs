@@ -47,6 +47,8 @@ use crate::{Net, RadioError, Received, Role, RxEvent, RxStream};
 
 /// How far ahead a stream is started when its channels must start together.
 const START_AHEAD: Duration = Duration::from_millis(10);
+/// Datagrams fetched at once: 1.9 ms of full rate, and still in the second-level cache. More gains nothing.
+const BATCH: usize = 128;
 
 /// Samples coming in from one or more receive DSPs of an N200.
 pub struct RxStreamer {
@@ -152,6 +154,8 @@ impl N200 {
         let config = Config {
             max_payload_bytes: self.frame_bytes.receive,
             recv_buffer_bytes: options.recv_buffer_bytes,
+            stamps: false,
+            batch: BATCH,
             ..Config::new(specs.collect())
         };
         let mut engine = self.net.open(Role::Stream, &config)?;
@@ -359,6 +363,11 @@ impl RxStreamer {
             control_retries: self.commander.control.retries(),
             longest_pause: self.tally.longest_pause,
         }
+    }
+
+    /// Measures [`RxStats::longest_pause`] from now on.
+    pub fn reset_longest_pause(&mut self) {
+        self.tally.longest_pause = Duration::ZERO;
     }
 
     /// Counters of the packet engine underneath.

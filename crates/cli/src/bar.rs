@@ -1,0 +1,38 @@
+//! A progress bar for work that knows how long it takes; nothing where nothing may move.
+
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::output::Output;
+
+/// The bar, on standard error. Gone when dropped.
+pub struct Bar(ProgressBar);
+
+impl Bar {
+    /// Hidden unless standard error is a terminal and the reader wants text.
+    pub fn new(output: &Output) -> Bar {
+        if !output.may_draw() {
+            return Bar(ProgressBar::hidden());
+        }
+        let style = ProgressStyle::with_template("{wide_bar} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+        Bar(ProgressBar::new(1).with_style(style))
+    }
+
+    /// How far the work has come.
+    pub fn show(&self, elapsed: Duration, planned: Duration) {
+        self.0.set_length(millis(planned).max(1));
+        self.0.set_position(millis(elapsed));
+        self.0.set_message(format!("{:.0} s left", planned.saturating_sub(elapsed).as_secs_f64()));
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}
+
+fn millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,59 @@
+//! Errors of radios as stories: what, why, and what to do.
+
+use takt_packet::EngineError;
+use takt_radio::RadioError;
+
+use crate::story::Story;
+
+/// Tells why a radio could not be `used` (`open the radio`, `stream`); `rate_flag` is the flag that named a wrong rate.
+pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
+    match &error {
+        RadioError::NothingThere { addr, .. } => Story::new(format!("no radio answers at {addr}"))
+            .fix("takt find shows the radios on this host's networks\ncheck power, cable and address: an N200 leaves the factory as 192.168.10.2")
+            .why(error),
+        RadioError::PortClosed { addr } => Story::new(format!("no radio at {}", addr.ip()))
+            .fix(format!("takt emulate n200 --addr {} runs a software radio there\ntakt find shows the radios on this host's networks", addr.ip()))
+            .why(error),
+        RadioError::OtherKind { .. } => Story::new(format!("can't {used}"))
+            .fix("use the address of an N200 or N210; takt drives no other radio yet")
+            .why(error),
+        RadioError::Firmware { .. } => Story::new(format!("can't {used}"))
+            .fix("uhd_images_downloader, then uhd_image_loader --args type=usrp2,addr=ADDRESS writes firmware and FPGA image that match")
+            .why(error),
+        RadioError::Fpga { .. } => Story::new(format!("can't {used}"))
+            .fix("uhd_images_downloader, then uhd_image_loader --args type=usrp2,addr=ADDRESS writes firmware and FPGA image that match")
+            .why(error),
+        RadioError::InUse { .. } => Story::new(format!("can't {used}"))
+            .fix("end the other program; 3 s after its last sign the radio is free\n--force takes the radio away from it")
+            .why(error),
+        RadioError::TakenOver { .. } | RadioError::Restarted { .. } | RadioError::Gone { .. } | RadioError::Silent { .. } => {
+            Story::new(format!("can't {used} any more"))
+                .fix("what was received until then is kept; start again when the radio is back")
+                .why(error)
+        }
+        RadioError::Rate { asked_sps, clock_hz, nearest_sps } => {
+            let what = format!("an N200 can't stream at {} MS/s", mega(*asked_sps));
+            let quotient = f64::from(*clock_hz) / asked_sps;
+            let why = format!(
+                "{} MS/s is not {} MHz divided by a whole number it has ({} / {} = {quotient:.2})",
+                mega(*asked_sps),
+                mega(f64::from(*clock_hz)),
+                mega(f64::from(*clock_hz)),
+                mega(*asked_sps)
+            );
+            let fix = |sps: f64| format!("{rate_flag} {}M (divide by {})", mega(sps), (f64::from(*clock_hz) / sps).round());
+            let [below, above] = nearest_sps.map(fix);
+            let fix = if below == above { below } else { format!("{below}\n{above}") };
+            Story::new(what).why(why).fix(fix)
+        }
+        RadioError::Engine(EngineError::PortInUse { .. }) => {
+            Story::new(format!("can't {used}")).fix("end the program that has the port").why(error)
+        }
+        _ => Story::new(format!("can't {used}")).why(error),
+    }
+}
+
+fn mega(value: f64) -> String {
+    let text = format!("{:.6}", value / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}

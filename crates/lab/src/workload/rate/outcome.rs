@@ -1,0 +1,184 @@
+//! What a round of streaming brought: the JSON document of `takt rate`.
+
+use serde::{Deserialize, Serialize};
+use takt_host::accounting::CpuClasses;
+
+use super::Options;
+
+/// What a round of streaming brought. Counts are of the measured part only, the warm-up left out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What was asked for.
+    pub options: Options,
+    /// Which radio it was.
+    pub radio: Radio,
+    /// Receiving; zeros where nothing was asked for.
+    pub rx: Rx,
+    /// Transmitting; zeros where nothing was asked for.
+    pub tx: Tx,
+    /// What it cost this host.
+    pub cpu: Cpu,
+    /// Length of the measured part, seconds.
+    pub wall_s: f64,
+    /// It ran as long as it was asked to.
+    pub complete: bool,
+    /// Nothing went wrong: no sample lost, no letter, no timeout.
+    pub clean: bool,
+}
+
+/// Which radio it was.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Radio {
+    /// Model.
+    pub model: String,
+    /// Serial number.
+    pub serial: String,
+    /// Name a user gave it.
+    pub name: String,
+    /// Firmware version.
+    pub firmware: String,
+    /// FPGA version.
+    pub fpga: String,
+    /// Commands to it that had to be repeated.
+    pub repeated_commands: u64,
+}
+
+/// What was received.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Rx {
+    /// Samples, all channels together.
+    pub samples: u64,
+    /// Samples that are missing by the time stamps, all channels together.
+    pub dropped: u64,
+    /// `O`: times the radio stopped since it could not send.
+    pub overflows: u64,
+    /// `D`: gaps on the way from the radio.
+    pub sequence_errors: u64,
+    /// `L`: stream commands that came too late.
+    pub late: u64,
+    /// Calls that brought nothing within 100 ms.
+    pub timeouts: u64,
+    /// Samples the rate makes in the measured time.
+    pub expected_samples: u64,
+    /// Where samples were lost.
+    pub lost_by_place: RxPlaces,
+    /// Datagrams that came.
+    pub datagrams: u64,
+    /// Datagrams that are missing by the time stamps.
+    pub lost_datagrams: u64,
+    /// Datagrams that made no sense.
+    pub bad_datagrams: u64,
+    /// Datagrams that were put back in order.
+    pub reordered_datagrams: u64,
+    /// Datagrams that came twice, or too late to be put in order.
+    pub stale_datagrams: u64,
+    /// Gaps about which the 4-bit count says something else than the time stamps.
+    pub uncorroborated_gaps: u64,
+    /// Messages without a name.
+    pub unknown_messages: u64,
+    /// Samples a datagram.
+    pub samples_per_datagram: usize,
+    /// Receive buffer the kernel granted, bytes.
+    pub recv_buffer_bytes: usize,
+    /// Time that buffer holds at this rate, seconds: a reader that pauses longer loses datagrams.
+    pub recv_buffer_s: f64,
+    /// Longest time between two reads of the socket, nanoseconds.
+    pub longest_pause_ns: u64,
+    /// System calls that received.
+    pub receive_calls: u64,
+}
+
+/// Where samples that were not received were lost, all channels together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RxPlaces {
+    /// In the radio: it could not send and stopped. Samples.
+    pub radio_samples: u64,
+    /// Between the radio's wire and this host's socket. Datagrams.
+    pub path_datagrams: u64,
+    /// In this host's socket, whose buffer was full. Datagrams; `None`: the engine can't see it, and they count as `path`.
+    pub receive_buffer_datagrams: Option<u64>,
+    /// In takt itself. Datagrams.
+    pub takt_datagrams: u64,
+}
+
+/// What was transmitted.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Tx {
+    /// Samples handed to the kernel.
+    pub samples: u64,
+    /// `U`: times a burst ran out of samples.
+    pub underflows: u64,
+    /// `S`: datagrams that the radio missed.
+    pub sequence_errors: u64,
+    /// `L`: datagrams that came after their time.
+    pub late: u64,
+    /// Calls that could not send everything within 100 ms.
+    pub timeouts: u64,
+    /// Samples the rate makes in the measured time.
+    pub expected_samples: u64,
+    /// Datagrams handed to the kernel.
+    pub datagrams: u64,
+    /// Ends of bursts that the radio acknowledged.
+    pub burst_acks: u64,
+    /// Reports without a name.
+    pub unknown_reports: u64,
+    /// Samples a datagram.
+    pub samples_per_datagram: usize,
+    /// Datagrams that may be on their way.
+    pub window_datagrams: u32,
+    /// Times the window was shut: the radio had enough.
+    pub waits: u64,
+    /// System calls that sent.
+    pub send_calls: u64,
+    /// Datagrams left as aggregates that the kernel splits.
+    pub aggregated: bool,
+}
+
+/// What it cost this host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Cpu {
+    /// CPU of this process, all threads, user and system, seconds.
+    pub host_seconds: f64,
+    /// The same for a million samples, sent and received together, milliseconds.
+    pub host_ms_per_msample: Option<f64>,
+    /// Each thread.
+    pub threads: Vec<Thread>,
+    /// The whole machine by class, nanoseconds: interrupt work for our datagrams is in nobody's account but this.
+    pub machine: CpuClasses,
+    /// What others used, without interrupts, seconds.
+    pub foreign_seconds: f64,
+}
+
+/// A thread of this process.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Thread {
+    /// Its name: `takt-rx`, `takt-tx`, `takt-stream`, or what else there is.
+    pub name: String,
+    /// Time on a CPU, seconds.
+    pub seconds: f64,
+    /// In its own code, seconds; counted in ticks of 10 ms.
+    pub user_seconds: f64,
+    /// In the kernel for it, seconds; counted in ticks of 10 ms.
+    pub system_seconds: f64,
+    /// Ready to run and waiting for a CPU, seconds; `None`: this kernel does not say.
+    pub run_delay_seconds: Option<f64>,
+    /// Times it was put aside for another.
+    pub involuntary_switches: u64,
+    /// The CPU it ran on last.
+    pub last_cpu: Option<u32>,
+    /// How it is scheduled, as far as it was asked to be: `fifo 50`; `None` = normal.
+    pub policy: Option<String>,
+    /// CPUs it was tied to; empty = none.
+    pub cpus: Vec<usize>,
+}
+
+impl Outcome {
+    /// Whether anything at all went wrong.
+    pub(super) fn judge(&mut self) {
+        let rx = &self.rx;
+        let tx = &self.tx;
+        let letters = rx.overflows + rx.sequence_errors + rx.late + rx.timeouts + rx.dropped;
+        let answers = tx.underflows + tx.sequence_errors + tx.late + tx.timeouts;
+        self.clean = self.complete && letters + answers + rx.unknown_messages + tx.unknown_reports == 0;
+    }
+}

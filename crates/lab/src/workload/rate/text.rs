@@ -1,0 +1,168 @@
+//! An outcome as people read it: a table, where samples were lost, and the answer.
+
+use std::fmt::Write as _;
+
+use super::{Outcome, Rx, Thread};
+
+impl Outcome {
+    /// The whole as text; the last line is the answer.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write(&mut text);
+        text
+    }
+
+    fn write(&self, text: &mut String) -> std::fmt::Result {
+        writeln!(text, "{}", self.headline())?;
+        writeln!(text, "                  samples    datagrams   lost samples   events")?;
+        if self.options.rx_sps.is_some() {
+            let rx = &self.rx;
+            let (samples, datagrams, lost) = (grouped(rx.samples), grouped(rx.datagrams), grouped(rx.dropped));
+            writeln!(
+                text,
+                "  receive  {samples:>14} {datagrams:>12} {lost:>14}   O {}   D {}   L {}   timeouts {}",
+                rx.overflows, rx.sequence_errors, rx.late, rx.timeouts
+            )?;
+        }
+        if self.options.tx_sps.is_some() {
+            let tx = &self.tx;
+            let (samples, datagrams) = (grouped(tx.samples), grouped(tx.datagrams));
+            writeln!(
+                text,
+                "  transmit {samples:>14} {datagrams:>12} {:>14}   U {}   S {}   L {}   timeouts {}",
+                "-", tx.underflows, tx.sequence_errors, tx.late, tx.timeouts
+            )?;
+        }
+        writeln!(text, "  CPU      {}", self.cpu_line())?;
+        if self.options.rx_sps.is_some() {
+            writeln!(text, "  where    {}", places(&self.rx))?;
+            writeln!(text, "  buffer   {}", buffer(&self.rx))?;
+        }
+        for (what, count) in self.oddities() {
+            writeln!(text, "  note     {count} {what}")?;
+        }
+        writeln!(text, "{}", self.answer())
+    }
+
+    fn headline(&self) -> String {
+        let rate = |label: &str, rate: Option<f64>| rate.map(|sps| format!("{label} {} MS/s", mega(sps)));
+        let rates: Vec<String> = [rate("receive", self.options.rx_sps), rate("transmit", self.options.tx_sps)]
+            .into_iter()
+            .flatten()
+            .collect();
+        let per_datagram = self.rx.samples_per_datagram.max(self.tx.samples_per_datagram);
+        format!(
+            "{} serial {} · {} · {}, {per_datagram} samples a datagram · engine {} · {:.1} s",
+            self.radio.model,
+            self.radio.serial,
+            rates.join(", "),
+            self.options.format.name(),
+            self.options.engine,
+            self.wall_s
+        )
+    }
+
+    fn cpu_line(&self) -> String {
+        let total = self.cpu.host_ms_per_msample.map_or("-".to_owned(), |ms| format!("{ms:.2} ms a million samples"));
+        let share =
+            |thread: &Thread| format!("{} {:.0} %", thread.name, 100.0 * thread.seconds / self.wall_s.max(1e-9));
+        let streaming = self.cpu.threads.iter().filter(|thread| thread.name.starts_with("takt-"));
+        let threads: Vec<String> = streaming.map(share).collect();
+        format!("{total} ({})", threads.join(", "))
+    }
+
+    fn oddities(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        let rx = &self.rx;
+        let all = [
+            ("datagrams made no sense", rx.bad_datagrams),
+            ("datagrams came out of order and were put back", rx.reordered_datagrams),
+            ("datagrams came twice or too late", rx.stale_datagrams),
+            ("gaps contradict the 4-bit count", rx.uncorroborated_gaps),
+            ("messages have no name", rx.unknown_messages + self.tx.unknown_reports),
+            ("commands to the radio had to be repeated", self.radio.repeated_commands),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0)
+    }
+
+    fn answer(&self) -> String {
+        if self.clean {
+            return format!("Yes: nothing was lost in {:.1} s.", self.wall_s);
+        }
+        if !self.complete {
+            return format!("No: ended after {:.1} s, before its time.", self.wall_s);
+        }
+        let (rx, tx) = (&self.rx, &self.tx);
+        let faults = [
+            (rx.dropped, "samples lost"),
+            (rx.overflows, "overflows"),
+            (rx.late + tx.late, "late"),
+            (rx.timeouts, "times nothing came"),
+            (tx.underflows, "underflows"),
+            (tx.sequence_errors, "datagrams missed by the radio"),
+            (tx.timeouts, "times the radio took nothing"),
+            (rx.unknown_messages + tx.unknown_reports, "messages without a name"),
+        ];
+        let told: Vec<String> =
+            faults.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(n))).collect();
+        format!("No: {} in {:.1} s.", told.join(", "), self.wall_s)
+    }
+}
+
+fn places(rx: &Rx) -> String {
+    let places = &rx.lost_by_place;
+    let buffer = places.receive_buffer_datagrams.map_or("not visible".to_owned(), |n| grouped(n));
+    format!(
+        "radio {} samples   path {}   receive buffer of this host {buffer}   takt {}   ({} datagrams lost)",
+        grouped(places.radio_samples),
+        grouped(places.path_datagrams),
+        grouped(places.takt_datagrams),
+        grouped(rx.lost_datagrams)
+    )
+}
+
+fn buffer(rx: &Rx) -> String {
+    format!(
+        "{} KiB hold {:.1} ms of this stream; the reader's longest pause was {:.1} ms",
+        rx.recv_buffer_bytes / 1024,
+        rx.recv_buffer_s * 1e3,
+        rx.longest_pause_ns as f64 / 1e6
+    )
+}
+
+fn mega(sps: f64) -> String {
+    let text = format!("{:.6}", sps / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+}
+
+/// Digits in groups of three.
+fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(' ');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn digits_stand_in_groups_of_three() {
+        assert_eq!(
+            ["0", "999", "1 000", "12 345 678"],
+            [0, 999, 1000, 12_345_678].map(grouped).each_ref().map(String::as_str)
+        );
+    }
+
+    #[test]
+    fn rates_lose_their_zeros() {
+        assert_eq!([25e6, 195_312.5, 3_571_428.571].map(mega), ["25", "0.195312", "3.571429"]);
+    }
+}
