@@ -129,7 +129,7 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
         };
         let len = head.frame(1452, &mut bytes).unwrap();
         device.datagram(now, Port(ports::TX), from, &bytes[..len], &mut wire);
-        if sequence % 100 == 0 {
+        if sequence.is_multiple_of(100) {
             let len = command(sequence as u16, FifoAction::Peek { word: 11 }, &mut bytes);
             device.datagram(now, Port(ports::FIFO), from, &bytes[..len], &mut wire);
             let ask = ControlAsk::Register { action: RegisterAction::Peek32, address: 0x5C2C, data: 0 };
@@ -139,7 +139,7 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
         }
         // The first packets come ahead of the play head, as a host sends them.
         if sequence > 10 {
-            now = now + Ticks(1452);
+            now += Ticks(1452);
             device.advance(now, &mut wire);
         }
     }

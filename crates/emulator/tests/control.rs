@@ -155,12 +155,7 @@ fn an_echo_has_exactly_the_wanted_length_and_tells_that_of_the_request() {
 
 #[test]
 fn versions_can_be_faked() {
-    let options = Options {
-        firmware: 13,
-        fpga: 0x000A_0003,
-        firmware_minor: 9,
-        ..Options::default()
-    };
+    let options = Options { firmware: 13, fpga: 0x000A_0003, firmware_minor: 9, ..Options::default() };
     let mut host = Host::with(options, ramps(), &[]);
     assert_eq!(host.ask(ControlAsk::Hello).unwrap().version, 13);
     // A host of version 12 gets hellos for all it asks.
@@ -209,8 +204,9 @@ fn the_sender_is_answered_there_is_no_session() {
 #[test]
 fn every_port_is_there() {
     let host = Host::new();
-    let listed: Vec<u16> =
-        host.world.device(DEVICE, |radio: &mut Faulty<N200>| takt_emulator::Device::ports(radio).iter().map(|p| p.0).collect());
+    let listed: Vec<u16> = host
+        .world
+        .device(DEVICE, |radio: &mut Faulty<N200>| takt_emulator::Device::ports(radio).iter().map(|p| p.0).collect());
     for port in [49152, 49156, 49157, 49158, 49159, 49170, 49171, 49172, 49173] {
         assert!(listed.contains(&port), "{port}");
     }

@@ -8,7 +8,7 @@ use support::{Host, Rx, SECOND, START, ms, us};
 use takt_wire::n200::StreamAction::{Samples, Start, Stop};
 use takt_wire::n200::TxEvent::{BurstAck, SequenceErrorInBurst, Underflow};
 use takt_wire::n200::registers::readback;
-use takt_wire::n200::{ControlAsk, FifoAction};
+use takt_wire::n200::{ControlAsk, FifoAck, FifoAction};
 use takt_wire::sample::Format;
 
 /// 100 packets of 100 samples through these faults.
@@ -172,7 +172,7 @@ fn a_lost_ack_of_a_poke_does_no_harm_and_a_lost_ack_of_a_peek_is_missed() {
         host.command(None, FifoAction::Poke { register: 9, data: n });
     }
     host.run(ms(1));
-    assert_eq!(host.acks.iter().map(|a| a.sequence()).collect::<Vec<_>>(), [1, 3]);
+    assert_eq!(host.acks.iter().map(FifoAck::sequence).collect::<Vec<_>>(), [1, 3]);
     assert_eq!(host.report().control.commands, 3);
 }
 
@@ -182,7 +182,7 @@ fn a_lost_command_is_never_executed() {
     host.command(None, FifoAction::Peek { word: 0 });
     host.command(None, FifoAction::Peek { word: 0 });
     host.run(ms(1));
-    assert_eq!(host.acks.iter().map(|a| a.sequence()).collect::<Vec<_>>(), [2]);
+    assert_eq!(host.acks.iter().map(FifoAck::sequence).collect::<Vec<_>>(), [2]);
 }
 
 #[test]

@@ -13,8 +13,8 @@ use takt_wire::n200::registers::{readback, settings, spi};
 use takt_wire::sample::Format;
 
 fn set_pins(host: &mut Host) {
-    for (register, data) in (settings::GPIO_IDLE..)
-        .zip([0x1110_1110, 0x2220_2220, 0x4440_4440, 0x8880_8880, 0xFFFC_FFFC])
+    for (register, data) in
+        (settings::GPIO_IDLE..).zip([0x1110_1110, 0x2220_2220, 0x4440_4440, 0x8880_8880, 0xFFFC_FFFC])
     {
         host.poke(register, data);
     }

@@ -79,9 +79,8 @@ fn request() -> impl Strategy<Value = (u16, Vec<u8>)> {
         Just(ControlAsk::Hello),
         (any::<u32>()).prop_map(|reply_bytes| ControlAsk::Echo { reply_bytes }),
         (any::<u8>(), 0..=20u8).prop_map(|(address, count)| ControlAsk::I2cRead { address, count }),
-        (0x50..0x56u8, vec(any::<u8>(), 0..20)).prop_map(|(address, data)| {
-            ControlAsk::I2cWrite { address, data: I2cBytes::new(&data).unwrap() }
-        }),
+        (0x50..0x56u8, vec(any::<u8>(), 0..20))
+            .prop_map(|(address, data)| { ControlAsk::I2cWrite { address, data: I2cBytes::new(&data).unwrap() } }),
         (any::<u8>(), prop_oneof![0x5C00..0x5C40u32, 0x7000..0x7400u32, 0..10u32, any::<u32>()], any::<u32>())
             .prop_map(|(code, address, data)| {
                 ControlAsk::Register { action: RegisterAction::from_code(code % 8), address, data }
@@ -155,7 +154,7 @@ struct Keep {
 impl Outbox for Keep {
     fn send(&mut self, due: Tick, from: Port, to: SocketAddr, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
         self.calls += 1;
-        if self.blocks && self.calls % 7 == 0 {
+        if self.blocks && self.calls.is_multiple_of(7) {
             return Sent::NoRoom;
         }
         let mut frame = [0xA5; 9000];
@@ -236,7 +235,7 @@ proptest! {
         let mut now = Tick(0);
         for event in &events {
             match event {
-                Event::Pass(ticks) => now = now + Ticks((*ticks).into()),
+                Event::Pass(ticks) => now += Ticks((*ticks).into()),
                 Event::Datagram { port, bytes, host: from } => {
                     lazy.datagram(now, Port(*port), host(*from), bytes, &mut out);
                 }

@@ -142,7 +142,10 @@ fn chained_commands_fill_packets_across_their_borders() {
     host.stream(0, Samples(300), None);
     host.run(ms(2));
     let sizes: Vec<_> = host.packets(0).iter().map(|p| (p.1, p.2)).collect();
-    assert_eq!(sizes, [(100, false), (100, false), (100, false), (100, false), (100, false), (100, false), (100, true)]);
+    assert_eq!(
+        sizes,
+        [(100, false), (100, false), (100, false), (100, false), (100, false), (100, false), (100, true)]
+    );
     assert_eq!(host.contiguous(0, 100), 700);
 }
 

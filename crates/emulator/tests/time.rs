@@ -37,14 +37,15 @@ fn time_runs_from_power_up() {
 fn time_set_now_holds_now() {
     let mut host = Host::new();
     let sent = host.world.now();
-    set(&mut host, 7 * SECOND << 8, true);
+    let new = (7 * SECOND) << 8;
+    set(&mut host, new, true);
     host.run(ms(3));
     let elapsed = CLOCK.ticks_in(host.world.now().saturating_since(sent)).0;
     let (read, flight) = (now(&mut host), 100);
     // Set one flight after it was sent; read one flight later than now, after a round trip for the high word.
-    assert!(read - (7 * SECOND << 8) >= elapsed - flight, "{read}");
-    assert!(read - (7 * SECOND << 8) < elapsed + 30_000, "{read}");
-    host.look(|device| assert_eq!(device.device_time(support::tick_at(sent + LATENCY)), 7 * SECOND << 8));
+    assert!(read - new >= elapsed - flight, "{read}");
+    assert!(read - new < elapsed + 30_000, "{read}");
+    host.look(|device| assert_eq!(device.device_time(support::tick_at(sent + LATENCY)), new));
 }
 
 #[test]

@@ -113,14 +113,7 @@ fn trap_04_late_is_decided_by_arrival_never_by_when_the_driver_came_round() {
     let signals = Signals { sources, sink: Box::new(recorder.clone()) };
     let mut device = takt_emulator::n200::N200::new(Options::default(), signals).unwrap();
     let from = "127.0.0.1:9".parse().unwrap();
-    let head = TxHead {
-        sequence: 0,
-        count: 0,
-        tick: Some(5000),
-        start_of_burst: true,
-        end_of_burst: true,
-        odd: false,
-    };
+    let head = TxHead { sequence: 0, count: 0, tick: Some(5000), start_of_burst: true, end_of_burst: true, odd: false };
     let mut bytes = [0; 64];
     let len = head.frame(40, &mut bytes).unwrap();
     device.datagram(tick(1000), Port(ports::TX), from, &bytes[..len], &mut Nothing);

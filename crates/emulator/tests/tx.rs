@@ -108,10 +108,7 @@ fn a_burst_due_while_the_one_before_still_plays_is_late() {
     host.packet(100, Some(at + 9_999), true);
     host.packet(100, Some(at + 10_000), true);
     host.run(ms(1));
-    assert_eq!(
-        host.events(),
-        [(BurstAck, at + 10_000, 0), (TimeError, at + 10_000, 1), (BurstAck, at + 20_000, 2)]
-    );
+    assert_eq!(host.events(), [(BurstAck, at + 10_000, 0), (TimeError, at + 10_000, 1), (BurstAck, at + 20_000, 2)]);
 }
 
 #[test]
@@ -160,14 +157,7 @@ fn timed_fragments_find_their_place_again_after_a_loss() {
 #[test]
 fn the_four_bit_count_is_checked_too() {
     let mut host = host();
-    let head = TxHead {
-        sequence: 0,
-        count: 5,
-        tick: None,
-        start_of_burst: false,
-        end_of_burst: true,
-        odd: false,
-    };
+    let head = TxHead { sequence: 0, count: 5, tick: None, start_of_burst: false, end_of_burst: true, odd: false };
     host.raw_packet(&head, &[0; 40]);
     host.run(ms(1));
     assert_eq!(host.events().len(), 1);
@@ -410,14 +400,7 @@ fn what_a_host_means_by_full_scale_leaves_at_full_scale_at_every_rate() {
 fn samples_of_sc8_are_two_a_word_and_the_odd_one_is_left_out() {
     let (mut host, recorder) = recorded();
     host.open_tx(4, Format::Sc8);
-    let head = TxHead {
-        sequence: 0,
-        count: 0,
-        tick: None,
-        start_of_burst: true,
-        end_of_burst: true,
-        odd: true,
-    };
+    let head = TxHead { sequence: 0, count: 0, tick: None, start_of_burst: true, end_of_burst: true, odd: true };
     host.raw_packet(&head, &[64, 0, 0, 64, 192, 0, 0, 0]);
     host.run(us(50));
     let played = recorder.blocks().pop().unwrap().samples;

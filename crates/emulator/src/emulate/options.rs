@@ -41,7 +41,7 @@ pub struct Options {
     pub engine: String,
     /// CPUs for the radios' threads, one each, round robin; empty: wherever.
     pub cores: Vec<usize>,
-    /// SCHED_FIFO priority of the radios' threads; `None`: normal priority.
+    /// `SCHED_FIFO` priority of the radios' threads; `None`: normal priority.
     pub priority: Option<u8>,
     /// Firmware protocol version, instead of the right one.
     pub firmware: Option<u32>,

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use takt_base::{Clock, Stop, Tick, WallClock};
 use takt_host::policy::{Policy, set_policy};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
-use takt_wire::n200::ports;
+use takt_wire::n200::ports as wire_ports;
 
 use super::broadcast::broadcast_of;
 use super::summary::{Datagrams, DeviceSummary};
@@ -94,8 +94,8 @@ impl Plan {
     /// Opens its ports and starts its thread; returns when that is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
         let Plan { addr, engine, device, eeprom, core, priority } = self;
-        let (engine, ports, hears_broadcast) =
-            open(engine, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
+        let Opened { engine, ports, hears_broadcast } =
+            Opened::new(engine, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
         let mut driver = Driver::new(device, CLOCK, engine, ports, Settings::default());
         let (questions, asked) = mpsc::channel::<Question<Radio>>();
         let (placed, placement) = mpsc::channel();
@@ -183,26 +183,39 @@ impl Station {
     }
 }
 
-/// Opens all ports of a radio, the control port also on the broadcast address where there is one.
-fn open(kind: EngineKind, addr: Ipv4Addr, device: &Radio) -> Result<(Box<dyn Engine>, Vec<Port>, bool), EngineError> {
-    let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
-    let own: Vec<Port> = device.ports().to_vec();
-    let mut config = Config::new(own.iter().map(|port| spec(addr, port.0)).collect());
-    config.batch = BATCH;
-    config.max_payload_bytes = FRAME_BYTES;
-    config.recv_buffer_bytes = BUFFER_BYTES;
-    config.send_buffer_bytes = BUFFER_BYTES;
-    if let Some(broadcast) = broadcast_of(addr) {
-        let mut both = config.clone();
-        both.ports.push(spec(broadcast, ports::CONTROL));
-        match takt_packet::open(kind, &both) {
-            Ok(engine) => return Ok((engine, [own, vec![Port(ports::CONTROL)]].concat(), true)),
-            // Another radio of this network listens there already: this one is found by its address only.
-            Err(EngineError::PortInUse { addr }) if addr.ip() == broadcast => {}
-            Err(error) => return Err(error),
+/// The ports of a radio.
+struct Opened {
+    engine: Box<dyn Engine>,
+    /// The device port of each port of the engine.
+    ports: Vec<Port>,
+    hears_broadcast: bool,
+}
+
+impl Opened {
+    /// Opens them all, the control port also on the broadcast address where there is one.
+    fn new(kind: EngineKind, addr: Ipv4Addr, device: &Radio) -> Result<Opened, EngineError> {
+        let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
+        let mut ports = device.ports().to_vec();
+        let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());
+        config.batch = BATCH;
+        config.max_payload_bytes = FRAME_BYTES;
+        config.recv_buffer_bytes = BUFFER_BYTES;
+        config.send_buffer_bytes = BUFFER_BYTES;
+        if let Some(broadcast) = broadcast_of(addr) {
+            let mut both = config.clone();
+            both.ports.push(spec(broadcast, wire_ports::CONTROL));
+            match takt_packet::open(kind, &both) {
+                Ok(engine) => {
+                    ports.push(Port(wire_ports::CONTROL));
+                    return Ok(Opened { engine, ports, hears_broadcast: true });
+                }
+                // Another radio of this network listens there already: this one is found by its address only.
+                Err(EngineError::PortInUse { addr }) if addr.ip() == broadcast => {}
+                Err(error) => return Err(error),
+            }
         }
+        Ok(Opened { engine: takt_packet::open(kind, &config)?, ports, hears_broadcast: false })
     }
-    Ok((takt_packet::open(kind, &config)?, own, false))
 }
 
 /// Puts the calling thread where it was wished.

@@ -1,6 +1,6 @@
 //! A GPSDO on serial line 2: it names itself when asked, and says the time after each PPS.
 //!
-//! Three lines a second: `$GPGGA`, `$GPRMC`, and the servo line by which a host knows the FireFly family. Hosts want a
+//! Three lines a second: `$GPGGA`, `$GPRMC`, and the servo line of the `FireFly` family. Hosts want a
 //! comma directly before the asterisk. The time is that of the PPS edge just passed.
 
 use std::net::SocketAddr;

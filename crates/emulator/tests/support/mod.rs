@@ -146,10 +146,8 @@ impl Host {
 
     /// Another host in the same world; it has said nothing yet.
     pub fn in_world(world: &World) -> Host {
-        let specs = PORTS.map(|port| PortSpec {
-            bind: "127.0.0.1:0".parse().unwrap(),
-            peer: Some(SocketAddr::new(DEVICE, port)),
-        });
+        let specs = PORTS
+            .map(|port| PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: Some(SocketAddr::new(DEVICE, port)) });
         let mut config = Config::new(specs.to_vec());
         config.max_payload_bytes = 9000;
         config.recv_buffer_bytes = 64 << 20;
