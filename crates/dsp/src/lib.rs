@@ -1,1 +1,27 @@
-//! Kernels on slices and SigMF files
+//! Signal processing on slices, and the files that hold signals.
+//!
+//! Every kernel is a function of its arguments: time comes in as a [`Tick`](takt_base::Tick), never from a clock, and a
+//! sample's value depends on its tick alone, not on the block it was computed in. The scalar code is the specification; what
+//! is compiled for wider vectors gives the same bits.
+//!
+//! | for | use |
+//! | --- | --- |
+//! | a tone, a frequency shift | [`tone`], [`mix`], with the frequency as a [`Rotation`] |
+//! | noise | [`noise`] |
+//! | a signal on another grid of ticks | [`Resampler`] |
+//! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
+mod dot;
+mod estimate;
+mod kernel;
+mod noise;
+mod phasor;
+mod resample;
+mod rotation;
+mod simd;
+mod tone;
+
+pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
+pub use noise::noise;
+pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};
+pub use rotation::Rotation;
+pub use tone::{mix, tone};
