@@ -1,0 +1,88 @@
+//! Answers: how long they take, and how many are late.
+
+use takt_lab::check::{Outcome, RoundTripPoint, RoundTripRound};
+
+use super::{HOW_MEANS, ascending, dot, single, source};
+use crate::Unit;
+use crate::check::replies::time;
+use crate::figure::{Axis, Figure, Look, Point, Reading, Series};
+
+/// Distribution of the time to an answer, and late answers against the delay asked for.
+pub(in crate::check) fn replies(outcome: &Outcome) -> Vec<Figure> {
+    let points: Vec<&RoundTripPoint> = outcome.round_trips.iter().filter(|p| !p.ecdf_us.is_empty()).collect();
+    let mut figures = Vec::new();
+    if !points.is_empty() {
+        figures.push(latency(outcome, &points));
+    }
+    if outcome.round_trips.iter().any(|p| !p.rounds.is_empty()) {
+        figures.push(late(outcome));
+    }
+    figures
+}
+
+fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
+    let series = |(slot, p): (usize, &&RoundTripPoint)| Series {
+        name: format!("after {}", time(p.delay_us)),
+        look: Look::Step,
+        slot,
+        points: p
+            .ecdf_us
+            .iter()
+            .map(|&(us, share)| Point { x: us * 1e-6, y: Some(Reading::alone(share)), rounds: Vec::new() })
+            .collect(),
+    };
+    // the same six colours would come again: the shortest delays decide
+    let shown = points.iter().take(crate::palette::SLOTS).enumerate();
+    let finding = points.first().and_then(|p| {
+        let reach = |q: f64| p.ecdf_us.iter().find(|(_, share)| *share >= q).map(|(us, _)| time(*us));
+        Some(format!("Half of the answers are ready after {}, 99.9 % after {}", reach(0.5)?, reach(0.999)?))
+    });
+    Figure {
+        id: "latency".into(),
+        finding: finding.unwrap_or_else(|| "Time until an answer is ready".into()),
+        how_to_read:
+            "The share of answers that were ready by then; each further nine takes the same room, because it is \
+                      the last answers in a thousand that come too late."
+                .into(),
+        x: Axis::log("time from the sample to its answer", Unit::SECONDS),
+        y: Axis::nines("answers ready by then"),
+        series: shown.map(series).collect(),
+        others: Vec::new(),
+        references: Vec::new(),
+        source: source(outcome, "all answers of the rounds that count, by delay asked for"),
+    }
+}
+
+fn late(outcome: &Outcome) -> Figure {
+    let share = |r: &RoundTripRound| r.late as f64 / (r.answers.max(1)) as f64;
+    let points = outcome.round_trips.iter().filter(|p| !p.rounds.is_empty()).map(|p| Point {
+        x: p.delay_us * 1e-6,
+        y: p.late_share.map(Reading::share).or_else(|| single(p.rounds.iter().map(|r| (r.state, share(r))))),
+        rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, share(r))).collect(),
+    });
+    let points = ascending(points.collect());
+    let clean = points.iter().rposition(|p| p.rounds.iter().any(|d| d.counts && d.y > 0.0)).map_or(0, |i| i + 1);
+    let finding = match (points.get(clean), clean.checked_sub(1).and_then(|i| points.get(i))) {
+        (Some(p), Some(worse)) => {
+            let lost = worse.y.map(|r| Unit::SHARE.show(r.point, 2)).unwrap_or_default();
+            format!("No answer was late from {} on; at {}, {lost} were", show(p.x), show(worse.x))
+        }
+        (Some(p), None) => format!("No answer was late, from {} on", show(p.x)),
+        (None, _) => "Answers were late at every delay that was tried".to_owned(),
+    };
+    Figure {
+        id: "late".into(),
+        finding,
+        how_to_read: format!("{HOW_MEANS} Zero has a place of its own, below the break."),
+        x: Axis::log("delay asked for", Unit::SECONDS).with_ticks(points.iter().map(|p| p.x).collect::<Vec<_>>()),
+        y: Axis::log_and_zero("share of answers late", Unit::SHARE),
+        series: vec![Series { name: "late answers".into(), look: Look::Line, slot: 0, points }],
+        others: Vec::new(),
+        references: Vec::new(),
+        source: source(outcome, "answers the radio called late over all answers, by round of the answers"),
+    }
+}
+
+fn show(seconds: f64) -> String {
+    Unit::SECONDS.show(seconds, 3)
+}

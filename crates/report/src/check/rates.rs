@@ -1,0 +1,243 @@
+//! Rates: what was lost at each, what it cost, how far each mode goes, what limits it.
+
+use takt_lab::check::{Format, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState};
+
+use super::{figures, words};
+use crate::figure::Reading;
+use crate::quantity::significant;
+use crate::{Answer, Cell, Column, Row, Section, Table, Unit, count};
+
+pub(super) fn section(outcome: &Outcome) -> Option<Section> {
+    let tables = [highest(outcome), limits(outcome), all(outcome), places(outcome)];
+    let section = Section {
+        id: "rates".into(),
+        title: "Samples at every rate".into(),
+        lead: "Clean means that nothing at all went wrong in a round: no sample missing, no overflow, underflow, late \
+               packet, sequence error or time-out."
+            .into(),
+        figures: figures::rates(outcome),
+        tables: tables.into_iter().flatten().collect(),
+    };
+    (!outcome.rates.is_empty()).then_some(section)
+}
+
+/// Anchor of a rate's row, where all its rounds are listed.
+pub(super) fn anchor(p: &RatePoint) -> String {
+    format!("rate-{}-{}-{:.0}", words::mode(p.mode), words::format(p.format), p.rate_sps)
+}
+
+fn highest(outcome: &Outcome) -> Option<Table> {
+    let row = |h: &HighestClean| {
+        let at =
+            |rate: f64| outcome.rates.iter().find(|p| p.mode == h.mode && p.format == h.format && p.rate_sps == rate);
+        let linked = |rate: Option<f64>, none: &str| match rate {
+            Some(rate) => Cell { text: words::rate(rate), record: at(rate).map(anchor), answer: None },
+            None => Cell::text(none),
+        };
+        let next = if h.open_above { "none measured" } else { "none: this is the highest there is" };
+        let confidence = match h.rate_sps {
+            Some(_) => format!(
+                "{} clean; up to {}\u{a0}% unclean possible",
+                words::plural(h.counted, "round"),
+                significant(h.unclean_share_upper * 100.0, 2)
+            ),
+            None => String::new(),
+        };
+        let rounds = h.rate_sps.and_then(at).map(|p| format!("{}-rounds", anchor(p)));
+        let headroom = Cell {
+            text: h.headroom.map(|e| Unit::TIMES.show_reading(&e.into())).unwrap_or_default(),
+            record: rounds.filter(|_| h.headroom.is_some()),
+            answer: None,
+        };
+        Row::Cells {
+            id: None,
+            cells: vec![
+                Cell::text(format!("{}, {}", words::mode(h.mode), words::format(h.format))),
+                linked(h.rate_sps, "none"),
+                Cell::text(confidence),
+                linked(h.first_failing_sps, next),
+                headroom,
+            ],
+        }
+    };
+    let table = Table {
+        id: "highest".into(),
+        title: "Highest clean rate".into(),
+        columns: vec![
+            Column::text("mode"),
+            Column::number("highest clean"),
+            Column::text("how sure, 95 %"),
+            Column::number("first not clean"),
+            Column::number("headroom there"),
+        ],
+        rows: outcome.verdict.highest.iter().map(row).collect(),
+        note: "Headroom: a whole core over what the busiest thread of the host side used at the highest clean rate."
+            .into(),
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn limits(outcome: &Outcome) -> Option<Table> {
+    let row = |l: &Limit| {
+        let same = |p: &&RatePoint| p.mode == l.mode && p.format == l.format && p.rate_sps == l.rate_sps;
+        let rate =
+            Cell { text: words::rate(l.rate_sps), record: outcome.rates.iter().find(same).map(anchor), answer: None };
+        let mode = format!("{}, {}", words::mode(l.mode), words::format(l.format));
+        Row::Cells {
+            id: None,
+            cells: vec![Cell::text(mode), rate, Cell::text(words::layer(l.layer)), Cell::text(&l.evidence)],
+        }
+    };
+    let table = Table {
+        id: "limits".into(),
+        title: "What limits it".into(),
+        columns: vec![
+            Column::text("mode"),
+            Column::number("seen at"),
+            Column::text("where"),
+            Column::text("how that shows"),
+        ],
+        rows: outcome.verdict.limits.iter().map(row).collect(),
+        note: String::new(),
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+fn all(outcome: &Outcome) -> Option<Table> {
+    let row = |p: &RatePoint| {
+        let id = anchor(p);
+        let linked =
+            |text: String| Cell { record: (!text.is_empty()).then(|| format!("{id}-rounds")), ..Cell::text(text) };
+        let reading = |unit: Unit, r: Option<Reading>| linked(r.map(|r| unit.show_reading(&r)).unwrap_or_default());
+        let answer = match (p.counted, p.clean) {
+            (0, _) => Cell { answer: Some(Answer::Unknown), ..linked("none counts".into()) },
+            (n, k) if n == k => Cell { answer: Some(Answer::Yes), ..linked(format!("{k} of {n}")) },
+            (n, k) => Cell { answer: Some(Answer::No), ..linked(format!("{k} of {n}")) },
+        };
+        let mut cells = vec![Cell::text(words::rate(p.rate_sps))];
+        if let Some(why) = &p.skipped {
+            cells.push(Cell { text: "not run".into(), answer: Some(Answer::Unknown), record: None });
+            cells.extend((0..4).map(|_| Cell::default()));
+            cells.push(Cell::text(why));
+        } else {
+            cells.push(answer);
+            cells.push(reading(Unit::SHARE, p.rx_lost_share.filter(|_| p.mode != Mode::Tx).map(Reading::share)));
+            cells.push(reading(Unit::SHARE, p.tx_lost_share.filter(|_| p.mode != Mode::Rx).map(Reading::share)));
+            cells.push(reading(Unit::COUNT, p.cpu_host.map(Reading::from)));
+            cells.push(reading(Unit::SHARE, p.busiest_thread.map(Reading::from)));
+            cells.push(linked(events(p)));
+        }
+        Row::Cells { id: Some(id), cells }
+    };
+    let mut rows = Vec::new();
+    for (mode, format) in streams(outcome) {
+        let title = words::sentence(&format!("{}, {}", words::mode(mode), words::format(format)));
+        rows.push(Row::Group { id: format!("rates-{}-{}", words::mode(mode), words::format(format)), title });
+        let mut points: Vec<&RatePoint> =
+            outcome.rates.iter().filter(|p| p.mode == mode && p.format == format).collect();
+        points.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
+        rows.extend(points.into_iter().map(row));
+    }
+    let table = Table {
+        id: "all-rates".into(),
+        title: "Every rate".into(),
+        columns: vec![
+            Column::text("rate"),
+            Column::text("clean rounds"),
+            Column::number("lost on receive"),
+            Column::number("lost on transmit"),
+            Column::number("CPU of the host side, cores"),
+            Column::number("busiest thread"),
+            Column::text("events"),
+        ],
+        rows,
+        note: "Events of the rounds that count, by UHD's letters: O overflow, U underflow, L late, S sequence error sent, \
+               D datagrams dropped, T time-out."
+            .into(),
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// The modes and formats that were asked for, in order.
+fn streams(outcome: &Outcome) -> Vec<(Mode, Format)> {
+    let mut streams: Vec<(Format, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    streams.into_iter().map(|(format, mode)| (mode, format)).collect()
+}
+
+/// `D 260 · U 3`: letters that occurred; `none` if none did.
+fn events(p: &RatePoint) -> String {
+    let counted = || p.rounds.iter().filter(|r| r.state == RoundState::Valid);
+    if counted().next().is_none() {
+        return String::new();
+    }
+    let mut totals: std::collections::BTreeMap<&str, u64> = std::collections::BTreeMap::new();
+    for (letter, n) in counted().flat_map(|r| &r.events) {
+        *totals.entry(letter).or_default() += n;
+    }
+    let seen: Vec<String> =
+        totals.iter().filter(|(_, n)| **n > 0).map(|(letter, n)| format!("{letter}\u{a0}{}", count(*n))).collect();
+    if seen.is_empty() { "none".to_owned() } else { seen.join(" · ") }
+}
+
+/// Where datagrams were lost, at each rate that lost any.
+fn places(outcome: &Outcome) -> Option<Table> {
+    let counted = |p: &RatePoint| {
+        let counted = p.rounds.iter().filter(|r| r.state == RoundState::Valid);
+        let name = words::stream(p.mode, p.format, p.rate_sps);
+        (name, format!("{}-rounds", anchor(p)), counted.map(|r| r.lost_by_place).collect())
+    };
+    places_table("places", "stream", &PLACES, outcome.rates.iter().map(counted))
+}
+
+/// Losses by place: a row for each name, record and rounds that lost anything.
+pub(super) fn places_table(
+    id: &str,
+    head: &str,
+    places: &[Place],
+    points: impl Iterator<Item = (String, String, Vec<LostByPlace>)>,
+) -> Option<Table> {
+    let row = |(name, record, rounds): (String, String, Vec<LostByPlace>)| {
+        let mut cells = vec![Cell::text(name)];
+        cells.extend(places.iter().map(|(_, place)| Cell::linked(sum(rounds.iter().map(place)), &record)));
+        Row::Cells { id: None, cells }
+    };
+    let mut columns = vec![Column::text(head)];
+    columns.extend(places.iter().map(|(head, _)| Column::number(*head)));
+    let table = Table {
+        id: id.into(),
+        title: "Where datagrams were lost".into(),
+        columns,
+        rows: points.filter(|(_, _, rounds)| rounds.iter().any(|l| total(l) > 0)).map(row).collect(),
+        note:
+            "Counted before and after each round, by the counters of each place; a dash is a place that could not be \
+               looked at, which is not 0."
+                .into(),
+    };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// A place and how it is read.
+pub(super) type Place = (&'static str, fn(&LostByPlace) -> Option<u64>);
+
+/// The places in the order a datagram passes them; the first is for traffic from a radio only.
+pub(super) const PLACES: [Place; 6] = [
+    ("radio", |l| l.radio),
+    ("sender", |l| l.sender),
+    ("path", |l| l.path),
+    ("receive buffer", |l| l.receive_buffer),
+    ("application", |l| l.application),
+    ("not placed", |l| Some(l.unplaced)),
+];
+
+/// Datagrams lost anywhere.
+pub(super) fn total(l: &LostByPlace) -> u64 {
+    PLACES.iter().filter_map(|(_, place)| place(l)).sum()
+}
+
+/// A sum with a dash where nothing could be looked at.
+pub(super) fn sum(values: impl Iterator<Item = Option<u64>>) -> String {
+    let seen: Vec<u64> = values.flatten().collect();
+    if seen.is_empty() { "–".to_owned() } else { count(seen.iter().sum()) }
+}

@@ -1,0 +1,119 @@
+//! The check's terms in words, the same everywhere.
+
+use takt_lab::check::{Format, Layer, Mode, Need, RoundState};
+
+use crate::Unit;
+
+/// `receive`, `transmit`, `duplex`.
+pub(super) fn mode(mode: Mode) -> &'static str {
+    match mode {
+        Mode::Rx => "receive",
+        Mode::Tx => "transmit",
+        Mode::Duplex => "duplex",
+    }
+}
+
+/// `sc16`, `sc8`.
+pub(super) fn format(format: Format) -> &'static str {
+    match format {
+        Format::Sc16 => "sc16",
+        Format::Sc8 => "sc8",
+    }
+}
+
+/// `N200`.
+pub(super) fn model(model: &str) -> String {
+    model.to_uppercase()
+}
+
+/// `12.5 MS/s`.
+pub(super) fn rate(sps: f64) -> String {
+    Unit::SAMPLES_PER_S.show(sps, 4)
+}
+
+/// `25 + 25 MS/s sc16`, `receive 25 MS/s sc16`.
+pub(super) fn stream(m: Mode, f: Format, sps: f64) -> String {
+    let rate = rate(sps);
+    match m {
+        Mode::Duplex => {
+            let number = rate.split('\u{a0}').next().unwrap_or_default().to_owned();
+            format!("{number}\u{a0}+\u{a0}{rate} {}", format(f))
+        }
+        one_way => format!("{} {rate} {}", mode(one_way), format(f)),
+    }
+}
+
+/// `N200 25 + 25 MS/s sc16`.
+pub(super) fn need(need: &Need) -> String {
+    format!("{} {}", model(&need.model), stream(need.mode, need.format, need.rate_sps))
+}
+
+/// `an N200 at 25 + 25 MS/s sc16`, `an N200 receiving 25 MS/s sc16`.
+pub(super) fn radio_at(need: &Need) -> String {
+    let model = model(&need.model);
+    let article =
+        if model.starts_with(['A', 'E', 'F', 'H', 'I', 'L', 'M', 'N', 'O', 'R', 'S', 'X']) { "an" } else { "a" };
+    let does = match need.mode {
+        Mode::Rx => format!("receiving {} {}", rate(need.rate_sps), format(need.format)),
+        Mode::Tx => format!("transmitting {} {}", rate(need.rate_sps), format(need.format)),
+        Mode::Duplex => format!("at {}", stream(need.mode, need.format, need.rate_sps)),
+    };
+    format!("{article} {model} {does}")
+}
+
+/// Where a limit lies.
+pub(super) fn layer(layer: Layer) -> &'static str {
+    match layer {
+        Layer::Sender => "sending thread",
+        Layer::KernelPath => "kernel's path between the sockets",
+        Layer::ReceiveBuffer => "receive buffer of the host's socket",
+        Layer::ReaderThread => "reading thread",
+        Layer::Cpu => "processor",
+        Layer::Radio => "radio, or the network before it",
+        Layer::Emulator => "emulator itself; says nothing about the host",
+        Layer::Unknown => "no counter tells",
+    }
+}
+
+/// Why a round counts or does not.
+pub(super) fn state(state: RoundState) -> &'static str {
+    match state {
+        RoundState::Valid => "counts",
+        RoundState::Disturbed => "disturbed",
+        RoundState::EmulatorLate => "emulator late",
+        RoundState::Failed => "could not be run",
+        RoundState::Skipped => "not run",
+    }
+}
+
+/// `1 core`, `4 cores`.
+pub(super) fn plural(n: usize, thing: &str) -> String {
+    format!("{}\u{a0}{thing}{}", crate::count(n as u64), if n == 1 { "" } else { "s" })
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub(super) fn list(items: &[String]) -> String {
+    match items {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+/// The first letter in upper case.
+pub(super) fn sentence(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
+/// Anchor of a round's record.
+pub(super) fn round(id: i64) -> String {
+    format!("round-{id}")
+}
+
+/// Which datagram sizes: `16 to 1472 B`.
+pub(super) fn sizes(points: &[takt_lab::check::UdpPoint]) -> String {
+    let sizes = || points.iter().map(|p| f64::from(p.payload_bytes));
+    let (low, high) = (sizes().fold(f64::INFINITY, f64::min), sizes().fold(0.0, f64::max));
+    format!("{low} to {}", Unit::BYTES.show(high, 4))
+}

@@ -1,0 +1,210 @@
+//! A figure as data: what is drawn, from which records, how to read it.
+//!
+//! Each back end is a pure function of it: [`Figure::to_svg`], [`Figure::to_csv`], [`Figure::to_text`]. Values are in
+//! base units; scaling for the eye is the back end's business.
+
+pub(crate) mod axis;
+pub(crate) mod projection;
+pub(crate) mod ticks;
+
+use serde::Serialize;
+use takt_stats::Estimate;
+
+pub use axis::{Axis, Scale};
+
+/// What is drawn, from which records, how to read it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Figure {
+    /// Short and stable, `rate-lost-sc16`: names of anchors and files come from it.
+    pub id: String,
+    /// The title says what it shows: "The container costs 3 % [1, 5], the VM 71 % [68, 73]".
+    pub finding: String,
+    /// One sentence for a reader who sees such a plot for the first time.
+    pub how_to_read: String,
+    /// Across.
+    pub x: Axis,
+    /// Up.
+    pub y: Axis,
+    /// What was measured.
+    pub series: Vec<Series>,
+    /// What others published or a peer program did: drawn hollow, never mixed with ours.
+    pub others: Vec<Series>,
+    /// Lines to judge by: what was offered, a deadline, what a wire carries.
+    pub references: Vec<Reference>,
+    /// Where the numbers come from.
+    pub source: Source,
+}
+
+/// Points that belong together.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Series {
+    /// As the legend has it: "receive", "duplex, transmit".
+    pub name: String,
+    /// How its points are joined.
+    pub look: Look,
+    /// Colour and marker; the same thing has the same slot in every figure of a report.
+    pub slot: usize,
+    /// In ascending x.
+    pub points: Vec<Point>,
+}
+
+/// How points are joined.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Look {
+    /// Markers joined by lines: what lies between two points was not measured, but varies smoothly.
+    Line,
+    /// A staircase, as a distribution function is; no markers.
+    Step,
+    /// Markers alone.
+    Points,
+}
+
+/// One place on the x axis and what was found there.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Point {
+    /// In the x axis' base unit.
+    pub x: f64,
+    /// The estimate; `None` where rounds exist but none counts.
+    pub y: Option<Reading>,
+    /// Each round, also those that do not count: drawn as faint dots.
+    pub rounds: Vec<Dot>,
+}
+
+/// One round.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Dot {
+    /// In the y axis' base unit.
+    pub y: f64,
+    /// Whether the estimate rests on it; if not it is drawn as a cross.
+    pub counts: bool,
+    /// Anchor of its record in the report: `round-17`.
+    pub record: Option<String>,
+}
+
+/// A figure with its doubt, if it has one: a single round has none.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Reading {
+    /// Best single value, base unit.
+    pub point: f64,
+    /// `None` for a single round, or a value that is not an estimate.
+    pub interval: Option<Interval>,
+}
+
+/// The interval of an estimate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// How often such an interval holds the truth, 0 to 1.
+    pub level: f64,
+    /// Rounds it rests on.
+    pub rounds: usize,
+}
+
+/// A line to judge by.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "at", rename_all = "snake_case")]
+pub enum Reference {
+    /// Across the whole figure.
+    Horizontal {
+        /// Where, in y's base unit.
+        y: f64,
+        /// What it is.
+        label: String,
+    },
+    /// Up the whole figure.
+    Vertical {
+        /// Where, in x's base unit.
+        x: f64,
+        /// What it is.
+        label: String,
+    },
+    /// Where y is x times `slope`: all that was offered arrived.
+    Proportional {
+        /// y over x, base units.
+        slope: f64,
+        /// What it is.
+        label: String,
+    },
+}
+
+/// Where the numbers come from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Source {
+    /// Name of the run.
+    pub run: String,
+    /// What of it: "rate rounds, lost samples on receive over all samples due".
+    pub query: String,
+}
+
+impl Reading {
+    /// A value of one round, or one that is no estimate.
+    pub fn alone(point: f64) -> Self {
+        Self { point, interval: None }
+    }
+
+    /// A value with its interval.
+    pub fn with_interval(point: f64, low: f64, high: f64, level: f64, rounds: usize) -> Self {
+        Self { point, interval: Some(Interval { low, high, level, rounds }) }
+    }
+
+    /// A share: the part of its interval outside 0 to 1, where no share can lie, is cut off.
+    pub(crate) fn share(e: Estimate) -> Self {
+        let cut = |x: f64| x.clamp(0.0, 1.0);
+        Self::with_interval(cut(e.point()), cut(e.low()), cut(e.high()), e.level(), e.n())
+    }
+
+    /// The same in another quantity, for a monotone `f`; a falling one swaps the ends. `None` where it is not finite.
+    pub(crate) fn map(&self, f: impl Fn(f64) -> f64) -> Option<Self> {
+        let point = f(self.point);
+        let interval = self.interval.map(|i| {
+            let (a, b) = (f(i.low), f(i.high));
+            Interval { low: a.min(b), high: a.max(b), ..i }
+        });
+        let mapped = Self { point, interval };
+        mapped.values().count().eq(&self.values().count()).then_some(mapped)
+    }
+
+    /// The estimate and the ends of its interval, those that are finite.
+    pub(crate) fn values(&self) -> impl Iterator<Item = f64> + use<> {
+        let ends = self.interval.map(|i| [i.low, i.high]);
+        ends.into_iter().flatten().chain([self.point]).filter(|x| x.is_finite())
+    }
+}
+
+impl From<Estimate> for Reading {
+    fn from(e: Estimate) -> Self {
+        Self::with_interval(e.point(), e.low(), e.high(), e.level(), e.n())
+    }
+}
+
+impl Figure {
+    /// All series: ours first, then others'.
+    pub(crate) fn all_series(&self) -> impl Iterator<Item = &Series> {
+        self.series.iter().chain(&self.others)
+    }
+
+    /// Every x that is drawn.
+    pub(crate) fn xs(&self) -> Vec<f64> {
+        let points = self.all_series().flat_map(|s| &s.points).map(|p| p.x);
+        let lines = self.references.iter().filter_map(|r| match r {
+            Reference::Vertical { x, .. } => Some(*x),
+            _ => None,
+        });
+        points.chain(lines).filter(|x| x.is_finite()).collect()
+    }
+
+    /// Every y that is drawn.
+    pub(crate) fn ys(&self) -> Vec<f64> {
+        let points = self.all_series().flat_map(|s| &s.points);
+        let drawn = points.flat_map(|p| p.y.into_iter().flat_map(|r| r.values()).chain(p.rounds.iter().map(|d| d.y)));
+        let lines = self.references.iter().filter_map(|r| match r {
+            Reference::Horizontal { y, .. } => Some(*y),
+            _ => None,
+        });
+        drawn.chain(lines).filter(|y| y.is_finite()).collect()
+    }
+}

@@ -1,0 +1,140 @@
+//! The parts of the page, in the order they are read.
+
+use std::fmt::Write as _;
+
+use super::tables;
+use crate::figure::Figure;
+use crate::xml::{Escaped as E, data_uri, slug};
+use crate::{Answer, Finding, Fix, Report, Section};
+
+/// Class of an answer's colour.
+pub(super) fn class(answer: Answer) -> &'static str {
+    answer.finding_word()
+}
+
+/// The answer, what it rests on, where and how it was measured.
+pub(super) fn verdict(page: &mut String, report: &Report) {
+    let Report { title, verdict, facts, findings, .. } = report;
+    let (class, word) = (class(verdict.answer), verdict.answer.verdict_word());
+    let _ = write!(page, "<header class=\"{class}\">\n<p class=\"what\">{}</p>\n", E(title));
+    let _ = writeln!(page, "<h1><span class=\"word\">{word}:</span> {}</h1>", E(&verdict.headline));
+    for sentence in &verdict.says {
+        let _ = writeln!(page, "<p class=\"says\">{}</p>", E(sentence));
+    }
+    if !findings.is_empty() {
+        page.push_str("<div class=\"wide\"><table class=\"findings\"><caption class=\"unseen\">What the answer rests on</caption>\n");
+        page.push_str("<thead class=\"unseen\"><tr><th scope=\"col\">Answer</th><th scope=\"col\">Asked</th>");
+        page.push_str("<th scope=\"col\">Seen</th><th scope=\"col\">Margin</th></tr></thead>\n<tbody>\n");
+        findings.iter().for_each(|f| finding(page, f));
+        page.push_str("</tbody></table></div>\n");
+    }
+    page.push_str("<ul class=\"facts\">");
+    facts.iter().for_each(|fact| {
+        let _ = write!(page, "<li>{}</li>", E(fact));
+    });
+    page.push_str("</ul>\n</header>\n");
+}
+
+fn finding(page: &mut String, f: &Finding) {
+    let Finding { answer, subject, measured, margin, record } = f;
+    let class = class(*answer);
+    let measured = tables::link(measured, record.as_deref());
+    let (word, subject, margin) = (answer.finding_word(), E(subject), E(margin));
+    let _ = write!(page, "<tr><td class=\"answer {class}\">{word}</td><th scope=\"row\">{subject}</th>");
+    let _ = writeln!(page, "<td>{measured}</td><td>{margin}</td></tr>");
+}
+
+/// What to change, largest gain first.
+pub(super) fn fixes(page: &mut String, report: &Report) {
+    if report.fixes.is_empty() {
+        return;
+    }
+    page.push_str("<section id=\"fixes\">\n<h2>What to change, largest gain first</h2>\n<ol class=\"fixes\">\n");
+    for Fix { what, gain, how, is_command } in &report.fixes {
+        let _ = write!(page, "<li><p>{} <span class=\"gain\">{}</span></p>", E(what), E(gain));
+        let tag = if *is_command { "code" } else { "span" };
+        let _ = writeln!(page, "<p class=\"how\"><{tag}>{}</{tag}></p></li>", E(how));
+    }
+    page.push_str("</ol>\n</section>\n");
+}
+
+/// Figures side by side, tables below.
+pub(super) fn section(page: &mut String, section: &Section) {
+    let id = slug(&section.id);
+    let _ = write!(page, "<section id=\"{id}\">\n<h2>{}</h2>\n", E(&section.title));
+    if !section.lead.is_empty() {
+        let _ = writeln!(page, "<p class=\"lead\">{}</p>", E(&section.lead));
+    }
+    if !section.figures.is_empty() {
+        page.push_str("<div class=\"figures\">\n");
+        section.figures.iter().for_each(|f| figure(page, f));
+        page.push_str("</div>\n");
+    }
+    section.tables.iter().for_each(|t| tables::table(page, t));
+    page.push_str("</section>\n");
+}
+
+/// What it shows, the drawing, how to read it, its numbers.
+fn figure(page: &mut String, figure: &Figure) {
+    let id = slug(&figure.id);
+    let _ = write!(page, "<figure id=\"figure-{id}\">\n<figcaption>{}</figcaption>\n", E(&figure.finding));
+    page.push_str(&figure.to_inline_svg());
+    let _ = write!(page, "<p class=\"read\">{}", E(&figure.how_to_read));
+    let dots = || figure.all_series().flat_map(|s| &s.points).flat_map(|p| &p.rounds);
+    if dots().next().is_some() {
+        page.push_str(" Faint dots are rounds");
+        page.push_str(if dots().all(|d| d.counts) { "." } else { ", crosses rounds that do not count." });
+    }
+    for reason in [&figure.x.not_from_zero, &figure.y.not_from_zero].into_iter().flatten() {
+        let _ = write!(page, " The axis does not begin at 0: {}.", E(reason));
+    }
+    let uri = data_uri("text/csv", &figure.to_csv());
+    let source = format!("{}: {}", figure.source.run, figure.source.query);
+    let _ = write!(
+        page,
+        "</p>\n<details class=\"data\"><summary>The numbers</summary>\n<p>From {}. \
+         <a href=\"{uri}\" download=\"{id}.csv\">All of them as CSV</a>.</p>\n",
+        E(&source)
+    );
+    tables::points(page, figure);
+    page.push_str("</details>\n</figure>\n");
+}
+
+/// What the reader must not take for granted.
+pub(super) fn not_said(page: &mut String, report: &Report) {
+    if report.not_said.is_empty() {
+        return;
+    }
+    page.push_str("<section id=\"not-said\">\n<h2>What this does not say</h2>\n<ul class=\"plain\">\n");
+    for sentence in &report.not_said {
+        let _ = writeln!(page, "<li>{}</li>", E(sentence));
+    }
+    page.push_str("</ul>\n</section>\n");
+}
+
+/// The machine, two columns of names and values.
+pub(super) fn host(page: &mut String, report: &Report) {
+    if report.host.is_empty() {
+        return;
+    }
+    page.push_str("<section id=\"host\">\n<h2>The machine</h2>\n<dl class=\"host\">\n");
+    for (name, value) in &report.host {
+        let _ = writeln!(page, "<div><dt>{}</dt><dd>{}</dd></div>", E(name), E(value));
+    }
+    page.push_str("</dl>\n</section>\n");
+}
+
+/// How to make this report again.
+pub(super) fn provenance(page: &mut String, report: &Report) {
+    let p = &report.provenance;
+    page.push_str("<footer>\n");
+    let _ = write!(page, "<p>Run <b>{}</b>, begun {}, by {}.", E(&report.run), E(&p.started), E(&p.version));
+    for note in &p.notes {
+        let _ = write!(page, " {}", E(note));
+    }
+    page.push_str("</p>\n");
+    for command in &p.commands {
+        let _ = writeln!(page, "<p><code>{}</code></p>", E(command));
+    }
+    page.push_str("</footer>\n");
+}

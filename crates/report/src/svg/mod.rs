@@ -1,0 +1,121 @@
+//! A figure as SVG: inline in a page, or a file of its own.
+//!
+//! Colours are CSS custom properties (`--ink`, `--c0` ...), so the page's light, dark and print rules hold for figures
+//! too. Meaning never hangs on colour alone: each series has its marker, and its name stands at its end.
+
+mod frame;
+mod labels;
+mod marks;
+mod text_width;
+
+use std::fmt::Write as _;
+
+use crate::figure::projection::Projection;
+use crate::xml::{Escaped, slug};
+use crate::{Figure, Look};
+
+/// Drawing size, user units; the page scales it.
+const WIDTH: f64 = 600.0;
+const HEIGHT: f64 = 360.0;
+
+/// Colours and type, the same for pages and for files of their own.
+pub(crate) const STYLE: &str = include_str!("figure.css");
+
+impl Figure {
+    /// The figure as an SVG file of its own, light or dark as the viewer prefers.
+    pub fn to_svg(&self) -> String {
+        let style = format!("<style>{}\n{STYLE}</style>", crate::palette::css());
+        draw(self, &style, r#" xmlns="http://www.w3.org/2000/svg""#)
+    }
+
+    /// The figure as an element of a page that has [`STYLE`].
+    pub(crate) fn to_inline_svg(&self) -> String {
+        draw(self, "", "")
+    }
+}
+
+fn draw(figure: &Figure, style: &str, namespace: &str) -> String {
+    let plot = Plot::new(figure);
+    let id = slug(&figure.id);
+    let mut svg = String::new();
+    let _ = write!(
+        svg,
+        r#"<svg class="figure"{namespace} viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{id}-t {id}-d">"#
+    );
+    let _ = write!(svg, r#"<title id="{id}-t">{}</title>"#, Escaped(&figure.finding));
+    let _ = write!(svg, r#"<desc id="{id}-d">{}</desc>{style}"#, Escaped(&description(figure)));
+    frame::draw(&mut svg, &plot);
+    marks::draw(&mut svg, &plot);
+    labels::draw(&mut svg, &plot);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// For a reader who hears the page: what is plotted, and each series in a sentence.
+fn description(figure: &Figure) -> String {
+    let mut text = format!("{} {} against {}.", figure.how_to_read, figure.y.label, figure.x.label);
+    for series in figure.all_series() {
+        let ends = || series.points.iter().filter_map(|p| Some((p.x, p.y?.point)));
+        if let (Some(first), Some(last)) = (ends().next(), ends().next_back()) {
+            let [x0, x1] = [first.0, last.0].map(|x| figure.x.unit.show(x, 4));
+            let [y0, y1] = [first.1, last.1].map(|y| figure.y.unit.show(y, 3));
+            let _ = write!(text, " {}: {y0} at {x0}, {y1} at {x1}.", series.name);
+        }
+    }
+    text
+}
+
+/// A figure with its geometry: everything the parts need to place ink.
+struct Plot<'a> {
+    figure: &'a Figure,
+    x: Projection,
+    y: Projection,
+    left: f64,
+    /// Where the grid ends; the last value stands a little before, so that its whisker and marker have room.
+    right: f64,
+    end: f64,
+    top: f64,
+    bottom: f64,
+    /// Names at the ends of lines; otherwise in a row above.
+    names_at_ends: bool,
+}
+
+impl<'a> Plot<'a> {
+    fn new(figure: &'a Figure) -> Self {
+        let x = Projection::new(&figure.x, &figure.xs(), 7);
+        let y = Projection::new(&figure.y, &figure.ys(), 6);
+        let names_at_ends = figure.all_series().all(|s| s.look != Look::Step) && figure.all_series().count() > 1;
+        let widest = y.ticks.iter().map(|t| text_width::of(&t.label)).fold(0.0, f64::max);
+        let names = figure.all_series().map(|s| text_width::of(&s.name)).fold(0.0, f64::max);
+        let left = (widest + 12.0).clamp(30.0, 140.0);
+        let right = WIDTH - if names_at_ends { names.min(150.0) + 30.0 } else { 18.0 };
+        let has_legend = !names_at_ends && figure.all_series().count() > 1;
+        let top = 34.0 + if has_legend { labels::legend_height(figure, left, right) } else { 0.0 };
+        Self { figure, x, y, left, right, end: right - 8.0, top, bottom: HEIGHT - 46.0, names_at_ends }
+    }
+
+    fn px(&self, x: f64) -> Option<f64> {
+        Some(self.left + self.x.at(x)? * (self.end - self.left))
+    }
+
+    fn py(&self, y: f64) -> Option<f64> {
+        Some(self.bottom - self.y.at(y)? * (self.bottom - self.top))
+    }
+
+    /// Sideways shift that keeps series with equal values apart; more where many are likely to be equal: at zero.
+    fn dodge(&self, index: usize) -> f64 {
+        let lines = self.figure.all_series().filter(|s| s.look != Look::Step).count();
+        let step = if self.y.has_break() { 5.0 } else { 2.5 };
+        if lines < 2 { 0.0 } else { (index as f64 - (lines as f64 - 1.0) / 2.0) * step }
+    }
+}
+
+/// Coordinates to a tenth of a unit, needless zeros dropped.
+struct N(f64);
+
+impl std::fmt::Display for N {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let tenths = (self.0 * 10.0).round() as i64;
+        if tenths % 10 == 0 { write!(f, "{}", tenths / 10) } else { write!(f, "{}", tenths as f64 / 10.0) }
+    }
+}

@@ -1,0 +1,101 @@
+//! The report of a check on a terminal: golden texts, and what holds at every width.
+
+#[path = "support/golden.rs"]
+mod golden;
+mod support;
+
+use takt_report::{Depth, Report, TextStyle, check};
+
+fn all() -> [(&'static str, Report); 4] {
+    let outcomes = [
+        ("fails", support::quick_fails()),
+        ("holds", support::full_holds()),
+        ("unknown", support::unknown()),
+        ("hostile", support::hostile()),
+    ];
+    outcomes.map(|(name, outcome)| (name, check::report(&outcome)))
+}
+
+fn style(width: usize) -> TextStyle {
+    TextStyle { width, ..TextStyle::default() }
+}
+
+#[test]
+fn the_answer_of_a_quick_check_reads_as_agreed() {
+    let mut report = check::report(&support::quick_fails());
+    report.page = Some("takt-runs/2026-11-21T100412-check/report.html".into());
+    golden::check("quick-fails.txt", &report.to_text(&style(120)));
+    golden::check("quick-fails-narrow.txt", &report.to_text(&style(72)));
+    let bare = TextStyle { unicode: false, depth: Depth::Full, ..style(100) };
+    golden::check("quick-fails-full-ascii.txt", &report.to_text(&bare));
+    golden::check("quick-fails-full.txt", &report.to_text(&TextStyle { depth: Depth::Full, ..style(120) }));
+}
+
+#[test]
+fn the_other_answers_read_as_agreed() {
+    golden::check("full-holds.txt", &check::report(&support::full_holds()).to_text(&style(120)));
+    golden::check("unknown.txt", &check::report(&support::unknown()).to_text(&style(120)));
+}
+
+#[test]
+fn the_answer_is_the_last_line() {
+    for (name, report) in all() {
+        let text = report.to_text(&style(200));
+        let last = text.lines().last().unwrap();
+        assert_eq!(
+            last.replace('\u{a0}', " "),
+            format!("{}: {}", report.verdict.answer.verdict_word(), report.verdict.headline).replace('\u{a0}', " "),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn no_line_is_wider_than_the_terminal() {
+    for (name, report) in all() {
+        for width in [40, 60, 72, 80, 100, 132, 200] {
+            for unicode in [true, false] {
+                let text = report.to_text(&TextStyle { depth: Depth::Full, unicode, ..style(width) });
+                for line in text.lines() {
+                    let columns = line.chars().count();
+                    // "µs" and "·" take more room in ASCII; cut names do not
+                    let most = if unicode { width } else { width + width / 8 };
+                    assert!(columns <= most, "{name} at {width}: {columns} columns: {line}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn without_unicode_every_character_is_ascii() {
+    for (_, report) in all() {
+        let text = report.to_text(&TextStyle { unicode: false, depth: Depth::Full, ..style(100) });
+        assert!(text.chars().all(|c| c == '\n' || (' '..='~').contains(&c)), "printable ASCII only");
+    }
+}
+
+#[test]
+fn colour_changes_nothing_but_colour() {
+    for (name, report) in all() {
+        let plain = TextStyle { depth: Depth::Full, ..style(100) };
+        let coloured = report.to_text(&TextStyle { colour: true, ..plain });
+        assert!(coloured.contains("\u{1b}[3"), "{name} has colour");
+        let mut stripped = String::new();
+        let mut rest = coloured.as_str();
+        while let Some((text, after)) = rest.split_once("\u{1b}[") {
+            stripped.push_str(text);
+            rest = after.split_once('m').expect("a colour code ends in m").1;
+        }
+        stripped.push_str(rest);
+        let trimmed = |t: &str| t.lines().map(|l| l.trim_end().to_owned()).collect::<Vec<_>>();
+        assert_eq!(trimmed(&stripped), trimmed(&report.to_text(&plain)), "{name}");
+    }
+}
+
+#[test]
+fn what_others_named_cannot_command_the_terminal() {
+    let text = check::report(&support::hostile()).to_text(&TextStyle { depth: Depth::Full, ..style(100) });
+    assert!(text.contains("alert(1)"), "shown, as text");
+    assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "nothing that acts");
+}
