@@ -9,9 +9,13 @@ pub mod agent;
 pub mod bench;
 pub mod check;
 pub mod environment;
+mod execute;
 pub mod experiment;
 pub mod net;
 pub mod run;
 pub mod store;
+pub mod summary;
 pub mod time;
 pub mod workload;
+
+pub use execute::{ExecuteError, Order, execute};

@@ -1,13 +1,259 @@
-//! `takt experiment`: to be written by its owner.
+//! `takt experiment`: run experiment files, look at their records.
 
+pub mod progress;
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io::{Write as _, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use miette::{IntoDiagnostic, Result};
+use serde::Serialize;
+use takt_lab::experiment::settings::{self, ALL, did_you_mean};
+use takt_lab::experiment::{Depth, Experiment, LIBRARY, named};
+use takt_lab::store::{Store, StoreError};
+use takt_lab::summary::{RoundCounts, Summary};
+use takt_lab::{Order, execute};
+
+use self::progress::ProgressBar;
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::signals::stop_on_signal;
+use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  takt experiment run my-sweep.toml --quick
+  takt experiment run my-sweep.toml --resume
+  takt experiment show last
+  takt experiment export last --out rounds.csv")]
+pub struct Args {
+    #[command(subcommand)]
+    command: Action,
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt experiment is not built yet").into())
+    /// Where the records are kept.
+    #[arg(long, global = true, value_name = "DIR", default_value = "takt-runs")]
+    runs: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Run an experiment: a file, or the name of one that comes with takt.
+    Run {
+        /// The file or name.
+        what: String,
+        /// Only the levels and rounds that the file names for a quick look.
+        #[arg(long)]
+        quick: bool,
+        /// Every level and round (the default).
+        #[arg(long, conflicts_with = "quick")]
+        full: bool,
+        /// Continue where an earlier run of the same file stopped.
+        #[arg(long)]
+        resume: bool,
+        /// A radio that is there already, instead of a software one on this machine.
+        #[arg(long, value_name = "A")]
+        addr: Option<std::net::Ipv4Addr>,
+    },
+    /// List the runs in the store.
+    List,
+    /// Show what a run measured, point by point.
+    Show {
+        /// Its name, a part of it, or `last`.
+        run: String,
+    },
+    /// Write the rounds of a run as CSV.
+    Export {
+        /// Its name, a part of it, or `last`.
+        run: String,
+        /// The file; standard output if none is given.
+        #[arg(long, value_name = "FILE")]
+        out: Option<PathBuf>,
+    },
+    /// List the words of experiment files.
+    Factors,
+}
+
+/// Runs, lists, shows or exports.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    match args.command {
+        Action::Run { what, quick, full: _, resume, addr } => {
+            let experiment = read(&what)?;
+            let depth = if quick { Depth::Quick } else { Depth::Full };
+            let order = Order {
+                runs: args.runs,
+                experiment,
+                depth,
+                addr,
+                resume,
+                options: serde_json::Value::Null,
+                seen: serde_json::Value::Null,
+                program: std::env::current_exe().into_diagnostic()?,
+                takt_version: version(),
+            };
+            run_experiment(&order, output)
+        }
+        Action::List => list(&args.runs, output),
+        Action::Show { run } => show(&args.runs, &run, output),
+        Action::Export { run, out } => export(&args.runs, &run, out.as_deref(), output),
+        Action::Factors => factors(output),
+    }
+}
+
+/// A file if there is one, else one of the library.
+pub fn read(what: &str) -> Result<Experiment> {
+    let path = Path::new(what);
+    if !path.exists()
+        && let Some(text) = named(what)
+    {
+        return Ok(Experiment::parse(what, text)?);
+    }
+    let names = || LIBRARY.iter().map(|(name, _)| *name);
+    let text = fs::read_to_string(path).map_err(|error| {
+        let near = did_you_mean(what, names()).map(|near| format!("did you mean {near}?\n")).unwrap_or_default();
+        let known = names().collect::<Vec<_>>().join(", ");
+        Story::new(format!("no experiment {what}"))
+            .why(error)
+            .fix(format!("{near}name a file, or one of those that come with takt: {known}"))
+    })?;
+    let name = path.file_stem().map_or_else(|| what.into(), |stem| stem.to_string_lossy());
+    Ok(Experiment::parse(&name, &text)?)
+}
+
+fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
+    let stop = stop_on_signal()?;
+    let mut progress = ProgressBar::new(output);
+    let ran = execute(order, &mut |event, at| progress.tell(event, at), &stop);
+    progress.finish();
+    let ran = ran.map_err(|error| {
+        let fix = error.fix();
+        let story = Story::new(format!("experiment {} can't go on", order.experiment.name)).why(error);
+        match fix {
+            Some(fix) => story.fix(fix),
+            None => story,
+        }
+    })?;
+    if !ran.complete {
+        output.note(format!("Stopped. What was measured is kept; --resume goes on where this stopped ({}).", ran.run));
+    }
+    let summary = summary(&order.runs, &ran.run)?;
+    output.result(&summary, || text(&summary))?;
+    Ok(Answer::of(summary.good()))
+}
+
+fn text(summary: &Summary) -> String {
+    let mut text = String::new();
+    for point in &summary.points {
+        let level = |(name, level): (&String, &serde_json::Value)| match level.as_str() {
+            Some(word) => format!("{name}={word}"),
+            None => format!("{name}={level}"),
+        };
+        let factors: Vec<String> = point.factors.iter().map(level).collect();
+        let _ = writeln!(text, "{}  {}  {} rounds count", point.part, factors.join(" "), point.rounds);
+        for figure in &point.figures {
+            let _ = match (&figure.mean, figure.rounds.first()) {
+                (Some(mean), _) => writeln!(text, "    {:<18} {mean}", figure.name),
+                (None, Some(one)) => writeln!(text, "    {:<18} {one} (one round has no interval)", figure.name),
+                (None, None) => Ok(()),
+            };
+        }
+        for why in &point.not_counted {
+            let _ = writeln!(text, "    not counted: {why}");
+        }
+    }
+    let RoundCounts { valid, disturbed, emulator_late, failed, skipped } = summary.rounds;
+    let _ = write!(
+        text,
+        "{}: {valid} rounds count, {disturbed} disturbed, {emulator_late} with a late emulator, {failed} failed, \
+         {skipped} skipped",
+        summary.run
+    );
+    text
+}
+
+fn list(runs: &Path, output: &Output) -> Result<Answer> {
+    let runs = Store::open(runs).and_then(|store| store.runs()).map_err(told)?;
+    let line = |run: &takt_lab::store::RunRow| {
+        let state = if run.finished.is_some() { "finished" } else { "unfinished" };
+        format!("{}  {}  {} rounds  {state}", run.id, run.depth, run.rounds)
+    };
+    let text = || match runs.is_empty() {
+        true => "No runs yet.".to_owned(),
+        false => runs.iter().map(line).collect::<Vec<_>>().join("\n"),
+    };
+    output.result(&runs, text)?;
+    Ok(Answer::Yes)
+}
+
+fn show(runs: &Path, run: &str, output: &Output) -> Result<Answer> {
+    let summary = summary(runs, run)?;
+    output.result(&summary, || text(&summary))?;
+    Ok(Answer::Yes)
+}
+
+fn summary(runs: &Path, run: &str) -> Result<Summary> {
+    Ok(Store::open(runs).and_then(|store| Summary::of(&store, run)).map_err(told)?)
+}
+
+fn export(runs: &Path, run: &str, out: Option<&Path>, output: &Output) -> Result<Answer> {
+    let store = Store::open(runs).map_err(told)?;
+    let run = store.run(run).map_err(told)?.id;
+    match out {
+        None => store.export_csv(&run, &mut stdout().lock()).map_err(told)?,
+        Some(path) => {
+            let refused = |error| Story::new(format!("{} can't be written", path.display())).why(error);
+            let mut file = std::io::BufWriter::new(File::create(path).map_err(refused)?);
+            store.export_csv(&run, &mut file).map_err(told)?;
+            file.flush().map_err(refused)?;
+            output.note(format!("{run} is in {}", path.display()));
+        }
+    }
+    Ok(Answer::Yes)
+}
+
+/// A word of experiment files, for `--json`.
+#[derive(Serialize)]
+struct Word {
+    name: &'static str,
+    takes: String,
+    default: Option<&'static str>,
+    workloads: Vec<&'static str>,
+    about: &'static str,
+}
+
+fn factors(output: &Output) -> Result<Answer> {
+    let word = |setting: &settings::Setting| Word {
+        name: setting.name,
+        takes: setting.takes.to_string(),
+        default: setting.default,
+        workloads: setting.of.iter().map(|kind| kind.name()).collect(),
+        about: setting.about,
+    };
+    let words: Vec<Word> = ALL.iter().map(word).collect();
+    let line = |word: &Word| {
+        let default = word.default.map_or_else(|| "must be set".into(), |default| format!("default {default}"));
+        let first = format!("{:<14} {} ({default}; {})", word.name, word.takes, word.workloads.join(", "));
+        format!("{first}\n{:<14} {}", "", word.about)
+    };
+    output.result(&words, || words.iter().map(line).collect::<Vec<_>>().join("\n"))?;
+    Ok(Answer::Yes)
+}
+
+/// A store's complaint as a story.
+pub fn told(error: StoreError) -> Story {
+    let fix = error.fix();
+    let story = Story::new("the records can't be used").why(error);
+    match fix {
+        Some(fix) => story.fix(fix),
+        None => story,
+    }
+}
+
+/// What goes into a run's record: the version, with the commit where the build was told it.
+pub fn version() -> String {
+    let commit = option_env!("TAKT_COMMIT").map(|commit| format!(" ({commit})")).unwrap_or_default();
+    format!("{}{commit}", env!("CARGO_PKG_VERSION"))
 }

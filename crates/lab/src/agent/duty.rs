@@ -12,6 +12,7 @@ use takt_emulator::emulate::{self, Emulator};
 
 use super::protocol::{Failure, Service};
 use crate::experiment::settings::Kind;
+use crate::workload::rate;
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
 
 /// A service that was started.
@@ -89,7 +90,11 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
             let options: udp::Options = read("udp options", options)?;
             write(&udp::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
         }
-        Kind::Rate | Kind::RoundTrip => Err(Failure::saying(format!("no workload {}", workload.name()))),
+        Kind::Rate => {
+            let options: rate::Options = read("rate options", options)?;
+            write(&rate::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
+        }
+        Kind::RoundTrip => Err(Failure::saying(format!("no workload {}", workload.name()))),
     }
 }
 

@@ -12,11 +12,14 @@ use crate::run::Conditions;
 pub(super) fn of(usage: &Usage, emulator: &Value) -> Conditions {
     let total_ns = usage.machine.total_ns().max(1) as f64;
     let summary = Summary::deserialize(emulator).ok();
+    let unread =
+        summary.iter().flat_map(|summary| &summary.devices).filter_map(|d| d.datagrams.receive_buffer_drops).sum();
     let lag = summary.map(|summary| summary.lag).unwrap_or_default();
     Conditions {
         foreign_cpu_share: usage.foreign_task_cpu_ns as f64 / total_ns,
         steal_share: usage.machine.steal_ns as f64 / total_ns,
         emulator_late: lag.over_limit,
+        emulator_unread: unread,
         emulator_limit_us: lag.limit_us,
         emulator_lag_max_us: lag.max_us,
     }

@@ -7,16 +7,18 @@ use serde_json::{Value, json};
 use takt_packet::EngineKind;
 
 use crate::agent::Failure;
+use crate::check::rates;
 use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings};
-use crate::workload::udp;
+use crate::workload::{rate, udp};
 
 /// The options document of the workload.
 pub(super) fn workload(point: &Point, site: &InForce) -> Value {
     match point.kind {
         Kind::Udp => json!(udp(&point.settings, site)),
-        Kind::Rate | Kind::RoundTrip => Value::Null,
+        Kind::Rate => json!(rate(&point.settings, site)),
+        Kind::RoundTrip => Value::Null,
     }
 }
 
@@ -24,9 +26,38 @@ pub(super) fn workload(point: &Point, site: &InForce) -> Value {
 pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
     match kind {
         Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
-        Kind::Rate | Kind::RoundTrip => None,
+        Kind::Rate => rate::Outcome::deserialize(result).ok().map(|outcome| {
+            let lost = rates::lost(&outcome);
+            lost.rx_share.max(lost.tx_share)
+        }),
+        Kind::RoundTrip => None,
     }
 }
+
+fn rate(settings: &Settings, site: &InForce) -> rate::Options {
+    let rate_sps = settings.number("rate_sps");
+    let mode = settings.word("mode");
+    rate::Options {
+        addr: site.radio_addr.into(),
+        rx_sps: rate_sps.filter(|_| mode != "tx"),
+        tx_sps: rate_sps.filter(|_| mode != "rx"),
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        format: match settings.word("format") {
+            "sc8" => rate::WireFormat::Sc8,
+            _ => rate::WireFormat::Sc16,
+        },
+        engine: engine(settings),
+        priority: match settings.word("policy") {
+            "fifo" => Some(STREAM_PRIORITY),
+            _ => None,
+        },
+        ..rate::Options::default()
+    }
+}
+
+/// Priority of the streaming threads under `policy = "fifo"`: among the lower ones, below the kernel's own threads.
+const STREAM_PRIORITY: u8 = 20;
 
 fn udp(settings: &Settings, site: &InForce) -> udp::Options {
     let server = SocketAddr::new(site.radio_addr.into(), udp::DEFAULT_PORT);

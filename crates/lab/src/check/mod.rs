@@ -5,7 +5,7 @@
 
 mod limit;
 mod outcome;
-mod rates;
+pub mod rates;
 #[cfg(test)]
 mod testing;
 mod verdict;
@@ -17,5 +17,4 @@ pub use outcome::{
     NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
     Setup, UdpPoint, UdpRound, Verdict,
 };
-pub use rates::{highest, point};
 pub use verdict::{judge, need_words};

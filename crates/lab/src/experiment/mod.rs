@@ -33,6 +33,7 @@ mod matrix;
 mod node;
 mod order;
 mod part;
+mod quantity;
 pub mod settings;
 
 pub use error::FileError;
@@ -41,6 +42,7 @@ pub use library::{LIBRARY, named};
 pub use matrix::Point;
 pub use order::blocks;
 pub use part::{Factor, Part};
+pub use quantity::{QUANTITIES, Quantity, quantities};
 
 use serde::{Deserialize, Serialize};
 

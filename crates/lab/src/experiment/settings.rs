@@ -5,6 +5,7 @@
 //! setting of its workload, those left at their default as well.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -68,6 +69,19 @@ pub enum Takes {
     Offered,
 }
 
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Takes::Word(words) => f.write_str(&words.join(" | ")),
+            Takes::Whole(low, high) => write!(f, "{low} to {high}"),
+            Takes::Span => f.write_str("a time up to 1h"),
+            Takes::SpanOrNone => f.write_str("a time up to 1h, or 0s"),
+            Takes::Rate => f.write_str("a rate the radio has"),
+            Takes::Offered => f.write_str("flat-out | datagrams a second"),
+        }
+    }
+}
+
 use Kind::{RoundTrip, Udp};
 const EVERY: &[Kind] = &[Udp, Kind::Rate, RoundTrip];
 const RADIO: &[Kind] = &[Kind::Rate, RoundTrip];
@@ -124,6 +138,13 @@ pub const ALL: &[Setting] = &[
         of: &[Kind::Rate],
         default: Some("sc16"),
         about: "sample format on the wire",
+    },
+    Setting {
+        name: "policy",
+        takes: Takes::Word(&["normal", "fifo"]),
+        of: &[Kind::Rate],
+        default: Some("normal"),
+        about: "scheduling of the streaming threads",
     },
     Setting {
         name: "delay",

@@ -12,6 +12,8 @@ pub struct Conditions {
     pub foreign_cpu_share: f64,
     /// Share of the machine's CPU time that the hypervisor took, 0 to 1.
     pub steal_share: f64,
+    /// Datagrams lost because the emulator did not read them in time; 0 with a real radio.
+    pub emulator_unread: u64,
     /// Datagrams that the emulator sent later than its limit; 0 with a real radio.
     pub emulator_late: u64,
     /// That limit, µs.
@@ -31,6 +33,10 @@ impl Valid {
                 "the emulator sent {emulator_late} datagrams later than its limit of {emulator_limit_us} µs \
                  (at most {emulator_lag_max_us} µs late)"
             );
+            return (RoundState::EmulatorLate, Some(why));
+        }
+        if seen.emulator_unread > 0 {
+            let why = format!("the emulator did not read {} datagrams in time", seen.emulator_unread);
             return (RoundState::EmulatorLate, Some(why));
         }
         let over = |share: f64, limit: f64, who: &str| {
@@ -76,6 +82,11 @@ mod tests {
         let (state, why) = Valid::default().judge(&late);
         assert_eq!(state, RoundState::EmulatorLate);
         let why = why.unwrap_or_default();
+        let (state, said) = Valid::default().judge(&Conditions { emulator_unread: 2, ..Conditions::default() });
+        assert_eq!(
+            (state, said.as_deref()),
+            (RoundState::EmulatorLate, Some("the emulator did not read 2 datagrams in time"))
+        );
         assert_eq!(why, "the emulator sent 7 datagrams later than its limit of 500 µs (at most 1800 µs late)");
     }
 }

@@ -1,0 +1,74 @@
+//! How far long work is: a bar on a terminal, a line a round elsewhere.
+
+use std::time::Duration;
+
+use indicatif::ProgressStyle;
+use takt_lab::run::{Event, Progress};
+use takt_lab::store::RoundState;
+
+use crate::output::Output;
+
+/// Draws the progress of a run on standard error.
+pub struct ProgressBar<'a> {
+    output: &'a Output,
+    bar: Option<indicatif::ProgressBar>,
+}
+
+impl<'a> ProgressBar<'a> {
+    /// A bar where one may be drawn, else plain lines; with `--json` neither.
+    pub fn new(output: &'a Output) -> ProgressBar<'a> {
+        let bar = output.may_draw().then(|| {
+            let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
+            // The template is a constant with known keys.
+            indicatif::ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        });
+        ProgressBar { output, bar }
+    }
+
+    /// Something happened.
+    pub fn tell(&mut self, event: &Event, at: &Progress) {
+        match (&self.bar, event) {
+            (Some(bar), event) => {
+                bar.set_length(at.planned as u64);
+                bar.set_position(at.done as u64);
+                let (Event::Begins { label, .. } | Event::Ended { label, .. }) = event;
+                bar.set_message(format!("{} left  {label}", span(at.remaining)));
+            }
+            (None, Event::Ended { label, state, why, lost_share }) if !self.output.wants_json() => {
+                let outcome = outcome(*state, why.as_deref(), *lost_share);
+                let left = span(at.remaining);
+                self.output.note(format!("{}/{}  {label}: {outcome}  ({left} left)", at.done, at.planned));
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Takes the bar away.
+    pub fn finish(self) {
+        if let Some(bar) = self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn outcome(state: RoundState, why: Option<&str>, lost_share: Option<f64>) -> String {
+    let because = why.map(|why| format!(", {why}")).unwrap_or_default();
+    match (state, lost_share) {
+        (RoundState::Valid, Some(0.0)) => "nothing lost".into(),
+        (RoundState::Valid, Some(lost)) => format!("{:.3} % lost", lost * 100.0),
+        (RoundState::Valid, None) => "done".into(),
+        (RoundState::Disturbed | RoundState::EmulatorLate, _) => format!("does not count{because}"),
+        (RoundState::Failed, _) => format!("could not be run{because}"),
+        (RoundState::Skipped, _) => format!("skipped{because}"),
+    }
+}
+
+/// `40 s`, `12 min`, `1 h 20 min`.
+fn span(span: Duration) -> String {
+    let seconds = span.as_secs_f64().round() as u64;
+    match seconds {
+        0..=90 => format!("{seconds} s"),
+        91..=5400 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}

@@ -1,0 +1,94 @@
+//! From an order to rounds in the store: everything between a command and the runner.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use takt_base::Stop;
+use takt_host::fingerprint::Fingerprint;
+use takt_host::leftovers::{LeftoversError, Registry};
+
+use crate::bench::LabBench;
+use crate::environment::Native;
+use crate::experiment::{Depth, Experiment};
+use crate::run::{self, Event, Progress, Ran, RunError, RunPlan};
+use crate::store::{Store, StoreError};
+
+/// What a command asks for.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Where the store is.
+    pub runs: PathBuf,
+    /// The checked file.
+    pub experiment: Experiment,
+    /// How much of it.
+    pub depth: Depth,
+    /// A radio that is there already; `None`: one is emulated.
+    pub addr: Option<Ipv4Addr>,
+    /// Continue the newest unfinished run of the same order.
+    pub resume: bool,
+    /// What else changes what is run or how it is judged; kept with the run.
+    pub options: Value,
+    /// What was seen of the host besides its fingerprint (the doctor's findings); kept with the run.
+    pub seen: Value,
+    /// The program to call as agent.
+    pub program: PathBuf,
+    /// Version of takt with its commit.
+    pub takt_version: String,
+}
+
+/// Why an order could not be carried out. What had ended is in the store.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExecuteError {
+    /// The store can't be opened.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// What the run creates can't be recorded, so that nothing was created.
+    #[error("recording what this run creates")]
+    Leftovers(#[from] LeftoversError),
+    /// The rounds.
+    #[error(transparent)]
+    Run(#[from] RunError),
+}
+
+impl ExecuteError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            ExecuteError::Store(error) | ExecuteError::Run(RunError::Store(error)) => error.fix(),
+            ExecuteError::Run(RunError::First { failure, .. }) => failure.fix.clone(),
+            ExecuteError::Run(RunError::OtherHost { .. }) => {
+                Some("run it anew, without --resume\n--runs DIR keeps the runs of each host apart".into())
+            }
+            ExecuteError::Leftovers(_) => None,
+        }
+    }
+}
+
+/// Carries an order out until it is done or `stop` is raised; whatever it created is gone when this returns.
+///
+/// # Errors
+/// The store can't be used, or the first round can't be run.
+pub fn execute(order: &Order, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Ran, ExecuteError> {
+    let store = Store::open(&order.runs)?;
+    let created = Registry::system().begin(&order.experiment.name)?;
+    let environment = Native::new(order.program.clone(), &created);
+    let mut bench = LabBench::new(&environment, &created, order.addr);
+    let fingerprint = Fingerprint::read();
+    let plan = RunPlan {
+        experiment: &order.experiment,
+        depth: order.depth,
+        options: json!({ "addr": order.addr, "more": order.options }),
+        host: json!({
+            "hostname": fingerprint.hostname,
+            "kernel": fingerprint.kernel,
+            "fingerprint": fingerprint,
+            "seen": order.seen,
+        }),
+        takt_version: order.takt_version.clone(),
+        resume: order.resume,
+    };
+    Ok(run::run(&store, &plan, &mut bench, tell, stop)?)
+}

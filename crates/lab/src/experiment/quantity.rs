@@ -1,0 +1,51 @@
+//! What a workload's result says, as numbers that can be averaged over rounds.
+
+use serde_json::Value;
+
+use super::settings::Kind;
+
+/// One number of a result.
+#[derive(Clone, Copy, Debug)]
+pub struct Quantity {
+    /// Its name, unit included.
+    pub name: &'static str,
+    /// The workload that has it.
+    pub of: Kind,
+    /// Where it stands in the result document, as a JSON pointer (RFC 6901).
+    pub at: &'static str,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// All of them.
+pub const QUANTITIES: &[Quantity] = &[
+    Quantity { name: "datagrams_per_s", of: Kind::Udp, at: "/datagrams_per_s", about: "datagrams received" },
+    Quantity { name: "throughput_bps", of: Kind::Udp, at: "/throughput_bps", about: "payload bits received" },
+    Quantity { name: "lost_share", of: Kind::Udp, at: "/lost/share", about: "of the sent" },
+    Quantity { name: "jitter_us", of: Kind::Udp, at: "/jitter_us", about: "RFC 3550" },
+    Quantity { name: "latency_p50_us", of: Kind::Udp, at: "/latency_us/p50", about: "one way" },
+    Quantity { name: "latency_p99_9_us", of: Kind::Udp, at: "/latency_us/p99_9", about: "one way" },
+    Quantity { name: "rx_samples", of: Kind::Rate, at: "/rx/samples", about: "samples received" },
+    Quantity { name: "rx_dropped", of: Kind::Rate, at: "/rx/dropped", about: "samples missing by the time stamps" },
+    Quantity { name: "tx_samples", of: Kind::Rate, at: "/tx/samples", about: "samples handed to the kernel" },
+    Quantity { name: "tx_underflows", of: Kind::Rate, at: "/tx/underflows", about: "times the radio ran dry" },
+    Quantity {
+        name: "cpu_ms_per_msample",
+        of: Kind::Rate,
+        at: "/cpu/host_ms_per_msample",
+        about: "CPU of the host side",
+    },
+];
+
+impl Quantity {
+    /// Its value in a result; `None` where the result has none.
+    #[must_use]
+    pub fn read(&self, result: &Value) -> Option<f64> {
+        result.pointer(self.at).and_then(Value::as_f64)
+    }
+}
+
+/// Those of a workload.
+pub fn quantities(kind: Kind) -> impl Iterator<Item = &'static Quantity> {
+    QUANTITIES.iter().filter(move |quantity| quantity.of == kind)
+}
