@@ -4,8 +4,9 @@
 //! samples is f = LO - word. On transmit the word, the converter's shift and the oscillator all add. Gains of the boards
 //! (attenuators) are read, never applied: what a source gives is what is at the ADC.
 
-use takt_base::Complex32;
-use takt_wire::n200::frequency;
+use takt_base::{Complex32, Tick};
+use takt_dsp::{Rotation, mix};
+use takt_wire::n200::{MASTER_CLOCK_HZ, frequency};
 use takt_wire::n200::registers::{gpio, settings, spi};
 
 use super::board::Board;
@@ -128,9 +129,16 @@ impl FrontEnd {
         self.board.attenuates().then(|| [gain(rx), gain(tx >> 16)])
     }
 
-    /// Applies the receive corrections to samples on their way to a DSP.
-    pub(super) fn receive(&self, samples: &mut [Complex32]) {
-        if self.rx != Correction::default() {
+    /// Applies the receive corrections to what a DSP with this frequency word takes from the converter.
+    pub(super) fn receive(&self, first: Tick, step: u32, word: u32, samples: &mut [Complex32]) {
+        let corrects = self.rx != Correction::default() && is_in_band(word, step);
+        if !corrects && !self.rx_swapped {
+            return;
+        }
+        // The DSP shifts by its word behind the converter: undo it, and do it again.
+        let shift = Rotation::from_word(word);
+        mix(-shift, 1.0, first, step, samples);
+        if corrects {
             for sample in &mut *samples {
                 *sample = self.rx.turned(*sample - self.rx.offset);
             }
@@ -138,22 +146,30 @@ impl FrontEnd {
         if self.rx_swapped {
             swap(samples);
         }
+        mix(shift, 1.0, first, step, samples);
     }
 
-    /// Applies the transmit corrections, the mux and the board's own crossing to samples on their way out.
-    pub(super) fn transmit(&self, samples: &mut [Complex32]) {
-        if self.tx != Correction::default() {
+    /// Applies the transmit corrections, the mux and the board's own crossing to what a DSP with this frequency word
+    /// gives to the converter.
+    pub(super) fn transmit(&self, first: Tick, step: u32, word: u32, samples: &mut [Complex32]) {
+        let corrects = self.tx != Correction::default() && is_in_band(word, step);
+        let (i, q) = (self.tx_mux & 15, (self.tx_mux >> 4) & 15);
+        let crossed = if self.board.tx_crossed() { (q, i) } else { (i, q) };
+        if !corrects && crossed == (0, 1) {
+            return;
+        }
+        let shift = Rotation::from_word(word);
+        mix(shift, 1.0, first, step, samples);
+        if corrects {
             for sample in &mut *samples {
                 *sample = self.tx.turned(*sample) + self.tx.offset;
             }
         }
-        let (i, q) = (self.tx_mux & 15, (self.tx_mux >> 4) & 15);
-        let (i, q) = if self.board.tx_crossed() { (q, i) } else { (i, q) };
-        match (i, q) {
+        match crossed {
             (0, 1) => {}
             (1, 0) => swap(samples),
-            _ => {
-                for sample in samples {
+            (i, q) => {
+                for sample in &mut *samples {
                     let pick = |source| match source {
                         0 => sample.re,
                         1 => sample.im,
@@ -163,7 +179,13 @@ impl FrontEnd {
                 }
             }
         }
+        mix(-shift, 1.0, first, step, samples);
     }
+}
+
+/// What a correction adds lies around the oscillator. Where that is outside the band of a DSP it is filtered away.
+fn is_in_band(word: u32, step: u32) -> bool {
+    2.0 * frequency::hz_of(word.cast_signed()).abs() < f64::from(MASTER_CLOCK_HZ) / f64::from(step)
 }
 
 impl Correction {
@@ -235,13 +257,13 @@ mod tests {
         let mut sbx = FrontEnd::new(Board::Sbx);
         let mut samples = [c(0.5, -0.25)];
         sbx.poke(settings::TX_MUX, 0x01); // what a host writes for connection "QI"
-        sbx.transmit(&mut samples);
+        sbx.transmit(Tick(0), 4, 0, &mut samples);
         assert_eq!(samples, [c(0.5, -0.25)]);
         sbx.poke(settings::TX_MUX, 0x10);
-        sbx.transmit(&mut samples);
+        sbx.transmit(Tick(0), 4, 0, &mut samples);
         assert_eq!(samples, [c(-0.25, 0.5)]);
         sbx.poke(settings::TX_MUX, 0x0F);
-        sbx.transmit(&mut samples);
+        sbx.transmit(Tick(0), 4, 0, &mut samples);
         assert_eq!(samples, [c(-0.25, 0.0)]);
     }
 
@@ -252,12 +274,40 @@ mod tests {
         board.poke(settings::RX_IQ_MAGNITUDE, 1 << 16); // 0.5
         board.poke(settings::RX_IQ_PHASE, (1 << 18) - (1 << 15)); // -0.25
         let mut samples = [c(0.5, 0.125)];
-        board.receive(&mut samples);
+        board.receive(Tick(0), 4, 0, &mut samples);
         assert_eq!(samples, [c(0.375, 0.0625)]);
         board.poke(settings::TX_DC_OFFSET_Q, (1 << 24) - (1 << 20)); // -0.125
         let mut samples = [c(0.0, 0.0)];
-        board.transmit(&mut samples);
+        board.transmit(Tick(0), 4, 0, &mut samples);
         assert_eq!(samples, [c(0.0, -0.125)]);
+    }
+
+    #[test]
+    fn an_offset_lies_at_the_oscillator_wherever_the_band_is() {
+        let mut board = FrontEnd::new(Board::Sbx);
+        board.poke(settings::RX_DC_OFFSET_I, 0xC000_0000 | 1 << 27); // a quarter
+        let word = frequency::word_of(1e6).cast_unsigned();
+        let mut samples = vec![c(0.0, 0.0); 250];
+        board.receive(Tick(0), 4, word, &mut samples);
+        // 25 MS/s: 10 turns of 1 MHz in 250 samples.
+        let turn = |n: usize| Complex32::from_polar(-0.25, std::f32::consts::TAU * n as f32 / 25.0);
+        assert!(samples.iter().enumerate().all(|(n, s)| (s - turn(n)).norm() < 1e-4), "{:?}", &samples[..3]);
+        // At 1 MS/s the oscillator, 1 MHz away, is outside.
+        let mut samples = vec![c(0.0, 0.0); 250];
+        board.receive(Tick(0), 100, word, &mut samples);
+        assert_eq!(samples, vec![c(0.0, 0.0); 250]);
+    }
+
+    #[test]
+    fn swapping_mirrors_the_band_around_the_oscillator() {
+        let mut board = FrontEnd::new(Board::Basic);
+        board.poke(settings::TX_MUX, 0x01);
+        let word = frequency::word_of(2e6).cast_unsigned();
+        // 0 Hz leaves at 2 MHz; mirrored, at -2 MHz, which is 4 MHz below 0 Hz of the samples.
+        let mut samples = vec![c(1.0, 0.0); 100];
+        board.transmit(Tick(0), 4, word, &mut samples);
+        let want = |n: usize| c(0.0, 1.0) * Complex32::from_polar(1.0, -std::f32::consts::TAU * 4.0 / 25.0 * n as f32);
+        assert!(samples.iter().enumerate().all(|(n, s)| (s - want(n)).norm() < 1e-4), "{:?}", &samples[..3]);
     }
 
     #[test]

@@ -235,10 +235,10 @@ impl RxDsp {
     fn write_packet(&mut self, head: &RxHead, packet: Packet, front_end: &FrontEnd, frame: &mut [u8]) -> usize {
         let Some(samples) = self.samples.get_mut(..packet.samples as usize) else { return 0 };
         self.source.fill(packet.first, packet.step, samples);
-        let Registers { rate, scale, header, .. } = self.registers;
+        let Registers { rate, scale, header, frequency, .. } = self.registers;
         let raw = self.source.raw();
         if !raw {
-            front_end.receive(samples);
+            front_end.receive(packet.first, packet.step, frequency, samples);
         }
         let gain = device_gain(Direction::Rx, RateWord(rate).cic(), scale) as f32 * FULL_SCALE;
         let Some(room) = frame.get_mut(RxHead::BYTES..) else { return 0 };

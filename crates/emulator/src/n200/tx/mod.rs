@@ -313,7 +313,7 @@ impl TxDsp {
     /// Plays the packet at the front from `at` on.
     fn play(&mut self, at: Tick, start: bool, around: &Surroundings<'_>) {
         let Some(packet) = self.take() else { return };
-        let Registers { format, rate, scale, .. } = self.registers;
+        let Registers { format, rate, scale, frequency, .. } = self.registers;
         let step = RateWord(rate).factor().max(1);
         let count = match format {
             Format::Sc16 => packet.payload_words,
@@ -333,7 +333,7 @@ impl TxDsp {
             // The byte becomes the upper half of a 16-bit sample.
             Format::Sc8 => sc8::unpack_f32(payload, 256.0 * scale, samples),
         };
-        around.front_end.transmit(samples);
+        around.front_end.transmit(at, step, frequency, samples);
         self.sink.take(at, step, samples, BurstEdges { start, end: end_of_burst });
     }
 
