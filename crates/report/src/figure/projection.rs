@@ -101,7 +101,7 @@ impl Projection {
     }
 
     fn log(axis: &Axis, domain: Option<(f64, f64)>, want: usize, zero: bool) -> Self {
-        let (low, high) = domain.unwrap_or((0.001, 1.0));
+        let (low, high) = domain.unwrap_or((1e-4, 1e-2));
         let mut round = ticks::log(low, high, want + 1);
         if round.len() < 2 {
             round = ticks::log(low / 2.0, high * 2.0, want + 1);
@@ -115,7 +115,7 @@ impl Projection {
         let (first, last) = if first < last { (first, last) } else { (first / 2.0, last * 2.0) };
         let map = if zero { Map::LogAndZero { low: first, high: last } } else { Map::Log { low: first, high: last } };
         // where there are too many, every n-th is labelled, counted from above
-        let every = round.len().div_ceil(want.max(2)).max(1);
+        let every = round.len().div_ceil(want + 1).max(1);
         let mut shown: Vec<f64> =
             if given { axis.ticks.clone() } else { round.into_iter().rev().step_by(every).collect() };
         shown.retain(|v| *v > 0.0);

@@ -73,27 +73,21 @@ pub(super) fn points(page: &mut String, figure: &Figure) {
     let shown: usize = figure.all_series().map(|s| s.points.len()).sum();
     // a distribution function has hundreds of points: the CSV has all, the table every n-th and the last
     let every = shown.div_ceil(80).max(1);
-    let heads = ["series", x.label.as_str(), y.label.as_str(), "rounds"];
     page.push_str("<div class=\"wide\"><table><thead><tr>");
-    for (head, numeric) in heads.iter().zip([false, true, true, false]) {
-        let align = if numeric { " class=\"n\"" } else { "" };
-        let _ = write!(page, "<th scope=\"col\"{align}>{}</th>", E(head));
+    for (head, class) in [(x.label.as_str(), ""), (y.label.as_str(), " class=\"n\""), ("rounds", "")] {
+        let _ = write!(page, "<th scope=\"col\"{class}>{}</th>", E(head));
     }
     page.push_str("</tr></thead>\n<tbody>\n");
     for series in figure.all_series() {
+        let name = E(&series.name);
+        let _ = writeln!(page, "<tr class=\"group\"><th scope=\"rowgroup\" colspan=\"3\">{name}</th></tr>");
         let last = series.points.len().saturating_sub(1);
         for (_, point) in series.points.iter().enumerate().filter(|(i, _)| i % every == 0 || *i == last) {
             let reading = point.y.as_ref().map_or_else(|| "none counts".to_owned(), |r| show(figure, r));
-            let _ = write!(
-                page,
-                "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td class=\"n\">{}</td><td>",
-                E(&series.name),
-                E(&x.unit.show(point.x, 4)),
-                E(&reading)
-            );
+            let x = x.unit.show(point.x, 4);
+            let _ = write!(page, "<tr><th scope=\"row\">{}</th><td class=\"n\">{}</td><td>", E(&x), E(&reading));
             for dot in &point.rounds {
-                let scaled = y.unit.scaled_for(point.y.map_or(dot.y, |r| r.point));
-                let value = significant(dot.y * scaled.factor, 4);
+                let value = y.unit.show(dot.y, 3);
                 let value = if dot.counts { value } else { format!("({value})") };
                 let _ = write!(page, "{} ", link(&value, dot.record.as_deref()));
             }
@@ -106,7 +100,8 @@ pub(super) fn points(page: &mut String, figure: &Figure) {
 fn show(figure: &Figure, reading: &Reading) -> String {
     let text = figure.y.unit.show_reading(reading);
     match reading.interval {
-        Some(i) => format!("{text} ({} %, n = {})", significant(i.level * 100.0, 3), i.rounds),
+        Some(i) if i.low < i.high => format!("{text} ({} %, n = {})", significant(i.level * 100.0, 3), i.rounds),
+        Some(i) => format!("{text} (n = {})", i.rounds),
         None => text,
     }
 }
