@@ -1,13 +1,100 @@
-//! `takt check`: to be written by its owner.
+//! `takt check`: will this host keep up with a radio?
 
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+
+use miette::{IntoDiagnostic, Result};
+use takt_lab::check::{self, CheckOptions, Need, Outcome};
+use takt_lab::experiment::Depth;
+
+use super::experiment::progress::ProgressBar;
+use super::experiment::{read, version};
+use super::report::{save, text};
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::signals::stop_on_signal;
+use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  takt check --quick                        about two minutes, a software N200 on this machine
+  takt check                                every rate and round; Ctrl-C stops it, --resume goes on
+  takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
+  takt check --need n200:10M --need n200:25M:rx
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt check is not built yet").into())
+Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could not be told.")]
+pub struct Args {
+    /// A few rates, two rounds; says what it leaves out.
+    #[arg(long)]
+    quick: bool,
+    /// Every rate and round (the default).
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+    /// A radio that is there already, instead of a software one on this machine.
+    #[arg(long, value_name = "A")]
+    addr: Option<Ipv4Addr>,
+    /// A rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]; repeat for several [default: n200:25M:duplex:sc16].
+    #[arg(long = "need", value_name = "MODEL:RATE")]
+    needs: Vec<Need>,
+    /// Continue the newest check of the same kind that was interrupted.
+    #[arg(long)]
+    resume: bool,
+    /// Where the records and the report are kept.
+    #[arg(long, value_name = "DIR", default_value = "takt-runs")]
+    runs: PathBuf,
+    /// A changed copy of the check.
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+}
+
+/// Checks, reports, answers.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let options = CheckOptions {
+        runs: args.runs,
+        experiment: read(args.file.as_deref().unwrap_or("check"))?,
+        depth: if args.quick { Depth::Quick } else { Depth::Full },
+        addr: args.addr,
+        needs: args.needs,
+        resume: args.resume,
+        doctor: Vec::new(),
+        program: std::env::current_exe().into_diagnostic()?,
+        takt_version: version(),
+    };
+    let stop = stop_on_signal()?;
+    let mut progress = ProgressBar::new(output);
+    let outcome = check::run(&options, &mut |event, at| progress.tell(event, at), &stop);
+    progress.finish();
+    let outcome = outcome.map_err(|error| {
+        let fix = error.fix();
+        let story = Story::new("the check can't go on").why(error);
+        match fix {
+            Some(fix) => story.fix(fix),
+            None => story,
+        }
+    })?;
+    let page = save(&outcome, &options.runs)?;
+    output.result(&outcome, || text(&outcome, &page, output))?;
+    answer(&outcome, &page)
+}
+
+/// Yes, no, or not to be told: then it is an error, since nobody may take it for an answer.
+fn answer(outcome: &Outcome, page: &Path) -> Result<Answer> {
+    match outcome.verdict.answer {
+        check::Answer::Holds => Ok(Answer::Yes),
+        check::Answer::Fails => Ok(Answer::No),
+        check::Answer::Unknown => {
+            let open = outcome.verdict.needs.iter().filter(|need| need.answer == check::Answer::Unknown);
+            let why: Vec<String> = open.map(|need| format!("{}: {}", need.need, need.why)).collect();
+            let story = Story::new("it could not be told whether this host keeps up").why(why.join("\n"));
+            let resume = if outcome.complete { "" } else { "\n--resume runs the rounds that are missing" };
+            Err(story
+                .fix(format!(
+                    "end what else runs on this machine and check again{resume}\nwhat was measured: {}",
+                    page.display()
+                ))
+                .into())
+        }
+    }
 }

@@ -1,13 +1,67 @@
-//! `takt report`: to be written by its owner.
+//! `takt report`: draw the report of a check again.
 
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use miette::Result;
+use takt_lab::check::{AssembleError, Outcome, assemble};
+use takt_lab::store::Store;
+use takt_report::TextStyle;
+
+use super::experiment::told;
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "\
+Examples:
+  takt report last
+  takt report 2026-11-21T100412-check --json")]
+pub struct Args {
+    /// The run: its name, a part of it, or `last`.
+    run: String,
+    /// Where the records are.
+    #[arg(long, value_name = "DIR", default_value = "takt-runs")]
+    runs: PathBuf,
+}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt report is not built yet").into())
+/// Judges the records again, writes page and document, prints the text.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let store = Store::open(&args.runs).map_err(told)?;
+    let outcome = assemble(&store, &args.run).map_err(|error| match error {
+        AssembleError::Store(error) => told(error).into(),
+        AssembleError::File { source, .. } => miette::Report::new(source),
+        other => miette::miette!("{other}"),
+    })?;
+    let page = save(&outcome, &args.runs)?;
+    output.result(&outcome, || text(&outcome, &page, output))?;
+    Ok(Answer::Yes)
+}
+
+/// Writes `report.html` and `outcome.json` beside the records; where the page is.
+pub fn save(outcome: &Outcome, runs: &Path) -> Result<PathBuf> {
+    let directory = runs.join(&outcome.run);
+    let page = directory.join("report.html");
+    let refused = |error: std::io::Error| {
+        Story::new(format!("the report can't be written to {}", directory.display()))
+            .why(error)
+            .fix(format!("the records are safe; free some space, then: takt report {}", outcome.run))
+    };
+    fs::create_dir_all(&directory).map_err(refused)?;
+    let mut report = takt_report::check::report(outcome);
+    report.page = Some(page.display().to_string());
+    fs::write(&page, report.to_html()).map_err(refused)?;
+    let document = serde_json::to_string_pretty(outcome).unwrap_or_default();
+    fs::write(directory.join("outcome.json"), document).map_err(refused)?;
+    Ok(page)
+}
+
+/// The report as text: the answer, and where the page is.
+pub fn text(outcome: &Outcome, page: &Path, output: &Output) -> String {
+    let mut report = takt_report::check::report(outcome);
+    report.page = Some(page.display().to_string());
+    let terminal = output.may_draw();
+    report.to_text(&TextStyle { colour: terminal, ..TextStyle::default() })
 }

@@ -3,18 +3,26 @@
 //! An [`Outcome`] is everything a report needs: facts of the host, what was measured point by point, and the
 //! [`Verdict`]. It is a pure function of the records of a run, so a report can be drawn again at any time.
 
+mod assemble;
+mod collect;
 mod limit;
+mod need;
 mod outcome;
 pub mod rates;
+mod run;
 #[cfg(test)]
 mod testing;
 mod verdict;
+mod words;
 
 pub use crate::store::RoundState;
+pub use assemble::{AssembleError, assemble};
 pub use limit::{blame, limit};
+pub use need::{NeedError, with_needs};
 pub use outcome::{
     Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Layer, Limit, LostByPlace, Mode, Need,
     NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
     Setup, UdpPoint, UdpRound, Verdict,
 };
 pub use verdict::{judge, need_words};
+pub use run::{CheckError, CheckOptions, run};

@@ -1,0 +1,165 @@
+//! From a run in the store to its outcome: a pure reading, possible at any time after.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_json::Value;
+use takt_host::fingerprint::Fingerprint;
+
+use super::collect::{rate_point, settings, udp_point};
+use super::need::with_needs;
+use super::{
+    DoctorFinding, HostFacts, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge, words,
+};
+use crate::environment::InForce;
+use crate::experiment::settings::Kind;
+use crate::experiment::{Depth, Experiment, FileError};
+use crate::store::{RoundRow, RunRow, Store, StoreError};
+
+/// Why a run has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AssembleError {
+    /// The store.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The file it was made from is one that this version can't read.
+    #[error("the experiment of run {run}")]
+    File {
+        /// The run.
+        run: String,
+        /// What is wrong with it now.
+        #[source]
+        source: FileError,
+    },
+}
+
+/// The outcome of a run, finished or not.
+///
+/// # Errors
+/// There is no such run, or it can't be read.
+pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
+    let run = store.run(run)?;
+    let file = Experiment::parse(&run.experiment, &run.file);
+    let file = file.map_err(|source| AssembleError::File { run: run.id.clone(), source })?;
+    let needs: Vec<Need> = option(&run, "need").unwrap_or_else(|| file.needs.clone());
+    let experiment = with_needs(file, needs);
+    let depth = if run.depth == Depth::Quick.name() { Depth::Quick } else { Depth::Full };
+    let rounds = store.rounds(&run.id)?;
+    let points = store.points(&run.id)?;
+
+    let (mut udp, mut rates) = (Vec::new(), Vec::new());
+    for (number, point) in (0_u32..).zip(&points) {
+        let own: Vec<&RoundRow> = rounds.iter().filter(|round| round.point == number).collect();
+        let Some(part) = experiment.parts.iter().find(|part| part.name == point.part) else { continue };
+        let settings = settings(&part.fixed, point);
+        match part.kind {
+            Kind::Udp => udp.extend(udp_point(&settings, &own)?),
+            Kind::Rate => rates.extend(rate_point(&settings, &own)?),
+            Kind::RoundTrip => {}
+        }
+    }
+    udp.sort_by(|a, b| (&a.direction, a.payload_bytes).cmp(&(&b.direction, b.payload_bytes)));
+    rates.sort_by(|a, b| (a.format, a.mode).cmp(&(b.format, b.mode)).then(a.rate_sps.total_cmp(&b.rate_sps)));
+
+    let per_point = experiment.round_count(depth) as usize;
+    let mut verdict = judge(&experiment.needs, &rates, per_point);
+    verdict.says = words::says(&verdict, &udp, &experiment.needs);
+    let doctor: Vec<DoctorFinding> = seen(&run, "doctor").unwrap_or_default();
+    let without_udp = udp.is_empty();
+    let mut outcome = Outcome {
+        schema: SCHEMA,
+        question: experiment.question.clone(),
+        started: run.started.clone(),
+        duration_s: rounds.iter().map(|round| round.took_s).sum(),
+        depth: run.depth.clone(),
+        complete: run.finished.is_some(),
+        takt_version: run.takt_version.clone(),
+        host: host_facts(&run),
+        setup: setup(&experiment, &rounds),
+        doctor,
+        udp,
+        rates,
+        round_trips: Vec::new(),
+        rounds: summary(&rounds, points.len() * per_point),
+        verdict,
+        left_out: words::left_out(&experiment, depth, without_udp),
+        run: run.id,
+    };
+    outcome.verdict.does_not_say = words::does_not_say(&outcome);
+    Ok(outcome)
+}
+
+/// A document that the command kept with the run.
+fn option<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
+    T::deserialize(run.options.get("more")?.get(name)?).ok()
+}
+
+fn seen<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
+    T::deserialize(run.host.get("seen")?.get(name)?).ok()
+}
+
+fn host_facts(run: &RunRow) -> HostFacts {
+    let document = run.host.get("fingerprint").cloned().unwrap_or_default();
+    let Ok(print) = Fingerprint::deserialize(&document) else { return HostFacts::default() };
+    let plain = |value: &Value| match value {
+        Value::Null => None,
+        Value::String(text) => Some(text.clone()),
+        other => Some(other.to_string()),
+    };
+    let more: BTreeMap<String, String> = document
+        .as_object()
+        .into_iter()
+        .flatten()
+        .filter_map(|(name, value)| Some((name.clone(), plain(value)?)))
+        .collect();
+    HostFacts {
+        hostname: print.hostname.unwrap_or_default(),
+        kernel: print.kernel.map(|release| format!("Linux {release}")).unwrap_or_default(),
+        cpu_model: print.cpu_model.unwrap_or_default(),
+        cores: print.cpus,
+        memory_bytes: print.memory_bytes.unwrap_or_default(),
+        virtualisation: document.get("virtualisation").and_then(plain),
+        more,
+    }
+}
+
+/// As the first record that has it says; before any round, as the file says.
+fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
+    let records = || rounds.iter().filter_map(|round| round.record.as_ref());
+    let in_force = records().find_map(|record| InForce::deserialize(&record.in_force).ok());
+    let serial = records().find_map(|record| record.result.pointer("/radio/serial")?.as_str().map(str::to_owned));
+    let engine = records().find_map(|record| record.settings.pointer("/point/engine")?.as_str().map(str::to_owned));
+    let model = experiment.needs.first().map_or_else(|| "n200".to_owned(), |need| need.model.clone());
+    let radio = match &in_force {
+        Some(site) if !site.emulated => RadioSetup::Given { model, addr: site.radio_addr.to_string(), serial },
+        _ => RadioSetup::Emulated { model },
+    };
+    // One run may have had several sittings, each with notes of its own.
+    let all_notes =
+        records().filter_map(|record| InForce::deserialize(&record.in_force).ok()).flat_map(|site| site.notes);
+    let mut notes: Vec<String> = all_notes.collect::<BTreeSet<String>>().into_iter().collect();
+    notes.extend(in_force.iter().map(|site| site.placement.how.clone()));
+    Setup {
+        radio,
+        path: in_force.as_ref().map(|site| site.path.clone()).unwrap_or_default(),
+        environment: in_force.as_ref().map(|site| site.environment.clone()).unwrap_or_default(),
+        engine: engine.unwrap_or_default(),
+        host_cores: in_force.as_ref().map(|site| site.placement.host.clone()).unwrap_or_default(),
+        radio_cores: in_force.as_ref().map(|site| site.placement.radio.clone()).unwrap_or_default(),
+        notes,
+    }
+}
+
+fn summary(rounds: &[RoundRow], planned: usize) -> RoundsSummary {
+    let with = |state| rounds.iter().filter(|round| round.state == state).count();
+    RoundsSummary {
+        planned,
+        valid: with(RoundState::Valid),
+        disturbed: with(RoundState::Disturbed),
+        emulator_late: with(RoundState::EmulatorLate),
+        failed: with(RoundState::Failed),
+        skipped: with(RoundState::Skipped),
+        repeated: rounds.iter().filter(|round| round.attempt > 0).count(),
+    }
+}

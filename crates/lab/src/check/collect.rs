@@ -1,0 +1,154 @@
+//! From records of the store to the rounds of an outcome.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use takt_emulator::emulate::Summary;
+
+use super::rates::{self, LEVEL};
+use super::{Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, UdpPoint, UdpRound};
+use crate::store::{PointRow, RoundRow, StoreError};
+use crate::workload::{rate, udp};
+
+/// A document of a record, as what it is.
+fn read<T: DeserializeOwned>(what: &'static str, round: &RoundRow, document: &Value) -> Result<T, StoreError> {
+    T::deserialize(document).map_err(|source| StoreError::Document { what, round: round.id, source })
+}
+
+/// A level that is a word of ours (`duplex`, `sc16`); a factor, or fixed.
+fn word<T: DeserializeOwned>(settings: &BTreeMap<String, Value>, name: &str) -> Option<T> {
+    T::deserialize(settings.get(name)?).ok()
+}
+
+/// One point of a rate workload. `settings`: fixed ones and factors together.
+pub(super) fn rate_point(
+    settings: &BTreeMap<String, Value>,
+    rounds: &[&RoundRow],
+) -> Result<Option<RatePoint>, StoreError> {
+    let mode: Option<Mode> = word(settings, "mode");
+    let rate_sps = settings.get("rate_sps").and_then(Value::as_f64);
+    let (Some(mode), Some(rate_sps)) = (mode, rate_sps) else { return Ok(None) };
+    let format: Format = word(settings, "format").unwrap_or(Format::Sc16);
+    let measured = rounds.iter().filter_map(|round| rate_round(round).transpose()).collect::<Result<_, _>>()?;
+    Ok(Some(rates::point(mode, format, rate_sps, measured, skipped(rounds))))
+}
+
+/// Why no round of a point was run, if none was.
+fn skipped(rounds: &[&RoundRow]) -> Option<String> {
+    let all = !rounds.is_empty() && rounds.iter().all(|round| round.state == RoundState::Skipped);
+    rounds.first().filter(|_| all).and_then(|round| round.why.clone())
+}
+
+/// `None` for a round that was skipped, or could not be run at all.
+fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
+    let Some(record) = &round.record else { return Ok(None) };
+    let outcome: rate::Outcome = read("rate result", round, &record.result)?;
+    let emulator = Summary::deserialize(&record.emulator).ok();
+    let lost = rates::lost(&outcome);
+    let (rx, tx) = (&outcome.rx, &outcome.tx);
+    let share = |seconds: f64| if outcome.wall_s > 0.0 { seconds / outcome.wall_s } else { 0.0 };
+    let busiest = outcome.cpu.threads.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
+    let machine = &outcome.cpu.machine;
+    let events = [
+        ("O", rx.overflows),
+        ("U", tx.underflows),
+        ("L", rx.late + tx.late),
+        ("S", tx.sequence_errors),
+        ("D", rx.sequence_errors),
+        ("T", rx.timeouts + tx.timeouts),
+    ];
+    let received = outcome.options.rx_sps.is_some();
+    Ok(Some(RateRound {
+        round_id: round.id,
+        state: round.state,
+        why: round.why.clone(),
+        clean: outcome.clean,
+        duration_s: outcome.wall_s,
+        rx_lost_share: lost.rx_share,
+        tx_lost_share: lost.tx_share,
+        rx_samples: rx.samples,
+        rx_lost_samples: rx.dropped,
+        tx_samples: tx.samples,
+        tx_lost_samples: lost.tx_samples,
+        events: events.map(|(letter, count)| (letter.to_owned(), count)).into(),
+        lost_by_place: LostByPlace {
+            sender: None,
+            path: Some(rx.lost_by_place.path_datagrams),
+            receive_buffer: rx.lost_by_place.receive_buffer_datagrams,
+            application: Some(rx.lost_by_place.takt_datagrams),
+            radio: Some(rx.lost_by_place.radio_samples.div_ceil(rx.samples_per_datagram.max(1) as u64)),
+            unplaced: tx.sequence_errors,
+        },
+        cpu_host: share(outcome.cpu.host_seconds),
+        busiest_thread: busiest.map(|thread| (thread.name.clone(), share(thread.seconds))),
+        reader_pause_max_ms: received.then_some(rx.longest_pause_ns as f64 / 1e6),
+        receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
+        machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
+        emulator_lag_max_us: emulator.map(|summary| summary.lag.max_us as f64),
+    }))
+}
+
+/// One point of a udp workload.
+pub(super) fn udp_point(
+    settings: &BTreeMap<String, Value>,
+    rounds: &[&RoundRow],
+) -> Result<Option<UdpPoint>, StoreError> {
+    let payload = settings.get("payload_bytes").and_then(Value::as_u64).and_then(|bytes| u32::try_from(bytes).ok());
+    let direction = settings.get("direction").and_then(Value::as_str);
+    let (Some(payload_bytes), Some(direction)) = (payload, direction) else { return Ok(None) };
+    let measured: Vec<UdpRound> =
+        rounds.iter().filter_map(|round| udp_round(round).transpose()).collect::<Result<_, _>>()?;
+    let of = |figure: fn(&UdpRound) -> Option<f64>| {
+        let counted = measured.iter().filter(|round| round.state == RoundState::Valid);
+        takt_stats::mean(&counted.filter_map(figure).collect::<Vec<_>>(), LEVEL)
+    };
+    Ok(Some(UdpPoint {
+        payload_bytes,
+        direction: direction.replace('-', "_"),
+        datagrams_per_s: of(|round| Some(round.datagrams_per_s)),
+        throughput_bps: of(|round| Some(round.throughput_bps)),
+        lost_share: of(|round| Some(round.lost_datagrams as f64 / round.sent_datagrams.max(1) as f64)),
+        cpu_ns_per_datagram: of(|round| round.cpu_ns_per_datagram),
+        rounds: measured,
+        skipped: skipped(rounds),
+    }))
+}
+
+fn udp_round(round: &RoundRow) -> Result<Option<UdpRound>, StoreError> {
+    let Some(record) = &round.record else { return Ok(None) };
+    let report: udp::UdpReport = read("udp result", round, &record.result)?;
+    let way = &report.way;
+    let received = way.received.datagrams;
+    let cpu_s = [report.cpu.client, report.cpu.server].map(|end| end.thread_s.unwrap_or(end.process_s));
+    let places = &way.lost.by_place;
+    Ok(Some(UdpRound {
+        round_id: round.id,
+        state: round.state,
+        why: round.why.clone(),
+        datagrams_per_s: way.datagrams_per_s,
+        throughput_bps: way.throughput_bps,
+        sent_datagrams: way.sent.datagrams,
+        lost_datagrams: way.lost.total,
+        lost_by_place: LostByPlace {
+            sender: Some(places.sender),
+            path: Some(places.path),
+            receive_buffer: Some(places.receiver_buffer),
+            application: Some(places.application),
+            radio: None,
+            unplaced: way.lost.unplaced,
+        },
+        cpu_ns_per_datagram: (received > 0).then(|| cpu_s.iter().sum::<f64>() * 1e9 / received as f64),
+        jitter_us: way.jitter_us,
+        latency_p50_us: way.latency_us.p50,
+        latency_p99_9_us: way.latency_us.p99_9,
+    }))
+}
+
+/// All settings of a point: what the file fixes for its part, and its factors.
+pub(super) fn settings(fixed: &BTreeMap<String, Value>, point: &PointRow) -> BTreeMap<String, Value> {
+    let mut all = fixed.clone();
+    all.extend(point.factors.clone());
+    all
+}

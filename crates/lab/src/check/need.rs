@@ -1,0 +1,127 @@
+//! Needed rates as people type them, and their place in the experiment.
+
+use std::fmt;
+use std::str::FromStr;
+
+use serde_json::{Value, json};
+
+use super::{Format, Mode, Need};
+use crate::experiment::Experiment;
+use crate::experiment::settings::{self, Kind};
+
+/// What was typed is no need.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{got}` is no needed rate: {why}")]
+pub struct NeedError {
+    /// The text.
+    pub got: String,
+    /// What is wrong, and what would be right.
+    pub why: String,
+}
+
+/// `MODEL:RATE[:MODE[:FORMAT]]`, such as `n200:25M`, `n200:10M:rx`, `n200:50M:duplex:sc8`. Without a mode both ways at
+/// once; without a format sc16 up to the 25 MS/s that fit through a gigabit, sc8 above.
+impl FromStr for Need {
+    type Err = NeedError;
+
+    fn from_str(text: &str) -> Result<Need, NeedError> {
+        let error = |why: String| NeedError { got: text.to_owned(), why };
+        let parts: Vec<&str> = text.split(':').collect();
+        let [model, rate, rest @ ..] = parts.as_slice() else {
+            return Err(error("MODEL:RATE, such as n200:25M".into()));
+        };
+        let accept = |name: &str, value: Value| {
+            let setting = settings::find(name).ok_or_else(|| error(format!("no setting {name}")))?;
+            setting.accept(&value).map_err(|(what, remedy)| error(format!("{what}; {remedy}")))
+        };
+        let model = accept("model", json!(model.to_lowercase()))?;
+        let rate_sps = accept("rate_sps", json!(rate))?.as_f64().unwrap_or_default();
+        let mode = accept("mode", json!(rest.first().unwrap_or(&"duplex")))?;
+        let usual = if rate_sps <= SC16_MAX_SPS { "sc16" } else { "sc8" };
+        let format = accept("format", json!(rest.get(1).unwrap_or(&usual)))?;
+        if rest.len() > 2 {
+            return Err(error("MODEL:RATE:MODE:FORMAT at most".into()));
+        }
+        let model = model.as_str().unwrap_or_default().to_owned();
+        let mode: Option<Mode> = serde_json::from_value(mode).ok();
+        let format: Option<Format> = serde_json::from_value(format).ok();
+        match (mode, format) {
+            (Some(mode), Some(format)) => Ok(Need { model, mode, rate_sps, format }),
+            _ => Err(error("MODEL:RATE:MODE:FORMAT".into())),
+        }
+    }
+}
+
+/// 16-bit samples above this do not fit through a gigabit.
+const SC16_MAX_SPS: f64 = 25e6;
+
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.model.to_uppercase(), super::need_words(self))
+    }
+}
+
+/// Makes an experiment be about `needs`: their rates become levels of the part that measures their format, if they are
+/// not already.
+#[must_use]
+pub fn with_needs(mut experiment: Experiment, needs: Vec<Need>) -> Experiment {
+    for need in &needs {
+        let (format, level) = (json!(need.format), json!(need.rate_sps));
+        let measures = |part: &&mut crate::experiment::Part| {
+            let fixed = part.fixed.get("format").cloned().unwrap_or_else(|| json!("sc16"));
+            part.kind == Kind::Rate && fixed == format
+        };
+        let part = experiment.parts.iter_mut().find(measures);
+        let Some(rates) = part.and_then(|part| part.factors.iter_mut().find(|f| f.name == "rate_sps")) else {
+            continue;
+        };
+        for levels in [&mut rates.full, &mut rates.quick] {
+            if !levels.contains(&level) {
+                levels.push(level.clone());
+                levels.sort_by(|a, b| a.as_f64().unwrap_or(0.0).total_cmp(&b.as_f64().unwrap_or(0.0)));
+            }
+        }
+    }
+    experiment.needs = needs;
+    experiment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Depth, named};
+
+    #[test]
+    fn what_is_left_out_is_what_is_usual() {
+        let need: Need = "n200:25M".parse().unwrap();
+        assert_eq!(need, Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 });
+        assert_eq!(need.to_string(), "N200 25 + 25 MS/s sc16");
+        let fast: Need = "N200:50e6:rx".parse().unwrap();
+        assert_eq!((fast.mode, fast.format), (Mode::Rx, Format::Sc8));
+        assert_eq!("n200:5M:tx:sc8".parse::<Need>().unwrap().format, Format::Sc8);
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_what_would_be_right() {
+        let why = |text: &str| text.parse::<Need>().unwrap_err().why;
+        assert_eq!(why("n200"), "MODEL:RATE, such as n200:25M");
+        assert!(why("n200:22M").ends_with("20e6 (100 MHz / 5), 25e6 (100 MHz / 4)"));
+        assert!(why("n300:25M").contains("did you mean \"n200\"?"));
+        assert!(why("n200:25M:both").contains("one of: rx, tx, duplex"));
+        assert!(why("n200:25M:rx:sc16:x").contains("at most"));
+    }
+
+    #[test]
+    fn a_needed_rate_is_measured_even_if_the_file_does_not_name_it() {
+        let check = Experiment::parse("check", named("check").unwrap()).unwrap();
+        let with = with_needs(check, vec!["n200:7.692M".parse().unwrap()]);
+        let rates: Vec<f64> = with
+            .points(Depth::Quick)
+            .iter()
+            .filter(|p| p.part_name == "sc16" && p.settings.word("mode") == "duplex")
+            .filter_map(|p| p.settings.number("rate_sps"))
+            .collect();
+        assert_eq!(rates, [1e6, 5e6, 1e8 / 13.0, 12.5e6, 25e6]);
+        assert_eq!(with.needs.len(), 1);
+    }
+}

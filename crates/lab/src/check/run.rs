@@ -1,0 +1,96 @@
+//! The check from beginning to end: what the doctor sees, the rounds, the outcome.
+
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use serde_json::json;
+use takt_base::Stop;
+
+use super::assemble::{AssembleError, assemble};
+use super::need::with_needs;
+use super::{DoctorFinding, Need, Outcome};
+use crate::execute::{ExecuteError, Order, execute};
+use crate::experiment::settings::Kind;
+use crate::experiment::{Depth, Experiment};
+use crate::run::{Event, Progress};
+use crate::store::Store;
+
+/// What a check is asked for.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    /// Where the store is.
+    pub runs: PathBuf,
+    /// The check as a file; [`named("check")`](crate::experiment::named) as a rule.
+    pub experiment: Experiment,
+    /// How much of it.
+    pub depth: Depth,
+    /// A radio that is there already, real or software; `None`: one is emulated.
+    pub addr: Option<Ipv4Addr>,
+    /// Rates that are needed, instead of those of the file.
+    pub needs: Vec<Need>,
+    /// Continue the newest unfinished check of the same kind.
+    pub resume: bool,
+    /// What the doctor saw.
+    pub doctor: Vec<DoctorFinding>,
+    /// The program to call as agent.
+    pub program: PathBuf,
+    /// Version of takt with its commit.
+    pub takt_version: String,
+}
+
+/// Why a check has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum CheckError {
+    /// The rounds can't be run.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// The records can't be read.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+}
+
+impl CheckError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            CheckError::Execute(error) => error.fix(),
+            CheckError::Assemble(AssembleError::Store(error)) => error.fix(),
+            CheckError::Assemble(AssembleError::File { .. }) => None,
+        }
+    }
+}
+
+/// Runs a check until it is done or `stop` is raised, and judges what there is.
+///
+/// # Errors
+/// The store can't be used, or the first round can't be run.
+pub fn run(
+    options: &CheckOptions,
+    tell: &mut dyn FnMut(&Event, &Progress),
+    stop: &Stop,
+) -> Result<Outcome, CheckError> {
+    let mut experiment = options.experiment.clone();
+    if !options.needs.is_empty() {
+        experiment = with_needs(experiment, options.needs.clone());
+    }
+    if options.addr.is_some() {
+        // A radio takes no datagram load: load goes only to a receiver that has agreed to it.
+        experiment.parts.retain(|part| part.kind != Kind::Udp);
+    }
+    let order = Order {
+        runs: options.runs.clone(),
+        experiment,
+        depth: options.depth,
+        addr: options.addr,
+        resume: options.resume,
+        options: if options.needs.is_empty() { json!({}) } else { json!({ "need": options.needs }) },
+        seen: json!({ "doctor": options.doctor }),
+        program: options.program.clone(),
+        takt_version: options.takt_version.clone(),
+    };
+    let ran = execute(&order, tell, stop)?;
+    let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
+    Ok(assemble(&store, &ran.run)?)
+}
