@@ -27,11 +27,13 @@ mod find;
 mod foreign;
 pub mod n200;
 mod net;
+mod probe;
 mod stream;
 mod tune;
 
 pub use error::RadioError;
 pub use find::{Found, FoundState, find};
 pub use net::{Net, Role, WallNet};
+pub use probe::{Probe, Rates, SideReport, Time, probe};
 pub use stream::{Burst, Received, RxEvent, RxStream, TxEvent, TxEventKind, TxStream};
 pub use tune::{LoOffset, TuneRequest, Tuned, lo_target_hz};

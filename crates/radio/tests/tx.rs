@@ -25,6 +25,6 @@ fn a_timed_burst_leaves_at_its_tick_and_is_acknowledged() {
     assert_eq!(event.kind, TxEventKind::BurstAck);
     assert_eq!(event.tick, start + Ticks(10_000 * 100));
     let played = recorder.0.lock().unwrap();
-    assert_eq!(played.iter().map(|(_, _, samples, _)| samples.len()).sum::<usize>(), 10_000);
+    assert_eq!(played.iter().map(|(_, _, samples)| samples.len()).sum::<usize>(), 10_000);
     let _ = Tick(0);
 }

@@ -133,9 +133,8 @@ impl BoardKind {
             (BoardKind::Wbx, _) => Some(Range::new(68.75e6, 2200e6, 0.0)),
             // The receive converter undersamples; the transmit one does not reach beyond its clock.
             (BoardKind::Basic, Side::Rx) => Some(Range::new(-250e6, 250e6, 0.0)),
-            (BoardKind::Lf, Side::Rx) => Some(Range::new(-30e6, 30e6, 0.0)),
             (BoardKind::Basic, Side::Tx) => Some(Range::new(-50e6, 50e6, 0.0)),
-            (BoardKind::Lf, Side::Tx) => Some(Range::new(-30e6, 30e6, 0.0)),
+            (BoardKind::Lf, _) => Some(Range::new(-30e6, 30e6, 0.0)),
             (BoardKind::Unknown, _) => None,
         }
     }

@@ -5,7 +5,8 @@
 //! missing behind a later one, either the command was lost or only its ack; the two look the same from here. Then:
 //!
 //! - if every command from the missing one on may be repeated (it sets a value, or is a peek), all of them are sent
-//!   again, in order: the registers end up as if nothing had happened;
+//!   again, in order: the registers end up as if nothing had happened. A word for the serial bus goes to whatever slave
+//!   another register names, so that one is set again before it;
 //! - if one of them is a **trigger** that must act once (the time latch), nothing is repeated and the caller learns
 //!   [`RadioError::Unsure`]; it can look at what the trigger should have done.
 
@@ -26,12 +27,14 @@ use crate::{Net, RadioError};
 const WINDOW: usize = 63;
 /// How long an ack may take when nothing timed is in the way.
 const ACK_PATIENCE: Duration = Duration::from_millis(500);
-/// How often a run of commands is repeated before the radio counts as gone.
-const ROUNDS: u32 = 3;
+/// How often a command is repeated in vain before the radio counts as gone.
+const ROUNDS: u32 = 5;
 const PORT: PortIndex = PortIndex(0);
 
 struct Sent {
     command: FifoCommand,
+    /// What the serial bus' control register held when this was sent.
+    spi_control: u32,
     acked: bool,
 }
 
@@ -45,6 +48,8 @@ pub(super) struct Fifo {
     time: Option<Tick>,
     /// Until when a timed command may hold back acks.
     blocked_until: MonoNs,
+    /// What the serial bus' control register was last set to.
+    spi_control: u32,
     /// Commands from the oldest without ack on.
     journal: VecDeque<Sent>,
     repeats: u64,
@@ -61,6 +66,7 @@ impl Fifo {
             sequence: 0,
             time: None,
             blocked_until: MonoNs(0),
+            spi_control: 0,
             journal: VecDeque::with_capacity(WINDOW),
             repeats: 0,
         };
@@ -124,10 +130,17 @@ impl Fifo {
                 self.collect(Wait::Until(until))?;
             }
         }
+        self.dispatch(self.time.map(|tick| tick.0), action)
+    }
+
+    fn dispatch(&mut self, tick: Option<u64>, action: FifoAction) -> Result<u16, RadioError> {
+        if let FifoAction::Poke { register: settings::SPI_CONTROL, data } = action {
+            self.spi_control = data;
+        }
         self.sequence = self.sequence.wrapping_add(1);
-        let command = FifoCommand { sequence: self.sequence, tick: self.time.map(|tick| tick.0), action };
+        let command = FifoCommand { sequence: self.sequence, tick, action };
         self.send(|frame| command.write(frame))?;
-        self.journal.push_back(Sent { command, acked: false });
+        self.journal.push_back(Sent { command, spi_control: self.spi_control, acked: false });
         Ok(self.sequence)
     }
 
@@ -145,15 +158,17 @@ impl Fifo {
 
     /// Called when a later command has been acknowledged: mends what is missing before it.
     fn settle(&mut self) -> Result<(), RadioError> {
-        let mut rounds = 0;
-        while self.journal.iter().any(|sent| !sent.acked) {
-            if rounds == ROUNDS {
-                return Err(RadioError::Silent { addr: self.peer, what: "a register poke", tries: ROUNDS });
-            }
-            rounds += 1;
+        let mut in_vain = 0;
+        while !self.journal.is_empty() {
+            let before = self.journal.len();
             self.repeat_lost()?;
             let Some(last) = self.journal.back().map(|sent| sent.command.sequence) else { return Ok(()) };
             self.await_ack(last, self.patience())?;
+            // Each round brings at least the oldest command through, or was in vain.
+            in_vain = if self.journal.len() < before { 0 } else { in_vain + 1 };
+            if in_vain == ROUNDS {
+                return Err(RadioError::Silent { addr: self.peer, what: "a register poke", tries: ROUNDS });
+            }
         }
         Ok(())
     }
@@ -174,11 +189,14 @@ impl Fifo {
             if matches!(lost.command.action, FifoAction::Peek { .. }) {
                 continue;
             }
-            self.sequence = self.sequence.wrapping_add(1);
-            let command = FifoCommand { sequence: self.sequence, ..lost.command };
             self.repeats += 1;
-            self.send(|frame| command.write(frame))?;
-            self.journal.push_back(Sent { command, acked: false });
+            let tick = lost.command.tick;
+            let to_bus = matches!(lost.command.action, FifoAction::Poke { register: settings::SPI_DATA, .. });
+            if to_bus && self.spi_control != lost.spi_control {
+                let (register, data) = (settings::SPI_CONTROL, lost.spi_control);
+                self.dispatch(tick, FifoAction::Poke { register, data })?;
+            }
+            self.dispatch(tick, lost.command.action)?;
         }
         Ok(())
     }

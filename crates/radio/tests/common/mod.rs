@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use takt_base::{Clock, Complex32, MonoNs, Tick};
 use takt_emulator::drive::sim::World;
+use takt_emulator::fault::Faulty;
 use takt_emulator::n200::{CLOCK, N200 as Device, N200Report, Options, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
@@ -64,27 +65,56 @@ pub fn is_samples(bytes: &[u8]) -> bool {
 
 /// A world with one N200 that hears `source`.
 pub fn world_with(options: Options, signals: Signals) -> Arc<SimNet> {
+    world_faulty(options, signals, &[])
+}
+
+/// The same with faults around the radio. Times of faults count from the beginning of the world.
+pub fn world_faulty(options: Options, signals: Signals, faults: &[&str]) -> Arc<SimNet> {
     let world = World::starting_at(START, LATENCY);
-    let device = Device::new(Options { born: Tick(BORN_TICK), ..options }, signals).expect("an N200");
-    world.add(ADDR, CLOCK, device);
-    Arc::new(SimNet { world, script: Arc::default() })
+    let net = SimNet { world, script: Arc::default() };
+    net.add(ADDR, options, signals, faults);
+    Arc::new(net)
+}
+
+/// Hears a ramp on both DSPs and plays to nobody.
+pub fn ramps() -> Signals {
+    Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) }
+}
+
+/// A world with one N200 that hears a ramp, and faults.
+pub fn faulty(faults: &[&str]) -> Arc<SimNet> {
+    world_faulty(Options::default(), ramps(), faults)
 }
 
 /// A world with one N200 as it comes, hearing a ramp.
 pub fn world() -> Arc<SimNet> {
-    world_with(
-        Options::default(),
-        Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) },
-    )
+    faulty(&[])
 }
 
 impl SimNet {
+    /// Puts another radio into the world.
+    pub fn add(&self, addr: IpAddr, options: Options, signals: Signals, faults: &[&str]) {
+        let device = Device::new(Options { born: Tick(BORN_TICK), ..options }, signals).expect("an N200");
+        let faults = faults.iter().map(|text| text.parse().expect("a fault")).collect();
+        self.world.add(addr, CLOCK, Faulty::new(device, faults, Tick(BORN_TICK), CLOCK));
+    }
+
+    /// Looks into the radio at `ADDR`.
+    pub fn device<R>(&self, look: impl FnOnce(&mut Faulty<Device>) -> R) -> R {
+        self.world.device(ADDR, look)
+    }
+
+    /// How often faults struck, all together.
+    pub fn injected(&self) -> u64 {
+        self.device(|device| device.injected().values().sum())
+    }
+
     pub fn radio(self: &Arc<Self>) -> N200 {
         N200::open(self.clone(), ADDR, &OpenOptions::default()).expect("a radio that opens")
     }
 
     pub fn report(&self) -> N200Report {
-        self.world.device(ADDR, |device: &mut Device| device.report())
+        self.device(|device| device.device().report())
     }
 
     pub fn now_ns(&self) -> u64 {
@@ -127,13 +157,16 @@ impl Source for Ramp {
     }
 }
 
+/// What a radio played: first tick, ticks a sample, samples.
+pub type Played = (Tick, u32, Vec<Complex32>);
+
 /// Keeps what it is played.
 #[derive(Clone, Default)]
-pub struct Recorder(pub Arc<Mutex<Vec<(Tick, u32, Vec<Complex32>, BurstEdges)>>>);
+pub struct Recorder(pub Arc<Mutex<Vec<Played>>>);
 
 impl Sink for Recorder {
-    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
-        self.0.lock().unwrap().push((first, step, samples.to_vec(), edges));
+    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], _edges: BurstEdges) {
+        self.0.lock().unwrap().push((first, step, samples.to_vec()));
     }
 }
 

@@ -1,0 +1,253 @@
+//! Every letter, one for one: what a fault injected into the radio looks like to a program.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::{Ramp, SimNet, faulty, ms};
+use num_complex::Complex;
+use takt_base::{Complex32, MonoNs, Tick, Ticks};
+use takt_radio::n200::{CLOCK, N200, RxOptions, RxStreamer, TxOptions, TxStreamer};
+use takt_radio::{Burst, RxEvent, TxEventKind, TxStream};
+
+const RATE: f64 = 1e6;
+const STEP: u64 = 100;
+const FULL: u64 = 363;
+
+/// A stream on DSP 0 that begins 20 ms from now.
+fn receiving(net: &Arc<SimNet>) -> (N200, RxStreamer, Tick) {
+    let mut radio = net.radio();
+    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).unwrap();
+    (radio, rx, start)
+}
+
+/// Receives until `samples` have come or been lost; checks that not one is unaccounted for or at the wrong time.
+fn hear(net: &SimNet, rx: &mut RxStreamer, start: Tick, samples: u64) -> Vec<RxEvent> {
+    let mut buffer = vec![Complex::<i16>::default(); 5000];
+    let (mut events, mut seen, mut next) = (Vec::new(), 0, start);
+    while seen < samples {
+        let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(1000))).unwrap();
+        assert!(received.samples > 0 || received.event.is_some(), "nothing came after {seen} samples");
+        assert_eq!(received.first, next, "after {events:?}");
+        for (i, sample) in buffer[..received.samples].iter().enumerate() {
+            let want = (Ramp::at(next.0 + i as u64 * STEP + common::BORN_TICK).re * 32768.0) as i16;
+            assert_eq!(sample.re, want, "sample {i} after {next}");
+        }
+        let lost = match received.event {
+            Some(RxEvent::Dropped { lost, .. } | RxEvent::Overflow { lost, .. }) => lost,
+            _ => 0,
+        };
+        seen += received.samples as u64 + lost;
+        next += Ticks((received.samples as u64 + lost) * STEP);
+        events.extend(received.event);
+    }
+    events
+}
+
+#[test]
+fn o_an_overflow_is_one_event_and_the_stream_goes_on_aligned() {
+    let net = faulty(&["overflow:rx,at=300ms,for=1ms"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    let events = hear(&net, &mut rx, start, 1_000_000);
+    let [RxEvent::Overflow { channel: 0, lost }] = events[..] else { panic!("{events:?}") };
+    // The radio had stopped for about as long as a restart is ahead.
+    assert!((1000..20_000).contains(&lost), "{lost}");
+    assert_eq!(net.report().rx[0].overflows, 1);
+    assert_eq!(rx.stats().overflows, 1);
+}
+
+#[test]
+fn o_each_of_many_overflows_is_told() {
+    let net = faulty(&["overflow:rx,every=200,for=1us"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    let events = hear(&net, &mut rx, start, 2_000_000);
+    assert!(events.len() > 10 && events.iter().all(|event| matches!(event, RxEvent::Overflow { .. })), "{events:?}");
+    let told = events.len() as u64;
+    let overflows = net.report().rx[0].overflows;
+    assert!(told == overflows || told + 1 == overflows, "{told} of {overflows}");
+}
+
+#[test]
+fn o_two_channels_are_restarted_at_the_same_tick() {
+    let net = faulty(&["overflow:rx1,at=300ms,for=1ms"]);
+    let mut radio = net.radio();
+    let mut rx = radio.rx_streamer(&RxOptions { channels: vec![0, 1], ..RxOptions::new(RATE) }).unwrap();
+    rx.start(None).unwrap();
+    let (mut a, mut b) = (vec![Complex::<i16>::default(); 5000], vec![Complex::<i16>::default(); 5000]);
+    let (mut events, mut next) = (Vec::new(), None);
+    for _ in 0..200 {
+        let received = rx.recv_integers(&mut [&mut a, &mut b], net.after(ms(1000))).unwrap();
+        assert_eq!(received.first, next.unwrap_or(received.first));
+        assert_eq!(a[..received.samples], b[..received.samples]);
+        let lost = match received.event {
+            Some(RxEvent::Overflow { lost, .. }) => lost,
+            _ => 0,
+        };
+        events.extend(received.event);
+        next = Some(received.first + Ticks((received.samples as u64 + lost) * STEP));
+    }
+    assert!(matches!(events[..], [RxEvent::Overflow { channel: 1, .. }]), "{events:?}");
+}
+
+#[test]
+fn o_a_burst_that_overflows_ends_where_it_should_have() {
+    let net = faulty(&["overflow:rx,at=300ms,for=1ms"]);
+    let mut radio = net.radio();
+    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    rx.burst(1_000_000, Some(start)).unwrap();
+    let events = hear(&net, &mut rx, start, 1_000_000);
+    assert!(matches!(events[..], [RxEvent::Overflow { .. }, RxEvent::EndOfBurst]), "{events:?}");
+}
+
+#[test]
+fn d_isolated_losses_are_as_many_events_of_one_datagram() {
+    let net = faulty(&["lose:rx,every=100"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    let events = hear(&net, &mut rx, start, 2000 * FULL);
+    assert!(events.iter().all(|e| *e == RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }), "{events:?}");
+    assert!((19..=20).contains(&events.len()), "{}", events.len());
+}
+
+#[test] // UHD sees nothing of a run of sixteen, and one of seventeen as one
+fn d_runs_of_losses_are_counted_exactly() {
+    for run in [2, 15, 16, 17, 32, 100] {
+        let net = faulty(&[&format!("lose:rx,at=50,run={run}")]);
+        let (_radio, mut rx, start) = receiving(&net);
+        let events = hear(&net, &mut rx, start, 400 * FULL);
+        assert_eq!(events, [RxEvent::Dropped { channel: 0, datagrams: run, lost: run * FULL }]);
+    }
+}
+
+#[test]
+fn d_damage_costs_the_damaged_datagram() {
+    for damage in ["header", "length"] {
+        let net = faulty(&[&format!("corrupt:rx,every=97,where={damage},limit=8")]);
+        let (_radio, mut rx, start) = receiving(&net);
+        let events = hear(&net, &mut rx, start, 1000 * FULL);
+        assert!(events.iter().all(|e| matches!(e, RxEvent::Dropped { datagrams: 1, .. })), "{damage}: {events:?}");
+        // A bit of the count or of the end-of-burst flag costs nothing; every other one costs the datagram.
+        assert!(events.len() <= 8 && (damage == "header" || events.len() == 8), "{damage}: {}", events.len());
+    }
+}
+
+#[test]
+fn l_a_late_command_is_one_event() {
+    let net = faulty(&[]);
+    let mut radio = net.radio();
+    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let now = radio.time().unwrap();
+    rx.start(Some(now - Ticks(1000))).unwrap();
+    let mut buffer = vec![Complex::<i16>::default(); 100];
+    let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(10))).unwrap();
+    assert!(matches!(received.event, Some(RxEvent::Late { .. })), "{received:?}");
+    assert_eq!(rx.recv_integers(&mut [&mut buffer], net.after(ms(10))).unwrap().event, None);
+}
+
+/// Keeps the radio supplied with a burst that starts 20 ms from now, until `until`.
+fn transmit(net: &SimNet, radio: &mut N200, tx: &mut TxStreamer, until: MonoNs) {
+    let samples = vec![Complex32::new(0.5, 0.0); 5000];
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    tx.send(&[&samples], Burst::at(start), net.after(ms(100))).unwrap();
+    while takt_base::Clock::now(net).0 < until.0 {
+        tx.send(&[&samples], Burst::GO_ON, net.after(ms(100))).unwrap();
+    }
+    tx.send(&[&samples], Burst::END, net.after(ms(1000))).unwrap();
+}
+
+/// All events until the last burst is acknowledged.
+fn events(net: &SimNet, tx: &mut TxStreamer) -> Vec<TxEventKind> {
+    let mut kinds = Vec::new();
+    while let Some(event) = tx.event(net.after(ms(600))).unwrap() {
+        kinds.push(event.kind);
+        if event.kind == TxEventKind::BurstAck {
+            break;
+        }
+    }
+    kinds
+}
+
+#[test]
+fn u_a_gap_between_samples_is_one_event_and_sending_goes_on() {
+    let net = faulty(&[]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let samples = vec![Complex32::new(0.5, 0.0); 5000];
+    for _ in 0..3 {
+        tx.send(&[&samples], Burst::GO_ON, net.after(ms(100))).unwrap();
+        net.world.run_for(ms(20));
+    }
+    tx.send(&[&samples], Burst::END, net.after(ms(100))).unwrap();
+    let kinds = events(&net, &mut tx);
+    use TxEventKind::{BurstAck, Underflow};
+    assert_eq!(kinds, [Underflow, Underflow, Underflow, BurstAck]);
+    assert_eq!(tx.stats().underflows, net.report().tx.underflows);
+}
+
+#[test]
+fn u_samples_with_a_time_stay_at_their_time_after_an_underflow() {
+    let net = faulty(&[]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let samples = vec![Complex32::new(0.5, 0.0); 5 * FULL as usize];
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    tx.send(&[&samples], Burst::at(start), net.after(ms(100))).unwrap();
+    net.world.run_for(ms(22));
+    // The first samples of the next call should have left by now; the rest leaves at its time.
+    let second = start + Ticks(5 * FULL * STEP);
+    tx.send(&[&samples], Burst::at(second).ending(), net.after(ms(100))).unwrap();
+    let kinds = events(&net, &mut tx);
+    assert_eq!(kinds.first(), Some(&TxEventKind::Underflow));
+    let late = kinds.iter().filter(|kind| **kind == TxEventKind::Late).count();
+    assert!((1..5).contains(&late), "{kinds:?}");
+    assert_eq!(kinds.last(), Some(&TxEventKind::BurstAck), "{kinds:?}");
+}
+
+#[test]
+fn s_a_lost_datagram_is_one_event() {
+    let net = faulty(&["lose:tx,every=100,limit=5"]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    transmit(&net, &mut radio, &mut tx, net.after(ms(400)));
+    let kinds = events(&net, &mut tx);
+    let errors = kinds.iter().filter(|kind| **kind == TxEventKind::SequenceError).count();
+    assert_eq!(errors, 5, "{kinds:?}");
+    assert_eq!(net.report().tx.sequence_errors, 5);
+}
+
+#[test]
+fn l_a_late_burst_is_told_with_its_tick() {
+    let net = faulty(&[]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let past = radio.time().unwrap();
+    net.world.run_for(ms(1));
+    let samples = vec![Complex32::new(0.5, 0.0); 100];
+    tx.send(&[&samples], Burst::at(past).ending(), net.after(ms(100))).unwrap();
+    let event = tx.event(net.after(ms(100))).unwrap().unwrap();
+    assert_eq!((event.kind, event.sequence), (TxEventKind::Late, 0));
+    assert!(event.tick >= past + CLOCK.ticks_in(ms(1)));
+}
+
+#[test]
+fn without_faults_there_is_no_letter() {
+    let net = faulty(&[]);
+    let (mut radio, mut rx, start) = receiving(&net);
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    transmit(&net, &mut radio, &mut tx, net.after(ms(300)));
+    assert_eq!(events(&net, &mut tx), [TxEventKind::BurstAck]);
+    assert_eq!(hear(&net, &mut rx, start, 300_000), []);
+}
+
+#[test]
+fn lost_flow_control_is_healed_by_the_next_report() {
+    let net = faulty(&["lose:flow,p=0.5,seed=3"]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(25e6)).unwrap();
+    transmit(&net, &mut radio, &mut tx, net.after(ms(200)));
+    let kinds = events(&net, &mut tx);
+    assert_eq!(kinds, [TxEventKind::BurstAck]);
+    assert!(net.injected() > 10);
+}
