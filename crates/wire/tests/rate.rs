@@ -1,31 +1,64 @@
-//! Rates, rate words and scale words against the figures of a host.
+//! Rates, rate words, scale words and what becomes of samples, against what UHD did.
 
-use takt_wire::n200::rate::{Direction, Factor, RateWord, device_gain};
-use takt_wire::sample::Format;
-
-/// factor, RX rate word, RX scale word, TX rate word, TX scale word; `docs/reference/n200.md`.
-const TABLE: [[u32; 5]; 11] = [
-    [2, 0x201, 0x1364E, 0x101, 0x1364E],
-    [4, 0x301, 0x1364E, 0x301, 0x1364E],
-    [5, 0x005, 0x1FC67, 0x005, 0x13DC0],
-    [8, 0x302, 0x1364E, 0x302, 0x1364E],
-    [10, 0x105, 0x1FC67, 0x105, 0x13DC0],
-    [20, 0x305, 0x1FC67, 0x305, 0x13DC0],
-    [28, 0x307, 0x108AE, 0x307, 0x1CF31],
-    [50, 0x119, 0x1A07B, 0x119, 0x14560],
-    [52, 0x30D, 0x16403, 0x30D, 0x12142],
-    [100, 0x319, 0x1A07B, 0x319, 0x14560],
-    [512, 0x380, 0x1364E, 0x380, 0x1364E],
-];
+use num_complex::Complex32;
+use takt_wire::n200::rate::{Direction, Factor, device_gain};
+use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
 #[test]
-fn words_are_those_a_host_writes() {
-    for [factor, rx_rate, rx_scale, tx_rate, tx_scale] in TABLE {
-        let factor = Factor::new(factor).unwrap();
-        assert_eq!(factor.rate_word(Direction::Rx), RateWord(rx_rate), "{factor:?}");
-        assert_eq!(factor.rate_word(Direction::Tx), RateWord(tx_rate), "{factor:?}");
-        assert_eq!(factor.scaling(Direction::Rx, Format::Sc16).word, rx_scale, "{factor:?}");
-        assert_eq!(factor.scaling(Direction::Tx, Format::Sc16).word, tx_scale, "{factor:?}");
+fn all_words_of_all_factors_are_those_that_uhd_wrote() {
+    let lines = include_str!("captures/uhd-4.3-rates.txt").lines().filter(|line| !line.starts_with('#'));
+    let mut factors = 0;
+    for line in lines {
+        let (number, words) = line.split_once(' ').expect("a factor, then words");
+        let factor = Factor::new(number.parse().expect("decimal")).expect("a factor of UHD");
+        let words: Vec<u32> =
+            words.split(' ').map(|word| u32::from_str_radix(word, 16).expect("hexadecimal")).collect();
+        let scale = |direction, format| factor.scaling(direction, format).word;
+        let ours = [
+            factor.rate_word(Direction::Rx).0,
+            scale(Direction::Rx, Format::Sc16),
+            factor.rate_word(Direction::Tx).0,
+            scale(Direction::Tx, Format::Sc16),
+            scale(Direction::Rx, Format::Sc8),
+            scale(Direction::Tx, Format::Sc8),
+        ];
+        assert_eq!(words, ours, "{number}: {words:x?}, ours {ours:x?}");
+        factors += 1;
+    }
+    assert_eq!(factors, 255);
+}
+
+#[test]
+fn floats_and_integers_are_those_of_uhd_at_every_factor_and_format() {
+    let mut factors = 0;
+    for line in include_str!("captures/uhd-4.3-samples.txt").lines().filter(|line| !line.starts_with('#')) {
+        let values: Vec<f64> = line.split(' ').map(|value| value.parse().expect("a number")).collect();
+        let [number, sc16 @ .., _, _, _, _] = values.as_slice() else { panic!("{line}") };
+        let sc8 = &values[5..];
+        let factor = Factor::new(*number as u32).expect("a factor of UHD");
+        for (format, of_uhd) in [(Format::Sc16, sc16), (Format::Sc8, sc8)] {
+            let [sent_i, sent_q, received, float] = of_uhd else { panic!("{line}") };
+            let scale = |direction| factor.scaling(direction, format).host_factor as f32;
+            assert_eq!(sent(format, scale(Direction::Tx)), [*sent_i as i16, *sent_q as i16], "{format:?} {line}");
+            let ours = *received as f32 * scale(Direction::Rx);
+            assert!((f64::from(ours) / float - 1.0).abs() < 2e-7, "{format:?} {line}: {ours}");
+        }
+        factors += 1;
+    }
+    assert_eq!(factors, 255);
+}
+
+/// What our conversion sends for 0.45 - 0.3j.
+fn sent(format: Format, scale: f32) -> [i16; 2] {
+    let sample = [Complex32::new(0.45, -0.3)];
+    let mut wire = [0; 4];
+    match format {
+        Format::Sc16 => sc16::pack_f32(&sample, ByteOrder::Big, scale, &mut wire),
+        Format::Sc8 => sc8::pack_f32(&sample, scale, &mut wire),
+    };
+    match format {
+        Format::Sc16 => [i16::from_be_bytes([wire[0], wire[1]]), i16::from_be_bytes([wire[2], wire[3]])],
+        Format::Sc8 => [i16::from(wire[0] as i8), i16::from(wire[1] as i8)],
     }
 }
 
