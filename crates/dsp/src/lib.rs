@@ -6,17 +6,21 @@
 //!
 //! | for | use |
 //! | --- | --- |
-//! | a tone, a frequency shift | [`tone`], [`mix`], with the frequency as a [`Rotation`] |
-//! | noise | [`noise`] |
+//! | a tone, a frequency shift | [`tone()`], [`mix`], with the frequency as a [`Rotation`] |
+//! | noise | [`noise()`] |
 //! | a signal on another grid of ticks | [`Resampler`] |
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
+//! | files of samples | [`mod@file`] |
+//! | recordings with what is known of them | [`sigmf`] |
 mod dot;
 mod estimate;
+pub mod file;
 mod kernel;
 mod noise;
 mod phasor;
 mod resample;
 mod rotation;
+pub mod sigmf;
 mod simd;
 mod tone;
 
@@ -25,3 +29,8 @@ pub use noise::noise;
 pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 pub use rotation::Rotation;
 pub use tone::{mix, tone};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

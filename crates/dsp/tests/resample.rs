@@ -177,7 +177,7 @@ fn noisy(grid: Grid) -> impl FnMut(u64, &mut [Complex32]) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
     fn outputs_cut_anywhere_are_the_same(

@@ -1,0 +1,11 @@
+//! Files of samples and nothing else: what `rx_samples_to_file` writes and a `.sigmf-data` file holds.
+
+mod error;
+mod format;
+mod reader;
+mod writer;
+
+pub use error::FileError;
+pub use format::{FormatError, SampleFormat};
+pub use reader::SampleReader;
+pub use writer::{Existing, SampleWriter};

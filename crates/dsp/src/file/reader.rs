@@ -1,0 +1,120 @@
+//! Reads samples in the order of the file, or from any place in it.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use num_complex::Complex32;
+
+use super::{FileError, SampleFormat};
+
+/// Samples of a file, in bounded memory.
+///
+/// ```
+/// # fn main() -> Result<(), takt_dsp::file::FileError> {
+/// # let dir = tempfile::tempdir().unwrap();
+/// # let path = dir.path().join("two.sc16");
+/// # std::fs::write(&path, [0, 0x40, 0, 0, 0, 0xC0, 0, 0]).unwrap();
+/// use takt_base::Complex32;
+/// use takt_dsp::file::{SampleFormat, SampleReader};
+/// let mut file = SampleReader::open(&path, SampleFormat::Sc16)?;
+/// let mut block = [Complex32::default(); 1024];
+/// assert_eq!(file.read(&mut block)?, 2);
+/// assert_eq!(block[1], Complex32::new(-0.5, 0.0));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SampleReader {
+    path: PathBuf,
+    file: File,
+    format: SampleFormat,
+    samples: u64,
+    next: u64,
+    buffer: Vec<u8>,
+}
+
+impl SampleReader {
+    /// Opens a file.
+    ///
+    /// # Errors
+    /// If it cannot be opened, is no ordinary file, or ends within a sample.
+    pub fn open(path: &Path, format: SampleFormat) -> Result<SampleReader, FileError> {
+        let file = File::open(path).map_err(FileError::io("opening", path))?;
+        let about = file.metadata().map_err(FileError::io("examining", path))?;
+        if !about.is_file() {
+            return Err(FileError::Unexpected {
+                path: path.to_owned(),
+                place: "it".to_owned(),
+                found: if about.is_dir() { "a directory" } else { "a device or a pipe" }.to_owned(),
+                expected: "a file of samples".to_owned(),
+                fix: "name the file itself".to_owned(),
+            });
+        }
+        let (bytes, sample_bytes) = (about.len(), format.sample_bytes() as u64);
+        if bytes % sample_bytes != 0 {
+            return Err(FileError::PartialSample { path: path.to_owned(), bytes, sample_bytes });
+        }
+        Ok(SampleReader {
+            path: path.to_owned(),
+            file,
+            format,
+            samples: bytes / sample_bytes,
+            next: 0,
+            buffer: vec![0; BUFFER_BYTES],
+        })
+    }
+
+    /// How many samples there were when it was opened.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// How they lie there.
+    #[must_use]
+    pub fn format(&self) -> SampleFormat {
+        self.format
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The sample that the next [`read`](SampleReader::read) begins with.
+    #[must_use]
+    pub fn position(&self) -> u64 {
+        self.next
+    }
+
+    /// Goes to a sample; beyond the end there is nothing to read.
+    ///
+    /// # Errors
+    /// If the system refuses.
+    pub fn seek(&mut self, sample: u64) -> Result<(), FileError> {
+        let at = sample.min(self.samples);
+        let byte = SeekFrom::Start(at * self.format.sample_bytes() as u64);
+        self.file.seek(byte).map_err(FileError::io("seeking in", &self.path))?;
+        self.next = at;
+        Ok(())
+    }
+
+    /// Reads the next samples: as many as fit, fewer only at the end, where it answers 0.
+    ///
+    /// # Errors
+    /// If the system refuses, or the file has become shorter since it was opened.
+    pub fn read(&mut self, out: &mut [Complex32]) -> Result<usize, FileError> {
+        let count = (out.len() as u64).min(self.samples - self.next) as usize;
+        for out in out[..count].chunks_mut(BUFFER_BYTES / self.format.sample_bytes()) {
+            let bytes = &mut self.buffer[..out.len() * self.format.sample_bytes()];
+            self.file.read_exact(bytes).map_err(FileError::io("reading", &self.path))?;
+            self.format.decode(bytes, out);
+            self.next += out.len() as u64;
+        }
+        Ok(count)
+    }
+}
+
+const BUFFER_BYTES: usize = 1 << 16;

@@ -1,0 +1,72 @@
+//! SigMF recordings: samples in `NAME.sigmf-data`, what they are in `NAME.sigmf-meta`.
+//!
+//! Written after the specification, <https://sigmf.org> (1.2). What takt does not know is kept as it was read: fields,
+//! annotations, other people's namespaces.
+//!
+//! A [`Writer`] keeps a recording readable at any instant. Samples go to the data file first; then the metadata is written
+//! beside the old, brought to disk, and renamed over it. So a killed process leaves metadata that describe samples that
+//! are there; what is later than the last [`Writer::checkpoint`] may lack its captures.
+//!
+//! ```
+//! # fn main() -> Result<(), takt_dsp::file::FileError> {
+//! # let dir = tempfile::tempdir().unwrap();
+//! # let path = dir.path().join("tone");
+//! use takt_base::Complex32;
+//! use takt_dsp::file::{Existing, SampleFormat};
+//! use takt_dsp::sigmf::{Capture, Global, Reader, Writer};
+//!
+//! let mut global = Global::new(SampleFormat::Sc16);
+//! global.sample_rate_sps = Some(1e6);
+//! let mut out = Writer::create(&path, global, Existing::Keep)?;
+//! out.begin_capture(Capture { frequency_hz: Some(900e6), ..Capture::default() });
+//! out.write(&[Complex32::new(0.5, 0.0); 100])?;
+//! out.finish()?;
+//!
+//! let recording = Reader::open(&path)?;
+//! assert_eq!(recording.samples(), 100);
+//! assert_eq!(recording.metadata().captures[0].frequency_hz, Some(900e6));
+//! # Ok(())
+//! # }
+//! ```
+
+mod metadata;
+mod parse;
+mod reader;
+mod utc;
+mod writer;
+
+pub use metadata::{Annotation, Capture, Global, Metadata};
+pub use reader::Reader;
+pub use utc::{utc_ns, utc_text};
+pub use writer::Writer;
+
+use std::path::{Path, PathBuf};
+
+/// The two files of a recording, however it is named: by either of them, or without an extension.
+fn files(path: &Path) -> (PathBuf, PathBuf) {
+    let base = match path.extension().and_then(|extension| extension.to_str()) {
+        Some("sigmf-meta" | "sigmf-data") => path.with_extension(""),
+        _ => path.to_owned(),
+    };
+    let with = |extension: &str| {
+        // Appended, not replaced: `run.1` becomes `run.1.sigmf-meta`.
+        let mut name = base.clone().into_os_string();
+        name.push(extension);
+        PathBuf::from(name)
+    };
+    (with(".sigmf-meta"), with(".sigmf-data"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_recording_is_found_by_any_of_its_names() {
+        for name in ["/tmp/run.1", "/tmp/run.1.sigmf-meta", "/tmp/run.1.sigmf-data"] {
+            let (meta, data) = files(Path::new(name));
+            assert_eq!(meta, Path::new("/tmp/run.1.sigmf-meta"));
+            assert_eq!(data, Path::new("/tmp/run.1.sigmf-data"));
+        }
+    }
+}

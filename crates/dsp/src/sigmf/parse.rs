@@ -1,0 +1,217 @@
+//! From JSON to [`Metadata`], with a place for whatever is wrong.
+
+use std::path::Path;
+
+use serde_json::{Map, Value};
+
+use super::{Annotation, Capture, Global, Metadata};
+use crate::file::{FileError, SampleFormat};
+
+/// Reads a metadata document. `path` is only named in errors.
+pub(super) fn metadata(path: &Path, text: &[u8]) -> Result<Metadata, FileError> {
+    let document = serde_json::from_slice(text).map_err(|source| FileError::NotJson {
+        path: path.to_owned(),
+        line: source.line(),
+        column: source.column(),
+        source,
+    })?;
+    let mut top = Object::new(path, String::new(), document)?;
+    let global = global(top.required("global", "an object")?, path)?;
+    let captures = list(path, "captures", top.required("captures", "a list")?, capture)?;
+    let annotations =
+        list(path, "annotations", top.fields.remove("annotations").unwrap_or(Value::Array(vec![])), annotation)?;
+    let metadata = Metadata { global, captures, annotations, other: top.fields };
+    in_order(path, &metadata)?;
+    Ok(metadata)
+}
+
+fn global(value: Value, path: &Path) -> Result<Global, FileError> {
+    let mut object = Object::new(path, "/global".to_owned(), value)?;
+    for (name, only) in [("core:num_channels", Value::from(1)), ("core:metadata_only", Value::from(false))] {
+        if let Some(found) = object.fields.get(name).filter(|found| **found != only) {
+            return Err(object.wrong(
+                name,
+                found,
+                &only.to_string(),
+                "split the recording into one of a single channel",
+            ));
+        }
+    }
+    if let Some(found) = object.fields.get("core:dataset") {
+        let fix = "rename the data file to NAME.sigmf-data and take this field away";
+        return Err(object.wrong("core:dataset", found, "absent", fix));
+    }
+    let datatype = object.required("core:datatype", DATATYPES)?;
+    let format = datatype.as_str().and_then(|name| {
+        SampleFormat::ALL
+            .into_iter()
+            .find(|format| format.sigmf_name() == name || (name == "ci8_le" && *format == SampleFormat::Sc8))
+    });
+    let Some(format) = format else {
+        return Err(object.wrong("core:datatype", &datatype, DATATYPES, "convert the samples to ci16_le or cf32_le"));
+    };
+    let version = object.required("core:version", "a version such as 1.2.0")?;
+    let Some(version) = version.as_str().filter(|version| version.starts_with("1.") || version.starts_with("0."))
+    else {
+        return Err(object.wrong(
+            "core:version",
+            &version,
+            "a version such as 1.2.0",
+            "convert the recording to SigMF 1.2",
+        ));
+    };
+    Ok(Global {
+        format,
+        version: version.to_owned(),
+        sample_rate_sps: object.number(
+            "core:sample_rate",
+            |rate| rate > 0.0,
+            "a number of samples a second above 0",
+        )?,
+        hw: object.text("core:hw")?,
+        offset: object.count("core:offset")?.unwrap_or(0),
+        other: object.fields,
+    })
+}
+
+fn capture(mut object: Object<'_>) -> Result<Capture, FileError> {
+    if let Some(found) = object.fields.get("core:header_bytes").filter(|found| found.as_u64() != Some(0)) {
+        return Err(object.wrong("core:header_bytes", found, "0 or absent", "strip the headers from the data file"));
+    }
+    Ok(Capture {
+        sample_start: object.required_count("core:sample_start")?,
+        global_index: object.count("core:global_index")?,
+        frequency_hz: object.number("core:frequency", f64::is_finite, "a frequency in Hz")?,
+        datetime: object.text("core:datetime")?,
+        other: object.fields,
+    })
+}
+
+fn annotation(mut object: Object<'_>) -> Result<Annotation, FileError> {
+    Ok(Annotation {
+        sample_start: object.required_count("core:sample_start")?,
+        sample_count: object.count("core:sample_count")?,
+        other: object.fields,
+    })
+}
+
+/// Captures begin one after the other, none before the first sample.
+fn in_order(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
+    let mut earliest = metadata.global.offset;
+    for (index, capture) in metadata.captures.iter().enumerate() {
+        if capture.sample_start < earliest {
+            return Err(FileError::Unexpected {
+                path: path.to_owned(),
+                place: format!("/captures/{index}/core:sample_start"),
+                found: capture.sample_start.to_string(),
+                expected: format!("{earliest} or more"),
+                fix: "sort the captures by core:sample_start".to_owned(),
+            });
+        }
+        earliest = capture.sample_start;
+    }
+    Ok(())
+}
+
+fn list<'a, T>(
+    path: &'a Path,
+    name: &str,
+    value: Value,
+    item: impl Fn(Object<'a>) -> Result<T, FileError>,
+) -> Result<Vec<T>, FileError> {
+    match value {
+        Value::Array(items) => items
+            .into_iter()
+            .enumerate()
+            .map(|(index, value)| item(Object::new(path, format!("/{name}/{index}"), value)?))
+            .collect(),
+        other => Err(wrong(path, format!("/{name}"), &other, "a list", RESTORE)),
+    }
+}
+
+/// A JSON object on its way to being understood: what is taken out is known, what stays in `fields` is kept.
+struct Object<'a> {
+    path: &'a Path,
+    place: String,
+    fields: Map<String, Value>,
+}
+
+impl<'a> Object<'a> {
+    fn new(path: &'a Path, place: String, value: Value) -> Result<Object<'a>, FileError> {
+        match value {
+            Value::Object(fields) => Ok(Object { path, place, fields }),
+            other => {
+                Err(wrong(path, if place.is_empty() { "/".to_owned() } else { place }, &other, "an object", RESTORE))
+            }
+        }
+    }
+
+    fn wrong(&self, name: &str, found: &Value, expected: &str, fix: &str) -> FileError {
+        wrong(self.path, format!("{}/{name}", self.place), found, expected, fix)
+    }
+
+    fn required(&mut self, name: &str, expected: &str) -> Result<Value, FileError> {
+        match self.fields.remove(name) {
+            Some(value) => Ok(value),
+            None => Err(FileError::Unexpected {
+                path: self.path.to_owned(),
+                place: format!("{}/{name}", self.place),
+                found: "missing".to_owned(),
+                expected: expected.to_owned(),
+                fix: RESTORE.to_owned(),
+            }),
+        }
+    }
+
+    fn required_count(&mut self, name: &str) -> Result<u64, FileError> {
+        let value = self.required(name, COUNT)?;
+        value.as_u64().ok_or_else(|| self.wrong(name, &value, COUNT, CORRECT))
+    }
+
+    fn count(&mut self, name: &str) -> Result<Option<u64>, FileError> {
+        match self.fields.remove(name) {
+            None => Ok(None),
+            Some(value) => value.as_u64().map(Some).ok_or_else(|| self.wrong(name, &value, COUNT, CORRECT)),
+        }
+    }
+
+    fn text(&mut self, name: &str) -> Result<Option<String>, FileError> {
+        match self.fields.remove(name) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(name, &other, "text", CORRECT)),
+        }
+    }
+
+    fn number(&mut self, name: &str, legal: impl Fn(f64) -> bool, expected: &str) -> Result<Option<f64>, FileError> {
+        match self.fields.remove(name) {
+            None => Ok(None),
+            Some(value) => match value.as_f64().filter(|number| legal(*number)) {
+                Some(number) => Ok(Some(number)),
+                None => Err(self.wrong(name, &value, expected, CORRECT)),
+            },
+        }
+    }
+}
+
+fn wrong(path: &Path, place: String, found: &Value, expected: &str, fix: &str) -> FileError {
+    // Enough to recognise it by: a hostile file may hold megabytes here.
+    let mut text = found.to_string();
+    if let Some((cut, _)) = text.char_indices().nth(60) {
+        text.truncate(cut);
+        text.push_str("...");
+    }
+    FileError::Unexpected {
+        path: path.to_owned(),
+        place,
+        found: text,
+        expected: expected.to_owned(),
+        fix: fix.to_owned(),
+    }
+}
+
+const DATATYPES: &str = "ci16_le, ci8 or cf32_le";
+const COUNT: &str = "a whole number from 0";
+const RESTORE: &str =
+    "use a recording that follows the SigMF specification; this file may be cut off or of another kind";
+const CORRECT: &str = "correct the field";

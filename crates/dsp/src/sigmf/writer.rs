@@ -1,0 +1,123 @@
+//! Makes a recording that is readable whenever the process may end.
+
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use num_complex::Complex32;
+
+use super::{Annotation, Capture, Global, Metadata, files};
+use crate::file::{Existing, FileError, SampleWriter};
+
+/// A recording being written.
+///
+/// Ends with [`finish`](Writer::finish); dropped without it, the recording stands as the last
+/// [`checkpoint`](Writer::checkpoint) described it.
+#[derive(Debug)]
+pub struct Writer {
+    meta: PathBuf,
+    metadata: Metadata,
+    data: SampleWriter,
+}
+
+impl Writer {
+    /// Creates both files. The name is taken as [`Reader::open`](super::Reader::open) takes it.
+    ///
+    /// # Errors
+    /// If the system refuses, or either file is there and shall be kept.
+    pub fn create(path: &Path, global: Global, existing: Existing) -> Result<Writer, FileError> {
+        let (meta, data) = files(path);
+        if meta.exists() {
+            match existing {
+                Existing::Keep => return Err(FileError::Exists { path: meta }),
+                // Before the data go: old metadata must never describe new samples.
+                Existing::Replace => std::fs::remove_file(&meta).map_err(FileError::io("replacing", &meta))?,
+            }
+        }
+        let data = SampleWriter::create(&data, global.format, existing)?;
+        let captures = vec![Capture { sample_start: global.offset, ..Capture::default() }];
+        let metadata = Metadata { global, captures, annotations: vec![], other: serde_json::Map::new() };
+        let mut writer = Writer { meta, metadata, data };
+        writer.checkpoint()?;
+        Ok(writer)
+    }
+
+    /// What follows is a new run of samples. A run without samples is replaced by its successor. `sample_start` is set
+    /// here.
+    pub fn begin_capture(&mut self, capture: Capture) {
+        let sample_start = self.metadata.global.offset + self.data.samples();
+        self.metadata.captures.retain(|earlier| earlier.sample_start < sample_start);
+        self.metadata.captures.push(Capture { sample_start, ..capture });
+    }
+
+    /// Adds a remark. Remarks are kept in the order of their first samples.
+    pub fn annotate(&mut self, annotation: Annotation) {
+        let place = self.metadata.annotations.partition_point(|other| other.sample_start <= annotation.sample_start);
+        self.metadata.annotations.insert(place, annotation);
+    }
+
+    /// Appends samples to the data file.
+    ///
+    /// # Errors
+    /// If the system refuses; what was written before stays readable.
+    pub fn write(&mut self, samples: &[Complex32]) -> Result<(), FileError> {
+        self.data.write(samples)
+    }
+
+    /// Brings the samples to disk, then the metadata that describe them. Waits for the disk: call it now and then.
+    ///
+    /// # Errors
+    /// If the system refuses; then the metadata of the checkpoint before hold.
+    pub fn checkpoint(&mut self) -> Result<(), FileError> {
+        self.data.sync()?;
+        replace(&self.meta, &self.metadata)
+    }
+
+    /// The last checkpoint. Answers what the recording says of itself.
+    ///
+    /// # Errors
+    /// As [`checkpoint`](Writer::checkpoint).
+    pub fn finish(mut self) -> Result<Metadata, FileError> {
+        self.checkpoint()?;
+        Ok(self.metadata)
+    }
+
+    /// Samples written.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.data.samples()
+    }
+
+    /// Of these, how many were beyond full scale.
+    #[must_use]
+    pub fn clipped(&self) -> u64 {
+        self.data.clipped()
+    }
+
+    /// What the recording will say of itself.
+    #[must_use]
+    pub fn metadata(&self) -> &Metadata {
+        &self.metadata
+    }
+}
+
+/// Writes a file beside the old one and renames it over: whoever looks sees one or the other, whole.
+fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
+    let mut temporary = path.to_owned().into_os_string();
+    temporary.push(".tmp");
+    let temporary = PathBuf::from(temporary);
+    let mut text = serde_json::to_string_pretty(&metadata.to_json())
+        .map_err(|e| FileError::io("describing", path)(e.into()))?
+        .into_bytes();
+    text.push(b'\n');
+    let write = || {
+        let mut file = File::create(&temporary)?;
+        file.write_all(&text)?;
+        file.sync_all()?;
+        std::fs::rename(&temporary, path)?;
+        // The name is in the directory, which has to reach the disk as well.
+        let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        File::open(directory)?.sync_all()
+    };
+    write().map_err(FileError::io("writing", path))
+}

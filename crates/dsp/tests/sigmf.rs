@@ -1,0 +1,326 @@
+//! Recordings: what is written is read, what is wrong is named, what is killed stays readable.
+
+#![allow(clippy::print_stderr)] // a skipped test says so
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use serde_json::{Map, Value, json};
+use takt_base::Complex32;
+use takt_dsp::file::{Existing, FileError, SampleFormat};
+use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer, utc_text};
+
+fn meta(path: &Path) -> std::path::PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(".sigmf-meta");
+    name.into()
+}
+
+fn data(path: &Path) -> std::path::PathBuf {
+    let mut name = path.to_owned().into_os_string();
+    name.push(".sigmf-data");
+    name.into()
+}
+
+fn read_all(reader: &mut Reader) -> Vec<Complex32> {
+    let mut all = vec![];
+    let mut block = [Complex32::default(); 777];
+    loop {
+        let n = reader.read(&mut block).unwrap();
+        if n == 0 {
+            return all;
+        }
+        all.extend_from_slice(&block[..n]);
+    }
+}
+
+/// Fields that are none of ours, of every JSON type.
+fn foreign() -> impl Strategy<Value = Map<String, Value>> {
+    let value = prop_oneof![
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        (-1e300f64..1e300).prop_map(Value::from),
+        ".{0,12}".prop_map(Value::from),
+        Just(Value::Null),
+        Just(json!({ "nested": [1, { "deep": "ü" }] })),
+    ];
+    prop::collection::btree_map("other:[a-z]{1,6}", value, 0..4).prop_map(|fields| fields.into_iter().collect())
+}
+
+fn annotation() -> impl Strategy<Value = Annotation> {
+    (any::<u64>(), proptest::option::of(any::<u64>()), foreign())
+        .prop_map(|(sample_start, sample_count, other)| Annotation { sample_start, sample_count, other })
+}
+
+fn capture() -> impl Strategy<Value = Capture> {
+    (any::<Option<u64>>(), proptest::option::of(-1e12f64..1e12), proptest::option::of(any::<u64>()), foreign())
+        .prop_map(|(global_index, frequency_hz, time, other)| Capture {
+            sample_start: 0,
+            global_index,
+            frequency_hz,
+            datetime: time.map(utc_text),
+            other,
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(48) })]
+
+    #[test]
+    fn a_recording_is_read_as_it_was_written(
+        format in prop::sample::select(SampleFormat::ALL.to_vec()),
+        rate in proptest::option::of(1e-3f64..1e12), hw in proptest::option::of(".{0,20}"), offset in 0u64..1 << 40, other in foreign(),
+        runs in prop::collection::vec((capture(), prop::collection::vec((-128i8..=127, -128i8..=127), 0..500)), 0..5),
+        remarks in prop::collection::vec(annotation(), 0..4),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("r.1");
+        let global = Global { sample_rate_sps: rate, hw, offset, other, ..Global::new(format) };
+        let mut writer = Writer::create(&path, global.clone(), Existing::Keep).unwrap();
+        let mut sent = vec![];
+        for (capture, samples) in runs {
+            // Values that all three formats hold exactly.
+            let samples: Vec<_> = samples.iter().map(|(i, q)| Complex32::new(f32::from(*i), f32::from(*q)).scale(1.0 / 128.0)).collect();
+            writer.begin_capture(capture);
+            writer.write(&samples).unwrap();
+            sent.extend(samples);
+        }
+        remarks.into_iter().for_each(|remark| writer.annotate(remark));
+        let written = writer.finish().unwrap();
+        let mut reader = Reader::open(&path).unwrap();
+        prop_assert_eq!(reader.metadata(), &written);
+        prop_assert_eq!(&reader.metadata().global, &global);
+        prop_assert_eq!(reader.samples(), sent.len() as u64);
+        prop_assert_eq!(read_all(&mut reader), sent);
+    }
+
+    #[test]
+    fn no_metadata_file_panics(text in prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..200),
+        // Almost right: one character of a good file changed, or the file cut off.
+        (0usize..400, any::<u8>()).prop_map(|(at, byte)| { let mut text = GOOD.as_bytes().to_vec(); let n = text.len(); text[at % n] = byte; text }),
+        (0usize..400).prop_map(|at| GOOD.as_bytes()[..at.min(GOOD.len())].to_vec()),
+    ]) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        std::fs::write(meta(&path), text).unwrap();
+        std::fs::write(data(&path), [0; 16]).unwrap();
+        if let Err(error) = Reader::open(&path) {
+            prop_assert!(!error.fix().is_empty());
+            prop_assert!(error.to_string().contains("x.sigmf-"), "{error}");
+        }
+    }
+}
+
+const GOOD: &str = r#"{"global": {"core:datatype": "ci16_le", "core:version": "1.0.0", "core:sample_rate": 1e6, "core:hw": "N200",
+  "core:extensions": [{"name": "x", "version": "1", "optional": true}]},
+ "captures": [{"core:sample_start": 0, "core:frequency": 9e8, "core:datetime": "2026-01-01T00:00:00Z"}, {"core:sample_start": 3}],
+ "annotations": [{"core:sample_start": 1, "core:sample_count": 2, "core:label": "burst"}]}"#;
+
+/// Opens `meta_text` beside `data_bytes` zeros; answers the error, its cause joined on, and its fix.
+fn refusal(meta_text: &str, data_bytes: usize) -> (String, String) {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    std::fs::write(meta(&path), meta_text).unwrap();
+    std::fs::write(data(&path), vec![0; data_bytes]).unwrap();
+    let error = Reader::open(&path).expect_err("must be refused");
+    let text = error.to_string().replace(&format!("{}/", dir.path().display()), "");
+    (text, error.fix().replace(&format!("{}/", dir.path().display()), ""))
+}
+
+#[test]
+fn a_good_recording_of_another_program_is_read_and_written_back_whole() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    std::fs::write(meta(&path), GOOD).unwrap();
+    std::fs::write(data(&path), [0; 16]).unwrap();
+    let reader = Reader::open(&path).unwrap();
+    assert_eq!(
+        reader.metadata().to_json(),
+        serde_json::from_str::<Value>(&GOOD.replace("1e6", "1000000").replace("9e8", "900000000")).unwrap()
+    );
+    assert_eq!(reader.capture_at(2).unwrap().frequency_hz, Some(9e8));
+    assert_eq!(reader.capture_at(3).unwrap().frequency_hz, None);
+}
+
+#[test]
+fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
+    let changed = |from: &str, to: &str| refusal(&GOOD.replace(from, to), 16).0;
+    let (text, fix) = refusal(&GOOD.replace("ci16_le", "rf64_be"), 16);
+    assert_eq!(text, r#"x.sigmf-meta: /global/core:datatype is "rf64_be", not ci16_le, ci8 or cf32_le"#);
+    assert_eq!(fix, "convert the samples to ci16_le or cf32_le");
+    assert_eq!(
+        changed("1e6", "\"fast\""),
+        r#"x.sigmf-meta: /global/core:sample_rate is "fast", not a number of samples a second above 0"#
+    );
+    assert_eq!(
+        changed("1e6", "-5"),
+        "x.sigmf-meta: /global/core:sample_rate is -5, not a number of samples a second above 0"
+    );
+    assert_eq!(
+        changed("\"core:sample_start\": 3", "\"x\": 3"),
+        "x.sigmf-meta: /captures/1/core:sample_start is missing, not a whole number from 0"
+    );
+    assert_eq!(
+        changed("\"core:sample_start\": 3", "\"core:sample_start\": 3.5"),
+        "x.sigmf-meta: /captures/1/core:sample_start is 3.5, not a whole number from 0"
+    );
+    assert_eq!(
+        changed("\"core:sample_start\": 0", "\"core:sample_start\": 4"),
+        "x.sigmf-meta: /captures/1/core:sample_start is 3, not 4 or more"
+    );
+    assert_eq!(
+        changed("\"core:hw\"", "\"core:num_channels\": 2, \"core:hw\""),
+        "x.sigmf-meta: /global/core:num_channels is 2, not 1"
+    );
+    assert_eq!(
+        changed("\"core:frequency\"", "\"core:header_bytes\": 8, \"core:frequency\""),
+        "x.sigmf-meta: /captures/0/core:header_bytes is 8, not 0 or absent"
+    );
+    assert_eq!(refusal("[]", 0).0, "x.sigmf-meta: / is [], not an object");
+    assert_eq!(refusal("{}", 0).0, "x.sigmf-meta: /global is missing, not an object");
+    assert_eq!(refusal(&GOOD[..100], 16).0, "x.sigmf-meta: not valid JSON at line 1, column 100");
+    let (text, fix) = refusal(GOOD, 8);
+    assert_eq!(text, "x.sigmf-meta: /captures/1/core:sample_start is 3, not within the 2 samples of x.sigmf-data");
+    assert_eq!(fix, "restore the whole data file, or take the later captures away");
+    let (text, fix) = refusal(GOOD, 18);
+    assert_eq!(text, "x.sigmf-data: 18 bytes end within a sample; samples of this format have 4 bytes");
+    assert_eq!(fix, "name the right format, or cut the piece off: truncate -s 16 x.sigmf-data");
+}
+
+#[test]
+fn a_huge_foreign_value_is_quoted_in_part() {
+    let (text, _) = refusal(&GOOD.replace("ci16_le", &"é".repeat(100_000)), 16);
+    assert!(text.len() < 300, "{}", text.len());
+}
+
+#[test]
+fn a_missing_file_says_what_is_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let error = Reader::open(&dir.path().join("no/such")).unwrap_err();
+    assert!(
+        matches!(&error, FileError::Io { action: "opening", path, .. } if path.ends_with("such.sigmf-meta")),
+        "{error}"
+    );
+    assert_eq!(error.fix(), format!("check the name; the directory {} exists", dir.path().display()));
+}
+
+#[test]
+fn an_existing_recording_is_kept_unless_it_shall_go() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    let mut first = Writer::create(&path, Global::new(SampleFormat::Sc8), Existing::Keep).unwrap();
+    first.write(&[Complex32::new(0.25, 0.0); 10]).unwrap();
+    first.finish().unwrap();
+    for name in [path.clone(), meta(&path), data(&path)] {
+        let error = Writer::create(&name, Global::new(SampleFormat::Fc32), Existing::Keep).unwrap_err();
+        assert!(matches!(error, FileError::Exists { .. }), "{error}");
+    }
+    assert_eq!(read_all(&mut Reader::open(&path).unwrap()), [Complex32::new(0.25, 0.0); 10]);
+    drop(Writer::create(&path, Global::new(SampleFormat::Fc32), Existing::Replace).unwrap());
+    assert_eq!(Reader::open(&path).unwrap().samples(), 0);
+}
+
+#[test]
+fn a_run_without_samples_leaves_no_capture() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("x");
+    let mut writer = Writer::create(&path, Global::new(SampleFormat::Sc16), Existing::Keep).unwrap();
+    for frequency in [1e6, 2e6, 3e6] {
+        writer.begin_capture(Capture { frequency_hz: Some(frequency), ..Capture::default() });
+    }
+    writer.write(&[Complex32::default(); 5]).unwrap();
+    assert_eq!(writer.finish().unwrap().captures, [Capture { frequency_hz: Some(3e6), ..Capture::default() }]);
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_what_was_written_stays() {
+    // A file system of its own, 1 MiB; needs the right to mount, so not everywhere.
+    let dir = tempfile::tempdir().unwrap();
+    const TEST: &str = "a_full_disk_is_an_error_and_what_was_written_stays";
+    let script = format!(r#"mount -t tmpfs -o size=1M none "$0" && exec "$1" --exact {TEST} --nocapture"#);
+    if std::env::var_os("TAKT_DSP_FULL_DISK").is_none() {
+        let inside = Command::new("unshare")
+            .args(["--user", "--map-root-user", "--mount", "sh", "-c", &script])
+            .arg(dir.path())
+            .arg(std::env::current_exe().unwrap())
+            .env("TAKT_DSP_FULL_DISK", dir.path())
+            .output();
+        match inside {
+            Ok(output) if output.status.success() => {}
+            Ok(output) if String::from_utf8_lossy(&output.stdout).contains("panicked") => {
+                panic!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
+            }
+            other => skip("a_full_disk", &format!("a mount namespace of our own ({other:?})")),
+        }
+        return;
+    }
+    let path = Path::new(&std::env::var_os("TAKT_DSP_FULL_DISK").unwrap()).join("x");
+    let mut writer = Writer::create(&path, Global::new(SampleFormat::Fc32), Existing::Keep).unwrap();
+    let error =
+        (0..1000).find_map(|_| writer.write(&[Complex32::new(0.5, 0.5); 1000]).err()).expect("the disk is full");
+    assert!(error.fix().starts_with("free space there"), "{error:?}");
+    let kept = writer.samples();
+    assert!(kept > 10_000);
+    let reader = Reader::open(&path).unwrap();
+    assert_eq!(reader.samples(), kept, "every whole sample and no more");
+}
+
+fn skip(test: &str, missing: &str) {
+    assert!(
+        std::env::var_os("TAKT_REQUIRE_PEERS").is_none_or(|v| v == "0"),
+        "{test}: {missing} is missing, and TAKT_REQUIRE_PEERS is set"
+    );
+    eprintln!("skipped {test}: {missing} is missing");
+}
+
+#[test]
+fn a_writer_killed_at_any_time_leaves_a_readable_recording() {
+    // This test starts itself as the writer, lets it get somewhere, and kills it.
+    if let Some(path) = std::env::var_os("TAKT_DSP_WRITE_UNTIL_KILLED") {
+        write_until_killed(Path::new(&path));
+    }
+    for round in 0..6u64 {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let mut child = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "a_writer_killed_at_any_time_leaves_a_readable_recording"])
+            .env("TAKT_DSP_WRITE_UNTIL_KILLED", &path)
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let enough = 40_000 * round + 4;
+        let patience = Instant::now() + Duration::from_secs(60);
+        while std::fs::metadata(data(&path)).map_or(0, |about| about.len()) < enough {
+            assert!(Instant::now() < patience, "the writer makes no headway");
+            std::thread::sleep(Duration::from_micros(200));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let mut reader = Reader::open(&path).unwrap();
+        let samples = read_all(&mut reader);
+        for capture in &reader.metadata().captures {
+            // The first sample of a run says which run it is.
+            if let Some(sample) = samples.get(capture.sample_start as usize) {
+                let run = capture.global_index.unwrap_or(0) / 10_000;
+                assert_eq!(sample.re, (run % 256) as f32 / 32768.0, "round {round}");
+            }
+        }
+        // And the next start works.
+        drop(Writer::create(&path, Global::new(SampleFormat::Sc16), Existing::Replace).unwrap());
+    }
+}
+
+fn write_until_killed(path: &Path) -> ! {
+    let mut writer = Writer::create(path, Global::new(SampleFormat::Sc16), Existing::Keep).unwrap();
+    for run in 0u64.. {
+        writer.begin_capture(Capture { global_index: Some(run * 10_000), ..Capture::default() });
+        for _ in 0..3 {
+            writer.write(&[Complex32::new((run % 256) as f32 / 32768.0, 0.0); 333]).unwrap();
+        }
+        writer.checkpoint().unwrap();
+    }
+    unreachable!("killed long before")
+}

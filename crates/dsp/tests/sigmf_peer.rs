@@ -1,0 +1,86 @@
+//! Recordings exchanged with the reference implementation, the `sigmf` package of `PyPI`.
+//!
+//! Uses the first Python that has it: `$TAKT_SIGMF_PYTHON`, `target/peers/python/bin/python3` of the checkout, `python3`.
+//! Without one the tests say so and pass, unless `TAKT_REQUIRE_PEERS` is set. To get one:
+//! `python3 -m venv target/peers/python && target/peers/python/bin/pip install sigmf`
+
+#![allow(clippy::print_stderr)] // a skipped test says so
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+use takt_base::Complex32;
+use takt_dsp::file::{Existing, SampleFormat};
+use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer, utc_ns, utc_text};
+
+fn python() -> Option<PathBuf> {
+    let named = std::env::var_os("TAKT_SIGMF_PYTHON").map(PathBuf::from);
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/peers/python/bin/python3");
+    let found = named.into_iter().chain([own, "python3".into()]).find(|python| {
+        Command::new(python).args(["-c", "import sigmf, numpy"]).output().is_ok_and(|output| output.status.success())
+    });
+    if found.is_none() {
+        let required = std::env::var_os("TAKT_REQUIRE_PEERS").is_some_and(|v| v != "0");
+        assert!(!required, "no Python with the sigmf package, and TAKT_REQUIRE_PEERS is set");
+        eprintln!("skipped: no Python with the sigmf package (see the head of {})", file!());
+    }
+    found
+}
+
+fn peer(python: &Path, action: &str, names: &[PathBuf]) -> Value {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sigmf_peer.py");
+    let output = Command::new(python).arg(script).arg(action).args(names).output().unwrap();
+    assert!(output.status.success(), "{action}: {}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn the_reference_implementation_reads_what_we_write() {
+    let Some(python) = python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let samples: Vec<_> = (-8..8).map(|k| Complex32::new(k as f32 / 8.0, -0.5)).collect();
+    let names: Vec<_> = SampleFormat::ALL.iter().map(|format| dir.path().join(format.name())).collect();
+    let instant = 1_795_000_000_123_456_789;
+    for (format, name) in SampleFormat::ALL.into_iter().zip(&names) {
+        let global = Global { sample_rate_sps: Some(25e6), hw: Some("N200".to_owned()), ..Global::new(format) };
+        let mut writer = Writer::create(name, global, Existing::Keep).unwrap();
+        let first = Capture { frequency_hz: Some(2.4e9), datetime: Some(utc_text(instant)), ..Capture::default() };
+        writer.begin_capture(first);
+        writer.write(&samples[..10]).unwrap();
+        writer.begin_capture(Capture { global_index: Some(5000), ..Capture::default() });
+        writer.write(&samples[10..]).unwrap();
+        let label = [("core:label".to_owned(), Value::from("here"))].into_iter().collect();
+        writer.annotate(Annotation { sample_start: 3, sample_count: Some(4), other: label });
+        writer.finish().unwrap();
+    }
+    let seen = peer(&python, "check", &names);
+    for (index, format) in SampleFormat::ALL.into_iter().enumerate() {
+        let seen = &seen[index];
+        let read: Vec<[f32; 2]> = serde_json::from_value(seen["samples"].clone()).unwrap();
+        let read: Vec<_> = read.into_iter().map(|[re, im]| Complex32::new(re, im)).collect();
+        assert_eq!(read, samples, "{format}");
+        assert_eq!((seen["sample_rate"].as_f64(), seen["hw"].as_str()), (Some(25e6), Some("N200")));
+        assert_eq!(seen["captures"][1]["core:global_index"], 5000);
+        assert_eq!(seen["captures"][0]["core:datetime"].as_str().and_then(utc_ns), Some(instant));
+        assert_eq!(seen["annotations"][0]["core:label"], "here");
+    }
+}
+
+#[test]
+fn we_read_what_the_reference_implementation_writes() {
+    let Some(python) = python() else { return };
+    let dir = tempfile::tempdir().unwrap();
+    let name = dir.path().join("theirs");
+    peer(&python, "write", std::slice::from_ref(&name));
+    let mut reader = Reader::open(&name).unwrap();
+    let mut samples = [Complex32::default(); 9];
+    assert_eq!(reader.read(&mut samples).unwrap(), 8);
+    assert_eq!(samples[7], Complex32::new(14.0, 15.0) / 32768.0);
+    let metadata = reader.metadata();
+    assert_eq!(metadata.global.sample_rate_sps, Some(48000.5));
+    assert_eq!(metadata.captures[1].frequency_hz, Some(916e6));
+    assert_eq!(metadata.captures[0].datetime.as_deref().and_then(utc_ns), Some(1_795_223_880_250_000_000));
+    assert_eq!((metadata.annotations[0].sample_start, metadata.annotations[0].sample_count), (2, Some(3)));
+    assert_eq!(metadata.annotations[0].other["core:freq_lower_edge"].as_f64(), Some(914.9e6));
+}
