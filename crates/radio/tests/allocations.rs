@@ -1,0 +1,75 @@
+//! While samples flow, streamers allocate nothing: neither when all is well, nor when datagrams are lost, damaged or
+//! doubled. Counted by the global allocator of this binary, on real sockets against a software radio.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use num_complex::Complex;
+use takt_base::{Clock, Complex32};
+use takt_emulator::emulate::{Emulator, Options};
+use takt_packet::EngineKind;
+use takt_radio::n200::{N200, OpenOptions, RxOptions, TxOptions};
+use takt_radio::{Burst, RxStream, TxStream, WallNet};
+
+thread_local! {
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The system's allocator, counting.
+struct Counting;
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+// SAFETY: every call is passed on unchanged; the count is a thread's own cell without destructor, so touching it
+// neither allocates nor fails.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promise about `layout` is passed on.
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: as above, and `ptr` came from `System`, as all of ours do.
+        unsafe { System.dealloc(ptr, layout) }
+    }
+}
+
+const ADDR: Ipv4Addr = Ipv4Addr::new(127, 0, 4, 9);
+
+#[test]
+fn streaming_allocates_nothing() {
+    let faults = ["lose:rx,every=50", "corrupt:rx,every=77,where=header", "duplicate:rx,every=90", "reorder:rx,every=110"];
+    let faults = faults.map(str::to_owned).into();
+    let emulator = Emulator::start(&Options { addrs: vec![ADDR], faults, ..Options::default() }).unwrap();
+    for engine in EngineKind::ALL {
+        let net = Arc::new(WallNet::new(engine));
+        let mut radio = N200::open(net.clone(), ADDR.into(), &OpenOptions::default()).unwrap();
+        let mut rx = radio.rx_streamer(&RxOptions { channels: vec![0, 1], ..RxOptions::new(1e6) }).unwrap();
+        let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
+        let (mut a, mut b) = (vec![Complex32::default(); 10_000], vec![Complex32::default(); 10_000]);
+        let (mut c, mut d) = (vec![Complex::<i16>::default(); 1000], vec![Complex::<i16>::default(); 1000]);
+        rx.start(None).unwrap();
+
+        let before = COUNT.get();
+        let mut samples = 0;
+        for _ in 0..60 {
+            let until = net.now() + Duration::from_millis(200);
+            samples += rx.recv(&mut [&mut a, &mut b], until).unwrap().samples;
+            samples += rx.recv_integers(&mut [&mut c, &mut d], until).unwrap().samples;
+            tx.send(&[&a], Burst::GO_ON, until).unwrap();
+            tx.send_integers(&c, Burst::END, until).unwrap();
+            while tx.event(net.now()).unwrap().is_some() {}
+        }
+        let allocations = COUNT.get() - before;
+        assert!(samples > 50_000, "{samples} samples with {engine}");
+        assert!(rx.stats().missing_datagrams > 0 && tx.stats().burst_acks > 0, "{:?} {:?}", rx.stats(), tx.stats());
+        assert_eq!(allocations, 0, "with {engine}");
+    }
+    emulator.stop().unwrap();
+}
