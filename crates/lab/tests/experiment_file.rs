@@ -37,11 +37,11 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
     assert_eq!(sweep.points(Depth::Full).len(), 6);
     let quick = sweep.points(Depth::Quick);
     assert_eq!(quick.len(), 2);
-    assert_eq!(quick[1].label(), "my-sweep mode=duplex rate_sps=25000000.0");
+    assert_eq!(quick[1].label(), "my-sweep mode=duplex rate_sps=25M");
     let settings = serde_json::to_value(&quick[1].settings).unwrap();
     let expected = json!({
         "environment": "native", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
-        "warm_up": "500ms", "mode": "duplex", "rate_sps": 25e6, "format": "sc16"
+        "policy": "normal", "warm_up": "500ms", "mode": "duplex", "rate_sps": 25e6, "format": "sc16"
     });
     assert_eq!(settings, expected);
 }

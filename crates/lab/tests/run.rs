@@ -22,7 +22,7 @@ lost_share_above = 0.05
 [rounds]
 count = { full = 4, quick = 1 }
 order = { seed = 3 }
-valid = { repeats_max = 1 }
+valid = { repeats_max = 1, repeats_share_max = 1.0 }
 "#;
 
 /// What the bench does in its n-th round at a rate.
@@ -149,6 +149,29 @@ fn an_emulator_that_is_always_late_is_given_up_after_the_repeats_and_never_count
         assert!(ran.unwrap().complete);
         assert_eq!(rounds.len(), 32, "each round and one repeat; none skipped as hopeless, since none counts");
         assert!(rounds.iter().all(|round| round.state == RoundState::EmulatorLate));
+    });
+}
+
+#[test]
+fn repeats_stay_a_small_part_of_the_run_but_for_what_is_needed() {
+    in_a_store(|store| {
+        let late = Conditions { emulator_late: 3, ..Conditions::default() };
+        let mut bench = Fake::new(move |_, _, _| Ok((0.0, late)));
+        let text = SWEEP.replace("repeats_share_max = 1.0", "repeats_share_max = 0.25, repeats_needed_max = 3");
+        let need = "[[need]]\nmodel = \"n200\"\nmode = \"rx\"\nrate_sps = 25e6\nformat = \"sc16\"\n";
+        let experiment = Experiment::parse("sweep", &(text + need)).unwrap();
+        let plan = RunPlan {
+            experiment: &experiment,
+            depth: Depth::Full,
+            options: Value::Null,
+            host: Value::Null,
+            takt_version: String::new(),
+            resume: false,
+        };
+        run(store, &plan, &mut bench, &mut |_, _| (), &Stop::new()).unwrap();
+        let of = |rate: f64| bench.ran.iter().filter(|&&ran| ran == rate).count();
+        assert_eq!(of(25e6), 4 * 4, "four blocks, each with its three repeats");
+        assert_eq!(of(1e6) + of(5e6) + of(10e6), 3 * 4 + 4, "and a quarter of sixteen for all others");
     });
 }
 

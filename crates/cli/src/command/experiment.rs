@@ -11,7 +11,7 @@ use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_lab::experiment::settings::{self, ALL, did_you_mean};
-use takt_lab::experiment::{Depth, Experiment, LIBRARY, named};
+use takt_lab::experiment::{Depth, Experiment, LIBRARY, named, plain};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
 use takt_lab::{Order, execute};
@@ -147,10 +147,7 @@ fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
 fn text(summary: &Summary) -> String {
     let mut text = String::new();
     for point in &summary.points {
-        let level = |(name, level): (&String, &serde_json::Value)| match level.as_str() {
-            Some(word) => format!("{name}={word}"),
-            None => format!("{name}={level}"),
-        };
+        let level = |(name, level): (&String, &serde_json::Value)| format!("{name}={}", plain(level));
         let factors: Vec<String> = point.factors.iter().map(level).collect();
         let _ = writeln!(text, "{}  {}  {} rounds count", point.part, factors.join(" "), point.rounds);
         for figure in &point.figures {

@@ -24,5 +24,5 @@ pub use outcome::{
     NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
     Setup, UdpPoint, UdpRound, Verdict,
 };
-pub use verdict::{judge, need_words};
 pub use run::{CheckError, CheckOptions, run};
+pub use verdict::{judge, need_words};

@@ -414,7 +414,7 @@ pub struct HighestClean {
     pub mode: Mode,
     /// Format on the wire.
     pub format: Format,
-    /// Highest rate below (and at) which every counted round of every rate was clean; `None` if not even the lowest.
+    /// Highest rate at and below which every round that counts was clean; `None` if not even the lowest judged one.
     pub rate_sps: Option<f64>,
     /// Rounds that count at that rate.
     pub counted: usize,
@@ -422,7 +422,7 @@ pub struct HighestClean {
     pub unclean_share_upper: f64,
     /// Lowest rate that was not clean, if any was measured.
     pub first_failing_sps: Option<f64>,
-    /// Whether a valid rate above was left out, or skipped.
+    /// Whether there is a rate above it, and below the first that failed, of which no round counts.
     pub open_above: bool,
     /// A core divided by the busiest thread's share of it at that rate: how much faster until a core is full.
     pub headroom: Option<Estimate>,

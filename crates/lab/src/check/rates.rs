@@ -80,18 +80,21 @@ pub fn highest(points: &[RatePoint]) -> Vec<HighestClean> {
 fn highest_of(points: &[RatePoint], mode: Mode, format: Format) -> HighestClean {
     let mut series: Vec<&RatePoint> = points.iter().filter(|p| (p.mode, p.format) == (mode, format)).collect();
     series.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
-    let holds = series.iter().take_while(|point| holds(point)).count();
-    let top = holds.checked_sub(1).and_then(|top| series.get(top));
-    let first_failing = series.iter().find(|point| point.clean < point.counted);
+    // Rates of which no round counts say nothing either way.
+    let judged: Vec<&RatePoint> = series.iter().copied().filter(|point| point.counted > 0).collect();
+    let top = judged.iter().take_while(|point| holds(point)).last().copied();
+    let first_failing = judged.iter().find(|point| !holds(point)).map(|point| point.rate_sps);
+    let above = |rate: f64| top.is_none_or(|top| rate > top.rate_sps) && first_failing.is_none_or(|first| rate < first);
+    let open_above = series.iter().any(|point| point.counted == 0 && point.skipped.is_none() && above(point.rate_sps));
     HighestClean {
         mode,
         format,
         rate_sps: top.map(|point| point.rate_sps),
         counted: top.map_or(0, |point| point.counted),
         unclean_share_upper: top.map_or(1.0, |point| point.unclean_share_upper),
-        first_failing_sps: first_failing.map(|point| point.rate_sps),
-        open_above: series.get(holds).is_some_and(|next| next.clean == next.counted),
-        headroom: top.and_then(|point| headroom(point)),
+        first_failing_sps: first_failing,
+        open_above,
+        headroom: top.and_then(headroom),
     }
 }
 
@@ -148,6 +151,9 @@ mod tests {
         let points = [point(Mode::Rx, 5e6, vec![round()]), point(Mode::Rx, 10e6, vec![emulator_late()])];
         let highest = &highest(&points)[0];
         assert_eq!((highest.rate_sps, highest.first_failing_sps, highest.open_above), (Some(5e6), None, true));
+        let lower = [point(Mode::Rx, 5e6, vec![emulator_late()]), point(Mode::Rx, 10e6, vec![round()])];
+        let highest = &super::highest(&lower)[0];
+        assert_eq!((highest.rate_sps, highest.open_above), (Some(10e6), false), "a lower one says nothing against it");
         let none = &super::highest(&[point(Mode::Rx, 1e6, vec![lossy()])])[0];
         assert_eq!((none.rate_sps, none.first_failing_sps, none.unclean_share_upper), (None, Some(1e6), 1.0));
     }

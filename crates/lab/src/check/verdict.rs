@@ -127,7 +127,8 @@ pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
         let mut text = format!("{what}: clean up to {} MS/s in {}", msps(rate), all_rounds(one.counted));
         text += &match (one.first_failing_sps, one.open_above) {
             (Some(failing), false) => format!(", not at {} MS/s", msps(failing)),
-            (_, true) => "; what lies above could not be judged".into(),
+            (Some(failing), true) => format!(", not at {} MS/s; between them none could be judged", msps(failing)),
+            (None, true) => "; what lies above could not be judged".into(),
             (None, false) => ", the highest rate measured".into(),
         };
         if let Some(headroom) = one.headroom {

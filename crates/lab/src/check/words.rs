@@ -1,19 +1,17 @@
 //! The sentences of an outcome: what it says, what it does not, what was left out.
 
-use serde_json::Value;
-
 use super::limit::{bytes_per_sample, percent};
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
 use super::{Need, Outcome, RadioSetup, UdpPoint, Verdict};
 use crate::experiment::settings::Kind;
-use crate::experiment::{Depth, Experiment};
+use crate::experiment::{Depth, Experiment, plain};
 
 /// What the figures say beside the answer itself.
 pub(super) fn says(verdict: &Verdict, udp: &[UdpPoint], needs: &[Need]) -> Vec<String> {
     let mut says = highest_words(verdict);
     says.extend(limit_words(verdict));
     says.extend(needs.first().and_then(|need| datagram_words(udp, need)));
-    says
+    says.iter().map(|words| sentence(words)).collect()
 }
 
 /// What a datagram costs against what the need asks of a core.
@@ -59,7 +57,14 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     if !outcome.complete {
         words.push("the run was interrupted: rounds are missing (--resume runs them)".into());
     }
-    words
+    words.iter().map(|words| sentence(words)).collect()
+}
+
+/// With a capital and a full stop.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", letters.as_str())
 }
 
 /// What a quick look leaves out, and what the setup did not allow.
@@ -69,28 +74,20 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
         words.push("datagram sizes: a radio takes no datagram load".into());
     }
     if depth == Depth::Full {
-        return words;
+        return words.iter().map(|words: &String| sentence(words)).collect();
     }
     if experiment.rounds.quick < experiment.rounds.full {
         let count = experiment.rounds.quick;
-        words.push(format!("{} of {} rounds of each point", experiment.rounds.full - count, experiment.rounds.full));
+        words.push(format!("{count} rounds of each point were planned, {} in a full run", experiment.rounds.full));
     }
     for part in experiment.parts.iter().filter(|part| !(without_udp && part.kind == Kind::Udp)) {
         for factor in &part.factors {
             let missing: Vec<String> =
-                factor.full.iter().filter(|level| !factor.quick.contains(level)).map(level).collect();
+                factor.full.iter().filter(|level| !factor.quick.contains(level)).map(plain).collect();
             if !missing.is_empty() {
-                words.push(format!("{}: {} {}", part.name, factor.name, missing.join(", ")));
+                words.push(format!("not run in part {}: {} {}", part.name, factor.name, missing.join(", ")));
             }
         }
     }
-    words
-}
-
-/// A level as people read it: rates in mega-samples a second.
-fn level(level: &Value) -> String {
-    match level.as_f64() {
-        Some(number) if number >= 1e5 => format!("{}M", msps(number)),
-        _ => level.as_str().map_or_else(|| level.to_string(), str::to_owned),
-    }
+    words.iter().map(|words| sentence(words)).collect()
 }

@@ -1,8 +1,10 @@
 //! The file: what it may say, read into an [`Experiment`] or refused as a whole.
 
 use serde::Deserialize;
+use serde_json::{Value, json};
 use toml::Spanned;
 
+use super::Point;
 use super::error::{Complaint, FileError};
 use super::node::Table;
 use super::part::{self, Part, RawPart};
@@ -64,13 +66,24 @@ pub struct Valid {
     pub steal_share_max: f64,
     /// Datagrams that the emulator may send later than its limit.
     pub emulator_late_max: u64,
-    /// How often a round that does not count is run again.
+    /// How often a round that does not count is run again at most.
     pub repeats_max: u32,
+    /// As many rounds are run again at most, as a share of the planned ones.
+    pub repeats_share_max: f64,
+    /// How often a round of a needed rate is run again at most; the share does not bind these.
+    pub repeats_needed_max: u32,
 }
 
 impl Default for Valid {
     fn default() -> Valid {
-        Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, emulator_late_max: 0, repeats_max: 1 }
+        Valid {
+            foreign_cpu_share_max: 0.05,
+            steal_share_max: 0.02,
+            emulator_late_max: 0,
+            repeats_max: 1,
+            repeats_share_max: 0.25,
+            repeats_needed_max: 4,
+        }
     }
 }
 
@@ -92,6 +105,18 @@ fn two() -> usize {
 }
 
 impl Experiment {
+    /// Whether a need is about this point.
+    #[must_use]
+    pub fn is_needed(&self, point: &Point) -> bool {
+        let is = |name: &str, value: Value| point.settings.all().get(name) == Some(&value);
+        self.needs.iter().any(|need| {
+            is("model", json!(need.model))
+                && is("mode", json!(need.mode))
+                && is("format", json!(need.format))
+                && is("rate_sps", json!(need.rate_sps))
+        })
+    }
+
     /// Reads and checks a file. `name` is its name without directory and `.toml`.
     ///
     /// # Errors

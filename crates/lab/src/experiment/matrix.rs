@@ -30,14 +30,21 @@ impl Point {
         PointRow { part: self.part_name.clone(), factors: self.factors.clone() }
     }
 
-    /// What it is, for a line of progress: `radio rate_sps=25000000 mode=duplex`.
+    /// What it is, for a line of progress: `sc16 mode=duplex rate_sps=25M`.
     #[must_use]
     pub fn label(&self) -> String {
-        let level = |(name, level): (&String, &Value)| match level {
-            Value::String(word) => format!(" {name}={word}"),
-            other => format!(" {name}={other}"),
-        };
+        let level = |(name, level): (&String, &Value)| format!(" {name}={}", plain(level));
         self.part_name.clone() + &self.factors.iter().map(level).collect::<String>()
+    }
+}
+
+/// A level as a person writes it: 25M rather than 25000000.0.
+#[must_use]
+pub fn plain(level: &Value) -> String {
+    match (level.as_str(), level.as_f64()) {
+        (Some(word), _) => word.to_owned(),
+        (None, Some(number)) if number >= 1e5 => format!("{}M", (number / 1e4).round() / 100.0),
+        _ => level.to_string(),
     }
 }
 

@@ -39,7 +39,7 @@ pub mod settings;
 pub use error::FileError;
 pub use file::{Experiment, Rounds, Stop, Study, Valid};
 pub use library::{LIBRARY, named};
-pub use matrix::Point;
+pub use matrix::{Point, plain};
 pub use order::blocks;
 pub use part::{Factor, Part};
 pub use quantity::{QUANTITIES, Quantity, quantities};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::plan::level;
-use crate::experiment::{Experiment, Point, Stop};
+use crate::experiment::{Experiment, Point, Stop, plain};
 
 /// What the latest counted round of each point lost.
 #[derive(Debug, Default)]
@@ -30,8 +30,10 @@ impl Losses {
             .collect();
         failed.sort_by(|a, b| a.0.total_cmp(&b.0));
         let enough = failed.get(..stop.levels)?;
-        let told: Vec<String> =
-            enough.iter().map(|(level, lost)| format!("{:.1} % at {}", lost * 100.0, plain(*level))).collect();
+        let told: Vec<String> = enough
+            .iter()
+            .map(|(level, lost)| format!("{:.1} % at {}", lost * 100.0, plain(&(*level).into())))
+            .collect();
         Some(format!("{} below it lost {}", stop.ascending, told.join(" and ")))
     }
 }
@@ -43,11 +45,6 @@ fn same_series(one: &Point, other: &Point, stop: &Stop) -> bool {
         factors
     };
     one.part == other.part && others(one) == others(other)
-}
-
-/// A level as a person writes it: 25M rather than 25000000.
-fn plain(level: f64) -> String {
-    if level >= 1e6 { format!("{}M", (level / 1e4).round() / 100.0) } else { level.to_string() }
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ mod tests {
 
     #[test]
     fn a_round_counts_if_nothing_else_went_on() {
-        let valid = Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, emulator_late_max: 0, repeats_max: 1 };
+        let valid = Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, ..Valid::default() };
         let quiet = Conditions { foreign_cpu_share: 0.05, steal_share: 0.02, ..Conditions::default() };
         assert_eq!(valid.judge(&quiet), (RoundState::Valid, None));
         let (state, why) = valid.judge(&Conditions { foreign_cpu_share: 0.2071, ..quiet });

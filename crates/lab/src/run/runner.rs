@@ -160,6 +160,8 @@ struct Sitting<'a> {
     settled: BTreeSet<(u32, u32)>,
     /// Attempts so far of those that have some.
     attempts: BTreeMap<(u32, u32), u32>,
+    /// Rounds that were granted another attempt, needed ones apart.
+    repeats: usize,
     losses: Losses,
     pace: Pace,
     /// Some round of this run could be run.
@@ -177,8 +179,8 @@ impl<'a> Sitting<'a> {
     ) -> Sitting<'a> {
         let order = order(plan.experiment, points, plan.experiment.round_count(plan.depth));
         let (settled, attempts) = (BTreeSet::new(), BTreeMap::new());
-        let (losses, pace, any_ran) = (Losses::default(), Pace::default(), false);
-        Sitting { store, plan, run, points, order, bench, tell, settled, attempts, losses, pace, any_ran }
+        let (repeats, losses, pace, any_ran) = (0, Losses::default(), Pace::default(), false);
+        Sitting { store, plan, run, points, order, bench, tell, settled, attempts, repeats, losses, pace, any_ran }
     }
 
     /// Takes up what earlier sittings left.
@@ -198,11 +200,28 @@ impl<'a> Sitting<'a> {
 
     /// Books an attempt that has ended.
     fn note(&mut self, place: (u32, u32), state: RoundState, attempt: u32) {
-        let last = attempt >= self.plan.experiment.rounds.valid.repeats_max;
-        if last || matches!(state, RoundState::Valid | RoundState::Skipped) {
+        let done = matches!(state, RoundState::Valid | RoundState::Skipped);
+        if done || !self.may_repeat(place.1, attempt) {
             self.settled.insert(place);
+        } else if !self.is_needed(place.1) {
+            self.repeats += 1;
         }
         self.attempts.insert(place, attempt + 1);
+    }
+
+    /// Whether a round that does not count is worth another attempt: always (within a bound) where a need is about it,
+    /// else as long as repeats are a small part of the run.
+    fn may_repeat(&self, point: u32, attempt: u32) -> bool {
+        let valid = &self.plan.experiment.rounds.valid;
+        if self.is_needed(point) {
+            return attempt < valid.repeats_needed_max;
+        }
+        let planned: usize = self.order.iter().map(Vec::len).sum();
+        attempt < valid.repeats_max && (self.repeats as f64) < planned as f64 * valid.repeats_share_max
+    }
+
+    fn is_needed(&self, point: u32) -> bool {
+        self.points.get(point as usize).is_some_and(|point| self.plan.experiment.is_needed(point))
     }
 
     /// `false` if stopped.
