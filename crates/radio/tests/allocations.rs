@@ -44,7 +44,8 @@ const ADDR: Ipv4Addr = Ipv4Addr::new(127, 0, 4, 9);
 
 #[test]
 fn streaming_allocates_nothing() {
-    let faults = ["lose:rx,every=50", "corrupt:rx,every=77,where=header", "duplicate:rx,every=90", "reorder:rx,every=110"];
+    let faults =
+        ["lose:rx,every=50", "corrupt:rx,every=77,where=header", "duplicate:rx,every=90", "reorder:rx,every=110"];
     let faults = faults.map(str::to_owned).into();
     let emulator = Emulator::start(&Options { addrs: vec![ADDR], faults, ..Options::default() }).unwrap();
     for engine in EngineKind::ALL {

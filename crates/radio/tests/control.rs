@@ -372,9 +372,7 @@ fn larger_datagrams_are_used_where_the_path_carries_them() {
     assert_eq!(rx.recv(&mut [&mut buffer], net.after(ms(100))).unwrap().samples, 5000);
     drop((rx, radio));
 
-    net.tamper(|_, port, bytes| {
-        if port == ports::CONTROL && bytes.len() > 1400 { Action::Lose } else { Action::Pass }
-    });
+    net.tamper(|_, port, bytes| if port == ports::CONTROL && bytes.len() > 1400 { Action::Lose } else { Action::Pass });
     let radio = open(&net).unwrap();
     assert_eq!(radio.frame_bytes(), FrameBytes { receive: 1400, send: 1400 });
 }

@@ -1,13 +1,56 @@
-//! `takt find`: to be written by its owner.
+//! `takt find`: discover radios.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use takt_packet::EngineKind;
+use takt_radio::{Found, FoundState, Net, WallNet, find};
 
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::radio_story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "Example:\n  takt find\n  takt find --addr 192.168.10.2\n\n\
+    Without --addr every network of this host is asked, loopback excepted; a radio on loopback is found by its address.\n\
+    Exit status: 0 something was found, 1 nothing was.")]
+pub struct Args {
+    /// Ask at this address only.
+    #[arg(long)]
+    addr: Option<IpAddr>,
+}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt find is not built yet").into())
+/// Finds and lists.
+pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
+    let found = find(&net, args.addr).map_err(|error| radio_story::tell("look for radios", error, ""))?;
+    output.result(&found, || text(&found, args.addr))?;
+    Ok(Answer::of(!found.is_empty()))
+}
+
+fn text(found: &[Found], addr: Option<IpAddr>) -> String {
+    if found.is_empty() {
+        let place = addr.map_or("on the networks of this host".to_owned(), |addr| format!("at {addr}"));
+        return format!("No radio answers {place}.");
+    }
+    let mut text = String::new();
+    for radio in found {
+        // Writing to a string cannot fail.
+        let _ = match &radio.identity {
+            Some(id) => write!(text, "{}  {} serial {}", radio.addr, id.model, id.serial)
+                .and_then(|()| if id.name.is_empty() { Ok(()) } else { write!(text, " name {}", id.name) })
+                .and_then(|()| write!(text, "  firmware {} FPGA {}  ", id.firmware, id.fpga)),
+            None => write!(text, "{}  ", radio.addr),
+        };
+        let _ = match &radio.state {
+            FoundState::Free => writeln!(text, "free"),
+            FoundState::InUse { owner, age_s } => {
+                writeln!(text, "in use by host {owner:#010x}, last sign {age_s:.1} s ago")
+            }
+            FoundState::Unsuitable { why } => writeln!(text, "can't be used: {why}"),
+        };
+    }
+    text
 }

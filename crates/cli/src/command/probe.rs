@@ -1,13 +1,108 @@
-//! `takt probe`: to be written by its owner.
+//! `takt probe`: describe a radio.
+
+use std::fmt::Write as _;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use takt_packet::EngineKind;
+use takt_radio::board::Range;
+use takt_radio::n200::{N200, OpenOptions};
+use takt_radio::{Probe, SideReport, WallNet, probe};
 
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::radio_story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "Example:\n  takt probe --addr 192.168.10.2")]
+pub struct Args {
+    /// The radio.
+    #[arg(long, default_value = "127.0.0.1")]
+    addr: IpAddr,
+    /// Take the radio even from another host that uses it.
+    #[arg(long)]
+    force: bool,
+}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt probe is not built yet").into())
+/// Opens, asks, closes.
+pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let tell = |error| radio_story::tell("open the radio", error, "");
+    let net = Arc::new(WallNet::new(EngineKind::Socket));
+    let options = OpenOptions { force: args.force, ..OpenOptions::default() };
+    let mut radio = N200::open(net, args.addr, &options).map_err(tell)?;
+    let description = probe(&mut radio).map_err(tell)?;
+    output.result(&description, || text(&description))?;
+    Ok(Answer::Yes)
+}
+
+fn text(probe: &Probe) -> String {
+    let id = &probe.identity;
+    let name = if id.name.is_empty() { String::new() } else { format!(" name {}", id.name) };
+    let mut text = format!("{}  {} serial {}{name}\n", probe.addr, id.model, id.serial);
+    let yes = |yes: bool| if yes { "locked" } else { "not locked" };
+    let clock_hz = f64::from(probe.rates.master_clock_hz);
+    let seconds = |ticks: u64| ticks as f64 / clock_hz;
+    let lines = [
+        ("versions", format!("firmware {}, FPGA {}", id.firmware, id.fpga)),
+        ("Ethernet", id.mac.clone()),
+        ("datagrams", format!("up to {} bytes received, {} sent", probe.frame_bytes.receive, probe.frame_bytes.send)),
+        (
+            "rates",
+            format!(
+                "{} from {} to {} MS/s, {} MHz divided by whole numbers",
+                probe.rates.count,
+                mega(probe.rates.lowest_sps),
+                mega(probe.rates.highest_sps),
+                mega(clock_hz)
+            ),
+        ),
+        (
+            "board",
+            format!("{} (receive {}, transmit {})", probe.board.name(), board(id.rx_board.id), board(id.tx_board.id)),
+        ),
+        ("receive", side(&probe.rx)),
+        ("transmit", side(&probe.tx)),
+        (
+            "clock",
+            format!(
+                "{:.9} s, at the last PPS {:.9} s; reference {}",
+                seconds(probe.time.now_ticks),
+                seconds(probe.time.last_pps_ticks),
+                yes(probe.reference_locked)
+            ),
+        ),
+        ("MIMO", if probe.mimo_link { "another radio is connected" } else { "nothing is connected" }.to_owned()),
+        ("GPSDO", gps(probe)),
+    ];
+    for (label, line) in lines {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "  {label:<10} {line}");
+    }
+    text
+}
+
+fn board(id: Option<u16>) -> String {
+    id.map_or("none".to_owned(), |id| format!("{id:#06x}"))
+}
+
+fn side(side: &SideReport) -> String {
+    let channels = if side.channels == 1 { "1 channel".to_owned() } else { format!("{} channels", side.channels) };
+    let frequency = side.frequency_hz.map(|Range { low, high, .. }| format!("{} to {} MHz", mega(low), mega(high)));
+    let gain = side.gain_db.map(|Range { low, high, step }| format!("gain {low} to {high} dB in steps of {step} dB"));
+    let antennas = (!side.antennas.is_empty()).then(|| format!("antennas {}", side.antennas.join(", ")));
+    let locked = side.lo_locked.map(|locked| format!("oscillator {}", if locked { "locked" } else { "not locked" }));
+    [Some(channels), frequency, gain, antennas, locked].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn gps(probe: &Probe) -> String {
+    let Some(gps) = &probe.gps else { return "none".to_owned() };
+    let locked = gps.locked.map_or("says nothing of satellites", |yes| if yes { "locked" } else { "not locked" });
+    let utc = gps.utc.as_deref().unwrap_or("no time");
+    format!("{}, {locked}, {utc}", gps.name)
+}
+
+fn mega(value: f64) -> String {
+    let text = format!("{:.6}", value / 1e6);
+    text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

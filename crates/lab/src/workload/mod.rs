@@ -11,4 +11,5 @@
 
 mod engine_name;
 pub mod rate;
+pub mod round_trip;
 pub mod udp;

@@ -41,6 +41,7 @@ pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
 pub use rx::{RxOptions, RxStats, RxStreamer};
+pub use time::ClockReading;
 pub use tx::{TxOptions, TxStats, TxStreamer};
 
 use self::anchor::Anchor;

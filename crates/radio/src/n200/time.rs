@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_base::Tick;
+use takt_base::{MonoNs, Tick};
 use takt_wire::n200::registers::{readback, settings};
 use takt_wire::n200::time;
 
@@ -14,7 +14,36 @@ const PPS_PATIENCE: Duration = Duration::from_millis(1500);
 /// How often a time that could not be read in one piece, or set for sure, is tried again.
 const TRIES: u32 = 3;
 
+/// The radio's clock and this host's at one instant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockReading {
+    /// On this host's clock.
+    pub host: MonoNs,
+    /// On the radio's.
+    pub tick: Tick,
+    /// The two may be apart by this much, either way: half of the time it took to ask.
+    pub uncertainty: Duration,
+}
+
 impl N200 {
+    /// Reads both clocks at one instant, as nearly as the path allows: the best of `tries` questions.
+    ///
+    /// # Errors
+    /// The radio does not answer.
+    pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
+        let mut best: Option<ClockReading> = None;
+        for _ in 0..tries.max(1) {
+            let asked = self.net.now();
+            let low = self.control.peek(readback::TIME_LOW)?;
+            let took = self.net.now() - asked;
+            let (host, uncertainty) = (asked + took / 2, took / 2);
+            if best.is_none_or(|best| uncertainty < best.uncertainty) {
+                best = Some(ClockReading { host, tick: self.anchor.complete(low, host), uncertainty });
+            }
+        }
+        best.ok_or(RadioError::Silent { addr: self.control.peer(), what: "its time", tries })
+    }
+
     /// The radio's time now.
     ///
     /// # Errors

@@ -212,6 +212,7 @@ impl RxStreamer {
         let mut ended = false;
         for (channel, lane) in self.lanes.iter_mut().enumerate() {
             sink.put(channel, filled, lane.payload(batch).get(..bytes).unwrap_or(&[]));
+            self.last_arrival = lane.arrived();
             ended |= lane.consume(take);
         }
         self.reached = self.reached.saturating_add(take * self.ticks_per_sample);
@@ -248,7 +249,7 @@ impl RxStreamer {
         let batch = self.engine.recv(wait)?;
         for (index, datagram) in batch.iter().enumerate() {
             if let Some(lane) = self.lanes.get_mut(usize::from(datagram.port.0)) {
-                lane.accept(index, datagram.bytes, datagram.truncated);
+                lane.accept(index, &datagram);
             }
         }
         let count = batch.len();

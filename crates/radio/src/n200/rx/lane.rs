@@ -5,7 +5,8 @@
 
 use std::collections::VecDeque;
 
-use takt_packet::RxBatch;
+use takt_base::MonoNs;
+use takt_packet::{Datagram, RxBatch};
 use takt_wire::n200::{RxEvent, RxHead, RxPacket};
 
 /// Blocks a lane can keep beyond the life of a batch: what one channel may be ahead of another.
@@ -50,6 +51,8 @@ struct Block {
     /// The 4-bit count.
     count: u8,
     end_of_burst: bool,
+    /// When the kernel received it, if the engine says.
+    arrived: Option<MonoNs>,
     /// Its time stamp has been judged, and is believed.
     believed: bool,
     place: Place,
@@ -145,15 +148,16 @@ impl Lane {
     }
 
     /// Takes in the datagram at `index` of the batch.
-    pub(super) fn accept(&mut self, index: usize, bytes: &[u8], truncated: bool) {
+    pub(super) fn accept(&mut self, index: usize, datagram: &Datagram<'_>) {
         self.tally.datagrams += 1;
-        let item = match RxPacket::parse(bytes) {
-            Ok(RxPacket::Data(data)) if data.head.stream_id == self.shape.stream_id && !truncated => {
+        let item = match RxPacket::parse(datagram.bytes) {
+            Ok(RxPacket::Data(data)) if data.head.stream_id == self.shape.stream_id && !datagram.truncated => {
                 let samples = data.samples().min(data.payload.len() / self.shape.sample_bytes) as u64;
                 let place = Place::Batch(index);
                 let head = data.head;
                 let (tick, count, end_of_burst) = (head.tick, head.count, head.end_of_burst);
-                Item::Block(Block { tick, samples, used: 0, count, end_of_burst, believed: false, place })
+                let arrived = datagram.arrived;
+                Item::Block(Block { tick, samples, used: 0, count, end_of_burst, arrived, believed: false, place })
             }
             Ok(RxPacket::Message(message)) if message.stream_id == self.shape.stream_id => {
                 Item::Message { tick: message.tick, event: message.event }
@@ -336,6 +340,14 @@ impl Lane {
         };
         let from = RxHead::BYTES + block.used * self.shape.sample_bytes;
         bytes.get(from..from + block.samples as usize * self.shape.sample_bytes).unwrap_or(&[])
+    }
+
+    /// When the kernel received the head block.
+    pub(super) fn arrived(&self) -> Option<MonoNs> {
+        match self.items.front() {
+            Some(Item::Block(block)) => block.arrived,
+            _ => None,
+        }
     }
 
     /// Takes `samples` off the head block, at most what it has. `true`: that was the end of it and of a burst.

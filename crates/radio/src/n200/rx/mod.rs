@@ -80,6 +80,7 @@ pub struct RxStreamer {
     /// An event that came together with another.
     pending: Option<RxEvent>,
     last_read: Option<MonoNs>,
+    last_arrival: Option<MonoNs>,
     batch_was_full: bool,
     tally: Tally,
 }
@@ -154,7 +155,7 @@ impl N200 {
         let config = Config {
             max_payload_bytes: self.frame_bytes.receive,
             recv_buffer_bytes: options.recv_buffer_bytes,
-            stamps: false,
+            stamps: options.stamps,
             batch: BATCH,
             ..Config::new(specs.collect())
         };
@@ -197,6 +198,7 @@ impl N200 {
             stopping: false,
             pending: None,
             last_read: None,
+            last_arrival: None,
             batch_was_full: false,
             tally: Tally::default(),
             engine,
@@ -331,6 +333,13 @@ impl RxStreamer {
     pub fn recv_integers(&mut self, out: &mut [&mut [Complex<i16>]], until: MonoNs) -> Result<Received, RadioError> {
         let format = self.format;
         self.receive(&mut Integers { out, format }, until)
+    }
+
+    /// When the kernel received the datagram that the last sample delivered was in; `None` without
+    /// [`RxOptions::stamps`].
+    #[must_use]
+    pub fn last_arrival(&self) -> Option<MonoNs> {
+        self.last_arrival
     }
 
     /// What one step of the integers is worth; depends on rate and format.
