@@ -16,10 +16,10 @@ pub trait Source: Send {
     }
 
     /// How many ticks beyond the last sample of a block must have happened before the source can fill it exactly (half a
-    /// resampling filter). May change whenever a sink takes samples; ask again at each deadline. The device sends the
-    /// packet that much later; its time stamps do not move.
-    fn lookahead(&self, step: u32) -> Ticks {
-        let _ = step;
+    /// resampling filter). The block begins at `first`, a sample every `step` ticks. May change whenever a sink takes
+    /// samples; ask again at each deadline. The device sends the packet that much later; its time stamps do not move.
+    fn lookahead(&self, first: Tick, step: u32) -> Ticks {
+        let _ = (first, step);
         Ticks(0)
     }
 

@@ -162,7 +162,7 @@ impl RxDsp {
             Item::Message { at, .. } => *at,
             // One too many behind it: it leaves with what its source knows by now.
             Item::Packet(packet) if self.engine.crowded() => packet.last(),
-            Item::Packet(packet) => packet.last() + self.source.lookahead(packet.step),
+            Item::Packet(packet) => packet.last() + self.source.lookahead(packet.first, packet.step),
         };
         Some(self.retry.unwrap_or(due).max(due))
     }
@@ -204,7 +204,7 @@ impl RxDsp {
                 Format::Sc8 => RxPacking::Sc8 { odd: packet.samples % 2 == 1 },
             },
         };
-        let due = packet.last() + self.source.lookahead(packet.step);
+        let due = packet.last() + self.source.lookahead(packet.first, packet.step);
         match out.send(due, self.port, to, &mut |frame| self.write_packet(&head, packet, around.front_end, frame)) {
             Sent::Taken => {
                 self.engine.pop();
