@@ -20,3 +20,7 @@ pub mod sample;
 mod words;
 
 pub use error::WireError;
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
