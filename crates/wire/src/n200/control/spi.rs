@@ -6,7 +6,7 @@ use crate::WireError;
 /// A serial-bus transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SpiTransfer {
-    /// Which slaves; see [`registers::spi`](super::registers::spi).
+    /// Which slaves; see [`registers::spi`](crate::n200::registers::spi).
     pub slaves: u32,
     /// What to shift out.
     pub data: u32,
