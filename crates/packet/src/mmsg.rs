@@ -69,7 +69,7 @@ impl Calls for Batches {
 
     fn recv(&mut self, port: &Port, row: &mut [u8], calls: &mut u64, each: &mut dyn FnMut(Got)) -> Result<bool, Errno> {
         *calls += 1;
-        match self.recv.recv(port.fd(), row, self.stride, self.stride, each) {
+        match self.recv.recv(port.fd(), row, self.stride, port.wants(self.joins), each) {
             Ok((frames, got)) => Ok(got < frames),
             Err(Errno::AGAIN) => Ok(true),
             Err(errno) => Err(errno),

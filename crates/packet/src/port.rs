@@ -7,7 +7,8 @@ use std::os::fd::{AsFd, BorrowedFd};
 
 use rustix::net::sockopt;
 
-use crate::sys::{message, option};
+use crate::sys::message::{Wants, recv_one};
+use crate::sys::option;
 use crate::{Config, EngineError, PortSpec};
 
 /// A port and what the kernel granted for it.
@@ -15,6 +16,8 @@ use crate::{Config, EngineError, PortSpec};
 pub(crate) struct Port {
     socket: UdpSocket,
     pub(crate) local: SocketAddr,
+    /// Whom it is connected to.
+    pub(crate) peer: Option<SocketAddr>,
     pub(crate) recv_buffer_bytes: usize,
     pub(crate) send_buffer_bytes: usize,
     pub(crate) stamps: bool,
@@ -42,12 +45,18 @@ impl Port {
         }
         let local = socket.local_addr().map_err(|e| EngineError::of("getsockname", local, e))?;
         let drops = Cell::new((option::drops(socket.as_fd()).unwrap_or(0), 0));
-        Ok(Port { socket, local, recv_buffer_bytes, send_buffer_bytes, stamps, drops })
+        Ok(Port { socket, local, peer: spec.peer, recv_buffer_bytes, send_buffer_bytes, stamps, drops })
     }
 
     /// The socket, to wait for or to call on.
     pub(crate) fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+
+    /// What a receive must ask the kernel for: a connected port knows its peer, one without stamps has no control
+    /// messages unless receives are `joined`.
+    pub(crate) fn wants(&self, joined: bool) -> Wants {
+        Wants { source: self.peer.is_none(), ancillary: self.stamps || joined }
     }
 
     /// Sends one datagram; never waits.
@@ -72,7 +81,7 @@ impl Port {
 /// Between `bind` and `connect` anybody can send to the port; what came then is not the peer's.
 fn forget_strangers(socket: &UdpSocket) {
     for _ in 0..100_000 {
-        if message::recv_one(socket.as_fd(), &mut [0; 1], 0).is_err() {
+        if recv_one(socket.as_fd(), &mut [0; 1], Wants::ALL, 0).is_err() {
             return;
         }
     }

@@ -21,7 +21,7 @@ impl Calls for OneByOne {
     fn recv(&mut self, port: &Port, row: &mut [u8], calls: &mut u64, each: &mut dyn FnMut(Got)) -> Result<bool, Errno> {
         for frame in row.chunks_exact_mut(self.frame_bytes) {
             *calls += 1;
-            match recv_one(port.fd(), frame, 0) {
+            match recv_one(port.fd(), frame, port.wants(false), 0) {
                 Ok(got) => each(got),
                 Err(Errno::AGAIN) => return Ok(true),
                 Err(errno) => return Err(errno),

@@ -13,7 +13,7 @@ use crate::inbox::{Inbox, Message};
 use crate::port::Port;
 use crate::refusals::Refusals;
 use crate::stamp::StampClock;
-use crate::sys::message::{Got, recv_one};
+use crate::sys::message::{Got, Wants, recv_one};
 use crate::{
     Config, Counters, Engine, EngineError, Limits, PortIndex, Refusal, RxBatch, RxEntry, Transmit, TxBatch, TxEntry,
     Wait,
@@ -164,7 +164,7 @@ impl<C: Calls> Core<C> {
             let Some((port, rest)) = ports.get(index).zip(row.get_mut(filled * stride..)) else { break };
             let mut each = |got: Got| {
                 filled += 1;
-                inbox.filled(index, message_of(&got, stamps));
+                inbox.filled(index, message_of(&got, port, stamps));
             };
             match calls.recv(port, rest, &mut counters.receive_calls, &mut each) {
                 Ok(false) => return Ok(()),
@@ -237,7 +237,7 @@ impl<C: Calls> Core<C> {
     fn read_errors(&mut self, index: usize) -> usize {
         let mut icmp = 0;
         let Some(port) = self.ports.get(index) else { return 0 };
-        while let Ok(got) = recv_one(port.fd(), &mut [0; 1], libc::MSG_ERRQUEUE) {
+        while let Ok(got) = recv_one(port.fd(), &mut [0; 1], Wants::ALL, libc::MSG_ERRQUEUE) {
             let Some(error) = got.ancillary.error.filter(|error| error.icmp) else { continue };
             icmp += 1;
             // For an error the kernel names the destination where the sender would stand: ip(7), IP_RECVERR.
@@ -306,10 +306,10 @@ impl<C: Calls> Transmit for Core<C> {
     }
 }
 
-fn message_of(got: &Got, stamps: &StampClock) -> Message {
+fn message_of(got: &Got, port: &Port, stamps: &StampClock) -> Message {
     Message {
         // A UDP socket always says who sent; an address we can't read is nobody's.
-        source: got.from.unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0))),
+        source: got.from.or(port.peer).unwrap_or(SocketAddr::from(([0, 0, 0, 0], 0))),
         arrived: got.ancillary.arrived_real_ns.map(|real| stamps.monotonic(real)),
         len: got.len,
         segment: got.ancillary.segment.unwrap_or(0),

@@ -297,7 +297,7 @@ fn a_connected_port_hears_only_its_peer_and_an_unconnected_one_answers_everybody
         assert_eq!((len, from), (5, addr(&*server, 0)));
     }
     let seen = recv_some(&mut *client, 1);
-    assert_eq!((seen.len(), &seen[0].bytes[..]), (1, &b"hello"[..]));
+    assert_eq!((seen.len(), &seen[0].bytes[..], seen[0].source), (1, &b"hello"[..], addr(&*server, 0)));
     assert!(client.recv(Wait::Poll).unwrap().is_empty());
 }
 

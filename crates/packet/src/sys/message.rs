@@ -42,10 +42,32 @@ struct ManyHeader {
     bytes: u32,
 }
 
+/// What the kernel is asked to write beside a datagram. Each costs some ten nanoseconds a datagram.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Wants {
+    /// Who sent it.
+    pub(crate) source: bool,
+    /// Stamps, segment sizes, errors.
+    pub(crate) ancillary: bool,
+}
+
+impl Wants {
+    pub(crate) const ALL: Wants = Wants { source: true, ancillary: true };
+
+    const fn name_bytes(self) -> usize {
+        if self.source { size_of::<RawAddr>() } else { 0 }
+    }
+
+    const fn control_bytes(self) -> usize {
+        if self.ancillary { size_of::<Control>() } else { 0 }
+    }
+}
+
 /// What the kernel says it received. Lengths are claims.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Got {
     pub(crate) len: usize,
+    /// `None` if it was not asked for.
     pub(crate) from: Option<SocketAddr>,
     pub(crate) ancillary: Ancillary,
     /// Whether it was longer than the frame.
@@ -64,24 +86,30 @@ impl Got {
 }
 
 impl Header {
-    fn new(name: &mut RawAddr, name_bytes: usize, spans: &mut [Span], control: &mut Control) -> Header {
+    fn new(
+        name: &mut RawAddr,
+        name_bytes: usize,
+        spans: &mut [Span],
+        control: &mut Control,
+        control_bytes: usize,
+    ) -> Header {
         Header {
             name: if name_bytes == 0 { 0 } else { (&raw mut *name).expose_provenance() },
             name_bytes: u32::try_from(name_bytes).unwrap_or(0),
             spans: spans.as_mut_ptr().expose_provenance(),
             span_count: spans.len(),
-            control: (&raw mut *control).expose_provenance(),
-            control_bytes: size_of::<Control>(),
+            control: if control_bytes == 0 { 0 } else { (&raw mut *control).expose_provenance() },
+            control_bytes,
             flags: 0,
         }
     }
 }
 
 /// One `recvmsg` into `frame`, never waiting. `flags` adds to `MSG_DONTWAIT`.
-pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], flags: i32) -> Result<Got, Errno> {
+pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], wants: Wants, flags: i32) -> Result<Got, Errno> {
     let (mut name, mut control) = (RawAddr::EMPTY, Control::EMPTY);
     let mut span = [Span { address: frame.as_mut_ptr().expose_provenance(), bytes: frame.len() }];
-    let mut header = Header::new(&mut name, size_of::<RawAddr>(), &mut span, &mut control);
+    let mut header = Header::new(&mut name, wants.name_bytes(), &mut span, &mut control, wants.control_bytes());
     // SAFETY: `header` describes `name`, `span`, `control` and, through `span`, `frame` with their true lengths; all are
     // borrowed mutably here and outlive the call, after which the kernel writes no more. Any bytes are valid in them.
     #[allow(unsafe_code)]
@@ -110,28 +138,28 @@ impl RecvMany {
         }
     }
 
-    /// One `recvmmsg`, never waiting: fills frames of `stride` bytes from the front of `row`, each with at most `room`
-    /// bytes, and hands them to `each` in order. Returns how many frames there were and how many messages.
+    /// One `recvmmsg`, never waiting: fills frames of `stride` bytes from the front of `row` and hands them to `each`
+    /// in order. Returns how many frames there were and how many messages.
     pub(crate) fn recv(
         &mut self,
         socket: BorrowedFd<'_>,
         row: &mut [u8],
         stride: usize,
-        room: usize,
+        wants: Wants,
         each: &mut dyn FnMut(Got),
     ) -> Result<(usize, usize), Errno> {
-        let room = room.min(stride);
         let mut frames = 0;
         let parts = self.spans.iter_mut().zip(&mut self.names).zip(&mut self.controls).zip(&mut self.headers);
         for (frame, (((span, name), control), many)) in row.chunks_exact_mut(stride).zip(parts) {
-            *span = Span { address: frame.as_mut_ptr().expose_provenance(), bytes: room };
-            let header = Header::new(name, size_of::<RawAddr>(), std::slice::from_mut(span), control);
+            *span = Span { address: frame.as_mut_ptr().expose_provenance(), bytes: stride };
+            let header =
+                Header::new(name, wants.name_bytes(), std::slice::from_mut(span), control, wants.control_bytes());
             *many = ManyHeader { header, bytes: 0 };
             frames += 1;
         }
         let (headers, count) = (self.headers.as_mut_ptr(), u32::try_from(frames).unwrap_or(0));
         // SAFETY: the first `count` headers were written above and describe names, spans, controls and frames with their
-        // true lengths (`room <= stride`); all are borrowed mutably here and outlive the call, after which the kernel
+        // true lengths; all are borrowed mutably here and outlive the call, after which the kernel
         // writes no more. No timeout: the last argument is null. Any bytes are valid in them.
         #[allow(unsafe_code)]
         let answer = unsafe {
@@ -140,7 +168,7 @@ impl RecvMany {
         };
         let got = usize::try_from(answer).map_err(|_| last())?.min(frames);
         for ((many, name), control) in self.headers.iter().zip(&self.names).zip(&self.controls).take(got) {
-            each(Got::new(&many.header, name, control, many.bytes as usize, room));
+            each(Got::new(&many.header, name, control, many.bytes as usize, stride));
         }
         Ok((frames, got))
     }
@@ -198,12 +226,12 @@ impl SendMany {
             }
             let to = now.first().and_then(|entry| entry.to).map(RawAddr::of);
             *name = to.map_or(RawAddr::EMPTY, |(name, _)| name);
-            let mut header = Header::new(name, to.map_or(0, |(_, bytes)| bytes), mine, control);
-            header.control_bytes = run.segment.map_or(0, |segment| {
+            let control_bytes = run.segment.map_or(0, |segment| {
                 let (message, bytes) = Control::segment(segment);
                 *control = message;
                 bytes
             });
+            let header = Header::new(name, to.map_or(0, |(_, bytes)| bytes), mine, control, control_bytes);
             *many = ManyHeader { header, bytes: 0 };
             (rest, spans, count) = (later, others, count + 1);
         }
