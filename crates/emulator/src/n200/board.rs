@@ -76,8 +76,8 @@ impl Board {
         self == Board::Sbx
     }
 
-    /// Attenuators of 6 bits, half a decibel each, on pins 13:8, active low.
-    pub(super) fn attenuates(self) -> bool {
+    /// Gain on pins 13:8, half a decibel a step.
+    pub(super) fn has_gain(self) -> bool {
         self == Board::Sbx
     }
 }

@@ -125,8 +125,8 @@ impl FrontEnd {
     /// board has none.
     pub(super) fn gains_db(&self) -> Option<[f64; 2]> {
         let [_, rx, tx, ..] = self.gpio;
-        let gain = |pins: u32| f64::from(!(pins >> 8) & 63) / 2.0;
-        self.board.attenuates().then(|| [gain(rx), gain(tx >> 16)])
+        let gain = |pins: u32| f64::from((pins >> 8) & 63) / 2.0;
+        self.board.has_gain().then(|| [gain(rx), gain(tx >> 16)])
     }
 
     /// Applies the receive corrections to what a DSP with this frequency word takes from the converter.
@@ -310,12 +310,12 @@ mod tests {
         assert!(samples.iter().enumerate().all(|(n, s)| (s - want(n)).norm() < 1e-4), "{:?}", &samples[..3]);
     }
 
-    #[test]
-    fn attenuators_are_known() {
+    #[test] // UHD writes 0x4048554c for a gain of 10.5 dB, and 0xe95c4048 for 20.5 dB of the transmitter
+    fn gains_are_known() {
         let mut sbx = FrontEnd::new(Board::Sbx);
-        sbx.poke(settings::GPIO_RX, (!(2 * 10) & 63) << 8);
-        sbx.poke(settings::GPIO_TX, (!63 & 63) << 24);
-        assert_eq!(sbx.gains_db(), Some([10.0, 31.5]));
+        sbx.poke(settings::GPIO_RX, 0x4048_554C);
+        sbx.poke(settings::GPIO_TX, 0xE95C_4048);
+        assert_eq!(sbx.gains_db(), Some([10.5, 20.5]));
         assert_eq!(FrontEnd::new(Board::Wbx).gains_db(), None);
     }
 }
