@@ -65,6 +65,9 @@ pub struct Args {
     /// Packet engine: socket or mmsg.
     #[arg(long, value_name = "E", default_value = "mmsg")]
     engine: String,
+    /// Let the kernel carry runs of datagrams as one (UDP GSO and GRO), unlike a radio.
+    #[arg(long)]
+    aggregate: bool,
     /// CPUs for the radios' threads, one each.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
@@ -115,6 +118,7 @@ impl Args {
             overflow: self.overflow,
             allow: self.allow,
             engine: self.engine,
+            aggregate: self.aggregate,
             cores: self.cores,
             priority: self.priority,
             firmware: self.firmware,

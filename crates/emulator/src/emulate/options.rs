@@ -39,6 +39,8 @@ pub struct Options {
     pub allow: Vec<String>,
     /// Packet engine.
     pub engine: String,
+    /// Let the kernel carry runs of datagrams as one aggregate (UDP GSO and GRO). Off: single datagrams, as a radio sends.
+    pub aggregate: bool,
     /// CPUs for the radios' threads, one each, round robin; empty: wherever.
     pub cores: Vec<usize>,
     /// `SCHED_FIFO` priority of the radios' threads; `None`: normal priority.
@@ -66,6 +68,7 @@ impl Default for Options {
             overflow: OverflowPolicy::default(),
             allow: Vec::new(),
             engine: EngineKind::Mmsg.name().to_owned(),
+            aggregate: false,
             cores: Vec::new(),
             priority: None,
             firmware: None,

@@ -36,6 +36,7 @@ type Radio = Faulty<N200>;
 pub(super) struct Plan {
     addr: Ipv4Addr,
     engine: EngineKind,
+    aggregate: bool,
     device: Radio,
     eeprom: Option<PathBuf>,
     core: Option<usize>,
@@ -84,6 +85,7 @@ impl Plan {
         Ok(Plan {
             addr,
             engine: options.engine.parse()?,
+            aggregate: options.aggregate,
             device,
             eeprom,
             core: (!options.cores.is_empty()).then(|| options.cores[n % options.cores.len()]),
@@ -93,9 +95,9 @@ impl Plan {
 
     /// Opens its ports and starts its thread; returns when that is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
-        let Plan { addr, engine, device, eeprom, core, priority } = self;
+        let Plan { addr, engine, aggregate, device, eeprom, core, priority } = self;
         let Opened { engine, ports, hears_broadcast } =
-            Opened::new(engine, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
+            Opened::new(engine, aggregate, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
         let mut driver = Driver::new(device, CLOCK, engine, ports, Settings::default());
         let (questions, asked) = mpsc::channel::<Question<Radio>>();
         let (placed, placement) = mpsc::channel();
@@ -193,11 +195,12 @@ struct Opened {
 
 impl Opened {
     /// Opens them all, the control port also on the broadcast address where there is one.
-    fn new(kind: EngineKind, addr: Ipv4Addr, device: &Radio) -> Result<Opened, EngineError> {
+    fn new(kind: EngineKind, aggregate: bool, addr: Ipv4Addr, device: &Radio) -> Result<Opened, EngineError> {
         let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
         let mut ports = device.ports().to_vec();
         let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());
         config.batch = BATCH;
+        config.aggregate = aggregate;
         config.max_payload_bytes = FRAME_BYTES;
         config.recv_buffer_bytes = BUFFER_BYTES;
         config.send_buffer_bytes = BUFFER_BYTES;
