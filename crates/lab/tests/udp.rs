@@ -15,6 +15,15 @@ use takt_packet::EngineKind;
 
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
+/// Ends what looks at it, also when a claim fails.
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.request();
+    }
+}
+
 /// Runs `work` beside a server, and says what the server saw.
 fn beside<T>(options: ServeOptions, work: impl FnOnce(SocketAddr) -> T) -> (T, ServeSummary, Vec<Notice>) {
     let (stop, (tell, told)) = (Stop::new(), mpsc::channel());
@@ -26,8 +35,10 @@ fn beside<T>(options: ServeOptions, work: impl FnOnce(SocketAddr) -> T) -> (T, S
         }
     });
     let Ok(Notice::Ready(at)) = told.recv() else { panic!("a server says first where it is") };
-    let result = work(at);
-    stop.request();
+    let result = {
+        let _when_done = StopOnDrop(stop);
+        work(at)
+    };
     (result, server.join().unwrap(), told.into_iter().collect())
 }
 
@@ -328,9 +339,8 @@ fn garbage_at_full_rate_disturbs_no_session() {
                     let _refused = stranger.0.send(&bytes[..(state >> 32) as usize % 101]);
                 }
             });
-            let report = go(&quick(at));
-            stop.request();
-            report
+            let _when_done = StopOnDrop(stop.clone());
+            go(&quick(at))
         })
     });
     assert_eq!(report.way.received.datagrams + report.way.lost.total, report.way.sent.datagrams);

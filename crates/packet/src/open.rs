@@ -1,12 +1,13 @@
 //! From a configuration to an engine.
 
 use crate::mmsg::Batches;
-use crate::port::Port;
+use crate::port::{Port, forget_strangers};
 use crate::socket::OneByOne;
 use crate::sockets::{MAX_PORTS, Sockets};
 use crate::{Config, Engine, EngineError, EngineKind};
 
-/// Opens an engine. What the kernel granted is in [`Engine::limits`].
+/// Opens an engine. What the kernel granted is in [`Engine::limits`]. Takes some milliseconds where a port is connected;
+/// what its peer sends before this returns is lost.
 ///
 /// # Errors
 /// A port is taken, not an address of this host or not permitted; or the configuration is out of range: 1 to 16 ports,
@@ -31,6 +32,7 @@ use crate::{Config, Engine, EngineError, EngineKind};
 pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     check(config)?;
     let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
+    forget_strangers(&ports);
     let frame_bytes = config.max_payload_bytes;
     Ok(match kind {
         EngineKind::Socket => Box::new(Sockets::new(ports, OneByOne { frame_bytes }, config)),

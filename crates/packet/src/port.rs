@@ -41,11 +41,19 @@ impl Port {
         let send_buffer_bytes = grant_send(&socket, config.send_buffer_bytes).map_err(of("setsockopt SO_SNDBUF"))?;
         if let Some(peer) = spec.peer {
             socket.connect(peer).map_err(|e| EngineError::of("connect", local, e))?;
-            forget_strangers(&socket);
         }
         let local = socket.local_addr().map_err(|e| EngineError::of("getsockname", local, e))?;
         let drops = Cell::new((option::drops(socket.as_fd()).unwrap_or(0), 0));
         Ok(Port { socket, local, peer: spec.peer, recv_buffer_bytes, send_buffer_bytes, stamps, drops })
+    }
+
+    /// Throws away what is there.
+    fn drain(&self) {
+        for _ in 0..100_000 {
+            if recv_one(self.fd(), &mut [0; 1], Wants::ALL, 0).is_err() {
+                return;
+            }
+        }
     }
 
     /// The socket, to wait for or to call on.
@@ -78,15 +86,6 @@ impl Port {
     }
 }
 
-/// Between `bind` and `connect` anybody can send to the port; what came then is not the peer's.
-fn forget_strangers(socket: &UdpSocket) {
-    for _ in 0..100_000 {
-        if recv_one(socket.as_fd(), &mut [0; 1], Wants::ALL, 0).is_err() {
-            return;
-        }
-    }
-}
-
 /// Asks for a buffer, by privilege where asking is not enough (the limit is `net.core.rmem_max`), and says what there
 /// is. The kernel doubles what it is asked for, to pay for its bookkeeping; that is taken off again.
 fn grant_recv(socket: &UdpSocket, bytes: usize) -> Result<usize, rustix::io::Errno> {
@@ -104,6 +103,15 @@ fn grant_send(socket: &UdpSocket, bytes: usize) -> Result<usize, rustix::io::Err
         let _no_privilege = sockopt::set_socket_send_buffer_size_force(socket, bytes);
     }
     Ok(sockopt::socket_send_buffer_size(socket)? / 2)
+}
+
+/// Between `bind` and `connect` anybody can send to a port; what came then is not the peer's, and must not be taken for
+/// it. The kernel may have found the port for such a packet and not queued it yet, so those under way are waited for.
+pub(crate) fn forget_strangers(ports: &[Port]) {
+    if ports.iter().any(|port| port.peer.is_some()) {
+        option::wait_for_packets_under_way();
+    }
+    ports.iter().filter(|port| port.peer.is_some()).for_each(Port::drain);
 }
 
 impl AsFd for Port {

@@ -72,7 +72,7 @@ fn strace_counts_what_the_engine_counts() {
     let Some(lines) = traced(test, "sendto,recvmsg,sendmmsg,recvmmsg") else { return };
     let count = |call: &str| lines.iter().filter(|line| line.contains(call) && line.contains("MSG_DONTWAIT")).count();
     let sent = lines.iter().filter(|line| line.contains("sendto(") && line.ends_with("= 4")).count();
-    // `forget_strangers` looks once at each of the two connected ports when it opens.
+    // Opening looks once at each of the two connected ports.
     assert_eq!((sent, count("recvmsg(")), (48, 49 + 2), "{lines:#?}");
     assert_eq!((count("sendmmsg("), count("recvmmsg(")), (1, 1), "{lines:#?}");
 }

@@ -311,14 +311,23 @@ fn nothing_from_before_the_connection_is_taken_for_the_peers(open: Open) {
                 let _refused = from.send_to(b"psst", bind);
             }
         });
+        let _when_done = RaiseOnDrop(&stop);
         let peer = stranger();
         for _ in 0..50 {
             let spec = PortSpec { bind, peer: Some(peer.local_addr().unwrap()) };
             let mut engine = open(&Config::new(vec![spec]));
             assert!(engine.recv(Wait::Poll).unwrap().is_empty());
         }
-        stop.store(true, Ordering::Relaxed);
     });
+}
+
+/// Ends a thread that looks at the flag, also when a claim fails.
+struct RaiseOnDrop<'a>(&'a AtomicBool);
+
+impl Drop for RaiseOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
 }
 
 fn waits_end_with_nothing_when_nothing_comes_and_with_a_datagram_when_one_does(open: Open) {

@@ -37,6 +37,17 @@ pub(crate) fn drops(socket: BorrowedFd<'_>) -> Option<u32> {
     (answer == 0 && len as usize >= size_of_val(&words)).then_some(words[SK_MEMINFO_DROPS])
 }
 
+/// Returns when whatever the kernel had begun to do with a received packet before this call is done: an RCU grace
+/// period, some milliseconds (membarrier(2)). Where that is not to be had, sleeps longer than it would take.
+pub(crate) fn wait_for_packets_under_way() {
+    // SAFETY: three plain numbers go in, nothing is read or written by the kernel.
+    #[allow(unsafe_code)]
+    let answer = unsafe { libc::syscall(libc::SYS_membarrier, libc::MEMBARRIER_CMD_GLOBAL, 0, 0) };
+    if answer != 0 {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
 /// Why the last call failed.
 pub(crate) fn last() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::INVAL)
