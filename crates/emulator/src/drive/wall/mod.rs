@@ -206,3 +206,104 @@ fn sleep_until(instant: MonoNs) {
     // A signal ends it early; the loop looks at the clock again.
     let _ = clock_nanosleep_absolute(ClockId::Monotonic, &Timespec { tv_sec, tv_nsec: nanos as i64 });
 }
+
+#[cfg(test)]
+mod tests {
+    use std::net::SocketAddr;
+
+    use takt_base::Ticks;
+    use takt_packet::{Config, EngineKind, PortIndex, PortSpec, RxBatch, RxEntry};
+
+    use super::*;
+    use crate::Outbox;
+
+    const RATE: TickRate = TickRate::from_hz(100_000_000).unwrap();
+
+    /// Wants to be called every hundred ticks from 50 on; writes down what happens, and answers each datagram `answers`
+    /// times.
+    struct Diary {
+        next: Tick,
+        lines: Vec<String>,
+        answers: usize,
+    }
+
+    impl Device for Diary {
+        fn ports(&self) -> &[Port] {
+            &[]
+        }
+        fn datagram(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
+            self.lines.push(format!("{} at {}", String::from_utf8_lossy(bytes), now.0));
+            for _ in 0..self.answers {
+                out.send(now, port, from, &mut |_| 1);
+            }
+        }
+        fn refused(&mut self, _: Tick, _: Port, _: SocketAddr) {}
+        fn advance(&mut self, now: Tick, _: &mut dyn Outbox) {
+            self.lines.push(format!("advance to {}", now.0));
+            self.next = now + Ticks(100);
+        }
+        fn deadline(&self) -> Option<Tick> {
+            Some(self.next)
+        }
+    }
+
+    fn driver(answers: usize, batch: usize) -> Driver<Diary> {
+        let device = Diary { next: Tick(50), lines: Vec::new(), answers };
+        let spec = PortSpec { bind: "127.0.0.1:0".parse().unwrap(), peer: None };
+        let config = Config { batch, ..Config::new(vec![spec]) };
+        let engine = takt_packet::open(EngineKind::Mmsg, &config).unwrap();
+        Driver::new(device, RATE, engine, vec![Port(7)], Settings::default())
+    }
+
+    /// Datagrams that arrived at these instants.
+    fn arrivals(driver: &mut Driver<Diary>, at_ns: &[u64]) {
+        let entry = |n: usize, at: u64| RxEntry {
+            port: PortIndex(0),
+            source: "127.0.0.1:9".parse().unwrap(),
+            arrived: Some(MonoNs(at)),
+            offset: n,
+            len: 1,
+            truncated: false,
+        };
+        let entries: Vec<_> = at_ns.iter().enumerate().map(|(n, &at)| entry(n, at)).collect();
+        driver.inbox.fill(&RxBatch::new(b"abcdefghijklmnopqrstuvwxyz", &entries), MonoNs(u64::MAX));
+    }
+
+    #[test]
+    fn a_datagram_takes_effect_at_the_tick_at_which_it_arrived() {
+        let mut driver = driver(0, BATCH);
+        arrivals(&mut driver, &[1000, 3009]);
+        driver.work(MonoNs(4000)).unwrap();
+        let lines = ["advance to 50", "a at 100", "advance to 150", "advance to 250", "b at 300", "advance to 350"];
+        assert_eq!(driver.device.lines, lines);
+    }
+
+    #[test]
+    fn without_a_present_only_what_arrived_is_handed_over() {
+        let mut driver = driver(0, BATCH);
+        arrivals(&mut driver, &[1000]);
+        driver.work(MonoNs(0)).unwrap();
+        assert_eq!(driver.device.lines, ["advance to 50", "a at 100"]);
+    }
+
+    #[test]
+    fn more_answers_than_a_batch_holds_leave_in_several() {
+        for batch in [BATCH, 30, 8] {
+            let mut driver = driver(5, batch);
+            driver.device.next = Tick(u64::MAX); // it has nothing to do but answer
+            arrivals(&mut driver, &[WallClock.now().0; 26]);
+            driver.work(MonoNs(0)).unwrap();
+            let report = driver.lag.report();
+            assert_eq!((report.datagrams, report.unsent), (130, 0), "batches of {batch}");
+        }
+    }
+
+    #[test]
+    fn what_is_too_old_is_counted_and_not_sent() {
+        let mut driver = driver(1, BATCH);
+        arrivals(&mut driver, &[1000]);
+        driver.work(MonoNs(0)).unwrap();
+        assert_eq!(driver.lag.report().unsent, 1);
+        assert_eq!(driver.engine.counters().sent_datagrams, 0);
+    }
+}
