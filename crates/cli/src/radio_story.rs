@@ -2,6 +2,7 @@
 
 use takt_packet::EngineError;
 use takt_radio::RadioError;
+use takt_wire::sample::Format;
 
 use crate::story::Story;
 
@@ -49,8 +50,17 @@ pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
         RadioError::Engine(EngineError::PortInUse { .. }) => {
             Story::new(format!("can't {used}")).fix("end the program that has the port").why(error)
         }
+        RadioError::File(file) => {
+            let fix = file.fix();
+            Story::new(format!("can't {used}")).fix(fix).why(error)
+        }
         _ => Story::new(format!("can't {used}")).why(error),
     }
+}
+
+/// A format on the wire, by its name.
+pub fn wire_format(name: &str) -> Format {
+    if name == "sc8" { Format::Sc8 } else { Format::Sc16 }
 }
 
 fn mega(value: f64) -> String {

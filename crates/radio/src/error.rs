@@ -3,6 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
+use takt_dsp::file::FileError;
 use takt_packet::EngineError;
 use takt_wire::WireError;
 
@@ -177,8 +178,8 @@ pub enum RadioError {
     },
     /// A file that is a stream.
     #[error("sample file")]
-    File(#[source] std::io::Error),
+    File(#[from] FileError),
     /// A thread could not be started.
-    #[error("thread that keeps the radio's lock")]
+    #[error("starting a thread")]
     Thread(#[source] std::io::Error),
 }

@@ -28,6 +28,7 @@ mod foreign;
 pub mod n200;
 mod net;
 mod probe;
+pub mod sigmf;
 mod stream;
 mod tune;
 

@@ -1,13 +1,106 @@
-//! `takt play`: to be written by its owner.
+//! `takt play`: a SigMF recording to a radio.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::parse_number;
+use takt_packet::EngineKind;
+use takt_radio::sigmf::{PlayReport, Session};
+use takt_radio::{Net, WallNet};
 
 use crate::answer::Answer;
+use crate::bar::Bar;
 use crate::output::Output;
+use crate::radio_story::{self, wire_format};
+use crate::signals::stop_on_signal;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(after_help = "Example:\n  takt play --addr 192.168.10.2 --freq 900M --gain 10 run1\n\n\
+    Rate and frequency are the recording's unless others are given. Gaps between captures stay gaps.\n\
+    Exit status: 0 all was played in time, 1 not, 2 it could not be done.")]
+pub struct Args {
+    /// The recording: the common name of its two files.
+    file: PathBuf,
+    /// The radio.
+    #[arg(long, default_value = "127.0.0.1")]
+    addr: IpAddr,
+    /// Samples a second, instead of the recording's.
+    #[arg(long, value_name = "R", value_parser = parse_number)]
+    rate: Option<f64>,
+    /// Radio frequency, Hz, instead of the recording's.
+    #[arg(long, value_name = "HZ", value_parser = parse_number)]
+    freq: Option<f64>,
+    /// Gain, dB.
+    #[arg(long, value_name = "DB")]
+    gain: Option<f64>,
+    /// Antenna.
+    #[arg(long, value_name = "NAME")]
+    antenna: Option<String>,
+    /// How often.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    times: u64,
+    /// Samples on the wire.
+    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
+    wire: String,
+    /// Packet engine: socket or mmsg.
+    #[arg(long, value_name = "E", default_value = "mmsg")]
+    engine: EngineKind,
+    /// Take the radio even from another host that uses it.
+    #[arg(long)]
+    force: bool,
+}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt play is not built yet").into())
+/// Plays.
+pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let stop = stop_on_signal()?;
+    let session = Session {
+        addr: args.addr,
+        path: args.file,
+        frequency_hz: args.freq,
+        gain_db: args.gain,
+        antenna: args.antenna,
+        wire: wire_format(&args.wire),
+        force: args.force,
+    };
+    let net: Arc<dyn Net> = Arc::new(WallNet::new(args.engine));
+    let bar = Bar::new(output);
+    let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
+    let report = session.play(&net, args.rate, args.times, &mut progress, &stop);
+    drop(bar);
+    let report = report.map_err(|error| radio_story::tell("play", error, "--rate"))?;
+    output.result(&report, || text(&report))?;
+    Ok(Answer::of(good(&report)))
+}
+
+fn good(report: &PlayReport) -> bool {
+    let played = &report.played;
+    played.complete && played.underflows + played.sequence_errors + played.late + played.timeouts == 0
+}
+
+fn text(report: &PlayReport) -> String {
+    let played = &report.played;
+    let mut lines = vec![format!(
+        "{}: {} samples at {} MS/s ({:.3} s) to serial {}",
+        report.path.display(),
+        played.samples,
+        report.rate_sps / 1e6,
+        played.samples as f64 / report.rate_sps,
+        report.serial
+    )];
+    if let Some(tuned) = report.tuned {
+        lines.push(format!("  tuned     {:.6} MHz (oscillator {:.6} MHz)", tuned.actual_hz / 1e6, tuned.lo_hz / 1e6));
+    }
+    lines.push(format!(
+        "  bursts    {} sent, {} acknowledged   U {}   S {}   L {}   timeouts {}",
+        played.bursts, played.burst_acks, played.underflows, played.sequence_errors, played.late, played.timeouts
+    ));
+    lines.push(match (good(report), played.complete) {
+        (true, _) => "Yes: all of it left in time.".to_owned(),
+        (false, true) => "No: not all of it left in time.".to_owned(),
+        (false, false) => "No: ended before all of it was sent.".to_owned(),
+    });
+    lines.join("\n")
 }

@@ -1,13 +1,120 @@
-//! `takt record`: to be written by its owner.
+//! `takt record`: samples from a radio into a SigMF recording.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::{parse_duration, parse_number};
+use takt_dsp::file::{Existing, SampleFormat};
+use takt_packet::EngineKind;
+use takt_radio::sigmf::{RecordReport, Session};
+use takt_radio::{Net, WallNet};
 
 use crate::answer::Answer;
+use crate::bar::Bar;
 use crate::output::Output;
+use crate::radio_story::{self, wire_format};
+use crate::signals::stop_on_signal;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-pub struct Args {}
+#[command(
+    after_help = "Example:\n  takt record --addr 192.168.10.2 --rate 1M --freq 900M --gain 20 --duration 10s run1\n\n\
+    Writes run1.sigmf-data and run1.sigmf-meta. Lost samples are gaps of their length between captures.\n\
+    Exit status: 0 nothing was lost, 1 something was, 2 it could not be done."
+)]
+pub struct Args {
+    /// The recording: the common name of its two files.
+    file: PathBuf,
+    /// The radio.
+    #[arg(long, default_value = "127.0.0.1")]
+    addr: IpAddr,
+    /// Samples a second: 100 MHz divided by a whole number.
+    #[arg(long, value_name = "R", value_parser = parse_number)]
+    rate: f64,
+    /// Radio frequency, Hz.
+    #[arg(long, value_name = "HZ", value_parser = parse_number)]
+    freq: Option<f64>,
+    /// Gain, dB.
+    #[arg(long, value_name = "DB")]
+    gain: Option<f64>,
+    /// Antenna.
+    #[arg(long, value_name = "NAME")]
+    antenna: Option<String>,
+    /// How long; without it and without --samples until Ctrl-C.
+    #[arg(long, value_name = "T", value_parser = parse_duration, conflicts_with = "samples")]
+    duration: Option<Duration>,
+    /// How many samples.
+    #[arg(long, value_name = "N")]
+    samples: Option<u64>,
+    /// Samples in the file: sc16, sc8 or fc32.
+    #[arg(long, default_value = "sc16")]
+    format: SampleFormat,
+    /// Samples on the wire.
+    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
+    wire: String,
+    /// Packet engine: socket or mmsg.
+    #[arg(long, value_name = "E", default_value = "mmsg")]
+    engine: EngineKind,
+    /// Replace a recording of that name.
+    #[arg(long)]
+    replace: bool,
+    /// Take the radio even from another host that uses it.
+    #[arg(long)]
+    force: bool,
+}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt record is not built yet").into())
+/// Records.
+pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let stop = stop_on_signal()?;
+    let session = Session {
+        addr: args.addr,
+        path: args.file,
+        frequency_hz: args.freq,
+        gain_db: args.gain,
+        antenna: args.antenna,
+        wire: wire_format(&args.wire),
+        force: args.force,
+    };
+    let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
+    let existing = if args.replace { Existing::Replace } else { Existing::Keep };
+    let net: Arc<dyn Net> = Arc::new(WallNet::new(args.engine));
+    let bar = Bar::new(output);
+    let span = |n: u64| Duration::from_secs_f64(n as f64 / args.rate);
+    let mut progress = |seen| bar.show(span(seen), span(samples.unwrap_or(seen)));
+    let report = session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop);
+    drop(bar);
+    let report = report.map_err(|error| radio_story::tell("record", error, "--rate"))?;
+    output.result(&report, || text(&report))?;
+    Ok(Answer::of(report.recorded.lost_samples == 0))
+}
+
+fn text(report: &RecordReport) -> String {
+    let recorded = &report.recorded;
+    let mut lines = vec![format!(
+        "{}: {} samples at {} MS/s ({:.3} s) from serial {}",
+        report.path.display(),
+        recorded.samples,
+        report.rate_sps / 1e6,
+        recorded.samples as f64 / report.rate_sps,
+        report.serial
+    )];
+    if let Some(tuned) = report.tuned {
+        lines.push(format!("  tuned     {:.6} MHz (oscillator {:.6} MHz)", tuned.actual_hz / 1e6, tuned.lo_hz / 1e6));
+    }
+    lines.push(format!(
+        "  lost      {} samples in {} gaps ({} to the disk), overflows {}, timeouts {}, clipped {}",
+        recorded.lost_samples,
+        recorded.gaps,
+        recorded.lost_to_disk,
+        recorded.overflows,
+        recorded.timeouts,
+        recorded.clipped
+    ));
+    lines.push(match recorded.lost_samples {
+        0 => "Yes: nothing is missing.".to_owned(),
+        lost => format!("No: {lost} samples are missing; the recording has a gap of their length for each loss."),
+    });
+    lines.join("\n")
 }

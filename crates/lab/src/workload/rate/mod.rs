@@ -116,7 +116,7 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
             workers
         }
     };
-    let measured = watch(&*net, &plan, &workers, progress)?;
+    let measured = watch(&net, &plan, &workers, progress)?;
     let parts = workers.into_iter().map(Worker::join).collect::<Result<Vec<_>, _>>();
     let (parts, complete) = (parts?, !stop.requested());
 
@@ -294,9 +294,9 @@ fn worker(
         result
     });
     let thread = thread.map_err(RateError::Thread)?;
-    match answer.recv() {
-        Ok(ready) => ready?,
-        Err(mpsc::RecvError) => {} // it panicked, which joining it tells
+    // No answer: it panicked, which joining it tells.
+    if let Ok(ready) = answer.recv() {
+        ready?;
     }
     Ok(Worker { name, cpus, policy: policy.map(|policy| policy.to_string()), alive, thread })
 }

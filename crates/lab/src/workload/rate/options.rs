@@ -88,7 +88,7 @@ pub struct Options {
     /// CPUs the streaming threads may use: the first for receiving, the second for transmitting, or the one for both; empty =
     /// those they have.
     pub cpus: Vec<usize>,
-    /// SCHED_FIFO priority of the streaming threads; `None` = the one they have.
+    /// `SCHED_FIFO` priority of the streaming threads; `None` = the one they have.
     pub priority: Option<u8>,
     /// Take the radio even from another host.
     pub force: bool,

@@ -112,7 +112,7 @@ impl Outcome {
 
 fn places(rx: &Rx) -> String {
     let places = &rx.lost_by_place;
-    let buffer = places.receive_buffer_datagrams.map_or("not visible".to_owned(), |n| grouped(n));
+    let buffer = places.receive_buffer_datagrams.map_or("not visible".to_owned(), grouped);
     format!(
         "radio {} samples   path {}   receive buffer of this host {buffer}   takt {}   ({} datagrams lost)",
         grouped(places.radio_samples),

@@ -32,7 +32,7 @@ pub struct Options {
     pub engine: EngineKind,
     /// CPU for the thread, the first of these; empty = those it has.
     pub cpus: Vec<usize>,
-    /// SCHED_FIFO priority of the thread; `None` = the one it has.
+    /// `SCHED_FIFO` priority of the thread; `None` = the one it has.
     pub priority: Option<u8>,
     /// Take the radio even from another host.
     pub force: bool,

@@ -1,0 +1,58 @@
+//! SigMF recordings: as streams in place of a radio, and from and to a radio.
+//!
+//! A recording keeps time: each run without a gap is a capture, whose `core:global_index` counts samples from the first
+//! one, the missing ones included, and whose `takt:tick` is the radio's own time stamp. So what was lost while recording
+//! is a gap of its length when the recording is received or played again.
+
+mod play;
+mod record;
+mod rx;
+mod session;
+mod tx;
+
+use serde_json::{Map, Value, json};
+use takt_base::{Tick, TickRate, Ticks};
+use takt_dsp::sigmf::Capture;
+
+pub use play::{PlayPlan, Played, play};
+pub use record::{RecordPlan, Recorded, record};
+pub use rx::SigmfRx;
+pub use session::{PlayReport, RecordReport, Session};
+pub use tx::SigmfTx;
+
+use crate::n200::CLOCK;
+
+/// Our own field of a capture.
+const TICK: &str = "takt:tick";
+
+/// The clock that a recording's samples lie on: an N200's if its rate divides that, else one tick a sample.
+fn grid(rate_sps: f64) -> Option<(TickRate, Ticks)> {
+    let whole = |ratio: f64| ratio >= 1.0 && (ratio - ratio.round()).abs() < 1e-6 * ratio;
+    let ratio = f64::from(CLOCK.hz()) / rate_sps;
+    if whole(ratio) {
+        return Some((CLOCK, Ticks(ratio.round() as u64)));
+    }
+    let hz = rate_sps.round();
+    ((hz - rate_sps).abs() < 1e-6 * rate_sps && hz <= f64::from(u32::MAX))
+        .then(|| TickRate::from_hz(hz as u32))
+        .flatten()
+        .map(|clock| (clock, Ticks(1)))
+}
+
+/// Fields of a capture that begins at `tick`.
+fn stamp(tick: Tick) -> Map<String, Value> {
+    Map::from_iter([(TICK.to_owned(), json!(tick.0))])
+}
+
+/// Where a capture begins: by its index, counted on from the stream's first sample at `origin`.
+fn tick_of(capture: &Capture, origin: Tick, step: Ticks) -> Tick {
+    let index = capture.global_index.unwrap_or(capture.sample_start);
+    Tick(origin.0.saturating_add(index.saturating_mul(step.0)))
+}
+
+/// The time of sample 0 of the stream that a recording is a piece of.
+fn origin(first: &Capture, step: Ticks) -> Tick {
+    let index = first.global_index.unwrap_or(first.sample_start);
+    let tick = first.other.get(TICK).and_then(Value::as_u64);
+    Tick(tick.unwrap_or(0).saturating_sub(index.saturating_mul(step.0)))
+}

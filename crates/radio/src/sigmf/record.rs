@@ -1,0 +1,244 @@
+//! From a receive stream into a recording.
+//!
+//! A disk may pause for longer than a socket's buffer lasts, so a thread of its own writes, behind a queue of fixed size.
+//! When the queue is full, samples are dropped and counted, and become a gap like any other: the reader never waits for
+//! the disk.
+
+use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
+use std::thread;
+use std::time::Duration;
+
+use takt_base::{Clock, Complex32, Stop, Tick, Ticks};
+use takt_dsp::file::FileError;
+use takt_dsp::sigmf::{Capture, Metadata, Writer, utc_text};
+
+use super::stamp;
+use crate::{RadioError, RxEvent, RxStream};
+
+/// Samples in a block of the queue.
+const BLOCK: usize = 1 << 16;
+/// Blocks in the queue: 256 MiB, 1.3 s at 25 MS/s.
+const BLOCKS: usize = 512;
+/// Samples between two checkpoints of the recording.
+const CHECKPOINT: u64 = 1 << 24;
+/// A stream that brings nothing for so long is silent.
+const PATIENCE: Duration = Duration::from_millis(100);
+
+/// What is to be recorded.
+#[derive(Clone, Debug, Default)]
+pub struct RecordPlan {
+    /// Samples, the missing ones included; `None` = until stopped.
+    pub samples: Option<u64>,
+    /// Radio frequency of 0 Hz, for the metadata.
+    pub frequency_hz: Option<f64>,
+    /// UTC at a tick of the stream, nanoseconds since 1970, for the metadata.
+    pub utc: Option<(Tick, u64)>,
+}
+
+/// What was recorded.
+#[derive(Clone, Debug, Default, PartialEq, serde::Serialize)]
+pub struct Recorded {
+    /// Samples in the file.
+    pub samples: u64,
+    /// Samples missing between the first and the last, by the time stamps.
+    pub lost_samples: u64,
+    /// Of these, dropped since the disk was too slow.
+    pub lost_to_disk: u64,
+    /// Gaps.
+    pub gaps: u64,
+    /// Times the radio could not send.
+    pub overflows: u64,
+    /// Times nothing came for 100 ms.
+    pub timeouts: u64,
+    /// Samples beyond the full scale of the file's format.
+    pub clipped: u64,
+    /// Tick of the first sample.
+    pub first_tick: Option<u64>,
+    /// All that was asked for was recorded or lost; not stopped before.
+    pub complete: bool,
+}
+
+/// What goes through the queue.
+enum Item {
+    /// A run begins.
+    Capture(Capture),
+    /// Samples, so many of the block.
+    Samples(Vec<Complex32>, usize),
+}
+
+/// Records `rx`, channel 0, until the plan is fulfilled, the stream ends, or `stop`. The stream must have been started.
+/// `progress` is told how many samples have come or been lost.
+///
+/// # Errors
+/// The stream is over, or the file can't be written; what was recorded until then is readable.
+pub fn record(
+    rx: &mut dyn RxStream,
+    clock: &dyn Clock,
+    writer: Writer,
+    plan: &RecordPlan,
+    progress: &mut dyn FnMut(u64),
+    stop: &Stop,
+) -> Result<(Recorded, Metadata), RadioError> {
+    let (full, written) = mpsc::sync_channel(BLOCKS);
+    let (empty, blocks) = mpsc::sync_channel(BLOCKS);
+    thread::scope(|scope| {
+        let disk = thread::Builder::new()
+            .name("takt-disk".into())
+            .spawn_scoped(scope, move || write(writer, &written, &empty));
+        let disk = disk.map_err(RadioError::Thread)?;
+        let queue = Queue { full, blocks, made: 0 };
+        let received = receive(rx, clock, queue, plan, progress, stop);
+        // The queue is closed; the thread writes what is in it and ends.
+        let finished = disk.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let mut recorded = received?;
+        let (metadata, clipped) = finished?;
+        recorded.clipped = clipped;
+        Ok((recorded, metadata))
+    })
+}
+
+/// The near end of the queue.
+struct Queue {
+    full: SyncSender<Item>,
+    blocks: Receiver<Vec<Complex32>>,
+    made: usize,
+}
+
+/// The queue is full, or nobody writes any more.
+enum Refused {
+    Full,
+    Closed,
+}
+
+impl Queue {
+    fn block(&mut self) -> Option<Vec<Complex32>> {
+        if let Ok(block) = self.blocks.try_recv() {
+            return Some(block);
+        }
+        let more = self.made < BLOCKS;
+        self.made += usize::from(more);
+        more.then(|| vec![Complex32::default(); BLOCK])
+    }
+
+    fn push(&self, item: Item) -> Result<(), Refused> {
+        self.full.try_send(item).map_err(|refused| match refused {
+            TrySendError::Full(_) => Refused::Full,
+            TrySendError::Disconnected(_) => Refused::Closed,
+        })
+    }
+}
+
+fn receive(
+    rx: &mut dyn RxStream,
+    clock: &dyn Clock,
+    mut queue: Queue,
+    plan: &RecordPlan,
+    progress: &mut dyn FnMut(u64),
+    stop: &Stop,
+) -> Result<Recorded, RadioError> {
+    let step = rx.ticks_per_sample();
+    let mut recorded = Recorded::default();
+    let mut spare = vec![Complex32::default(); BLOCK];
+    // Where the file goes on if there is no gap.
+    let mut expected = None;
+    loop {
+        let seen = recorded.samples + recorded.lost_samples;
+        let left = plan.samples.map_or(u64::MAX, |samples| samples.saturating_sub(seen));
+        if left == 0 || stop.requested() {
+            recorded.complete = left == 0;
+            return Ok(recorded);
+        }
+        progress(seen);
+        let room = BLOCK.min(usize::try_from(left).unwrap_or(BLOCK));
+        // Without a block the samples are received all the same, and dropped.
+        let mut block = queue.block();
+        let buffer = block.as_mut().unwrap_or(&mut spare);
+        let received = rx.recv(&mut [&mut buffer[..room]], clock.now() + PATIENCE)?;
+        if received.samples > 0 {
+            let origin = *recorded.first_tick.get_or_insert(received.first.0);
+            let pushed = match block {
+                None => Err(Refused::Full),
+                Some(block) => {
+                    let capture = || capture(plan, rx, received.first, Tick(origin), step);
+                    let begin =
+                        if expected == Some(received.first) { Ok(()) } else { queue.push(Item::Capture(capture())) };
+                    begin.and_then(|()| queue.push(Item::Samples(block, received.samples)))
+                }
+            };
+            match pushed {
+                Ok(()) => {
+                    recorded.samples += received.samples as u64;
+                    expected = Some(received.first + Ticks(received.samples as u64 * step.0));
+                }
+                Err(Refused::Full) => {
+                    recorded.gaps += u64::from(expected.is_some());
+                    recorded.lost_samples += received.samples as u64;
+                    recorded.lost_to_disk += received.samples as u64;
+                    expected = None;
+                }
+                // Joining the thread tells why.
+                Err(Refused::Closed) => return Ok(recorded),
+            }
+        } else if received.event.is_none() {
+            recorded.timeouts += 1;
+        }
+        match received.event {
+            Some(RxEvent::Overflow { lost, .. }) => {
+                recorded.overflows += 1;
+                recorded.gaps += 1;
+                recorded.lost_samples += lost;
+            }
+            Some(RxEvent::Dropped { lost, .. }) => {
+                recorded.gaps += 1;
+                recorded.lost_samples += lost;
+            }
+            Some(RxEvent::EndOfBurst) => {
+                recorded.complete =
+                    plan.samples.is_none_or(|samples| recorded.samples + recorded.lost_samples >= samples);
+                return Ok(recorded);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn capture(plan: &RecordPlan, rx: &dyn RxStream, first: Tick, origin: Tick, step: Ticks) -> Capture {
+    let datetime = plan.utc.map(|(tick, utc_ns)| {
+        let clock = rx.tick_rate();
+        let after = clock.ns_of(first - tick);
+        let before = clock.ns_of(tick - first);
+        utc_text(utc_ns.saturating_add(after).saturating_sub(before))
+    });
+    Capture {
+        global_index: Some((first - origin).0 / step.0),
+        frequency_hz: plan.frequency_hz,
+        datetime,
+        other: stamp(first),
+        ..Capture::default()
+    }
+}
+
+/// The far end: what comes goes to disk, and blocks go back.
+fn write(
+    mut writer: Writer,
+    items: &Receiver<Item>,
+    empty: &SyncSender<Vec<Complex32>>,
+) -> Result<(Metadata, u64), FileError> {
+    let mut kept = 0;
+    for item in items {
+        match item {
+            Item::Capture(capture) => writer.begin_capture(capture),
+            Item::Samples(block, samples) => {
+                writer.write(block.get(..samples).unwrap_or(&block))?;
+                // The reader may be gone; then nobody needs the block.
+                let _ = empty.try_send(block);
+            }
+        }
+        if writer.samples() - kept >= CHECKPOINT {
+            kept = writer.samples();
+            writer.checkpoint()?;
+        }
+    }
+    let clipped = writer.clipped();
+    Ok((writer.finish()?, clipped))
+}

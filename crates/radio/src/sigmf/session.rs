@@ -1,0 +1,174 @@
+//! From an address and a file name to a recording, and back.
+
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use takt_base::{Stop, Tick};
+use takt_dsp::file::{Existing, FileError, SampleFormat};
+use takt_dsp::sigmf::{Global, Reader, Writer};
+use takt_wire::sample::Format;
+
+use super::{PlayPlan, Played, RecordPlan, Recorded, play, record};
+use crate::board::Side;
+use crate::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions, exact_rate};
+use crate::{Net, RadioError, RxStream, TuneRequest, Tuned};
+
+/// How far ahead a stream starts.
+const LEAD: Duration = Duration::from_millis(100);
+
+/// What both directions need.
+#[derive(Clone, Debug)]
+pub struct Session {
+    /// The radio.
+    pub addr: IpAddr,
+    /// The recording: its common name, or either of its files.
+    pub path: PathBuf,
+    /// Radio frequency of 0 Hz; `None` leaves the front end as it is opened.
+    pub frequency_hz: Option<f64>,
+    /// Gain, dB.
+    pub gain_db: Option<f64>,
+    /// Antenna, by name.
+    pub antenna: Option<String>,
+    /// Samples on the wire.
+    pub wire: Format,
+    /// Take the radio even from another host.
+    pub force: bool,
+}
+
+/// What was recorded, and how.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct RecordReport {
+    /// The recording.
+    pub path: PathBuf,
+    /// Serial number of the radio.
+    pub serial: String,
+    /// Samples a second.
+    pub rate_sps: f64,
+    /// Where the front end was tuned to.
+    pub tuned: Option<Tuned>,
+    /// Gain it was set to, dB.
+    pub gain_db: Option<f64>,
+    /// What came.
+    #[serde(flatten)]
+    pub recorded: Recorded,
+}
+
+/// What was played, and how.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct PlayReport {
+    /// The recording.
+    pub path: PathBuf,
+    /// Serial number of the radio.
+    pub serial: String,
+    /// Samples a second.
+    pub rate_sps: f64,
+    /// Where the front end was tuned to.
+    pub tuned: Option<Tuned>,
+    /// Gain it was set to, dB.
+    pub gain_db: Option<f64>,
+    /// What went.
+    #[serde(flatten)]
+    pub played: Played,
+}
+
+impl Session {
+    /// Records `samples` samples at `rate_sps` into a file of `format`; `None` = until `stop`.
+    ///
+    /// # Errors
+    /// The file is there and `existing` keeps it; the radio can't do it; either fails on the way.
+    pub fn record(
+        &self,
+        net: &Arc<dyn Net>,
+        rate_sps: f64,
+        samples: Option<u64>,
+        (format, existing): (SampleFormat, Existing),
+        progress: &mut dyn FnMut(u64),
+        stop: &Stop,
+    ) -> Result<RecordReport, RadioError> {
+        // What can be refused without a radio is refused before it is touched.
+        let rate_sps = exact_rate(rate_sps)?.rate_sps();
+        let mut global = Global::new(format);
+        global.sample_rate_sps = Some(rate_sps);
+        let mut radio = self.open(net)?;
+        let mut rx = radio.rx_streamer(&RxOptions { format: self.wire, ..RxOptions::new(rate_sps) })?;
+        let (tuned, gain_db) = self.set_up(&mut radio, Side::Rx)?;
+        let identity = radio.identity();
+        global.hw = Some(format!("{} serial {}", identity.model, identity.serial));
+        let serial = identity.serial.clone();
+        let writer = Writer::create(&self.path, global, existing)?;
+        let now = radio.time()?;
+        let plan = RecordPlan {
+            samples,
+            frequency_hz: tuned.map(|tuned| tuned.actual_hz),
+            utc: utc_now().map(|ns| (now, ns)),
+        };
+        rx.start(Some(now + CLOCK.ticks_in(LEAD)))?;
+        let (recorded, _) = record(&mut rx, &**net, writer, &plan, progress, stop)?;
+        let rate_sps = rx.rate_sps();
+        Ok(RecordReport { path: self.path.clone(), serial, rate_sps, tuned, gain_db, recorded })
+    }
+
+    /// Plays the recording `times` times, at the rate it names or at another.
+    ///
+    /// # Errors
+    /// The file can't be read or names no rate; the radio can't do it; either fails on the way.
+    pub fn play(
+        &self,
+        net: &Arc<dyn Net>,
+        rate_sps: Option<f64>,
+        times: u64,
+        progress: &mut dyn FnMut(u64),
+        stop: &Stop,
+    ) -> Result<PlayReport, RadioError> {
+        let reader = Reader::open(&self.path)?;
+        let rate_sps = rate_sps.or(reader.metadata().global.sample_rate_sps).ok_or_else(|| no_rate(&self.path))?;
+        exact_rate(rate_sps)?;
+        let named_hz = reader.capture_at(0).and_then(|capture| capture.frequency_hz);
+        let session = Session { frequency_hz: self.frequency_hz.or(named_hz), ..self.clone() };
+        let mut radio = session.open(net)?;
+        let mut tx = radio.tx_streamer(&TxOptions { format: self.wire, ..TxOptions::new(rate_sps) })?;
+        let (tuned, gain_db) = session.set_up(&mut radio, Side::Tx)?;
+        let start: Tick = radio.time()? + CLOCK.ticks_in(LEAD);
+        let plan = PlayPlan { start, lead: LEAD, times };
+        let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
+        let serial = radio.identity().serial.clone();
+        Ok(PlayReport { path: self.path.clone(), serial, rate_sps, tuned, gain_db, played })
+    }
+
+    fn open(&self, net: &Arc<dyn Net>) -> Result<N200, RadioError> {
+        N200::open(Arc::clone(net), self.addr, &OpenOptions { force: self.force, ..OpenOptions::default() })
+    }
+
+    fn set_up(&self, radio: &mut N200, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {
+        if let Some(antenna) = &self.antenna {
+            radio.set_antenna(side, antenna)?;
+        }
+        let gain_db = self.gain_db.map(|gain_db| radio.set_gain_db(side, gain_db)).transpose()?;
+        let request = self.frequency_hz.map(TuneRequest::new);
+        let tuned = request.map(|request| match side {
+            Side::Rx => radio.tune_rx(0, request),
+            Side::Tx => radio.tune_tx(request),
+        });
+        let tuned = tuned.transpose()?;
+        radio.flush()?;
+        Ok((tuned, gain_db))
+    }
+}
+
+/// Nanoseconds since 1970.
+fn utc_now() -> Option<u64> {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+    u64::try_from(since.as_nanos()).ok()
+}
+
+fn no_rate(path: &Path) -> RadioError {
+    RadioError::File(FileError::Unexpected {
+        path: path.to_owned(),
+        place: "/global/core:sample_rate".to_owned(),
+        found: "missing".to_owned(),
+        expected: "the rate to play at".to_owned(),
+        fix: "name the rate: --rate 1M".to_owned(),
+    })
+}

@@ -1,0 +1,190 @@
+//! Recordings in place of radios, and from and to radios: time is kept.
+
+mod common;
+
+use common::{Ramp, Recorder, faulty, ms, world_with};
+use proptest::prelude::*;
+use takt_base::{Complex32, MonoNs, Stop, Tick, Ticks, VirtualClock};
+use takt_dsp::file::{Existing, SampleFormat};
+use takt_dsp::sigmf::{Global, Reader, Writer};
+use takt_emulator::n200::{Options, Signals};
+use takt_radio::n200::{CLOCK, RxOptions, TxOptions};
+use takt_radio::sigmf::{PlayPlan, RecordPlan, SigmfRx, SigmfTx, play, record};
+use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream};
+
+const NEVER: MonoNs = MonoNs::NEVER;
+
+fn writer(path: &std::path::Path, rate_sps: f64) -> Writer {
+    let mut global = Global::new(SampleFormat::Fc32);
+    global.sample_rate_sps = Some(rate_sps);
+    Writer::create(path, global, Existing::Keep).unwrap()
+}
+
+#[test]
+fn bursts_written_to_a_file_are_read_with_their_gaps() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("bursts");
+    let mut tx = SigmfTx::new(writer(&path, 1e6)).unwrap();
+    let samples: Vec<Complex32> = (0..1000).map(|n| Complex32::new(n as f32, 0.0)).collect();
+    let first = Tick(5_000_000);
+    tx.send(&[&samples[..300]], Burst::at(first), NEVER).unwrap();
+    tx.send(&[&samples[300..400]], Burst::END, NEVER).unwrap();
+    tx.send(&[&samples[400..]], Burst::at(first + Ticks(100_000)).ending(), NEVER).unwrap();
+    tx.send(&[&samples], Burst::at(first).ending(), NEVER).unwrap();
+    let mut kinds = Vec::new();
+    while let Some(event) = tx.event(NEVER).unwrap() {
+        kinds.push(event.kind);
+    }
+    assert_eq!(kinds, [TxEventKind::BurstAck, TxEventKind::BurstAck, TxEventKind::Late]);
+    tx.finish().unwrap();
+
+    let mut rx = SigmfRx::open(&path).unwrap();
+    let mut buffer = vec![Complex32::default(); 350];
+    let mut got = Vec::new();
+    let mut next = first;
+    loop {
+        let received = rx.recv(&mut [&mut buffer], NEVER).unwrap();
+        assert_eq!(received.first, next);
+        got.extend_from_slice(&buffer[..received.samples]);
+        next += Ticks(received.samples as u64 * 100);
+        match received.event {
+            Some(RxEvent::Dropped { lost, .. }) => {
+                assert_eq!((got.len(), lost), (400, 600));
+                next += Ticks(lost * 100);
+            }
+            Some(RxEvent::EndOfBurst) => break,
+            None => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    assert_eq!(got, samples);
+    assert_eq!(rx.recv(&mut [&mut buffer], NEVER).unwrap().samples, 0);
+}
+
+#[test]
+fn what_a_radio_loses_is_a_gap_of_its_length_in_the_recording() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("radio");
+    let net = faulty(&["lose:rx,every=60,run=3"]);
+    let mut radio = net.radio();
+    let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).unwrap();
+    let plan =
+        RecordPlan { samples: Some(100_000), frequency_hz: Some(900e6), utc: Some((start, 1_700_000_000_000_000_000)) };
+    let (recorded, metadata) = record(&mut rx, &*net, writer(&path, 1e6), &plan, &mut |_| (), &Stop::new()).unwrap();
+    assert!(recorded.complete && recorded.lost_to_disk == 0);
+    assert_eq!(recorded.samples + recorded.lost_samples, 100_000);
+    assert_eq!(recorded.lost_samples, recorded.gaps * 3 * 363);
+    assert_eq!(metadata.captures.len() as u64, recorded.gaps + 1);
+    assert_eq!(metadata.captures[0].datetime.as_deref(), Some("2023-11-14T22:13:20.000000000Z"));
+    assert_eq!(metadata.captures[0].frequency_hz, Some(900e6));
+
+    // Every sample of the file is the one its time says.
+    let mut again = SigmfRx::open(&path).unwrap();
+    let mut buffer = vec![Complex32::default(); 1000];
+    let mut seen = 0;
+    loop {
+        let received = again.recv(&mut [&mut buffer], NEVER).unwrap();
+        for (n, sample) in buffer[..received.samples].iter().enumerate() {
+            let want = Ramp::at(received.first.0 + n as u64 * 100 + common::BORN_TICK).re;
+            assert!((sample.re - want).abs() < 1e-3, "{sample} at {}", received.first);
+        }
+        seen += received.samples as u64;
+        if received.event == Some(RxEvent::EndOfBurst) {
+            break;
+        }
+    }
+    assert_eq!(seen, recorded.samples);
+}
+
+#[test]
+fn a_recording_is_played_with_its_gaps_and_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("play");
+    let mut tx = SigmfTx::new(writer(&path, 1e6)).unwrap();
+    let samples: Vec<Complex32> = (0..2000).map(|n| Complex32::new(n as f32 / 4000.0, 0.0)).collect();
+    tx.send(&[&samples[..1500]], Burst::at(Tick(0)).ending(), NEVER).unwrap();
+    tx.send(&[&samples[1500..]], Burst::at(Tick(500_000)).ending(), NEVER).unwrap();
+    tx.finish().unwrap();
+
+    let recorder = Recorder::default();
+    let signals = Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder.clone()) };
+    let net = world_with(Options::default(), signals);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let plan = PlayPlan { start, lead: ms(20), times: 2 };
+    let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();
+    // The second turn follows without a gap, so its first burst is one with the last of the first: U S L stay 0.
+    assert_eq!((played.samples, played.complete), (4000, true), "{played:?}");
+    assert_eq!((played.underflows, played.sequence_errors, played.late, played.timeouts), (0, 0, 0, 0));
+    assert_eq!((played.bursts, played.burst_acks), (4, 4));
+    let blocks = recorder.0.lock().unwrap();
+    for (first, step, block) in blocks.iter() {
+        let index = (first.0 - start.0 - common::BORN_TICK) / 100 % 5500;
+        for (n, sample) in block.iter().enumerate() {
+            let at = index as usize + n;
+            let want = if at < 1500 { samples[at] } else { samples[1500 + at - 5000] };
+            assert!((sample - want).norm() < 1e-3, "{sample} at {at}, want {want}");
+        }
+        assert_eq!(*step, 100);
+    }
+    assert_eq!(blocks.iter().map(|(.., block)| block.len()).sum::<usize>(), 4000);
+}
+
+#[test]
+fn a_recording_without_a_rate_is_no_stream() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("norate");
+    Writer::create(&path, Global::new(SampleFormat::Sc16), Existing::Keep).unwrap().finish().unwrap();
+    assert!(matches!(SigmfRx::open(&path), Err(RadioError::File(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
+
+    /// Any bursts, written and read in calls of any size, keep every sample and every gap.
+    #[test]
+    fn time_is_kept(bursts in prop::collection::vec((1usize..400, 0u64..50), 1..12), call in 1usize..500) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("any");
+        let mut tx = SigmfTx::new(writer(&path, 25e6)).unwrap();
+        let (mut at, mut value, mut want) = (Tick(1000), 0.0, Vec::new());
+        for &(samples, gap) in &bursts {
+            at += Ticks(gap * 4);
+            let block: Vec<Complex32> = (0..samples).map(|n| Complex32::new(value + n as f32, 0.0)).collect();
+            want.extend(block.iter().enumerate().map(|(n, sample)| (at.0 + n as u64 * 4, *sample)));
+            tx.send(&[&block], Burst::at(at).ending(), NEVER).unwrap();
+            value += samples as f32;
+            at += Ticks(samples as u64 * 4);
+        }
+        tx.finish().unwrap();
+        let mut rx = SigmfRx::open(&path).unwrap();
+        let mut buffer = vec![Complex32::default(); call];
+        let mut got = Vec::new();
+        loop {
+            let received = rx.recv(&mut [&mut buffer], NEVER).unwrap();
+            got.extend(buffer[..received.samples].iter().enumerate().map(|(n, s)| (received.first.0 + n as u64 * 4, *s)));
+            if received.event == Some(RxEvent::EndOfBurst) {
+                break;
+            }
+        }
+        prop_assert_eq!(got, want);
+    }
+}
+
+#[test]
+fn the_virtual_clock_is_a_clock_for_files() {
+    // Recording from a file needs no radio: the stream is whatever it is.
+    let dir = tempfile::tempdir().unwrap();
+    let (from, to) = (dir.path().join("from"), dir.path().join("to"));
+    let mut tx = SigmfTx::new(writer(&from, 1e6)).unwrap();
+    tx.send(&[&[Complex32::new(0.25, 0.5); 777]], Burst::at(Tick(42_000)).ending(), NEVER).unwrap();
+    tx.finish().unwrap();
+    let clock = VirtualClock::starting_at(MonoNs(0));
+    let mut rx = SigmfRx::open(&from).unwrap();
+    let (recorded, _) =
+        record(&mut rx, &clock, writer(&to, 1e6), &RecordPlan::default(), &mut |_| (), &Stop::new()).unwrap();
+    assert_eq!((recorded.samples, recorded.first_tick, recorded.complete), (777, Some(42_000), true));
+}
