@@ -1,6 +1,6 @@
 //! What an agent does: services and workloads, by their options documents.
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
@@ -12,8 +12,8 @@ use takt_emulator::emulate::{self, Emulator};
 
 use super::protocol::{Failure, Service};
 use crate::experiment::settings::Kind;
-use crate::workload::rate;
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
+use crate::workload::{rate, round_trip};
 
 /// A service that was started.
 pub(super) enum Running {
@@ -92,10 +92,19 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
         }
         Kind::Rate => {
             let options: rate::Options = read("rate options", options)?;
-            write(&rate::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
+            let done = rate::run(&options, &mut |_| (), stop);
+            write(&done.map_err(|error| Failure::of(&error, Some(look(options.addr))))?)
         }
-        Kind::RoundTrip => Err(Failure::saying(format!("no workload {}", workload.name()))),
+        Kind::RoundTrip => {
+            let options: round_trip::Options = read("round trip options", options)?;
+            let done = round_trip::run(&options, &mut |_| (), stop);
+            write(&done.map_err(|error| Failure::of(&error, Some(look(options.addr))))?)
+        }
     }
+}
+
+fn look(addr: IpAddr) -> String {
+    format!("see what answers there: takt find --addr {addr}")
 }
 
 fn read<T: DeserializeOwned>(what: &str, document: Value) -> Result<T, Failure> {

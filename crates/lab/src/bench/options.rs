@@ -11,18 +11,18 @@ use crate::check::rates;
 use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings};
-use crate::workload::{rate, udp};
+use crate::workload::{rate, round_trip, udp};
 
 /// The options document of the workload.
 pub(super) fn workload(point: &Point, site: &InForce) -> Value {
     match point.kind {
         Kind::Udp => json!(udp(&point.settings, site)),
         Kind::Rate => json!(rate(&point.settings, site)),
-        Kind::RoundTrip => Value::Null,
+        Kind::RoundTrip => json!(round_trip(&point.settings, site)),
     }
 }
 
-/// Share of what was sent that was lost.
+/// Share of what was sent that was lost; of answers, that came late.
 pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
     match kind {
         Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
@@ -30,7 +30,23 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
             let lost = rates::lost(&outcome);
             lost.rx_share.max(lost.tx_share)
         }),
-        Kind::RoundTrip => None,
+        Kind::RoundTrip => round_trip::Outcome::deserialize(result)
+            .ok()
+            .map(|outcome| if outcome.answers == 0 { 0.0 } else { outcome.late as f64 / outcome.answers as f64 }),
+    }
+}
+
+fn round_trip(settings: &Settings, site: &InForce) -> round_trip::Options {
+    let usual = round_trip::Options::default();
+    round_trip::Options {
+        addr: site.radio_addr.into(),
+        rate_sps: settings.number("rate_sps").unwrap_or(usual.rate_sps),
+        delays: vec![settings.span("delay")],
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        engine: engine(settings),
+        priority: priority(settings),
+        ..usual
     }
 }
 
@@ -48,12 +64,13 @@ fn rate(settings: &Settings, site: &InForce) -> rate::Options {
             _ => rate::WireFormat::Sc16,
         },
         engine: engine(settings),
-        priority: match settings.word("policy") {
-            "fifo" => Some(STREAM_PRIORITY),
-            _ => None,
-        },
+        priority: priority(settings),
         ..rate::Options::default()
     }
+}
+
+fn priority(settings: &Settings) -> Option<u8> {
+    (settings.word("policy") == "fifo").then_some(STREAM_PRIORITY)
 }
 
 /// Priority of the streaming threads under `policy = "fifo"`: among the lower ones, below the kernel's own threads.

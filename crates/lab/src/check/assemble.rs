@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use takt_host::fingerprint::Fingerprint;
 
-use super::collect::{rate_point, settings, udp_point};
+use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::need::with_needs;
 use super::{
     DoctorFinding, HostFacts, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge, words,
@@ -48,7 +48,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let rounds = store.rounds(&run.id)?;
     let points = store.points(&run.id)?;
 
-    let (mut udp, mut rates) = (Vec::new(), Vec::new());
+    let (mut udp, mut rates, mut round_trips) = (Vec::new(), Vec::new(), Vec::new());
     for (number, point) in (0_u32..).zip(&points) {
         let own: Vec<&RoundRow> = rounds.iter().filter(|round| round.point == number).collect();
         let Some(part) = experiment.parts.iter().find(|part| part.name == point.part) else { continue };
@@ -56,11 +56,12 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         match part.kind {
             Kind::Udp => udp.extend(udp_point(&settings, &own)?),
             Kind::Rate => rates.extend(rate_point(&settings, &own)?),
-            Kind::RoundTrip => {}
+            Kind::RoundTrip => round_trips.extend(round_trip_point(&settings, &own)?),
         }
     }
     udp.sort_by(|a, b| (&a.direction, a.payload_bytes).cmp(&(&b.direction, b.payload_bytes)));
     rates.sort_by(|a, b| (a.format, a.mode).cmp(&(b.format, b.mode)).then(a.rate_sps.total_cmp(&b.rate_sps)));
+    round_trips.sort_by(|a, b| a.delay_us.total_cmp(&b.delay_us));
 
     let per_point = experiment.round_count(depth) as usize;
     let mut verdict = judge(&experiment.needs, &rates, per_point);
@@ -80,7 +81,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         doctor,
         udp,
         rates,
-        round_trips: Vec::new(),
+        round_trips,
         rounds: summary(&rounds, points.len() * per_point),
         verdict,
         left_out: words::left_out(&experiment, depth, without_udp),

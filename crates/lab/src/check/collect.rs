@@ -5,12 +5,16 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use takt_base::parse_duration;
 use takt_emulator::emulate::Summary;
+use takt_stats::{Histogram, Ns};
 
 use super::rates::{self, LEVEL};
-use super::{Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, UdpPoint, UdpRound};
+use super::{
+    Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
+};
 use crate::store::{PointRow, RoundRow, StoreError};
-use crate::workload::{rate, udp};
+use crate::workload::{rate, round_trip, udp};
 
 /// A document of a record, as what it is.
 fn read<T: DeserializeOwned>(what: &'static str, round: &RoundRow, document: &Value) -> Result<T, StoreError> {
@@ -144,6 +148,56 @@ fn udp_round(round: &RoundRow) -> Result<Option<UdpRound>, StoreError> {
         latency_p50_us: way.latency_us.p50,
         latency_p99_9_us: way.latency_us.p99_9,
     }))
+}
+
+/// One point of a round-trip workload.
+pub(super) fn round_trip_point(
+    settings: &BTreeMap<String, Value>,
+    rounds: &[&RoundRow],
+) -> Result<Option<RoundTripPoint>, StoreError> {
+    let delay = settings.get("delay").and_then(Value::as_str).and_then(|text| parse_duration(text).ok());
+    let (Some(delay), Some(rate_sps)) = (delay, settings.get("rate_sps").and_then(Value::as_f64)) else {
+        return Ok(None);
+    };
+    let mut measured = Vec::new();
+    let mut all = Histogram::<Ns>::default();
+    for round in rounds {
+        let Some(record) = &round.record else { continue };
+        let outcome: round_trip::Outcome = read("round trip result", round, &record.result)?;
+        if round.state == RoundState::Valid {
+            // Unlike bounds would be another version's; then its rounds are in the table and not in the curve.
+            let _ = all.merge(&outcome.air_to_answer_ns);
+        }
+        measured.push(round_trip_round(round, &outcome));
+    }
+    let counted = measured.iter().filter(|round| round.state == RoundState::Valid && round.answers > 0);
+    let late: Vec<f64> = counted.map(|round| round.late as f64 / round.answers as f64).collect();
+    Ok(Some(RoundTripPoint {
+        delay_us: delay.as_secs_f64() * 1e6,
+        rate_sps,
+        late_share: takt_stats::mean(&late, LEVEL),
+        rounds: measured,
+        ecdf_us: all.ecdf(ECDF_POINTS).iter().map(|point| (point.value / 1e3, point.share)).collect(),
+        skipped: skipped(rounds),
+    }))
+}
+
+/// Points of a curve: more than a page can show.
+const ECDF_POINTS: usize = 300;
+
+fn round_trip_round(round: &RoundRow, outcome: &round_trip::Outcome) -> RoundTripRound {
+    let quantiles = round_trip::Quantiles::of(&outcome.air_to_answer_ns);
+    RoundTripRound {
+        round_id: round.id,
+        state: round.state,
+        why: round.why.clone(),
+        answers: outcome.answers,
+        late: outcome.late,
+        p50_us: quantiles.p50_us.unwrap_or_default(),
+        p99_us: quantiles.p99_us.unwrap_or_default(),
+        p99_9_us: quantiles.p99_9_us.unwrap_or_default(),
+        max_us: quantiles.max_us.unwrap_or_default(),
+    }
 }
 
 /// All settings of a point: what the file fixes for its part, and its factors.

@@ -35,6 +35,20 @@ pub const QUANTITIES: &[Quantity] = &[
         at: "/cpu/host_ms_per_msample",
         about: "CPU of the host side",
     },
+    Quantity { name: "answers", of: Kind::RoundTrip, at: "/answers", about: "answers given" },
+    Quantity { name: "late", of: Kind::RoundTrip, at: "/late", about: "answers the radio called late" },
+    Quantity {
+        name: "air_to_answer_p50_us",
+        of: Kind::RoundTrip,
+        at: "/delays/0/air_to_answer/p50_us",
+        about: "from the air to the answer's leaving the host",
+    },
+    Quantity {
+        name: "air_to_answer_p99_9_us",
+        of: Kind::RoundTrip,
+        at: "/delays/0/air_to_answer/p99_9_us",
+        about: "the same",
+    },
 ];
 
 impl Quantity {

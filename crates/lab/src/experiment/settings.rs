@@ -142,9 +142,9 @@ pub const ALL: &[Setting] = &[
     Setting {
         name: "policy",
         takes: Takes::Word(&["normal", "fifo"]),
-        of: &[Kind::Rate],
+        of: RADIO,
         default: Some("normal"),
-        about: "scheduling of the streaming threads",
+        about: "scheduling of the threads that stream",
     },
     Setting {
         name: "delay",

@@ -1,0 +1,217 @@
+//! `takt check` and `takt experiment` as a user calls them: a real emulator, a real driver, a real store. The load of the
+//! machine decides whether a rate holds, so what is asserted is that all documents and exit statuses agree.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Output, Stdio};
+
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+
+const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+
+/// Two sizes of the check: one datagram size, one rate; every round counts, whatever else runs on the machine.
+const SMALL: &str = r#"
+question = "Does the check work?"
+[rounds]
+count = { full = 2, quick = 1 }
+order = { seed = 1 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, emulator_late_max = 1_000_000, repeats_max = 0, repeats_needed_max = 0 }
+[[need]]
+model = "n200"
+mode = "duplex"
+rate_sps = 1e6
+format = "sc16"
+[[part]]
+name = "udp"
+factors = { payload_bytes = [64] }
+fixed = { direction = "to-host", workload = { kind = "udp", duration = "200ms", warm_up = "0s" } }
+[[part]]
+name = "sc16"
+factors = { mode = { full = ["rx", "duplex"], quick = ["duplex"] }, rate_sps = [1e6] }
+fixed = { workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
+"#;
+
+/// A directory of its own with the small check in it.
+struct Place(tempfile::TempDir);
+
+impl Place {
+    fn new() -> Place {
+        let dir = tempfile::tempdir().expect("temporary directory");
+        fs::write(dir.path().join("small.toml"), SMALL).expect("it is ours");
+        Place(dir)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(TAKT);
+        command.args(arguments).current_dir(self.0.path());
+        command
+    }
+
+    fn takt(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("takt runs")
+    }
+
+    fn path(&self, name: &str) -> std::path::PathBuf {
+        self.0.path().join(name)
+    }
+}
+
+fn told(output: &Output) -> String {
+    let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    format!("{:?}\n--- stdout\n{out}\n--- stderr\n{err}", output.status)
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", told(output)))
+}
+
+#[test]
+fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
+    let place = Place::new();
+    let output = place.takt(&["check", "--quick", "--file", "small.toml", "--json"]);
+    let outcome = json(&output);
+    let expected = match outcome["verdict"]["answer"].as_str() {
+        Some("holds") => 0,
+        Some("fails") => 1,
+        other => panic!("{other:?}: {}", told(&output)),
+    };
+    assert_eq!(output.status.code(), Some(expected), "{}", told(&output));
+    assert_eq!(outcome["rounds"]["valid"], 2, "{}", told(&output));
+    assert_eq!(outcome["complete"], true);
+    let rate = &outcome["rates"][0];
+    assert_eq!((rate["mode"].as_str(), rate["rate_sps"].as_f64()), (Some("duplex"), Some(1e6)));
+    let round = &rate["rounds"][0];
+    assert!(round["rx_samples"].as_u64() > Some(250_000), "{round}");
+    assert_eq!(round["clean"], expected == 0);
+    assert!(outcome["udp"][0]["rounds"][0]["datagrams_per_s"].as_f64() > Some(100.0));
+    assert!(outcome["left_out"][0].as_str().is_some_and(|left| left.contains("2 in a full run")), "{outcome}");
+
+    // The same run, looked at by the other commands.
+    let run = outcome["run"].as_str().expect("a name");
+    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
+    assert!(page.starts_with("<!") && page.contains("N200"));
+    let again = place.takt(&["report", "last", "--json"]);
+    assert_eq!(json(&again), outcome, "judging the records again says the same");
+    let listed = json(&place.takt(&["experiment", "list", "--json"]));
+    assert_eq!((listed[0]["id"].as_str(), listed[0]["rounds"].as_u64()), (Some(run), Some(2)));
+    let shown = json(&place.takt(&["experiment", "show", "last", "--json"]));
+    assert_eq!(shown["points"].as_array().map(Vec::len), Some(2));
+    let csv = place.takt(&["experiment", "export", "last"]);
+    let text = String::from_utf8_lossy(&csv.stdout).into_owned();
+    assert_eq!(text.split_terminator("\r\n").count(), 3, "{text}");
+    assert!(text.contains("result.rx.samples") && text.contains("machine.conditions.foreign_cpu_share"));
+}
+
+#[test]
+fn the_text_ends_with_the_answer_and_nothing_moves_in_a_pipe() {
+    let place = Place::new();
+    let output = place.takt(&["check", "--quick", "--file", "small.toml"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let last = text.trim_end().lines().last().unwrap_or_default();
+    let answer = if output.status.success() { "Yes:" } else { "No:" };
+    assert!(last.starts_with(answer), "{}", told(&output));
+    let progress = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(progress.lines().count() == 2 && !progress.contains('\r') && !text.contains('\x1b'), "{progress}");
+}
+
+/// Starts the full small check, ends it after its first round by a signal; the number its process had.
+fn interrupted(place: &Place, signal: Signal) -> u32 {
+    let mut child = place
+        .command(&["check", "--file", "small.toml"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("takt runs");
+    let mut progress = BufReader::new(child.stderr.take().expect("piped"));
+    let mut line = String::new();
+    progress.read_line(&mut line).expect("a round ends");
+    assert!(line.starts_with("1/6"), "{line}");
+    let pid = Pid::from_child(&child);
+    kill_process(pid, signal).expect("ours");
+    // Until its end, so that it can write.
+    for line in progress.lines() {
+        drop(line);
+    }
+    child.wait().expect("ours");
+    child.id()
+}
+
+/// Network namespaces that the process made.
+fn namespaces_of(pid: u32) -> usize {
+    let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
+    names.filter(|name| name.file_name().to_string_lossy().starts_with(&format!("takt-{pid}-"))).count()
+}
+
+#[test]
+fn ctrl_c_keeps_what_was_measured_and_resume_runs_the_rest() {
+    let place = Place::new();
+    let pid = interrupted(&place, Signal::INT);
+    assert_eq!(namespaces_of(pid), 0, "nothing is left behind");
+    let runs = json(&place.takt(&["experiment", "list", "--json"]));
+    let before = runs[0]["rounds"].as_u64().expect("some");
+    assert!((1..6).contains(&before), "{runs}");
+    let output = place.takt(&["check", "--file", "small.toml", "--resume", "--json"]);
+    let outcome = json(&output);
+    assert_eq!(
+        (&outcome["complete"], &outcome["rounds"]["valid"]),
+        (&Value::Bool(true), &6.into()),
+        "{}",
+        told(&output)
+    );
+    let runs = json(&place.takt(&["experiment", "list", "--json"]));
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "one run, two sittings");
+}
+
+#[test]
+fn kill_9_loses_no_finished_round_and_the_next_start_works() {
+    let place = Place::new();
+    let pid = interrupted(&place, Signal::KILL);
+    let output = place.takt(&["check", "--file", "small.toml", "--resume", "--json"]);
+    let outcome = json(&output);
+    assert_eq!(
+        (&outcome["complete"], &outcome["rounds"]["valid"]),
+        (&Value::Bool(true), &6.into()),
+        "{}",
+        told(&output)
+    );
+    // Its agents went with it; what it had no chance to remove is what `takt clean` removes.
+    takt_host::leftovers::Registry::system().clean().expect("it can look");
+    assert_eq!(namespaces_of(pid), 0);
+}
+
+/// Each: the command, and what its message on standard error must contain.
+#[test]
+fn what_cannot_be_done_is_told_with_its_remedy_and_exits_2() {
+    let place = Place::new();
+    fs::write(place.path("bad.toml"), SMALL.replace("{ mode = {", "{ mdoe = {")).expect("ours");
+    fs::create_dir(place.path("foreign")).expect("ours");
+    fs::write(place.path("foreign/takt.db"), "not a database").expect("ours");
+    let table: [(&[&str], &[&str]); 8] = [
+        (&["check", "--file", "bad.toml"], &["unknown", "mdoe", "did you mean", "bad.toml:"]),
+        (&["check", "--file", "missing.toml"], &["no experiment missing.toml", "fix", "check"]),
+        (&["check", "--need", "n200:22M"], &["20e6", "25e6", "100 MHz / 4"]),
+        (&["check", "--quick", "--file", "small.toml", "--runs", "foreign"], &["not a store of takt", "--runs DIR"]),
+        (&["check", "--quick", "--file", "small.toml", "--addr", "127.84.254.254"], &["127.84.254.254"]),
+        (&["experiment", "show", "nothing", "--runs", "new"], &["no run nothing", "takt check makes the first"]),
+        (&["experiment", "run", "chek"], &["did you mean check?"]),
+        (&["report", "last", "--runs", "new"], &["no run last"]),
+    ];
+    for (arguments, parts) in table {
+        let output = place.takt(arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", told(&output));
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
+        for part in parts {
+            assert!(error.contains(part), "{arguments:?} lacks {part:?}: {}", told(&output));
+        }
+    }
+    assert_eq!(fs::read_to_string(place.path("foreign/takt.db")).expect("untouched"), "not a database");
+}
+
+#[test]
+fn the_words_of_experiment_files_are_listed() {
+    let place = Place::new();
+    let words = json(&place.takt(&["experiment", "factors", "--json"]));
+    let names: Vec<&str> = words.as_array().expect("a list").iter().filter_map(|word| word["name"].as_str()).collect();
+    assert!(names.contains(&"rate_sps") && names.contains(&"payload_bytes"), "{names:?}");
+}
