@@ -32,12 +32,20 @@ pub(super) fn report(
         (None, Some(back)) => (back, None),
         (None, None) => return Err(UdpError::Half { server: options.server }),
     };
+    let received = way.received.datagrams + from_server.as_ref().map_or(0, |way| way.received.datagrams);
+    let per_datagram = |seconds: f64| (received > 0).then(|| seconds * 1e9 / received as f64);
+    let cpu = Cpu {
+        client: mine.cpu,
+        server: theirs.cpu,
+        client_ns_per_datagram: per_datagram(mine.cpu.process_s),
+        server_ns_per_datagram: per_datagram(theirs.cpu.process_s),
+    };
     Ok(UdpReport {
         schema: SCHEMA,
         options: options.clone(),
         way,
         from_server,
-        cpu: Cpu { client: mine.cpu, server: theirs.cpu },
+        cpu,
         clock,
         evidence: Evidence { client: mine.evidence, server: theirs.evidence },
         complete,

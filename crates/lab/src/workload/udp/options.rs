@@ -8,6 +8,7 @@ use takt_packet::EngineKind;
 
 use super::error::UdpError;
 use super::protocol::data::{HEADER_BYTES, MAX_FLOWS};
+use crate::workload::engine_name;
 
 /// The port a server listens on where nobody says otherwise: one above iperf3's.
 pub const DEFAULT_PORT: u16 = 5202;
@@ -195,20 +196,6 @@ impl Plan {
             return Err(UdpError::option("flows", self.flows.to_string(), "1 to 16"));
         }
         Ok(())
-    }
-}
-
-/// Engines by their names.
-mod engine_name {
-    use super::EngineKind;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(kind: &EngineKind, out: S) -> Result<S::Ok, S::Error> {
-        out.serialize_str(kind.name())
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<EngineKind, D::Error> {
-        String::deserialize(from)?.parse().map_err(D::Error::custom)
     }
 }
 

@@ -227,6 +227,10 @@ pub struct Cpu {
     pub client: EndCpu,
     /// The end that served.
     pub server: EndCpu,
+    /// The client's process, for each datagram that was received by either end, ns. `None`: none was.
+    pub client_ns_per_datagram: Option<f64>,
+    /// The server's process, likewise.
+    pub server_ns_per_datagram: Option<f64>,
 }
 
 /// CPU of one end, from before the first datagram to after the last had arrived (about 0.3 s more than was sent).
