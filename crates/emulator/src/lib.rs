@@ -8,9 +8,12 @@ mod device;
 pub mod drive;
 pub mod emulate;
 pub mod fault;
+pub mod loopback;
 pub mod n200;
 pub mod policy;
+pub mod signals;
 pub mod sink;
 pub mod source;
+mod tape;
 
 pub use device::{Device, Outbox, Port, Sent};

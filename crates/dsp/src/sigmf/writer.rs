@@ -50,6 +50,11 @@ impl Writer {
         self.metadata.captures.push(Capture { sample_start, ..capture });
     }
 
+    /// What the recording says of its rate, in samples a second, where that was not known at first.
+    pub fn set_sample_rate(&mut self, sample_rate_sps: f64) {
+        self.metadata.global.sample_rate_sps = Some(sample_rate_sps);
+    }
+
     /// Adds a remark. Remarks are kept in the order of their first samples.
     pub fn annotate(&mut self, annotation: Annotation) {
         let place = self.metadata.annotations.partition_point(|other| other.sample_start <= annotation.sample_start);

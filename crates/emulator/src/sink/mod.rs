@@ -1,6 +1,13 @@
 //! Where the signal of an emulated transmitter goes.
 
+mod output;
+mod recorder;
+mod spec;
+
 use takt_base::{Complex32, Tick};
+
+pub(crate) use recorder::{Counts, Recording, start};
+pub use spec::Spec;
 
 /// Whether a block of samples opens or closes its burst.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,4 +34,16 @@ pub trait Sink: Send {
     /// Takes the samples of ticks `first`, `first + step`, ... of the free-running counter, no later than the device
     /// reaches `first`. Never allocates, locks or waits.
     fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges);
+}
+
+/// Nowhere.
+#[derive(Clone, Copy, Debug)]
+pub struct Null;
+
+impl Sink for Null {
+    fn wants_samples(&self) -> bool {
+        false
+    }
+
+    fn take(&mut self, _first: Tick, _step: u32, _samples: &[Complex32], _edges: BurstEdges) {}
 }

@@ -1,6 +1,16 @@
 //! What an emulated receiver hears.
 
+mod generated;
+pub(crate) mod playback;
+pub(crate) mod read_ahead;
+mod spec;
+pub(crate) mod store;
+
 use takt_base::{Complex32, Tick, Ticks};
+
+pub use generated::{Counter, Noise, Silence, Tone};
+pub use spec::Spec;
+pub use store::LOADED_BYTES;
 
 /// Complex baseband at the ADC, full scale 1.0.
 pub trait Source: Send {

@@ -1,0 +1,186 @@
+//! A cable from the transmitter to the receivers of a radio.
+//!
+//! What is sent for tick t is received at tick t, whatever the two rates, with the amplitude it was sent with and at the
+//! frequency that the two tunings give: 1 MHz in the baseband of a transmitter at 900 MHz is 0 Hz to a receiver at 901.
+//! What lies outside the receiver's band is not there. Between bursts there is silence.
+//!
+//! | steps | grids | tuned | what is received |
+//! | --- | --- | --- | --- |
+//! | equal | alike | alike | the samples sent, bit for bit; nothing need be known of the future |
+//! | any other case | | | the signal sent, band-limited to both sides, 0.002 dB and 80 dB as [`Resampler`] says |
+//!
+//! The filter reaches [`HALF_SPAN`] samples of the slower side into the future. [`Source::lookahead`] says so, and a device
+//! that waits that long (its time stamps need not move) receives the exact signal. Before the first burst, or one unlike
+//! the last, nobody can know that a filter will be needed: its ringing ahead of such a burst may be cut off.
+//!
+//! ```
+//! use takt_base::{Complex32, Tick, TickRate};
+//! use takt_emulator::loopback;
+//! use takt_emulator::sink::{BurstEdges, Sink};
+//! use takt_emulator::source::Source;
+//!
+//! let clock = TickRate::from_hz(100_000_000).unwrap();
+//! let (mut sink, mut source) = loopback::pair(clock, loopback::CAPACITY);
+//! let burst = [Complex32::new(0.5, 0.25); 3];
+//! sink.take(Tick(1000), 4, &burst, BurstEdges { start: true, end: true });
+//! let mut heard = [Complex32::default(); 6];
+//! source.fill(Tick(996), 4, &mut heard);
+//! assert_eq!(heard[0], Complex32::default());
+//! assert_eq!(heard[1..4], burst);
+//! ```
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use takt_base::{Complex32, Tick, TickRate, Ticks};
+use takt_dsp::{Grid, HALF_SPAN, MAX_STEP, Resampler};
+
+use crate::sink::{BurstEdges, Sink};
+use crate::source::Source;
+use crate::tape::{self, Run};
+
+/// Samples between what was sent last and what is received next: 16 MiB, enough for the longest packet at any pair of
+/// rates, and for packets handed over as they are queued.
+pub const CAPACITY: usize = 1 << 21;
+
+/// One transmitter, one receiver. `clock` is the one whose ticks both count; `capacity` in samples, rounded up to a power of
+/// two.
+#[must_use]
+pub fn pair(clock: TickRate, capacity: usize) -> (LoopbackSink, LoopbackSource) {
+    let (writer, reader) = tape::tape(capacity);
+    (LoopbackSink { writer, centre_hz: 0.0 }, LoopbackSource::new(clock, reader))
+}
+
+/// One transmitter, so many receivers.
+#[must_use]
+pub fn join(clock: TickRate, readers: usize) -> (LoopbackSink, Vec<LoopbackSource>) {
+    let (sink, source) = pair(clock, CAPACITY);
+    (sink, vec![source; readers])
+}
+
+/// The transmitter's end.
+pub struct LoopbackSink {
+    writer: tape::Writer,
+    centre_hz: f64,
+}
+
+impl Sink for LoopbackSink {
+    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
+        self.centre_hz = centre_hz;
+    }
+
+    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
+        self.writer.push(first, step, self.centre_hz, samples);
+        if edges.end {
+            self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
+        }
+    }
+}
+
+/// A receiver's end. Clones hear the same, each at its own rate and tuning.
+pub struct LoopbackSource {
+    reader: tape::Reader,
+    resampler: Resampler,
+    clock_hz: f64,
+    centre_hz: f64,
+    /// The oldest run that may still be heard.
+    run: u64,
+    /// Where the last block began.
+    last: Tick,
+    lost: Arc<AtomicU64>,
+}
+
+impl LoopbackSource {
+    fn new(clock: TickRate, reader: tape::Reader) -> LoopbackSource {
+        LoopbackSource {
+            reader,
+            resampler: Resampler::new(),
+            clock_hz: f64::from(clock.hz()),
+            centre_hz: 0.0,
+            run: 0,
+            last: Tick(0),
+            lost: Arc::default(),
+        }
+    }
+
+    /// Counts samples that were overwritten before they were heard, of this receiver and of its clones together.
+    #[must_use]
+    pub fn lost_samples(&self) -> Arc<AtomicU64> {
+        self.lost.clone()
+    }
+
+    fn shift_turns(&self, run: &Run) -> f64 {
+        (run.centre_hz - self.centre_hz) / self.clock_hz
+    }
+
+    /// Steps over runs that have faded away at `first`.
+    fn forget(&mut self, first: Tick) {
+        let oldest = self.reader.oldest_run();
+        // Backwards: only when something is asked again.
+        self.run = if first < self.last { oldest } else { self.run.max(oldest) };
+        self.last = first;
+        while self.run + 1 < self.reader.runs() {
+            match self.reader.run(self.run) {
+                Some(run) if run.end() + LONGEST_SPAN >= first => break,
+                _ => self.run += 1,
+            }
+        }
+    }
+}
+
+impl Clone for LoopbackSource {
+    fn clone(&self) -> LoopbackSource {
+        LoopbackSource { resampler: Resampler::new(), reader: self.reader.clone(), lost: self.lost.clone(), ..*self }
+    }
+}
+
+impl Source for LoopbackSource {
+    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
+        self.centre_hz = centre_hz;
+    }
+
+    fn lookahead(&self, first: Tick, step: u32) -> Ticks {
+        match self.reader.newest() {
+            Some(run) if is_legal(step) && is_legal(run.step) => {
+                Resampler::half_span(grid(&run), self.shift_turns(&run), first, step)
+            }
+            _ => Ticks(0),
+        }
+    }
+
+    fn fill(&mut self, first: Tick, step: u32, out: &mut [Complex32]) {
+        out.fill(Complex32::default());
+        self.forget(first);
+        if !is_legal(step) {
+            return;
+        }
+        let last = first + Ticks(out.len() as u64 * u64::from(step));
+        for number in self.run..self.reader.runs() {
+            let Some(run) = self.reader.run(number).filter(|run| is_legal(run.step)) else { continue };
+            if run.first >= last + LONGEST_SPAN {
+                break;
+            }
+            let shift_turns = self.shift_turns(&run);
+            let (reader, mut lost) = (&self.reader, 0);
+            self.resampler.add(grid(&run), shift_turns, first, step, out, |from, block| {
+                lost += reader.read(&run, from, block) as u64;
+            });
+            if lost > 0 {
+                // Relaxed: a count, nothing is published by it.
+                self.lost.fetch_add(lost, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+/// The furthest that any filter reaches.
+const LONGEST_SPAN: Ticks = Ticks(HALF_SPAN as u64 * MAX_STEP as u64);
+
+fn grid(run: &Run) -> Grid {
+    Grid { first: run.first, step: run.step, len: run.len }
+}
+
+/// No radio has other steps, but a host may write anything to a register: nothing is heard at those.
+fn is_legal(step: u32) -> bool {
+    (1..=MAX_STEP).contains(&step)
+}

@@ -1,0 +1,314 @@
+//! What a radio hears and where its signal goes, opened together: a loopback ties the two.
+//!
+//! ```
+//! use takt_base::TickRate;
+//! use takt_emulator::signals::{self, Setting};
+//! let setting = Setting { clock: TickRate::from_hz(100_000_000).unwrap(), hw: "N200 EMU001".to_owned(), utc_at_tick_0_ns: None };
+//! let (source, sink) = ("loopback".parse().unwrap(), "null".parse().unwrap());
+//! let (signals, watch) = signals::open(&source, &sink, &setting).unwrap();
+//! drop(signals); // with the device that had them
+//! assert_eq!(watch.finish().source.lost_samples, 0);
+//! ```
+
+pub(crate) mod text;
+
+use std::error::Error;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use serde::{Deserialize, Serialize};
+use takt_base::{Complex32, Tick, TickRate};
+use takt_dsp::MAX_STEP;
+use takt_dsp::file::{FileError, SampleReader};
+use takt_dsp::sigmf;
+
+use crate::loopback;
+use crate::n200::Signals;
+use crate::sink::{self, BurstEdges, Null, Recording, Sink};
+use crate::source::playback::{Origin, Playback};
+use crate::source::read_ahead::{ReadAhead, Shared};
+use crate::source::store::{Loaded, Store};
+use crate::source::{self, Counter, Noise, Silence, Source, Tone};
+
+pub use text::SpecError;
+
+/// The radio around the signals.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    /// The clock whose ticks count.
+    pub clock: TickRate,
+    /// What a recording says it comes from: "N200 EMU001".
+    pub hw: String,
+    /// UTC at tick 0, in ns since 1970, for the times in recordings; without it there are none.
+    pub utc_at_tick_0_ns: Option<u64>,
+}
+
+/// Why signals could not be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SignalError {
+    /// A file.
+    #[error("{what} {spec}")]
+    File {
+        /// "source" or "sink".
+        what: &'static str,
+        /// As text.
+        spec: String,
+        /// What is wrong with it.
+        #[source]
+        source: Box<FileError>,
+    },
+    /// A recording at a rate that is no whole number of ticks a sample.
+    #[error(
+        "source {spec}: a sample rate of {rate_sps} S/s is not the clock of {clock_hz} Hz divided by a whole number up to {MAX_STEP}"
+    )]
+    Rate {
+        /// As text.
+        spec: String,
+        /// Of the recording.
+        rate_sps: f64,
+        /// Of the radio.
+        clock_hz: u32,
+        /// Rates near it that would do.
+        nearest_sps: [f64; 2],
+    },
+    /// A recording that does not say its rate.
+    #[error("source {spec}: {} names no sample rate", path.display())]
+    NoRate {
+        /// As text.
+        spec: String,
+        /// The recording.
+        path: PathBuf,
+    },
+    /// No thread for a file.
+    #[error("a thread for {spec}")]
+    Thread {
+        /// As text.
+        spec: String,
+        /// What the system said.
+        #[source]
+        source: io::Error,
+    },
+}
+
+impl SignalError {
+    /// What to do about it.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            SignalError::File { source, .. } => source.fix(),
+            SignalError::Rate { nearest_sps: [below, above], .. } => {
+                format!("resample the recording to {below} or {above} S/s, or play its data file sample by sample: --source file:path=NAME.sigmf-data,format=...")
+            }
+            SignalError::NoRate { .. } => {
+                "add core:sample_rate to its global object, or play its data file sample by sample: --source file:path=NAME.sigmf-data,format=...".to_owned()
+            }
+            SignalError::Thread { .. } => "allow this user more threads (ulimit -u)".to_owned(),
+        }
+    }
+}
+
+/// What became of the signals so far.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SignalReport {
+    /// What was heard.
+    pub source: SourceReport,
+    /// What was sent.
+    pub sink: SinkReport,
+}
+
+/// What was heard.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SourceReport {
+    /// Samples of a file that the disk did not deliver in time: silence was heard.
+    pub starved_samples: u64,
+    /// Samples of a loopback that were overwritten before they were heard.
+    pub lost_samples: u64,
+    /// Why a file ended early.
+    pub error: Option<String>,
+}
+
+/// What was sent to a sink that records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SinkReport {
+    /// Samples written.
+    pub samples: u64,
+    /// Samples that the disk was too slow for, or refused.
+    pub dropped_samples: u64,
+    /// Samples written that were beyond full scale.
+    pub clipped_samples: u64,
+    /// Files of samples.
+    pub files: u64,
+    /// Why nothing more was written.
+    pub error: Option<String>,
+}
+
+/// Counts what becomes of the signals while a device has them.
+pub struct Watch {
+    ahead: Vec<Arc<Shared>>,
+    lost: Option<Arc<AtomicU64>>,
+    recording: Option<Recording>,
+}
+
+impl Watch {
+    /// What became of them so far.
+    #[must_use]
+    pub fn report(&self) -> SignalReport {
+        SignalReport {
+            source: self.source(),
+            sink: self.recording.as_ref().map(|r| sink_report(&r.counts)).unwrap_or_default(),
+        }
+    }
+
+    /// When the device is gone: waits until files are complete, then reports.
+    #[must_use]
+    pub fn finish(mut self) -> SignalReport {
+        let sink = self.recording.take().map(|recording| sink_report(&recording.finish()));
+        SignalReport { source: self.source(), sink: sink.unwrap_or_default() }
+    }
+
+    fn source(&self) -> SourceReport {
+        SourceReport {
+            starved_samples: self.ahead.iter().map(|shared| shared.starved.load(Relaxed)).sum(),
+            lost_samples: self.lost.as_ref().map_or(0, |lost| lost.load(Relaxed)),
+            error: self.ahead.iter().find_map(|shared| shared.error.get()).map(in_full),
+        }
+    }
+}
+
+fn sink_report(counts: &sink::Counts) -> SinkReport {
+    SinkReport {
+        samples: counts.samples.load(Relaxed),
+        dropped_samples: counts.dropped.load(Relaxed),
+        clipped_samples: counts.clipped.load(Relaxed),
+        files: counts.files.load(Relaxed),
+        error: counts.error.get().map(in_full),
+    }
+}
+
+/// An error and its cause, in a line.
+fn in_full(error: &FileError) -> String {
+    match error.source() {
+        Some(cause) => format!("{error}: {cause}"),
+        None => error.to_string(),
+    }
+}
+
+/// Opens files, starts the threads that serve them, and ties the loopback.
+///
+/// # Errors
+/// If a file is missing, foreign or cannot be created, or a recording has a rate that no radio has.
+pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Result<(Signals, Watch), SignalError> {
+    let mut watch = Watch { ahead: vec![], lost: None, recording: None };
+    let wrong = |source| SignalError::File { what: "sink", spec: sink.to_string(), source: Box::new(source) };
+    let mut out: Box<dyn Sink> = Box::new(Null);
+    if let Some((recorder, recording)) =
+        sink::start(sink, setting.clock, &setting.hw, setting.utc_at_tick_0_ns).map_err(wrong)?
+    {
+        let thread = |source| SignalError::Thread { spec: sink.to_string(), source };
+        watch.recording = Some(recording.map_err(thread)?);
+        out = Box::new(recorder);
+    }
+    let sources = match source {
+        source::Spec::Loopback => {
+            let (cable, end) = loopback::pair(setting.clock, loopback::CAPACITY);
+            watch.lost = Some(end.lost_samples());
+            out = if out.wants_samples() { Box::new(Both(cable, out)) } else { Box::new(cable) };
+            [Box::new(end.clone()) as Box<dyn Source>, Box::new(end)]
+        }
+        _ => pair(source, setting.clock, &mut watch)?,
+    };
+    Ok((Signals { sources, sink: out }, watch))
+}
+
+/// The source of each receiver: both are on one antenna and hear the same.
+fn pair(spec: &source::Spec, clock: TickRate, watch: &mut Watch) -> Result<[Box<dyn Source>; 2], SignalError> {
+    Ok(match spec {
+        source::Spec::Silence | source::Spec::Loopback => [Box::new(Silence), Box::new(Silence)],
+        source::Spec::Counter => [Box::new(Counter), Box::new(Counter)],
+        source::Spec::Tone { offset_hz, amplitude } => {
+            let tone = Tone::new(clock, *offset_hz, *amplitude);
+            [Box::new(tone), Box::new(tone)]
+        }
+        source::Spec::Noise { power_dbfs, seed } => {
+            let noise = Noise::new(*power_dbfs, *seed);
+            [Box::new(noise), Box::new(noise)]
+        }
+        source::Spec::File { path, format, repeat, raw } => {
+            let file = || SampleReader::open(path, *format).map_err(|source| file_error(spec, source));
+            play(spec, file, *repeat, *raw, None, watch)?
+        }
+        source::Spec::Sigmf { path, repeat, raw } => {
+            let step = own_step(spec, path, clock)?;
+            let data = || match sigmf::Reader::open(path) {
+                Ok(reader) => Ok(reader.into_data()),
+                Err(source) => Err(file_error(spec, source)),
+            };
+            play(spec, data, *repeat, *raw, Some(step), watch)?
+        }
+    })
+}
+
+fn play(
+    spec: &source::Spec,
+    open: impl Fn() -> Result<SampleReader, SignalError>,
+    repeat: bool,
+    raw: bool,
+    step: Option<u32>,
+    watch: &mut Watch,
+) -> Result<[Box<dyn Source>; 2], SignalError> {
+    let origin = Origin::unknown();
+    let loaded = Loaded::of(&open()?).map_err(|source| file_error(spec, source))?.map(Arc::new);
+    let mut one = || -> Result<Box<dyn Source>, SignalError> {
+        let store = match &loaded {
+            Some(loaded) => Store::Loaded(loaded.clone(), repeat),
+            None => {
+                let thread = |source| SignalError::Thread { spec: spec.to_string(), source };
+                let ahead = ReadAhead::start(open()?, repeat).map_err(thread)?;
+                watch.ahead.push(ahead.shared());
+                Store::Ahead(ahead)
+            }
+        };
+        Ok(Box::new(Playback::new(store, raw, origin.clone(), step)))
+    };
+    Ok([one()?, one()?])
+}
+
+/// Ticks from sample to sample of a recording.
+fn own_step(spec: &source::Spec, path: &Path, clock: TickRate) -> Result<u32, SignalError> {
+    let recording = sigmf::Reader::open(path).map_err(|source| file_error(spec, source))?;
+    let Some(rate_sps) = recording.metadata().global.sample_rate_sps else {
+        return Err(SignalError::NoRate { spec: spec.to_string(), path: path.to_owned() });
+    };
+    let clock_hz = clock.hz();
+    let ticks = f64::from(clock_hz) / rate_sps;
+    let step = ticks.round().clamp(1.0, f64::from(MAX_STEP));
+    // A millionth: what a rate written with seven digits may be off.
+    if (ticks / step - 1.0).abs() < 1e-6 {
+        return Ok(step as u32);
+    }
+    let below = ticks.ceil().clamp(2.0, f64::from(MAX_STEP));
+    let nearest_sps = [f64::from(clock_hz) / below, f64::from(clock_hz) / (below - 1.0)];
+    Err(SignalError::Rate { spec: spec.to_string(), rate_sps, clock_hz, nearest_sps })
+}
+
+fn file_error(spec: &source::Spec, source: FileError) -> SignalError {
+    SignalError::File { what: "source", spec: spec.to_string(), source: Box::new(source) }
+}
+
+/// A cable, and whatever else the signal goes to.
+struct Both(loopback::LoopbackSink, Box<dyn Sink>);
+
+impl Sink for Both {
+    fn tuned(&mut self, from: Tick, centre_hz: f64) {
+        self.0.tuned(from, centre_hz);
+        self.1.tuned(from, centre_hz);
+    }
+
+    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
+        self.0.take(first, step, samples, edges);
+        self.1.take(first, step, samples, edges);
+    }
+}

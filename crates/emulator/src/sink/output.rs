@@ -1,0 +1,136 @@
+//! What a recorder writes to: a file of samples, or recordings.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+use takt_base::{Complex32, Tick, TickRate};
+use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
+use takt_dsp::sigmf::{Capture, Global, Writer, utc_text};
+
+use super::Spec;
+
+/// What a recording says of where it comes from.
+#[derive(Clone, Debug)]
+pub(super) struct Origin {
+    pub(super) clock: TickRate,
+    pub(super) hw: String,
+    pub(super) utc_at_tick_0_ns: Option<u64>,
+}
+
+/// A run of samples that begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Begin {
+    pub(super) tick: Tick,
+    pub(super) step: u32,
+    pub(super) centre_hz: f64,
+}
+
+pub(super) enum Output {
+    File(SampleWriter),
+    Sigmf(Box<Sigmf>),
+}
+
+impl Output {
+    /// `None` for a sink that records nothing.
+    pub(super) fn create(spec: &Spec, origin: Origin) -> Result<Option<Output>, FileError> {
+        Ok(match spec {
+            Spec::Null => None,
+            Spec::File { path, format } => Some(Output::File(SampleWriter::create(path, *format, Existing::Replace)?)),
+            Spec::Sigmf { path, format } => Some(Output::Sigmf(Box::new(Sigmf::create(path, *format, origin)?))),
+        })
+    }
+
+    /// What is written next is a new run.
+    pub(super) fn begin(&mut self, run: Begin) -> Result<(), FileError> {
+        match self {
+            Output::File(_) => Ok(()),
+            Output::Sigmf(sigmf) => sigmf.begin(run),
+        }
+    }
+
+    pub(super) fn write(&mut self, samples: &[Complex32]) -> Result<(), FileError> {
+        match self {
+            Output::File(file) => file.write(samples),
+            Output::Sigmf(sigmf) => sigmf.writer.write(samples),
+        }
+    }
+
+    /// Makes what was written so far safe.
+    pub(super) fn checkpoint(&mut self) -> Result<(), FileError> {
+        match self {
+            Output::File(_) => Ok(()),
+            Output::Sigmf(sigmf) => sigmf.writer.checkpoint(),
+        }
+    }
+
+    /// Samples beyond full scale so far.
+    pub(super) fn clipped(&self) -> u64 {
+        match self {
+            Output::File(file) => file.clipped(),
+            Output::Sigmf(sigmf) => sigmf.clipped + sigmf.writer.clipped(),
+        }
+    }
+
+    /// Files of samples made so far.
+    pub(super) fn files(&self) -> u64 {
+        match self {
+            Output::File(_) => 1,
+            Output::Sigmf(sigmf) => sigmf.number,
+        }
+    }
+}
+
+/// A recording has one rate: with a new rate begins a new recording, NAME-2, NAME-3.
+pub(super) struct Sigmf {
+    base: PathBuf,
+    format: SampleFormat,
+    origin: Origin,
+    number: u64,
+    step: Option<u32>,
+    writer: Writer,
+    /// In the recordings before this one.
+    clipped: u64,
+}
+
+impl Sigmf {
+    fn create(path: &Path, format: SampleFormat, origin: Origin) -> Result<Sigmf, FileError> {
+        let base = match path.extension().and_then(|extension| extension.to_str()) {
+            Some("sigmf-meta" | "sigmf-data") => path.with_extension(""),
+            _ => path.to_owned(),
+        };
+        let writer = Writer::create(&base, global(format, &origin), Existing::Replace)?;
+        Ok(Sigmf { base, format, origin, number: 1, step: None, writer, clipped: 0 })
+    }
+
+    fn begin(&mut self, run: Begin) -> Result<(), FileError> {
+        if self.step.is_some_and(|step| step != run.step) {
+            self.writer.checkpoint()?;
+            self.clipped += self.writer.clipped();
+            self.number += 1;
+            let mut name = self.base.clone().into_os_string();
+            name.push(format!("-{}", self.number));
+            self.writer = Writer::create(Path::new(&name), global(self.format, &self.origin), Existing::Replace)?;
+        }
+        if self.step != Some(run.step) {
+            self.step = Some(run.step);
+            self.writer.set_sample_rate(f64::from(self.origin.clock.hz()) / f64::from(run.step.max(1)));
+        }
+        let since_0_ns = self.origin.clock.ns_of(takt_base::Ticks(run.tick.0));
+        self.writer.begin_capture(Capture {
+            global_index: Some(run.tick.0 / u64::from(run.step.max(1))),
+            frequency_hz: Some(run.centre_hz),
+            datetime: self.origin.utc_at_tick_0_ns.and_then(|utc| utc.checked_add(since_0_ns)).map(utc_text),
+            other: [("takt:tick".to_owned(), json!(run.tick.0))].into_iter().collect(),
+            ..Capture::default()
+        });
+        Ok(())
+    }
+}
+
+fn global(format: SampleFormat, origin: &Origin) -> Global {
+    let mut global = Global { hw: Some(origin.hw.clone()), ..Global::new(format) };
+    let extensions = json!([{ "name": "takt", "version": "0.1.0", "optional": true }]);
+    global.other.insert("core:extensions".to_owned(), extensions);
+    global.other.insert("takt:clock_hz".to_owned(), json!(origin.clock.hz()));
+    global
+}

@@ -1,0 +1,263 @@
+//! A sink that is written to disk by a thread of normal priority, behind a bounded queue.
+//!
+//! The device never waits. If the disk is slower than the signal for longer than the queue is long (16 MiB: 84 ms at 25
+//! MS/s), the oldest samples are dropped, counted, and the recording shows a gap. If the disk refuses, full for one, that is
+//! reported once, what was written stays readable, and all that follows counts as dropped.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Arc, OnceLock};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use takt_base::{Complex32, Tick, TickRate, Ticks};
+use takt_dsp::file::FileError;
+
+use super::output::{Begin, Origin, Output};
+use super::{BurstEdges, Sink, Spec};
+use crate::tape::{self, Run};
+
+/// Samples in the queue.
+const CAPACITY: usize = 1 << 21;
+
+/// Samples written at a time.
+const BLOCK: usize = 1 << 14;
+
+/// How often the thread looks for samples.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// How often metadata are brought up to date.
+const CHECKPOINT: Duration = Duration::from_secs(1);
+
+/// The device's side.
+pub(crate) struct Recorder {
+    writer: tape::Writer,
+    centre_hz: f64,
+}
+
+impl Sink for Recorder {
+    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
+        self.centre_hz = centre_hz;
+    }
+
+    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
+        self.writer.push(first, step, self.centre_hz, samples);
+        if edges.end {
+            self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
+        }
+    }
+}
+
+/// What a recorder counts.
+#[derive(Default)]
+pub(crate) struct Counts {
+    pub(crate) samples: AtomicU64,
+    pub(crate) dropped: AtomicU64,
+    pub(crate) clipped: AtomicU64,
+    pub(crate) files: AtomicU64,
+    /// Why nothing more is written.
+    pub(crate) error: OnceLock<FileError>,
+    /// Write what is there, and end.
+    finish: AtomicBool,
+}
+
+/// The thread, as its owner sees it.
+pub(crate) struct Recording {
+    pub(crate) counts: Arc<Counts>,
+    thread: JoinHandle<()>,
+}
+
+impl Recording {
+    /// Waits until everything taken so far is in the file, and the file complete.
+    pub(crate) fn finish(self) -> Arc<Counts> {
+        self.counts.finish.store(true, Relaxed);
+        self.thread.thread().unpark();
+        // A panic there has been reported by then; the counts hold in any case.
+        let _ = self.thread.join();
+        self.counts
+    }
+}
+
+/// Creates the file and starts the thread; `None` for a sink that records nothing.
+pub(crate) fn start(
+    spec: &Spec,
+    clock: TickRate,
+    hw: &str,
+    utc_at_tick_0_ns: Option<u64>,
+) -> Result<Option<(Recorder, io::Result<Recording>)>, FileError> {
+    let Some(output) = Output::create(spec, Origin { clock, hw: hw.to_owned(), utc_at_tick_0_ns })? else {
+        return Ok(None);
+    };
+    let (writer, reader) = tape::tape(CAPACITY);
+    let counts = Arc::new(Counts::default());
+    let scribe =
+        Scribe { reader, output: Some(output), counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
+    let thread = thread::Builder::new().name("recorder".to_owned()).spawn(move || scribe.work());
+    Ok(Some((Recorder { writer, centre_hz: 0.0 }, thread.map(|thread| Recording { counts, thread }))))
+}
+
+/// The thread's side.
+struct Scribe {
+    reader: tape::Reader,
+    /// `None` after an error.
+    output: Option<Output>,
+    counts: Arc<Counts>,
+    /// The run being written, and how many of its samples are dealt with.
+    run: u64,
+    done: u64,
+    /// Of all samples, the number of the next: what is skipped was dropped.
+    position: u64,
+    /// The run that the output knows, by where it goes on.
+    open: Option<(u64, u64)>,
+}
+
+impl Scribe {
+    fn work(mut self) {
+        let mut block = vec![Complex32::default(); BLOCK];
+        let (mut checked, mut fresh) = (Instant::now(), false);
+        loop {
+            // Asked before looking: what was taken before the end is still found after it.
+            let last = self.reader.is_closed() || self.counts.finish.load(Relaxed);
+            while self.write_some(&mut block) {
+                fresh = true;
+            }
+            if fresh && (last || checked.elapsed() >= CHECKPOINT) {
+                self.attempt(Output::checkpoint);
+                (checked, fresh) = (Instant::now(), false);
+            }
+            if last {
+                return;
+            }
+            thread::park_timeout(PAUSE);
+        }
+    }
+
+    /// Writes at most a block; whether there was anything to do.
+    fn write_some(&mut self, block: &mut [Complex32]) -> bool {
+        let runs = self.reader.runs();
+        if self.run >= runs {
+            return false;
+        }
+        let Some(run) = self.reader.run(self.run) else {
+            // Forgotten: 4096 runs have been begun since.
+            (self.run, self.done) = (self.reader.oldest_run().max(self.run + 1), 0);
+            return true;
+        };
+        if self.done == 0 {
+            // Samples between two runs: of runs that were forgotten.
+            self.drop_samples(run.start().saturating_sub(self.position));
+            self.position = self.position.max(run.start());
+        }
+        let here = run.len.saturating_sub(self.done).min(block.len() as u64) as usize;
+        if here == 0 {
+            // A run is complete when there is a later one, looked for before its length was.
+            let complete = self.run + 1 < runs;
+            (self.run, self.done) = if complete { (self.run + 1, 0) } else { (self.run, self.done) };
+            return complete;
+        }
+        let block = &mut block[..here];
+        let lost = self.reader.read(&run, self.done, block);
+        self.drop_samples(lost as u64);
+        self.write(&run, self.done + lost as u64, &block[lost..]);
+        self.done += here as u64;
+        self.position += here as u64;
+        true
+    }
+
+    fn write(&mut self, run: &Run, from: u64, samples: &[Complex32]) {
+        if samples.is_empty() {
+            return;
+        }
+        if self.open != Some((self.run, from)) {
+            let tick = run.first + Ticks(from * u64::from(run.step));
+            self.attempt(|output| output.begin(Begin { tick, step: run.step, centre_hz: run.centre_hz }));
+        }
+        self.open = Some((self.run, from + samples.len() as u64));
+        let written = self.attempt(|output| output.write(samples));
+        let count = if written { &self.counts.samples } else { &self.counts.dropped };
+        count.fetch_add(samples.len() as u64, Relaxed);
+    }
+
+    fn drop_samples(&self, samples: u64) {
+        self.counts.dropped.fetch_add(samples, Relaxed);
+    }
+
+    /// Does something with the output, unless it is given up; gives it up if that fails.
+    fn attempt(&mut self, action: impl FnOnce(&mut Output) -> Result<(), FileError>) -> bool {
+        let Some(output) = &mut self.output else { return false };
+        let result = action(output);
+        self.counts.clipped.store(output.clipped(), Relaxed);
+        self.counts.files.store(output.files(), Relaxed);
+        let Err(error) = result else { return true };
+        tracing::error!(%error, cause = ?std::error::Error::source(&error).map(ToString::to_string), fix = error.fix(), "recording ends");
+        let _ = self.counts.error.set(error);
+        self.output = None;
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use takt_dsp::sigmf::Reader;
+
+    /// A recorder whose thread is not running yet.
+    fn idle(spec: &Spec, capacity: usize) -> (Recorder, Scribe, Arc<Counts>) {
+        let clock = TickRate::from_hz(100_000_000).unwrap();
+        let origin = Origin { clock, hw: "N200".to_owned(), utc_at_tick_0_ns: None };
+        let (writer, reader) = tape::tape(capacity);
+        let counts = Arc::new(Counts::default());
+        let output = Output::create(spec, origin).unwrap();
+        let scribe = Scribe { reader, output, counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
+        (Recorder { writer, centre_hz: 0.0 }, scribe, counts)
+    }
+
+    fn burst(recorder: &mut Recorder, first: u64, step: u32, n: usize) {
+        let samples: Vec<_> = (0..n).map(|k| Complex32::new((k % 1024) as f32 / 1024.0, 0.0)).collect();
+        recorder.take(Tick(first), step, &samples, BurstEdges { start: true, end: true });
+    }
+
+    #[test]
+    fn what_a_slow_disk_misses_is_dropped_counted_and_a_gap_in_the_recording() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("x");
+        let spec = Spec::Sigmf { path: path.clone(), format: takt_dsp::file::SampleFormat::Sc16 };
+        let (mut recorder, scribe, counts) = idle(&spec, 1 << 14);
+        burst(&mut recorder, 1000, 4, 20_000);
+        drop(recorder);
+        scribe.work();
+        let dropped = 20_000 - (1 << 14);
+        assert_eq!(counts.dropped.load(Relaxed), dropped);
+        assert_eq!(counts.samples.load(Relaxed), 1 << 14);
+        let recording = Reader::open(&path).unwrap();
+        assert_eq!(recording.metadata().captures.len(), 1);
+        assert_eq!(recording.metadata().captures[0].other["takt:tick"], 1000 + 4 * dropped);
+    }
+
+    #[test]
+    fn bursts_that_were_forgotten_are_counted_to_the_sample() {
+        let dir = tempfile::tempdir().unwrap();
+        let spec = Spec::File { path: dir.path().join("x.sc16"), format: takt_dsp::file::SampleFormat::Sc16 };
+        let (mut recorder, scribe, counts) = idle(&spec, 1 << 16);
+        for k in 0..5000 {
+            burst(&mut recorder, k * 1000, 4, 3);
+        }
+        drop(recorder);
+        scribe.work();
+        assert_eq!(counts.samples.load(Relaxed) + counts.dropped.load(Relaxed), 15_000);
+        assert_eq!(counts.samples.load(Relaxed), 3 * 4096);
+    }
+
+    #[test]
+    fn a_disk_that_refuses_is_reported_once_and_all_that_follows_is_dropped() {
+        let spec = Spec::File { path: "/dev/full".into(), format: takt_dsp::file::SampleFormat::Sc16 };
+        let (mut recorder, scribe, counts) = idle(&spec, 1 << 16);
+        burst(&mut recorder, 0, 4, 50_000);
+        burst(&mut recorder, 1_000_000, 4, 10_000);
+        drop(recorder);
+        scribe.work();
+        let error = counts.error.get().unwrap();
+        assert!(error.fix().starts_with("free space"), "{error}");
+        assert_eq!((counts.samples.load(Relaxed), counts.dropped.load(Relaxed)), (0, 60_000));
+    }
+}
