@@ -108,6 +108,10 @@ fn what_makes_no_sense_is_refused_before_anything_starts() {
         Options { engine: "dpdk".into(), ..options(7) },
         Options { cores: vec![100_000], ..options(7) },
         Options { eeproms: vec!["/proc/version".into()], ..options(7) },
+        Options { sources: vec!["tnoe".into()], ..options(7) },
+        Options { sinks: vec!["file:/nowhere/at/all.sc16".into()], ..options(7) },
+        Options { sources: vec!["sigmf:/nowhere/at/all".into()], ..options(7) },
+        Options { sinks: vec!["sigmf:/tmp/takt-shared".into()], addrs: vec![addr(7), addr(11)], ..Options::default() },
         Options { addrs: vec![Ipv4Addr::new(203, 0, 113, 1)], ..Options::default() },
     ];
     for options in wrong {

@@ -161,6 +161,9 @@ fn story(error: EmulateError) -> Story {
         EmulateError::ForeignEeprom { .. } => {
             Some("--eeprom with another file; one that is not there yet is made".to_owned())
         }
+        EmulateError::Signal(error) => Some(error.fix()),
+        EmulateError::Signals { source, .. } => Some(source.fix()),
+        EmulateError::SharedSink { .. } => Some("one --sink for each --addr, each with its own file".to_owned()),
         EmulateError::TooMany { what, .. } => Some(format!("one --addr for each {what}")),
         EmulateError::Addresses { .. } => Some("one --addr for each radio, all different".to_owned()),
         _ => None,
@@ -217,6 +220,24 @@ fn describe(out: &mut String, device: &DeviceSummary, duration_s: f64) {
         hosts.refused_destinations,
         device.datagrams.receive_buffer_drops.map_or_else(|| "not known".to_owned(), |n| n.to_string())
     );
+    let (source, sink) = (&device.signals.source, &device.signals.sink);
+    if sink.files > 0 {
+        let _ = writeln!(
+            out,
+            "  sink      {} samples in {} files, {} clipped, {} dropped",
+            sink.samples, sink.files, sink.clipped_samples, sink.dropped_samples
+        );
+    }
+    if source.starved_samples + source.lost_samples > 0 {
+        let _ = writeln!(
+            out,
+            "  source    {} samples late from disk, {} lost",
+            source.starved_samples, source.lost_samples
+        );
+    }
+    for error in [&source.error, &sink.error].into_iter().flatten() {
+        let _ = writeln!(out, "  signals   {error}");
+    }
     for (fault, injected) in &device.faults {
         let _ = writeln!(out, "  fault     {fault}: {injected}");
     }

@@ -11,6 +11,7 @@ use takt_packet::{EngineError, UnknownEngine};
 use crate::fault::FaultError;
 use crate::n200::OptionsError;
 use crate::policy::CidrError;
+use crate::signals::{SignalError, SpecError};
 
 /// Why radios could not be run. What was started is stopped again.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,26 @@ pub enum EmulateError {
     /// Not a fault.
     #[error("faults")]
     Fault(#[from] FaultError),
+    /// Not a source or a sink.
+    #[error("signals")]
+    Signal(#[from] SpecError),
+    /// A source or a sink can't be opened.
+    #[error("signals of the radio at {addr}")]
+    Signals {
+        /// Which radio.
+        addr: Ipv4Addr,
+        /// Why not.
+        #[source]
+        source: SignalError,
+    },
+    /// Several radios would write one file.
+    #[error("{devices} radios and one sink {sink}")]
+    SharedSink {
+        /// The sink.
+        sink: String,
+        /// How many radios.
+        devices: usize,
+    },
     /// Not an engine.
     #[error("packet engine")]
     Engine(#[from] UnknownEngine),

@@ -83,7 +83,7 @@ impl Emulator {
         Ok(())
     }
 
-    /// Stops them.
+    /// Stops them, and completes their files.
     ///
     /// # Errors
     /// A radio had ended by itself, or its EEPROM file can't be written.
@@ -91,8 +91,12 @@ impl Emulator {
         self.stations.iter_mut().try_for_each(Station::keep_eeprom)?;
         let summary = self.snapshot();
         self.stop.request();
-        let ended = self.stations.drain(..).map(Station::join).collect::<Result<Vec<()>, _>>();
-        summary.and_then(|summary| ended.map(|_| summary))
+        let ended: Vec<_> = self.stations.drain(..).map(Station::join).collect();
+        let mut summary = summary?;
+        for (device, signals) in summary.devices.iter_mut().zip(ended) {
+            device.signals = signals?;
+        }
+        Ok(summary)
     }
 }
 

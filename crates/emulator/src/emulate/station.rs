@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -20,7 +21,8 @@ use crate::drive::wall::{BATCH, Driver, Question, Settings};
 use crate::fault::{Fault, Faulty};
 use crate::n200::{self, CLOCK, EepromImages, N200, Signals};
 use crate::policy::{Cidr, Destinations};
-use crate::{Device, Port};
+use crate::signals::{self, Setting, SignalReport, SpecError, Watch};
+use crate::{Device, Port, sink, source};
 
 /// Buffers asked of the kernel for each port: more than a transmit window takes with the kernel's bookkeeping.
 const BUFFER_BYTES: usize = 4 << 20;
@@ -38,6 +40,7 @@ pub(super) struct Plan {
     engine: EngineKind,
     aggregate: bool,
     device: Radio,
+    watch: Watch,
     eeprom: Option<PathBuf>,
     core: Option<usize>,
     priority: Option<u8>,
@@ -80,13 +83,16 @@ impl Plan {
         };
         let born = identity.born;
         let faults = options.faults.iter().map(|text| text.parse()).collect::<Result<Vec<Fault>, _>>()?;
-        let device = N200::new(identity, silent()).map_err(|source| EmulateError::Identity { addr, source })?;
+        let engine = options.engine.parse()?;
+        let (signals, watch) = open_signals(options, n, &identity)?;
+        let device = N200::new(identity, signals).map_err(|source| EmulateError::Identity { addr, source })?;
         let device = Faulty::new(device, faults, born, CLOCK);
         Ok(Plan {
             addr,
-            engine: options.engine.parse()?,
+            engine,
             aggregate: options.aggregate,
             device,
+            watch,
             eeprom,
             core: (!options.cores.is_empty()).then(|| options.cores[n % options.cores.len()]),
             priority: options.priority,
@@ -95,7 +101,7 @@ impl Plan {
 
     /// Opens its ports and starts its thread; returns when that is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
-        let Plan { addr, engine, aggregate, device, eeprom, core, priority } = self;
+        let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority } = self;
         let Opened { engine, ports, hears_broadcast } =
             Opened::new(engine, aggregate, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
         let mut driver = Driver::new(device, CLOCK, engine, ports, Settings::default());
@@ -111,7 +117,7 @@ impl Plan {
         let thread = thread::Builder::new().name(format!("n200 {addr}")).spawn(body);
         let thread = thread.map_err(|source| EmulateError::Thread { addr, source })?;
         placement.recv().unwrap_or(Err(EmulateError::Ended { addr }))?;
-        Ok(Station { addr, thread, questions, eeprom, kept_writes: 0, hears_broadcast })
+        Ok(Station { addr, thread, questions, watch, eeprom, kept_writes: 0, hears_broadcast })
     }
 }
 
@@ -120,6 +126,7 @@ pub(super) struct Station {
     addr: Ipv4Addr,
     thread: JoinHandle<Result<(), EngineError>>,
     questions: Sender<Question<Radio>>,
+    watch: Watch,
     eeprom: Option<PathBuf>,
     kept_writes: u64,
     hears_broadcast: bool,
@@ -136,11 +143,13 @@ impl Station {
 
     pub(super) fn snapshot(&self) -> Result<DeviceSummary, EmulateError> {
         let (addr, hears_broadcast) = (self.addr, self.hears_broadcast);
+        let signals = self.watch.report();
         self.ask(move |device, lag, counters| DeviceSummary {
             addr,
             serial: device.device().eeproms().motherboard().serial.as_str().to_owned(),
             hears_broadcast,
             radio: device.device().report(),
+            signals,
             faults: device.injected(),
             lag,
             datagrams: Datagrams::from(counters),
@@ -160,11 +169,13 @@ impl Station {
         Ok(())
     }
 
-    /// After a stop was requested.
-    pub(super) fn join(self) -> Result<(), EmulateError> {
+    /// After a stop was requested: when its thread has ended and its files are complete, what became of its signals.
+    pub(super) fn join(self) -> Result<SignalReport, EmulateError> {
         let addr = self.addr;
-        match self.thread.join() {
-            Ok(ended) => ended.map_err(|source| EmulateError::Ports { addr, source }),
+        let ended = self.thread.join();
+        let signals = self.watch.finish();
+        match ended {
+            Ok(ended) => ended.map(|()| signals).map_err(|source| EmulateError::Ports { addr, source }),
             Err(_) => Err(EmulateError::Ended { addr }),
         }
     }
@@ -264,23 +275,22 @@ fn write_whole(path: &Path, bytes: &[u8]) -> io::Result<()> {
     fs::rename(&beside, path)
 }
 
-/// What is heard and where it goes.
-fn silent() -> Signals {
-    use crate::sink::{BurstEdges, Sink};
-    use crate::source::Source;
-    use takt_base::Complex32;
-    struct Constant;
-    impl Source for Constant {
-        fn fill(&mut self, _: Tick, _: u32, out: &mut [Complex32]) {
-            out.fill(Complex32::new(0.5, 0.0));
-        }
+/// What the n-th radio hears and where its signal goes: its own source and sink, or the only ones, or the usual ones.
+fn open_signals(options: &Options, n: usize, identity: &n200::Options) -> Result<(Signals, Watch), EmulateError> {
+    fn pick<S: FromStr<Err = SpecError> + Default>(texts: &[String], n: usize) -> Result<S, SpecError> {
+        let only = texts.first().filter(|_| texts.len() == 1);
+        texts.get(n).or(only).map_or_else(|| Ok(S::default()), |text| text.parse())
     }
-    struct Null;
-    impl Sink for Null {
-        fn wants_samples(&self) -> bool {
-            false
-        }
-        fn take(&mut self, _: Tick, _: u32, _: &[Complex32], _: BurstEdges) {}
+    let addr = options.addrs[n];
+    let source: source::Spec = pick(&options.sources, n)?;
+    let sink: sink::Spec = pick(&options.sinks, n)?;
+    if sink != sink::Spec::Null && options.sinks.len() < options.addrs.len() {
+        return Err(EmulateError::SharedSink { sink: sink.to_string(), devices: options.addrs.len() });
     }
-    Signals { sources: [Box::new(Constant), Box::new(Constant)], sink: Box::new(Null) }
+    let setting = Setting {
+        clock: CLOCK,
+        hw: format!("N200 {}", identity.serial),
+        utc_at_tick_0_ns: identity.utc_at_tick_0_s.checked_mul(1_000_000_000),
+    };
+    signals::open(&source, &sink, &setting).map_err(|source| EmulateError::Signals { addr, source })
 }

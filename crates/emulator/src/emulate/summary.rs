@@ -8,6 +8,7 @@ use takt_packet::Counters;
 
 use crate::drive::wall::LagReport;
 use crate::n200::N200Report;
+use crate::signals::SignalReport;
 
 /// All radios of one emulator.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,6 +35,8 @@ pub struct DeviceSummary {
     /// What it counted.
     #[serde(flatten)]
     pub radio: N200Report,
+    /// What became of its signals.
+    pub signals: SignalReport,
     /// Faults injected, by kind and stream.
     pub faults: BTreeMap<String, u64>,
     /// How late its driver was.

@@ -1,0 +1,430 @@
+//! The journal of changed settings: one line a fact, written and synced before the fact.
+//!
+//! ```text
+//! {"takt_journal":{"version":1}}
+//! {"changes":{"number":0,"unix_ms":1795223309000,"boot_id":"…","rule":"socket-buffer-small","scope":"host",
+//!             "setting":{"sysctl":"net.core.rmem_max"},"was":"4194304","becomes":"50000000"}}
+//! {"settled":{"number":0,"how":"restored"}}
+//! ```
+//!
+//! A line that was being written when takt or the machine went down lacks its end. What it tells of was not done, for
+//! the setting is changed only after the line is on disk, so reading passes over it and the next line takes its place.
+//! Anything else that is not such a line makes the whole file unusable for takt, which then changes nothing, in it or
+//! in the kernel.
+
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+use serde::{Deserialize, Serialize};
+
+use super::setting::Setting;
+use crate::dirs::{self, DirError};
+
+/// How long a change is meant to stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Until `takt doctor --undo` or a reboot.
+    Host,
+    /// As long as one run; `takt clean` gives it back if the run was killed.
+    Run {
+        /// The run's mark: [`crate::leftovers::Run::mark`].
+        id: String,
+    },
+}
+
+/// A setting that takt changed, or was about to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Counts the entries of a journal.
+    pub number: u64,
+    /// When, milliseconds since 1970.
+    pub unix_ms: u64,
+    /// Which start of the machine; a later one has all settings anew.
+    pub boot_id: Option<String>,
+    /// The rule that asked for it.
+    pub rule: String,
+    /// How long it is meant to stay.
+    pub scope: Scope,
+    /// What.
+    pub setting: Setting,
+    /// The value before.
+    pub was: String,
+    /// The value after.
+    pub becomes: String,
+}
+
+/// Why an entry needs no more undoing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The old value was written again.
+    Restored,
+    /// The old value was found: the change was never made, or somebody else took it back.
+    AlreadyAsBefore,
+    /// The kernel refused the change.
+    NotMade,
+    /// The machine was started anew, and with it went the change.
+    Rebooted,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Line {
+    TaktJournal { version: u32 },
+    Changes(Entry),
+    Settled { number: u64, how: How },
+}
+
+/// Why the journal cannot be used. Nothing is lost and nothing was changed when one of these is returned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The folder it lies in.
+    #[error(transparent)]
+    Dir(#[from] DirError),
+    /// Reading or writing.
+    #[error("{doing} journal {path}")]
+    Io {
+        /// `reading`, `writing`, `syncing`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// Another takt is at it.
+    #[error("another takt is changing settings: it holds {path}")]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Not a journal of takt.
+    #[error("{path} line 1 does not begin a takt journal")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a newer takt.
+    #[error("{path} is a journal of version {version}; this takt reads version 1")]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// A line that no takt wrote.
+    #[error("{path} line {line} is damaged: `{got}`")]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Its beginning.
+        got: String,
+    },
+}
+
+impl JournalError {
+    /// What the owner of this host can do about it.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            JournalError::Busy { .. } => Some("wait for it to end, then try again".to_owned()),
+            JournalError::Foreign { path } | JournalError::Corrupt { path, .. } => Some(format!(
+                "look at it, undo by hand what it tells of (`was` is the old value), then: mv {0} {0}.old",
+                path.display()
+            )),
+            JournalError::Version { .. } => Some("use the takt that wrote it".to_owned()),
+            JournalError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                Some("run the same command with sudo".to_owned())
+            }
+            _ => None,
+        }
+    }
+}
+
+/// What a journal says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Contents {
+    /// Changes not settled, oldest first.
+    pub standing: Vec<Entry>,
+    /// Bytes of a last line that was never finished, passed over.
+    pub torn_bytes: usize,
+    /// The number the next entry gets.
+    next: u64,
+    /// Where the next line goes.
+    end: u64,
+    /// The last line lacks its line end although it is whole.
+    unended: bool,
+}
+
+/// The journal, open for changes; nobody else can have it open so.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    path: PathBuf,
+    file: File,
+    pub(crate) contents: Contents,
+}
+
+const HEADER: &str = "{\"takt_journal\":{\"version\":1}}\n";
+
+/// The journal's file in a state folder.
+#[must_use]
+pub fn journal_path(dir: &Path) -> PathBuf {
+    dir.join("journal.jsonl")
+}
+
+/// What the journal in `dir` says, without keeping others from writing it. No journal: nothing stands.
+///
+/// # Errors
+/// It cannot be read or is damaged.
+pub fn read(dir: &Path) -> Result<Contents, JournalError> {
+    let path = journal_path(dir);
+    match fs::read(&path) {
+        Ok(bytes) => parse(&path, &bytes),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Contents::default()),
+        Err(source) => Err(JournalError::Io { doing: "reading", path, source }),
+    }
+}
+
+impl Journal {
+    /// Opens the journal in `dir`, making both if need be, and keeps every other takt out until dropped.
+    pub(crate) fn open(dir: &Path) -> Result<Journal, JournalError> {
+        dirs::make(dir)?;
+        let path = journal_path(dir);
+        let io = |doing| {
+            let path = path.clone();
+            move |source| JournalError::Io { doing, path, source }
+        };
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        let mut file = options.open(&path).map_err(io("opening"))?;
+        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => {}
+            Err(rustix::io::Errno::WOULDBLOCK) => return Err(JournalError::Busy { path }),
+            Err(errno) => return Err(io("locking")(errno.into())),
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(io("reading"))?;
+        let contents = parse(&path, &bytes)?;
+        // The name itself must be on disk before anything depends on the file.
+        let sync_dir = || File::open(dir)?.sync_all();
+        sync_dir().map_err(io("syncing"))?;
+        Ok(Journal { path, file, contents })
+    }
+
+    /// Notes that a setting is about to change, and returns when that is on disk.
+    pub(crate) fn changes(&mut self, entry: Entry) -> Result<u64, JournalError> {
+        let number = self.contents.next;
+        let entry = Entry { number, ..entry };
+        self.append(&Line::Changes(entry.clone()))?;
+        self.contents.next += 1;
+        self.contents.standing.push(entry);
+        Ok(number)
+    }
+
+    /// Notes that an entry needs no more undoing.
+    pub(crate) fn settled(&mut self, number: u64, how: How) -> Result<(), JournalError> {
+        self.append(&Line::Settled { number, how })?;
+        self.contents.standing.retain(|entry| entry.number != number);
+        Ok(())
+    }
+
+    fn append(&mut self, line: &Line) -> Result<(), JournalError> {
+        let mut write = || -> io::Result<u64> {
+            let mut text = String::new();
+            if self.contents.end == 0 {
+                text.push_str(HEADER);
+            } else if self.contents.unended {
+                text.push('\n');
+            }
+            text.push_str(&serde_json::to_string(line)?);
+            text.push('\n');
+            // What was never finished gives way.
+            self.file.set_len(self.contents.end)?;
+            self.file.seek(SeekFrom::Start(self.contents.end))?;
+            self.file.write_all(text.as_bytes())?;
+            self.file.sync_all()?;
+            Ok(self.contents.end + text.len() as u64)
+        };
+        match write() {
+            Ok(end) => {
+                self.contents.end = end;
+                self.contents.unended = false;
+                self.contents.torn_bytes = 0;
+                Ok(())
+            }
+            Err(source) => Err(JournalError::Io { doing: "writing", path: self.path.clone(), source }),
+        }
+    }
+}
+
+/// Understands a journal; `path` is for messages.
+fn parse(path: &Path, bytes: &[u8]) -> Result<Contents, JournalError> {
+    let mut contents = Contents::default();
+    let mut at = 0usize;
+    for (index, raw) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
+        let ended = raw.ends_with(b"\n");
+        let line = match understand(path, index, raw) {
+            Ok(line) => line,
+            // Only the last piece lacks its end. The header is written together with the first entry.
+            Err(_) if !ended && (index > 0 || HEADER.as_bytes().starts_with(raw)) => {
+                contents.torn_bytes = raw.len();
+                break;
+            }
+            Err(error) => return Err(error),
+        };
+        match line {
+            Line::TaktJournal { .. } => {}
+            Line::Changes(entry) => {
+                contents.next = contents.next.max(entry.number.saturating_add(1));
+                contents.standing.push(entry);
+            }
+            Line::Settled { number, .. } => contents.standing.retain(|entry| entry.number != number),
+        }
+        at += raw.len();
+        contents.unended = !ended;
+    }
+    contents.end = at as u64;
+    Ok(contents)
+}
+
+fn understand(path: &Path, index: usize, raw: &[u8]) -> Result<Line, JournalError> {
+    let path = || path.to_owned();
+    match (serde_json::from_slice::<Line>(raw), index) {
+        (Ok(Line::TaktJournal { version: 1 }), 0) => Ok(Line::TaktJournal { version: 1 }),
+        (Ok(Line::TaktJournal { version }), 0) => Err(JournalError::Version { path: path(), version }),
+        (_, 0) => Err(JournalError::Foreign { path: path() }),
+        (Ok(line @ (Line::Changes(_) | Line::Settled { .. })), _) => Ok(line),
+        _ => {
+            let got = String::from_utf8_lossy(raw).trim_end().chars().take(60).collect();
+            Err(JournalError::Corrupt { path: path(), line: index + 1, got })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn entry(rule: &str, was: &str, becomes: &str) -> Entry {
+        Entry {
+            number: 0,
+            unix_ms: 1_795_223_309_000,
+            boot_id: Some("boot".to_owned()),
+            rule: rule.to_owned(),
+            scope: Scope::Host,
+            setting: Setting::Sysctl("net.core.rmem_max".to_owned()),
+            was: was.to_owned(),
+            becomes: becomes.to_owned(),
+        }
+    }
+
+    fn three_changes(dir: &Path) {
+        let mut journal = Journal::open(dir).unwrap();
+        journal.changes(entry("a", "1", "2")).unwrap();
+        journal.changes(entry("b", "2", "3")).unwrap();
+        journal.settled(1, How::Restored).unwrap();
+        journal.changes(entry("c", "2", "4")).unwrap();
+    }
+
+    fn rules(contents: &Contents) -> Vec<&str> {
+        contents.standing.iter().map(|entry| entry.rule.as_str()).collect()
+    }
+
+    #[test]
+    fn what_was_written_stands_until_it_is_settled() {
+        let dir = tempfile::tempdir().unwrap();
+        assert_eq!(read(dir.path()).unwrap(), Contents::default());
+        three_changes(dir.path());
+        let contents = read(dir.path()).unwrap();
+        assert_eq!(rules(&contents), ["a", "c"]);
+        assert_eq!(contents.standing[1].number, 2);
+    }
+
+    #[test]
+    fn only_one_takt_at_a_time_may_write() {
+        let dir = tempfile::tempdir().unwrap();
+        let first = Journal::open(dir.path()).unwrap();
+        assert!(matches!(Journal::open(dir.path()), Err(JournalError::Busy { .. })));
+        drop(first);
+        Journal::open(dir.path()).unwrap();
+    }
+
+    #[test]
+    fn cut_at_any_byte_it_keeps_every_whole_line_and_can_be_continued() {
+        let dir = tempfile::tempdir().unwrap();
+        three_changes(dir.path());
+        let path = journal_path(dir.path());
+        let whole = fs::read(&path).unwrap();
+        let ends: Vec<usize> = (0..whole.len()).filter(|&i| whole[i] == b'\n').collect();
+        // Standing after the header and after each of the four lines.
+        let expected: [&[&str]; 5] = [&[], &["a"], &["a", "b"], &["a"], &["a", "c"]];
+        for length in 0..=whole.len() {
+            fs::write(&path, &whole[..length]).unwrap();
+            // A line is whole when all but its end is there.
+            let lines = ends.iter().filter(|&&end| end <= length).count();
+            let wanted = expected[lines.saturating_sub(1)];
+            assert_eq!(rules(&read(dir.path()).unwrap()), wanted, "cut at {length}");
+
+            let mut journal = Journal::open(dir.path()).unwrap();
+            journal.changes(entry("next", "5", "6")).unwrap();
+            drop(journal);
+            let after = read(dir.path()).unwrap();
+            assert_eq!(rules(&after), [wanted, &["next"]].concat(), "continued after a cut at {length}");
+            assert_eq!(after.torn_bytes, 0);
+        }
+    }
+
+    #[test]
+    fn a_damaged_line_is_named_and_the_file_left_as_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        three_changes(dir.path());
+        let path = journal_path(dir.path());
+        let damaged = fs::read_to_string(&path).unwrap().replacen("\"rule\":\"b\"", "\"rule\":b", 1);
+        fs::write(&path, &damaged).unwrap();
+        for error in [read(dir.path()).unwrap_err(), Journal::open(dir.path()).unwrap_err()] {
+            assert!(matches!(&error, JournalError::Corrupt { line: 3, got, .. } if got.contains("changes")), "{error}");
+            assert!(error.to_string().contains("journal.jsonl line 3"), "{error}");
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), damaged);
+    }
+
+    #[test]
+    fn a_file_of_somebody_else_or_of_a_newer_takt_is_refused() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = journal_path(dir.path());
+        for foreign in ["hello", "hello\n", "{\"changes\":1}\n", "\n", "{}\n"] {
+            fs::write(&path, foreign).unwrap();
+            assert!(matches!(Journal::open(dir.path()), Err(JournalError::Foreign { .. })), "{foreign:?}");
+            assert_eq!(fs::read_to_string(&path).unwrap(), foreign);
+        }
+        fs::write(&path, "{\"takt_journal\":{\"version\":2}}\n").unwrap();
+        assert!(matches!(Journal::open(dir.path()), Err(JournalError::Version { version: 2, .. })));
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_never_panic_and_never_become_entries(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            if let Ok(contents) = parse(Path::new("j"), &bytes) {
+                prop_assert!(contents.standing.is_empty());
+            }
+        }
+
+        #[test]
+        fn one_flipped_byte_never_panics(at in 0usize..600, value in any::<u8>()) {
+            let dir = tempfile::tempdir().unwrap();
+            three_changes(dir.path());
+            let mut bytes = fs::read(journal_path(dir.path())).unwrap();
+            let place = at % bytes.len();
+            bytes[place] = value;
+            let _ = parse(Path::new("j"), &bytes);
+        }
+    }
+}

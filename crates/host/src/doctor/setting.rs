@@ -1,0 +1,235 @@
+//! Settings of the kernel that takt may change, and how one is written so that it can be trusted.
+
+use std::fs::OpenOptions;
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::ReadError;
+use crate::host::Host;
+
+/// A setting of the running kernel; none of them outlives a reboot.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Setting {
+    /// A file below `/proc/sys`, named as sysctl(8) does: `net.core.rmem_max`.
+    Sysctl(String),
+    /// A file below `/sys`, named by its path there: `devices/system/cpu/cpu0/cpufreq/scaling_governor`.
+    Sysfs(String),
+}
+
+/// A setting's value now and the one wanted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// Which setting.
+    pub setting: Setting,
+    /// Its value when the change was planned.
+    pub was: String,
+    /// The value wanted.
+    pub becomes: String,
+}
+
+/// Why a setting could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum SettingError {
+    /// The name leads out of the tree of settings; only a forged journal holds such a thing.
+    #[error("`{name}` is no name of a setting")]
+    Name {
+        /// The name.
+        name: String,
+    },
+    /// It cannot be read.
+    #[error("reading setting {setting}")]
+    Read {
+        /// The setting.
+        setting: Setting,
+        /// The cause.
+        #[source]
+        source: ReadError,
+    },
+    /// Only root may.
+    #[error("changing {setting} needs root")]
+    NotPermitted {
+        /// The setting.
+        setting: Setting,
+    },
+    /// `/proc/sys` or `/sys` is read-only, as in most containers.
+    #[error("{setting} is read-only here, as in a container or an inner network namespace")]
+    ReadOnly {
+        /// The setting.
+        setting: Setting,
+    },
+    /// The kernel refuses the value.
+    #[error("writing `{value}` to {setting}")]
+    Write {
+        /// The setting.
+        setting: Setting,
+        /// The value.
+        value: String,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// The kernel took the value and made another of it.
+    #[error("{setting} was set to `{asked}` and became `{got}`")]
+    NotTaken {
+        /// The setting.
+        setting: Setting,
+        /// The value written.
+        asked: String,
+        /// The value read back.
+        got: String,
+    },
+}
+
+impl SettingError {
+    /// What mends it, if anything does.
+    #[must_use]
+    pub fn fix(&self) -> Option<&'static str> {
+        match self {
+            SettingError::NotPermitted { .. } => Some("run the same command with sudo"),
+            SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),
+            _ => None,
+        }
+    }
+}
+
+impl Setting {
+    /// The file that holds it.
+    ///
+    /// # Errors
+    /// The name is empty, or holds anything but letters, digits, `_`, `-`, `:` and single separators.
+    pub fn path(&self) -> Result<String, SettingError> {
+        let (root, name) = match self {
+            Setting::Sysctl(name) => ("/proc/sys", name.replace('.', "/")),
+            Setting::Sysfs(name) => ("/sys", name.clone()),
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.');
+        let good = |part: &str| !part.is_empty() && part != "." && part != ".." && part.chars().all(plain);
+        if name.split('/').all(good) {
+            Ok(format!("{root}/{name}"))
+        } else {
+            Err(SettingError::Name { name: self.to_string() })
+        }
+    }
+
+    /// The shell command that sets it.
+    #[must_use]
+    pub fn command(&self, value: &str) -> String {
+        match self {
+            Setting::Sysctl(name) => format!("sudo sysctl -w {name}={}", quoted(value)),
+            Setting::Sysfs(name) => format!("echo {} | sudo tee /sys/{name}", quoted(value)),
+        }
+    }
+
+    /// Its value, white space between words made single blanks.
+    pub(crate) fn get(&self, host: &Host) -> Result<String, SettingError> {
+        let read = host.read(&self.path()?).map_err(|source| SettingError::Read { setting: self.clone(), source })?;
+        Ok(words(&read))
+    }
+
+    /// Writes it and reads it back; what the kernel did not take as asked is put back.
+    pub(crate) fn set(&self, host: &Host, value: &str) -> Result<(), SettingError> {
+        let was = self.get(host)?;
+        self.write(host, value)?;
+        let got = self.get(host)?;
+        if got == words(value) {
+            return Ok(());
+        }
+        if got != was {
+            self.write(host, &was)?;
+        }
+        Err(SettingError::NotTaken { setting: self.clone(), asked: value.to_owned(), got })
+    }
+
+    fn write(&self, host: &Host, value: &str) -> Result<(), SettingError> {
+        let path = host.path(&self.path()?);
+        let write = || OpenOptions::new().write(true).truncate(true).open(path)?.write_all(value.as_bytes());
+        write().map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting: self.clone() },
+            io::ErrorKind::ReadOnlyFilesystem => SettingError::ReadOnly { setting: self.clone() },
+            _ => SettingError::Write { setting: self.clone(), value: value.to_owned(), source },
+        })
+    }
+}
+
+impl std::fmt::Display for Setting {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Setting::Sysctl(name) => f.write_str(name),
+            Setting::Sysfs(name) => write!(f, "/sys/{name}"),
+        }
+    }
+}
+
+impl Change {
+    /// The command that makes it.
+    #[must_use]
+    pub fn command(&self) -> String {
+        self.setting.command(&self.becomes)
+    }
+}
+
+fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// For a shell: values of several words in quotes.
+fn quoted(value: &str) -> String {
+    if value.contains(' ') { format!("\"{value}\"") } else { value.to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+    use proptest::prelude::*;
+
+    fn rmem() -> Setting {
+        Setting::Sysctl("net.core.rmem_max".to_owned())
+    }
+
+    #[test]
+    fn a_setting_is_written_and_read_back() {
+        let tree = Tree::new().with("/proc/sys/net/core/rmem_max", "212992\n");
+        rmem().set(&tree.host(), "50000000").unwrap();
+        assert_eq!(rmem().get(&tree.host()).unwrap(), "50000000");
+        assert_eq!(rmem().command("50000000"), "sudo sysctl -w net.core.rmem_max=50000000");
+    }
+
+    #[test]
+    fn a_setting_that_is_not_there_is_not_made() {
+        let tree = Tree::new();
+        assert!(matches!(rmem().set(&tree.host(), "1"), Err(SettingError::Read { .. })));
+        assert!(!tree.root().join("proc").exists());
+    }
+
+    #[test]
+    fn words_are_compared_whatever_stands_between_them() {
+        let tree = Tree::new().with("/proc/sys/net/ipv4/udp_mem", "1\t2\t3\n");
+        let setting = Setting::Sysctl("net.ipv4.udp_mem".to_owned());
+        assert_eq!(setting.get(&tree.host()).unwrap(), "1 2 3");
+        assert_eq!(setting.command("1 2 3"), "sudo sysctl -w net.ipv4.udp_mem=\"1 2 3\"");
+    }
+
+    #[test]
+    fn names_that_lead_elsewhere_are_refused() {
+        for name in ["", "..", "../../etc/passwd", "a//b", "/etc/passwd", "a b", "kernel/../../x", "a\0b", "a\nb"] {
+            assert!(Setting::Sysfs(name.to_owned()).path().is_err(), "{name:?}");
+            assert!(Setting::Sysctl(name.to_owned()).path().is_err(), "{name:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_name_leaves_the_tree(name in any::<String>()) {
+            for setting in [Setting::Sysctl(name.clone()), Setting::Sysfs(name.clone())] {
+                if let Ok(path) = setting.path() {
+                    prop_assert!(path.starts_with("/proc/sys/") || path.starts_with("/sys/"));
+                    prop_assert!(!path.split('/').any(|part| part == ".."));
+                }
+            }
+        }
+    }
+}
