@@ -6,8 +6,8 @@
 
 use takt_base::{Complex32, Tick};
 use takt_dsp::{Rotation, mix};
-use takt_wire::n200::{MASTER_CLOCK_HZ, frequency};
 use takt_wire::n200::registers::{gpio, settings, spi};
+use takt_wire::n200::{MASTER_CLOCK_HZ, frequency};
 
 use super::board::Board;
 use super::converter::Converter;
