@@ -18,7 +18,7 @@ fn within(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-/// benchmark_rate's summary: every error counter it prints is zero.
+/// The summary of `benchmark_rate`: every error counter it prints is zero.
 fn no_errors(run: Run) -> Result<Run, String> {
     const ZERO: [&str; 8] = [
         "Num dropped samples:",
@@ -179,7 +179,7 @@ fn row_10_messages() {
     });
 }
 
-/// test_messages prints "N successes, M failures" for each kind: every M is 0 and there are five kinds.
+/// `test_messages` prints "N successes, M failures" for each kind: every M is 0 and there are five kinds.
 fn all_failures_zero(run: &Run) -> Result<(), String> {
     let counts: Vec<&str> = run.text.lines().filter(|line| line.contains("successes,")).collect();
     let clean = counts.iter().filter(|line| line.contains(" 0 failures")).count();

@@ -10,6 +10,8 @@
 //! are real-time programs on a shared machine: a row may be repeated, aloud and at most three times, but only when the
 //! emulator itself counted that it was late. Rows take turns, whatever the number of test threads.
 
+#![allow(clippy::print_stderr)] // a test that skips or repeats says so
+
 mod acceptance;
 mod devtest;
 mod dissect;

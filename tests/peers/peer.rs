@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitStatus, Stdio};
 use std::thread;
@@ -52,20 +52,6 @@ impl Run {
     /// The program ended by itself with status 0.
     pub fn ok(self) -> Result<Run, String> {
         if self.status.is_some_and(|s| s.success()) { Ok(self) } else { Err(self.to_string()) }
-    }
-
-    /// The program ended with this status.
-    pub fn ended_with(self, code: i32) -> Result<Run, String> {
-        if self.status.is_some_and(|s| s.code() == Some(code)) {
-            Ok(self)
-        } else {
-            Err(format!("wanted exit status {code}\n{self}"))
-        }
-    }
-
-    /// The signal that ended it, if one did.
-    pub fn signal(&self) -> Option<i32> {
-        self.status.and_then(|s| s.signal())
     }
 
     /// The output contains `words`.

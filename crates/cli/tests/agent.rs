@@ -8,8 +8,7 @@ const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 #[test]
 fn it_answers_and_ends_with_its_input() {
-    let mut child =
-        Command::new(TAKT).arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("takt");
+    let mut child = Command::new(TAKT).arg("agent").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("takt");
     let mut to = child.stdin.take().expect("piped");
     let mut from = BufReader::new(child.stdout.take().expect("piped"));
     to.write_all(b"{\"do\":\"hello\"}\n").expect("it listens");

@@ -1,0 +1,49 @@
+//! The reference page says what the program does.
+
+use takt_lab::experiment::settings::ALL;
+use takt_lab::experiment::{Depth, Experiment, Valid};
+
+const PAGE: &str = include_str!("../../../docs/reference/experiments.md");
+
+#[test]
+fn every_setting_is_on_the_page_with_its_default_and_its_words() {
+    for setting in ALL {
+        let row = PAGE.lines().find(|line| line.starts_with(&format!("| `{}` |", setting.name)));
+        let row = row.unwrap_or_else(|| panic!("{} is not on the page", setting.name));
+        let default = setting.default.map_or("must be set".to_owned(), |default| format!("`{default}`"));
+        assert!(row.contains(&format!("| {default} |")), "{row}");
+        if let takt_lab::experiment::settings::Takes::Word(words) = setting.takes {
+            assert!(words.iter().all(|word| row.contains(&format!("`{word}`"))), "{row}");
+        }
+    }
+}
+
+#[test]
+fn the_example_on_the_page_can_be_run() {
+    let start = PAGE.find("```toml\n").unwrap() + 8;
+    let end = start + PAGE[start..].find("```").unwrap();
+    let example = Experiment::parse("example", &PAGE[start..end]).unwrap();
+    assert_eq!((example.points(Depth::Full).len(), example.points(Depth::Quick).len()), (8, 4));
+}
+
+#[test]
+fn the_defaults_of_valid_are_those_on_the_page() {
+    let Valid {
+        foreign_cpu_share_max,
+        steal_share_max,
+        emulator_late_max,
+        repeats_max,
+        repeats_share_max,
+        repeats_needed_max,
+    } = Valid::default();
+    for (key, value) in [
+        ("foreign_cpu_share_max", foreign_cpu_share_max.to_string()),
+        ("steal_share_max", steal_share_max.to_string()),
+        ("emulator_late_max", emulator_late_max.to_string()),
+        ("repeats_max", repeats_max.to_string()),
+        ("repeats_share_max", repeats_share_max.to_string()),
+        ("repeats_needed_max", repeats_needed_max.to_string()),
+    ] {
+        assert!(PAGE.contains(&format!("| `{key}` | {value} |")), "{key} {value}");
+    }
+}
