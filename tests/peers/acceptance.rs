@@ -277,12 +277,10 @@ fn row_18_sensors() {
 #[test]
 fn row_19_latency() {
     row(19).judged_by(|addr| {
-        run("latency_test", &format!("--args addr={addr} --rate 1e6 --nruns 50 --rtt 0.005"), within(60))
-            .ok()?
-            .and_then(|r| {
-                let line = r.text.lines().find(|line| line.contains("ACKs received:")).unwrap_or_default();
-                if line.ends_with("50/50") { Ok(()) } else { Err(r.to_string()) }
-            })
+        let args = format!("--args addr={addr} --rate 1e6 --nruns 50 --rtt 0.005");
+        let run = run("latency_test", &args, within(60)).ok()?;
+        let line = run.text.lines().find(|line| line.contains("ACKs received:")).unwrap_or_default();
+        if line.trim_end().ends_with("50/50") { Ok(()) } else { Err(run.to_string()) }
     });
 }
 

@@ -7,11 +7,12 @@
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
 //! | [`namespace`] | entering a network namespace |
+//! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
 //! | [`leftovers`], [`dirs`] | what a killed run left, and where takt keeps its own notes |
 //! | [`fingerprint`] | which machine a figure was measured on |
 //!
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
-//! without recording the old value first, and never opens a socket.
+//! without recording the old value first, and sends nothing anywhere but to itself.
 
 mod cgroup;
 mod error;
@@ -25,6 +26,7 @@ pub mod accounting;
 pub mod affinity;
 pub mod capability;
 pub mod dirs;
+pub mod doctor;
 pub mod fingerprint;
 pub mod leftovers;
 pub mod memory;

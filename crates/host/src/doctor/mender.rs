@@ -248,7 +248,10 @@ mod tests {
         world.apply("500").unwrap();
         world.tree.put(RMEM, "777\n");
         let undone = world.undo();
-        assert!(matches!(&undone[..], [Outcome::ChangedSince { now, set }] if now == "777" && set == "500"), "{undone:?}");
+        assert!(
+            matches!(&undone[..], [Outcome::ChangedSince { now, set }] if now == "777" && set == "500"),
+            "{undone:?}"
+        );
         assert_eq!(world.value(), "777");
         // Taken back by hand, it is settled; nothing is written.
         world.tree.put(RMEM, "100\n");

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod collect;
+mod fixes;
 mod limit;
 mod need;
 mod outcome;
@@ -17,6 +18,7 @@ mod words;
 
 pub use crate::store::RoundState;
 pub use assemble::{AssembleError, assemble};
+pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use need::{NeedError, with_needs};
 pub use outcome::{

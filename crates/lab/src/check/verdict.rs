@@ -1,19 +1,21 @@
 //! The verdict: needs met or not, from figures alone.
 
+use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
 use super::rates::{highest, holds};
-use super::{Answer, Fix, Format, Limit, Need, NeedVerdict, RatePoint, RoundState, Verdict};
+use super::{Answer, Format, Limit, Need, NeedVerdict, RatePoint, RoundState, Verdict};
 
-/// Judges; `planned` rounds of each rate were to be run. Fixes and sentences are added by whoever knows the setup.
+/// Judges; `planned` rounds of each rate were to be run. Sentences are added by whoever knows the setup.
 #[must_use]
 pub fn judge(needs: &[Need], points: &[RatePoint], planned: usize) -> Verdict {
     let needs: Vec<NeedVerdict> = needs.iter().map(|need| judge_need(need, points, planned)).collect();
+    let (highest, limits) = (highest(points), limits(points));
     Verdict {
         answer: overall(&needs),
-        highest: highest(points),
-        limits: limits(points),
+        fixes: fixes(&limits, &highest),
+        highest,
+        limits,
         needs,
-        fixes: Vec::<Fix>::new(),
         says: Vec::new(),
         does_not_say: Vec::new(),
     }
