@@ -76,6 +76,10 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     })?;
     let page = save(&outcome, &options.runs)?;
     output.result(&outcome, || text(&outcome, &page, output))?;
+    if output.wants_json() && outcome.verdict.answer == check::Answer::Unknown {
+        // The document has said why; an error would print a second one. Everything this run made is gone by now.
+        std::process::exit(2);
+    }
     answer(&outcome, &page)
 }
 
