@@ -305,6 +305,8 @@ mod tests {
     }
 
     proptest! {
+        // Few, since each case syncs a dozen times.
+        #![proptest_config(ProptestConfig::with_cases(24))]
         /// A run may die after any byte it wrote to the journal; the setting is written only behind a whole line.
         #[test]
         fn whenever_it_is_killed_undo_gives_the_first_value_back(values in proptest::collection::vec(101u32..999, 1..6), cut in 0.0f64..1.0) {

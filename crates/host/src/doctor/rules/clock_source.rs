@@ -80,21 +80,24 @@ mod tests {
     #[test]
     fn sources_read_in_user_space_are_fine() {
         for source in FAST {
-            let host = tree(&format!("{source}\n"), &format!("{source} acpi_pm \n")).host();
+            let tree = tree(&format!("{source}\n"), &format!("{source} acpi_pm \n"));
+            let host = tree.host();
             assert!(matches!(probe(&host).unwrap(), Finding::Fine { .. }), "{source}");
         }
     }
 
     #[test]
     fn a_chip_stands_and_gives_way_to_what_is_offered() {
-        let host = tree("hpet\n", "tsc hpet acpi_pm \n").host();
+        let tree = tree("hpet\n", "tsc hpet acpi_pm \n");
+        let host = tree.host();
         assert!(matches!(probe(&host).unwrap(), Finding::Stands { wanted, .. } if wanted == "tsc"));
         assert_eq!(plan(&host).unwrap()[0].becomes, "tsc");
     }
 
     #[test]
     fn a_source_the_kernel_has_ruled_out_is_not_asked_for() {
-        let host = tree("hpet\n", "hpet acpi_pm \n").host();
+        let tree = tree("hpet\n", "hpet acpi_pm \n");
+        let host = tree.host();
         assert!(matches!(probe(&host).unwrap(), Finding::Stands { wanted, .. } if wanted.contains("offers none")));
         assert_eq!(plan(&host).unwrap(), []);
     }

@@ -87,7 +87,8 @@ mod tests {
 
     #[test]
     fn the_cpus_that_save_power_are_named_and_changed_one_by_one() {
-        let host = tree(&["performance", "powersave", "powersave"]).host();
+        let tree = tree(&["performance", "powersave", "powersave"]);
+        let host = tree.host();
         let Finding::Stands { seen, .. } = probe(&host).unwrap() else { panic!("stands") };
         assert_eq!(seen, "powersave on CPUs 1-2");
         let commands: Vec<String> = plan(&host).unwrap().iter().map(Change::command).collect();

@@ -96,14 +96,16 @@ mod tests {
 
     #[test]
     fn limits_as_uhd_wants_them_are_fine() {
-        let host = tree("50000000\n", "1048576\n").host();
+        let tree = tree("50000000\n", "1048576\n");
+        let host = tree.host();
         assert!(matches!(probe(&host).unwrap(), Finding::Fine { .. }));
         assert_eq!(plan(&host).unwrap(), []);
     }
 
     #[test]
     fn a_small_limit_stands_and_only_it_is_changed() {
-        let host = tree("212992\n", "4194304\n").host();
+        let tree = tree("212992\n", "4194304\n");
+        let host = tree.host();
         let Finding::Stands { seen, wanted } = probe(&host).unwrap() else { panic!("stands") };
         assert_eq!(seen, "net.core.rmem_max 212992 B, net.core.wmem_max 4194304 B");
         assert_eq!(wanted, "net.core.rmem_max >= 50000000 B");
