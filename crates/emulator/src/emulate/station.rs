@@ -116,7 +116,11 @@ impl Plan {
         };
         let thread = thread::Builder::new().name(format!("n200 {addr}")).spawn(body);
         let thread = thread.map_err(|source| EmulateError::Thread { addr, source })?;
-        placement.recv().unwrap_or(Err(EmulateError::Ended { addr }))?;
+        if let Err(error) = placement.recv().unwrap_or(Err(EmulateError::Ended { addr })) {
+            // The thread owns the ports: whoever is told of the error may use them at once.
+            let _ = thread.join();
+            return Err(error);
+        }
         Ok(Station { addr, thread, questions, watch, eeprom, kept_writes: 0, hears_broadcast })
     }
 }
