@@ -133,6 +133,29 @@ fn a_recording_is_played_with_its_gaps_and_again() {
     assert_eq!(blocks.iter().map(|(.., block)| block.len()).sum::<usize>(), 4000);
 }
 
+/// The radio's buffer holds a quarter of a second of this: it is full long before a burst begins, and right to be.
+#[test]
+fn a_radio_that_waits_for_a_burst_is_not_timed_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("long");
+    let mut tx = SigmfTx::new(writer(&path, 1e6)).unwrap();
+    let samples = vec![Complex32::new(0.25, 0.0); 400_000];
+    tx.send(&[&samples], Burst::at(Tick(0)).ending(), NEVER).unwrap();
+    tx.send(&[&samples], Burst::at(Tick(100_000_000)).ending(), NEVER).unwrap();
+    tx.finish().unwrap();
+
+    let net = world_with(
+        Options::default(),
+        Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) },
+    );
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(400));
+    let plan = PlayPlan { start, lead: ms(400), times: 1 };
+    let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();
+    assert_eq!((played.samples, played.burst_acks, played.timeouts), (800_000, 2, 0), "{played:?}");
+}
+
 #[test]
 fn a_recording_without_a_rate_is_no_stream() {
     let dir = tempfile::tempdir().unwrap();

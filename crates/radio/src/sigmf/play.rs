@@ -14,7 +14,7 @@ use crate::{Burst, RadioError, TxEventKind, TxStream};
 /// Samples in a block read ahead, and blocks: 64 MiB.
 const BLOCK: usize = 1 << 16;
 const BLOCKS: usize = 128;
-/// A radio that takes nothing for so long counts a timeout.
+/// A radio that takes nothing for so long, once its burst has begun, counts a timeout.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// How long after its last sample the radio may take to acknowledge.
 const ACKNOWLEDGED: Duration = Duration::from_secs(1);
@@ -34,7 +34,7 @@ pub struct Played {
     pub sequence_errors: u64,
     /// `L`.
     pub late: u64,
-    /// Times the radio took nothing for 100 ms.
+    /// Times the radio took nothing for 100 ms after a burst had begun.
     pub timeouts: u64,
     /// All was sent; not stopped before.
     pub complete: bool,
@@ -65,7 +65,8 @@ pub fn play(
 ) -> Result<Played, RadioError> {
     let runs = Runs::of(&reader, tx.ticks_per_sample());
     let length = tx.tick_rate().duration_of(Ticks(runs.length.0.saturating_mul(plan.times)));
-    let over = clock.now() + plan.lead + length + ACKNOWLEDGED;
+    let begins = clock.now() + plan.lead;
+    let over = begins + length + ACKNOWLEDGED;
     let (sender, blocks) = mpsc::sync_channel(BLOCKS);
     let stop_reading = Stop::new();
     thread::scope(|scope| {
@@ -74,7 +75,7 @@ pub fn play(
             .name("takt-disk".into())
             .spawn_scoped(scope, move || read(reader, plan.times, &sender, &reading))
             .map_err(RadioError::Thread)?;
-        let mut player = Player { tx, clock, blocks, block: Vec::new(), used: 0, played: Played::default() };
+        let mut player = Player { tx, clock, begins, blocks, block: Vec::new(), used: 0, played: Played::default() };
         let sent = player.run(&runs, plan, progress, stop);
         stop_reading.request();
         let Player { tx, mut played, blocks, .. } = player;
@@ -122,6 +123,8 @@ impl Runs {
 struct Player<'a> {
     tx: &'a mut dyn TxStream,
     clock: &'a dyn Clock,
+    /// When the first burst leaves, about.
+    begins: MonoNs,
     blocks: Receiver<Vec<Complex32>>,
     block: Vec<Complex32>,
     used: usize,
@@ -137,13 +140,15 @@ impl Player<'_> {
         stop: &Stop,
     ) -> Result<(), RadioError> {
         for turn in 0..plan.times {
-            let begin = plan.start + Ticks(runs.length.0.saturating_mul(turn));
+            let turn_at = Ticks(runs.length.0.saturating_mul(turn));
             for &(first, at, end) in &runs.runs {
+                let since_start = turn_at + at;
+                let leaves = self.begins + self.tx.tick_rate().duration_of(since_start);
                 let mut left = end - first;
-                let mut burst = Burst::at(begin + at);
+                let mut burst = Burst::at(plan.start + since_start);
                 self.played.bursts += 1;
                 while left > 0 {
-                    let Some(sent) = self.send(left, burst)? else { return Ok(()) };
+                    let Some(sent) = self.send(left, burst, leaves)? else { return Ok(()) };
                     left -= sent;
                     burst = if sent > 0 { Burst::GO_ON } else { burst };
                     progress(self.played.samples);
@@ -158,9 +163,10 @@ impl Player<'_> {
         Ok(())
     }
 
-    /// Sends up to `left` samples of the run, as many as the block has; ends the burst with the last one. `None`: there is
-    /// nothing more to read, which joining the thread that reads explains.
-    fn send(&mut self, left: u64, burst: Burst) -> Result<Option<u64>, RadioError> {
+    /// Sends up to `left` samples of the run, as many as the block has; ends the burst with the last one. Until the burst
+    /// `leaves`, a full radio takes nothing and is right. `None`: there is nothing more to read, which joining the thread
+    /// that reads explains.
+    fn send(&mut self, left: u64, burst: Burst, leaves: MonoNs) -> Result<Option<u64>, RadioError> {
         if self.used == self.block.len() {
             let Ok(next) = self.blocks.recv() else { return Ok(None) };
             (self.block, self.used) = (next, 0);
@@ -170,7 +176,7 @@ impl Player<'_> {
         let take = (self.block.len() - self.used).min(usize::try_from(left).unwrap_or(usize::MAX));
         let call = Burst { ends: take as u64 == left, ..burst };
         let samples = &self.block[self.used..self.used + take];
-        let sent = self.tx.send(&[samples], call, self.clock.now() + PATIENCE)?;
+        let sent = self.tx.send(&[samples], call, self.clock.now().max(leaves) + PATIENCE)?;
         self.used += sent;
         self.played.timeouts += u64::from(sent < take);
         self.played.samples += sent as u64;
