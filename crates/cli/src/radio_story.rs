@@ -25,7 +25,7 @@ pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
             .fix("uhd_images_downloader, then uhd_image_loader --args type=usrp2,addr=ADDRESS writes firmware and FPGA image that match")
             .why(error),
         RadioError::InUse { .. } => Story::new(format!("can't {used}"))
-            .fix("end the other program; 3 s after its last sign the radio is free\n--force takes the radio away from it")
+            .fix("end the other program\n--force takes the radio away from it")
             .why(error),
         RadioError::TakenOver { .. } | RadioError::Restarted { .. } | RadioError::Gone { .. } | RadioError::Silent { .. } => {
             Story::new(format!("can't {used} any more"))

@@ -63,7 +63,7 @@ pub enum RadioError {
         want_major: u16,
     },
     /// Another host works with it.
-    #[error("{addr} is in use by another host (owner {owner:#010x}, last sign {age:?} ago)")]
+    #[error("{addr} is in use by another host (owner {owner:#010x}), which gave a sign of life {:.1} s ago", age.as_secs_f64())]
     InUse {
         /// Where.
         addr: IpAddr,

@@ -6,6 +6,9 @@
 //! with a socket of its own gives it, sharing nothing with the application but one atomic word. A world on a virtual
 //! clock has one thread; there every call of the driver and its streamers looks whether a sign is due.
 //!
+//! Whoever finds the radio owned waits for the owner's next sign. If it comes, the radio is in use; if it does not, the
+//! owner was killed, and the radio is free 3 s after the last one: a program started again needs no force.
+//!
 //! What a lock can't do: UHD's `find` writes 0 into the time cell of any radio it meets, and an N200 (FPGA 11) is never
 //! seen as locked by UHD. The next sign mends the first; the second shows up as [`RadioError::TakenOver`] within 1.5 s.
 
@@ -29,6 +32,8 @@ use crate::{Net, RadioError};
 const PERIOD: Duration = Duration::from_millis(1500);
 /// A host silent for this long is dead.
 const STALE: Duration = Duration::from_secs(3);
+/// How often the owner's sign is looked at while it is waited for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// What has become of the claim, in one word: 0 while all is well.
 const FINE: u64 = 0;
@@ -57,12 +62,12 @@ impl Hold {
     /// Claims the radio behind `control`.
     ///
     /// # Errors
-    /// `InUse` if another host gave a sign within the last 3 s, unless `force`; `Thread` if there can be no keeper.
+    /// `InUse` if another host lives that owns it, unless `force`; `Thread` if there can be no keeper.
     pub(super) fn claim(net: &Arc<dyn Net>, control: &mut Control, force: bool) -> Result<Arc<Hold>, RadioError> {
         let addr = control.peer().ip();
         let owner = own_name();
-        if !force && let Some((other, age)) = other_owner(control, owner)? {
-            return Err(RadioError::InUse { addr, owner: other, age });
+        if !force {
+            outlive_owner(&**net, control, owner)?;
         }
         control.firmware_poke(firmware::LOCK_OWNER, owner)?;
         let state = Arc::new(AtomicU64::new(FINE));
@@ -175,6 +180,23 @@ impl Claim {
             let _ = self.control.firmware_poke(firmware::LOCK_TIME, 0);
         }
     }
+}
+
+/// Returns when nobody owns the radio: at once, or when its owner has missed the sign that was due.
+///
+/// # Errors
+/// `InUse` once the owner gives a sign. A virtual world has one thread, so nobody could give one while this one waits:
+/// there the last one counts.
+fn outlive_owner(net: &dyn Net, control: &mut Control, own: u32) -> Result<(), RadioError> {
+    let mut last_age = None;
+    while let Some((owner, age)) = other_owner(control, own)? {
+        if !net.threads() || last_age.is_some_and(|last| age < last) {
+            return Err(RadioError::InUse { addr: control.peer().ip(), owner, age });
+        }
+        last_age = Some(age);
+        net.sleep(LOOK_EVERY);
+    }
+    Ok(())
 }
 
 /// Another host that gave a sign within the last 3 s, and when.
