@@ -1,12 +1,14 @@
 //! What a command that could be carried out found.
 
-/// Becomes the exit status: 0 or 1. What could not be carried out is an error instead, and becomes 2.
+/// Becomes the exit status: 0, 1 or 2. What could not be carried out is an error instead, and becomes 2 as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Answer {
     /// Done, and good.
     Yes,
     /// Done, and the answer is no: samples were lost, a rule stands, a rate does not hold.
     No,
+    /// Done as far as it went, and it can't be told. What was printed says why; an error would print a second document.
+    Unknown,
 }
 
 impl Answer {

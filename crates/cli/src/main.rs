@@ -2,7 +2,8 @@
 //!
 //! The program parses, calls one function of a crate and renders what comes back; it measures and decides nothing
 //! itself. A command is one file in `command/`: its arguments, its call, its rendering. The last line of what it prints
-//! is the answer, and the exit status says the same: 0 done and good, 1 done and the answer is no, 2 could not be done.
+//! is the answer, and the exit status says the same: 0 done and good, 1 done and the answer is no, 2 could not be done,
+//! or it could not be told.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
     match program.command.run(&output) {
         Ok(Answer::Yes) => ExitCode::SUCCESS,
         Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Unknown) => ExitCode::from(2),
         Err(report) => {
             output.error(&report);
             ExitCode::from(2)

@@ -176,6 +176,27 @@ fn repeats_stay_a_small_part_of_the_run_but_for_what_is_needed() {
 }
 
 #[test]
+fn repeats_come_last_and_first_to_the_point_of_which_fewest_rounds_count() {
+    in_a_store(|store| {
+        let mut bench = Fake::new(|rate, nth, _| {
+            // 5 MS/s is disturbed once, 10 MS/s three times out of four.
+            let disturbed = (rate == 5e6 && nth == 2) || (rate == 10e6 && nth <= 3);
+            let foreign_cpu_share = if disturbed { 0.4 } else { 0.0 };
+            Ok((0.0, Conditions { foreign_cpu_share, ..Conditions::default() }))
+        });
+        sit(store, &mut bench, false, &Stop::new()).0.unwrap();
+        assert_eq!(bench.ran.len(), 20);
+        let planned: Vec<usize> =
+            [1e6, 5e6, 10e6, 25e6].map(|rate| bench.ran[..16].iter().filter(|&&ran| ran == rate).count()).into();
+        assert_eq!(planned, [4, 4, 4, 4], "first every round once");
+        assert_eq!(bench.ran[16..18], [10e6, 10e6], "one of its rounds counts; then two; then three, as of 5 MS/s");
+        let mut last = bench.ran[18..].to_vec();
+        last.sort_by(f64::total_cmp);
+        assert_eq!(last, [5e6, 10e6]);
+    });
+}
+
+#[test]
 fn if_the_first_round_cannot_be_run_nothing_is() {
     in_a_store(|store| {
         let mut bench = Fake::new(|_, _, _| Err(Failure::saying("no radio at 192.168.10.2")));

@@ -1,10 +1,10 @@
 //! `takt check`: will this host keep up with a radio?
 
 use std::net::Ipv4Addr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use miette::{IntoDiagnostic, Result};
-use takt_lab::check::{self, CheckOptions, Need, Outcome};
+use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome};
 use takt_lab::experiment::Depth;
 
 use super::experiment::progress::ProgressBar;
@@ -24,9 +24,10 @@ Examples:
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
   takt check --need n200:10M --need n200:25M:rx
 
-Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could not be told.")]
+Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could not be told: the emulator
+was late itself or other programs were at work in too many rounds, or the run was interrupted.")]
 pub struct Args {
-    /// A few rates, two rounds; says what it leaves out.
+    /// A few rates, three rounds; says what it leaves out.
     #[arg(long)]
     quick: bool,
     /// Every rate and round (the default).
@@ -58,7 +59,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         addr: args.addr,
         needs: args.needs,
         resume: args.resume,
-        doctor: Vec::new(),
+        doctor: DoctorFinding::of_this_host(),
         program: std::env::current_exe().into_diagnostic()?,
         takt_version: version(),
     };
@@ -76,29 +77,28 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     })?;
     let page = save(&outcome, &options.runs)?;
     output.result(&outcome, || text(&outcome, &page, output))?;
-    if output.wants_json() && outcome.verdict.answer == check::Answer::Unknown {
-        // The document has said why; an error would print a second one. Everything this run made is gone by now.
-        std::process::exit(2);
+    let answer = match outcome.verdict.answer {
+        check::Answer::Holds => Answer::Yes,
+        check::Answer::Fails => Answer::No,
+        check::Answer::Unknown => Answer::Unknown,
+    };
+    if let Some(note) = how_to_go_on(&outcome) {
+        output.note(note);
     }
-    answer(&outcome, &page)
+    Ok(answer)
 }
 
-/// Yes, no, or not to be told: then it is an error, since nobody may take it for an answer.
-fn answer(outcome: &Outcome, page: &Path) -> Result<Answer> {
-    match outcome.verdict.answer {
-        check::Answer::Holds => Ok(Answer::Yes),
-        check::Answer::Fails => Ok(Answer::No),
-        check::Answer::Unknown => {
-            let open = outcome.verdict.needs.iter().filter(|need| need.answer == check::Answer::Unknown);
-            let why: Vec<String> = open.map(|need| format!("{}: {}", need.need, need.why)).collect();
-            let story = Story::new("it could not be told whether this host keeps up").why(why.join("\n"));
-            let resume = if outcome.complete { "" } else { "\n--resume runs the rounds that are missing" };
-            Err(story
-                .fix(format!(
-                    "end what else runs on this machine and check again{resume}\nwhat was measured: {}",
-                    page.display()
-                ))
-                .into())
-        }
+/// What to do after a run that was interrupted, or could not tell.
+fn how_to_go_on(outcome: &Outcome) -> Option<String> {
+    let rounds = &outcome.rounds;
+    if !outcome.complete {
+        let settled = rounds.valid + rounds.skipped;
+        let planned = rounds.planned;
+        return Some(format!(
+            "Stopped after {settled} of {planned} rounds; they are kept. The same command with --resume runs the rest."
+        ));
     }
+    (outcome.verdict.answer == check::Answer::Unknown).then(|| {
+        "Too few rounds of a needed rate count. End what else runs on this machine and check again.".to_owned()
+    })
 }

@@ -9,7 +9,8 @@ use takt_host::fingerprint::Fingerprint;
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::need::with_needs;
 use super::{
-    DoctorFinding, HostFacts, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge, words,
+    DoctorFinding, Evidence, HostFacts, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge,
+    words,
 };
 use crate::environment::InForce;
 use crate::experiment::settings::Kind;
@@ -64,9 +65,12 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     round_trips.sort_by(|a, b| a.delay_us.total_cmp(&b.delay_us));
 
     let per_point = experiment.round_count(depth) as usize;
-    let mut verdict = judge(&experiment.needs, &rates, per_point);
-    verdict.says = words::says(&verdict, &udp, &experiment.needs);
     let doctor: Vec<DoctorFinding> = seen(&run, "doctor").unwrap_or_default();
+    let (complete, summary) = (run.finished.is_some(), summary(&rounds, points.len() * per_point));
+    let evidence =
+        Evidence { points: &rates, planned: per_point, interrupted: !complete, doctor: &doctor, rounds: summary };
+    let mut verdict = judge(&experiment.needs, &evidence);
+    verdict.says = words::says(&verdict, &udp, &experiment.needs);
     let without_udp = udp.is_empty();
     let mut outcome = Outcome {
         schema: SCHEMA,
@@ -74,7 +78,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         started: run.started.clone(),
         duration_s: rounds.iter().map(|round| round.took_s).sum(),
         depth: run.depth.clone(),
-        complete: run.finished.is_some(),
+        complete,
         takt_version: run.takt_version.clone(),
         host: host_facts(&run),
         setup: setup(&experiment, &rounds),
@@ -82,7 +86,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         udp,
         rates,
         round_trips,
-        rounds: summary(&rounds, points.len() * per_point),
+        rounds: summary,
         verdict,
         left_out: words::left_out(&experiment, depth, without_udp),
         run: run.id,

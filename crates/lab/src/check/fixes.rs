@@ -1,61 +1,114 @@
 //! What to change, by the layer that limits: a table. None of it was tried here, and each row says so.
 
 use super::verdict::msps;
-use super::{Fix, FixKind, HighestClean, Layer, Limit};
+use super::{DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, RoundsSummary};
 
-/// Layer, what stands in the way, what to do.
-const TABLE: &[(Layer, &str, &str)] = &[
-    (
-        Layer::ReceiveBuffer,
-        "The receive buffer holds less than the reader's pauses.",
-        "Raise net.core.rmem_max (sysctl -w net.core.rmem_max=33554432; the old value undoes it).",
-    ),
-    (
-        Layer::ReaderThread,
-        "The reading thread is not there in time.",
-        "Run it under SCHED_FIFO and keep other work off its core.",
-    ),
-    (
-        Layer::Sender,
-        "The sending thread is not there in time.",
-        "Run it under SCHED_FIFO and keep other work off its core.",
-    ),
-    (
-        Layer::Cpu,
-        "A core, or the machine, is full.",
-        "End what else runs, set the frequency governor to performance, or take a faster core or a lower rate.",
-    ),
-    (
-        Layer::KernelPath,
-        "The kernel drops datagrams between the two sockets.",
-        "Look where (ip -s link, /proc/net/softnet_stat); a full backlog is net.core.netdev_max_backlog.",
-    ),
-    (
-        Layer::Radio,
-        "The radio could not send in time.",
-        "Check cable, switch and that the link runs at a gigabit with flow control.",
-    ),
+/// A layer, the doctor's rules that bear on it, and what to do where none of them stands.
+struct Row {
+    layer: Layer,
+    rules: &'static [&'static str],
+    what: &'static str,
+    how: &'static str,
+}
+
+const TABLE: &[Row] = &[
+    Row {
+        layer: Layer::ReceiveBuffer,
+        rules: &["socket-buffer-small", "load"],
+        what: "The receive buffer holds less than the reader's pauses.",
+        how: "Raise net.core.rmem_max (sysctl -w net.core.rmem_max=50000000; the old value undoes it).",
+    },
+    Row {
+        layer: Layer::ReaderThread,
+        rules: &["load", "rt-permission", "rt-throttling", "governor", "swap", "memlock-limit"],
+        what: "The reading thread is not there in time.",
+        how: "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their \
+              cores.",
+    },
+    Row {
+        layer: Layer::Sender,
+        rules: &["load", "rt-permission", "rt-throttling", "governor", "swap", "memlock-limit"],
+        what: "The sending thread is not there in time.",
+        how: "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their \
+              cores.",
+    },
+    Row {
+        layer: Layer::Cpu,
+        rules: &["load", "governor", "clock-source"],
+        what: "A core, or the whole machine, is full.",
+        how: "End what else runs, take a faster processor, or a lower rate.",
+    },
+    Row {
+        layer: Layer::KernelPath,
+        rules: &[],
+        what: "The kernel drops datagrams between the two sockets.",
+        how: "Look where (ip -s link, /proc/net/softnet_stat); a full backlog is net.core.netdev_max_backlog.",
+    },
+    Row {
+        layer: Layer::Radio,
+        rules: &[],
+        what: "The radio could not send in time.",
+        how: "Check cable, switch and that the link runs at a gigabit with flow control.",
+    },
 ];
 
-/// The changes that the limits ask for, each once, the one that frees the highest rate first.
+/// The changes that the limits ask for, each once, the one that frees the highest rate first; then what the doctor found
+/// beside them.
 #[must_use]
-pub fn fixes(limits: &[Limit], highest: &[HighestClean]) -> Vec<Fix> {
+pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding], rounds: &RoundsSummary) -> Vec<Fix> {
     let mut fixes: Vec<Fix> = Vec::new();
     for limit in limits {
-        let Some((_, what, how)) = TABLE.iter().find(|(layer, ..)| *layer == limit.layer) else { continue };
+        let Some(row) = TABLE.iter().find(|row| row.layer == limit.layer) else { continue };
         let of_mode = |one: &&HighestClean| (one.mode, one.format) == (limit.mode, limit.format);
         let clean_sps = highest.iter().find(of_mode).and_then(|one| one.rate_sps).unwrap_or(0.0);
         let gain_sps = (limit.rate_sps - clean_sps).max(0.0);
-        let gain = format!("at least {} MS/s, if it mends this; not tried here", msps(gain_sps));
-        let fix = Fix { id: None, what: (*what).into(), how: (*how).into(), kind: FixKind::Advice, gain, gain_sps };
-        match fixes.iter_mut().find(|other| other.what == fix.what) {
-            Some(other) if other.gain_sps >= gain_sps => {}
-            Some(other) => *other = fix,
-            None => fixes.push(fix),
+        let gain = format!("At least {} MS/s more, if this mends it; not tried here.", msps(gain_sps));
+        let standing = row.rules.iter().filter_map(|id| doctor.iter().find(|one| one.id == *id && one.stands()));
+        let mut asked: Vec<Fix> = standing.filter_map(|finding| prescribed(finding, &gain, gain_sps)).collect();
+        // The rule of the buffer says the same as the row.
+        if !asked.iter().any(|fix| fix.id.as_deref() == Some("socket-buffer-small")) {
+            let (what, how) = (row.what.into(), row.how.into());
+            asked.push(Fix { id: None, what, how, kind: FixKind::Advice, gain: gain.clone(), gain_sps });
+        }
+        for fix in asked {
+            match fixes.iter_mut().find(|other| (&other.id, &other.what) == (&fix.id, &fix.what)) {
+                Some(other) if other.gain_sps >= gain_sps => {}
+                Some(other) => *other = fix,
+                None => fixes.push(fix),
+            }
         }
     }
     fixes.sort_by(|a, b| b.gain_sps.total_cmp(&a.gain_sps));
+    let beside = doctor.iter().filter(|finding| finding.stands() && !fixes.iter().any(|fix| is(fix, finding)));
+    let beside: Vec<Fix> =
+        beside.filter_map(|finding| prescribed(finding, &gain_beside(finding, rounds), 0.0)).collect();
+    fixes.extend(beside);
     fixes
+}
+
+fn is(fix: &Fix, finding: &DoctorFinding) -> bool {
+    fix.id.as_ref() == Some(&finding.id)
+}
+
+/// A standing rule as a change; `None` if there is nothing to be done about it on this host.
+fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix> {
+    Some(Fix {
+        id: Some(finding.id.clone()),
+        what: format!("{}: {}.", finding.title, finding.seen),
+        how: finding.fix.clone()?,
+        kind: finding.fix_kind.unwrap_or(FixKind::Advice),
+        gain: gain.into(),
+        gain_sps,
+    })
+}
+
+/// What is won by mending what no limit points at.
+fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
+    match (finding.id.as_str(), rounds.disturbed) {
+        ("load", 1) => "1 round does not count because of other programs.".into(),
+        ("load", disturbed @ 2..) => format!("{disturbed} rounds do not count because of other programs."),
+        _ => "It did not limit any rate in the rounds that count.".into(),
+    }
 }
 
 #[cfg(test)]
@@ -67,6 +120,27 @@ mod tests {
         Limit { mode, format: Format::Sc16, rate_sps, layer, evidence: String::new() }
     }
 
+    fn finding(id: &str, finding: &str) -> DoctorFinding {
+        DoctorFinding {
+            id: id.into(),
+            title: format!("title of {id}"),
+            finding: finding.into(),
+            seen: "seen".into(),
+            wanted: None,
+            mechanism: String::new(),
+            cost: None,
+            fix: Some(format!("takt doctor --fix --only {id}")),
+            fix_kind: Some(FixKind::Safe),
+        }
+    }
+
+    fn told(fixes: &[Fix]) -> Vec<(&str, f64)> {
+        fixes.iter().map(|fix| (fix.id.as_deref().unwrap_or(&fix.what), fix.gain_sps)).collect()
+    }
+
+    const NONE: RoundsSummary =
+        RoundsSummary { planned: 0, valid: 0, disturbed: 0, emulator_late: 0, failed: 0, skipped: 0, repeated: 0 };
+
     #[test]
     fn each_change_is_named_once_and_the_largest_gain_first() {
         let limits = [
@@ -74,14 +148,39 @@ mod tests {
             limit(Mode::Tx, 5e6, Layer::Sender),
             limit(Mode::Duplex, 25e6, Layer::ReceiveBuffer),
         ];
-        let fixes = fixes(&limits, &[]);
-        let told: Vec<(&str, f64)> =
-            fixes.iter().map(|fix| (fix.how.split(' ').next().unwrap(), fix.gain_sps)).collect();
-        assert_eq!(told, [("Raise", 25e6), ("Run", 5e6)]);
+        let (buffer, sender) =
+            ("The receive buffer holds less than the reader's pauses.", "The sending thread is not there in time.");
+        assert_eq!(told(&fixes(&limits, &[], &[], &NONE)), [(buffer, 25e6), (sender, 5e6)]);
+    }
+
+    #[test]
+    fn a_rule_of_the_doctor_that_stands_is_named_with_its_command_where_it_bears_on_the_limit() {
+        let limits = [limit(Mode::Tx, 5e6, Layer::Sender), limit(Mode::Duplex, 25e6, Layer::ReceiveBuffer)];
+        let doctor = [
+            finding("swap", "fine"),
+            finding("clock-source", "stands"),
+            finding("rt-permission", "stands"),
+            finding("socket-buffer-small", "stands"),
+        ];
+        let fixes = fixes(&limits, &[], &doctor, &NONE);
+        let sender = "The sending thread is not there in time.";
+        let expected = [("socket-buffer-small", 25e6), ("rt-permission", 5e6), (sender, 5e6), ("clock-source", 0.0)];
+        assert_eq!(told(&fixes), expected);
+        assert_eq!(fixes[0].how, "takt doctor --fix --only socket-buffer-small");
+        assert_eq!(fixes[0].gain, "At least 25 MS/s more, if this mends it; not tried here.");
+        assert_eq!(fixes[3].gain, "It did not limit any rate in the rounds that count.");
+    }
+
+    #[test]
+    fn other_programs_are_named_with_the_rounds_they_cost() {
+        let rounds = RoundsSummary { disturbed: 13, ..NONE };
+        let fixes = fixes(&[], &[], &[finding("load", "stands")], &rounds);
+        assert_eq!(fixes[0].gain, "13 rounds do not count because of other programs.");
     }
 
     #[test]
     fn a_layer_nobody_can_mend_has_no_advice() {
-        assert!(fixes(&[limit(Mode::Rx, 1e6, Layer::Unknown), limit(Mode::Rx, 1e6, Layer::Emulator)], &[]).is_empty());
+        let limits = [limit(Mode::Rx, 1e6, Layer::Unknown), limit(Mode::Rx, 1e6, Layer::Emulator)];
+        assert!(fixes(&limits, &[], &[], &NONE).is_empty());
     }
 }

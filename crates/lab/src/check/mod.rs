@@ -5,6 +5,7 @@
 
 mod assemble;
 mod collect;
+mod doctor;
 mod fixes;
 mod limit;
 mod need;
@@ -27,4 +28,4 @@ pub use outcome::{
     Setup, UdpPoint, UdpRound, Verdict,
 };
 pub use run::{CheckError, CheckOptions, run};
-pub use verdict::{judge, need_words};
+pub use verdict::{Evidence, judge, need_words};

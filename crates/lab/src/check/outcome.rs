@@ -114,7 +114,10 @@ pub enum RadioSetup {
 pub struct DoctorFinding {
     /// The rule: `socket-buffer-small`.
     pub id: String,
-    /// `fine`, `stands`, `not_visible`.
+    /// What it is about, in a few words.
+    #[serde(default)]
+    pub title: String,
+    /// `fine`, `stands`, `notice` (not in takt's way, but in that of other programs), `not_visible`.
     pub finding: String,
     /// What was seen, or why it could not be.
     pub seen: String,
@@ -122,8 +125,14 @@ pub struct DoctorFinding {
     pub wanted: Option<String>,
     /// Why it matters, one sentence.
     pub mechanism: String,
-    /// The change that mends it.
+    /// What it costs, as measured on this host just before the first round.
+    #[serde(default)]
+    pub cost: Option<String>,
+    /// The command that mends it, or where only a person can, what to do.
     pub fix: Option<String>,
+    /// Who may apply that.
+    #[serde(default)]
+    pub fix_kind: Option<FixKind>,
 }
 
 /// Which way samples flow.

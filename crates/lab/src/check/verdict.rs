@@ -3,16 +3,34 @@
 use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
 use super::rates::{highest, holds};
-use super::{Answer, Format, Limit, Need, NeedVerdict, RatePoint, RoundState, Verdict};
+use super::{
+    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RoundState, RoundsSummary,
+    Verdict,
+};
 
-/// Judges; `planned` rounds of each rate were to be run. Sentences are added by whoever knows the setup.
+/// What is judged.
+#[derive(Clone, Copy, Debug)]
+pub struct Evidence<'a> {
+    /// The rates that were measured.
+    pub points: &'a [RatePoint],
+    /// Rounds of each rate that were to be run.
+    pub planned: usize,
+    /// Whether the run was ended before all of them were.
+    pub interrupted: bool,
+    /// What the doctor saw.
+    pub doctor: &'a [DoctorFinding],
+    /// Where the rounds of the whole run went.
+    pub rounds: RoundsSummary,
+}
+
+/// Judges. Sentences are added by whoever knows the setup.
 #[must_use]
-pub fn judge(needs: &[Need], points: &[RatePoint], planned: usize) -> Verdict {
-    let needs: Vec<NeedVerdict> = needs.iter().map(|need| judge_need(need, points, planned)).collect();
-    let (highest, limits) = (highest(points), limits(points));
+pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
+    let needs: Vec<NeedVerdict> = needs.iter().map(|need| judge_need(need, evidence)).collect();
+    let (highest, limits) = (highest(evidence.points), limits(evidence.points));
     Verdict {
         answer: overall(&needs),
-        fixes: fixes(&limits, &highest),
+        fixes: fixes(&limits, &highest, evidence.doctor, &evidence.rounds),
         highest,
         limits,
         needs,
@@ -31,11 +49,11 @@ fn overall(needs: &[NeedVerdict]) -> Answer {
     }
 }
 
-fn judge_need(need: &Need, points: &[RatePoint], planned: usize) -> NeedVerdict {
+fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     let is = |point: &&RatePoint| {
         (point.mode, point.format) == (need.mode, need.format) && (point.rate_sps / need.rate_sps - 1.0).abs() < 1e-6
     };
-    let Some(point) = points.iter().find(is) else {
+    let Some(point) = evidence.points.iter().find(is) else {
         let why = "this rate was not measured".into();
         return NeedVerdict {
             need: need.clone(),
@@ -46,18 +64,23 @@ fn judge_need(need: &Need, points: &[RatePoint], planned: usize) -> NeedVerdict 
             why,
         };
     };
-    let (answer, why) = answer(point, planned);
+    let (answer, why) = answer(point, evidence);
     let lost = [point.rx_lost_share, point.tx_lost_share].into_iter().flatten();
     let lost_share = lost.max_by(|a, b| a.point().total_cmp(&b.point())).filter(|_| answer == Answer::Fails);
     NeedVerdict { need: need.clone(), answer, counted: point.counted, clean: point.clean, lost_share, why }
 }
 
-/// A single unclean round that counts decides. Clean ones do if at least half of those planned count.
-fn answer(point: &RatePoint, planned: usize) -> (Answer, String) {
-    let (counted, clean) = (point.counted, point.clean);
+/// A single unclean round that counts decides. Clean ones do if at least half of those planned count, and nobody broke
+/// off before the rest could be run.
+fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
+    let (counted, clean, planned) = (point.counted, point.clean, evidence.planned);
     if counted > clean {
         let evidence = limit(point).map_or(String::new(), |limit| format!(": {}", limit.evidence));
         return (Answer::Fails, format!("{} of {} not clean{evidence}", counted - clean, rounds(counted)));
+    }
+    if holds(point) && counted < planned && evidence.interrupted {
+        let so_far = format!("clean in {} so far, of {planned} planned", all_rounds(counted));
+        return (Answer::Unknown, format!("{so_far}; the run was interrupted"));
     }
     if holds(point) && counted * 2 >= planned {
         return (Answer::Holds, format!("clean in {}", all_rounds(counted)));
@@ -74,7 +97,8 @@ fn answer(point: &RatePoint, planned: usize) -> (Answer, String) {
     let told: Vec<String> =
         causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {}", rounds(*n))).collect();
     let told = if told.is_empty() { "no round was run".into() } else { told.join(", ") };
-    (Answer::Unknown, format!("{counted} of {} count, too few to tell: {told}", rounds(planned)))
+    let count = if counted == 1 { "counts" } else { "count" };
+    (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {told}", rounds(planned)))
 }
 
 fn rounds(count: usize) -> String {
@@ -82,7 +106,11 @@ fn rounds(count: usize) -> String {
 }
 
 fn all_rounds(count: usize) -> String {
-    if count == 1 { "the one round that counts".into() } else { format!("all of {count} rounds") }
+    match count {
+        1 => "the one round that counts".into(),
+        2 => "both rounds that count".into(),
+        more => format!("all {more} rounds that count"),
+    }
 }
 
 /// For each mode and format the lowest rate that failed, and its layer.
@@ -116,29 +144,62 @@ pub(super) fn msps(rate_sps: f64) -> String {
     format!("{}", (rate_sps / 1e4).round() / 100.0)
 }
 
-/// How far each mode goes, a sentence each.
+/// How far each mode goes and how sure that is; modes that go equally far share a sentence.
 pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
-    let sentence = |one: &super::HighestClean| {
-        let what = format!("{} {}", mode_words(one.mode), format_words(one.format));
-        let Some(rate) = one.rate_sps else {
-            return match one.first_failing_sps {
-                Some(failing) => format!("{what}: not clean at {} MS/s, the lowest rate measured", msps(failing)),
-                None => format!("{what}: no rate could be judged"),
-            };
-        };
-        let mut text = format!("{what}: clean up to {} MS/s in {}", msps(rate), all_rounds(one.counted));
-        text += &match (one.first_failing_sps, one.open_above) {
-            (Some(failing), false) => format!(", not at {} MS/s", msps(failing)),
-            (Some(failing), true) => format!(", not at {} MS/s; between them none could be judged", msps(failing)),
-            (None, true) => "; what lies above could not be judged".into(),
-            (None, false) => ", the highest rate measured".into(),
-        };
-        if let Some(headroom) = one.headroom {
-            text += &format!("; a core is full at about {:.1} times that", headroom.point());
+    let mut sentences: Vec<(Format, String, Vec<&HighestClean>)> = Vec::new();
+    for one in &verdict.highest {
+        let far = far_words(one);
+        match sentences.iter_mut().find(|(format, other, _)| (*format, other) == (one.format, &far)) {
+            Some((.., modes)) => modes.push(one),
+            None => sentences.push((one.format, far, vec![one])),
         }
-        text
+    }
+    let words = |(format, far, modes): &(Format, String, Vec<&HighestClean>)| {
+        let names: Vec<&str> = modes.iter().map(|one| mode_words(one.mode)).collect();
+        let busy: Vec<String> = modes.iter().filter_map(|one| Some(percent(1.0 / one.headroom?.point()))).collect();
+        let busy = match busy.as_slice() {
+            [] => String::new(),
+            shares => format!("; the busiest thread then takes {} of a core", list(shares)),
+        };
+        format!("{} {}: {far}{busy}", list(&names), format_words(*format))
     };
-    verdict.highest.iter().map(sentence).collect()
+    sentences.iter().map(words).collect()
+}
+
+/// How far one mode goes, and how sure that is.
+fn far_words(one: &HighestClean) -> String {
+    let Some(rate) = one.rate_sps else {
+        return match one.first_failing_sps {
+            Some(failing) => format!("not clean at {} MS/s, the lowest rate measured", msps(failing)),
+            None => "no rate could be judged".into(),
+        };
+    };
+    let next = match (one.first_failing_sps, one.open_above) {
+        (Some(failing), false) => format!(", not at {}", msps(failing)),
+        (Some(failing), true) => format!(", not at {}; between them none could be judged", msps(failing)),
+        (None, true) => "; what lies above could not be judged".into(),
+        (None, false) if rate >= fastest_sps(one.format) * (1.0 - 1e-6) => ", as fast as an N200 goes".into(),
+        (None, false) => ", the highest rate measured".into(),
+    };
+    let (rounds, sure) = (all_rounds(one.counted), percent(one.unclean_share_upper));
+    format!("clean up to {} MS/s{next} (clean in {rounds}; 95 % sure: at most {sure} of rounds are not)", msps(rate))
+}
+
+/// `a`, `a and b`, `a, b and c`.
+fn list<T: AsRef<str>>(items: &[T]) -> String {
+    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
+    match items.as_slice() {
+        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
+        few => few.concat(),
+    }
+}
+
+/// The highest rate of an N200 in a format, samples a second: what a gigabit carries.
+fn fastest_sps(format: Format) -> f64 {
+    match format {
+        Format::Sc16 => 25e6,
+        Format::Sc8 => 50e6,
+    }
 }
 
 /// Where it ends and why, a sentence each.
@@ -165,6 +226,13 @@ mod tests {
     use super::super::{LostByPlace, Mode, RateRound};
     use super::*;
 
+    /// Judges by these points alone, four rounds of each being planned.
+    fn judge(needs: &[Need], points: &[RatePoint]) -> Verdict {
+        let evidence =
+            Evidence { points, planned: 4, interrupted: false, doctor: &[], rounds: RoundsSummary::default() };
+        super::judge(needs, &evidence)
+    }
+
     fn need() -> Need {
         Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
     }
@@ -184,17 +252,17 @@ mod tests {
         let late = || with_state(RoundState::EmulatorLate, false);
         let disturbed = || with_state(RoundState::Disturbed, true);
         let table: [(Vec<RateRound>, Answer, &str); 9] = [
-            (vec![round(), round(), round(), round()], Answer::Holds, "clean in all of 4 rounds"),
+            (vec![round(), round(), round(), round()], Answer::Holds, "clean in all 4 rounds that count"),
             (
                 vec![round(), lossy(), round()],
                 Answer::Fails,
                 "1 of 3 rounds not clean: the receiving socket dropped 36 datagrams, its buffer being full",
             ),
-            (vec![round(), round(), late(), late()], Answer::Holds, "clean in all of 2 rounds"),
+            (vec![round(), round(), late(), late()], Answer::Holds, "clean in both rounds that count"),
             (
                 vec![round(), late(), late(), late()],
                 Answer::Unknown,
-                "1 of 4 rounds count, too few to tell: the emulator was late itself in 3 rounds",
+                "1 of 4 rounds counts, too few to tell: the emulator was late itself in 3 rounds",
             ),
             (
                 vec![lossy(), late(), late(), late()],
@@ -216,9 +284,26 @@ mod tests {
             (vec![], Answer::Unknown, "0 of 4 rounds count, too few to tell: no round was run"),
         ];
         for (rounds, answer, why) in table {
-            let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, rounds)], 4);
+            let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, rounds)]);
             assert_eq!((verdict.answer, verdict.needs[0].why.as_str()), (answer, why));
         }
+    }
+
+    #[test]
+    fn a_run_that_was_interrupted_never_says_yes_but_may_say_no() {
+        let judged = |rounds| {
+            let points = [point(Mode::Duplex, 25e6, rounds)];
+            let rounds = RoundsSummary::default();
+            let evidence = Evidence { points: &points, planned: 4, interrupted: true, doctor: &[], rounds };
+            super::judge(&[need()], &evidence)
+        };
+        let clean = judged(vec![round(), round(), round()]);
+        assert_eq!(clean.answer, Answer::Unknown);
+        let why = "clean in all 3 rounds that count so far, of 4 planned; the run was interrupted";
+        assert_eq!(clean.needs[0].why, why);
+        assert_eq!(judged(vec![round(), lossy()]).answer, Answer::Fails);
+        let all = judged(vec![round(), round(), round(), round()]);
+        assert_eq!(all.answer, Answer::Holds, "what was interrupted was something else");
     }
 
     #[test]
@@ -227,7 +312,7 @@ mod tests {
             skipped: Some("rate_sps below it lost 20.0 % at 5M and 60.0 % at 10M".into()),
             ..point(Mode::Duplex, 25e6, vec![])
         };
-        let verdict = judge(&[need()], &[skipped], 4);
+        let verdict = judge(&[need()], &[skipped]);
         assert_eq!(verdict.answer, Answer::Fails);
         assert!(verdict.needs[0].why.starts_with("not run, since rate_sps below it lost"));
     }
@@ -235,9 +320,9 @@ mod tests {
     #[test]
     fn a_need_that_was_not_measured_is_unknown_and_one_that_fails_outweighs_it() {
         let elsewhere = point(Mode::Rx, 25e6, vec![lossy()]);
-        assert_eq!(judge(&[need()], std::slice::from_ref(&elsewhere), 1).answer, Answer::Unknown);
+        assert_eq!(judge(&[need()], std::slice::from_ref(&elsewhere)).answer, Answer::Unknown);
         let both = [need(), Need { mode: Mode::Rx, ..need() }];
-        let verdict = judge(&both, &[elsewhere], 1);
+        let verdict = judge(&both, &[elsewhere]);
         assert_eq!(verdict.answer, Answer::Fails);
         assert!(verdict.needs[1].lost_share.is_none(), "one round has no interval");
     }
@@ -250,14 +335,16 @@ mod tests {
             point(Mode::Duplex, 10e6, vec![round()]),
             point(Mode::Tx, 25e6, vec![round()]),
         ];
-        let verdict = judge(&[need()], &points, 1);
+        let verdict = judge(&[need()], &points);
         let limits: Vec<(Mode, f64)> = verdict.limits.iter().map(|limit| (limit.mode, limit.rate_sps)).collect();
         assert_eq!(limits, [(Mode::Duplex, 20e6)]);
         assert_eq!(
             highest_words(&verdict),
             [
-                "transmit sc16: clean up to 25 MS/s in the one round that counts, the highest rate measured",
-                "full duplex sc16: clean up to 10 MS/s in the one round that counts, not at 20 MS/s",
+                "transmit sc16: clean up to 25 MS/s, as fast as an N200 goes (clean in the one round that counts; \
+                 95 % sure: at most 95 % of rounds are not)",
+                "full duplex sc16: clean up to 10 MS/s, not at 20 (clean in the one round that counts; 95 % sure: at \
+                 most 95 % of rounds are not)",
             ]
         );
         let said = "full duplex sc16 at 20 MS/s: the receiving socket dropped 36 datagrams, its buffer being full";
@@ -265,13 +352,24 @@ mod tests {
     }
 
     #[test]
+    fn modes_that_go_equally_far_share_a_sentence() {
+        let busy = |share| vec![RateRound { busiest_thread: Some(("rx".into(), share)), ..round() }; 2];
+        let points = [point(Mode::Rx, 25e6, busy(0.08)), point(Mode::Tx, 25e6, busy(0.21))];
+        assert_eq!(
+            highest_words(&judge(&[need()], &points)),
+            ["receive and transmit sc16: clean up to 25 MS/s, as fast as an N200 goes (clean in both rounds that \
+                 count; 95 % sure: at most 78 % of rounds are not); the busiest thread then takes 8 % and 21 % of a core"]
+        );
+    }
+
+    #[test]
     fn clean_rounds_never_prove_more_than_they_do() {
-        let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, vec![round(), round(), round()])], 3);
+        let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, vec![round(), round(), round()])]);
         assert_eq!(
             confidence_words(&verdict).unwrap(),
             "three clean rounds leave up to 63 % of rounds unclean possible (95 %); 59 clean rounds bring that to 5 %"
         );
-        let fails = judge(&[need()], &[point(Mode::Duplex, 25e6, vec![lossy()])], 1);
+        let fails = judge(&[need()], &[point(Mode::Duplex, 25e6, vec![lossy()])]);
         assert_eq!(confidence_words(&fails), None);
     }
 

@@ -1,8 +1,10 @@
 //! The sentences of an outcome: what it says, what it does not, what was left out.
 
+use serde_json::Value;
+
 use super::limit::{bytes_per_sample, percent};
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
-use super::{Need, Outcome, RadioSetup, UdpPoint, Verdict};
+use super::{Need, Outcome, RadioSetup, RoundsSummary, UdpPoint, Verdict};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain};
 
@@ -54,10 +56,31 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             );
         }
     }
+    words.extend(not_counted(&outcome.rounds));
     if !outcome.complete {
         words.push("the run was interrupted: rounds are missing (--resume runs them)".into());
     }
     words.iter().map(|words| sentence(words)).collect()
+}
+
+/// Rounds that were run and say nothing about the host, and why.
+fn not_counted(rounds: &RoundsSummary) -> Option<String> {
+    let ran = rounds.valid + rounds.disturbed + rounds.emulator_late + rounds.failed;
+    let causes = [
+        (rounds.emulator_late, "the emulator was late itself"),
+        (rounds.disturbed, "other programs, or the hypervisor, took too much of the machine"),
+        (rounds.failed, "the workload could not be run"),
+    ];
+    let not = ran - rounds.valid;
+    let told: Vec<(usize, &str)> = causes.into_iter().filter(|(count, _)| *count > 0).collect();
+    match told.as_slice() {
+        [] => None,
+        [(_, why)] => Some(format!("{not} of {ran} rounds do not count, since {why}")),
+        several => {
+            let each: Vec<String> = several.iter().map(|(count, why)| format!("in {count} {why}")).collect();
+            Some(format!("{not} of {ran} rounds do not count: {}", each.join(", ")))
+        }
+    }
 }
 
 /// With a capital and a full stop.
@@ -78,16 +101,62 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
     }
     if experiment.rounds.quick < experiment.rounds.full {
         let count = experiment.rounds.quick;
-        words.push(format!("{count} rounds of each point were planned, {} in a full run", experiment.rounds.full));
+        words.push(format!("{count} rounds of each point, where a full run has {}", experiment.rounds.full));
     }
     for part in experiment.parts.iter().filter(|part| !(without_udp && part.kind == Kind::Udp)) {
         for factor in &part.factors {
             let missing: Vec<String> =
-                factor.full.iter().filter(|level| !factor.quick.contains(level)).map(plain).collect();
+                factor.full.iter().filter(|level| !factor.quick.contains(level)).map(bare).collect();
             if !missing.is_empty() {
-                words.push(format!("not run in part {}: {} {}", part.name, factor.name, missing.join(", ")));
+                words.push(format!("not run: {}", levels_words(&part.name, &factor.name, &missing.join(", "))));
             }
         }
     }
     words.iter().map(|words| sentence(words)).collect()
+}
+
+/// A level without the unit that its factor has.
+fn bare(level: &Value) -> String {
+    plain(level).trim_end_matches('M').to_owned()
+}
+
+/// Levels of a factor as a radio person says them.
+fn levels_words(part: &str, factor: &str, levels: &str) -> String {
+    match factor {
+        "rate_sps" => format!("{part} at {levels} MS/s"),
+        "payload_bytes" => format!("datagrams of {levels} bytes"),
+        "delay" => format!("answers after {levels}"),
+        other => format!("{part} with {other} {levels}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::named;
+
+    #[test]
+    fn a_quick_look_names_what_it_leaves_out() {
+        let check = Experiment::parse("check", named("check").unwrap()).unwrap();
+        let told = left_out(&check, Depth::Quick, false);
+        assert!(told[0].ends_with("rounds of each point, where a full run has 10."), "{told:?}");
+        for part in ["Not run: datagrams of 16, 256", "Not run: sc16 at 1, 2, 4, 6.25", "Not run: answers after 500us"]
+        {
+            assert!(told.iter().any(|sentence| sentence.starts_with(part)), "{part}: {told:?}");
+        }
+        assert_eq!(left_out(&check, Depth::Full, false), [""; 0]);
+        assert_eq!(left_out(&check, Depth::Full, true), ["Datagram sizes: a radio takes no datagram load."]);
+    }
+
+    #[test]
+    fn rounds_that_do_not_count_are_told_with_their_reasons() {
+        let rounds = RoundsSummary { valid: 30, disturbed: 1, emulator_late: 4, ..RoundsSummary::default() };
+        let why = "5 of 35 rounds do not count: in 4 the emulator was late itself, in 1 other programs, or the \
+                   hypervisor, took too much of the machine";
+        assert_eq!(not_counted(&rounds).as_deref(), Some(why));
+        let late = RoundsSummary { valid: 30, emulator_late: 4, ..RoundsSummary::default() };
+        let why = "4 of 34 rounds do not count, since the emulator was late itself";
+        assert_eq!(not_counted(&late).as_deref(), Some(why));
+        assert_eq!(not_counted(&RoundsSummary { valid: 30, skipped: 2, ..RoundsSummary::default() }), None);
+    }
 }

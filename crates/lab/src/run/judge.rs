@@ -29,14 +29,15 @@ impl Valid {
     pub fn judge(&self, seen: &Conditions) -> (RoundState, Option<String>) {
         if seen.emulator_late > self.emulator_late_max {
             let Conditions { emulator_late, emulator_limit_us, emulator_lag_max_us, .. } = seen;
+            let datagrams = datagrams(*emulator_late);
             let why = format!(
-                "the emulator sent {emulator_late} datagrams later than its limit of {emulator_limit_us} µs \
+                "the emulator sent {datagrams} later than its limit of {emulator_limit_us} µs \
                  (at most {emulator_lag_max_us} µs late)"
             );
             return (RoundState::EmulatorLate, Some(why));
         }
         if seen.emulator_unread > 0 {
-            let why = format!("the emulator did not read {} datagrams in time", seen.emulator_unread);
+            let why = format!("the emulator did not read {} in time", datagrams(seen.emulator_unread));
             return (RoundState::EmulatorLate, Some(why));
         }
         let over = |share: f64, limit: f64, who: &str| {
@@ -51,6 +52,10 @@ impl Valid {
             None => (RoundState::Valid, None),
         }
     }
+}
+
+fn datagrams(count: u64) -> String {
+    if count == 1 { "1 datagram".into() } else { format!("{count} datagrams") }
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::experiment::settings::Kind;
 use crate::store::RoundState;
 
 /// Something worth telling while a run goes on.
@@ -18,6 +19,8 @@ pub enum Event {
     Ended {
         /// Its point, in words.
         label: String,
+        /// What was run.
+        kind: Kind,
         /// What became of it.
         state: RoundState,
         /// Why it does not count, if it does not.
@@ -30,7 +33,7 @@ pub enum Event {
 /// Where the run stands when an [`Event`] is told.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Rounds settled: counted, given up, or skipped; those of earlier sittings included.
+    /// Rounds that count or are skipped; those of earlier sittings included.
     pub done: usize,
     /// Rounds in all.
     pub planned: usize,

@@ -156,11 +156,11 @@ struct Sitting<'a> {
     order: Vec<Vec<usize>>,
     bench: &'a mut dyn Bench,
     tell: &'a mut dyn FnMut(&Event, &Progress),
-    /// Block and point of each round that needs no more attempt.
+    /// Block and point of each round that counts, or is skipped.
     settled: BTreeSet<(u32, u32)>,
-    /// Attempts so far of those that have some.
+    /// Attempts so far of each round that has some.
     attempts: BTreeMap<(u32, u32), u32>,
-    /// Rounds that were granted another attempt, needed ones apart.
+    /// Second and further attempts so far, of needed rates apart.
     repeats: usize,
     losses: Losses,
     pace: Pace,
@@ -200,47 +200,70 @@ impl<'a> Sitting<'a> {
 
     /// Books an attempt that has ended.
     fn note(&mut self, place: (u32, u32), state: RoundState, attempt: u32) {
-        let done = matches!(state, RoundState::Valid | RoundState::Skipped);
-        if done || !self.may_repeat(place.1, attempt) {
+        if matches!(state, RoundState::Valid | RoundState::Skipped) {
             self.settled.insert(place);
-        } else if !self.is_needed(place.1) {
+        }
+        if attempt > 0 && !self.is_needed(place.1) {
             self.repeats += 1;
         }
         self.attempts.insert(place, attempt + 1);
     }
 
-    /// Whether a round that does not count is worth another attempt: always (within a bound) where a need is about it,
-    /// else as long as repeats are a small part of the run.
-    fn may_repeat(&self, point: u32, attempt: u32) -> bool {
-        let valid = &self.plan.experiment.rounds.valid;
-        if self.is_needed(point) {
-            return attempt < valid.repeats_needed_max;
+    /// Every round once, block by block, then the repeats; `false` if stopped.
+    fn all_blocks(&mut self, stop: &Stop) -> Result<bool, RunError> {
+        for place in self.places() {
+            if !self.attempts.contains_key(&place) && (stop.requested() || !self.one_round(place, stop)?) {
+                return Ok(false);
+            }
         }
+        // Last, and not each where it failed: what disturbed a round is likely to disturb the next one too, and only
+        // now is it known who is short of rounds.
+        while let Some(place) = self.next_repeat() {
+            if stop.requested() || !self.one_round(place, stop)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Block and point of all rounds, in order.
+    fn places(&self) -> Vec<(u32, u32)> {
+        let blocks = (0..).zip(&self.order);
+        blocks.flat_map(|(block, order)| order.iter().map(move |&point| (block, point as u32))).collect()
+    }
+
+    /// The round to be run again next: of what is needed first, then of the point of which fewest rounds count.
+    fn next_repeat(&self) -> Option<(u32, u32)> {
+        let counted = |point: u32| self.settled.iter().filter(|place| place.1 == point).count();
+        let open = self.places().into_iter().filter(|place| self.may_repeat(*place));
+        open.min_by_key(|place| (!self.is_needed(place.1), counted(place.1), self.attempts.get(place).copied()))
+    }
+
+    /// Whether a round does not count and is worth another attempt: always (within a bound) where a need is about it,
+    /// else as long as repeats are a small part of the run.
+    fn may_repeat(&self, place: (u32, u32)) -> bool {
+        let valid = &self.plan.experiment.rounds.valid;
+        let Some(&attempts) = self.attempts.get(&place).filter(|_| !self.settled.contains(&place)) else {
+            return false;
+        };
+        if self.is_needed(place.1) {
+            return attempts <= valid.repeats_needed_max;
+        }
+        attempts <= valid.repeats_max && self.repeats < self.repeats_limit()
+    }
+
+    fn repeats_limit(&self) -> usize {
         let planned: usize = self.order.iter().map(Vec::len).sum();
-        attempt < valid.repeats_max && (self.repeats as f64) < planned as f64 * valid.repeats_share_max
+        (planned as f64 * self.plan.experiment.rounds.valid.repeats_share_max).ceil() as usize
     }
 
     fn is_needed(&self, point: u32) -> bool {
         self.points.get(point as usize).is_some_and(|point| self.plan.experiment.is_needed(point))
     }
 
-    /// `false` if stopped.
-    fn all_blocks(&mut self, stop: &Stop) -> Result<bool, RunError> {
-        for (block, order) in (0..).zip(self.order.clone()) {
-            for point in order {
-                while !self.settled.contains(&(block, point as u32)) {
-                    if stop.requested() || !self.one_round(block, point, stop)? {
-                        return Ok(false);
-                    }
-                }
-            }
-        }
-        Ok(true)
-    }
-
     /// Runs or skips one round; `false` if it was cut short.
-    fn one_round(&mut self, block: u32, number: usize, stop: &Stop) -> Result<bool, RunError> {
-        let place = (block, number as u32);
+    fn one_round(&mut self, place: (u32, u32), stop: &Stop) -> Result<bool, RunError> {
+        let (block, number) = (place.0, place.1 as usize);
         let attempt = self.attempts.get(&place).copied().unwrap_or(0);
         let started = utc_now();
         let blank = NewRound {
@@ -292,17 +315,21 @@ impl<'a> Sitting<'a> {
             self.losses.note(round.point as usize, lost);
         }
         self.note(place, round.state, round.attempt);
-        let ended = Event::Ended { label: point.label(), state: round.state, why: round.why, lost_share };
+        let ended =
+            Event::Ended { label: point.label(), kind: point.kind, state: round.state, why: round.why, lost_share };
         self.report(&ended);
         Ok(())
     }
 
     fn report(&mut self, event: &Event) {
-        let open = (0..).zip(&self.order).flat_map(|(block, order)| order.iter().map(move |&point| (block, point)));
-        let open = open.filter(|&(block, point)| !self.settled.contains(&(block, point as u32)));
-        let nominal: Duration = open.filter_map(|(_, point)| self.points.get(point)).map(nominal).sum();
-        let planned = self.order.iter().map(Vec::len).sum();
-        let progress = Progress { done: self.settled.len(), planned, remaining: self.pace.expect(nominal) };
+        let nominal_of = |place: &(u32, u32)| self.points.get(place.1 as usize).map_or(Duration::ZERO, nominal);
+        let places = self.places();
+        let first = places.iter().filter(|place| !self.attempts.contains_key(place)).map(nominal_of);
+        let again = places.iter().filter(|place| self.may_repeat(**place));
+        let left = self.repeats_limit().saturating_sub(self.repeats);
+        let again: Duration = again.take(left).map(nominal_of).sum();
+        let remaining = self.pace.expect(first.sum::<Duration>() + again);
+        let progress = Progress { done: self.settled.len(), planned: places.len(), remaining };
         (self.tell)(event, &progress);
     }
 }

@@ -111,20 +111,23 @@ fn provenance(outcome: &Outcome) -> Provenance {
 fn doctor(outcome: &Outcome) -> Option<Section> {
     let row = |f: &DoctorFinding| {
         let (word, answer) = match f.finding.as_str() {
-            "fine" => ("fine", Answer::Yes),
-            "stands" => ("stands", Answer::No),
-            _ => ("not visible", Answer::Unknown),
+            "fine" => ("fine", Some(Answer::Yes)),
+            "stands" => ("stands", Some(Answer::No)),
+            "notice" => ("notice", None),
+            _ => ("not visible", Some(Answer::Unknown)),
         };
-        let seen = match &f.wanted {
-            Some(wanted) => format!("{}; wanted {wanted}", f.seen),
-            None => f.seen.clone(),
+        let seen = match (&f.wanted, f.finding.as_str()) {
+            (Some(note), "notice") => format!("{}; {note}", f.seen),
+            (Some(wanted), _) => format!("{}; wanted {wanted}", f.seen),
+            (None, _) => f.seen.clone(),
         };
-        let finding = Cell { text: word.to_owned(), answer: Some(answer), record: None };
+        let why = match &f.cost {
+            Some(cost) => format!("{} Here: {cost}.", f.mechanism),
+            None => f.mechanism.clone(),
+        };
+        let finding = Cell { text: word.to_owned(), answer, record: None };
         let fix = Cell::text(f.fix.clone().unwrap_or_default());
-        Row::Cells {
-            id: None,
-            cells: vec![Cell::text(&f.id), finding, Cell::text(seen), Cell::text(&f.mechanism), fix],
-        }
+        Row::Cells { id: None, cells: vec![Cell::text(&f.id), finding, Cell::text(seen), Cell::text(why), fix] }
     };
     let table = Table {
         id: "doctor-rules".into(),

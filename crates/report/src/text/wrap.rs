@@ -12,9 +12,12 @@ pub(super) fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Lines of at most `columns`, broken at spaces (not at no-break spaces); a word that is longer is cut. At least one.
+/// Lines of at most `columns`, broken at spaces (not at no-break spaces, and not before a unit); a word that is longer is
+/// cut. At least one.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
+    let text =
+        UNITS.iter().fold(text.to_owned(), |text, unit| text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}")));
     let mut lines = vec![String::new()];
     for word in text.split(' ').filter(|w| !w.is_empty()) {
         let mut word = word;
@@ -38,6 +41,9 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     }
     lines
 }
+
+/// Never at the beginning of a line.
+const UNITS: [&str; 3] = ["%", "MS/s", "µs"];
 
 /// The text, or as much of its beginning as fits, ended by an ellipsis.
 pub(super) fn cut(text: &str, columns: usize) -> String {

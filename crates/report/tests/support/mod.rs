@@ -198,11 +198,14 @@ fn doctor() -> Vec<DoctorFinding> {
     let finding =
         |id: &str, finding: &str, seen: &str, wanted: Option<&str>, mechanism: &str, fix: Option<&str>| DoctorFinding {
             id: id.into(),
+            title: String::new(),
             finding: finding.into(),
             seen: seen.into(),
             wanted: wanted.map(Into::into),
             mechanism: mechanism.into(),
+            cost: None,
             fix: fix.map(Into::into),
+            fix_kind: None,
         };
     vec![
         finding(

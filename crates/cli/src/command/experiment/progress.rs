@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use indicatif::ProgressStyle;
+use takt_lab::experiment::settings::Kind;
 use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
 
@@ -34,8 +35,8 @@ impl<'a> ProgressBar<'a> {
                 let (Event::Begins { label, .. } | Event::Ended { label, .. }) = event;
                 bar.set_message(format!("{} left  {label}", span(at.remaining)));
             }
-            (None, Event::Ended { label, state, why, lost_share }) if !self.output.wants_json() => {
-                let outcome = outcome(*state, why.as_deref(), *lost_share);
+            (None, Event::Ended { label, kind, state, why, lost_share }) if !self.output.wants_json() => {
+                let outcome = outcome(*kind, *state, why.as_deref(), *lost_share);
                 let left = span(at.remaining);
                 self.output.note(format!("{}/{}  {label}: {outcome}  ({left} left)", at.done, at.planned));
             }
@@ -51,11 +52,13 @@ impl<'a> ProgressBar<'a> {
     }
 }
 
-fn outcome(state: RoundState, why: Option<&str>, lost_share: Option<f64>) -> String {
+fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost_share: Option<f64>) -> String {
     let because = why.map(|why| format!(", {why}")).unwrap_or_default();
+    // Of an answer, what counts is that it comes in time.
+    let missed = if kind == Kind::RoundTrip { "late" } else { "lost" };
     match (state, lost_share) {
-        (RoundState::Valid, Some(0.0)) => "nothing lost".into(),
-        (RoundState::Valid, Some(lost)) => format!("{:.3} % lost", lost * 100.0),
+        (RoundState::Valid, Some(0.0)) => format!("nothing {missed}"),
+        (RoundState::Valid, Some(share)) => format!("{:.3} % {missed}", share * 100.0),
         (RoundState::Valid, None) => "done".into(),
         (RoundState::Disturbed | RoundState::EmulatorLate, _) => format!("does not count{because}"),
         (RoundState::Failed, _) => format!("could not be run{because}"),

@@ -173,7 +173,7 @@ fn cpu(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
             Some(Unit::COUNT.show_reading(&p.cpu_host?.into()))
         }),
         how_to_read: format!(
-            "{HOW_MEANS} Counted are all threads of the host side and the kernel's work on their behalf."
+            "{HOW_MEANS} Counted is the time of all threads of the host side, their system calls included."
         ),
         x: rate_axis(),
         y: Axis::linear("CPU of the host side", Unit::CORES),

@@ -1,0 +1,102 @@
+//! What the doctor saw, as a check keeps it.
+
+use takt_host::Host;
+use takt_host::doctor::{self, Diagnosis, FixOffer, Verdict};
+
+use super::{DoctorFinding, FixKind};
+
+impl DoctorFinding {
+    /// What every rule of the doctor sees on this host. Takes a fraction of a second; changes nothing.
+    #[must_use]
+    pub fn of_this_host() -> Vec<DoctorFinding> {
+        doctor::examine(&Host::this(), |_| true).into_iter().map(DoctorFinding::from).collect()
+    }
+
+    /// Whether it stands in the way of a radio.
+    #[must_use]
+    pub fn stands(&self) -> bool {
+        self.finding == STANDS
+    }
+}
+
+const STANDS: &str = "stands";
+
+impl From<Diagnosis> for DoctorFinding {
+    fn from(seen: Diagnosis) -> DoctorFinding {
+        let finding = match seen.verdict {
+            Verdict::Fine => "fine",
+            Verdict::Stands => STANDS,
+            Verdict::Notice => "notice",
+            Verdict::NotVisible | Verdict::NotKnownHere => "not_visible",
+        };
+        let fix = seen.fix.as_ref().map(|offer| how(&seen.id, offer));
+        DoctorFinding {
+            title: seen.title,
+            finding: finding.into(),
+            seen: seen.seen,
+            wanted: seen.wanted,
+            mechanism: seen.why,
+            cost: seen.cost.and_then(|cost| cost.measured_here),
+            fix,
+            fix_kind: seen.fix.map(|offer| match offer.kind {
+                doctor::FixKind::Safe => FixKind::Safe,
+                doctor::FixKind::Consent => FixKind::Consent,
+                doctor::FixKind::Advice => FixKind::Advice,
+            }),
+            id: seen.id,
+        }
+    }
+}
+
+/// The command, since it also keeps what is needed to undo it; for advice its ways, one after the other.
+fn how(id: &str, offer: &FixOffer) -> String {
+    match offer.kind {
+        doctor::FixKind::Advice => offer.commands.join("; or "),
+        doctor::FixKind::Safe | doctor::FixKind::Consent => format!("takt doctor --fix --only {id}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    /// What a rule sees on a host made of these files.
+    fn seen(files: &[(&str, &str)], id: &str) -> DoctorFinding {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        let found = doctor::examine(&Host::at(root.path()), |rule| rule.id == id);
+        found.into_iter().map(DoctorFinding::from).next().unwrap()
+    }
+
+    const KERNEL: (&str, &str) = ("proc/sys/kernel/osrelease", "6.18.0\n");
+
+    #[test]
+    fn what_stands_has_the_command_that_mends_and_can_undo_it() {
+        let small = ("proc/sys/net/core/rmem_max", "212992\n");
+        let large = ("proc/sys/net/core/wmem_max", "4194304\n");
+        let finding = seen(&[KERNEL, small, large], "socket-buffer-small");
+        assert!(finding.stands());
+        assert_eq!(finding.fix.as_deref(), Some("takt doctor --fix --only socket-buffer-small"));
+        assert_eq!(finding.fix_kind, Some(FixKind::Safe));
+        assert!(finding.seen.contains("212992") && finding.wanted.is_some_and(|wanted| wanted.contains("50000000")));
+    }
+
+    #[test]
+    fn what_this_host_does_not_show_is_never_fine() {
+        let finding = seen(&[KERNEL], "socket-buffer-small");
+        assert_eq!((finding.finding.as_str(), finding.fix), ("not_visible", None));
+    }
+
+    #[test]
+    fn every_rule_answers_here() {
+        let found = DoctorFinding::of_this_host();
+        assert_eq!(found.len(), doctor::RULES.len());
+        assert!(found.iter().all(|finding| !finding.title.is_empty() && !finding.seen.is_empty()));
+    }
+}
