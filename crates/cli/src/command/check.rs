@@ -99,6 +99,8 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
         ));
     }
     (outcome.verdict.answer == check::Answer::Unknown).then(|| {
-        "Too few rounds of a needed rate count. End what else runs on this machine and check again.".to_owned()
+        "Too few rounds of a needed rate count. End what else runs on this machine and check again; as root, if this was \
+         not. Or run `takt emulate` on a second machine and check with --addr."
+            .to_owned()
     })
 }

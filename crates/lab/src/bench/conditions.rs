@@ -5,11 +5,12 @@ use serde_json::Value;
 use takt_emulator::emulate::Summary;
 use takt_host::accounting::Usage;
 
+use crate::environment::Placement;
 use crate::run::Conditions;
 
 /// `usage` names the agents as companions, so that their work is not foreign. Soft interrupts belong to nobody and are
-/// left out: most of them are our own datagrams.
-pub(super) fn of(usage: &Usage, emulator: &Value) -> Conditions {
+/// left out: most of them are our own datagrams. `clean`: nothing went wrong.
+pub(super) fn of(usage: &Usage, emulator: &Value, placement: &Placement, clean: bool) -> Conditions {
     let total_ns = usage.machine.total_ns().max(1) as f64;
     let summary = Summary::deserialize(emulator).ok();
     let unread =
@@ -22,5 +23,6 @@ pub(super) fn of(usage: &Usage, emulator: &Value) -> Conditions {
         emulator_unread: unread,
         emulator_limit_us: lag.limit_us,
         emulator_lag_max_us: lag.max_us,
+        emulator_in_the_way: placement.shared() && !emulator.is_null() && !clean,
     }
 }

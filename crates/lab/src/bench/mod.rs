@@ -99,7 +99,8 @@ fn round(site: &mut Site, point: &Point, stop: &Stop) -> Result<Measured, AgentE
     let summary = end(site, point.kind);
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
-    let conditions = conditions::of(&usage, &emulator);
+    let clean = options::clean(point.kind, &result);
+    let conditions = conditions::of(&usage, &emulator, &site.in_force.placement, clean);
     let settings = json!({ "point": point.settings, "workload": workload });
     let in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
     let machine = json!({ "conditions": conditions, "usage": usage });

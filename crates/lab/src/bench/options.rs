@@ -36,6 +36,14 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
     }
 }
 
+/// Whether nothing at all went wrong.
+pub(super) fn clean(kind: Kind, result: &Value) -> bool {
+    match kind {
+        Kind::Rate => rate::Outcome::deserialize(result).is_ok_and(|outcome| outcome.clean),
+        Kind::Udp | Kind::RoundTrip => lost_share(kind, result) == Some(0.0),
+    }
+}
+
 fn round_trip(settings: &Settings, site: &InForce) -> round_trip::Options {
     let usual = round_trip::Options::default();
     round_trip::Options {

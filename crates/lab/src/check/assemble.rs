@@ -143,8 +143,7 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
     // One run may have had several sittings, each with notes of its own.
     let all_notes =
         records().filter_map(|record| InForce::deserialize(&record.in_force).ok()).flat_map(|site| site.notes);
-    let mut notes: Vec<String> = all_notes.collect::<BTreeSet<String>>().into_iter().collect();
-    notes.extend(in_force.iter().map(|site| site.placement.how.clone()));
+    let notes: Vec<String> = all_notes.collect::<BTreeSet<String>>().into_iter().collect();
     Setup {
         radio,
         path: in_force.as_ref().map(|site| site.path.clone()).unwrap_or_default(),

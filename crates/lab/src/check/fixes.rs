@@ -1,6 +1,7 @@
 //! What to change, by the layer that limits: a table. None of it was tried here, and each row says so.
 
 use super::verdict::msps;
+use super::words::sentence;
 use super::{DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, RoundsSummary};
 
 /// A layer, the doctor's rules that bear on it, and what to do where none of them stands.
@@ -95,7 +96,10 @@ fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix>
     Some(Fix {
         id: Some(finding.id.clone()),
         what: format!("{}: {}.", finding.title, finding.seen),
-        how: finding.fix.clone()?,
+        how: match (finding.fix_kind, finding.fix.as_ref()?) {
+            (Some(FixKind::Safe | FixKind::Consent), command) => command.clone(),
+            (Some(FixKind::Advice) | None, advice) => sentence(advice),
+        },
         kind: finding.fix_kind.unwrap_or(FixKind::Advice),
         gain: gain.into(),
         gain_sps,
@@ -104,9 +108,13 @@ fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix>
 
 /// What is won by mending what no limit points at.
 fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
-    match (finding.id.as_str(), rounds.disturbed) {
-        ("load", 1) => "1 round does not count because of other programs.".into(),
-        ("load", disturbed @ 2..) => format!("{disturbed} rounds do not count because of other programs."),
+    let many = |count: usize| if count == 1 { "1 round".to_owned() } else { format!("{count} rounds") };
+    match finding.id.as_str() {
+        "load" if rounds.disturbed > 0 => format!("Other programs spoilt {}.", many(rounds.disturbed)),
+        // Only the emulator asks for priority by itself.
+        "rt-permission" if rounds.emulator_late > 0 => {
+            format!("Without it the emulator was late itself in {}.", many(rounds.emulator_late))
+        }
         _ => "It did not limit any rate in the rounds that count.".into(),
     }
 }
@@ -175,7 +183,7 @@ mod tests {
     fn other_programs_are_named_with_the_rounds_they_cost() {
         let rounds = RoundsSummary { disturbed: 13, ..NONE };
         let fixes = fixes(&[], &[], &[finding("load", "stands")], &rounds);
-        assert_eq!(fixes[0].gain, "13 rounds do not count because of other programs.");
+        assert_eq!(fixes[0].gain, "Other programs spoilt 13 rounds.");
     }
 
     #[test]

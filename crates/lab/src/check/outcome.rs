@@ -85,7 +85,7 @@ pub struct Setup {
     pub host_cores: Vec<usize>,
     /// Cores of the emulator; empty with a real radio.
     pub radio_cores: Vec<usize>,
-    /// What a reader must know to read the figures right: "2 cores: one each", "loopback: no permission for veth".
+    /// What a reader must know to read the figures right: "the path was loopback instead of a veth pair: ...".
     pub notes: Vec<String>,
 }
 

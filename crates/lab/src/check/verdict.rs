@@ -7,6 +7,7 @@ use super::{
     Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RoundState, RoundsSummary,
     Verdict,
 };
+use crate::run::SHARES;
 
 /// What is judged.
 #[derive(Clone, Copy, Debug)]
@@ -89,8 +90,10 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
         return (Answer::Fails, format!("not run, since {skipped}"));
     }
     let with = |state| point.rounds.iter().filter(|round| round.state == state).count();
+    let in_the_way = point.rounds.iter().filter(|round| round.why.as_deref() == Some(SHARES)).count();
     let causes = [
-        (with(RoundState::EmulatorLate), "the emulator was late itself in"),
+        (with(RoundState::EmulatorLate) - in_the_way, "the emulator was late itself in"),
+        (in_the_way, "the emulator took the host side's core in"),
         (with(RoundState::Disturbed), "other load disturbed"),
         (with(RoundState::Failed), "the workload could not be run in"),
     ];
@@ -272,8 +275,8 @@ mod tests {
             (
                 vec![late(), disturbed()],
                 Answer::Unknown,
-                "0 of 4 rounds count, too few to tell: the emulator was late itself in 1 round, other load disturbed \
-                 1 round",
+                "0 of 4 rounds count, too few to tell: the emulator was late itself in 1 round, \
+                 other load disturbed 1 round",
             ),
             (vec![disturbed()], Answer::Unknown, "0 of 4 rounds count, too few to tell: other load disturbed 1 round"),
             (

@@ -56,7 +56,14 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             );
         }
     }
-    words.extend(not_counted(&outcome.rounds));
+    words.extend(outcome.setup.notes.iter().cloned());
+    let shared = outcome.setup.radio_cores.iter().any(|cpu| outcome.setup.host_cores.contains(cpu));
+    if shared {
+        let shared = "host side and emulator had to share one core: what was clean is clean, and what was not may be the \
+                      emulator's doing (on a second machine, with --addr, it takes nothing from this host)";
+        words.push(shared.into());
+    }
+    words.extend(not_counted(&outcome.rounds, shared));
     if !outcome.complete {
         words.push("the run was interrupted: rounds are missing (--resume runs them)".into());
     }
@@ -64,10 +71,14 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Rounds that were run and say nothing about the host, and why.
-fn not_counted(rounds: &RoundsSummary) -> Option<String> {
+fn not_counted(rounds: &RoundsSummary, shared_core: bool) -> Option<String> {
     let ran = rounds.valid + rounds.disturbed + rounds.emulator_late + rounds.failed;
+    let emulator = match shared_core {
+        true => "the emulator was late itself, or in the host side's way",
+        false => "the emulator was late itself",
+    };
     let causes = [
-        (rounds.emulator_late, "the emulator was late itself"),
+        (rounds.emulator_late, emulator),
         (rounds.disturbed, "other programs, or the hypervisor, took too much of the machine"),
         (rounds.failed, "the workload could not be run"),
     ];
@@ -84,8 +95,8 @@ fn not_counted(rounds: &RoundsSummary) -> Option<String> {
 }
 
 /// With a capital and a full stop.
-fn sentence(words: &str) -> String {
-    let mut letters = words.chars();
+pub(super) fn sentence(words: &str) -> String {
+    let mut letters = words.trim_end_matches('.').chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
 }
@@ -153,10 +164,10 @@ mod tests {
         let rounds = RoundsSummary { valid: 30, disturbed: 1, emulator_late: 4, ..RoundsSummary::default() };
         let why = "5 of 35 rounds do not count: in 4 the emulator was late itself, in 1 other programs, or the \
                    hypervisor, took too much of the machine";
-        assert_eq!(not_counted(&rounds).as_deref(), Some(why));
+        assert_eq!(not_counted(&rounds, false).as_deref(), Some(why));
         let late = RoundsSummary { valid: 30, emulator_late: 4, ..RoundsSummary::default() };
         let why = "4 of 34 rounds do not count, since the emulator was late itself";
-        assert_eq!(not_counted(&late).as_deref(), Some(why));
-        assert_eq!(not_counted(&RoundsSummary { valid: 30, skipped: 2, ..RoundsSummary::default() }), None);
+        assert_eq!(not_counted(&late, false).as_deref(), Some(why));
+        assert_eq!(not_counted(&RoundsSummary { valid: 30, skipped: 2, ..RoundsSummary::default() }, false), None);
     }
 }

@@ -44,6 +44,14 @@ impl Placement {
     }
 }
 
+impl Placement {
+    /// Whether the emulator takes time from the host side.
+    #[must_use]
+    pub fn shared(&self) -> bool {
+        self.host.iter().any(|cpu| self.radio.contains(cpu))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use takt_host::topology::Cpu;
@@ -62,6 +70,7 @@ mod tests {
     #[test]
     fn the_emulator_has_a_core_of_its_own_where_there_are_two() {
         let four = Placement::of(&machine(&[&[0], &[1], &[2], &[3]]), &[0, 1, 2, 3], true);
+        assert!(!four.shared());
         assert_eq!((four.host, four.radio), (vec![0, 1, 2], vec![3]));
         let threads = Placement::of(&machine(&[&[0, 2], &[1, 3]]), &[0, 1, 2, 3], true);
         assert_eq!((threads.host, threads.radio), (vec![0, 2], vec![1, 3]), "hardware threads are not parted");
@@ -72,7 +81,7 @@ mod tests {
     fn one_core_is_shared_and_said_so() {
         let one = Placement::of(&machine(&[&[0, 1]]), &[0, 1], true);
         assert_eq!((&one.host, &one.radio), (&vec![0, 1], &vec![0, 1]));
-        assert!(one.how.contains("shared"));
+        assert!(one.how.contains("shared") && one.shared());
     }
 
     #[test]

@@ -153,7 +153,11 @@ impl Site {
         match radio.start(Service::Emulator, options).and_then(|_| radio.finish()) {
             Ok(_) => self.in_force.emulator_priority = Some(PRIORITY),
             Err(error) => {
-                let note = format!("the emulator runs at normal priority ({error})");
+                let why = match &error {
+                    AgentError::Failed(failure) => failure.chain.last().cloned().unwrap_or_default(),
+                    other => other.to_string(),
+                };
+                let note = format!("the emulator runs at normal priority, so it is late more often: {why}");
                 self.in_force.notes.push(note);
             }
         }
@@ -167,7 +171,7 @@ fn pair(run: &Run, label: &str, notes: &mut Vec<String>) -> Result<Option<RadioP
     match RadioPair::create(run, label) {
         Ok(pair) => Ok(Some(pair)),
         Err(error @ PathError::NotPermitted) => {
-            notes.push(format!("loopback instead of a veth pair: {error}"));
+            notes.push(format!("the path was loopback instead of a veth pair: {error}"));
             Ok(None)
         }
         Err(error) => Err(error),

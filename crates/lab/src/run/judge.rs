@@ -20,6 +20,10 @@ pub struct Conditions {
     pub emulator_limit_us: u64,
     /// Largest lag of the emulator, µs.
     pub emulator_lag_max_us: u64,
+    /// Something went wrong while the emulator had to share the host side's core. It runs at a higher priority, so that
+    /// its share of the work is what the host side lacks.
+    #[serde(default)]
+    pub emulator_in_the_way: bool,
 }
 
 impl Valid {
@@ -40,6 +44,9 @@ impl Valid {
             let why = format!("the emulator did not read {} in time", datagrams(seen.emulator_unread));
             return (RoundState::EmulatorLate, Some(why));
         }
+        if seen.emulator_in_the_way {
+            return (RoundState::EmulatorLate, Some(SHARES.into()));
+        }
         let over = |share: f64, limit: f64, who: &str| {
             let percent = |share: f64| (share * 1000.0).round() / 10.0;
             (share > limit)
@@ -53,6 +60,9 @@ impl Valid {
         }
     }
 }
+
+/// Why a round with [`Conditions::emulator_in_the_way`] does not count.
+pub(crate) const SHARES: &str = "the emulator shares the host side's core, and comes first";
 
 fn datagrams(count: u64) -> String {
     if count == 1 { "1 datagram".into() } else { format!("{count} datagrams") }
@@ -73,6 +83,12 @@ mod tests {
         let (state, why) = valid.judge(&Conditions { steal_share: 0.03, ..quiet });
         assert_eq!(state, RoundState::Disturbed);
         assert!(why.is_some_and(|why| why.starts_with("the hypervisor took 3 %")));
+    }
+
+    #[test]
+    fn what_goes_wrong_on_a_core_shared_with_the_emulator_does_not_count() {
+        let (state, why) = Valid::default().judge(&Conditions { emulator_in_the_way: true, ..Conditions::default() });
+        assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(SHARES)));
     }
 
     #[test]

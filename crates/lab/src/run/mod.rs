@@ -17,5 +17,6 @@ mod progress;
 mod runner;
 
 pub use judge::Conditions;
+pub(crate) use judge::SHARES;
 pub use progress::{Event, Progress};
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};
