@@ -16,6 +16,7 @@ mod dot;
 mod estimate;
 pub mod file;
 mod kernel;
+pub mod lte;
 mod noise;
 mod phasor;
 mod resample;
@@ -23,6 +24,7 @@ mod rotation;
 pub mod sigmf;
 mod simd;
 mod tone;
+pub mod umts;
 
 pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
 pub use noise::noise;

@@ -1,0 +1,6 @@
+//! Coding and modulation of the LTE shared channels, 3GPP TS 36.212 and 36.211.
+mod error;
+mod qpp;
+
+pub use error::Error;
+pub use qpp::{TURBO_LENGTHS, qpp, qpp_parameters, turbo_length_at_least};

@@ -1,0 +1,4 @@
+//! Every vector of the files beside this one, bit for bit. README.md says where they come from.
+mod file;
+mod lte_qpp_table;
+mod umts_interleaver_perm;
