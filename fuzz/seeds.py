@@ -90,6 +90,50 @@ SEEDS = {
     },
 }
 
+
+
+def step(port, wait, datagram):
+    """A step of the script that the target n200_device plays: which port, 2^wait ticks later, what."""
+    return bytes([port, wait, len(datagram)]) + datagram
+
+
+CONTROL, FIFO, RX0, _RX1, TX = range(5)
+HELLO = step(CONTROL, 10, control("a"))
+HERE_I_AM = step(RX0, 10, words(0, 0)) + step(TX, 10, words(0, 0))
+
+
+def poke(number, register, data):
+    return step(FIFO, 10, words(number, 0x40010003 | number % 16 << 16, 0x00010000 | register, data))
+
+
+SEEDS["n200_device"] = {
+    "hello": HELLO,
+    "settings": HELLO + b"".join(poke(n, n * 4 % 256, 0xFFFFFFFF >> n) for n in range(32)),
+    "samples": HELLO + HERE_I_AM + b"".join(step(TX, 14, words(n, 0x06000004 | n % 16 << 16, 1, 2, 3)) for n in range(8)),
+}
+SEEDS["udp_load"] = {
+    "hello": b"TAKT" + bytes([1, 1, 0, 0]) + bytes(56),
+    "alive": b"TAKT" + bytes([1, 8, 0, 3]) + bytes(16),
+    "data": bytes([0xD1, 2]) + bytes(14),
+}
+SEEDS["sigmf"] = {
+    "recording": b'{"global":{"core:datatype":"ci16_le","core:version":"1.2.0","core:sample_rate":1e6,"core:hw":"N200"},'
+    b'"captures":[{"core:sample_start":0,"core:frequency":9e8,"core:datetime":"2026-11-21T04:00:00Z"},'
+    b'{"core:sample_start":700}],"annotations":[{"core:sample_start":3,"core:sample_count":4}],"more":[null,{"a":-1.5}]}',
+}
+SEEDS["experiment"] = {
+    "small": b'question = "?"\n[rounds]\ncount = { full = 2, quick = 1 }\n[[part]]\nname = "udp"\n'
+    b'factors = { payload_bytes = [16, 64] }\nfixed = { workload = { kind = "udp", duration = "1s" } }\n',
+}
+SEEDS["options"] = {
+    "fault": b"lose:rx,every=100,run=16,limit=5",
+    "stall": b"stall:tx,at=300,for=1ms,seed=7",
+    "source": b"tone:100k,amplitude=0.5",
+    "sink": b"sigmf:/tmp/out",
+    "network": b"192.168.10.0/24",
+    "need": b"n200:25M:duplex:sc16",
+}
+
 for target, seeds in SEEDS.items():
     (HERE / target).mkdir(parents=True, exist_ok=True)
     for name, seed in seeds.items():

@@ -1,8 +1,11 @@
 //! What a recording says of itself.
 
+use std::path::Path;
+
 use serde_json::{Map, Value, json};
 
-use crate::file::SampleFormat;
+use super::parse;
+use crate::file::{FileError, SampleFormat};
 
 /// The whole of a metadata file.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,6 +80,14 @@ impl Global {
 }
 
 impl Metadata {
+    /// Reads a document; `path` is only named in errors.
+    ///
+    /// # Errors
+    /// It is not JSON, not as SigMF has it, or of a kind we do not read (several channels, other sample types).
+    pub fn parse(path: &Path, text: &[u8]) -> Result<Metadata, FileError> {
+        parse::metadata(path, text)
+    }
+
     /// The document as SigMF has it.
     #[must_use]
     pub fn to_json(&self) -> Value {

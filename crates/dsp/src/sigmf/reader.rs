@@ -5,7 +5,7 @@ use std::path::Path;
 
 use num_complex::Complex32;
 
-use super::{Capture, Metadata, files, parse};
+use super::{Capture, Metadata, files};
 use crate::file::{FileError, SampleReader};
 
 /// A recording being read, in bounded memory.
@@ -23,7 +23,7 @@ impl Reader {
     /// channels, other sample types), or the data end before the last capture begins.
     pub fn open(path: &Path) -> Result<Reader, FileError> {
         let (meta, data) = files(path);
-        let metadata = parse::metadata(&meta, &read_bounded(&meta)?)?;
+        let metadata = Metadata::parse(&meta, &read_bounded(&meta)?)?;
         let data = SampleReader::open(&data, metadata.global.format)?;
         let end = metadata.global.offset + data.samples();
         match metadata.captures.iter().enumerate().find(|(_, capture)| capture.sample_start > end) {

@@ -1,0 +1,16 @@
+#![no_main]
+//! What a person may write behind a flag.
+
+use takt_base::{parse_bytes, parse_duration, parse_number};
+use takt_emulator::{fault::Fault, n200::Board, policy::Cidr, sink, source};
+use takt_lab::check::Need;
+
+libfuzzer_sys::fuzz_target!(|text: &str| {
+    let _ = (parse_number(text), parse_duration(text), parse_bytes(text));
+    let _ = (text.parse::<Fault>(), text.parse::<Cidr>(), text.parse::<Board>(), text.parse::<Need>());
+    // What is understood can be said again.
+    if let Ok(spec) = text.parse::<sink::Spec>() {
+        assert_eq!(spec.to_string().parse::<sink::Spec>().ok(), Some(spec));
+    }
+    let _ = text.parse::<source::Spec>();
+});
