@@ -1,10 +1,10 @@
 //! While samples flow, neither the device nor its driver on the host's clock allocates. Counted by the global allocator
 //! of this binary.
 
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc;
 use std::thread;
@@ -23,32 +23,6 @@ use takt_wire::n200::registers::{self, dsp, rx_control, settings};
 use takt_wire::n200::{
     ControlAsk, ControlRequest, FifoAction, FifoCommand, RegisterAction, StreamAction, StreamCommand, TxHead, ports,
 };
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counting.
-struct Counting;
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-// SAFETY: every call is passed on unchanged; the count is a thread's own cell without destructor, so touching it
-// neither allocates nor fails.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: as above, and `ptr` came from `System`, as all of ours do.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
 
 /// Takes samples and forgets them.
 struct Listening;
@@ -116,7 +90,7 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
         device.datagram(Tick(2), Port(ports::FIFO), from, &bytes[..len], &mut wire);
     }
 
-    let before = COUNT.get();
+    let before = allocations::count();
     let mut now = Tick(1000);
     for sequence in 0..20_000u32 {
         let head = TxHead {
@@ -143,7 +117,7 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
             device.advance(now, &mut wire);
         }
     }
-    assert_eq!(COUNT.get() - before, 0, "in {} datagrams", wire.datagrams);
+    assert_eq!(allocations::count() - before, 0, "in {} datagrams", wire.datagrams);
 
     let report = device.device().report();
     assert!(report.rx[0].packets > 19_000 && report.tx.samples > 363 * 19_000, "{report:?}");
@@ -171,7 +145,7 @@ fn a_driver_on_the_hosts_clock_allocates_nothing_between_two_questions() {
     let ask = || {
         let (answers, answer) = mpsc::channel();
         let question = move |device: &Faulty<N200>, _, _| {
-            answers.send((COUNT.get(), device.device().report().rx[0].packets)).unwrap();
+            answers.send((allocations::count(), device.device().report().rx[0].packets)).unwrap();
         };
         questions.send(Box::new(question)).unwrap();
         answer.recv_timeout(Duration::from_secs(20)).unwrap()

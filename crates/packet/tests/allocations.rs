@@ -1,41 +1,15 @@
 //! After opening, an engine allocates nothing. Counted by the global allocator of this binary, which therefore holds
 //! this one test.
 
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::time::Duration;
 
 use support::{P0, addr, connected, mmsg, mmsg_aggregated, socket, unconnected};
 use takt_base::{Clock, WallClock};
 use takt_packet::{Engine, Wait};
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counting.
-struct Counting;
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-// SAFETY: every call is passed on unchanged; the count is a thread's own cell without destructor, so touching it
-// neither allocates nor fails.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: as above, and `ptr` came from `System`, as all of ours do.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
 
 fn traffic(server: &mut dyn Engine, client: &mut dyn Engine) {
     let to = addr(server, 2);
@@ -67,12 +41,12 @@ fn an_engine_allocates_nothing_after_opening() {
     for open in [socket, mmsg, mmsg_aggregated] {
         let mut server = open(&unconnected(3));
         let mut client = open(&connected(addr(&*server, 0)));
-        let before = COUNT.get();
+        let before = allocations::count();
         traffic(&mut *server, &mut *client);
-        assert_eq!(COUNT.get() - before, 0);
+        assert_eq!(allocations::count() - before, 0);
         assert_eq!(client.counters().sent_datagrams, 200 * 64);
     }
-    let before = COUNT.get();
+    let before = allocations::count();
     drop(vec![1_u8; 9]);
-    assert_eq!(COUNT.get() - before, 2, "the count counts");
+    assert_eq!(allocations::count() - before, 2, "the count counts");
 }

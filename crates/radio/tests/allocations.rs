@@ -1,8 +1,9 @@
 //! While samples flow, streamers allocate nothing: neither when all is well, nor when datagrams are lost, damaged or
 //! doubled. Counted by the global allocator of this binary, on real sockets against a software radio.
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
+
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,32 +14,6 @@ use takt_emulator::emulate::{Emulator, Options};
 use takt_packet::EngineKind;
 use takt_radio::n200::{N200, OpenOptions, RxOptions, TxOptions};
 use takt_radio::{Burst, RxStream, TxStream, WallNet};
-
-thread_local! {
-    static COUNT: Cell<u64> = const { Cell::new(0) };
-}
-
-/// The system's allocator, counting.
-struct Counting;
-
-#[global_allocator]
-static COUNTING: Counting = Counting;
-
-// SAFETY: every call is passed on unchanged; the count is a thread's own cell without destructor, so touching it
-// neither allocates nor fails.
-#[allow(unsafe_code)]
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, ptr: *mut u8, layout: Layout) {
-        COUNT.set(COUNT.get() + 1);
-        // SAFETY: as above, and `ptr` came from `System`, as all of ours do.
-        unsafe { System.dealloc(ptr, layout) }
-    }
-}
 
 const ADDR: Ipv4Addr = Ipv4Addr::new(127, 0, 4, 9);
 
@@ -57,7 +32,7 @@ fn streaming_allocates_nothing() {
         let (mut c, mut d) = (vec![Complex::<i16>::default(); 1000], vec![Complex::<i16>::default(); 1000]);
         rx.start(None).unwrap();
 
-        let before = COUNT.get();
+        let before = allocations::count();
         let mut samples = 0;
         for _ in 0..60 {
             let until = net.now() + Duration::from_millis(200);
@@ -67,10 +42,10 @@ fn streaming_allocates_nothing() {
             tx.send_integers(&c, Burst::END, until).unwrap();
             while tx.event(net.now()).unwrap().is_some() {}
         }
-        let allocations = COUNT.get() - before;
+        let counted = allocations::count() - before;
         assert!(samples > 50_000, "{samples} samples with {engine}");
         assert!(rx.stats().missing_datagrams > 0 && tx.stats().burst_acks > 0, "{:?} {:?}", rx.stats(), tx.stats());
-        assert_eq!(allocations, 0, "with {engine}");
+        assert_eq!(counted, 0, "with {engine}");
     }
     emulator.stop().unwrap();
 }
