@@ -1,0 +1,245 @@
+//! The checks that make a [`Waveform`] a [`Graph`]: names, types, ports, rates, cycles, limits, in this order.
+
+use std::collections::HashMap;
+
+use crate::error::{GraphError, Problem, Side};
+use crate::graph::{Component, Graph, Link, PortId};
+use crate::kind::{Catalogue, ParamError};
+use crate::shape::Lengths;
+use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Spot, Waveform};
+use crate::{cycle, limits, nearest, rates};
+
+impl Graph {
+    /// Checks a waveform against the component types there are.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place and what would be right.
+    pub fn check(waveform: &Waveform, catalogue: &dyn Catalogue) -> Result<Graph, GraphError> {
+        Checker { waveform, catalogue, by_name: HashMap::new() }.graph()
+    }
+}
+
+struct Checker<'a> {
+    waveform: &'a Waveform,
+    catalogue: &'a dyn Catalogue,
+    by_name: HashMap<&'a str, usize>,
+}
+
+impl<'a> Checker<'a> {
+    fn graph(mut self) -> Result<Graph, GraphError> {
+        let waveform = self.waveform;
+        self.sizes()?;
+        let mut components = Vec::with_capacity(waveform.components.len());
+        for (index, spec) in waveform.components.iter().enumerate() {
+            self.name(&spec.name, spec.spot)?;
+            if self.by_name.insert(&spec.name, index).is_some() {
+                return Err(self.wrong(Problem::Duplicate { name: spec.name.clone() }, spec.spot));
+            }
+            components.push(self.component(spec)?);
+        }
+        let mut graph = Graph { name: waveform.name.clone(), slot_ns: waveform.slot_ns, components, links: Vec::new() };
+        for spec in &waveform.links {
+            let link = self.link(&graph, spec)?;
+            graph.links.push(link);
+        }
+        self.each_input_once(&graph)?;
+        self.types(&graph)?;
+        rates::settle(&mut graph).map_err(|(problem, link)| self.wrong(problem, self.spot_of(link)))?;
+        self.cycles(&mut graph)?;
+        self.repeated(&graph)?;
+        Ok(graph)
+    }
+
+    fn wrong(&self, problem: Problem, spot: Spot) -> GraphError {
+        GraphError::new(problem, self.waveform.source.as_ref(), spot)
+    }
+
+    fn spot_of(&self, link: Option<usize>) -> Spot {
+        link.and_then(|index| self.waveform.links.get(index)).map_or(Spot::NONE, |link| link.to_spot)
+    }
+
+    fn sizes(&self) -> Result<(), GraphError> {
+        let waveform = self.waveform;
+        self.name(&waveform.name, Spot::NONE)?;
+        if waveform.components.is_empty() {
+            return Err(self.wrong(Problem::Empty, Spot::NONE));
+        }
+        if !(limits::SLOT_MIN_NS..=limits::SLOT_MAX_NS).contains(&waveform.slot_ns) {
+            let (got, expected) = (format!("{} ns", waveform.slot_ns), "a time from 1 us to 1 min".to_owned());
+            return Err(self.wrong(Problem::Value { key: "slot".to_owned(), got, expected }, Spot::NONE));
+        }
+        for (what, count, max) in [
+            ("components", waveform.components.len(), limits::COMPONENTS),
+            ("links", waveform.links.len(), limits::LINKS),
+        ] {
+            if count > max {
+                let problem = Problem::TooMany { what, count: count as u64, max: max as u64 };
+                return Err(self.wrong(problem, Spot::NONE));
+            }
+        }
+        Ok(())
+    }
+
+    fn name(&self, name: &str, spot: Spot) -> Result<(), GraphError> {
+        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+        if (1..=limits::NAME_CHARS).contains(&name.len()) && name.chars().all(allowed) {
+            return Ok(());
+        }
+        let shown = name.chars().take(limits::NAME_CHARS).collect();
+        Err(self.wrong(Problem::Name { name: shown }, spot))
+    }
+
+    fn component(&self, spec: &ComponentSpec) -> Result<Component, GraphError> {
+        let Some(kind) = self.catalogue.kind(&spec.kind) else {
+            let known = self.catalogue.kinds();
+            let nearest = nearest(&spec.kind, known.iter().map(|kind| kind.name.as_str()));
+            return Err(self.wrong(Problem::Kind { kind: spec.kind.clone(), nearest }, spec.kind_spot));
+        };
+        let refused = |source: ParamError| {
+            let at = source.param().and_then(|name| spec.param_spots.iter().find(|(param, _)| param == name));
+            let spot = at.map_or(spec.spot, |&(_, spot)| spot);
+            self.wrong(Problem::Param { component: spec.name.clone(), source }, spot)
+        };
+        let params = kind.resolve(&spec.params).map_err(refused)?;
+        let shape = self.catalogue.shape(kind, &params).map_err(refused)?;
+        if let Some(fault) = shape.fault() {
+            return Err(self.wrong(Problem::Declaration { kind: kind.name.clone(), fault }, spec.kind_spot));
+        }
+        Ok(Component {
+            name: spec.name.clone(),
+            kind: kind.name.clone(),
+            params,
+            shape,
+            on_miss: spec.on_miss,
+            budget_ns: spec.budget_ns,
+            stateless: kind.stateless,
+        })
+    }
+
+    fn link(&self, graph: &Graph, spec: &LinkSpec) -> Result<Link, GraphError> {
+        if spec.delay > limits::DELAY_SLOTS {
+            let problem =
+                Problem::TooMany { what: "slots of delay", count: spec.delay.into(), max: limits::DELAY_SLOTS.into() };
+            return Err(self.wrong(problem, spec.to_spot));
+        }
+        let from = self.port(graph, &spec.from, Side::Output, spec.from_spot)?;
+        let to = self.port(graph, &spec.to, Side::Input, spec.to_spot)?;
+        let item = graph.components[from.component].shape.outputs[from.port].item;
+        Ok(Link { from, to, delay: spec.delay, item, lengths: Lengths::exactly(0), in_cycle: false })
+    }
+
+    fn port(&self, graph: &Graph, text: &str, side: Side, spot: Spot) -> Result<PortId, GraphError> {
+        let (name, port) = match text.split_once('.') {
+            Some((name, port)) => (name, Some(port)),
+            None => (text, None),
+        };
+        let Some(&component) = self.by_name.get(name) else {
+            let name: String = name.chars().take(limits::NAME_CHARS).collect();
+            let nearest = nearest(&name, self.by_name.keys().copied());
+            return Err(self.wrong(Problem::Component { name, nearest }, spot));
+        };
+        let shape = &graph.components[component].shape;
+        let known: Vec<String> = match side {
+            Side::Input => shape.inputs.iter().map(|input| input.name.clone()).collect(),
+            Side::Output => shape.outputs.iter().map(|output| output.name.clone()).collect(),
+        };
+        let component_name = || graph.components[component].name.clone();
+        let found = match port {
+            Some(port) => known.iter().position(|name| name == port).ok_or_else(|| Problem::Port {
+                component: component_name(),
+                side,
+                port: port.chars().take(limits::NAME_CHARS).collect(),
+                nearest: nearest(port, known.iter().map(String::as_str)),
+                known: known.clone(),
+            }),
+            None if known.len() == 1 => Ok(0),
+            None => Err(Problem::WhichPort { component: component_name(), side, known }),
+        };
+        found.map(|port| PortId { component, port }).map_err(|problem| self.wrong(problem, spot))
+    }
+
+    fn each_input_once(&self, graph: &Graph) -> Result<(), GraphError> {
+        let mut leads: HashMap<PortId, usize> = HashMap::new();
+        for (index, link) in graph.links.iter().enumerate() {
+            if let Some(first) = leads.insert(link.to, index) {
+                let problem = Problem::Twice {
+                    port: graph.input_name(link.to),
+                    first: graph.output_name(graph.links[first].from),
+                    second: graph.output_name(link.from),
+                };
+                return Err(self.wrong(problem, self.spot_of(Some(index))));
+            }
+        }
+        for (component, node) in graph.components.iter().enumerate() {
+            for port in 0..node.shape.inputs.len() {
+                let id = PortId { component, port };
+                if !leads.contains_key(&id) {
+                    let spot = self.waveform.components[component].spot;
+                    return Err(self.wrong(Problem::Unlinked { port: graph.input_name(id) }, spot));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn types(&self, graph: &Graph) -> Result<(), GraphError> {
+        for (index, link) in graph.links.iter().enumerate() {
+            let takes = graph.components[link.to.component].shape.inputs[link.to.port].item;
+            if takes != link.item {
+                let problem = Problem::Item {
+                    from: graph.output_name(link.from),
+                    to: graph.input_name(link.to),
+                    gives: link.item,
+                    takes,
+                    converter: self.converter(link.item, takes),
+                };
+                return Err(self.wrong(problem, self.spot_of(Some(index))));
+            }
+        }
+        Ok(())
+    }
+
+    /// A component type with one input and one output that makes `to` of `from` as it comes.
+    fn converter(&self, from: crate::Item, to: crate::Item) -> Option<String> {
+        let converts = |kind: &&&crate::Kind| {
+            let params = kind.resolve(&crate::Params::new()).ok();
+            let shape = params.and_then(|params| self.catalogue.shape(kind, &params).ok());
+            shape.is_some_and(|shape| match (shape.inputs.as_slice(), shape.outputs.as_slice()) {
+                ([input], [output]) => input.item == from && output.item == to,
+                _ => false,
+            })
+        };
+        self.catalogue.kinds().iter().find(converts).map(|kind| kind.name.clone())
+    }
+
+    fn cycles(&self, graph: &mut Graph) -> Result<(), GraphError> {
+        let count = graph.components.len();
+        if let Some(cycle) = cycle::find(&cycle::outgoing(count, graph.links.iter().filter(|link| link.delay == 0))) {
+            let path = cycle.iter().map(|&c| graph.components[c].name.clone()).collect();
+            let closing = graph.links.iter().position(|link| {
+                Some(&link.from.component) == cycle.last() && Some(&link.to.component) == cycle.first()
+            });
+            return Err(self.wrong(Problem::Cycle { path }, self.spot_of(closing)));
+        }
+        let part = cycle::parts(&cycle::outgoing(count, graph.links.iter()));
+        for link in &mut graph.links {
+            link.in_cycle = part[link.from.component] == part[link.to.component];
+        }
+        Ok(())
+    }
+
+    fn repeated(&self, graph: &Graph) -> Result<(), GraphError> {
+        let changes = |to: PortId| {
+            graph.components[to.component].shape.outputs.iter().any(|output| output.in_place == Some(to.port))
+        };
+        for (index, link) in graph.links.iter().enumerate() {
+            let producer = &graph.components[link.from.component];
+            if producer.on_miss == MissPolicy::Repeat && changes(link.to) {
+                let consumer = graph.components[link.to.component].name.clone();
+                let problem = Problem::RepeatInPlace { producer: producer.name.clone(), consumer };
+                return Err(self.wrong(problem, self.spot_of(Some(index))));
+            }
+        }
+        Ok(())
+    }
+}

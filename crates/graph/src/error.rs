@@ -1,0 +1,397 @@
+//! What is wrong with a waveform, where, and what would be right.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::item::Item;
+use crate::kind::ParamError;
+use crate::shape::{Accepts, Lengths};
+use crate::waveform::{Source, Spot};
+
+/// The waveform can't run as it stands. The message says what, [`Self::fix`] what would be right, [`Self::place`] where.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GraphError {
+    /// What is wrong.
+    pub problem: Box<Problem>,
+    /// Where; `None` for a waveform that was not read from a file.
+    pub place: Option<Place>,
+}
+
+impl fmt::Display for GraphError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.problem.fmt(f)
+    }
+}
+
+/// The problem speaks through this error; its cause speaks for itself.
+impl std::error::Error for GraphError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.problem.source()
+    }
+}
+
+/// A place in a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file.
+    pub source: Arc<Source>,
+    /// Bytes of the text.
+    pub span: Range<usize>,
+    /// From 1.
+    pub line: usize,
+    /// Characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.source.name, self.line, self.column)
+    }
+}
+
+impl GraphError {
+    pub(crate) fn new(problem: Problem, source: Option<&Arc<Source>>, spot: Spot) -> GraphError {
+        let place = source.and_then(|source| place(source, spot));
+        GraphError { problem: Box::new(problem), place }
+    }
+
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        self.problem.fix()
+    }
+}
+
+fn place(source: &Arc<Source>, spot: Spot) -> Option<Place> {
+    let text = &source.text;
+    if spot.start == usize::MAX {
+        return None;
+    }
+    // A parser may point behind the end, or into a character.
+    let floor = |mut at: usize| {
+        at = at.min(text.len());
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (start, end) = (floor(spot.start), floor(spot.end.max(spot.start)));
+    let before = text.get(..start)?;
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+    Some(Place { source: Arc::clone(source), span: start..end, line, column })
+}
+
+/// Everything that can be wrong with a waveform.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Problem {
+    /// It is no TOML.
+    #[error("no TOML: {message}")]
+    Toml {
+        /// What the parser says.
+        message: String,
+    },
+    /// There is no such key.
+    #[error("unknown key `{key}` in {of}")]
+    Key {
+        /// The table.
+        of: String,
+        /// What stands there.
+        key: String,
+        /// The key meant, if one is near.
+        nearest: Option<String>,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A key must be given and is not.
+    #[error("{of} has no `{key}`")]
+    NoKey {
+        /// The table.
+        of: String,
+        /// The key.
+        key: &'static str,
+    },
+    /// A value is of the wrong type or out of range.
+    #[error("`{key}` can't be {got}")]
+    Value {
+        /// The key.
+        key: String,
+        /// What stands there.
+        got: String,
+        /// What can.
+        expected: String,
+    },
+    /// There is more of something than takt takes.
+    #[error("{count} {what}, and at most {max} are taken")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// So many.
+        count: u64,
+        /// At most.
+        max: u64,
+    },
+    /// A name is no name.
+    #[error("`{name}` is no name")]
+    Name {
+        /// What stands there.
+        name: String,
+    },
+    /// Two things have one name.
+    #[error("two components are called `{name}`")]
+    Duplicate {
+        /// The name.
+        name: String,
+    },
+    /// There is nothing to run.
+    #[error("the waveform has no components")]
+    Empty,
+    /// No component type is called so.
+    #[error("unknown component type `{kind}`")]
+    Kind {
+        /// What stands there.
+        kind: String,
+        /// The type meant, if one is near.
+        nearest: Option<String>,
+    },
+    /// A parameter is wrong; the cause says which and why.
+    #[error("component `{component}`")]
+    Param {
+        /// The component.
+        component: String,
+        /// Which and why.
+        #[source]
+        source: ParamError,
+    },
+    /// A component type declares ports that can't be.
+    #[error("component type `{kind}` is wrong in itself: {fault}")]
+    Declaration {
+        /// The type.
+        kind: String,
+        /// What it declares.
+        fault: &'static str,
+    },
+    /// A link names a component that is not there.
+    #[error("no component is called `{name}`")]
+    Component {
+        /// What stands there.
+        name: String,
+        /// The component meant, if one is near.
+        nearest: Option<String>,
+    },
+    /// A link names a port that is not there.
+    #[error("`{component}` has no {side} `{port}`")]
+    Port {
+        /// The component.
+        component: String,
+        /// Which side.
+        side: Side,
+        /// What stands there.
+        port: String,
+        /// The port meant, if one is near.
+        nearest: Option<String>,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// A link names no port, and the component has none or several.
+    #[error("`{component}` has {} {side}s", known.len())]
+    WhichPort {
+        /// The component.
+        component: String,
+        /// Which side.
+        side: Side,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// Nothing leads to an input.
+    #[error("nothing leads to input `{port}`")]
+    Unlinked {
+        /// `component.port`.
+        port: String,
+    },
+    /// Two links lead to one input.
+    #[error("two links lead to input `{port}`: from `{first}` and from `{second}`")]
+    Twice {
+        /// `component.port`.
+        port: String,
+        /// Where the first comes from.
+        first: String,
+        /// Where the second comes from.
+        second: String,
+    },
+    /// Types of the two ends differ.
+    #[error("`{from}` gives {gives}, `{to}` takes {takes}")]
+    Item {
+        /// `component.port`.
+        from: String,
+        /// `component.port`.
+        to: String,
+        /// What is produced.
+        gives: Item,
+        /// What is wanted.
+        takes: Item,
+        /// A component type that makes one of the other.
+        converter: Option<String>,
+    },
+    /// Rates of the two ends differ.
+    #[error("`{from}` gives {gives} a slot, `{to}` takes {takes}")]
+    Rate {
+        /// `component.port`.
+        from: String,
+        /// `component.port`.
+        to: String,
+        /// What is produced.
+        gives: Lengths,
+        /// What is wanted.
+        takes: Wanted,
+    },
+    /// A ratio of a packet is not whole.
+    #[error("`{output}` gives {num}/{den} of what `{input}` gets, {gets} a slot, which is not whole")]
+    Ratio {
+        /// `component.port`.
+        output: String,
+        /// `component.port`.
+        input: String,
+        /// What the input gets.
+        gets: Lengths,
+        /// Numerator.
+        num: u32,
+        /// Denominator.
+        den: u32,
+    },
+    /// A packet grows beyond the maximum.
+    #[error("packets of `{port}` have {items} items, and at most {max} are taken")]
+    Packet {
+        /// `component.port`.
+        port: String,
+        /// So many.
+        items: u64,
+        /// At most.
+        max: u64,
+    },
+    /// On a cycle the packet length depends on itself.
+    #[error("the packet length on the cycle {} depends on itself", arrows(path))]
+    LengthCycle {
+        /// Components of the cycle.
+        path: Vec<String>,
+    },
+    /// A cycle without delay.
+    #[error("the cycle {} has no delay: each waits for the other in the same slot", arrows(path))]
+    Cycle {
+        /// Components of the cycle.
+        path: Vec<String>,
+    },
+    /// A packet that is changed in place can't be had again.
+    #[error(
+        "`{producer}` repeats its last packet when it misses a slot, and `{consumer}` changes that packet in place"
+    )]
+    RepeatInPlace {
+        /// The component with the policy.
+        producer: String,
+        /// The component that works in place.
+        consumer: String,
+    },
+}
+
+/// Input or output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Side {
+    /// Input.
+    Input,
+    /// Output.
+    Output,
+}
+
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::Input => "input",
+            Side::Output => "output",
+        })
+    }
+}
+
+/// What an input wants, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// As declared.
+    Declared(Accepts),
+    /// As another input of the component makes it.
+    Lengths(Lengths),
+    /// A ratio of another input's, whose packets have these lengths; it is not whole.
+    Fraction {
+        /// Numerator.
+        num: u32,
+        /// Denominator.
+        den: u32,
+        /// Of this.
+        of: Lengths,
+    },
+}
+
+impl fmt::Display for Wanted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Wanted::Declared(Accepts::Any) => write!(f, "any"),
+            Wanted::Declared(Accepts::Exactly(n)) => write!(f, "exactly {n}"),
+            Wanted::Declared(Accepts::MultipleOf(n)) => write!(f, "multiples of {n}"),
+            Wanted::Declared(Accepts::Ratio { num, den, .. }) => write!(f, "{num}/{den} of another input"),
+            Wanted::Lengths(lengths) => write!(f, "{lengths} (as its other input makes it)"),
+            Wanted::Fraction { num, den, of } => write!(f, "{num}/{den} of its other input's {of}"),
+        }
+    }
+}
+
+pub(crate) fn arrows(path: &[String]) -> String {
+    let mut text = path.join(" -> ");
+    if let Some(first) = path.first() {
+        text.push_str(" -> ");
+        text.push_str(first);
+    }
+    text
+}
+
+impl Problem {
+    fn fix(&self) -> String {
+        let or = |nearest: &Option<String>, otherwise: String| match nearest {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => otherwise,
+        };
+        match self {
+            Problem::Toml { .. } => "mend the syntax: https://toml.io".to_owned(),
+            Problem::Key { nearest, known, .. } => or(nearest, format!("there are {}", known.join(", "))),
+            Problem::NoKey { key, .. } => format!("add `{key}`"),
+            Problem::Value { expected, .. } => expected.clone(),
+            Problem::TooMany { max, .. } => format!("at most {max}"),
+            Problem::Name { .. } => "1 to 64 letters, digits, `-` and `_`".to_owned(),
+            Problem::Duplicate { .. } => "names tell components apart: rename one".to_owned(),
+            Problem::Empty => "add a [component.NAME] with its `type`".to_owned(),
+            Problem::Kind { nearest, .. } => or(nearest, "`takt component list` lists all".to_owned()),
+            Problem::Param { source, .. } => source.fix(),
+            Problem::Declaration { .. } => "mend the component's declaration".to_owned(),
+            Problem::Component { nearest, .. } => or(nearest, "add a [component.NAME] for it".to_owned()),
+            Problem::Port { side, nearest, known, .. } => or(nearest, ports(*side, known)),
+            Problem::WhichPort { side, known, .. } => ports(*side, known),
+            Problem::Unlinked { port } => format!("add a [[link]] with to = \"{port}\""),
+            Problem::Twice { .. } => {
+                "an input takes one link: remove one, or add a component that joins them".to_owned()
+            }
+            Problem::Item { converter: Some(kind), .. } => format!("put a `{kind}` between them"),
+            Problem::Item { .. } => "link ports of one type, or put a converter between them".to_owned(),
+            Problem::Rate { .. } => "change the producer's packet length, or put a component between them".to_owned(),
+            Problem::Ratio { den, .. } => format!("give `{den}` or a multiple of it a slot, always"),
+            Problem::Packet { .. } => "shorten the slot or the packet".to_owned(),
+            Problem::LengthCycle { .. } => "put a component with a fixed packet length on the cycle".to_owned(),
+            Problem::Cycle { .. } => "give one of its links delay = 1 (its first packet is then empty)".to_owned(),
+            Problem::RepeatInPlace { producer, .. } => {
+                format!("give `{producer}` another on_miss, or put a `copy` between them")
+            }
+        }
+    }
+}
+
+fn ports(side: Side, known: &[String]) -> String {
+    if known.is_empty() { format!("it has no {side}s") } else { format!("its {side}s are {}", known.join(", ")) }
+}

@@ -1,0 +1,343 @@
+//! [`Kind`]: a component type as documented, and [`Catalogue`], which knows them.
+
+use serde::Serialize;
+
+use crate::shape::Shape;
+use crate::value::{Params, Value};
+use crate::{limits, nearest};
+
+/// A component type.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Kind {
+    /// As waveform files name it: `bpsk-modulate`.
+    pub name: String,
+    /// One sentence.
+    pub summary: String,
+    /// What it can be set to.
+    pub params: Vec<ParamSpec>,
+    /// Whether it keeps nothing from slot to slot, so that copies of it may take turns.
+    pub stateless: bool,
+}
+
+/// A documented parameter.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ParamSpec {
+    /// Its name.
+    pub name: String,
+    /// One sentence.
+    pub doc: String,
+    /// Its unit; empty for a plain number.
+    pub unit: String,
+    /// What it can be.
+    #[serde(flatten)]
+    pub domain: Domain,
+    /// What it is when not given; `None`: it must be given.
+    pub default: Option<Value>,
+    /// Whether it can be set while the waveform runs.
+    pub variable: bool,
+}
+
+/// The values a parameter can have.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "domain", rename_all = "snake_case")]
+pub enum Domain {
+    /// true or false.
+    Bool,
+    /// A whole number within bounds, both included.
+    Int {
+        /// Least.
+        min: i64,
+        /// Most.
+        max: i64,
+    },
+    /// A finite number within bounds, both included.
+    Float {
+        /// Least.
+        min: f64,
+        /// Most.
+        max: f64,
+    },
+    /// One of these words.
+    Choice {
+        /// The words.
+        of: Vec<String>,
+    },
+    /// Any text.
+    Text,
+    /// Finite numbers.
+    Floats {
+        /// At most so many.
+        max_len: usize,
+    },
+}
+
+/// Why a value does not suit a parameter, or a parameter a component.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ParamError {
+    /// There is no such parameter.
+    #[error("`{kind}` has no parameter `{name}`")]
+    Unknown {
+        /// The component type.
+        kind: String,
+        /// What was given.
+        name: String,
+        /// The parameter meant, if one is near.
+        nearest: Option<String>,
+        /// Those there are.
+        known: Vec<String>,
+    },
+    /// It has no default and was not given.
+    #[error("`{kind}` needs the parameter `{name}`")]
+    Missing {
+        /// The component type.
+        kind: String,
+        /// The parameter.
+        name: String,
+        /// What it can be.
+        expected: String,
+    },
+    /// The value is of the wrong type or out of range.
+    #[error("`{name}` can't be {got}")]
+    Value {
+        /// The parameter.
+        name: String,
+        /// What was given.
+        got: String,
+        /// What it can be.
+        expected: String,
+    },
+    /// Values that are good alone do not go together.
+    #[error("{what}")]
+    Together {
+        /// What does not fit.
+        what: String,
+        /// What would.
+        fix: String,
+    },
+}
+
+impl ParamError {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            ParamError::Unknown { nearest: Some(near), .. } => format!("did you mean `{near}`?"),
+            ParamError::Unknown { known, .. } if known.is_empty() => "it takes no parameters".to_owned(),
+            ParamError::Unknown { known, .. } => format!("it takes {}", known.join(", ")),
+            ParamError::Missing { expected, .. } | ParamError::Value { expected, .. } => expected.clone(),
+            ParamError::Together { fix, .. } => fix.clone(),
+        }
+    }
+
+    /// The parameter it is about.
+    #[must_use]
+    pub fn param(&self) -> Option<&str> {
+        match self {
+            ParamError::Unknown { name, .. } | ParamError::Missing { name, .. } | ParamError::Value { name, .. } => {
+                Some(name)
+            }
+            ParamError::Together { .. } => None,
+        }
+    }
+}
+
+/// Where the checks look component types up. The runtime's registry is one; tests bring their own.
+pub trait Catalogue {
+    /// All types, by name.
+    fn kinds(&self) -> Vec<&Kind>;
+
+    /// The type of this name.
+    fn kind(&self, name: &str) -> Option<&Kind> {
+        self.kinds().into_iter().find(|kind| kind.name == name)
+    }
+
+    /// The ports of a component of this type with these parameters, which are complete and in range.
+    ///
+    /// # Errors
+    /// If the parameters do not go together.
+    fn shape(&self, kind: &Kind, params: &Params) -> Result<Shape, ParamError>;
+}
+
+impl Kind {
+    /// A type without parameters.
+    #[must_use]
+    pub fn new(name: &str, summary: &str) -> Kind {
+        Kind { name: name.to_owned(), summary: summary.to_owned(), params: Vec::new(), stateless: false }
+    }
+
+    /// With one parameter more.
+    #[must_use]
+    pub fn param(mut self, param: ParamSpec) -> Kind {
+        self.params.push(param);
+        self
+    }
+
+    /// What was given, completed by the defaults.
+    ///
+    /// # Errors
+    /// The first parameter that is unknown, missing, or out of range.
+    pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
+        if let Some((name, _)) = given.iter().find(|(name, _)| self.find(name).is_none()) {
+            let known: Vec<String> = self.params.iter().map(|param| param.name.clone()).collect();
+            let nearest = nearest(name, known.iter().map(String::as_str));
+            return Err(ParamError::Unknown { kind: self.name.clone(), name: name.to_owned(), nearest, known });
+        }
+        let mut all = Params::new();
+        for param in &self.params {
+            let value = match given.get(&param.name) {
+                Some(value) => param.admit(value)?,
+                None => param.default.clone().ok_or_else(|| ParamError::Missing {
+                    kind: self.name.clone(),
+                    name: param.name.clone(),
+                    expected: param.expected(),
+                })?,
+            };
+            all.set(&param.name, value);
+        }
+        Ok(all)
+    }
+
+    /// The parameter of this name.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<&ParamSpec> {
+        self.params.iter().find(|param| param.name == name)
+    }
+}
+
+impl ParamSpec {
+    /// A required parameter.
+    #[must_use]
+    pub fn new(name: &str, domain: Domain, doc: &str) -> ParamSpec {
+        let (name, doc) = (name.to_owned(), doc.to_owned());
+        ParamSpec { name, doc, unit: String::new(), domain, default: None, variable: false }
+    }
+
+    /// With a unit.
+    #[must_use]
+    pub fn unit(mut self, unit: &str) -> ParamSpec {
+        unit.clone_into(&mut self.unit);
+        self
+    }
+
+    /// With a default.
+    #[must_use]
+    pub fn default(mut self, value: impl Into<Value>) -> ParamSpec {
+        self.default = Some(value.into());
+        self
+    }
+
+    /// That can be set while running.
+    #[must_use]
+    pub fn variable(mut self) -> ParamSpec {
+        self.variable = true;
+        self
+    }
+
+    /// The value as this parameter takes it: a whole number becomes a float where one is wanted.
+    ///
+    /// # Errors
+    /// It is of another type or out of range.
+    pub fn admit(&self, value: &Value) -> Result<Value, ParamError> {
+        let admitted = match (&self.domain, value) {
+            (Domain::Bool, Value::Bool(_)) | (Domain::Text, Value::Text(_)) => Some(value.clone()),
+            (Domain::Int { min, max }, Value::Int(n)) => (min..=max).contains(&n).then(|| value.clone()),
+            (Domain::Float { min, max }, Value::Float(x)) => (min..=max).contains(&x).then(|| value.clone()),
+            (Domain::Float { min, max }, Value::Int(n)) => {
+                let x = *n as f64;
+                (*min..=*max).contains(&x).then_some(Value::Float(x))
+            }
+            (Domain::Choice { of }, Value::Text(word)) => of.contains(word).then(|| value.clone()),
+            (Domain::Floats { max_len }, Value::Floats(list)) => {
+                let good = list.len() <= (*max_len).min(limits::LIST) && list.iter().all(|x| x.is_finite());
+                good.then(|| value.clone())
+            }
+            _ => None,
+        };
+        admitted.ok_or_else(|| self.refuse(value.to_string()))
+    }
+
+    /// Reads a value as typed on a command line: `--param name=text`.
+    ///
+    /// # Errors
+    /// The text is no such value, or out of range.
+    pub fn parse(&self, text: &str) -> Result<Value, ParamError> {
+        let number = |text: &str| text.trim().parse::<f64>().ok().or_else(|| takt_base::parse_number(text).ok());
+        let value = match &self.domain {
+            Domain::Bool => text.parse().ok().map(Value::Bool),
+            Domain::Int { .. } => {
+                text.trim().parse().ok().or_else(|| whole(takt_base::parse_number(text).ok()?)).map(Value::Int)
+            }
+            Domain::Float { .. } => number(text).map(Value::Float),
+            Domain::Choice { .. } | Domain::Text => Some(Value::Text(text.to_owned())),
+            Domain::Floats { .. } => text.split(',').map(number).collect::<Option<_>>().map(Value::Floats),
+        };
+        self.admit(&value.ok_or_else(|| self.refuse(format!("`{text}`")))?)
+    }
+
+    /// What it can be, in words: `a whole number from 1 to 65536`.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
+        match &self.domain {
+            Domain::Bool => "true or false".to_owned(),
+            Domain::Int { min, max } => format!("a whole number from {min} to {max}{unit}"),
+            Domain::Float { min, max } => format!("a number from {min} to {max}{unit}"),
+            Domain::Choice { of } => format!("one of {}", of.join(", ")),
+            Domain::Text => "a text".to_owned(),
+            Domain::Floats { max_len } => format!("at most {max_len} numbers"),
+        }
+    }
+
+    fn refuse(&self, got: String) -> ParamError {
+        ParamError::Value { name: self.name.clone(), got, expected: self.expected() }
+    }
+}
+
+/// The whole number a float is, if it is one: `64k` is a whole number.
+fn whole(x: f64) -> Option<i64> {
+    // 2^53: beyond it a double no longer counts by one.
+    (x.fract() == 0.0 && x.abs() <= 9_007_199_254_740_992.0).then_some(x as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gain() -> Kind {
+        let domain = Domain::Float { min: -100.0, max: 100.0 };
+        let taps = ParamSpec::new("taps", Domain::Floats { max_len: 3 }, "Taps.").default(vec![1.0]);
+        Kind::new("gain", "Multiplies.").param(ParamSpec::new("gain_db", domain, "Gain.").unit("dB")).param(taps)
+    }
+
+    #[test]
+    fn parameters_are_completed_by_defaults_and_whole_numbers_become_floats() {
+        let all = gain().resolve(&Params::new().with("gain_db", 3)).expect("good");
+        assert_eq!((all.float("gain_db"), all.floats("taps")), (Some(3.0), Some(&[1.0][..])));
+    }
+
+    #[test]
+    fn a_wrong_parameter_is_refused_with_what_would_be_right() {
+        let refused = |params: Params| {
+            let error = gain().resolve(&params).expect_err("refused");
+            format!("{error}: {}", error.fix())
+        };
+        let wrong = refused(Params::new().with("gain_bd", 3.0));
+        assert_eq!(wrong, "`gain` has no parameter `gain_bd`: did you mean `gain_db`?");
+        assert_eq!(refused(Params::new()), "`gain` needs the parameter `gain_db`: a number from -100 to 100 dB");
+        let wrong = refused(Params::new().with("gain_db", f64::NAN));
+        assert_eq!(wrong, "`gain_db` can't be NaN: a number from -100 to 100 dB");
+        let long = Params::new().with("gain_db", 0.0).with("taps", vec![0.0; 4]);
+        assert_eq!(refused(long), "`taps` can't be [0.0, 0.0, 0.0, 0.0]: at most 3 numbers");
+    }
+
+    #[test]
+    fn text_of_a_command_line_is_read_by_the_parameters_type() {
+        let gain = gain();
+        assert_eq!(gain.params[0].parse("-1.5"), Ok(Value::Float(-1.5)));
+        assert_eq!(gain.params[1].parse("1,2,-3"), Ok(Value::Floats(vec![1.0, 2.0, -3.0])));
+        let items = ParamSpec::new("items", Domain::Int { min: 1, max: 100_000 }, "Items.");
+        assert_eq!(items.parse("64k"), Ok(Value::Int(64_000)));
+        assert!(items.parse("1.5").is_err() && items.parse("0").is_err());
+    }
+}

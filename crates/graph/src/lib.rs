@@ -1,0 +1,52 @@
+//! Waveforms, ports, rates, delays and plans: the types that runtime and mapper share, and everything that can be known
+//! to be wrong before a waveform runs. Pure: no clock, no thread, no file is opened.
+//!
+//! | step | from | to |
+//! | --- | --- | --- |
+//! | write | a TOML file, or the builder | [`Waveform`] |
+//! | check | `Waveform` + [`Catalogue`] of component types | [`Graph`]: types, rates, cycles and limits hold |
+//! | place | `Graph` + order of components on workers | [`Plan`]: depths and physical delays |
+//!
+//! **What a waveform means** depends on the `Graph` alone. Each component executes its *logical slots* j = 0, 1, 2, ...
+//! once and in order; over a link of *functional delay* f it sees in its slot j the packet made in the producer's slot
+//! j - f, an empty one before the first. **When** it happens is the plan's business: component c executes logical slot j
+//! in physical slot j + depth(c). So no plan can change what is computed.
+//!
+//! A cycle is legal exactly if its functional delays add up to 1 or more.
+#![forbid(unsafe_code)]
+
+mod check;
+mod cycle;
+mod depth;
+mod error;
+mod file;
+mod graph;
+mod item;
+mod kind;
+pub mod limits;
+mod plan;
+mod rates;
+mod shape;
+mod value;
+mod waveform;
+
+pub use error::{GraphError, Place, Problem, Side, Wanted};
+pub use graph::{Component, Graph, Link, PortId};
+pub use item::{Item, UnknownItem};
+pub use kind::{Catalogue, Domain, Kind, ParamError, ParamSpec};
+pub use plan::{Latency, Plan, PlanError};
+pub use shape::{Accepts, InputShape, Length, Lengths, OutputShape, Shape};
+pub use value::{Params, Value};
+pub use waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Waveform};
+
+/// The known word that `word` most likely means, if one is near.
+#[must_use]
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    // Distances grow with the product of lengths: a hostile word is not measured.
+    if word.len() > 4 * limits::NAME_CHARS {
+        return None;
+    }
+    let scored = known.into_iter().map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
+    (best.0 > 0.8).then(|| best.1.to_owned())
+}
