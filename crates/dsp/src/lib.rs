@@ -12,15 +12,19 @@
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
 //! | files of samples | [`mod@file`] |
 //! | recordings with what is known of them | [`sigmf`] |
+mod bits;
+pub mod crc;
 mod dot;
 mod estimate;
 pub mod file;
 mod kernel;
 pub mod lte;
 mod noise;
+mod pccc;
 mod phasor;
 mod resample;
 mod rotation;
+mod rsc;
 pub mod sigmf;
 mod simd;
 mod tone;

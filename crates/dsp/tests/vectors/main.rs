@@ -1,4 +1,8 @@
 //! Every vector of the files beside this one, bit for bit. README.md says where they come from.
 mod file;
+mod lte_crc;
 mod lte_qpp_table;
+mod lte_turbo_encoder;
+mod umts_crc;
 mod umts_interleaver_perm;
+mod umts_turbo_encoder;

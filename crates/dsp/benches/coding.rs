@@ -1,0 +1,48 @@
+//! Time a call of each kernel of the UMTS chain and the LTE coding, at the block lengths of the 384 kb/s channel (K = 3856) and
+//! of the longest LTE block (K = 6144), beside the floor: copying a coded block.
+//!
+//! `cargo bench -p takt-dsp --bench coding`
+
+use std::hint::black_box;
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use takt_dsp::crc::Crc;
+use takt_dsp::{lte, umts};
+
+fn some_bits(count: usize) -> Vec<u8> {
+    (0..count as u32).map(|i| (i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 17 & 1) as u8).collect()
+}
+
+fn floor(c: &mut Criterion) {
+    let (from, mut to) = (some_bits(11_580), vec![0; 11_580]);
+    c.bench_function("floor: memcpy 11580", |b| b.iter(|| black_box(&mut to).copy_from_slice(black_box(&from))));
+}
+
+fn checks(c: &mut Criterion) {
+    let block = some_bits(3840);
+    for crc in Crc::ALL {
+        c.bench_function(&format!("{crc:?} of 3840 bits"), |b| b.iter(|| crc.remainder(black_box(&block))));
+    }
+    let packed: Vec<u8> = block.chunks(8).map(|byte| byte.iter().fold(0, |b, bit| b << 1 | bit)).collect();
+    let rival = crc::Crc::<u32, crc::Table<16>>::new(&crc::CRC_24_LTE_A);
+    c.bench_function("rival: crate crc, Crc24A of 3840 bits packed before", |b| {
+        b.iter(|| rival.checksum(black_box(&packed)));
+    });
+    let rival = crc::Crc::<u16, crc::Table<16>>::new(&crc::CRC_16_XMODEM);
+    c.bench_function("rival: crate crc, Crc16 of 3840 bits packed before", |b| {
+        b.iter(|| rival.checksum(black_box(&packed)));
+    });
+}
+
+fn encoders(c: &mut Criterion) {
+    let block = some_bits(6144);
+    let mut encoder = umts::TurboEncoder::new(3856).unwrap();
+    let mut coded = vec![0; encoder.coded_len()];
+    c.bench_function("umts turbo encode 3856", |b| b.iter(|| encoder.encode(black_box(&block[..3856]), &mut coded)));
+    let mut encoder = lte::TurboEncoder::new(6144).unwrap();
+    let mut coded = vec![0; encoder.coded_len()];
+    c.bench_function("lte turbo encode 6144", |b| b.iter(|| encoder.encode(black_box(&block), &mut coded)));
+}
+
+criterion_group!(benches, floor, checks, encoders);
+criterion_main!(benches);
