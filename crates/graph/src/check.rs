@@ -44,7 +44,10 @@ impl<'a> Checker<'a> {
         }
         self.each_input_once(&graph)?;
         self.types(&graph)?;
-        rates::settle(&mut graph).map_err(|(problem, link)| self.wrong(problem, self.spot_of(link)))?;
+        rates::settle(&mut graph).map_err(|fault| {
+            let (problem, link) = *fault;
+            self.wrong(problem, self.spot_of(link))
+        })?;
         self.cycles(&mut graph)?;
         self.repeated(&graph)?;
         Ok(graph)

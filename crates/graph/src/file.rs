@@ -36,7 +36,7 @@ impl Waveform {
         let kept = text.len() <= limits::FILE_BYTES;
         let source =
             Arc::new(Source { name: file.to_owned(), text: if kept { text.to_owned() } else { String::new() } });
-        let complaint = |wrong: Wrong| GraphError::new(wrong.problem, Some(&source), wrong.spot);
+        let complaint = |wrong: Wrong| GraphError::new(*wrong.problem, Some(&source), wrong.spot);
         let mut waveform = if kept { read(text).map_err(complaint)? } else { return Err(complaint(too_long(text))) };
         waveform.source = Some(source);
         Ok(waveform)
@@ -44,7 +44,7 @@ impl Waveform {
 }
 
 struct Wrong {
-    problem: Problem,
+    problem: Box<Problem>,
     spot: Spot,
 }
 
@@ -52,17 +52,17 @@ type Table<'a> = DeTable<'a>;
 type Entry<'a> = Spanned<DeValue<'a>>;
 
 fn wrong<T>(span: Range<usize>, problem: Problem) -> Result<T, Wrong> {
-    Err(Wrong { problem, spot: span.into() })
+    Err(Wrong { problem: Box::new(problem), spot: span.into() })
 }
 
 fn too_long(text: &str) -> Wrong {
     let problem = Problem::TooMany { what: "bytes", count: text.len() as u64, max: limits::FILE_BYTES as u64 };
-    Wrong { problem, spot: (0..0).into() }
+    Wrong { problem: Box::new(problem), spot: (0..0).into() }
 }
 
 fn read(text: &str) -> Result<Waveform, Wrong> {
     let document = DeTable::parse(text).map_err(|error| Wrong {
-        problem: Problem::Toml { message: error.message().to_owned() },
+        problem: Box::new(Problem::Toml { message: error.message().to_owned() }),
         spot: error.span().unwrap_or(0..0).into(),
     })?;
     let whole = 0..text.len().min(1);
@@ -259,4 +259,49 @@ fn mistyped<T>(key: &str, value: &Entry<'_>, expected: &str) -> Result<T, Wrong>
         DeValue::Table(_) => "a table".to_owned(),
     };
     wrong(value.span(), Problem::Value { key: key.to_owned(), got, expected: expected.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+
+    const SCHEMA: &str = include_str!("../../../docs/reference/waveform.schema.json");
+    const PAGE: &str = include_str!("../../../docs/reference/waveform.md");
+
+    fn keys(schema: &Value) -> Vec<&str> {
+        let mut keys: Vec<&str> =
+            schema["properties"].as_object().expect("an object").keys().map(String::as_str).collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn sorted<const N: usize>(mut keys: [&str; N]) -> Vec<&str> {
+        keys.sort_unstable();
+        keys.to_vec()
+    }
+
+    #[test]
+    fn the_published_schema_has_the_keys_and_limits_of_the_parser() {
+        let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+        let (link, component) = (&schema["$defs"]["link"], &schema["$defs"]["component"]);
+        assert_eq!(keys(&schema), sorted(FILE_KEYS));
+        assert_eq!(keys(link), sorted(LINK_KEYS));
+        assert_eq!(keys(component), sorted(COMPONENT_KEYS));
+        assert_eq!((&schema["additionalProperties"], &link["additionalProperties"]), (&false.into(), &false.into()));
+        assert_eq!(link["properties"]["delay"]["maximum"], limits::DELAY_SLOTS);
+        assert_eq!(schema["properties"]["component"]["maxProperties"], limits::COMPONENTS);
+        let policies: Vec<Value> = MissPolicy::ALL.iter().map(|policy| policy.name().into()).collect();
+        assert_eq!(component["properties"]["on_miss"]["enum"], Value::Array(policies));
+    }
+
+    #[test]
+    fn every_file_of_the_reference_page_is_read() {
+        let files: Vec<&str> = PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+        assert!(files.len() >= 2);
+        for file in files {
+            Waveform::parse("waveform.md", file).unwrap_or_else(|error| panic!("{error} in\n{file}"));
+        }
+    }
 }

@@ -46,7 +46,8 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     if word.len() > 4 * limits::NAME_CHARS {
         return None;
     }
-    let scored = known.into_iter().map(|candidate| (strsim::jaro_winkler(word, candidate), candidate));
+    let scored =
+        known.into_iter().map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate));
     let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.8).then(|| best.1.to_owned())
+    (best.0 > 0.6).then(|| best.1.to_owned())
 }

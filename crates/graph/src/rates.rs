@@ -6,7 +6,7 @@ use crate::limits;
 use crate::shape::{Accepts, Length, Lengths};
 
 /// A problem, and the link it is about.
-pub(crate) type Fault = (Problem, Option<usize>);
+pub(crate) type Fault = Box<(Problem, Option<usize>)>;
 
 /// Fills in the lengths of all links and checks them against the inputs.
 pub(crate) fn settle(graph: &mut Graph) -> Result<(), Fault> {
@@ -15,7 +15,7 @@ pub(crate) fn settle(graph: &mut Graph) -> Result<(), Fault> {
         link.lengths = lengths;
     }
     for index in 0..graph.links.len() {
-        accept(graph, index).map_err(|problem| (problem, Some(index)))?;
+        accept(graph, index).map_err(|problem| Box::new((*problem, Some(index))))?;
     }
     Ok(())
 }
@@ -46,7 +46,11 @@ fn propagate(graph: &Graph) -> Result<Vec<Lengths>, Fault> {
             }
         }
     }
-    of_link.iter().copied().collect::<Option<Vec<Lengths>>>().ok_or_else(|| (unsettled(graph, &of_link), None))
+    of_link
+        .iter()
+        .copied()
+        .collect::<Option<Vec<Lengths>>>()
+        .ok_or_else(|| Box::new((unsettled(graph, &of_link), None)))
 }
 
 /// What an output gives; `None` while the input it depends on is not settled.
@@ -59,18 +63,18 @@ fn output(graph: &Graph, port: PortId, known: impl Fn(usize) -> Option<Lengths>)
             let input = PortId { component: port.component, port: of };
             gets.times(num, den).ok_or_else(|| {
                 let (output, input_name) = (graph.output_name(port), graph.input_name(input));
-                (Problem::Ratio { output, input: input_name, gets, num, den }, graph.link_to(input))
+                Box::new((Problem::Ratio { output, input: input_name, gets, num, den }, graph.link_to(input)))
             })?
         }
     };
     if lengths.max > limits::ITEMS {
         let problem = Problem::Packet { port: graph.output_name(port), items: lengths.max, max: limits::ITEMS };
-        return Err((problem, None));
+        return Err(Box::new((problem, None)));
     }
     Ok(Some(lengths))
 }
 
-fn accept(graph: &Graph, index: usize) -> Result<(), Problem> {
+fn accept(graph: &Graph, index: usize) -> Result<(), Box<Problem>> {
     let Link { from, to, lengths, .. } = graph.links[index];
     let component: &Component = &graph.components[to.component];
     let takes = match component.shape.inputs[to.port].accepts {
@@ -88,7 +92,7 @@ fn accept(graph: &Graph, index: usize) -> Result<(), Problem> {
             }
         }
     };
-    Err(Problem::Rate { from: graph.output_name(from), to: graph.input_name(to), gives: lengths, takes })
+    Err(Box::new(Problem::Rate { from: graph.output_name(from), to: graph.input_name(to), gives: lengths, takes }))
 }
 
 /// The cycle along which lengths depend on themselves. Every unsettled output waits for an unsettled input, so following
