@@ -26,3 +26,14 @@ pub enum ReadError {
         got: String,
     },
 }
+
+/// An error and why, and why that, in one line.
+pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(why) = cause {
+        text = format!("{text}: {why}");
+        cause = why.source();
+    }
+    text
+}

@@ -1,13 +1,73 @@
-//! `takt clean`: to be written by its owner.
+//! `takt clean`: whatever a killed run left behind is removed.
+
+use serde::Serialize;
+use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
 
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  sudo takt clean
+
+Removes what runs that were killed have left: network namespaces with their interfaces, processes. Runs that live are
+left alone, and so is everything that is not takt's own. Settings are given back by takt doctor --undo; records of
+finished rounds stay. Doing it twice does no harm.
+Exit status: 0 nothing is left, 2 something could not be removed.")]
 pub struct Args {}
 
-/// Not built yet: this file is replaced as a whole.
-pub fn run(_args: Args, _output: &Output) -> miette::Result<Answer> {
-    Err(crate::story::Story::new("takt clean is not built yet").into())
+/// What was done: the JSON document.
+#[derive(Serialize)]
+struct Report {
+    removed: Vec<Removed>,
+    alive: Vec<Alive>,
+}
+
+#[derive(Serialize)]
+struct Alive {
+    what: String,
+    pid: u32,
+}
+
+/// Removes and tells.
+pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
+    let Cleaned { removed, kept, alive } = Registry::system().clean().map_err(refused)?;
+    if let Some(error) = kept.into_iter().next() {
+        return Err(refused(error).into());
+    }
+    let alive = alive.into_iter().map(|(what, pid)| Alive { what, pid }).collect();
+    let report = Report { removed, alive };
+    output.result(&report, || text(&report))?;
+    Ok(Answer::Yes)
+}
+
+fn refused(error: LeftoversError) -> Story {
+    let fix = match &error {
+        LeftoversError::Corrupt { path, .. } => {
+            format!("look at what it names, remove that by hand, then: rm {}", path.display())
+        }
+        LeftoversError::Name { .. } => "remove it by hand if it is yours".into(),
+        _ => "sudo takt clean".into(),
+    };
+    Story::new("something could not be removed").why(error).fix(fix)
+}
+
+fn text(report: &Report) -> String {
+    let mut lines = Vec::new();
+    for Removed { leftover, left_by } in &report.removed {
+        let by = left_by.as_ref().map_or(String::new(), |what| format!(", left by takt {what}"));
+        lines.push(format!("removed  {leftover}{by}"));
+    }
+    for Alive { what, pid } in &report.alive {
+        lines.push(format!("alive    takt {what}, process {pid}: left alone"));
+    }
+    lines.push(if report.removed.is_empty() {
+        "Yes: nothing was left.".into()
+    } else {
+        "Yes: nothing is left.".into()
+    });
+    lines.join("\n")
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::{Finding, Fix, Rule};
 use super::rules::RULES;
 use super::setting::Change;
+use crate::error::with_causes;
 use crate::host::Host;
 
 /// What one rule has to say about a host. A plain value: it is what reports, records and `--json` hold.
@@ -110,7 +111,7 @@ fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
         Ok(Finding::Stands { seen, wanted }) => (Verdict::Stands, seen, Some(wanted)),
         Ok(Finding::Notice { seen, note }) => (Verdict::Notice, seen, Some(note)),
         Ok(Finding::NotVisible { why }) => (Verdict::NotVisible, why, None),
-        Err(error) => (Verdict::NotVisible, error.to_string(), None),
+        Err(error) => (Verdict::NotVisible, with_causes(&error), None),
     };
     let looked = matches!(verdict, Verdict::Fine | Verdict::Stands | Verdict::Notice);
     let verdict = if looked && rule.kernels.holds(release) != Some(true) { Verdict::NotKnownHere } else { verdict };

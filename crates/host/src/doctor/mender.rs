@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use super::journal::{Entry, How, Journal, JournalError, Scope};
 use super::setting::{Change, Setting, SettingError};
+use crate::error::with_causes;
 use crate::host::Host;
 
 /// Changes settings and gives them back. Holds the journal's lock: one at a time on a machine.
@@ -167,13 +168,7 @@ fn unix_ms() -> u64 {
 
 /// An error with its causes, for JSON.
 fn as_text<S: serde::Serializer>(error: &MendError, serializer: S) -> Result<S::Ok, S::Error> {
-    let mut text = error.to_string();
-    let mut cause = std::error::Error::source(error);
-    while let Some(why) = cause {
-        text = format!("{text}: {why}");
-        cause = why.source();
-    }
-    serializer.serialize_str(&text)
+    serializer.serialize_str(&with_causes(error))
 }
 
 #[cfg(test)]

@@ -1,0 +1,126 @@
+//! `takt doctor --fix`: the changes that mend what stands, after a question.
+
+use std::io::{IsTerminal, Write, stderr, stdin};
+
+use serde::Serialize;
+use takt_host::dirs::state_dir;
+use takt_host::doctor::journal::Scope;
+use takt_host::doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender};
+
+use super::text::plural;
+use super::{Args, Seen};
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::story::Story;
+
+/// What was done: the JSON document.
+#[derive(Serialize)]
+struct Fixed {
+    made: Vec<Made>,
+    /// Rules that stand and were not mended, and why.
+    left: Vec<Left>,
+    /// Rules that still stand.
+    stands: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Made {
+    rule: String,
+    #[serde(flatten)]
+    change: Change,
+}
+
+#[derive(Serialize)]
+struct Left {
+    rule: String,
+    why: String,
+}
+
+pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
+    let host = args.host();
+    let before = Seen::of(args, &host);
+    let mut left = Vec::new();
+    let mut agreed: Vec<(&Diagnosis, &FixOffer)> = Vec::new();
+    for seen in before.diagnoses.iter().filter(|seen| before.stands.contains(&seen.id)) {
+        match &seen.fix {
+            Some(offer) if !offer.changes.is_empty() => match agree(args, output, seen, offer)? {
+                Ok(()) => agreed.push((seen, offer)),
+                Err(why) => left.push(Left { rule: seen.id.clone(), why }),
+            },
+            Some(offer) => left.push(Left { rule: seen.id.clone(), why: offer.commands.join("; or ") }),
+            None => left.push(Left { rule: seen.id.clone(), why: "takt knows no way to mend it here".into() }),
+        }
+    }
+    let mut made = Vec::new();
+    if !agreed.is_empty() {
+        let mut mender = Mender::open(host.clone(), &state_dir()).map_err(|error| refused(error.into(), args))?;
+        for (seen, offer) in agreed {
+            let changes = mender.apply(&seen.id, &Scope::Host, &offer.changes).map_err(|error| refused(error, args))?;
+            made.extend(changes.into_iter().map(|change| Made { rule: seen.id.clone(), change }));
+        }
+    }
+    let fixed = Fixed { made, left, stands: Seen::of(args, &host).stands };
+    output.result(&fixed, || text(&fixed))?;
+    Ok(Answer::of(fixed.stands.is_empty()))
+}
+
+/// Whether this rule's changes may be made; otherwise why not.
+fn agree(args: &Args, output: &Output, seen: &Diagnosis, offer: &FixOffer) -> miette::Result<Result<(), String>> {
+    let others_pay = offer.kind == FixKind::Consent;
+    if args.yes {
+        let free = !others_pay || args.names(&seen.id);
+        let name_it = || format!("others may pay for it; --only {} says that they may", seen.id);
+        return Ok(if free { Ok(()) } else { Err(name_it()) });
+    }
+    if output.wants_json() || !stdin().is_terminal() {
+        return Err(Story::new("takt doctor --fix asks before it changes anything, and nobody can answer here")
+            .fix("--yes agrees to everything for which nobody else pays, and to the rules named with --only")
+            .into());
+    }
+    let mut question = format!("{}: {}\n", seen.id, seen.seen);
+    for change in &offer.changes {
+        question += &format!("  {} {} -> {}\n", change.setting, change.was, change.becomes);
+    }
+    if let Some(who) = &offer.who_may_pay {
+        question += &format!("  who pays: {who}\n");
+    }
+    Ok(if yes(&format!("{question}Change it? [y/N] ")) { Ok(()) } else { Err("not agreed to".into()) })
+}
+
+fn yes(question: &str) -> bool {
+    let mut err = stderr().lock();
+    let mut line = String::new();
+    let asked = err.write_all(question.as_bytes()).and_then(|()| err.flush());
+    asked.is_ok() && stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+}
+
+/// Why nothing, or nothing more, was changed.
+fn refused(error: MendError, args: &Args) -> Story {
+    let only: String = args.only.iter().map(|rule| format!(" --only {rule}")).collect();
+    let sudo = format!("sudo takt doctor --fix{only}");
+    let fix = match (error.fix(), &error) {
+        (Some(fix), _) => fix.replace("run the same command with sudo", &sudo),
+        (None, MendError::Setting(_)) => "takt doctor --undo gives back what was changed before it".into(),
+        (None, _) => sudo,
+    };
+    Story::new("the host can't be mended").why(error).fix(fix)
+}
+
+fn text(fixed: &Fixed) -> String {
+    let mut lines = Vec::new();
+    for Made { rule, change } in &fixed.made {
+        lines.push(format!("changed  {rule}  {} {} -> {}", change.setting, change.was, change.becomes));
+    }
+    for Left { rule, why } in &fixed.left {
+        lines.push(format!("left     {rule}  {why}"));
+    }
+    if !fixed.made.is_empty() {
+        let made = plural(fixed.made.len(), "change");
+        lines.push(format!("\n{made} made, until a reboot or takt doctor --undo."));
+    }
+    lines.push(match fixed.stands.as_slice() {
+        [] => "Yes: nothing stands in the way of a radio any more.".into(),
+        stands => format!("No: still in the way of a radio: {}.", stands.join(", ")),
+    });
+    lines.join("\n")
+}

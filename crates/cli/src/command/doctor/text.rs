@@ -1,0 +1,76 @@
+//! What the doctor saw, for people: what stands first and in full, what is fine in a line.
+
+use std::fmt::Write as _;
+
+use takt_host::doctor::{Diagnosis, FixKind, FixOffer, Verdict};
+
+use super::Seen;
+
+/// The order of the page; the answer is the last line.
+const ORDER: [Verdict; 5] =
+    [Verdict::Stands, Verdict::Notice, Verdict::NotVisible, Verdict::NotKnownHere, Verdict::Fine];
+
+pub(super) fn seen(seen: &Seen) -> String {
+    let mut text = String::new();
+    let width = seen.diagnoses.iter().map(|seen| seen.id.len()).max().unwrap_or(0);
+    for verdict in ORDER {
+        for diagnosis in seen.diagnoses.iter().filter(|seen| seen.verdict == verdict) {
+            one(&mut text, diagnosis, width);
+        }
+    }
+    if !seen.changed.is_empty() {
+        let changes = plural(seen.changed.len(), "change");
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "\n{changes} of takt's own in force; takt doctor --undo gives them back.");
+    }
+    text + &answer(seen)
+}
+
+fn one(text: &mut String, seen: &Diagnosis, width: usize) {
+    let _ = writeln!(text, "{:<8} {:<width$}  {}", seen.verdict.word(), seen.id, seen.seen);
+    let mut row = |label: &str, words: &str| {
+        let _ = writeln!(text, "{:9}{label:<7} {words}", "");
+    };
+    match seen.verdict {
+        Verdict::Stands => {
+            row("wanted", seen.wanted.as_deref().unwrap_or_default());
+            row("why", &seen.why);
+            if let Some(cost) = &seen.cost {
+                row("costs", cost.measured_here.as_deref().unwrap_or(&cost.known));
+            }
+        }
+        Verdict::Notice => row("note", seen.wanted.as_deref().unwrap_or_default()),
+        Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => {}
+    }
+    if let Some(offer) = &seen.fix {
+        for (n, way) in ways(&seen.id, offer).iter().enumerate() {
+            row(if n == 0 { "fix" } else { "or" }, way);
+        }
+        if let Some(who) = &offer.who_may_pay {
+            row("pays", who);
+        }
+    }
+}
+
+/// takt's own command first, since it can be undone; then the same by hand.
+fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
+    let own = (offer.kind != FixKind::Advice).then(|| format!("sudo takt doctor --fix --only {id}"));
+    own.into_iter().chain(offer.commands.iter().cloned()).collect()
+}
+
+fn answer(seen: &Seen) -> String {
+    let count = |verdict| seen.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
+    let hidden = count(Verdict::NotVisible) + count(Verdict::NotKnownHere);
+    let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be told") };
+    if seen.stands.is_empty() {
+        return format!("Yes: nothing stands in the way of a radio ({} looked at{hidden}).", seen.diagnoses.len());
+    }
+    let stands = if seen.stands.len() == 1 { "stands" } else { "stand" };
+    let names = seen.stands.join(", ");
+    format!("No: {} of {} {stands} in the way of a radio{hidden}: {names}.", seen.stands.len(), seen.diagnoses.len())
+}
+
+/// `1 change`, `2 changes`.
+pub(super) fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}

@@ -1,0 +1,60 @@
+//! `takt doctor --undo`: every setting as it was.
+
+use takt_host::dirs::state_dir;
+use takt_host::doctor::journal::{How, Scope};
+use takt_host::doctor::{Mender, Outcome, Undone};
+
+use super::Args;
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::story::Story;
+
+pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
+    let mut mender = Mender::open(args.host(), &state_dir()).map_err(|error| {
+        let fix = error.fix();
+        let story = Story::new("nothing can be given back").why(error);
+        match fix {
+            Some(fix) => story.fix(fix),
+            None => story,
+        }
+    })?;
+    let mut undone = mender.undo(|entry| entry.scope == Scope::Host && args.picks(&entry.rule));
+    if let Some(at) = undone.iter().position(|undone| matches!(undone.outcome, Outcome::Refused { .. })) {
+        let Undone { setting, was, outcome, .. } = undone.swap_remove(at);
+        let story = Story::new(format!("{setting} can't be given back its value {was}"));
+        let Outcome::Refused { error } = outcome else { return Err(story.into()) };
+        let fix = error.fix().unwrap_or_else(|| setting.command(&was));
+        return Err(story.why(error).fix(fix).into());
+    }
+    output.result(&undone, || text(&undone))?;
+    Ok(Answer::of(undone.iter().all(|undone| matches!(undone.outcome, Outcome::Settled { .. }))))
+}
+
+fn text(undone: &[Undone]) -> String {
+    if undone.is_empty() {
+        return "Yes: there is nothing to give back.".into();
+    }
+    let mut lines: Vec<String> = undone.iter().map(one).collect();
+    let left = undone.iter().filter(|undone| matches!(undone.outcome, Outcome::ChangedSince { .. })).count();
+    lines.push(match left {
+        0 => "Yes: every setting is as it was.".into(),
+        _ => "No: somebody has changed settings since; they are left as they are.".into(),
+    });
+    lines.join("\n")
+}
+
+fn one(Undone { setting, rule, was, outcome }: &Undone) -> String {
+    match outcome {
+        Outcome::Settled { how: How::Restored } => format!("restored  {rule}  {setting} = {was}"),
+        Outcome::Settled { how: How::AlreadyAsBefore | How::NotMade } => format!("as before {rule}  {setting} = {was}"),
+        Outcome::Settled { how: How::Rebooted } => format!("rebooted  {rule}  {setting}: the machine has started anew"),
+        Outcome::ChangedSince { now, set } => {
+            format!(
+                "left      {rule}  {setting} is {now}, not the {set} that takt set; before: {}",
+                setting.command(was)
+            )
+        }
+        // Told as an error.
+        Outcome::Refused { error } => format!("refused   {rule}  {setting}: {error}"),
+    }
+}
