@@ -44,5 +44,19 @@ fn encoders(c: &mut Criterion) {
     c.bench_function("lte turbo encode 6144", |b| b.iter(|| encoder.encode(black_box(&block), &mut coded)));
 }
 
-criterion_group!(benches, floor, checks, encoders);
+fn interleavers(c: &mut Criterion) {
+    let input = some_bits(9120);
+    let mut out = input.clone();
+    c.bench_function("umts interleave 2, 9120", |b| b.iter(|| umts::interleave_2(black_box(&input), &mut out)));
+    c.bench_function("umts deinterleave 2, 9120", |b| b.iter(|| umts::deinterleave_2(black_box(&input), &mut out)));
+    for tti in umts::Tti::ALL {
+        let name = format!("interleave 1, 9120 in {tti:?}");
+        c.bench_function(&format!("umts {name}"), |b| b.iter(|| umts::interleave_1(tti, black_box(&input), &mut out)));
+        c.bench_function(&format!("umts de{name}"), |b| {
+            b.iter(|| umts::deinterleave_1(tti, black_box(&input), &mut out))
+        });
+    }
+}
+
+criterion_group!(benches, floor, checks, encoders, interleavers);
 criterion_main!(benches);

@@ -12,7 +12,9 @@
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
 //! | files of samples | [`mod@file`] |
 //! | recordings with what is known of them | [`sigmf`] |
+mod binary;
 mod bits;
+mod columns;
 pub mod crc;
 mod dot;
 mod estimate;
@@ -30,6 +32,7 @@ mod simd;
 mod tone;
 pub mod umts;
 
+pub use binary::Binary;
 pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
 pub use noise::noise;
 pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};

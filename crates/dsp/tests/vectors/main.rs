@@ -4,5 +4,7 @@ mod lte_crc;
 mod lte_qpp_table;
 mod lte_turbo_encoder;
 mod umts_crc;
+mod umts_interleaver1;
+mod umts_interleaver2;
 mod umts_interleaver_perm;
 mod umts_turbo_encoder;
