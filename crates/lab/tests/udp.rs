@@ -269,9 +269,32 @@ fn one_client_at_a_time_and_the_next_is_told_so() {
         let first = Stranger::to(at);
         let cookie = first.cookie(7);
         first.ask(7, Body::Open { cookie, flows: 1 });
-        run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err()
+        let over = Stop::new();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while !over.requested() {
+                    first.ask(7, Body::Ping { sent_ns: 1 });
+                    std::thread::sleep(Duration::from_millis(100));
+                }
+            });
+            let error = run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err();
+            over.request();
+            error
+        })
     });
     assert!(matches!(error, UdpError::Busy { .. }), "{error}");
+}
+
+#[test]
+fn who_fell_silent_makes_room_for_the_next() {
+    let (report, summary, _) = beside(ServeOptions::at(LOOPBACK), |at| {
+        let first = Stranger::to(at);
+        let cookie = first.cookie(7);
+        first.ask(7, Body::Open { cookie, flows: 1 });
+        run(&quick(at), &mut |_| {}, &Stop::new()).unwrap()
+    });
+    assert!(report.sent.datagrams > 0);
+    assert_eq!(summary.sessions, 2);
 }
 
 #[test]

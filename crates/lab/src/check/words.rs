@@ -112,7 +112,11 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
     }
     if experiment.rounds.quick < experiment.rounds.full {
         let count = experiment.rounds.quick;
-        words.push(format!("{count} rounds of each point, where a full run has {}", experiment.rounds.full));
+        words.push(format!(
+            "{count} round{} of each point, where a full run has {}",
+            if count == 1 { "" } else { "s" },
+            experiment.rounds.full
+        ));
     }
     for part in experiment.parts.iter().filter(|part| !(without_udp && part.kind == Kind::Udp)) {
         for factor in &part.factors {

@@ -296,7 +296,8 @@ impl<'a> Client<'a> {
         self.ask_at(flow, body, during, |body, _| accept(body))
     }
 
-    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always.
+    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. A server with another client is
+    /// asked for as long as that one may be dead without the server knowing.
     fn ask_at<T>(
         &mut self,
         flow: u8,
@@ -306,10 +307,13 @@ impl<'a> Client<'a> {
     ) -> Result<T, UdpError> {
         let server = self.options.server;
         let (begin, round) = (WallClock.now(), self.round);
-        let mut next = begin;
+        let (mut next, mut busy) = (begin, false);
         loop {
             let now = WallClock.now();
-            if now.saturating_since(begin) >= SILENCE {
+            if busy && now.saturating_since(begin) >= SILENCE + 2 * ASK_EVERY {
+                return Err(UdpError::Busy { server });
+            }
+            if !busy && now.saturating_since(begin) >= SILENCE {
                 return Err(match body {
                     Body::Hello => UdpError::NoAnswer { server },
                     _ => UdpError::Silent { server, during },
@@ -333,7 +337,7 @@ impl<'a> Client<'a> {
                 return Ok(answer);
             }
             match refused {
-                Some(Reason::Busy) => return Err(UdpError::Busy { server }),
+                Some(Reason::Busy) => busy = true,
                 Some(Reason::Version) => return Err(UdpError::Version { server, ours: VERSION }),
                 Some(Reason::Plan) => return Err(UdpError::Refused { server }),
                 None if self.engine.refused().is_some() => {

@@ -107,11 +107,20 @@ impl<'a> Server<'a> {
             for heard in self.listen(Wait::Until(next))? {
                 self.answer(&heard)?;
             }
-            // Nobody waits for it: a client that is gone is noticed by its silence.
-            while self.engine.refused().is_some() {}
+            self.bury();
         }
         self.close(false);
         Ok(self.summary)
+    }
+
+    /// Ends the session of a client whose host answered that nobody listens there any more: it was killed. One that is
+    /// gone with its host is noticed by its silence.
+    fn bury(&mut self) {
+        while let Some(refusal) = self.engine.refused() {
+            if self.session.as_ref().is_some_and(|session| session.is_reached_at(refusal.to)) {
+                self.close(false);
+            }
+        }
     }
 
     /// Receives once. Load of the session is counted; control comes back.

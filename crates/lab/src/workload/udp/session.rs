@@ -77,6 +77,11 @@ impl Session {
         self.flows.get(usize::from(flow)).copied().flatten()
     }
 
+    /// Whether one of its flows has this address.
+    pub(super) fn is_reached_at(&self, addr: SocketAddr) -> bool {
+        self.flows.contains(&Some(addr))
+    }
+
     /// Opens a flow; `false` if it is another's, or comes from another host than the first.
     pub(super) fn admit(&mut self, flow: u8, from: SocketAddr, now: MonoNs) -> bool {
         let Some(place) = self.flows.get_mut(usize::from(flow)) else { return false };
