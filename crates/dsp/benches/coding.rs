@@ -53,10 +53,23 @@ fn interleavers(c: &mut Criterion) {
         let name = format!("interleave 1, 9120 in {tti:?}");
         c.bench_function(&format!("umts {name}"), |b| b.iter(|| umts::interleave_1(tti, black_box(&input), &mut out)));
         c.bench_function(&format!("umts de{name}"), |b| {
-            b.iter(|| umts::deinterleave_1(tti, black_box(&input), &mut out))
+            b.iter(|| umts::deinterleave_1(tti, black_box(&input), &mut out));
         });
     }
 }
 
-criterion_group!(benches, floor, checks, encoders, interleavers);
+fn rate_matching(c: &mut Criterion) {
+    for (name, from, to) in [("punctured", 11_580, 9120), ("repeated", 8820, 9120)] {
+        let matching = umts::RateMatching::downlink(umts::Coding::Turbo, from, from, to).unwrap();
+        let (block, mut matched) = (some_bits(from), vec![0; to]);
+        let name = format!("{from} to {to} bits {name}");
+        c.bench_function(&format!("umts match {name}"), |b| b.iter(|| matching.apply(black_box(&block), &mut matched)));
+        let (matched, mut block) = (vec![5i8; to], vec![0; from]);
+        c.bench_function(&format!("umts dematch {name}"), |b| {
+            b.iter(|| matching.invert(black_box(&matched), &mut block))
+        });
+    }
+}
+
+criterion_group!(benches, floor, checks, encoders, interleavers, rate_matching);
 criterion_main!(benches);

@@ -27,6 +27,7 @@ mod phasor;
 mod resample;
 mod rotation;
 mod rsc;
+mod selection;
 pub mod sigmf;
 mod simd;
 mod tone;

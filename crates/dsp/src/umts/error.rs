@@ -10,4 +10,44 @@ pub enum Error {
         /// What was asked for.
         bits: usize,
     },
+    /// A rate matching attribute is 1 to 256.
+    #[error("rate matching attribute {attribute}: it is 1 to 256")]
+    Attribute {
+        /// What was asked for.
+        attribute: u16,
+    },
+    /// A radio frame's number within its TTI.
+    #[error("radio frame {frame} of a transmission time interval of {frames} (counted from 0)")]
+    Frame {
+        /// What was asked for.
+        frame: usize,
+        /// How many there are.
+        frames: usize,
+    },
+    /// Puncturing leaves a turbo code its systematic bits, and any code something; nothing cannot be repeated.
+    #[error("{bits} bits matched to {matched}: {}", if *bits == 0 { "there is nothing to repeat".into() } else { format!("at least {least} are left by puncturing") })]
+    MatchedLength {
+        /// Before.
+        bits: usize,
+        /// Wanted after.
+        matched: usize,
+        /// The least that can be left.
+        least: usize,
+    },
+    /// A format longer than the longest.
+    #[error("a transport format of {bits} coded bits, when the longest has {longest}")]
+    NotLongest {
+        /// The format's.
+        bits: usize,
+        /// The longest format's.
+        longest: usize,
+    },
+    /// Beyond what any physical channel carries.
+    #[error("{bits} bits in a block: {most} at most")]
+    TooLong {
+        /// What was asked for.
+        bits: usize,
+        /// The limit.
+        most: usize,
+    },
 }

@@ -7,4 +7,6 @@ mod umts_crc;
 mod umts_interleaver1;
 mod umts_interleaver2;
 mod umts_interleaver_perm;
+mod umts_rate_match_conv;
+mod umts_rate_match_turbo_puncture;
 mod umts_turbo_encoder;
