@@ -71,5 +71,16 @@ fn rate_matching(c: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, floor, checks, encoders, interleavers, rate_matching);
+fn signalling(c: &mut Criterion) {
+    let rate = umts::ConvolutionalRate::Third;
+    let (block, mut coded) = (some_bits(112), vec![0; 360]);
+    c.bench_function("umts convolutional encode 112", |b| {
+        b.iter(|| umts::convolutional_encode(rate, black_box(&block), &mut coded));
+    });
+    let llrs: Vec<i8> = coded.iter().map(|bit| 20 - 40 * *bit as i8).collect();
+    let (mut decoder, mut decided) = (umts::Viterbi::new(rate, 504), vec![0; 112]);
+    c.bench_function("umts Viterbi 112", |b| b.iter(|| decoder.decode(black_box(&llrs), &mut decided)));
+}
+
+criterion_group!(benches, floor, checks, encoders, interleavers, rate_matching, signalling);
 criterion_main!(benches);

@@ -3,6 +3,7 @@ mod file;
 mod lte_crc;
 mod lte_qpp_table;
 mod lte_turbo_encoder;
+mod umts_chain_384k;
 mod umts_crc;
 mod umts_interleaver1;
 mod umts_interleaver2;

@@ -8,7 +8,7 @@ mod repetition;
 mod separation;
 mod shares;
 
-use super::{Coding, Error, Tti};
+use super::{Coding, Error, MAX_BITS, Tti};
 use crate::Binary;
 use crate::selection::Selection;
 pub use pattern::{Parity, Pattern};
@@ -42,9 +42,6 @@ enum Change {
     Puncture(Selection),
     Repeat(Repetition),
 }
-
-/// Longer blocks, and blocks matched to more, are refused: far beyond any physical channel's.
-const MAX_BITS: usize = 1 << 20;
 
 impl RateMatching {
     /// In the uplink: radio frame `frame` (from 0) of a TTI, `bits` of `coding` that are to become `matched` (section

@@ -1,0 +1,238 @@
+//! Decoding the convolutional code: Viterbi's algorithm on soft values.
+//!
+//! A state is the last eight bits, the newest highest. State s comes from 2 s and 2 s + 1 (modulo 256), and s and s + 128 have
+//! the same two predecessors: a butterfly. All generators tap their newest and their oldest bit, so the four branches of a
+//! butterfly carry one metric with two signs. Metrics are 16 bits and renormalised every few steps: two paths that lead to one
+//! state differ by at most what eight steps can bring, 2 * 8 * 3 * 128.
+
+use super::ConvolutionalRate;
+use crate::simd::vectorised;
+
+/// A maximum-likelihood decoder for blocks of up to a fixed length.
+///
+/// ```
+/// use takt_dsp::umts::{ConvolutionalRate, Viterbi, convolutional_encode};
+/// let sent = [1, 0, 1, 1, 0, 1];
+/// let mut coded = [0; 3 * (6 + 8)];
+/// convolutional_encode(ConvolutionalRate::Third, &sent, &mut coded);
+/// let mut llrs = coded.map(|bit| if bit == 0 { 20 } else { -20 });
+/// llrs[3..9].fill(0); // two steps lost
+/// let mut received = [0; 6];
+/// Viterbi::new(ConvolutionalRate::Third, 504).decode(&llrs, &mut received);
+/// assert_eq!(received, sent);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Viterbi {
+    rate: ConvolutionalRate,
+    /// Which outputs of the upper branch into states 0 .. 127 are ones, G0 lowest.
+    branches: Box<[u8; BUTTERFLIES]>,
+    /// For each step and state, whether the better path came from the odd predecessor.
+    decisions: Box<[[u8; STATES]]>,
+}
+
+const STATES: usize = 256;
+const BUTTERFLIES: usize = STATES / 2;
+
+type Metrics = [i16; STATES];
+
+impl Viterbi {
+    /// For blocks of up to `longest` bits.
+    pub fn new(rate: ConvolutionalRate, longest: usize) -> Viterbi {
+        let outputs = |state: usize| {
+            let ones = |(i, generator): (usize, &u32)| (((state as u32 & generator).count_ones() & 1) as u8) << i;
+            generators(rate).iter().enumerate().map(ones).sum()
+        };
+        // Input 0 from state 2 s: the registers are 2 s, its newest bit being that of the input.
+        let branches = Box::new(std::array::from_fn(|s| outputs(2 * s)));
+        Viterbi { rate, branches, decisions: vec![[0; STATES]; longest + 8].into() }
+    }
+
+    /// The longest block.
+    pub fn longest(&self) -> usize {
+        self.decisions.len() - 8
+    }
+
+    /// Decodes `llrs` (positive = 0, 0 = unknown) of a block that began and ended in state 0, as
+    /// [`convolutional_encode`](super::convolutional_encode) leaves it.
+    ///
+    /// # Panics
+    /// If the block is longer than the longest, or `llrs` has not 2 or 3 values for each of its bits and 8 more.
+    pub fn decode(&mut self, llrs: &[i8], block: &mut [u8]) {
+        let (steps, outputs) = (block.len() + 8, generators(self.rate).len());
+        assert!(block.len() <= self.longest(), "{} bits, made for {}", block.len(), self.longest());
+        assert_eq!(llrs.len(), outputs * steps, "soft values of the coded bits and the tail's");
+        let mut metrics = [[0; STATES]; 2];
+        metrics[0] = [UNREACHED; STATES];
+        metrics[0][0] = 0;
+        for (n, (llrs, decisions)) in llrs.chunks_exact(outputs).zip(&mut self.decisions).enumerate() {
+            let [before, after] = &mut metrics;
+            step(&self.branches, &branch_metrics(llrs), before, after, decisions);
+            if n % RENORMALISE == RENORMALISE - 1 {
+                let level = after[0];
+                after.iter_mut().for_each(|metric| *metric -= level);
+            }
+            metrics.swap(0, 1);
+        }
+        let mut state = 0;
+        for n in (0..steps).rev() {
+            if let Some(bit) = block.get_mut(n) {
+                *bit = (state >> 7) as u8;
+            }
+            state = (2 * state & (STATES - 1)) | usize::from(self.decisions[n][state]);
+        }
+    }
+}
+
+/// Below what the best path to any state can lose in eight steps, so that no path from elsewhere than state 0 survives.
+const UNREACHED: i16 = -8 * 2 * 3 * 128 - 1;
+
+/// Steps between renormalisations: 32 of them move a metric by 12,288 at most, on top of a spread of 6,145.
+const RENORMALISE: usize = 32;
+
+/// What each pattern of outputs gains: minus what is received where the output is 1, plus where it is 0.
+fn branch_metrics(llrs: &[i8]) -> [i16; 8] {
+    std::array::from_fn(|ones| {
+        llrs.iter().enumerate().map(|(i, &llr)| if ones >> i & 1 == 1 { -i16::from(llr) } else { i16::from(llr) }).sum()
+    })
+}
+
+vectorised!(fn step(
+    branches: &[u8; BUTTERFLIES], gains: &[i16; 8], before: &Metrics, after: &mut Metrics, decisions: &mut [u8; STATES],
+) = step_scalar);
+
+#[inline(always)]
+fn step_scalar(
+    branches: &[u8; BUTTERFLIES],
+    gains: &[i16; 8],
+    before: &Metrics,
+    after: &mut Metrics,
+    decisions: &mut [u8; STATES],
+) {
+    let (zeros, ones) = after.split_at_mut(BUTTERFLIES);
+    let (from_zeros, from_ones) = decisions.split_at_mut(BUTTERFLIES);
+    for s in 0..BUTTERFLIES {
+        let gain = gains[usize::from(branches[s] & 7)];
+        let (even, odd) = (before[2 * s], before[2 * s + 1]);
+        let (a, b) = (even + gain, odd - gain);
+        zeros[s] = a.max(b);
+        from_zeros[s] = u8::from(b > a);
+        let (a, b) = (even - gain, odd + gain);
+        ones[s] = a.max(b);
+        from_ones[s] = u8::from(b > a);
+    }
+}
+
+/// G0, G1 (G2) with the newest bit highest (TS 25.212 section 4.2.3.1, Figure 3).
+pub(super) const fn generators(rate: ConvolutionalRate) -> &'static [u32] {
+    match rate {
+        ConvolutionalRate::Half => &[0o561, 0o753],
+        ConvolutionalRate::Third => &[0o557, 0o663, 0o711],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::umts::{Coding, convolutional_encode};
+    use proptest::prelude::*;
+
+    const RATES: [ConvolutionalRate; 2] = [ConvolutionalRate::Half, ConvolutionalRate::Third];
+
+    fn correlation(coded: &[u8], llrs: &[i8]) -> i32 {
+        coded.iter().zip(llrs).map(|(&bit, &llr)| if bit == 0 { i32::from(llr) } else { -i32::from(llr) }).sum()
+    }
+
+    #[test]
+    fn every_length_comes_back_from_one_decoder() {
+        for rate in RATES {
+            let mut decoder = Viterbi::new(rate, 504);
+            for length in 0..=504 {
+                let sent: Vec<u8> = (0..length).map(|i| (i * i / 3 + length) as u8 & 1).collect();
+                let mut coded = vec![0; Coding::Convolutional(rate).coded_len(length)];
+                convolutional_encode(rate, &sent, &mut coded);
+                for strength in [1, 127] {
+                    let llrs: Vec<i8> = coded.iter().map(|&bit| if bit == 0 { strength } else { -strength }).collect();
+                    let mut received = vec![7; length];
+                    decoder.decode(&llrs, &mut received);
+                    assert_eq!(received, sent, "{length} bits of {strength}");
+                }
+            }
+        }
+    }
+
+    proptest! {
+        /// No code word of a short block is nearer than the one decided for: all are tried.
+        #[test]
+        fn the_likeliest_block_is_decided_for(
+            rate in prop::sample::select(&RATES[..]),
+            length in 0usize..8,
+            values in prop::collection::vec(any::<i8>(), 48),
+        ) {
+            let llrs = &values[..Coding::Convolutional(rate).coded_len(length)];
+            let mut coded = vec![0; llrs.len()];
+            let mut gain = |block: &[u8]| {
+                convolutional_encode(rate, block, &mut coded);
+                correlation(&coded, llrs)
+            };
+            let best = (0..1 << length).map(|word| gain(&(0..length).map(|i| word >> i & 1).collect::<Vec<u8>>())).max();
+            let mut decided = vec![7; length];
+            Viterbi::new(rate, 7).decode(llrs, &mut decided);
+            prop_assert_eq!(Some(gain(&decided)), best);
+        }
+
+        /// Against the same algorithm in wide numbers, a state at a time: long blocks of extremes.
+        #[test]
+        fn metrics_of_16_bits_decide_as_wide_ones_do(
+            rate in prop::sample::select(&RATES[..]),
+            length in 0usize..500,
+            seed in any::<u64>(),
+            extreme in any::<bool>(),
+        ) {
+            let mut noise = seed | 1;
+            let llrs: Vec<i8> = (0..Coding::Convolutional(rate).coded_len(length)).map(|_| {
+                noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let value = (noise >> 56) as i8;
+                if extreme { if value < 0 { -128 } else { 127 } } else { value }
+            }).collect();
+            let mut decided = vec![7; length];
+            Viterbi::new(rate, 504).decode(&llrs, &mut decided);
+            let mut coded = vec![0; llrs.len()];
+            convolutional_encode(rate, &decided, &mut coded);
+            prop_assert_eq!(correlation(&coded, &llrs), best_gain(rate, &llrs));
+        }
+
+        #[test]
+        fn the_wide_step_gives_the_bits_of_the_narrow_one(
+            gains in prop::array::uniform8(-384i16..=384), seed in any::<u32>(),
+        ) {
+            let before: Metrics = std::array::from_fn(|s| ((s as u32).wrapping_mul(seed) >> 20) as i16);
+            let viterbi = Viterbi::new(ConvolutionalRate::Third, 0);
+            let (mut wide, mut narrow) = ([[0; STATES]; 2], [[7; STATES]; 2]);
+            let (mut wide_from, mut narrow_from) = ([0; STATES], [7; STATES]);
+            step(&viterbi.branches, &gains, &before, &mut wide[0], &mut wide_from);
+            step_scalar(&viterbi.branches, &gains, &before, &mut narrow[0], &mut narrow_from);
+            prop_assert_eq!((wide[0], wide_from), (narrow[0], narrow_from));
+        }
+    }
+
+    /// What the best path from state 0 to state 0 gains.
+    fn best_gain(rate: ConvolutionalRate, llrs: &[i8]) -> i32 {
+        let outputs = generators(rate);
+        let steps = llrs.len() / outputs.len();
+        let mut gains = vec![None; STATES];
+        gains[0] = Some(0);
+        for (n, llrs) in llrs.chunks(outputs.len()).enumerate() {
+            let mut next = vec![None; STATES];
+            for (state, gain) in gains.iter().enumerate().filter_map(|(s, gain)| gain.map(|gain| (s, gain))) {
+                for bit in 0..if n + 8 < steps { 2 } else { 1 } {
+                    let registers = (bit << 8 | state) as u32;
+                    let coded: Vec<u8> = outputs.iter().map(|g| ((registers & g).count_ones() & 1) as u8).collect();
+                    let place: &mut Option<i32> = &mut next[registers as usize >> 1];
+                    *place = (*place).max(Some(gain + correlation(&coded, llrs)));
+                }
+            }
+            gains = next;
+        }
+        gains[0].unwrap()
+    }
+}
