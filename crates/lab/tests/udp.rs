@@ -293,7 +293,7 @@ fn who_fell_silent_makes_room_for_the_next() {
         first.ask(7, Body::Open { cookie, flows: 1 });
         run(&quick(at), &mut |_| {}, &Stop::new()).unwrap()
     });
-    assert!(report.sent.datagrams > 0);
+    assert!(report.way.sent.datagrams > 0);
     assert_eq!(summary.sessions, 2);
 }
 
