@@ -4,6 +4,8 @@
 //! wants to be called again. It has no socket, no clock, no thread and no randomness of its own. Two drivers run it: one
 //! on the host's clock and a packet engine, one on a virtual clock, where seconds of protocol take microseconds.
 
+#![forbid(unsafe_code)]
+
 mod device;
 pub mod drive;
 pub mod emulate;

@@ -1,9 +1,7 @@
 //! Sources and sinks opened from their text: files made and read, what is wrong with them, and no allocation on the way.
 
-#![allow(unsafe_code)] // an allocator that counts
-
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
 
 use serde_json::Value;
 use takt_base::{Complex32, Tick, TickRate};
@@ -13,26 +11,6 @@ use takt_dsp::sigmf::{Capture, Global, Reader, Writer};
 use takt_emulator::n200::Signals;
 use takt_emulator::signals::{self, Setting, SignalReport, Watch};
 use takt_emulator::sink::BurstEdges;
-
-thread_local! { static ALLOCATIONS: Cell<u64> = const { Cell::new(0) }; }
-
-struct Counting;
-
-// SAFETY: every call is passed on unchanged to the system's allocator, which keeps the contract.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        let _ = ALLOCATIONS.try_with(|n| n.set(n.get() + 1));
-        // SAFETY: the caller's promise about `layout` is passed on.
-        unsafe { System.alloc(layout) }
-    }
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        // SAFETY: `at` came from `alloc` above, which had it from the system's allocator.
-        unsafe { System.dealloc(at, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 fn open(source: &str, sink: &str) -> Result<(Signals, Watch), signals::SignalError> {
     let setting = Setting {
@@ -226,7 +204,7 @@ fn nothing_is_allocated_while_samples_flow() {
         for sink in ["null", &format!("file:{here}/y.sc16"), &format!("sigmf:{here}/y")] {
             let (mut signals, _watch) = open(source, sink).unwrap();
             let mut out = vec![Complex32::default(); 726];
-            let before = ALLOCATIONS.with(Cell::get);
+            let before = allocations::count();
             for k in 0..100u64 {
                 let (tx_step, rx_step) = if k < 50 { (4, 4) } else { (10, 25) };
                 signals.sink.tuned(Tick(0), 1e9);
@@ -237,7 +215,7 @@ fn nothing_is_allocated_while_samples_flow() {
                 signals.sources[1].fill(Tick(first), rx_step, &mut out);
                 signals.sources[0].fill(Tick(first), rx_step, &mut out);
             }
-            assert_eq!(ALLOCATIONS.with(Cell::get) - before, 0, "{source} {sink}");
+            assert_eq!(allocations::count() - before, 0, "{source} {sink}");
         }
     }
 }
