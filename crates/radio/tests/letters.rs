@@ -205,6 +205,34 @@ fn u_samples_with_a_time_stay_at_their_time_after_an_underflow() {
     assert_eq!(kinds.last(), Some(&TxEventKind::BurstAck), "{kinds:?}");
 }
 
+#[test] // a window that waited to hear of a datagram that is lost would never open again
+fn u_and_s_all_that_was_on_its_way_is_lost_and_sending_goes_on() {
+    let net = faulty(&["stall:tx,at=300ms,for=500ms"]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    transmit(&net, &mut radio, &mut tx, net.after(ms(2000)));
+    use TxEventKind::{BurstAck, SequenceError, Underflow};
+    assert_eq!(events(&net, &mut tx), [Underflow, SequenceError, BurstAck]);
+    assert!(tx.stats().given_up_datagrams >= 712, "{:?}", tx.stats());
+    assert!(net.report().tx.samples > 1_300_000, "{:?}", net.report().tx);
+}
+
+#[test] // it has reason to take nothing
+fn a_full_buffer_before_its_time_is_not_given_up() {
+    let net = faulty(&[]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let samples = vec![Complex32::new(0.5, 0.0); 5000];
+    tx.send(&[&samples], Burst::GO_ON, net.after(ms(100))).unwrap();
+    net.world.run_for(ms(20)); // it runs dry
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(3000));
+    let window = vec![Complex32::new(0.5, 0.0); 900 * FULL as usize];
+    tx.send(&[&window], Burst::at(start).ending(), net.after(ms(4000))).unwrap();
+    use TxEventKind::{BurstAck, Underflow};
+    assert_eq!(events(&net, &mut tx), [Underflow, BurstAck]);
+    assert_eq!(tx.stats().given_up_datagrams, 0);
+}
+
 #[test]
 fn s_a_lost_datagram_is_one_event() {
     let net = faulty(&["lose:tx,every=100,limit=5"]);

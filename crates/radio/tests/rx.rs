@@ -468,4 +468,27 @@ proptest! {
         prop_assert_eq!(heard.events.len() as u64, runs);
         prop_assert_eq!(rx.stats().missing_datagrams, lost);
     }
+
+    /// Runs of losses as long as they like, multiples of 16 above all: each is one gap of its length.
+    #[test]
+    fn runs_of_losses_are_as_long_as_they_are(
+        runs in prop::collection::vec((1u64..30, prop_oneof![(1u64..5).prop_map(|n| 16 * n), 1u64..70]), 1..8),
+        call in 100usize..20_000,
+    ) {
+        let net = world();
+        let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
+        let mut end = 0;
+        let gone: Vec<_> = runs.iter().map(|&(kept, lost)| {
+            let first = end + kept;
+            end = first + lost;
+            first..end
+        }).collect();
+        lose(&net, move |n| gone.iter().any(|run| run.contains(&n)));
+        let heard = hear(&mut rx, start, call, (end + 3) * FULL, net.after(ms(2000)), born());
+        let expected: Vec<_> = runs.iter().map(|&(_, lost)| {
+            RxEvent::Dropped { channel: 0, datagrams: lost, lost: lost * FULL }
+        }).collect();
+        prop_assert_eq!(heard.events, expected);
+        prop_assert_eq!(rx.stats().uncorroborated_gaps, 0);
+    }
 }

@@ -26,6 +26,8 @@ pub enum Action {
     Swap,
     /// With these bytes in its place.
     Become(Vec<u8>),
+    /// After all of these.
+    Follow(Vec<Vec<u8>>),
 }
 
 type Rule = Box<dyn FnMut(Way, u16, &[u8]) -> Action + Send>;
@@ -101,6 +103,10 @@ impl Engine for Tampered {
                     continue;
                 }
                 Action::Become(bytes) => self.add(entry, &bytes),
+                Action::Follow(others) => {
+                    others.iter().for_each(|other| self.add(entry, other));
+                    self.add(entry, &bytes);
+                }
             }
             for (entry, bytes) in held_back.drain(..) {
                 self.add(entry, &bytes);
@@ -159,6 +165,10 @@ impl Transmit for Sender {
                     continue;
                 }
                 Action::Become(bytes) => order.push((*entry, bytes)),
+                Action::Follow(others) => {
+                    order.extend(others.into_iter().map(|other| (*entry, other)));
+                    order.push((*entry, bytes));
+                }
             }
             order.extend(held_back.take());
         }

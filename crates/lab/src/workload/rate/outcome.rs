@@ -126,6 +126,9 @@ pub struct Tx {
     pub samples_per_datagram: usize,
     /// Datagrams that may be on their way.
     pub window_datagrams: u32,
+    /// Datagrams given up: the radio ran dry with a whole window on its way, and took none of it.
+    #[serde(default)] // records older than this key
+    pub given_up_datagrams: u64,
     /// Times the window was shut: the radio had enough.
     pub waits: u64,
     /// System calls that sent.

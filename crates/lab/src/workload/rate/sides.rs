@@ -255,6 +255,7 @@ impl TxSide {
             unknown_reports: now.stats.unknown_events - base.stats.unknown_events,
             samples_per_datagram: self.streamer.samples_per_datagram(),
             window_datagrams: self.streamer.window_datagrams(),
+            given_up_datagrams: now.stats.given_up_datagrams - base.stats.given_up_datagrams,
             waits: now.stats.waits - base.stats.waits,
             send_calls: now.engine.send_calls - base.engine.send_calls,
             aggregated: limits.aggregates_sends,

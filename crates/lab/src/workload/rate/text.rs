@@ -81,6 +81,7 @@ impl Outcome {
             ("datagrams came twice or too late", rx.stale_datagrams),
             ("gaps contradict the 4-bit count", rx.uncorroborated_gaps),
             ("messages have no name", rx.unknown_messages + self.tx.unknown_reports),
+            ("datagrams were given up when the radio had run dry", self.tx.given_up_datagrams),
             ("commands to the radio had to be repeated", self.radio.repeated_commands),
         ];
         all.into_iter().filter(|(_, count)| *count > 0)

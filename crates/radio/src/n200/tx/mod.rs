@@ -12,6 +12,9 @@
 //! A call that carries a time puts it on each of its datagrams, counted on from the first. The radio heeds it where a
 //! burst starts and ignores it inside one; so after an underflow, samples whose time has passed are dropped (`L`) and the
 //! rest leaves at its time. Without a time, what follows an underflow leaves at once, that much too late.
+//!
+//! A radio that has run dry, and in two reports since has taken nothing of a whole window without a time, will take none
+//! of it: it was lost on the way. It is given up and sending goes on; the radio tells the loss as `S`.
 
 mod events;
 mod window;
@@ -41,6 +44,8 @@ const REPORTS_PER_S: u32 = 20;
 const REPORTS_PER_BUFFER: usize = 8;
 /// How long reports may lie in the socket while the window is open.
 const LOOK_EVERY: Duration = Duration::from_millis(10);
+/// Reports of a dry radio that has taken nothing after which all on its way counts as lost: 100 ms.
+const DRY_REPORTS: u32 = 2;
 const PORT: PortIndex = PortIndex(0);
 
 /// What a transmit stream is asked to be. Start from [`TxOptions::new`] and change what matters.
@@ -96,6 +101,8 @@ pub struct TxStats {
     pub foreign_reports: u64,
     /// Events that nobody took in time; they are in the counts above.
     pub forgotten_events: u64,
+    /// Datagrams given up: the radio ran dry with a whole window on its way, and went on to take none of it.
+    pub given_up_datagrams: u64,
     /// Times a call had to wait for the radio to take something.
     pub waits: u64,
 }
@@ -114,6 +121,10 @@ pub struct TxStreamer {
     samples_per_datagram: usize,
     /// A burst has begun and not ended.
     in_burst: bool,
+    /// What was sent last carries a time, so the radio may rightly be waiting.
+    timed: bool,
+    /// The radio ran dry after the datagram of this number, and has since said so often that it has taken no other.
+    dry: Option<(u32, u32)>,
     last_look: MonoNs,
     stats: TxStats,
 }
@@ -167,6 +178,8 @@ impl N200 {
             ticks_per_sample: u64::from(factor.get()),
             samples_per_datagram,
             in_burst: false,
+            timed: false,
+            dry: None,
             last_look: self.net.now(),
             stats: TxStats::default(),
         })
@@ -336,6 +349,7 @@ impl TxStreamer {
         self.stats.samples += taken as u64;
         if sent > 0 {
             self.in_burst = !ended;
+            self.timed = burst.at.is_some();
         }
         Ok(Sent { datagrams: sent, samples: taken, ended })
     }
@@ -370,6 +384,7 @@ impl TxStreamer {
                     let kind = match report.event {
                         WireEvent::FlowControl => {
                             self.stats.flow_reports += 1;
+                            self.dry = self.dry.filter(|dry| dry.0 == report.sequence).map(|(at, n)| (at, n + 1));
                             continue;
                         }
                         WireEvent::BurstAck => {
@@ -378,6 +393,7 @@ impl TxStreamer {
                         }
                         WireEvent::Underflow | WireEvent::UnderflowInPacket => {
                             self.stats.underflows += 1;
+                            self.dry = Some((report.sequence, 0));
                             TxEventKind::Underflow
                         }
                         WireEvent::SequenceError | WireEvent::SequenceErrorInBurst => {
@@ -399,7 +415,17 @@ impl TxStreamer {
                 _ => self.stats.foreign_reports += 1,
             }
         }
+        self.see_to_dryness();
         Ok(())
+    }
+
+    /// Gives up a whole window that a dry radio does not take.
+    fn see_to_dryness(&mut self) {
+        let Some((at, reports)) = self.dry else { return };
+        if reports >= DRY_REPORTS && self.window.credit() == 0 && !self.timed {
+            self.stats.given_up_datagrams += u64::from(self.window.give_up());
+            self.dry = Some((at, 0));
+        }
     }
 }
 

@@ -1,0 +1,190 @@
+//! What can't be done: each a clear message with the fix, and exit status 2.
+
+use std::net::UdpSocket;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use crate::software::{Radio, TAKT, json, number, refusal, skip, takt, text};
+
+#[test]
+fn nothing_there_is_an_answer_to_find_and_an_error_to_the_others() {
+    let out = takt(&["find", "--addr", "127.0.4.21"]);
+    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(1), "No radio answers at 127.0.4.21.\n"));
+    let said = refusal(&takt(&["probe", "--addr", "127.0.4.21"]));
+    assert!(said.contains("takt emulate n200 --addr 127.0.4.21"), "{said}");
+    // A machine that is there and has another program on that port, which says nothing.
+    let _silent = UdpSocket::bind("127.0.4.21:49152").expect("a free port");
+    let said = refusal(&takt(&["rate", "--rx", "1M", "--addr", "127.0.4.21"]));
+    assert!(said.contains("no radio answers at 127.0.4.21"), "{said}");
+}
+
+#[test]
+fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
+    let said = refusal(&takt(&["rate", "--rx", "22M", "--addr", "127.0.4.28"]));
+    assert_eq!(
+        said,
+        "error: an N200 can't stream at 22 MS/s\n  \
+         why   22 MS/s is not 100 MHz divided by a whole number it has (100 / 22 = 4.55)\n  \
+         fix   --rx 20M (divide by 5)\n  \
+         or    --rx 25M (divide by 4)\n"
+    );
+    let said = refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", "127.0.4.28"]));
+    assert!(said.contains("--tx 50M"), "{said}");
+    refusal(&takt(&["rate", "--addr", "127.0.4.28"]));
+}
+
+#[test]
+fn radios_of_another_kind_or_version_are_told_apart() {
+    let usrp2 = Radio::at("127.0.4.29", &["--hardware", "0x0400", "--fpga", "10.0"]);
+    assert!(refusal(&usrp2.takt(&["probe"])).contains("is a USRP2, not an N200"));
+    drop(usrp2);
+    let firmware = Radio::at("127.0.4.29", &["--firmware", "13"]);
+    let said = refusal(&firmware.takt(&["probe"]));
+    assert!(said.contains("speaks protocol 13, this driver 10 to 12") && said.contains("uhd_image_loader"), "{said}");
+    drop(firmware);
+    let fpga = Radio::at("127.0.4.29", &["--fpga", "12.0"]);
+    assert!(refusal(&fpga.takt(&["rate", "--rx", "1M"])).contains("12.0, this driver needs 11.x"));
+    let out = fpga.takt(&["find"]);
+    assert!(text(&out.stdout).contains("can't be used"), "{}", text(&out.stdout));
+}
+
+#[test]
+fn a_radio_in_use_is_left_alone() {
+    let radio = Radio::at("127.0.4.30", &[]);
+    let mut first = Command::new(TAKT);
+    first.args(["rate", "--rx", "1M", "--duration", "30s", "--addr", radio.addr]).stdout(Stdio::null());
+    let mut first = first.spawn().expect("takt");
+    // Asking who has it disturbs nobody.
+    while json(&radio.takt(&["find", "--json"]))[0]["state"]["kind"] != "in_use" {
+        assert!(first.try_wait().expect("a child").is_none(), "it ended early");
+    }
+    let said = refusal(&radio.takt(&["probe"]));
+    assert!(said.contains("is in use by another host") && said.contains("--force"), "{said}");
+    first.kill().expect("it runs");
+    first.wait().expect("a child");
+}
+
+#[test]
+fn files_that_are_no_recordings_are_refused() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let path = |name: &str| dir.path().join(name).to_str().expect("text").to_owned();
+    refusal(&takt(&["play", &path("missing"), "--addr", "127.0.4.32"]));
+    std::fs::write(path("foreign.sigmf-meta"), b"\x89PNG\r\n").expect("a file");
+    std::fs::write(path("foreign.sigmf-data"), b"1234").expect("a file");
+    refusal(&takt(&["play", &path("foreign"), "--addr", "127.0.4.32"]));
+    let meta = r#"{"global":{"core:datatype":"ci16_le","core:version":"1.2.0","core:sample_rate":1000000},
+        "captures":[{"core:sample_start":0}],"annotations":[]}"#;
+    std::fs::write(path("cut.sigmf-meta"), meta).expect("a file");
+    std::fs::write(path("cut.sigmf-data"), b"123456").expect("a file");
+    let said = refusal(&takt(&["play", &path("cut"), "--addr", "127.0.4.32"]));
+    assert!(said.contains("end within a sample"), "{said}");
+}
+
+#[test]
+fn a_full_disk_ends_a_recording_that_stays_readable() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let mount = dir.path().to_str().expect("text");
+    let radio = Radio::at("127.0.4.33", &[]);
+    // A disk of 2 MiB, seen by this one command, in a namespace where whoever runs this is root.
+    let script = format!(
+        "mount -t tmpfs -o size=2m tmpfs {mount} || exit 77; \
+         {TAKT} record {mount}/full --rate 1M --duration 10s --addr {}; code=$?; \
+         {TAKT} play {mount}/full --addr {} --json; exit $code",
+        radio.addr, radio.addr
+    );
+    let own = ["--user", "--map-root-user", "--mount", "sh", "-c", &script];
+    let out = Command::new("unshare").args(own).output().expect("unshare");
+    if out.status.code() == Some(77) || text(&out.stderr).contains("unshare failed") {
+        return skip("a_full_disk_ends_a_recording_that_stays_readable", "the right to make a user namespace");
+    }
+    let said = refusal(&out);
+    assert!(said.contains("No space left") && said.contains("free space there"), "{said}");
+    assert!(number(&json(&out), "/samples") > 0);
+}
+
+#[test]
+fn a_priority_that_is_refused_says_who_may_grant_it() {
+    let radio = Radio::at("127.0.4.34", &[]);
+    // Without the capability even root is refused, and the limit that may stand in for it is 0.
+    let mut command = Command::new("prlimit");
+    command.args(["--rtprio=0:0"]);
+    if rustix::process::geteuid().is_root() {
+        command.args(["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]);
+    }
+    command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--priority", "50", "--addr", radio.addr]);
+    let said = refusal(&command.output().expect("prlimit of util-linux"));
+    for words in ["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "with sudo", "rtprio 95", "limits.d"] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+}
+
+/// Answers everything that comes to the control port of `addr`, until dropped.
+struct Stranger {
+    over: std::sync::Arc<AtomicBool>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Stranger {
+    fn at(addr: &str, answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + 'static) -> Stranger {
+        let socket = UdpSocket::bind((addr, 49152)).expect("a free port");
+        socket.set_read_timeout(Some(Duration::from_millis(20))).expect("a time");
+        let over = std::sync::Arc::new(AtomicBool::new(false));
+        let ends = over.clone();
+        let thread = thread::spawn(move || {
+            let mut bytes = [0; 2000];
+            while !ends.load(Ordering::Relaxed) {
+                let Ok((len, from)) = socket.recv_from(&mut bytes) else { continue };
+                if let Some(reply) = answer(&bytes[..len]) {
+                    socket.send_to(&reply, from).expect("loopback takes it");
+                }
+            }
+        });
+        Stranger { over, thread: Some(thread) }
+    }
+}
+
+impl Drop for Stranger {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            thread.join().expect("it ends");
+        }
+    }
+}
+
+#[test]
+fn whoever_answers_and_is_no_n200_is_named_as_far_as_it_can_be() {
+    // An X310 knows its own hello of 16 bytes and no other.
+    let x310 = Stranger::at("127.0.4.35", |bytes| (bytes.len() == 16).then(|| bytes.to_vec()));
+    let document = json(&takt(&["probe", "--json", "--addr", "127.0.4.35"]));
+    assert_eq!(document["error"], "can't open the radio");
+    assert!(document["fix"].is_string() && document["why"].is_array(), "{document:#}");
+    for command in [["probe"].as_slice(), &["rate", "--rx", "1M"], &["record", "x", "--rate", "1M"]] {
+        let said = refusal(&takt(&[command, &["--addr", "127.0.4.35"]].concat()));
+        assert!(said.contains("127.0.4.35 is an X300 or X310, not an N200 or N210"), "{said}");
+    }
+    drop(x310);
+    // A server of something else, which talks all the time.
+    let _dns =
+        Stranger::at("127.0.4.35", |_| Some(b"\x00\x01 I am a teapot, and this is a long sentence about it".to_vec()));
+    let said = refusal(&takt(&["probe", "--addr", "127.0.4.35"]));
+    assert!(said.contains("127.0.4.35"), "{said}");
+}
+
+#[test]
+fn a_radio_that_restarts_or_vanishes_ends_the_stream_with_its_reason() {
+    let restarted = Radio::at("127.0.4.36", &["--fault", "reboot:at=1s,for=200ms"]);
+    let said = refusal(&restarted.takt(&["rate", "--rx", "1M", "--tx", "1M", "--duration", "30s"]));
+    assert!(said.contains("127.0.4.36 was restarted"), "{said}");
+    drop(restarted);
+    let mut vanishing = Radio::at("127.0.4.36", &[]);
+    let mut rate = Command::new(TAKT);
+    rate.args(["rate", "--rx", "1M", "--duration", "30s", "--addr", "127.0.4.36"]);
+    let rate = rate.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
+    while json(&vanishing.takt(&["find", "--json"]))[0]["state"]["kind"] != "in_use" {}
+    vanishing.kill();
+    let said = refusal(&rate.wait_with_output().expect("a child"));
+    assert!(said.contains("127.0.4.36") && said.contains("answer"), "{said}");
+}

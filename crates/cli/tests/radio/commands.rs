@@ -1,0 +1,96 @@
+//! What each command says when all is well, as text and as one JSON document.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::software::{Radio, json, number, refusal, text};
+
+/// The keys of `takt rate` that other programs read.
+const KEYS: [&str; 12] = [
+    "/rx/samples",
+    "/rx/dropped",
+    "/rx/overflows",
+    "/rx/sequence_errors",
+    "/rx/late",
+    "/rx/timeouts",
+    "/tx/samples",
+    "/tx/underflows",
+    "/tx/sequence_errors",
+    "/tx/late",
+    "/tx/timeouts",
+    "/rx/lost_by_place/path_datagrams",
+];
+
+#[test]
+fn a_radio_is_found_and_described() {
+    let radio = Radio::at("127.0.4.20", &["--serial", "F5A1B2", "--name", "roof"]);
+    let out = radio.takt(&["find"]);
+    assert_eq!(out.status.code(), Some(0));
+    assert_eq!(text(&out.stdout), "127.0.4.20  N200r4 serial F5A1B2 name roof  firmware 12.4 FPGA 11.1  free\n");
+    let found = json(&radio.takt(&["find", "--json"]));
+    assert_eq!((found[0]["serial"].as_str(), found[0]["state"]["kind"].as_str()), (Some("F5A1B2"), Some("free")));
+    let out = radio.takt(&["probe"]);
+    assert_eq!(out.status.code(), Some(0), "{}", text(&out.stderr));
+    let said = text(&out.stdout);
+    for words in
+        ["255 from 0.195312 to 50 MS/s", "SBX", "400 to 4400 MHz", "antennas RX2, TX/RX, CAL", "reference locked"]
+    {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+    let probed: Value = json(&radio.takt(&["probe", "--json"]));
+    assert_eq!((&probed["reference_locked"], &probed["rates"]["count"]), (&true.into(), &255.into()));
+}
+
+#[test]
+fn a_rate_is_streamed_and_counted() {
+    let radio = Radio::at("127.0.4.22", &[]);
+    for threads in ["1", "2"] {
+        let args = ["rate", "--rx", "1M", "--tx", "1M", "--duration", "500ms", "--threads", threads, "--json"];
+        let out = radio.takt(&args);
+        let outcome = json(&out);
+        for key in KEYS {
+            number(&outcome, key);
+        }
+        assert!(outcome["cpu"]["host_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
+        assert!(outcome["cpu"]["threads"].as_array().is_some_and(|threads| threads.len() >= 2));
+        let clean = outcome["clean"] == true;
+        assert_eq!(out.status.code(), Some(i32::from(!clean)));
+        assert!(number(&outcome, "/rx/samples") + number(&outcome, "/rx/dropped") > 400_000);
+        assert!(number(&outcome, "/tx/samples") > 400_000);
+    }
+    let out = radio.takt(&["rate", "--rx", "1M", "--format", "sc8", "--channels", "0,1", "--duration", "300ms"]);
+    let said = text(&out.stdout);
+    let answer = said.lines().last().expect("an answer");
+    assert!(answer.starts_with(if out.status.success() { "Yes: " } else { "No: " }), "{said}");
+    assert!(said.contains("sc8, 726 samples a datagram"), "{said}");
+}
+
+#[test]
+fn what_is_recorded_is_played() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("run 1");
+    let file = file.to_str().expect("text");
+    let radio = Radio::at("127.0.4.31", &[]);
+    let args = ["record", file, "--rate", "1M", "--freq", "900M", "--gain", "10.5", "--samples", "300000", "--json"];
+    let out = radio.takt(&args);
+    let recorded = json(&out);
+    assert_eq!(number(&recorded, "/samples") + number(&recorded, "/lost_samples"), 300_000);
+    assert_eq!(recorded["gain_db"], 10.5);
+    let meta = std::fs::read_to_string(Path::new(file).with_extension("sigmf-meta")).expect("metadata");
+    assert!(meta.contains("takt:tick") && meta.contains("core:datetime"), "{meta}");
+    assert!(refusal(&radio.takt(&args)).contains("exists already"));
+    let said = text(&radio.takt(&[&args[..args.len() - 1], &["--replace"]].concat()).stdout);
+    assert!(said.contains("samples at 1 MS/s") && said.contains("  tuned     900.0"), "{said}");
+    let recorded = json(&radio.takt(&[&args[..], &["--replace"]].concat()));
+    let out = radio.takt(&["play", file, "--times", "2", "--json"]);
+    let played = json(&out);
+    assert_eq!(number(&played, "/samples"), 2 * number(&recorded, "/samples"), "{played:#}");
+    assert!((played["tuned"]["actual_hz"].as_f64().expect("a number") - 900e6).abs() < 1.0);
+    let said = text(&radio.takt(&["play", file]).stdout);
+    assert!(
+        said.lines().last().is_some_and(|answer| answer.starts_with("Yes: ") || answer.starts_with("No: ")),
+        "{said}"
+    );
+    assert!(said.contains("samples at 1 MS/s") && said.contains("  bursts    "), "{said}");
+}

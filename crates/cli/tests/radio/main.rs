@@ -1,0 +1,7 @@
+//! Radios as a person uses them: find, probe, rate, record and play, each against `takt emulate n200`.
+
+mod bad_input;
+mod commands;
+mod faults;
+mod garbage;
+mod software;
