@@ -6,6 +6,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use takt_base::Complex32;
 use takt_dsp::crc::Crc;
 use takt_dsp::{lte, umts};
 
@@ -66,7 +67,7 @@ fn rate_matching(c: &mut Criterion) {
         c.bench_function(&format!("umts match {name}"), |b| b.iter(|| matching.apply(black_box(&block), &mut matched)));
         let (matched, mut block) = (vec![5i8; to], vec![0; from]);
         c.bench_function(&format!("umts dematch {name}"), |b| {
-            b.iter(|| matching.invert(black_box(&matched), &mut block))
+            b.iter(|| matching.invert(black_box(&matched), &mut block));
         });
     }
 }
@@ -82,5 +83,47 @@ fn signalling(c: &mut Criterion) {
     c.bench_function("umts Viterbi 112", |b| b.iter(|| decoder.decode(black_box(&llrs), &mut decided)));
 }
 
-criterion_group!(benches, floor, checks, encoders, interleavers, rate_matching, signalling);
+fn lte_rate_matching(c: &mut Criterion) {
+    let mut matching = lte::RateMatching::new(6144, 0, None).unwrap();
+    let (coded, mut matched) = (some_bits(matching.coded_len()), vec![0; 9216]);
+    c.bench_function("lte match 6144 to 9216", |b| b.iter(|| matching.apply(black_box(&coded), 0, &mut matched)));
+    let llrs = vec![9; 9216];
+    let (mut buffer, mut soft) = (vec![0; matching.buffer_len()], vec![0; matching.coded_len()]);
+    c.bench_function("lte dematch 9216 to 6144", |b| {
+        b.iter(|| {
+            buffer.fill(0);
+            matching.combine(black_box(&llrs), 0, &mut buffer);
+            matching.read(&buffer, &mut soft);
+        });
+    });
+}
+
+fn modulation(c: &mut Criterion) {
+    let mut bits = some_bits(14_400);
+    c.bench_function("lte scramble 14400", |b| b.iter(|| lte::scramble(0x1234, black_box(&mut bits))));
+    let mut llrs = vec![7; 14_400];
+    c.bench_function("lte descramble 14400", |b| b.iter(|| lte::descramble(0x1234, black_box(&mut llrs))));
+    for modulation in lte::Modulation::ALL {
+        let mut symbols = vec![Complex32::default(); 14_400 / modulation.bits()];
+        c.bench_function(&format!("lte modulate 14400 {modulation:?}"), |b| {
+            b.iter(|| lte::modulate(modulation, black_box(&bits), &mut symbols));
+        });
+        let weights = vec![1.0; symbols.len()];
+        c.bench_function(&format!("lte demodulate 14400 {modulation:?}"), |b| {
+            b.iter(|| lte::demodulate(modulation, 30.0, black_box(&symbols), Some(&weights), &mut llrs));
+        });
+    }
+}
+
+criterion_group!(
+    benches,
+    floor,
+    checks,
+    encoders,
+    interleavers,
+    rate_matching,
+    signalling,
+    lte_rate_matching,
+    modulation
+);
 criterion_main!(benches);

@@ -19,6 +19,7 @@ pub mod crc;
 mod dot;
 mod estimate;
 pub mod file;
+mod interlace;
 mod kernel;
 pub mod lte;
 mod noise;

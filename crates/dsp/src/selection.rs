@@ -20,6 +20,11 @@ impl Selection {
         Selection { words: words.into(), items: chosen.len(), chosen: count }
     }
 
+    /// How many items there are.
+    pub(crate) fn items(&self) -> usize {
+        self.items
+    }
+
     /// How many items are chosen.
     pub(crate) fn chosen(&self) -> usize {
         self.chosen

@@ -12,4 +12,30 @@ pub enum Error {
         /// What was asked for.
         bits: usize,
     },
+    /// A block of fillers only has nothing to say.
+    #[error("{fillers} filler bits in a block of {bits}")]
+    Fillers {
+        /// What was asked for.
+        fillers: usize,
+        /// The block's length.
+        bits: usize,
+    },
+    /// N_cb below what a systematic stream takes, or above the whole circular buffer.
+    #[error("a soft buffer of {bits} bits: it is {least} to {most} for this block length")]
+    SoftBuffer {
+        /// What was asked for.
+        bits: usize,
+        /// The least, K_pi.
+        least: usize,
+        /// The most, K_w = 3 K_pi.
+        most: usize,
+    },
+    /// Beyond what any carrier's transport block is.
+    #[error("{bits} bits in a transport block: {most} at most")]
+    TooLong {
+        /// What was asked for.
+        bits: usize,
+        /// The limit.
+        most: usize,
+    },
 }

@@ -2,6 +2,7 @@
 
 use super::Tti;
 use crate::Binary;
+use crate::interlace;
 use crate::simd::vectorised;
 
 /// Interleaves the blocks of a TTI over its F radio frames: written row by row into F columns, which are permuted and read one
@@ -67,25 +68,18 @@ const fn place<const F: usize>(column: usize) -> usize {
 #[inline(always)]
 fn split<const F: usize>(input: &[u8], mut out: &mut [u8]) {
     let count = input.len() / F;
-    let frames: [&mut [u8]; F] = std::array::from_fn(|_| out.split_off_mut(..count).expect("F frames"));
-    let rows = &input.as_chunks::<F>().0[..count];
-    for (r, row) in rows.iter().enumerate() {
-        for f in 0..F {
-            frames[f][r] = row[place::<F>(f)];
-        }
+    let mut frames: [&mut [u8]; F] = std::array::from_fn(|_| out.split_off_mut(..count).expect("F frames"));
+    // A pair of columns changes places at most, and the permutation is its own inverse.
+    for c in (0..F).filter(|&c| place::<F>(c) > c) {
+        frames.swap(c, place::<F>(c));
     }
+    interlace::split(input, frames);
 }
 
 #[inline(always)]
 fn join<const F: usize>(input: &[u8], out: &mut [u8]) {
     let count = out.len() / F;
-    let columns: [&[u8]; F] = std::array::from_fn(|c| &input[place::<F>(c) * count..][..count]);
-    let rows = &mut out.as_chunks_mut::<F>().0[..count];
-    for (r, row) in rows.iter_mut().enumerate() {
-        for c in 0..F {
-            row[c] = columns[c][r];
-        }
-    }
+    interlace::join::<F>(&std::array::from_fn(|c| &input[place::<F>(c) * count..][..count]), out);
 }
 
 #[cfg(test)]

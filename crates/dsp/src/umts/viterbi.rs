@@ -24,8 +24,8 @@ use crate::simd::vectorised;
 #[derive(Clone, Debug)]
 pub struct Viterbi {
     rate: ConvolutionalRate,
-    /// Which outputs of the upper branch into states 0 .. 127 are ones, G0 lowest.
-    branches: Box<[u8; BUTTERFLIES]>,
+    /// The signs of G0, G1, G2 on the upper branch into states 0 .. 127: 1 for an output of 0, -1 for 1, 0 for none.
+    branches: Box<Branches>,
     /// For each step and state, whether the better path came from the odd predecessor.
     decisions: Box<[[u8; STATES]]>,
 }
@@ -34,16 +34,18 @@ const STATES: usize = 256;
 const BUTTERFLIES: usize = STATES / 2;
 
 type Metrics = [i16; STATES];
+type Branches = [[i16; BUTTERFLIES]; 3];
 
 impl Viterbi {
     /// For blocks of up to `longest` bits.
     pub fn new(rate: ConvolutionalRate, longest: usize) -> Viterbi {
-        let outputs = |state: usize| {
-            let ones = |(i, generator): (usize, &u32)| (((state as u32 & generator).count_ones() & 1) as u8) << i;
-            generators(rate).iter().enumerate().map(ones).sum()
-        };
-        // Input 0 from state 2 s: the registers are 2 s, its newest bit being that of the input.
-        let branches = Box::new(std::array::from_fn(|s| outputs(2 * s)));
+        let mut branches = Box::new([[0; BUTTERFLIES]; 3]);
+        for (signs, generator) in branches.iter_mut().zip(generators(rate)) {
+            for (s, sign) in signs.iter_mut().enumerate() {
+                // Input 0 from state 2 s: that is what the registers hold, the newest bit being the input's.
+                *sign = 1 - 2 * (((2 * s as u32) & generator).count_ones() & 1) as i16;
+            }
+        }
         Viterbi { rate, branches, decisions: vec![[0; STATES]; longest + 8].into() }
     }
 
@@ -66,7 +68,8 @@ impl Viterbi {
         metrics[0][0] = 0;
         for (n, (llrs, decisions)) in llrs.chunks_exact(outputs).zip(&mut self.decisions).enumerate() {
             let [before, after] = &mut metrics;
-            step(&self.branches, &branch_metrics(llrs), before, after, decisions);
+            let llrs = std::array::from_fn(|i| llrs.get(i).map_or(0, |&llr| llr.into()));
+            step(&self.branches, &llrs, before, after, decisions);
             if n % RENORMALISE == RENORMALISE - 1 {
                 let level = after[0];
                 after.iter_mut().for_each(|metric| *metric -= level);
@@ -78,7 +81,7 @@ impl Viterbi {
             if let Some(bit) = block.get_mut(n) {
                 *bit = (state >> 7) as u8;
             }
-            state = (2 * state & (STATES - 1)) | usize::from(self.decisions[n][state]);
+            state = ((2 * state) & (STATES - 1)) | usize::from(self.decisions[n][state]);
         }
     }
 }
@@ -89,21 +92,14 @@ const UNREACHED: i16 = -8 * 2 * 3 * 128 - 1;
 /// Steps between renormalisations: 32 of them move a metric by 12,288 at most, on top of a spread of 6,145.
 const RENORMALISE: usize = 32;
 
-/// What each pattern of outputs gains: minus what is received where the output is 1, plus where it is 0.
-fn branch_metrics(llrs: &[i8]) -> [i16; 8] {
-    std::array::from_fn(|ones| {
-        llrs.iter().enumerate().map(|(i, &llr)| if ones >> i & 1 == 1 { -i16::from(llr) } else { i16::from(llr) }).sum()
-    })
-}
-
 vectorised!(fn step(
-    branches: &[u8; BUTTERFLIES], gains: &[i16; 8], before: &Metrics, after: &mut Metrics, decisions: &mut [u8; STATES],
+    branches: &Branches, llrs: &[i16; 3], before: &Metrics, after: &mut Metrics, decisions: &mut [u8; STATES],
 ) = step_scalar);
 
 #[inline(always)]
 fn step_scalar(
-    branches: &[u8; BUTTERFLIES],
-    gains: &[i16; 8],
+    branches: &Branches,
+    llrs: &[i16; 3],
     before: &Metrics,
     after: &mut Metrics,
     decisions: &mut [u8; STATES],
@@ -111,7 +107,7 @@ fn step_scalar(
     let (zeros, ones) = after.split_at_mut(BUTTERFLIES);
     let (from_zeros, from_ones) = decisions.split_at_mut(BUTTERFLIES);
     for s in 0..BUTTERFLIES {
-        let gain = gains[usize::from(branches[s] & 7)];
+        let gain = branches[0][s] * llrs[0] + branches[1][s] * llrs[1] + branches[2][s] * llrs[2];
         let (even, odd) = (before[2 * s], before[2 * s + 1]);
         let (a, b) = (even + gain, odd - gain);
         zeros[s] = a.max(b);
@@ -203,14 +199,14 @@ mod tests {
 
         #[test]
         fn the_wide_step_gives_the_bits_of_the_narrow_one(
-            gains in prop::array::uniform8(-384i16..=384), seed in any::<u32>(),
+            llrs in prop::array::uniform3(-128i16..=127), seed in any::<u32>(),
         ) {
             let before: Metrics = std::array::from_fn(|s| ((s as u32).wrapping_mul(seed) >> 20) as i16);
             let viterbi = Viterbi::new(ConvolutionalRate::Third, 0);
             let (mut wide, mut narrow) = ([[0; STATES]; 2], [[7; STATES]; 2]);
             let (mut wide_from, mut narrow_from) = ([0; STATES], [7; STATES]);
-            step(&viterbi.branches, &gains, &before, &mut wide[0], &mut wide_from);
-            step_scalar(&viterbi.branches, &gains, &before, &mut narrow[0], &mut narrow_from);
+            step(&viterbi.branches, &llrs, &before, &mut wide[0], &mut wide_from);
+            step_scalar(&viterbi.branches, &llrs, &before, &mut narrow[0], &mut narrow_from);
             prop_assert_eq!((wide[0], wide_from), (narrow[0], narrow_from));
         }
     }

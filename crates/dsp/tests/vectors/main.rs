@@ -1,7 +1,11 @@
 //! Every vector of the files beside this one, bit for bit. README.md says where they come from.
 mod file;
 mod lte_crc;
+mod lte_gold_scrambling;
+mod lte_modulation;
 mod lte_qpp_table;
+mod lte_rate_match_turbo;
+mod lte_segmentation;
 mod lte_turbo_encoder;
 mod umts_chain_384k;
 mod umts_crc;
