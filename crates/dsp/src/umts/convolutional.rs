@@ -13,7 +13,7 @@ use super::viterbi::generators;
 /// use takt_dsp::umts::{ConvolutionalRate, convolutional_encode};
 /// let mut coded = [0; 27];
 /// convolutional_encode(ConvolutionalRate::Third, &[1], &mut coded); // the impulse shows 557, 663 and 711 (octal)
-/// assert_eq!(coded[..9], [1, 1, 1, 0, 1, 1, 1, 0, 0]);
+/// assert_eq!(coded[..9], [1, 1, 1, 0, 1, 1, 1, 0, 1]);
 /// ```
 pub fn convolutional_encode(rate: ConvolutionalRate, block: &[u8], coded: &mut [u8]) {
     let outputs = generators(rate);

@@ -166,6 +166,79 @@ mod tests {
         }
     }
 
+    /// The clause once more, with matrices in full, pads and all, and with primes and their least primitive roots found instead
+    /// of listed.
+    fn by_the_clause(bits: usize) -> Vec<u16> {
+        let is_prime = |n: usize| n > 1 && (2..n).all(|d| !n.is_multiple_of(d));
+        let gcd = |mut a: usize, mut b: usize| {
+            while b != 0 {
+                (a, b) = (b, a % b);
+            }
+            a
+        };
+        // 1. Rows.
+        let pattern: Vec<usize> = match bits {
+            40..=159 => vec![4, 3, 2, 1, 0],
+            160..=200 | 481..=530 => (0..10).rev().collect(),
+            2281..=2480 | 3161..=3210 => vec![19, 9, 14, 4, 0, 2, 5, 7, 12, 18, 16, 13, 17, 15, 3, 1, 6, 11, 8, 10],
+            _ => vec![19, 9, 14, 4, 0, 2, 5, 7, 12, 18, 10, 8, 13, 17, 3, 1, 16, 6, 15, 11],
+        };
+        let rows = pattern.len();
+        // 2. Prime and columns.
+        let special = (481..=530).contains(&bits);
+        let p = if special { 53 } else { (7..).find(|&p| is_prime(p) && bits <= rows * (p + 1)).unwrap() };
+        let columns = match bits {
+            _ if special => p,
+            _ if bits <= rows * (p - 1) => p - 1,
+            _ if bits <= rows * p => p,
+            _ => p + 1,
+        };
+        // 4. Powers of the least primitive root.
+        let powers_of =
+            |v: usize| (0..p - 1).scan(1, |s, _| Some(std::mem::replace(s, *s * v % p))).collect::<Vec<_>>();
+        let is_root = |v: &usize| powers_of(*v).iter().collect::<std::collections::HashSet<_>>().len() == p - 1;
+        let s = powers_of((2..).find(is_root).unwrap());
+        // 5. and 6. The least primes above 6 that are coprime to p - 1.
+        let mut q = vec![1];
+        while q.len() < rows {
+            let last = (*q.last().unwrap()).max(6);
+            q.push((last + 1..).find(|&n| is_prime(n) && gcd(n, p - 1) == 1).unwrap());
+        }
+        let mut r = vec![0; rows];
+        (0..rows).for_each(|i| r[pattern[i]] = q[i]);
+        // 3. and 7. The bits' numbers row by row, each row permuted.
+        let matrix: Vec<Vec<usize>> = (0..rows)
+            .map(|i| {
+                let mut u: Vec<usize> = (0..p - 1).map(|j| s[j * r[i] % (p - 1)]).collect();
+                if columns == p - 1 {
+                    u.iter_mut().for_each(|u| *u -= 1);
+                }
+                if columns >= p {
+                    u.push(0);
+                }
+                if columns == p + 1 {
+                    u.push(p);
+                    if bits == rows * columns && i == rows - 1 {
+                        u.swap(p, 0);
+                    }
+                }
+                u.iter().map(|column| i * columns + column).collect()
+            })
+            .collect();
+        // 8. Rows change places, columns are read, pads are left out.
+        let places = (0..columns).flat_map(|j| pattern.iter().map(move |&i| (i, j)));
+        places.map(|(i, j)| matrix[i][j]).filter(|&bit| bit < bits).map(|bit| bit as u16).collect()
+    }
+
+    #[test]
+    fn every_length_is_permuted_as_the_clause_says() {
+        let mut pi = [0; 5114];
+        for bits in TURBO_LENGTHS {
+            turbo_interleaver(&mut pi[..bits]).unwrap();
+            assert!(pi[..bits] == by_the_clause(bits), "K = {bits}");
+        }
+    }
+
     #[test]
     fn other_lengths_are_refused() {
         for bits in [0, 39, 5115, 70_000] {

@@ -1,0 +1,68 @@
+//! Once built, no kernel of the coding allocates. Counted by the global allocator of this binary, which therefore holds this
+//! one test.
+
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
+
+use takt_base::Complex32;
+use takt_dsp::crc::Crc;
+use takt_dsp::{lte, umts};
+
+#[test]
+fn a_kernel_that_is_built_allocates_nothing() {
+    // UMTS: the 384 kb/s channel forth and back, punctured and repeated, and its signalling.
+    let tti = umts::Tti::Ms40;
+    let mut turbo = umts::TurboEncoder::new(3856).unwrap();
+    let matchings =
+        [9120, 11_616].map(|n| umts::RateMatching::downlink(umts::Coding::Turbo, 11_580, 11_580, n).unwrap());
+    let segmentation = umts::Segmentation::new(umts::Coding::Turbo, 3856).unwrap();
+    let mut viterbi = umts::Viterbi::new(umts::ConvolutionalRate::Third, 504);
+    let demands = [umts::Demand { attribute: 256, bits: 11_580, tti }; 2];
+    let mut permutation = vec![0; 3856];
+    let (data, mut block, mut code_block) = (vec![1; 3840], vec![0; 3856], vec![0; 3856]);
+    let (mut coded, mut matched, mut frame) = (vec![0; 11_580], vec![0; 11_616], vec![0; 11_616]);
+    let (mut llrs, mut soft) = (vec![5i8; 11_616], vec![0i8; 11_616]);
+    let (mut signalling, mut decided) = (vec![0; 360], vec![0; 112]);
+
+    // LTE: blocks of 6144 bits.
+    let cut = lte::Segmentation::new(12_000).unwrap();
+    let mut lte_turbo = lte::TurboEncoder::new(6144).unwrap();
+    let mut lte_matching = lte::RateMatching::new(6144, 0, None).unwrap();
+    let (mut lte_blocks, mut lte_bits) = (vec![0; cut.blocks_len()], vec![0; 12_000]);
+    let (lte_data, mut lte_coded, mut lte_sent) = (vec![1; 6144], vec![0; 18_444], vec![0; 12_000]);
+    let (mut buffer, mut lte_soft) = (vec![0; lte_matching.buffer_len()], vec![0; 18_444]);
+    let (mut symbols, mut lte_llrs) = (vec![Complex32::default(); 2000], vec![0; 12_000]);
+
+    let before = allocations::count();
+    umts::turbo_interleaver(&mut permutation).unwrap();
+    umts::shares(&demands, 9600, &mut [0; 2]).unwrap();
+    umts::crc_attach(Crc::Crc16, &data, &mut block);
+    segmentation.segment(&block, &mut code_block);
+    turbo.encode(&code_block, &mut coded);
+    for matching in &matchings {
+        let length = matching.matched_len();
+        matching.apply(&coded, &mut matched[..length]);
+        umts::interleave_1(tti, &matched[..length], &mut frame[..length]);
+        umts::multiplex([&frame[..length]], &mut matched);
+        umts::interleave_2(&matched, &mut frame);
+        umts::deinterleave_2(&llrs, &mut soft);
+        umts::demultiplex(&soft, [&mut llrs[..length]]);
+        umts::deinterleave_1(tti, &llrs[..length], &mut soft[..length]);
+        matching.invert(&soft[..length], &mut llrs[..11_580]);
+    }
+    umts::convolutional_encode(umts::ConvolutionalRate::Third, &data[..112], &mut signalling);
+    viterbi.decode(&llrs[..360], &mut decided);
+    umts::crc_check(Crc::Crc12, &decided);
+
+    cut.segment(&lte_sent, &mut lte_blocks);
+    cut.join(&lte_blocks, &mut lte_bits);
+    lte_turbo.encode(&lte_data, &mut lte_coded);
+    lte_matching.apply(&lte_coded, 2, &mut lte_sent);
+    lte::scramble(1234, &mut lte_sent);
+    lte::modulate(lte::Modulation::Qam64, &lte_sent, &mut symbols);
+    lte::demodulate(lte::Modulation::Qam64, 30.0, &symbols, None, &mut lte_llrs);
+    lte::descramble(1234, &mut lte_llrs);
+    lte_matching.combine(&lte_llrs, 2, &mut buffer);
+    lte_matching.read(&buffer, &mut lte_soft);
+    assert_eq!(allocations::count(), before);
+}
