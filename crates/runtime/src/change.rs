@@ -1,0 +1,221 @@
+//! A change of plan at a slot edge: no logical slot is lost or doubled, no packet is lost, nothing is allocated.
+//!
+//! At the edge of physical slot K every worker gives its table away. The first worker, when it has them all, moves each
+//! component with its statistics and each packet still in flight into the new tables, which were built beforehand; then
+//! it executes what the new plan would have executed before K and the old one had not (components whose depth shrinks),
+//! and gives the new tables out. A component whose depth grows is ahead, and idles as many slots.
+//!
+//! Tables travel by ownership through queues of one place: who holds a table is alone with it.
+
+use rtrb::{Consumer, Producer, RingBuffer};
+use takt_base::Stop;
+use takt_graph::PortId;
+
+use crate::clock::Patience;
+use crate::entry::{Due, Entry};
+use crate::packet::Cell;
+use crate::port::{OutPort, Source};
+use crate::ring::Writer;
+use crate::table::Table;
+use crate::timer::Timer;
+
+/// One worker's part.
+pub(crate) struct Change {
+    at: u64,
+    give: Option<Producer<Box<Table>>>,
+    take: Option<Consumer<Box<Table>>>,
+    mover: Option<Mover>,
+    stop: Stop,
+    /// Where old tables go to be dropped, outside real time.
+    spent: Producer<Box<Table>>,
+}
+
+/// What the first worker has besides.
+struct Mover {
+    from: Vec<Consumer<Box<Table>>>,
+    to: Vec<Producer<Box<Table>>>,
+    new: Vec<Option<Box<Table>>>,
+    old: Vec<Box<Table>>,
+    timer: Timer,
+}
+
+/// The parts of all workers, for a change at the edge of slot `at` into the tables `new`; and where the old ones come out.
+pub(crate) fn prepare(
+    at: u64,
+    new: Vec<Box<Table>>,
+    timer: &Timer,
+    stop: &Stop,
+) -> (Vec<Change>, Vec<Consumer<Box<Table>>>) {
+    let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
+    let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
+    let count = new.len();
+    let old = Vec::with_capacity(count);
+    let mut mover = Some(Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone() });
+    let (mut gives, mut takes) = (gives.into_iter(), takes.into_iter());
+    let mut trash = Vec::new();
+    let part = |worker: usize| {
+        let (spent, out) = RingBuffer::new(count);
+        trash.push(out);
+        let (give, take) = if worker == 0 { (None, None) } else { (gives.next(), takes.next()) };
+        Change { at, give, take, mover: mover.take(), stop: stop.clone(), spent }
+    };
+    let parts = (0..count).map(part).collect();
+    (parts, trash)
+}
+
+impl Change {
+    pub(crate) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// Exchanges this worker's table. `false`: asked to stop while waiting for the others.
+    pub(crate) fn perform(mut self: Box<Self>, table: &mut Box<Table>) -> bool {
+        let mine = std::mem::replace(table, Box::new(Table { entries: Vec::new() }));
+        let new = match self.mover.take() {
+            Some(mover) => mover.run(self.at, mine, &self.stop, &mut self.spent),
+            None => {
+                if let Some(give) = &mut self.give {
+                    // A queue of one place for one table: there is room.
+                    let _ = give.push(mine);
+                }
+                self.take.as_mut().and_then(|take| wait_for(take, &self.stop))
+            }
+        };
+        match new {
+            Some(new) => {
+                *table = new;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+fn wait_for(queue: &mut Consumer<Box<Table>>, stop: &Stop) -> Option<Box<Table>> {
+    let mut patience = Patience::new(10_000);
+    loop {
+        match queue.pop() {
+            Ok(table) => return Some(table),
+            Err(_) if stop.requested() => return None,
+            Err(_) => patience.pause(),
+        }
+    }
+}
+
+impl Mover {
+    fn run(mut self, at: u64, mine: Box<Table>, stop: &Stop, spent: &mut Producer<Box<Table>>) -> Option<Box<Table>> {
+        self.old.push(mine);
+        for queue in &mut self.from {
+            self.old.push(wait_for(queue, stop)?);
+        }
+        self.move_components();
+        self.move_packets();
+        self.catch_up(at);
+        for (queue, table) in self.to.iter_mut().zip(self.new.iter_mut().skip(1)) {
+            if let Some(table) = table.take() {
+                let _ = queue.push(table);
+            }
+        }
+        for table in self.old {
+            let _ = spent.push(table);
+        }
+        self.new.first_mut().and_then(Option::take)
+    }
+
+    fn move_components(&mut self) {
+        for new in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
+            let mut all = self.old.iter_mut().flat_map(|table| table.entries.iter_mut());
+            if let Some(old) = all.find(|old| old.id == new.id) {
+                std::mem::swap(&mut new.component, &mut old.component);
+                std::mem::swap(&mut new.stats, &mut old.stats);
+                new.next = old.next;
+                new.inputs.iter_mut().zip(&mut old.inputs).for_each(|(new, old)| new.succeed(old));
+                new.outputs.iter_mut().zip(&mut old.outputs).for_each(|(new, old)| new.succeed(old));
+            }
+        }
+    }
+
+    /// Copies each packet that a component has yet to read from the ring it would have read it from.
+    fn move_packets(&mut self) {
+        for entry in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
+            let next = entry.next;
+            for input in &mut entry.inputs {
+                let read = next.saturating_sub(input.delay());
+                input.reader().release(read);
+            }
+            if next >= entry.until {
+                entry.release_all();
+            }
+        }
+        for table in 0..self.new.len() {
+            let entries = self.new[table].as_ref().map_or(0, |table| table.entries.len());
+            for entry in 0..entries {
+                self.fill_rings_of(table, entry);
+            }
+        }
+    }
+
+    fn fill_rings_of(&mut self, table: usize, entry: usize) {
+        let Some(producer) = self.new[table].as_mut().and_then(|table| table.entries.get_mut(entry)) else { return };
+        let (id, made) = (producer.id, producer.next);
+        for port in 0..producer.outputs.len() {
+            // Taken out, so that the other entries can be looked at; an empty slice needs no memory.
+            let Some(mut rings) = self.output(table, entry, port).map(OutPort::take_rings) else { continue };
+            for (index, ring) in rings.iter_mut().enumerate() {
+                let source = Source { output: PortId { component: id, port }, ring: index };
+                fill(ring, source, made, &self.new, &self.old);
+            }
+            if let Some(output) = self.output(table, entry, port) {
+                output.give_rings(rings);
+            }
+        }
+    }
+
+    fn output(&mut self, table: usize, entry: usize, port: usize) -> Option<&mut OutPort> {
+        self.new[table].as_mut()?.entries.get_mut(entry)?.outputs.get_mut(port)
+    }
+
+    /// Executes what the new plan would have executed before slot `at`.
+    fn catch_up(&mut self, at: u64) {
+        let entries = || self.new.iter().flatten().flat_map(|table| &table.entries);
+        let first = entries().map(|entry| entry.next + entry.depth).min().unwrap_or(at);
+        for physical in first.min(at)..at {
+            for entry in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
+                if let Due::Slot { slot, missed: 0 } = entry.due(physical) {
+                    let executed = entry.execute(slot, &mut self.timer);
+                    let ns = self.timer.ns(executed.start, executed.end);
+                    entry.publish(slot, executed, ns);
+                }
+            }
+        }
+    }
+}
+
+/// Fills a new ring with the packets below `made` that its readers have yet to read.
+fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Box<Table>>], old: &[Box<Table>]) {
+    let entries = || new.iter().flatten().flat_map(|table| &table.entries);
+    let reads = |entry: &Entry| {
+        let ports = entry.inputs.iter().filter(|input| input.source() == source);
+        ports.map(|input| entry.next.saturating_sub(input.delay())).min()
+    };
+    let first = entries().filter_map(reads).min().unwrap_or(made);
+    for slot in first.min(made)..made {
+        let holders = old.iter().flat_map(|table| &table.entries).flat_map(|entry| entry.inputs.iter());
+        let packets = holders.filter(|input| input.source().output == source.output);
+        let packet = packets.filter_map(|input| input.peek(slot)).next();
+        if let (Some(packet), Some(cell)) = (packet, ring.cell(slot)) {
+            cell.copy_from(packet);
+            ring.publish(slot);
+        }
+    }
+    if let Some(last) = made.checked_sub(1) {
+        ring.publish(last);
+    }
+}
+
+/// Stands in a new table until the component itself arrives.
+pub(crate) struct Vacant;
+
+impl crate::component::Component for Vacant {
+    fn tick(&mut self, _: &mut crate::component::Io<'_>) {}
+}

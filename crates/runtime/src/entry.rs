@@ -1,0 +1,147 @@
+//! [`Entry`]: a component in a worker's table, with its ports and what is known of its executions.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use takt_graph::MissPolicy;
+
+use crate::component::{Component, Io};
+use crate::port::{InPort, OutPort};
+use crate::stats::EntryStats;
+use crate::timer::Timer;
+
+pub(crate) struct Entry {
+    /// Index of the graph's component.
+    pub(crate) id: usize,
+    /// Physical slot of its logical slot 0.
+    pub(crate) depth: u64,
+    /// Next logical slot.
+    pub(crate) next: u64,
+    /// Logical slots end here.
+    pub(crate) until: u64,
+    pub(crate) policy: MissPolicy,
+    pub(crate) component: Box<dyn Component>,
+    pub(crate) inputs: Box<[InPort]>,
+    pub(crate) outputs: Box<[OutPort]>,
+    /// Pairs of input and output.
+    pub(crate) in_place: Box<[(usize, usize)]>,
+    pub(crate) stats: EntryStats,
+}
+
+/// What an entry has to do in a physical slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// Nothing: the pipeline fills or drains, or it is ahead after a change.
+    Nothing,
+    /// Its logical slot; so many before it were missed.
+    Slot { slot: u64, missed: u64 },
+}
+
+/// One execution, in units of the timer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Executed {
+    pub(crate) start: u64,
+    pub(crate) end: u64,
+    pub(crate) fault: bool,
+}
+
+impl Entry {
+    #[inline]
+    pub(crate) fn due(&self, physical: u64) -> Due {
+        match physical.checked_sub(self.depth) {
+            Some(slot) if slot >= self.next && slot < self.until => Due::Slot { slot, missed: slot - self.next },
+            // The last slots were missed: only they are left to count.
+            Some(slot) if slot >= self.until && self.next < self.until => {
+                Due::Slot { slot: self.until, missed: self.until - self.next }
+            }
+            _ => Due::Nothing,
+        }
+    }
+
+    /// Whether all packets for logical slot `slot` are there, and room for what it makes.
+    #[inline]
+    pub(crate) fn ready(&self, slot: u64) -> bool {
+        self.inputs.iter().all(|input| input.ready(slot)) && self.outputs.iter().all(|output| output.ready(slot))
+    }
+
+    /// Executes logical slot `slot`; [`Entry::publish`] hands over what it made.
+    #[inline]
+    pub(crate) fn execute(&mut self, slot: u64, timer: &mut Timer) -> Executed {
+        let mut empty = false;
+        for input in &mut self.inputs {
+            input.begin(slot);
+            empty |= input.items() == 0;
+        }
+        for output in &mut self.outputs {
+            output.begin(slot, &self.inputs);
+        }
+        if empty {
+            self.outputs.iter_mut().for_each(OutPort::blank);
+        }
+        for &(input, output) in &self.in_place {
+            self.outputs[output].take(&mut self.inputs[input]);
+        }
+        let start = timer.read();
+        let component = &mut self.component;
+        let mut io = Io { inputs: &mut self.inputs, outputs: &mut self.outputs, slot, timer };
+        let result = catch_unwind(AssertUnwindSafe(|| component.tick(&mut io)));
+        Executed { start, end: timer.read(), fault: result.is_err() }
+    }
+
+    /// Hands over what logical slot `slot` made, and lets go of what it read.
+    #[inline]
+    pub(crate) fn publish(&mut self, slot: u64, executed: Executed, ns: u64) {
+        for output in &mut self.outputs {
+            output.finish(executed.fault);
+        }
+        for input in &mut self.inputs {
+            input.finish(slot);
+        }
+        self.advance(slot + 1);
+        self.stats.execution.record_saturating(ns);
+        if executed.fault {
+            self.fault();
+        }
+    }
+
+    /// Passes by all logical slots below `slot`.
+    #[cold]
+    pub(crate) fn pass_by(&mut self, slot: u64) {
+        self.stats.missed += slot.saturating_sub(self.next);
+        if let Some(last) = slot.checked_sub(1) {
+            self.inputs.iter_mut().for_each(|input| input.finish(last));
+        }
+        self.advance(self.next.max(slot));
+        self.degrade();
+    }
+
+    /// Behind its last slot it lets go of its inputs for good: over a delayed link producers have slots left to make that
+    /// nobody reads.
+    #[inline]
+    fn advance(&mut self, next: u64) {
+        self.next = next;
+        if next >= self.until {
+            self.release_all();
+        }
+    }
+
+    #[cold]
+    pub(crate) fn release_all(&mut self) {
+        self.inputs.iter_mut().for_each(|input| input.reader().release(u64::MAX));
+    }
+
+    #[cold]
+    fn fault(&mut self) {
+        self.stats.faults += 1;
+        self.degrade();
+    }
+
+    #[cold]
+    pub(crate) fn degrade(&mut self) {
+        if self.policy == MissPolicy::Degrade && !self.stats.degraded {
+            self.stats.degraded = true;
+            let component = &mut self.component;
+            // A component that panics here as well stays as it is.
+            self.stats.faults += u64::from(catch_unwind(AssertUnwindSafe(|| component.degrade())).is_err());
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Who made a slot late: told apart from those who only suffered from it.
+
+use serde::Serialize;
+use takt_graph::Graph;
+
+use crate::report::ComponentReport;
+use crate::stats::{Event, MissKind, RawMiss};
+use crate::worker::Worker;
+
+/// A missed slot, and why.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Miss {
+    /// The component that missed it.
+    pub component: String,
+    /// Its worker.
+    pub worker: usize,
+    /// How.
+    pub kind: MissKind,
+    /// First logical slot missed.
+    pub logical_slot: u64,
+    /// How many in a row.
+    pub count: u64,
+    /// Physical slot in which it was found.
+    pub slot: u64,
+    /// How late the worker began this slot.
+    pub release_ns: u64,
+    /// How long the component took, where it was executed.
+    pub execution_ns: u64,
+    /// Who made it so.
+    pub culprit: Culprit,
+    /// What the worker executed before, oldest first: component, physical slot, start from its edge, execution time.
+    pub before: Vec<Before>,
+}
+
+/// What made a slot late.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "who", rename_all = "snake_case")]
+pub enum Culprit {
+    /// A component that took longer than its budget, or than it usually does.
+    Component {
+        /// Its name.
+        component: String,
+        /// The worker it ran on.
+        worker: usize,
+        /// The physical slot in which it did.
+        slot: u64,
+        /// How long it took.
+        execution_ns: u64,
+        /// What it is allowed, or usually takes.
+        usual_ns: u64,
+    },
+    /// The host let the worker begin late, or took the processor away from it.
+    Release {
+        /// The worker.
+        worker: usize,
+        /// The physical slot.
+        slot: u64,
+        /// How late.
+        late_ns: u64,
+    },
+}
+
+/// One execution before a miss.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Before {
+    /// The component.
+    pub component: String,
+    /// Physical slot.
+    pub slot: u64,
+    /// From the edge of the slot.
+    pub start_ns: u64,
+    /// How long.
+    pub execution_ns: u64,
+}
+
+/// Explains all misses of all workers.
+pub(crate) fn explain(graph: &Graph, components: &[ComponentReport], workers: &[Worker]) -> Vec<Miss> {
+    let usual: Vec<u64> = components.iter().enumerate().map(|(id, report)| usual_ns(graph, id, report)).collect();
+    let name = |id: usize| graph.components()[id].name.clone();
+    let mut all = Vec::new();
+    for (worker, misses) in workers.iter().enumerate().map(|(index, worker)| (index, worker.stats.misses())) {
+        let mut last: Option<Culprit> = None;
+        for raw in misses {
+            let culprit = blame(raw, worker, &usual, &name, last.as_ref());
+            last = Some(culprit.clone());
+            let before = raw.window.iter().take(raw.window_len).map(|event| Before {
+                component: name(event.component),
+                slot: event.slot,
+                start_ns: event.start_ns,
+                execution_ns: event.execution_ns,
+            });
+            all.push(Miss {
+                component: name(raw.component),
+                worker,
+                kind: raw.kind,
+                logical_slot: raw.logical,
+                count: raw.count,
+                slot: raw.slot,
+                release_ns: raw.release_ns,
+                execution_ns: raw.execution_ns,
+                culprit,
+                before: before.collect(),
+            });
+        }
+    }
+    all
+}
+
+/// What a component is allowed a slot: its budget, or what it takes in 99 of 100 slots. With fewer than 200 executions one
+/// outlier would be its own measure: then the median is.
+fn usual_ns(graph: &Graph, id: usize, report: &ComponentReport) -> u64 {
+    let share = if report.executions >= 200 { 0.99 } else { 0.5 };
+    let measured = || report.histogram.quantile(share).unwrap_or(0);
+    graph.components()[id].budget_ns.unwrap_or_else(measured)
+}
+
+/// The largest excess: of the release over the edge, or of an execution over what is usual, among those that led to the
+/// miss. A slot that began late because an earlier one overran has the culprit of that.
+fn blame(
+    raw: &RawMiss,
+    worker: usize,
+    usual: &[u64],
+    name: &dyn Fn(usize) -> String,
+    last: Option<&Culprit>,
+) -> Culprit {
+    if raw.kind == MissKind::Fault {
+        let usual_ns = usual.get(raw.component).copied().unwrap_or(0);
+        let (component, execution_ns) = (name(raw.component), raw.execution_ns);
+        return Culprit::Component { component, worker, slot: raw.slot, execution_ns, usual_ns };
+    }
+    let excess = |event: &Event| event.execution_ns.saturating_sub(usual.get(event.component).copied().unwrap_or(0));
+    // A skipped slot is the work of an earlier one: of all that is remembered since.
+    let since = if raw.carried || raw.kind == MissKind::Skipped { 0 } else { raw.slot };
+    let events = raw.window.iter().take(raw.window_len);
+    let worst = events.filter(|event| event.slot >= since && event.slot <= raw.slot).max_by_key(|event| excess(event));
+    match worst {
+        Some(event) if excess(event) > 0 && (raw.carried || excess(event) >= raw.release_ns) => Culprit::Component {
+            component: name(event.component),
+            worker,
+            slot: event.slot,
+            execution_ns: event.execution_ns,
+            usual_ns: usual.get(event.component).copied().unwrap_or(0),
+        },
+        _ => match last {
+            Some(culprit) if raw.carried => culprit.clone(),
+            _ => Culprit::Release { worker, slot: raw.slot, late_ns: raw.release_ns },
+        },
+    }
+}

@@ -1,0 +1,98 @@
+//! Component types by name: those linked into this program, and those added while it runs.
+
+use std::collections::BTreeMap;
+
+use takt_graph::{Catalogue, Kind, ParamError, Params, Shape};
+
+use crate::component::{Component, Make, MakeError};
+
+/// A component type as `#[component]` or `inventory::submit!` registers it.
+#[derive(Clone, Copy)]
+pub struct Registration {
+    /// What it is called and can be set to.
+    pub kind: fn() -> Kind,
+    /// Its ports, by its parameters.
+    pub shape: fn(&Params) -> Result<Shape, ParamError>,
+    /// Makes one.
+    pub make: Make,
+}
+
+inventory::collect!(Registration);
+
+/// All component types there are. One is a [`Catalogue`] for the checks of `takt-graph`.
+pub struct Registry {
+    by_name: BTreeMap<String, (Kind, Registration)>,
+}
+
+/// Two component types have one name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("two component types are called `{name}`")]
+pub struct NameTaken {
+    /// The name.
+    pub name: String,
+}
+
+impl Registry {
+    /// All types that are linked into this program.
+    ///
+    /// # Errors
+    /// Two of them have one name.
+    pub fn of_program() -> Result<Registry, NameTaken> {
+        let mut registry = Registry::empty();
+        for registration in inventory::iter::<Registration> {
+            registry.add(*registration)?;
+        }
+        Ok(registry)
+    }
+
+    /// None.
+    #[must_use]
+    pub fn empty() -> Registry {
+        Registry { by_name: BTreeMap::new() }
+    }
+
+    /// Adds a type.
+    ///
+    /// # Errors
+    /// There is one of this name.
+    pub fn add(&mut self, registration: Registration) -> Result<(), NameTaken> {
+        let kind = (registration.kind)();
+        match self.by_name.entry(kind.name.clone()) {
+            std::collections::btree_map::Entry::Vacant(place) => {
+                place.insert((kind, registration));
+                Ok(())
+            }
+            std::collections::btree_map::Entry::Occupied(_) => Err(NameTaken { name: kind.name }),
+        }
+    }
+
+    /// Makes a component of a type with complete, checked parameters.
+    ///
+    /// # Errors
+    /// The type is not there, or refuses them.
+    pub fn make(&self, kind: &str, params: &Params) -> Result<Box<dyn Component>, MakeError> {
+        let (_, registration) = self.by_name.get(kind).ok_or_else(|| MakeError {
+            what: format!("no component type `{kind}`"),
+            fix: "check the waveform against the registry it is made from".to_owned(),
+        })?;
+        (registration.make)(params)
+    }
+}
+
+impl Catalogue for Registry {
+    fn kinds(&self) -> Vec<&Kind> {
+        self.by_name.values().map(|(kind, _)| kind).collect()
+    }
+
+    fn kind(&self, name: &str) -> Option<&Kind> {
+        self.by_name.get(name).map(|(kind, _)| kind)
+    }
+
+    fn shape(&self, kind: &Kind, params: &Params) -> Result<Shape, ParamError> {
+        let Some((_, registration)) = self.by_name.get(&kind.name) else {
+            let what = format!("no component type `{}`", kind.name);
+            return Err(ParamError::Together { what, fix: "`takt component list` lists all".to_owned() });
+        };
+        (registration.shape)(params)
+    }
+}

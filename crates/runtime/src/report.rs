@@ -1,0 +1,214 @@
+//! What a run says about itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use takt_graph::{Graph, Plan, Value};
+use takt_stats::{Histogram, Ns};
+
+use crate::entry::Entry;
+use crate::miss::{Miss, explain};
+use crate::port::{InPort, OutPort};
+use crate::worker::Worker;
+
+/// What a run did, how long it took, and what went wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The waveform.
+    pub waveform: String,
+    /// Logical slots that every component went through, executed or missed.
+    pub slots: u64,
+    /// Length of a slot, nanoseconds.
+    pub slot_ns: u64,
+    /// Slots between what a source makes and the last component that hears of it.
+    pub latency_slots: u32,
+    /// Logical slots of components that were missed, faults and late ends included.
+    pub misses: u64,
+    /// Components, in the order of the waveform.
+    pub components: Vec<ComponentReport>,
+    /// Workers.
+    pub workers: Vec<WorkerReport>,
+    /// From the edge of a slot to its release, all workers; `None` under a free clock.
+    pub lateness: Option<Quantiles>,
+    /// What the sinks received, folded; where asked for. 16 hexadecimal digits.
+    pub output_hash: Option<String>,
+    /// Misses with who is to blame; the first 256 of each worker.
+    pub miss_list: Vec<Miss>,
+    /// Misses beyond those in the list.
+    pub misses_beyond: u64,
+}
+
+/// What one component did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComponentReport {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// The worker that had it last.
+    pub worker: usize,
+    /// Physical slot of its logical slot 0.
+    pub depth: u32,
+    /// Executions.
+    pub executions: u64,
+    /// Execution times.
+    pub execution: Option<Quantiles>,
+    /// Logical slots not executed.
+    pub missed: u64,
+    /// Executions that ended behind their deadline.
+    pub late: u64,
+    /// Panics.
+    pub faults: u64,
+    /// Whether it was told to use its cheaper mode.
+    pub degraded: bool,
+    /// Packets that should have been there and were not, all inputs.
+    pub missing_packets: u64,
+    /// Packets a listener did not get because it was behind, all outputs.
+    pub dropped_packets: u64,
+    /// Packets refused because a fixed output gave another number of items.
+    pub broken_packets: u64,
+    /// What it found out.
+    pub results: BTreeMap<String, Value>,
+    /// All execution times, for who wants more than quantiles.
+    #[serde(skip)]
+    pub histogram: Histogram<Ns>,
+}
+
+/// What one worker did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkerReport {
+    /// Physical slots.
+    pub slots: u64,
+    /// From release to the end of the last entry.
+    pub busy: Option<Quantiles>,
+    /// From edge to release; `None` under a free clock.
+    pub lateness: Option<Quantiles>,
+    /// What it executed last, oldest first.
+    #[serde(skip)]
+    pub trace: Vec<TraceEvent>,
+}
+
+/// One execution.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TraceEvent {
+    /// Physical slot.
+    pub slot: u64,
+    /// Index of the component.
+    pub component: usize,
+    /// From the edge of the slot, or from its release under a free clock.
+    pub start_ns: u64,
+    /// How long.
+    pub execution_ns: u64,
+}
+
+/// Quantiles of a histogram, nanoseconds; `None` where they lie beyond its bound of a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Quantiles {
+    pub mean_ns: Option<f64>,
+    pub min_ns: u64,
+    pub p50_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    pub p999_ns: Option<u64>,
+    pub max_ns: u64,
+}
+
+impl Quantiles {
+    /// Of a histogram; `None` of an empty one.
+    #[must_use]
+    pub fn of(histogram: &Histogram<Ns>) -> Option<Quantiles> {
+        Some(Quantiles {
+            mean_ns: histogram.mean(),
+            min_ns: histogram.min()?,
+            p50_ns: histogram.quantile(0.5),
+            p99_ns: histogram.quantile(0.99),
+            p999_ns: histogram.quantile(0.999),
+            max_ns: histogram.max()?,
+        })
+    }
+}
+
+/// Makes the report of workers that have ended.
+pub(crate) fn report(graph: &Graph, plan: &Plan, workers: &[Worker]) -> Report {
+    let mut components: Vec<Option<ComponentReport>> = vec![None; graph.components().len()];
+    let mut slots = u64::MAX;
+    let mut hashes = BTreeMap::new();
+    for (index, worker) in workers.iter().enumerate() {
+        for entry in &worker.table.entries {
+            components[entry.id] = Some(component(graph, plan, index, entry));
+            slots = slots.min(entry.next);
+            for (port, hash) in entry.inputs.iter().enumerate().filter_map(|(port, input)| Some((port, input.hash()?)))
+            {
+                let node = &graph.components()[entry.id];
+                hashes.insert((node.name.clone(), port), hash);
+            }
+        }
+    }
+    let components: Vec<ComponentReport> = components.into_iter().flatten().collect();
+    let mut lateness = Histogram::with_bound(1_000_000_000);
+    for worker in workers {
+        // All of one bound.
+        let _ = lateness.merge(&worker.stats.lateness);
+    }
+    let misses = components.iter().map(|component| component.missed + component.late + component.faults).sum();
+    Report {
+        waveform: graph.name().to_owned(),
+        slots: if components.is_empty() { 0 } else { slots },
+        slot_ns: graph.slot_ns(),
+        latency_slots: plan.latency_slots(),
+        misses,
+        lateness: Quantiles::of(&lateness),
+        output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
+        miss_list: explain(graph, &components, workers),
+        misses_beyond: workers.iter().map(|worker| worker.stats.misses_beyond).sum(),
+        workers: workers.iter().map(worker_report).collect(),
+        components,
+    }
+}
+
+fn component(graph: &Graph, plan: &Plan, worker: usize, entry: &Entry) -> ComponentReport {
+    let node = &graph.components()[entry.id];
+    let results = entry.component.results().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    ComponentReport {
+        name: node.name.clone(),
+        kind: node.kind.clone(),
+        worker,
+        depth: plan.depth(entry.id),
+        executions: entry.stats.execution.len(),
+        execution: Quantiles::of(&entry.stats.execution),
+        missed: entry.stats.missed,
+        late: entry.stats.late,
+        faults: entry.stats.faults,
+        degraded: entry.stats.degraded,
+        missing_packets: entry.inputs.iter().map(InPort::missing).sum(),
+        dropped_packets: entry.outputs.iter().map(OutPort::dropped).sum(),
+        broken_packets: entry.outputs.iter().map(OutPort::broken).sum(),
+        results,
+        histogram: entry.stats.execution.clone(),
+    }
+}
+
+fn worker_report(worker: &Worker) -> WorkerReport {
+    let event = |event: crate::stats::Event| TraceEvent {
+        slot: event.slot,
+        component: event.component,
+        start_ns: event.start_ns,
+        execution_ns: event.execution_ns,
+    };
+    WorkerReport {
+        slots: worker.stats.slots,
+        busy: Quantiles::of(&worker.stats.busy),
+        lateness: Quantiles::of(&worker.stats.lateness),
+        trace: worker.stats.events().map(event).collect(),
+    }
+}
+
+/// One hash of all sinks' inputs, by name: independent of where and in which order they ran.
+fn fold(hashes: &BTreeMap<(String, usize), u64>) -> String {
+    let mut all = 0;
+    for ((name, port), hash) in hashes {
+        let line = format!("{name}.{port}={hash:016x}");
+        all = xxhash_rust::xxh3::xxh3_64_with_seed(line.as_bytes(), all);
+    }
+    format!("{all:016x}")
+}

@@ -1,0 +1,468 @@
+//! Opening a waveform and running it on threads.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rtrb::Consumer;
+use takt_base::{Clock, Stop, WallClock};
+use takt_graph::{Graph, Plan};
+use takt_host::affinity::{self, AffinityError};
+use takt_host::policy::{self, Policy, PolicyError};
+
+use crate::change;
+use crate::clock::{Edges, SlotClock, WallEdges};
+use crate::component::{Message, Scalar};
+use crate::control::{Command, Inbox, Outbox, mailbox};
+use crate::registry::Registry;
+use crate::report::{Report, report};
+use crate::stats::WorkerStats;
+use crate::table::{Making, OpenError, Table, make, make_components};
+use crate::timer::Timer;
+use crate::worker::Worker;
+
+/// How a waveform is run.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Logical slots each component executes; `None`: until stopped.
+    pub slots: Option<u64>,
+    /// What sets the beat.
+    pub clock: SlotClock,
+    /// A processor for each worker; empty: wherever the kernel likes.
+    pub cores: Vec<usize>,
+    /// Real-time priority (`SCHED_FIFO`), 1 to 99; `None`: as the process has it.
+    pub fifo_priority: Option<u8>,
+    /// How long before an edge a worker stops sleeping and watches the clock.
+    pub spin: Duration,
+    /// Whether what the sinks receive is folded into `output_hash`.
+    pub hash: bool,
+    /// Memory of all links at most.
+    pub memory_max_bytes: u64,
+}
+
+impl Default for Options {
+    /// Free, unpinned, until stopped, with hash, 4 GiB.
+    fn default() -> Options {
+        Options {
+            slots: None,
+            clock: SlotClock::Free,
+            cores: Vec::new(),
+            fifo_priority: None,
+            spin: Duration::from_micros(100),
+            hash: true,
+            memory_max_bytes: 4 << 30,
+        }
+    }
+}
+
+/// A waveform ready to run: components made, memory taken.
+pub struct Session {
+    graph: Graph,
+    plan: Plan,
+    options: Options,
+    tables: Vec<Box<Table>>,
+}
+
+/// Why workers did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StartError {
+    /// More workers would watch the clock than there are cores.
+    #[error("{workers} workers on {cores} cores: each watches the clock or a link, and needs a core of its own")]
+    Cores {
+        /// Workers of the plan.
+        workers: usize,
+        /// Cores this process may use, or was told to.
+        cores: usize,
+    },
+    /// A worker was not bound to its core; the cause says why.
+    #[error("worker {worker} on core {core}")]
+    Pin {
+        /// The worker.
+        worker: usize,
+        /// The core.
+        core: usize,
+        /// Why.
+        #[source]
+        source: AffinityError,
+    },
+    /// A worker did not get its priority; the cause says why.
+    #[error("priority of worker {worker}")]
+    Priority {
+        /// The worker.
+        worker: usize,
+        /// Why.
+        #[source]
+        source: PolicyError,
+    },
+    /// A thread was not made.
+    #[error("thread of worker {worker}")]
+    Thread {
+        /// The worker.
+        worker: usize,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+}
+
+impl Session {
+    /// Makes all components and all memory they need.
+    ///
+    /// # Errors
+    /// A component refuses its parameters or what leads to it; the links take too much memory.
+    pub fn open(graph: &Graph, plan: &Plan, registry: &Registry, options: Options) -> Result<Session, OpenError> {
+        let making = making(&options);
+        let components = make_components(graph, registry)?;
+        let tables = make(graph, plan, components, &making, &|_| 0)?;
+        Ok(Session { graph: graph.clone(), plan: plan.clone(), options, tables })
+    }
+
+    /// Runs to the end, or until asked to stop.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub fn run(self, stop: &Stop) -> Result<Report, StartError> {
+        Ok(self.start(stop)?.join())
+    }
+
+    /// Starts the workers.
+    ///
+    /// # Errors
+    /// There are fewer cores than workers that watch a clock; a worker is not let on its core, or not given its priority.
+    /// Nothing runs then.
+    pub fn start(self, stop: &Stop) -> Result<Running, StartError> {
+        let mut running = self.start_paused(stop)?;
+        running.go();
+        Ok(running)
+    }
+
+    /// Starts the workers, which wait for [`Running::go`]: what is told them before is there at their first edge.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub fn start_paused(self, stop: &Stop) -> Result<Running, StartError> {
+        self.enough_cores()?;
+        let timer = Timer::Counter(quanta::Clock::new());
+        let slots = self.options.slots.unwrap_or(u64::MAX);
+        let end = slots.saturating_add(self.plan.latency_slots().into());
+        let (ready, readiness) = channel();
+        let mut running = Running {
+            threads: Vec::new(),
+            outboxes: Vec::new(),
+            graph: self.graph,
+            plan: self.plan,
+            options: self.options,
+            timer: timer.clone(),
+            stop: stop.clone(),
+            spent: Vec::new(),
+            gates: Vec::new(),
+        };
+        for (index, table) in self.tables.into_iter().enumerate() {
+            let (outbox, inbox) = mailbox();
+            let (gate, opened) = channel();
+            let spins = running.spins();
+            let worker = prepared(table, timer.clone(), inbox, stop.clone(), end, spins);
+            let start = Start { index, options: running.options.clone(), ready: ready.clone(), opened };
+            let named = std::thread::Builder::new().name(format!("takt-worker-{index}"));
+            let thread = named.spawn(move || start.run(worker));
+            running.threads.push(thread.map_err(|source| StartError::Thread { worker: index, source })?);
+            running.outboxes.push(outbox);
+            running.gates.push(gate);
+        }
+        // A worker whose gate is dropped unopened ends at once.
+        for _ in &running.gates {
+            if let Ok(Err(refused)) = readiness.recv() {
+                return Err(refused);
+            }
+        }
+        Ok(running)
+    }
+
+    fn enough_cores(&self) -> Result<(), StartError> {
+        let cores = if self.options.cores.is_empty() { affinity::own_cpus().len() } else { self.options.cores.len() };
+        let workers = self.tables.len();
+        // Free workers let others run; those on a clock may not.
+        let watching = !matches!(self.options.clock, SlotClock::Free) || !self.options.cores.is_empty();
+        if watching && workers > cores { Err(StartError::Cores { workers, cores }) } else { Ok(()) }
+    }
+
+    pub(crate) fn into_parts(self) -> (Graph, Plan, Options, Vec<Box<Table>>) {
+        (self.graph, self.plan, self.options, self.tables)
+    }
+}
+
+fn making(options: &Options) -> Making {
+    Making {
+        hash_sinks: options.hash,
+        memory_max_bytes: options.memory_max_bytes,
+        slots: options.slots.unwrap_or(u64::MAX),
+    }
+}
+
+pub(crate) fn prepared(table: Box<Table>, timer: Timer, inbox: Inbox, stop: Stop, end: u64, spins: u32) -> Worker {
+    Worker { table, stats: WorkerStats::new(), timer, inbox, stop, end, spins }
+}
+
+/// What a worker's thread does before its first slot.
+struct Start {
+    index: usize,
+    options: Options,
+    ready: Sender<Result<(), StartError>>,
+    opened: Receiver<Option<Arc<dyn Edges>>>,
+}
+
+impl Start {
+    fn run(self, mut worker: Worker) -> Worker {
+        let prepared = self.pin().and_then(|()| self.raise());
+        let good = prepared.is_ok();
+        let _ = self.ready.send(prepared);
+        // Whoever ends early, by a panic of ours, must not leave the others waiting.
+        let guard = StopOnPanic(worker.stop.clone());
+        if let (true, Ok(edges)) = (good, self.opened.recv()) {
+            match edges {
+                Some(edges) => worker.run_timed(0, &edges, self.options.spin),
+                None => worker.run_free(0),
+            };
+        }
+        drop(guard);
+        worker
+    }
+
+    fn pin(&self) -> Result<(), StartError> {
+        let Some(&core) = self.options.cores.get(self.index) else { return Ok(()) };
+        affinity::pin_self(&[core]).map_err(|source| StartError::Pin { worker: self.index, core, source })
+    }
+
+    fn raise(&self) -> Result<(), StartError> {
+        let Some(priority) = self.options.fifo_priority else { return Ok(()) };
+        let refused = |source| StartError::Priority { worker: self.index, source };
+        policy::set_policy(0, Policy::Fifo { priority }).map_err(refused)
+    }
+}
+
+struct StopOnPanic(Stop);
+
+impl Drop for StopOnPanic {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.request();
+        }
+    }
+}
+
+/// A running waveform.
+pub struct Running {
+    threads: Vec<JoinHandle<Worker>>,
+    outboxes: Vec<Outbox>,
+    graph: Graph,
+    plan: Plan,
+    options: Options,
+    timer: Timer,
+    stop: Stop,
+    /// Where old tables come out after a change.
+    spent: Vec<Consumer<Box<Table>>>,
+    gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
+}
+
+/// Why a running waveform can't be told something.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// There is no such component.
+    #[error("no component is called `{component}`")]
+    Component {
+        /// The name.
+        component: String,
+    },
+    /// It has no such variable.
+    #[error("`{component}` has no variable `{variable}`")]
+    Variable {
+        /// The component.
+        component: String,
+        /// The name.
+        variable: String,
+    },
+    /// The value does not suit.
+    #[error("variable of `{component}`")]
+    Value {
+        /// The component.
+        component: String,
+        /// Why.
+        #[source]
+        source: takt_graph::ParamError,
+    },
+    /// The worker has a thousand commands waiting.
+    #[error("worker {worker} has no room for another command")]
+    Full {
+        /// The worker.
+        worker: usize,
+    },
+    /// The new plan has more workers than were started.
+    #[error("the plan has {workers} workers, and {started} were started")]
+    Workers {
+        /// Of the plan.
+        workers: usize,
+        /// Threads there are.
+        started: usize,
+    },
+    /// The new plan was not opened.
+    #[error("the new plan")]
+    Open {
+        /// Why.
+        #[source]
+        source: OpenError,
+    },
+}
+
+impl Running {
+    /// Lets paused workers begin. Does nothing for running ones.
+    pub fn go(&mut self) {
+        let edges = self.edges();
+        for gate in self.gates.drain(..) {
+            // A worker that is gone has ended by a stop.
+            let _ = gate.send(edges.clone());
+        }
+    }
+
+    fn spins(&self) -> u32 {
+        if self.plan.workers().len() <= affinity::own_cpus().len() { 10_000 } else { 0 }
+    }
+
+    fn edges(&self) -> Option<Arc<dyn Edges>> {
+        match &self.options.clock {
+            SlotClock::Free => None,
+            SlotClock::Edges(edges) => Some(Arc::clone(edges)),
+            SlotClock::Wall => {
+                // A little ahead: all workers are at their first wait by then.
+                let start = WallClock.now() + Duration::from_millis(2);
+                Some(Arc::new(WallEdges { start, slot_ns: self.graph.slot_ns() }))
+            }
+        }
+    }
+
+    /// Sets a variable, checked against the component type's declaration, before logical slot `before` of the component
+    /// is executed; as soon as can be, if that has passed.
+    ///
+    /// # Errors
+    /// There is no such variable, the value is out of range, or the worker is told too much at once.
+    pub fn set(
+        &mut self,
+        registry: &Registry,
+        component: &str,
+        variable: &str,
+        value: &takt_graph::Value,
+        before: u64,
+    ) -> Result<(), ControlError> {
+        let (component_index, param) = self.variable(registry, component, variable)?;
+        let refused = |source| ControlError::Value { component: component.to_owned(), source };
+        let kind = takt_graph::Catalogue::kind(registry, &self.graph.components()[component_index].kind);
+        let admitted = kind.and_then(|kind| kind.params.get(param)).map(|param| param.admit(value));
+        let admitted = admitted.transpose().map_err(refused)?;
+        let scalar = admitted.as_ref().and_then(Scalar::of).ok_or_else(|| no_variable(component, variable))?;
+        self.command(component_index, Command::Set { component: component_index, param, value: scalar, before })
+    }
+
+    /// Asks for a variable; the answer comes from [`Running::readings`].
+    ///
+    /// # Errors
+    /// There is no such variable, or the worker is told too much at once.
+    pub fn ask(&mut self, registry: &Registry, component: &str, variable: &str) -> Result<(), ControlError> {
+        let (component, param) = self.variable(registry, component, variable)?;
+        self.command(component, Command::Get { component, param })
+    }
+
+    /// Answers that have come: component, index of the parameter, value.
+    pub fn readings(&mut self) -> Vec<(String, usize, Option<Scalar>)> {
+        let mut all = Vec::new();
+        for outbox in &mut self.outboxes {
+            while let Ok(reading) = outbox.readings.pop() {
+                let name = self.graph.components()[reading.component].name.clone();
+                all.push((name, reading.param, reading.value));
+            }
+        }
+        all
+    }
+
+    /// Sends a message to a component, to arrive before its logical slot `before`.
+    ///
+    /// # Errors
+    /// There is no such component, or its worker is told too much at once.
+    pub fn tell(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
+        let component = self.component(component)?;
+        self.command(component, Command::Tell { component, message, before })
+    }
+
+    /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be. No slot is
+    /// lost; components whose depth shrinks catch up in that slot.
+    ///
+    /// # Errors
+    /// The plan has more workers than were started, its links take too much memory, or a worker is told too much at once.
+    pub fn change_plan(&mut self, plan: &Plan, at: u64) -> Result<(), ControlError> {
+        let started = self.threads.len();
+        if plan.workers().len() > started {
+            return Err(ControlError::Workers { workers: plan.workers().len(), started });
+        }
+        let mut parts = self.new_tables(plan)?.into_iter();
+        let mut tables: Vec<Box<Table>> = parts.by_ref().collect();
+        tables.resize_with(started, || Box::new(Table { entries: Vec::new() }));
+        let (changes, spent) = change::prepare(at, tables, &self.timer, &self.stop);
+        self.spent.extend(spent);
+        for (worker, change) in changes.into_iter().enumerate() {
+            let full = |_| ControlError::Full { worker };
+            self.outboxes[worker].commands.push(Command::Change(Box::new(change))).map_err(full)?;
+        }
+        self.plan = plan.clone();
+        Ok(())
+    }
+
+    fn new_tables(&self, plan: &Plan) -> Result<Vec<Box<Table>>, ControlError> {
+        // The packets in flight must fit: those of the old plan before components catch up, and those of components that
+        // are ahead afterwards.
+        let least = |link: usize| {
+            let from = self.graph.links()[link].from.component;
+            let ahead = plan.depth(from).saturating_sub(self.plan.depth(from));
+            u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 2
+        };
+        let vacant: Vec<Box<dyn crate::component::Component>> =
+            self.graph.components().iter().map(|_| Box::new(change::Vacant) as _).collect();
+        make(&self.graph, plan, vacant, &making(&self.options), &least).map_err(|source| ControlError::Open { source })
+    }
+
+    /// Waits for the end: all slots executed, or asked to stop.
+    ///
+    /// # Panics
+    /// If a worker did, outside a component: a mistake of ours.
+    #[must_use]
+    pub fn join(mut self) -> Report {
+        self.go();
+        let workers: Vec<Worker> = self
+            .threads
+            .into_iter()
+            .map(|thread| thread.join().expect("a worker panics only by our mistake"))
+            .collect();
+        report(&self.graph, &self.plan, &workers)
+    }
+
+    fn command(&mut self, component: usize, command: Command) -> Result<(), ControlError> {
+        let worker = self.plan.worker_of(component);
+        self.outboxes[worker].commands.push(command).map_err(|_| ControlError::Full { worker })
+    }
+
+    fn component(&self, name: &str) -> Result<usize, ControlError> {
+        self.graph.find(name).ok_or_else(|| ControlError::Component { component: name.to_owned() })
+    }
+
+    fn variable(&self, registry: &Registry, name: &str, variable: &str) -> Result<(usize, usize), ControlError> {
+        let component = self.component(name)?;
+        let kind = takt_graph::Catalogue::kind(registry, &self.graph.components()[component].kind);
+        let params = kind.map(|kind| kind.params.as_slice()).unwrap_or_default();
+        let param = params.iter().position(|param| param.name == variable && param.variable);
+        Ok((component, param.ok_or_else(|| no_variable(name, variable))?))
+    }
+}
+
+fn no_variable(component: &str, variable: &str) -> ControlError {
+    ControlError::Variable { component: component.to_owned(), variable: variable.to_owned() }
+}

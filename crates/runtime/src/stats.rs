@@ -1,0 +1,133 @@
+//! What is measured, always: in fixed memory, without locks, by the worker itself.
+
+use takt_stats::{Histogram, Ns};
+
+/// Executions beyond this are counted apart: a second.
+const BOUND_NS: u64 = 1_000_000_000;
+/// Executions a worker remembers.
+const TRACE: usize = 4096;
+/// Misses a worker remembers with all their circumstances; further ones are counted.
+const MISSES: usize = 256;
+/// Executions remembered around a miss.
+pub(crate) const WINDOW: usize = 32;
+
+/// Of one component.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryStats {
+    pub(crate) execution: Histogram<Ns>,
+    /// Logical slots not executed.
+    pub(crate) missed: u64,
+    /// Executions that ended behind the deadline.
+    pub(crate) late: u64,
+    /// Panics.
+    pub(crate) faults: u64,
+    pub(crate) degraded: bool,
+}
+
+impl EntryStats {
+    pub(crate) fn new() -> EntryStats {
+        let execution = Histogram::with_bound(BOUND_NS);
+        EntryStats { execution, missed: 0, late: 0, faults: 0, degraded: false }
+    }
+}
+
+/// One execution in a worker's memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Event {
+    /// Physical slot.
+    pub(crate) slot: u64,
+    /// The graph's component.
+    pub(crate) component: usize,
+    /// From the edge of the slot.
+    pub(crate) start_ns: u64,
+    pub(crate) execution_ns: u64,
+}
+
+/// How a slot was missed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MissKind {
+    /// It was executed and ended behind its deadline.
+    Late,
+    /// It was not executed: its deadline had passed before it could start.
+    Skipped,
+    /// The component panicked.
+    Fault,
+}
+
+/// A miss as the worker saw it; who is to blame is worked out afterwards.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawMiss {
+    pub(crate) kind: MissKind,
+    pub(crate) component: usize,
+    /// First logical slot missed, and how many in a row.
+    pub(crate) logical: u64,
+    pub(crate) count: u64,
+    /// Physical slot in which it was found.
+    pub(crate) slot: u64,
+    /// How late this slot began.
+    pub(crate) release_ns: u64,
+    /// Whether the worker was still busy with an earlier slot at the edge.
+    pub(crate) carried: bool,
+    pub(crate) execution_ns: u64,
+    /// What the worker executed last, oldest first.
+    pub(crate) window: [Event; WINDOW],
+    pub(crate) window_len: usize,
+}
+
+/// Of one worker.
+pub(crate) struct WorkerStats {
+    pub(crate) lateness: Histogram<Ns>,
+    /// From release to the end of the last entry.
+    pub(crate) busy: Histogram<Ns>,
+    pub(crate) slots: u64,
+    trace: Box<[Event]>,
+    traced: u64,
+    misses: Vec<RawMiss>,
+    pub(crate) misses_beyond: u64,
+}
+
+impl WorkerStats {
+    pub(crate) fn new() -> WorkerStats {
+        WorkerStats {
+            lateness: Histogram::with_bound(BOUND_NS),
+            busy: Histogram::with_bound(BOUND_NS),
+            slots: 0,
+            trace: vec![Event::default(); TRACE].into_boxed_slice(),
+            traced: 0,
+            misses: Vec::with_capacity(MISSES),
+            misses_beyond: 0,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn trace(&mut self, event: Event) {
+        // TRACE is a power of two: the remainder is a mask.
+        self.trace[self.traced as usize % TRACE] = event;
+        self.traced += 1;
+    }
+
+    #[cold]
+    pub(crate) fn miss(&mut self, mut miss: RawMiss) {
+        if self.misses.len() == self.misses.capacity() {
+            self.misses_beyond += 1;
+            return;
+        }
+        let len = self.traced.min(WINDOW as u64) as usize;
+        for (n, place) in miss.window.iter_mut().take(len).enumerate() {
+            *place = self.trace[(self.traced as usize - len + n) % TRACE];
+        }
+        miss.window_len = len;
+        self.misses.push(miss);
+    }
+
+    pub(crate) fn misses(&self) -> &[RawMiss] {
+        &self.misses
+    }
+
+    /// What is remembered, oldest first.
+    pub(crate) fn events(&self) -> impl Iterator<Item = Event> + '_ {
+        let len = self.traced.min(TRACE as u64);
+        (self.traced - len..self.traced).map(|n| self.trace[n as usize % TRACE])
+    }
+}

@@ -1,0 +1,266 @@
+//! A plan made executable: for each worker a table of entries, with the rings of all links between them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use takt_graph::{Graph, Length, MissPolicy, Plan, PortId};
+
+use crate::component::{Component, MakeError, Prepared};
+use crate::entry::Entry;
+use crate::packet::{Cell, Room};
+use crate::port::{Grant, InPort, OutPort, Source};
+use crate::registry::Registry;
+use crate::ring::{Reader, Writer, ring};
+use crate::stats::EntryStats;
+
+/// What a worker executes in each slot, in this order.
+pub(crate) struct Table {
+    pub(crate) entries: Vec<Entry>,
+}
+
+/// Why a waveform was not opened.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A component was not made; the cause says why.
+    #[error("component `{component}`")]
+    Component {
+        /// The component.
+        component: String,
+        /// Why.
+        #[source]
+        source: MakeError,
+    },
+    /// The links take too much memory.
+    #[error("the links take {needed_bytes} bytes, and {allowed_bytes} are allowed")]
+    Memory {
+        /// So many.
+        needed_bytes: u64,
+        /// At most.
+        allowed_bytes: u64,
+    },
+}
+
+/// One ring to be: an output, and the links that read it.
+struct RingSpec {
+    output: PortId,
+    links: Vec<usize>,
+    cells: u64,
+}
+
+/// How tables are made.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Making {
+    pub(crate) hash_sinks: bool,
+    pub(crate) memory_max_bytes: u64,
+    /// Logical slots each component executes.
+    pub(crate) slots: u64,
+}
+
+/// The components of a graph, ready for their first slot.
+pub(crate) fn make_components(graph: &Graph, registry: &Registry) -> Result<Vec<Box<dyn Component>>, OpenError> {
+    let make = |index: usize| {
+        let node = &graph.components()[index];
+        let refused = |source| OpenError::Component { component: node.name.clone(), source };
+        let mut component = registry.make(&node.kind, &node.params).map_err(refused)?;
+        prepare(graph, index, component.as_mut()).map_err(refused)?;
+        Ok(component)
+    };
+    (0..graph.components().len()).map(make).collect()
+}
+
+fn prepare(graph: &Graph, index: usize, component: &mut dyn Component) -> Result<(), MakeError> {
+    let node = &graph.components()[index];
+    let longest = |lengths: Option<u64>| lengths.and_then(|max| usize::try_from(max).ok()).unwrap_or(0);
+    let input = |port| graph.link_to(PortId { component: index, port }).map(|link| graph.links()[link].lengths.max);
+    let input_items: Vec<usize> = (0..node.shape.inputs.len()).map(|port| longest(input(port))).collect();
+    let output = |length: Length| match length {
+        Length::Fixed(items) | Length::UpTo(items) => Some(u64::from(items)),
+        Length::Ratio { num, den, of } => input(of).map(|max| max * u64::from(num) / u64::from(den)),
+    };
+    let output_items: Vec<usize> = node.shape.outputs.iter().map(|port| longest(output(port.length))).collect();
+    let ports = Prepared {
+        shape: &node.shape,
+        input_items: &input_items,
+        output_items: &output_items,
+        slot_ns: graph.slot_ns(),
+    };
+    let fix = "change its parameters or what leads to it".to_owned();
+    component.prepare(&ports).map_err(|what| MakeError { what, fix })
+}
+
+/// Rings by output, and the room of each output's cells.
+struct Layout {
+    rings: Vec<RingSpec>,
+    rooms: BTreeMap<PortId, Room>,
+    histories: BTreeMap<PortId, usize>,
+}
+
+/// `least`: cells that the ring of a link must have at least, for the packets that a change moves into it.
+fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64) -> Layout {
+    let mut histories: BTreeMap<PortId, usize> = BTreeMap::new();
+    let mut rooms: BTreeMap<PortId, Room> = BTreeMap::new();
+    let mut groups: BTreeMap<(PortId, usize, Option<usize>), Vec<usize>> = BTreeMap::new();
+    for (index, link) in graph.links().iter().enumerate() {
+        let history = graph.components()[link.to.component].shape.inputs[link.to.port].history as usize;
+        let longest = histories.entry(link.from).or_default();
+        *longest = (*longest).max(history);
+        let worker = plan.worker_of(link.to.component);
+        // Who changes packets in place needs a ring of its own.
+        let own = changes_in_place(graph, link.to).then_some(index);
+        groups.entry((link.from, worker, own)).or_default().push(index);
+    }
+    for (component, node) in graph.components().iter().enumerate() {
+        for (port, shape) in node.shape.outputs.iter().enumerate() {
+            let id = PortId { component, port };
+            let bytes = output_bytes(graph, id);
+            let margin_bytes = histories.get(&id).copied().unwrap_or(0) * shape.item.bytes();
+            rooms.insert(id, Room { bytes, margin_bytes });
+        }
+    }
+    same_room_in_place(graph, &mut rooms);
+    let rings = groups.into_iter().map(|((output, worker, _), links)| {
+        let crosses = plan.worker_of(output.component) != worker;
+        let delay = links.iter().map(|&link| u64::from(plan.delay(link))).max().unwrap_or(0);
+        let least = links.iter().map(|&link| least(link)).max().unwrap_or(0);
+        // One being written, `delay` in flight, and between workers one being read.
+        RingSpec { output, links, cells: least.max(delay + 1 + u64::from(crosses)) }
+    });
+    Layout { rings: rings.collect(), rooms, histories }
+}
+
+fn changes_in_place(graph: &Graph, input: PortId) -> bool {
+    graph.components()[input.component].shape.outputs.iter().any(|output| output.in_place == Some(input.port))
+}
+
+fn output_bytes(graph: &Graph, output: PortId) -> usize {
+    let shape = &graph.components()[output.component].shape;
+    let length = shape.outputs[output.port].length;
+    let items = match length {
+        Length::Fixed(items) | Length::UpTo(items) => u64::from(items),
+        Length::Ratio { num, den, of } => {
+            let link = graph.link_to(PortId { component: output.component, port: of });
+            link.map_or(0, |link| graph.links()[link].lengths.max * u64::from(num) / u64::from(den))
+        }
+    };
+    // At most 16 Mi items of 8 bytes.
+    usize::try_from(items).unwrap_or(0) * shape.outputs[output.port].item.bytes()
+}
+
+/// Buffers are swapped through in-place components, so all along such a path must have one size.
+fn same_room_in_place(graph: &Graph, rooms: &mut BTreeMap<PortId, Room>) {
+    let mut pairs = Vec::new();
+    for (component, node) in graph.components().iter().enumerate() {
+        for (port, shape) in node.shape.outputs.iter().enumerate() {
+            let link = shape.in_place.and_then(|of| graph.link_to(PortId { component, port: of }));
+            pairs.extend(link.map(|link| (graph.links()[link].from, PortId { component, port })));
+        }
+    }
+    loop {
+        let mut grown = false;
+        for (a, b) in &pairs {
+            let room = rooms[a].or(rooms[b]);
+            for end in [a, b] {
+                grown |= rooms.insert(*end, room) != Some(room);
+            }
+        }
+        if !grown {
+            return;
+        }
+    }
+}
+
+/// Tables of a plan. Components are taken from `components`, by index.
+pub(crate) fn make(
+    graph: &Graph,
+    plan: &Plan,
+    components: Vec<Box<dyn Component>>,
+    making: &Making,
+    least: &dyn Fn(usize) -> u64,
+) -> Result<Vec<Box<Table>>, OpenError> {
+    let layout = layout(graph, plan, least);
+    let bytes = |spec: &RingSpec| spec.cells.saturating_mul(layout.rooms[&spec.output].lines() as u64 * 128 + 192);
+    let needed_bytes = layout.rings.iter().map(bytes).fold(0, u64::saturating_add);
+    if needed_bytes > making.memory_max_bytes {
+        return Err(OpenError::Memory { needed_bytes, allowed_bytes: making.memory_max_bytes });
+    }
+    let mut writers: BTreeMap<PortId, Vec<Writer<Cell>>> = BTreeMap::new();
+    let mut readers: BTreeMap<usize, (Source, Reader<Cell>)> = BTreeMap::new();
+    for spec in &layout.rings {
+        let room = layout.rooms[&spec.output];
+        let (writer, ends) = ring((0..spec.cells).map(|_| Cell::new(room)), spec.links.len());
+        let rings = writers.entry(spec.output).or_default();
+        let source = Source { output: spec.output, ring: rings.len() };
+        rings.push(writer);
+        readers.extend(spec.links.iter().copied().zip(ends.into_iter().map(|end| (source, end))));
+    }
+    let sinks: BTreeSet<usize> = if making.hash_sinks { graph.sinks().collect() } else { BTreeSet::new() };
+    let mut components: Vec<Option<Box<dyn Component>>> = components.into_iter().map(Some).collect();
+    let mut table = |order: &Vec<usize>| {
+        let entries = order.iter().filter_map(|&id| {
+            let component = components.get_mut(id)?.take()?;
+            let inputs = inputs(graph, id, &mut readers, &layout, sinks.contains(&id));
+            let outputs = outputs(graph, id, &mut writers, &layout);
+            let shape = &graph.components()[id].shape;
+            let pairs = shape.outputs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
+            Some(Entry {
+                id,
+                depth: plan.depth(id).into(),
+                next: 0,
+                until: making.slots,
+                policy: graph.components()[id].on_miss,
+                component,
+                inputs,
+                outputs,
+                in_place: pairs.collect(),
+                stats: EntryStats::new(),
+            })
+        });
+        Box::new(Table { entries: entries.collect() })
+    };
+    Ok(plan.workers().iter().map(&mut table).collect())
+}
+
+fn inputs(
+    graph: &Graph,
+    id: usize,
+    readers: &mut BTreeMap<usize, (Source, Reader<Cell>)>,
+    layout: &Layout,
+    hash: bool,
+) -> Box<[InPort]> {
+    let shape = &graph.components()[id].shape;
+    let port = |(port, input): (usize, &takt_graph::InputShape)| {
+        let index = graph.link_to(PortId { component: id, port })?;
+        let link = &graph.links()[index];
+        let (source, reader) = readers.remove(&index)?;
+        let mut made = InPort::new(input.item, source, link.delay, input.history as usize, reader);
+        if graph.components()[link.from.component].on_miss == MissPolicy::Repeat {
+            made.keep_last(layout.rooms[&link.from]);
+        }
+        if hash {
+            made.hash_all();
+        }
+        Some(made)
+    };
+    shape.inputs.iter().enumerate().filter_map(port).collect()
+}
+
+fn outputs(
+    graph: &Graph,
+    id: usize,
+    writers: &mut BTreeMap<PortId, Vec<Writer<Cell>>>,
+    layout: &Layout,
+) -> Box<[OutPort]> {
+    let shape = &graph.components()[id].shape;
+    let port = |(port, output): (usize, &takt_graph::OutputShape)| {
+        let output_id = PortId { component: id, port };
+        let grant = match output.length {
+            Length::Fixed(items) => Grant::Fixed(items as usize),
+            Length::UpTo(items) => Grant::UpTo(items as usize),
+            Length::Ratio { num, den, of } => Grant::Ratio { num: num as usize, den: den as usize, of },
+        };
+        let history = layout.histories.get(&output_id).copied().unwrap_or(0);
+        let rings = writers.remove(&output_id).unwrap_or_default();
+        OutPort::new(output.item, grant, rings, layout.rooms[&output_id], history)
+    };
+    shape.outputs.iter().enumerate().map(port).collect()
+}

@@ -1,0 +1,107 @@
+//! Variables, messages and changes of plan reach a running waveform at slot edges, and lose nothing.
+
+mod common;
+
+use common::{Recipe, assign, check, cook, open, registry, run, spec, waveform};
+use proptest::prelude::*;
+use takt_base::Stop;
+use takt_graph::{Graph, Latency, Plan};
+use takt_runtime::{ControlError, Message, Scalar};
+
+fn chain() -> Graph {
+    check(&waveform().with(spec("a", "source")).with(spec("p", "add")).with(spec("z", "sink")).chain(["a", "p", "z"]))
+}
+
+/// The hash when the term becomes 9 before logical slot 500, on these workers.
+fn hash_with_a_setting(worker_of: [usize; 3], by_message: bool) -> Option<String> {
+    let graph = chain();
+    let session = open(&graph, &assign(&graph, &worker_of, Latency::Compact), 1000);
+    let mut running = session.start_paused(&Stop::new()).expect("starts");
+    if by_message {
+        running.tell("p", Message { tag: 1, words: [9; 7] }, 500).expect("room");
+    } else {
+        running.set(&registry(), "p", "term", &9.into(), 500).expect("room");
+    }
+    running.go();
+    running.join().output_hash
+}
+
+#[test]
+fn a_variable_holds_from_its_logical_slot_in_every_plan() {
+    let reference = hash_with_a_setting([0, 0, 0], false);
+    assert_ne!(reference, run(&chain(), &assign(&chain(), &[0, 0, 0], Latency::Compact), 1000).output_hash);
+    for worker_of in [[0, 1, 2], [1, 0, 1], [0, 0, 1]] {
+        assert_eq!(hash_with_a_setting(worker_of, false), reference);
+        assert_eq!(hash_with_a_setting(worker_of, true), reference, "a message does the same");
+    }
+}
+
+#[test]
+fn a_variable_is_read_at_an_edge() {
+    let graph = chain();
+    let options = takt_runtime::Options::default();
+    let plan = assign(&graph, &[0, 0, 0], Latency::Fixed);
+    let session = takt_runtime::Session::open(&graph, &plan, &registry(), options).expect("opens");
+    let stop = Stop::new();
+    let mut running = session.start(&stop).expect("starts");
+    running.ask(&registry(), "p", "term").expect("room");
+    let reading = loop {
+        if let Some(reading) = running.readings().pop() {
+            break reading;
+        }
+        std::thread::yield_now();
+    };
+    stop.request();
+    assert_eq!(reading, ("p".to_owned(), 0, Some(Scalar::Int(1))));
+    assert_eq!(running.join().misses, 0);
+}
+
+#[test]
+fn what_is_no_variable_is_refused() {
+    let graph = chain();
+    let session = open(&graph, &assign(&graph, &[0, 0, 0], Latency::Fixed), 10);
+    let mut running = session.start(&Stop::new()).expect("starts");
+    let mut set = |component, variable, value: i64| running.set(&registry(), component, variable, &value.into(), 0);
+    assert!(matches!(set("q", "term", 1), Err(ControlError::Component { .. })));
+    assert!(matches!(set("a", "seed", 1), Err(ControlError::Variable { .. })), "a parameter that is no variable");
+    assert!(matches!(set("p", "term", 256), Err(ControlError::Value { .. })));
+    assert_eq!(running.join().misses, 0);
+}
+
+fn recipes() -> impl Strategy<Value = Recipe> {
+    prop::collection::vec((any::<u8>(), prop::collection::vec((any::<usize>(), 0..3_u32), 1..4)), 1..8)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn changes_of_plan_lose_and_double_nothing(
+        recipe in recipes(),
+        plans in prop::collection::vec((prop::collection::vec(0..3_usize, 16), any::<bool>(), 0..12_u64), 1..4),
+    ) {
+        let slots = 40;
+        let graph = check(&cook(&recipe));
+        let reference = run(&graph, &Plan::single(&graph, Latency::Compact), slots);
+        let plan = |(worker_of, fixed): (&Vec<usize>, bool)| {
+            let latency = if fixed { Latency::Fixed } else { Latency::Compact };
+            let worker_of: Vec<usize> = (0..graph.components().len()).map(|c| worker_of[c % 16]).collect();
+            Plan::assign(&graph, &worker_of, latency).unwrap_or_else(|_| Plan::single(&graph, latency))
+        };
+        // Three threads, of which a plan may leave some without work.
+        let all: Vec<usize> = (0..graph.components().len()).map(|c| c % 3).collect();
+        let first = Plan::assign(&graph, &all, Latency::Fixed);
+        prop_assume!(first.is_ok());
+        let mut running = open(&graph, &first.expect("assumed"), slots).start_paused(&Stop::new()).expect("starts");
+        let mut at = 0;
+        for (worker_of, fixed, after) in &plans {
+            at += 1 + after;
+            running.change_plan(&plan((worker_of, *fixed)), at).expect("room");
+        }
+        running.go();
+        let report = running.join();
+        prop_assert_eq!((report.misses, report.slots), (0, slots));
+        prop_assert!(report.components.iter().all(|c| c.executions == slots), "{:#?}", report.components);
+        prop_assert_eq!(report.output_hash, reference.output_hash);
+    }
+}

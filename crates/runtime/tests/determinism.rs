@@ -1,0 +1,134 @@
+//! What a waveform computes depends on the waveform: not on workers, placement, order, latency mode or load.
+
+mod common;
+
+use common::{Recipe, assign, check, cook, open, run, spec, waveform};
+use proptest::prelude::*;
+use takt_graph::{Graph, Latency, Plan};
+
+fn recipes() -> impl Strategy<Value = Recipe> {
+    prop::collection::vec((any::<u8>(), prop::collection::vec((any::<usize>(), 0..3_u32), 1..4)), 1..9)
+}
+
+/// Any order on any workers that the graph's cycles allow; components of cycles that forbid it stay together.
+fn random_plan(graph: &Graph, workers: usize, seed: u64, latency: Latency) -> Plan {
+    let mut state = seed | 1;
+    let mut next = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize
+    };
+    let count = graph.components().len();
+    let mut components: Vec<usize> = (0..count).collect();
+    for n in (1..count).rev() {
+        components.swap(n, next() % (n + 1));
+    }
+    let mut order = vec![Vec::new(); workers];
+    for c in components {
+        order[next() % workers].push(c);
+    }
+    let worker_of: Vec<usize> = (0..count).map(|_| next() % workers).collect();
+    Plan::new(graph, order, latency)
+        .or_else(|_| Plan::assign(graph, &worker_of, latency))
+        .unwrap_or_else(|_| Plan::single(graph, latency))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(miri) { 2 } else { 96 }))]
+
+    #[test]
+    fn the_output_hash_is_one_value_for_all_plans(recipe in recipes(), seed in any::<u64>()) {
+        let slots = 23;
+        let graph = check(&cook(&recipe));
+        let reference = run(&graph, &Plan::single(&graph, Latency::Compact), slots);
+        prop_assert!(reference.output_hash.is_some());
+        for workers in 1..=4 {
+            for latency in [Latency::Fixed, Latency::Compact] {
+                let plan = random_plan(&graph, workers, seed ^ workers as u64, latency);
+                let report = run(&graph, &plan, slots);
+                prop_assert_eq!(&report.output_hash, &reference.output_hash, "{:?}", plan);
+                prop_assert_eq!((report.misses, report.slots), (0, slots));
+                prop_assert!(report.components.iter().all(|c| c.executions == slots && c.dropped_packets == 0));
+            }
+        }
+    }
+
+    #[test]
+    fn a_virtual_clock_computes_the_same(recipe in recipes(), seed in any::<u64>()) {
+        let graph = check(&cook(&recipe));
+        let reference = run(&graph, &Plan::single(&graph, Latency::Compact), 23);
+        let report = open(&graph, &random_plan(&graph, 3, seed, Latency::Compact), 23).simulate();
+        prop_assert_eq!(report.output_hash, reference.output_hash);
+        prop_assert_eq!(report.misses, 0);
+    }
+}
+
+#[test]
+fn other_data_have_another_hash() {
+    let of = |seed: i64, items: u32| {
+        let source = spec("a", "source").param("seed", seed).param("items", items);
+        let graph = check(&waveform().with(source).with(spec("z", "sink")).chain(["a", "z"]));
+        run(&graph, &Plan::single(&graph, Latency::Fixed), 10).output_hash
+    };
+    assert_eq!(of(1, 16), of(1, 16));
+    assert_ne!(of(1, 16), of(2, 16));
+    assert_ne!(of(1, 16), of(1, 17));
+}
+
+#[test]
+fn a_delayed_link_is_empty_first_in_every_plan() {
+    let made = waveform().with(spec("a", "source")).with(spec("z", "watch")).delayed("a", "z", 3);
+    let graph = check(&made);
+    for worker_of in [[0, 0], [0, 1]] {
+        let report = run(&graph, &assign(&graph, &worker_of, Latency::Compact), 10);
+        let results = &report.components[1].results;
+        assert_eq!((&results["packets"], &results["empty"], &results["missing"]), (&10.into(), &3.into(), &0.into()));
+    }
+}
+
+/// A consumer that is far ahead ends first; its producer still has slots to make.
+#[test]
+fn a_producer_ends_though_its_consumer_ended_long_before() {
+    let mut made = waveform().with(spec("c0", "source")).with(spec("z", "watch"));
+    for n in 1..6 {
+        made = made.with(spec(&format!("c{n}"), "add")).link(&format!("c{}", n - 1), &format!("c{n}"));
+    }
+    let graph = check(&made.delayed("c5", "z", 6));
+    let plan = assign(&graph, &[0, 1, 0, 1, 0, 1, 0], Latency::Fixed);
+    let (c5, z) = (graph.find("c5").expect("there"), graph.find("z").expect("there"));
+    assert_eq!((plan.depth(c5), plan.depth(z)), (5, 0), "the ring is much shorter than the delay");
+    assert!(run(&graph, &plan, 20).components.iter().all(|c| c.executions == 20));
+}
+
+#[test]
+fn a_packet_changed_in_place_is_left_alone_for_all_others() {
+    let sum = |with_add: bool| {
+        let mut made = waveform().with(spec("a", "source")).with(spec("z", "sink")).link("a", "z");
+        if with_add {
+            made = made.with(spec("p", "add")).with(spec("q", "watch")).chain(["a", "p", "q"]);
+        }
+        let graph = check(&made);
+        let report = run(&graph, &Plan::single(&graph, Latency::Compact), 50);
+        report.components[1].histogram.len()
+    };
+    assert_eq!(sum(true), sum(false));
+    let graph = check(
+        &waveform()
+            .with(spec("a", "source"))
+            .with(spec("p", "add"))
+            .with(spec("q", "add").param("term", 255))
+            .with(spec("y", "sink"))
+            .with(spec("z", "sink"))
+            .chain(["a", "p", "q", "y"])
+            .link("a", "z"),
+    );
+    let straight = check(
+        &waveform()
+            .with(spec("a", "source"))
+            .with(spec("y", "sink"))
+            .with(spec("z", "sink"))
+            .link("a", "y")
+            .link("a", "z"),
+    );
+    let hash = |graph: &Graph| run(graph, &Plan::single(graph, Latency::Compact), 50).output_hash;
+    assert_eq!(hash(&graph), hash(&straight), "plus 1 and plus 255 is nothing, and the other listener sees neither");
+}

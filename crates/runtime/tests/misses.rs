@@ -1,0 +1,119 @@
+//! A stall is reported as that component, worker and slot, with the policy's effect; nobody else is touched. All on the
+//! virtual clock: the same in every run.
+
+mod common;
+
+use common::{assign, check, open, run, spec, waveform};
+use takt_base::Stop;
+use takt_graph::{Graph, Latency, MissPolicy, Value};
+use takt_runtime::{Culprit, MissKind, Report};
+
+/// Two chains on two workers, and one link between them: a -> x (stalls in slot 5) -> y on worker 0 with `m` behind x on
+/// worker 1, and b -> c -> w on worker 1 alone.
+fn stalled(us: i64, policy: MissPolicy, panics: bool) -> (Graph, Report) {
+    let x = spec("x", "stall").param("slot", 5).param("us", us).param("panics", panics).on_miss(policy);
+    let made = waveform()
+        .with(spec("a", "source"))
+        .with(x)
+        .with(spec("y", "watch"))
+        .with(spec("b", "source"))
+        .with(spec("c", "add"))
+        .with(spec("w", "watch"))
+        .with(spec("m", "watch"))
+        .chain(["a", "x", "y"])
+        .chain(["b", "c", "w"])
+        .link("x", "m");
+    let graph = check(&made);
+    let plan = assign(&graph, &[0, 0, 0, 1, 1, 1, 1], Latency::Compact);
+    (graph.clone(), open(&graph, &plan, 20).simulate())
+}
+
+fn result<'a>(report: &'a Report, component: &str, name: &str) -> &'a Value {
+    &report.components.iter().find(|c| c.name == component).expect("there").results[name]
+}
+
+fn missed(report: &Report, component: &str) -> (u64, u64, u64, u64) {
+    let c = report.components.iter().find(|c| c.name == component).expect("there");
+    (c.executions, c.missed, c.late, c.faults)
+}
+
+#[test]
+fn a_stall_of_three_slots_is_one_late_end_two_slots_skipped_and_one_culprit() {
+    // In slot 5 x takes 2.5 ms: until 7.5 ms. Slot 6 is lost, slot 7 begins half a millisecond late and is done in time.
+    let (_, report) = stalled(2_500, MissPolicy::Skip, false);
+    assert_eq!(missed(&report, "a"), (19, 1, 0, 0));
+    assert_eq!(missed(&report, "x"), (19, 1, 1, 0));
+    assert_eq!(missed(&report, "y"), (18, 2, 0, 0), "its slot 5 had no time left");
+    for untouched in ["b", "c", "w", "m"] {
+        assert_eq!(missed(&report, untouched), (20, 0, 0, 0), "{untouched}");
+    }
+    assert_eq!(result(&report, "w", "missing"), &0.into());
+    assert_eq!(result(&report, "m", "missing"), &2.into(), "slots 5 (late) and 6 (skipped) of x");
+    let culprit =
+        Culprit::Component { component: "x".to_owned(), worker: 0, slot: 5, execution_ns: 2_500_000, usual_ns: 0 };
+    assert!(report.miss_list.iter().all(|miss| miss.culprit == culprit && miss.worker == 0), "{:#?}", report.miss_list);
+    let late = report.miss_list.iter().find(|miss| miss.kind == MissKind::Late).expect("one");
+    assert_eq!((late.component.as_str(), late.logical_slot, late.slot, late.execution_ns), ("x", 5, 5, 2_500_000));
+    assert_eq!(late.before.last().map(|b| (b.component.as_str(), b.slot)), Some(("x", 5)));
+    let lateness = report.lateness.expect("timed");
+    assert_eq!((lateness.max_ns, lateness.p50_ns), (500_000, Some(0)));
+}
+
+#[test]
+fn a_stall_within_the_slot_is_no_miss() {
+    let (_, report) = stalled(999, MissPolicy::Skip, false);
+    assert_eq!((report.misses, report.miss_list.len()), (0, 0));
+}
+
+#[test]
+fn repeat_gives_consumers_the_last_packet_again() {
+    let (_, skip) = stalled(2_500, MissPolicy::Skip, false);
+    let (_, repeat) = stalled(2_500, MissPolicy::Repeat, false);
+    assert_eq!((result(&skip, "m", "missing"), result(&repeat, "m", "missing")), (&2.into(), &2.into()));
+    assert_eq!((result(&skip, "m", "empty"), result(&repeat, "m", "empty")), (&2.into(), &0.into()));
+}
+
+#[test]
+fn degrade_tells_the_component_once() {
+    let (_, report) = stalled(2_500, MissPolicy::Degrade, false);
+    assert_eq!(result(&report, "x", "degraded"), &true.into());
+    assert!(report.components.iter().filter(|c| c.degraded).map(|c| c.name.as_str()).eq(["x"]));
+}
+
+#[test]
+fn stop_ends_all_workers_at_their_next_edge() {
+    let (_, report) = stalled(2_500, MissPolicy::Stop, false);
+    assert_eq!(missed(&report, "x").0, 6);
+    assert_eq!(missed(&report, "w").0, 8, "the worker beside it finished the slot it was in");
+}
+
+#[test]
+fn a_panic_costs_its_slot_and_nothing_else() {
+    let (graph, report) = stalled(0, MissPolicy::Skip, true);
+    assert_eq!(missed(&report, "x"), (20, 0, 0, 1));
+    assert_eq!((result(&report, "m", "missing"), result(&report, "y", "missing")), (&1.into(), &1.into()));
+    assert_eq!(report.miss_list.len(), 1);
+    assert_eq!(report.miss_list[0].kind, MissKind::Fault);
+    assert!(matches!(&report.miss_list[0].culprit, Culprit::Component { component, slot: 5, .. } if component == "x"));
+    // The same on threads: nobody waits for a packet that will not come.
+    let plan = assign(&graph, &[0, 0, 0, 1, 1, 1, 1], Latency::Compact);
+    let threads = run(&graph, &plan, 20);
+    assert_eq!((threads.misses, threads.output_hash), (1, report.output_hash));
+}
+
+#[test]
+fn a_stop_flag_ends_an_endless_run_with_whole_slots() {
+    let graph = check(&waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]));
+    let options = takt_runtime::Options::default();
+    let plan = assign(&graph, &[0, 1], Latency::Compact);
+    let session = takt_runtime::Session::open(&graph, &plan, &common::registry(), options).expect("opens");
+    let stop = Stop::new();
+    let mut running = session.start(&stop).expect("starts");
+    // Seen to run: an answer comes from a slot edge.
+    running.tell("z", takt_runtime::Message::default(), 100).expect("room");
+    std::thread::yield_now();
+    stop.request();
+    let report = running.join();
+    let (made, taken) = (report.components[0].executions, report.components[1].executions);
+    assert!(taken <= made && made <= taken + 3, "{made} made, {taken} taken");
+}
