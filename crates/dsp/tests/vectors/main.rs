@@ -1,5 +1,6 @@
 //! Every vector of the files beside this one, bit for bit. README.md says where they come from.
 mod file;
+mod lte_code_words;
 mod lte_crc;
 mod lte_gold_scrambling;
 mod lte_modulation;
