@@ -11,6 +11,8 @@ mod bar;
 mod command;
 mod output;
 mod radio_story;
+#[cfg(test)]
+mod reference;
 mod signals;
 mod story;
 

@@ -24,8 +24,9 @@ Examples:
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
   takt check --need n200:10M --need n200:25M:rx
 
-Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could not be told: the emulator
-was late itself or other programs were at work in too many rounds, or the run was interrupted.")]
+Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could
+not be told: the emulator was late itself or other programs were at work in too many rounds, or
+the run was interrupted.")]
 pub struct Args {
     /// A few rates, three rounds; says what it leaves out.
     #[arg(long)]
