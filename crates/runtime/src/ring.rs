@@ -6,9 +6,9 @@
 //! - `written`: the writer will never again touch the cell of a slot below it (as that slot);
 //! - `read[r]`: reader r will never again touch the cell of a slot below it.
 //!
-//! The writer touches the cell of slot s only if s >= written and s < read[r] + n for all r. Reader r touches the cell
-//! of slot s only if read[r] <= s < written. So two that touch the same cell at once would be slots s_w = s_r + m·n with
-//! m >= 1, and then s_w >= read[r] + n: excluded.
+//! The writer touches the cell of slot s only if s >= written and s < `read[r]` + n for all r. Reader r touches the cell
+//! of slot s only if `read[r]` <= s < written. So two that touch the same cell at once would be slots s_w = s_r + m·n with
+//! m >= 1, and then s_w >= `read[r]` + n: excluded.
 //!
 //! Orderings, each checked by `tests/loom_link.rs`:
 //! - A. `written`: Release by the writer, Acquire by a reader, so that who may take a slot sees all of it;
