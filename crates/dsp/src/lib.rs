@@ -24,6 +24,7 @@ mod kernel;
 pub mod lte;
 mod noise;
 mod pccc;
+mod permutation;
 mod phasor;
 mod resample;
 mod rotation;

@@ -2,15 +2,13 @@
 //! (TS 25.212 section 4.2.3.2, TS 36.212 section 5.1.3.2). What comes out is ordered by the standard's own module.
 
 use crate::bits;
+use crate::permutation::Permutation;
 use crate::rsc::Registers;
 
 /// The encoder of blocks of one length.
 #[derive(Clone, Debug)]
 pub(crate) struct Encoder {
-    interleaver: Box<[u16]>,
-    /// The block, in a room whose size makes every masked index a legal one, so that the gather has no bounds to check.
-    block: Box<[u8; ROOM]>,
-    interleaved: Box<[u8]>,
+    interleaver: Permutation,
     /// x, z and z' of the last block, 64 bits a word, the first lowest.
     pub(crate) streams: [Box<[u64]>; 3],
 }
@@ -18,20 +16,11 @@ pub(crate) struct Encoder {
 /// The tail of each encoder: x, z three times.
 pub(crate) type Tails = [[u8; 6]; 2];
 
-/// Above the longest block, 6144.
-const ROOM: usize = 8192;
-
 impl Encoder {
     /// For blocks as long as `interleaver`, at most 8192 bits.
     pub(crate) fn new(interleaver: Vec<u16>) -> Encoder {
-        let bits = interleaver.len();
-        assert!(bits <= ROOM && interleaver.iter().all(|&bit| usize::from(bit) < bits));
-        Encoder {
-            interleaver: interleaver.into(),
-            block: Box::new([0; ROOM]),
-            interleaved: vec![0; bits].into(),
-            streams: std::array::from_fn(|_| vec![0; bits.div_ceil(64)].into()),
-        }
+        let words = interleaver.len().div_ceil(64);
+        Encoder { interleaver: Permutation::new(interleaver), streams: std::array::from_fn(|_| vec![0; words].into()) }
     }
 
     /// Bits of a block.
@@ -47,11 +36,7 @@ impl Encoder {
         assert_eq!(block.len(), self.block_len(), "the block is of the length that the encoder was made for");
         let [x, z, z2] = &mut self.streams;
         bits::pack(block, x);
-        self.block[..block.len()].copy_from_slice(block);
-        for (bit, &from) in self.interleaved.iter_mut().zip(&self.interleaver) {
-            *bit = self.block[usize::from(from) % ROOM];
-        }
-        bits::pack(&self.interleaved, z2);
+        self.interleaver.apply(x, z2);
         let (mut first, mut second) = (Registers::default(), Registers::default());
         let mut left = block.len() as u32;
         for ((x, z), z2) in x.iter().zip(z).zip(z2) {
