@@ -22,30 +22,25 @@ use crate::timer::Timer;
 /// One worker's part.
 pub(crate) struct Change {
     at: u64,
-    give: Option<Producer<Box<Table>>>,
-    take: Option<Consumer<Box<Table>>>,
+    give: Option<Producer<Table>>,
+    take: Option<Consumer<Table>>,
     mover: Option<Mover>,
     stop: Stop,
     /// Where old tables go to be dropped, outside real time.
-    spent: Producer<Box<Table>>,
+    spent: Producer<Table>,
 }
 
 /// What the first worker has besides.
 struct Mover {
-    from: Vec<Consumer<Box<Table>>>,
-    to: Vec<Producer<Box<Table>>>,
-    new: Vec<Option<Box<Table>>>,
-    old: Vec<Box<Table>>,
+    from: Vec<Consumer<Table>>,
+    to: Vec<Producer<Table>>,
+    new: Vec<Option<Table>>,
+    old: Vec<Table>,
     timer: Timer,
 }
 
 /// The parts of all workers, for a change at the edge of slot `at` into the tables `new`; and where the old ones come out.
-pub(crate) fn prepare(
-    at: u64,
-    new: Vec<Box<Table>>,
-    timer: &Timer,
-    stop: &Stop,
-) -> (Vec<Change>, Vec<Consumer<Box<Table>>>) {
+pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, stop: &Stop) -> (Vec<Change>, Vec<Consumer<Table>>) {
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let count = new.len();
@@ -69,8 +64,8 @@ impl Change {
     }
 
     /// Exchanges this worker's table. `false`: asked to stop while waiting for the others.
-    pub(crate) fn perform(mut self: Box<Self>, table: &mut Box<Table>) -> bool {
-        let mine = std::mem::replace(table, Box::new(Table { entries: Vec::new() }));
+    pub(crate) fn perform(mut self: Box<Self>, table: &mut Table) -> bool {
+        let mine = std::mem::replace(table, Table { entries: Vec::new() });
         let new = match self.mover.take() {
             Some(mover) => mover.run(self.at, mine, &self.stop, &mut self.spent),
             None => {
@@ -91,7 +86,7 @@ impl Change {
     }
 }
 
-fn wait_for(queue: &mut Consumer<Box<Table>>, stop: &Stop) -> Option<Box<Table>> {
+fn wait_for(queue: &mut Consumer<Table>, stop: &Stop) -> Option<Table> {
     let mut patience = Patience::new(10_000);
     loop {
         match queue.pop() {
@@ -103,7 +98,7 @@ fn wait_for(queue: &mut Consumer<Box<Table>>, stop: &Stop) -> Option<Box<Table>>
 }
 
 impl Mover {
-    fn run(mut self, at: u64, mine: Box<Table>, stop: &Stop, spent: &mut Producer<Box<Table>>) -> Option<Box<Table>> {
+    fn run(mut self, at: u64, mine: Table, stop: &Stop, spent: &mut Producer<Table>) -> Option<Table> {
         self.old.push(mine);
         for queue in &mut self.from {
             self.old.push(wait_for(queue, stop)?);
@@ -192,7 +187,7 @@ impl Mover {
 }
 
 /// Fills a new ring with the packets below `made` that its readers have yet to read.
-fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Box<Table>>], old: &[Box<Table>]) {
+fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Table>], old: &[Table]) {
     let entries = || new.iter().flatten().flat_map(|table| &table.entries);
     let reads = |entry: &Entry| {
         let ports = entry.inputs.iter().filter(|input| input.source() == source);

@@ -65,7 +65,7 @@ impl Inbox {
 
     /// Does what is due at the edge of physical slot `number`. `false`: the worker has no table any more.
     #[cold]
-    pub(crate) fn apply(&mut self, number: u64, table: &mut Box<Table>) -> bool {
+    pub(crate) fn apply(&mut self, number: u64, table: &mut Table) -> bool {
         while self.waiting.len() < self.waiting.capacity() {
             let Ok(command) = self.commands.pop() else { break };
             self.waiting.push(command);
@@ -85,7 +85,7 @@ impl Inbox {
         true
     }
 
-    fn perform(&mut self, command: Command, table: &mut Box<Table>) -> bool {
+    fn perform(&mut self, command: Command, table: &mut Table) -> bool {
         match command {
             Command::Set { component, param, value, .. } => {
                 if let Some(entry) = table.entries.iter_mut().find(|entry| entry.id == component) {

@@ -49,6 +49,7 @@
 //! assert_eq!(report.components[1].results["sum"], takt_graph::Value::Int(4 * (0..10).sum::<i64>()));
 //! ```
 
+mod bench;
 mod change;
 mod clock;
 mod component;
@@ -70,6 +71,7 @@ mod table;
 mod timer;
 mod worker;
 
+pub use bench::{Bench, BenchError};
 pub use clock::{Edges, SlotClock};
 pub use component::{Component, Io, Make, MakeError, Message, Prepared, Scalar};
 #[doc(hidden)]
@@ -86,3 +88,4 @@ pub use stats::MissKind;
 pub use table::OpenError;
 #[doc(hidden)]
 pub use takt_graph as graph;
+pub use takt_macros::component;

@@ -5,7 +5,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use takt_graph::{Item, PortId};
+use takt_graph::{Item, Length, PortId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::packet::{Buffer, Cell, Header, Room};
@@ -25,6 +25,16 @@ pub(crate) enum Grant {
 pub(crate) struct Source {
     pub(crate) output: PortId,
     pub(crate) ring: usize,
+}
+
+impl Grant {
+    pub(crate) fn of(length: Length) -> Grant {
+        match length {
+            Length::Fixed(items) => Grant::Fixed(items as usize),
+            Length::UpTo(items) => Grant::UpTo(items as usize),
+            Length::Ratio { num, den, of } => Grant::Ratio { num: num as usize, den: den as usize, of },
+        }
+    }
 }
 
 /// An input of a component.
@@ -151,6 +161,13 @@ impl InPort {
             Now::InRing(slot) => self.reader.cell(slot).map(|cell| &cell.buffer),
             Now::Repeated => self.last.as_ref().map(|cell| &cell.buffer),
         }
+    }
+
+    /// The packet of this slot, whatever its items.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        let len = self.header.items * self.item.bytes();
+        self.buffer().map_or(&[], |buffer| buffer.bytes(len))
     }
 
     /// Whether the packet for logical slot `slot` can be taken, or nothing is to be waited for.
@@ -347,6 +364,18 @@ impl OutPort {
         }
     }
 
+    /// Makes these bytes the packet.
+    pub(crate) fn fill_bytes(&mut self, bytes: &[u8], item_bytes: usize) {
+        self.cell().buffer.bytes_mut(bytes.len()).copy_from_slice(bytes);
+        self.granted = bytes.len() / item_bytes;
+    }
+
+    /// Fills the memory of the next packet, so that what is left unwritten shows.
+    pub(crate) fn poison(&mut self, slot: u64) {
+        self.begin(slot, &[]);
+        self.cell().buffer.items_mut::<u8>().fill(0xa5);
+    }
+
     /// Whether all rings have room for logical slot `slot`.
     #[inline]
     pub(crate) fn ready(&self, slot: u64) -> bool {
@@ -379,19 +408,19 @@ impl OutPort {
     /// Takes the packet of an input, to change it in place. Without one: an empty packet.
     #[inline]
     pub(crate) fn take(&mut self, input: &mut InPort) {
-        if let Now::InRing(slot) = input.now {
-            if let Some(theirs) = input.reader.cell_mut(slot) {
-                let ours = match self.rings.first_mut() {
-                    Some(ring) if self.in_first => ring.cell(self.slot).unwrap_or(&mut self.scratch),
-                    _ => &mut self.scratch,
-                };
-                std::mem::swap(&mut ours.buffer, &mut theirs.buffer);
-                if !self.tail.is_empty() {
-                    ours.buffer.set_history(&self.tail);
-                }
-                input.now = Now::Nowhere;
-                return;
+        if let Now::InRing(slot) = input.now
+            && let Some(theirs) = input.reader.cell_mut(slot)
+        {
+            let ours = match self.rings.first_mut() {
+                Some(ring) if self.in_first => ring.cell(self.slot).unwrap_or(&mut self.scratch),
+                _ => &mut self.scratch,
+            };
+            std::mem::swap(&mut ours.buffer, &mut theirs.buffer);
+            if !self.tail.is_empty() {
+                ours.buffer.set_history(&self.tail);
             }
+            input.now = Now::Nowhere;
+            return;
         }
         self.granted = 0;
     }
@@ -422,11 +451,12 @@ impl OutPort {
     /// Items to publish; none if the component broke its word about them.
     #[inline]
     fn checked(&mut self) -> usize {
-        if let Grant::Fixed(items) = self.grant {
-            if self.granted != items && self.granted != 0 {
-                self.broken += 1;
-                return 0;
-            }
+        if let Grant::Fixed(items) = self.grant
+            && self.granted != items
+            && self.granted != 0
+        {
+            self.broken += 1;
+            return 0;
         }
         self.granted
     }

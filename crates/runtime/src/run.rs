@@ -61,7 +61,7 @@ pub struct Session {
     graph: Graph,
     plan: Plan,
     options: Options,
-    tables: Vec<Box<Table>>,
+    tables: Vec<Table>,
 }
 
 /// Why workers did not start.
@@ -188,7 +188,7 @@ impl Session {
         if watching && workers > cores { Err(StartError::Cores { workers, cores }) } else { Ok(()) }
     }
 
-    pub(crate) fn into_parts(self) -> (Graph, Plan, Options, Vec<Box<Table>>) {
+    pub(crate) fn into_parts(self) -> (Graph, Plan, Options, Vec<Table>) {
         (self.graph, self.plan, self.options, self.tables)
     }
 }
@@ -201,7 +201,7 @@ fn making(options: &Options) -> Making {
     }
 }
 
-pub(crate) fn prepared(table: Box<Table>, timer: Timer, inbox: Inbox, stop: Stop, end: u64, spins: u32) -> Worker {
+pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, end: u64, spins: u32) -> Worker {
     Worker { table, stats: WorkerStats::new(), timer, inbox, stop, end, spins }
 }
 
@@ -262,7 +262,7 @@ pub struct Running {
     timer: Timer,
     stop: Stop,
     /// Where old tables come out after a change.
-    spent: Vec<Consumer<Box<Table>>>,
+    spent: Vec<Consumer<Table>>,
     gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
 }
 
@@ -405,8 +405,8 @@ impl Running {
             return Err(ControlError::Workers { workers: plan.workers().len(), started });
         }
         let mut parts = self.new_tables(plan)?.into_iter();
-        let mut tables: Vec<Box<Table>> = parts.by_ref().collect();
-        tables.resize_with(started, || Box::new(Table { entries: Vec::new() }));
+        let mut tables: Vec<Table> = parts.by_ref().collect();
+        tables.resize_with(started, || Table { entries: Vec::new() });
         let (changes, spent) = change::prepare(at, tables, &self.timer, &self.stop);
         self.spent.extend(spent);
         for (worker, change) in changes.into_iter().enumerate() {
@@ -417,7 +417,7 @@ impl Running {
         Ok(())
     }
 
-    fn new_tables(&self, plan: &Plan) -> Result<Vec<Box<Table>>, ControlError> {
+    fn new_tables(&self, plan: &Plan) -> Result<Vec<Table>, ControlError> {
         // The packets in flight must fit: those of the old plan before components catch up, and those of components that
         // are ahead afterwards.
         let least = |link: usize| {

@@ -176,7 +176,7 @@ pub(crate) fn make(
     components: Vec<Box<dyn Component>>,
     making: &Making,
     least: &dyn Fn(usize) -> u64,
-) -> Result<Vec<Box<Table>>, OpenError> {
+) -> Result<Vec<Table>, OpenError> {
     let layout = layout(graph, plan, least);
     let bytes = |spec: &RingSpec| spec.cells.saturating_mul(layout.rooms[&spec.output].lines() as u64 * 128 + 192);
     let needed_bytes = layout.rings.iter().map(bytes).fold(0, u64::saturating_add);
@@ -215,7 +215,7 @@ pub(crate) fn make(
                 stats: EntryStats::new(),
             })
         });
-        Box::new(Table { entries: entries.collect() })
+        Table { entries: entries.collect() }
     };
     Ok(plan.workers().iter().map(&mut table).collect())
 }
@@ -253,11 +253,7 @@ fn outputs(
     let shape = &graph.components()[id].shape;
     let port = |(port, output): (usize, &takt_graph::OutputShape)| {
         let output_id = PortId { component: id, port };
-        let grant = match output.length {
-            Length::Fixed(items) => Grant::Fixed(items as usize),
-            Length::UpTo(items) => Grant::UpTo(items as usize),
-            Length::Ratio { num, den, of } => Grant::Ratio { num: num as usize, den: den as usize, of },
-        };
+        let grant = Grant::of(output.length);
         let history = layout.histories.get(&output_id).copied().unwrap_or(0);
         let rings = writers.remove(&output_id).unwrap_or_default();
         OutPort::new(output.item, grant, rings, layout.rooms[&output_id], history)

@@ -18,7 +18,7 @@ use crate::table::Table;
 use crate::timer::Timer;
 
 pub(crate) struct Worker {
-    pub(crate) table: Box<Table>,
+    pub(crate) table: Table,
     pub(crate) stats: WorkerStats,
     pub(crate) timer: Timer,
     pub(crate) inbox: Inbox,
@@ -113,10 +113,10 @@ impl Worker {
     fn slot_waiting(&mut self, slot: Slot) -> bool {
         for index in 0..self.table.entries.len() {
             let entry = &self.table.entries[index];
-            if let Due::Slot { slot: logical, .. } = entry.due(slot.number) {
-                if !wait_for(entry, logical, &self.stop, self.spins) {
-                    return false;
-                }
+            if let Due::Slot { slot: logical, .. } = entry.due(slot.number)
+                && !wait_for(entry, logical, &self.stop, self.spins)
+            {
+                return false;
             }
             if let Some((logical, executed)) = self.start(slot, index) {
                 self.finish(slot, index, logical, executed);

@@ -1,0 +1,255 @@
+//! [`Bench`]: one component, fed by hand.
+
+use std::collections::BTreeMap;
+
+use takt_graph::{Catalogue, Item, Length, MissPolicy, ParamError, Params, PortId, Shape, Value};
+
+use crate::component::{Component, MakeError, Message, Prepared, Scalar};
+use crate::entry::Entry;
+use crate::packet::{Cell, Room};
+use crate::port::{Grant, InPort, OutPort, Source};
+use crate::registry::Registry;
+use crate::ring::ring;
+use crate::stats::EntryStats;
+use crate::timer::Timer;
+
+/// Longest packet a bench feeds unless told otherwise, items.
+const LONGEST: usize = 65_536;
+
+/// A component on the bench: feed packets, tick, look. The ports and their memory are those of a running waveform; the
+/// memory of outputs is poisoned before each tick, so that an item left unwritten shows.
+///
+/// ```
+/// use takt_graph::{Item, Length, Shape};
+/// use takt_runtime::{Bench, Component, Io};
+/// struct Double;
+/// impl Component for Double {
+///     fn tick(&mut self, io: &mut Io<'_>) {
+///         let input = io.inputs[0].read::<f32>();
+///         io.outputs[0].write::<f32>().iter_mut().zip(input).for_each(|(y, x)| *y = 2.0 * x);
+///     }
+/// }
+/// let shape = Shape::new().input("in", Item::F32).output("out", Item::F32, Length::Ratio { num: 1, den: 1, of: 0 });
+/// let mut bench = Bench::of(Double, shape).unwrap();
+/// assert_eq!(bench.feed("in", &[1.0_f32, 2.5]).tick().output::<f32>("out"), [2.0, 5.0]);
+/// ```
+pub struct Bench {
+    entry: Entry,
+    shape: Shape,
+    kind: Option<takt_graph::Kind>,
+    feeds: Vec<OutPort>,
+    taps: Vec<InPort>,
+    packets: Vec<Vec<u8>>,
+    outputs: Vec<Vec<u8>>,
+    timer: Timer,
+    slot: u64,
+    ns: u64,
+}
+
+/// Why a component is not on the bench.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum BenchError {
+    /// There is no such type.
+    #[error("no component type `{0}`")]
+    Kind(String),
+    /// Its parameters are wrong.
+    #[error(transparent)]
+    Param(#[from] ParamError),
+    /// It was not made.
+    #[error(transparent)]
+    Make(#[from] MakeError),
+}
+
+impl Bench {
+    /// A component of a registered type.
+    ///
+    /// # Errors
+    /// There is no such type, or it refuses the parameters.
+    pub fn named(registry: &Registry, kind: &str, params: &Params) -> Result<Bench, BenchError> {
+        let declared = registry.kind(kind).ok_or_else(|| BenchError::Kind(kind.to_owned()))?;
+        let params = declared.resolve(params)?;
+        let shape = registry.shape(declared, &params)?;
+        let mut bench = Bench::boxed(registry.make(kind, &params)?, shape, LONGEST)?;
+        bench.kind = Some(declared.clone());
+        Ok(bench)
+    }
+
+    /// A component of any type, with its ports.
+    ///
+    /// # Errors
+    /// It does not suit its ports.
+    pub fn of(component: impl Component + 'static, shape: Shape) -> Result<Bench, BenchError> {
+        Bench::boxed(Box::new(component), shape, LONGEST)
+    }
+
+    fn boxed(mut component: Box<dyn Component>, shape: Shape, longest: usize) -> Result<Bench, BenchError> {
+        let given = |length: Length| match length {
+            Length::Fixed(items) | Length::UpTo(items) => items as usize,
+            Length::Ratio { num, den, .. } => longest * num as usize / den as usize,
+        };
+        let input_items = vec![longest; shape.inputs.len()];
+        let output_items: Vec<usize> = shape.outputs.iter().map(|output| given(output.length)).collect();
+        let ports =
+            Prepared { shape: &shape, input_items: &input_items, output_items: &output_items, slot_ns: 1_000_000 };
+        let fix = "change its parameters".to_owned();
+        component.prepare(&ports).map_err(|what| MakeError { what, fix })?;
+        let most = output_items.iter().copied().max().unwrap_or(0).max(longest) * 8;
+        let margin = shape.inputs.iter().map(|input| input.history as usize * input.item.bytes()).max().unwrap_or(0);
+        // One room for all, as packets may be passed on in place.
+        let room = Room { bytes: most, margin_bytes: margin };
+        let line = |item: Item, grant: Grant, history: usize, port: usize| {
+            let (writer, mut readers) = ring([Cell::new(room)], 1);
+            let source = Source { output: PortId { component: 0, port }, ring: 0 };
+            let reader = InPort::new(item, source, 0, history, readers.remove(0));
+            (OutPort::new(item, grant, vec![writer], room, history), reader)
+        };
+        let (feeds, inputs): (Vec<_>, Vec<_>) = shape
+            .inputs
+            .iter()
+            .enumerate()
+            .map(|(port, input)| line(input.item, Grant::UpTo(longest), input.history as usize, port))
+            .unzip();
+        let (outputs, taps): (Vec<_>, Vec<_>) = shape
+            .outputs
+            .iter()
+            .enumerate()
+            .map(|(port, output)| line(output.item, Grant::of(output.length), 0, port))
+            .unzip();
+        let pairs = shape.outputs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
+        let entry = Entry {
+            id: 0,
+            depth: 0,
+            next: 0,
+            until: u64::MAX,
+            policy: MissPolicy::Skip,
+            component,
+            inputs: inputs.into_boxed_slice(),
+            outputs: outputs.into_boxed_slice(),
+            in_place: pairs.collect(),
+            stats: EntryStats::new(),
+        };
+        let packets = vec![Vec::new(); shape.inputs.len()];
+        let outputs = vec![Vec::new(); shape.outputs.len()];
+        let timer = Timer::Counter(quanta::Clock::new());
+        Ok(Bench { entry, shape, kind: None, feeds, taps, packets, outputs, timer, slot: 0, ns: 0 })
+    }
+
+    /// The component's ports.
+    #[must_use]
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The packet of an input for the next tick. An input that is not fed is empty.
+    ///
+    /// # Panics
+    /// There is no such input, it carries other items, or the packet is longer than 65 536 items: mistakes in a test.
+    pub fn feed<T: crate::Sample>(&mut self, input: &str, items: &[T]) -> &mut Bench {
+        let port = self.shape.inputs.iter().position(|port| port.name == input);
+        let port = port.unwrap_or_else(|| panic!("no input `{input}`"));
+        assert_eq!(self.shape.inputs[port].item, T::ITEM, "items of input `{input}`");
+        self.feed_bytes(port, bytemuck::cast_slice(items));
+        self
+    }
+
+    /// The packet of an input by index, as bytes.
+    ///
+    /// # Panics
+    /// There is no such input, or the packet is longer than 65 536 items.
+    pub fn feed_bytes(&mut self, input: usize, bytes: &[u8]) {
+        assert!(bytes.len() <= LONGEST * self.shape.inputs[input].item.bytes(), "a packet of {} bytes", bytes.len());
+        self.packets[input].clear();
+        self.packets[input].extend_from_slice(bytes);
+    }
+
+    /// Executes the next slot.
+    ///
+    /// # Panics
+    /// If the component does, or breaks its word about a fixed length.
+    pub fn tick(&mut self) -> &mut Bench {
+        let slot = self.slot;
+        for ((feed, packet), input) in self.feeds.iter_mut().zip(&mut self.packets).zip(&self.shape.inputs) {
+            feed.begin(slot, &[]);
+            feed.fill_bytes(packet, input.item.bytes());
+            feed.finish(false);
+            packet.clear();
+        }
+        self.entry.outputs.iter_mut().for_each(|output| output.poison(slot));
+        let executed = self.entry.execute(slot, &mut self.timer);
+        assert!(!executed.fault, "the component panicked");
+        self.ns = self.timer.ns(executed.start, executed.end);
+        self.entry.publish(slot, executed, self.ns);
+        for (tap, packet) in self.taps.iter_mut().zip(&mut self.outputs) {
+            tap.begin(slot);
+            packet.clear();
+            packet.extend_from_slice(tap.bytes());
+            tap.finish(slot);
+        }
+        let broken: u64 = self.entry.outputs.iter().map(OutPort::broken).sum();
+        assert_eq!(broken, 0, "a fixed output gave another number of items");
+        self.slot += 1;
+        self
+    }
+
+    /// What an output gave in the last tick.
+    ///
+    /// # Panics
+    /// There is no such output, or it carries other items: mistakes in a test.
+    #[must_use]
+    pub fn output<T: crate::Sample>(&self, output: &str) -> Vec<T> {
+        let port = self.shape.outputs.iter().position(|port| port.name == output);
+        let port = port.unwrap_or_else(|| panic!("no output `{output}`"));
+        assert_eq!(self.shape.outputs[port].item, T::ITEM, "items of output `{output}`");
+        let bytes = &self.outputs[port];
+        let mut items = vec![T::zeroed(); bytes.len() / size_of::<T>()];
+        bytemuck::cast_slice_mut(&mut items).copy_from_slice(bytes);
+        items
+    }
+
+    /// What an output by index gave in the last tick, as bytes.
+    #[must_use]
+    pub fn output_bytes(&self, output: usize) -> &[u8] {
+        &self.outputs[output]
+    }
+
+    /// Execution time of the last tick, nanoseconds; ports and poison not included.
+    #[must_use]
+    pub fn ns(&self) -> u64 {
+        self.ns
+    }
+
+    /// What the component found out.
+    #[must_use]
+    pub fn results(&self) -> BTreeMap<&'static str, Value> {
+        self.entry.component.results().into_iter().collect()
+    }
+
+    /// Sets a variable.
+    ///
+    /// # Panics
+    /// There is no such variable, or the value does not suit: mistakes in a test.
+    pub fn set(&mut self, variable: &str, value: impl Into<Value>) {
+        let kind = self.kind.as_ref().expect("a component of a registered type");
+        let index = kind.params.iter().position(|param| param.name == variable && param.variable);
+        let index = index.unwrap_or_else(|| panic!("no variable `{variable}`"));
+        let value = kind.params[index].admit(&value.into()).unwrap_or_else(|error| panic!("{error}"));
+        self.entry.component.set(index, Scalar::of(&value).expect("a number"));
+    }
+
+    /// Hands a message over.
+    pub fn tell(&mut self, message: &Message) {
+        self.entry.component.message(message);
+    }
+
+    /// Tells the component to use its cheaper mode.
+    pub fn degrade(&mut self) {
+        self.entry.component.degrade();
+    }
+}
+
+impl std::fmt::Debug for Bench {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Bench").field("shape", &self.shape).field("slot", &self.slot).finish_non_exhaustive()
+    }
+}
