@@ -1,4 +1,4 @@
-//! Signal processing on slices, and the files that hold signals.
+//! Signal processing on slices, the coding of UMTS and LTE, and the files that hold signals.
 //!
 //! Every kernel is a function of its arguments: time comes in as a [`Tick`](takt_base::Tick), never from a clock, and a
 //! sample's value depends on its tick alone, not on the block it was computed in. The scalar code is the specification; what
@@ -10,6 +10,9 @@
 //! | noise | [`noise()`] |
 //! | a signal on another grid of ticks | [`Resampler`] |
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
+//! | checks on bits | [`crc`] |
+//! | the bit-level chain of UMTS, 3GPP TS 25.212 | [`umts`] |
+//! | coding and modulation of LTE, TS 36.212 and 36.211 | [`lte`] |
 //! | files of samples | [`mod@file`] |
 //! | recordings with what is known of them | [`sigmf`] |
 mod binary;

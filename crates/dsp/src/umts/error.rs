@@ -16,6 +16,14 @@ pub enum Error {
         /// What was asked for.
         attribute: u16,
     },
+    /// A transport format combination that does not name one of each channel's formats.
+    #[error(
+        "transport format combination {combination} (counted from 0) does not name a format of each transport channel"
+    )]
+    Combination {
+        /// Its place in the list.
+        combination: usize,
+    },
     /// A radio frame's number within its TTI.
     #[error("radio frame {frame} of a transmission time interval of {frames} (counted from 0)")]
     Frame {

@@ -41,7 +41,7 @@ pub use error::Error;
 pub use interleave_1::{deinterleave_1, interleave_1, radio_frames};
 pub use interleave_2::{deinterleave_2, interleave_2};
 pub use multiplex::{DTX, demultiplex, multiplex, physical_channels};
-pub use rate_matching::{Demand, Parity, Pattern, RateMatching, shares};
+pub use rate_matching::{Demand, Formats, Parity, Pattern, RateMatching, flexible_lengths, shares};
 pub use segmentation::Segmentation;
 pub use tti::Tti;
 pub use turbo_encoder::TurboEncoder;

@@ -3,6 +3,7 @@
 //! [`shares`] says how many bits of a radio frame each transport channel gets, [`RateMatching`] which bits change. In the
 //! uplink every radio frame of a TTI is matched by itself, after the first interleaver; in the downlink a TTI's block is
 //! matched as a whole, before it.
+mod flexible;
 mod pattern;
 mod repetition;
 mod separation;
@@ -11,6 +12,7 @@ mod shares;
 use super::{Coding, Error, MAX_BITS, Tti};
 use crate::Binary;
 use crate::selection::Selection;
+pub use flexible::{Formats, flexible_lengths};
 pub use pattern::{Parity, Pattern};
 use repetition::Repetition;
 use separation::Separation;

@@ -1,50 +1,123 @@
 //! Sending bits more than once, and summing what was received of them.
 
+use crate::Binary;
+use crate::selection::Selection;
+use crate::simd::vectorised;
+
 /// How often each bit of a block is sent, one copy after the other.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Repetition {
-    /// Which bit is sent at each place.
-    sources: Box<[u32]>,
+pub(super) enum Repetition {
+    /// No bit is sent more than twice, which covers all rates up to two: piece by piece, so that what is in between fits on
+    /// the stack.
+    Twice(Box<[Piece]>),
     /// Where the copies of each bit begin, and where the last ends.
-    starts: Box<[u32]>,
-    /// No bit is sent more than twice.
-    twice_at_most: bool,
+    Often(Box<[u32]>),
 }
+
+/// Up to [`PIECE`] bits sent.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// Those sent for the first time.
+    first: Selection,
+    /// -1 for those sent again, 0 for the others. One more, for the bit behind the piece.
+    again: Box<[i8]>,
+}
+
+const PIECE: usize = 1024;
 
 impl Repetition {
     pub(super) fn new(copies: impl Iterator<Item = usize>) -> Repetition {
-        let (mut sources, mut starts, mut twice_at_most) = (Vec::new(), vec![0], true);
-        for (bit, copies) in (0..).zip(copies) {
-            sources.extend(std::iter::repeat_n(bit, copies));
-            starts.push(sources.len() as u32);
-            twice_at_most &= copies <= 2;
+        let (mut starts, mut most) = (vec![0], 0);
+        for copies in copies {
+            starts.push(starts.last().copied().unwrap_or(0) + copies as u32);
+            most = most.max(copies);
         }
-        Repetition { sources: sources.into(), starts: starts.into(), twice_at_most }
+        if most > 2 {
+            return Repetition::Often(starts.into());
+        }
+        let sent = starts[starts.len() - 1] as usize;
+        let mut again = vec![-1; sent + 1];
+        starts.iter().for_each(|&start| again[start as usize] = 0);
+        let pieces = (0..sent).step_by(PIECE).map(|at| {
+            let again = &again[at..(at + PIECE).min(sent) + 1];
+            let first: Vec<u8> = again[..again.len() - 1].iter().map(|&again| u8::from(again == 0)).collect();
+            Piece { first: Selection::new(&first), again: again.into() }
+        });
+        Repetition::Twice(pieces.collect())
     }
 
     pub(super) fn sent(&self) -> usize {
-        self.sources.len()
+        match self {
+            Repetition::Twice(pieces) => pieces.iter().map(|piece| piece.first.items()).sum(),
+            Repetition::Often(starts) => starts[starts.len() - 1] as usize,
+        }
     }
 
-    pub(super) fn apply<T: Copy>(&self, block: &[T], sent: &mut [T]) {
-        for (place, &source) in sent.iter_mut().zip(&self.sources) {
-            *place = block[source as usize];
+    pub(super) fn apply<T: Binary>(&self, block: &[T], sent: &mut [T]) {
+        let (mut block, mut sent): (&[u8], &mut [u8]) = (bytemuck::cast_slice(block), bytemuck::cast_slice_mut(sent));
+        match self {
+            Repetition::Twice(pieces) => {
+                // The bit before the piece, then the piece with zeros where a bit comes again.
+                let mut once = [0; PIECE + 1];
+                for piece in pieces {
+                    let (these, more) = block.split_at(piece.first.chosen());
+                    let (places, rest) = std::mem::take(&mut sent).split_at_mut(piece.first.items());
+                    let once = &mut once[..=places.len()];
+                    piece.first.put(these, &mut once[1..]);
+                    repeat(once, &piece.again, places);
+                    once[0] = places[places.len() - 1];
+                    (block, sent) = (more, rest);
+                }
+            }
+            Repetition::Often(starts) => {
+                for (bit, span) in block.iter().zip(starts.windows(2)) {
+                    sent[span[0] as usize..span[1] as usize].fill(*bit);
+                }
+            }
         }
     }
 
     pub(super) fn invert(&self, sent: &[i8], block: &mut [i8]) {
-        if self.twice_at_most {
-            for (llr, span) in block.iter_mut().zip(self.starts.windows(2)) {
-                // The last copy counts if it is not the first: without a branch, the pattern being hard to foresee.
-                let (first, last) = (span[0] as usize, span[1] as usize - 1);
-                let again = i8::from(first != last).wrapping_neg();
-                *llr = sent[first].saturating_add(sent[last] & again);
+        match self {
+            Repetition::Twice(pieces) => {
+                let (mut at, mut rest) = (0, block);
+                let mut sums = [0; PIECE];
+                for piece in pieces {
+                    let sums = &mut sums[..piece.first.items()];
+                    sum(&sent[at..], &piece.again, sums);
+                    let (these, more) = rest.split_at_mut(piece.first.chosen());
+                    piece.first.take(bytemuck::cast_slice(sums), bytemuck::cast_slice_mut(these));
+                    (at, rest) = (at + sums.len(), more);
+                }
             }
-        } else {
-            for (llr, span) in block.iter_mut().zip(self.starts.windows(2)) {
-                let sum: i32 = sent[span[0] as usize..span[1] as usize].iter().map(|&llr| i32::from(llr)).sum();
-                *llr = sum.clamp(-128, 127) as i8;
+            Repetition::Often(starts) => {
+                for (llr, span) in block.iter_mut().zip(starts.windows(2)) {
+                    let copies = &sent[span[0] as usize..span[1] as usize];
+                    let sum: i32 = copies.iter().map(|&llr| i32::from(llr)).sum();
+                    *llr = sum.clamp(-128, 127) as i8;
+                }
             }
         }
     }
+}
+
+vectorised!(fn repeat(once: &[u8], again: &[i8], places: &mut [u8]) = repeat_scalar);
+vectorised!(fn sum(sent: &[i8], again: &[i8], sums: &mut [i8]) = sum_scalar);
+
+/// What comes again is what came before.
+#[inline(always)]
+fn repeat_scalar(once: &[u8], again: &[i8], places: &mut [u8]) {
+    for (((place, bit), before), again) in places.iter_mut().zip(&once[1..]).zip(once).zip(again) {
+        *place = bit | (before & *again as u8);
+    }
+}
+
+/// Each soft value and the next, if that is of the same bit.
+#[inline(always)]
+fn sum_scalar(sent: &[i8], again: &[i8], sums: &mut [i8]) {
+    let last = sums.len() - 1;
+    for (((sum, llr), next), again) in sums[..last].iter_mut().zip(sent).zip(&sent[1..]).zip(&again[1..]) {
+        *sum = llr.saturating_add(next & again);
+    }
+    sums[last] = sent[last].saturating_add(sent.get(last + 1).map_or(0, |next| next & again[last + 1]));
 }

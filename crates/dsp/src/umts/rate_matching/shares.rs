@@ -36,12 +36,7 @@ pub struct Demand {
 pub fn shares(demands: &[Demand], frame_bits: usize, shares: &mut [usize]) -> Result<(), Error> {
     assert_eq!(demands.len(), shares.len(), "a share for each channel");
     for demand in demands {
-        if !(1..=256).contains(&demand.attribute) {
-            return Err(Error::Attribute { attribute: demand.attribute });
-        }
-        if demand.bits.max(frame_bits) > super::MAX_BITS {
-            return Err(Error::TooLong { bits: demand.bits.max(frame_bits), most: super::MAX_BITS });
-        }
+        check(demand.attribute, demand.bits.max(frame_bits))?;
     }
     let all: u128 = demands.iter().map(weight).sum();
     let (mut asked, mut given) = (0, 0);
@@ -54,7 +49,17 @@ pub fn shares(demands: &[Demand], frame_bits: usize, shares: &mut [usize]) -> Re
     Ok(())
 }
 
+pub(super) fn check(attribute: u16, bits: usize) -> Result<(), Error> {
+    if !(1..=256).contains(&attribute) {
+        return Err(Error::Attribute { attribute });
+    }
+    if bits > super::MAX_BITS {
+        return Err(Error::TooLong { bits, most: super::MAX_BITS });
+    }
+    Ok(())
+}
+
 /// RM N, N being bits a radio frame in eighths.
-fn weight(demand: &Demand) -> u128 {
+pub(super) fn weight(demand: &Demand) -> u128 {
     u128::from(demand.attribute) * (demand.bits * 8 / demand.tti.frames()) as u128
 }
