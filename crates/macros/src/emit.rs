@@ -142,7 +142,7 @@ fn variables(component: &Component<'_>) -> Result<TokenStream> {
             Maker::Fields => (None, quote!(::core::clone::Clone::clone(&self.#ident))),
             Maker::New { .. } => (Some(format_ident!("set_{}", ident.unraw())), quote!(Self::#ident(self))),
         };
-        let (Some(value), Some(scalar)) = (param.from_scalar()?, param.to_scalar(&get)?) else {
+        let (Some(value), Some(scalar)) = (param.set_value()?, param.to_scalar(&get)?) else {
             return Err(syn::Error::new_spanned(ident, "a variable is a bool or a number"));
         };
         sets.push(match set {

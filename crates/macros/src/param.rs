@@ -135,7 +135,7 @@ impl Param {
     }
 
     /// `value` (a `Scalar`) as this parameter's type; `None` where it fits into no word.
-    pub(crate) fn from_scalar(&self) -> Result<Option<TokenStream>> {
+    pub(crate) fn set_value(&self) -> Result<Option<TokenStream>> {
         let ty = &self.ty;
         Ok(match self.family()? {
             Family::Bool => Some(quote!(value.as_i64() != 0)),

@@ -1,0 +1,46 @@
+//! Compares what arrives with what was sent.
+
+use takt_graph::Value;
+use takt_runtime::{Bit, component};
+
+struct BitSinkCompare {
+    seed: u64,
+    bits: i64,
+    errors: i64,
+    missing: i64,
+    sent: Vec<Bit>,
+}
+
+/// Counts errors against the sequence of a `bit-source` with the same seed. A missing packet counts its bits as missing,
+/// not as errors.
+#[component]
+impl BitSinkCompare {
+    fn new(
+        /// Which sequence was sent.
+        #[param(default = 1)]
+        seed: u64,
+    ) -> BitSinkCompare {
+        BitSinkCompare { seed, bits: 0, errors: 0, missing: 0, sent: Vec::new() }
+    }
+
+    fn prepare(&mut self, ports: &takt_runtime::Prepared<'_>) -> Result<(), String> {
+        self.sent = vec![Bit(0); ports.input_items.first().copied().unwrap_or(0)];
+        Ok(())
+    }
+
+    fn tick(&mut self, input: In<Bit>) {
+        if input.missing() {
+            self.missing += 1;
+            return;
+        }
+        // A packet that its maker numbered is compared where it belongs, whatever was lost before it.
+        let sent = &mut self.sent[..input.len()];
+        super::bits::fill(self.seed, input.first_item(), sent);
+        self.bits += input.len() as i64;
+        self.errors += sent.iter().zip(input).filter(|(sent, got)| sent != got).count() as i64;
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        vec![("bits", self.bits.into()), ("bit_errors", self.errors.into()), ("missing_packets", self.missing.into())]
+    }
+}

@@ -1,0 +1,16 @@
+//! Components, registered by name for every program that links this crate. Nothing is called here: [`link`] keeps a linker
+//! from leaving them out.
+//!
+//! | component | does |
+//! | --- | --- |
+//! | `bit-source`, `bpsk-modulate`, `awgn`, `bpsk-demodulate`, `bit-sink-compare` | a BPSK link, bits to errors |
+//! | `null-source`, `copy`, `saxpy`, `delay`, `null-sink` | chains that cost as little as a component can |
+//! | `counter`, `hash-sink` | order and content, checked |
+//! | `stall` | a component that is late when told to |
+#![forbid(unsafe_code)]
+
+mod bpsk;
+mod plumbing;
+
+/// Makes this crate part of a program that only names its components in waveforms.
+pub fn link() {}

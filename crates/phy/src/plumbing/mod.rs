@@ -1,0 +1,5 @@
+//! Components that do little: for benchmarks, tests and fault injection.
+
+mod chain;
+mod check;
+mod stall;
