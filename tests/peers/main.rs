@@ -16,6 +16,7 @@ mod acceptance;
 mod devtest;
 mod dissect;
 mod emulator;
+mod letters;
 mod namespaces;
 mod peer;
 mod row;

@@ -64,6 +64,12 @@ impl Run {
         if self.text.contains(words) { Err(format!("said \"{words}\"\n{self}")) } else { Ok(self) }
     }
 
+    /// The one JSON document it printed, before anything on standard error.
+    pub fn document(&self) -> Result<serde_json::Value, String> {
+        let mut documents = serde_json::Deserializer::from_str(&self.text).into_iter();
+        documents.next().and_then(Result::ok).ok_or_else(|| format!("no JSON document\n{self}"))
+    }
+
     /// The number behind the first `label` in the output.
     pub fn number(&self, label: &str) -> Result<f64, String> {
         let after = self.text.split_once(label).ok_or_else(|| format!("no \"{label}\"\n{self}"))?.1.trim_start();
