@@ -26,8 +26,7 @@ pub(crate) struct Change {
     take: Option<Consumer<Table>>,
     mover: Option<Mover>,
     stop: Stop,
-    /// Where old tables go to be dropped, outside real time.
-    spent: Producer<Table>,
+    spins: u32,
 }
 
 /// What the first worker has besides.
@@ -39,23 +38,16 @@ struct Mover {
     timer: Timer,
 }
 
-/// The parts of all workers, for a change at the edge of slot `at` into the tables `new`; and where the old ones come out.
-pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, stop: &Stop) -> (Vec<Change>, Vec<Consumer<Table>>) {
+/// The parts of all workers, for a change at the edge of slot `at` into the tables `new`; `spins`: looks before a worker
+/// that waits for the others lets somebody else run.
+pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, stop: &Stop, spins: u32) -> Vec<Change> {
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
-    let count = new.len();
-    let old = Vec::with_capacity(count);
-    let mut mover = Some(Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone() });
-    let (mut gives, mut takes) = (gives.into_iter(), takes.into_iter());
-    let mut trash = Vec::new();
-    let part = |worker: usize| {
-        let (spent, out) = RingBuffer::new(count);
-        trash.push(out);
-        let (give, take) = if worker == 0 { (None, None) } else { (gives.next(), takes.next()) };
-        Change { at, give, take, mover: mover.take(), stop: stop.clone(), spent }
-    };
-    let parts = (0..count).map(part).collect();
-    (parts, trash)
+    let old = Vec::with_capacity(new.len());
+    let mover = Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone() };
+    let part = |give, take, mover| Change { at, give, take, mover, stop: stop.clone(), spins };
+    let others = gives.into_iter().zip(takes).map(|(give, take)| part(Some(give), Some(take), None));
+    std::iter::once(part(None, None, Some(mover))).chain(others).collect()
 }
 
 impl Change {
@@ -63,17 +55,18 @@ impl Change {
         self.at
     }
 
-    /// Exchanges this worker's table. `false`: asked to stop while waiting for the others.
-    pub(crate) fn perform(mut self: Box<Self>, table: &mut Table) -> bool {
+    /// Exchanges this worker's table. `false`: asked to stop while waiting for the others. What is left in here is to be
+    /// dropped outside real time.
+    pub(crate) fn perform(&mut self, table: &mut Table) -> bool {
         let mine = std::mem::replace(table, Table { entries: Vec::new() });
-        let new = match self.mover.take() {
-            Some(mover) => mover.run(self.at, mine, &self.stop, &mut self.spent),
+        let new = match &mut self.mover {
+            Some(mover) => mover.run(self.at, mine, &self.stop, self.spins),
             None => {
                 if let Some(give) = &mut self.give {
                     // A queue of one place for one table: there is room.
                     let _ = give.push(mine);
                 }
-                self.take.as_mut().and_then(|take| wait_for(take, &self.stop))
+                self.take.as_mut().and_then(|take| wait_for(take, &self.stop, self.spins))
             }
         };
         match new {
@@ -86,8 +79,8 @@ impl Change {
     }
 }
 
-fn wait_for(queue: &mut Consumer<Table>, stop: &Stop) -> Option<Table> {
-    let mut patience = Patience::new(10_000);
+fn wait_for(queue: &mut Consumer<Table>, stop: &Stop, spins: u32) -> Option<Table> {
+    let mut patience = Patience::new(spins);
     loop {
         match queue.pop() {
             Ok(table) => return Some(table),
@@ -98,10 +91,10 @@ fn wait_for(queue: &mut Consumer<Table>, stop: &Stop) -> Option<Table> {
 }
 
 impl Mover {
-    fn run(mut self, at: u64, mine: Table, stop: &Stop, spent: &mut Producer<Table>) -> Option<Table> {
+    fn run(&mut self, at: u64, mine: Table, stop: &Stop, spins: u32) -> Option<Table> {
         self.old.push(mine);
         for queue in &mut self.from {
-            self.old.push(wait_for(queue, stop)?);
+            self.old.push(wait_for(queue, stop, spins)?);
         }
         self.move_components();
         self.move_packets();
@@ -110,9 +103,6 @@ impl Mover {
             if let Some(table) = table.take() {
                 let _ = queue.push(table);
             }
-        }
-        for table in self.old {
-            let _ = spent.push(table);
         }
         self.new.first_mut().and_then(Option::take)
     }

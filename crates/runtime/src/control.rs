@@ -40,6 +40,8 @@ pub(crate) struct Reading {
 pub(crate) struct Inbox {
     commands: Consumer<Command>,
     readings: Producer<Reading>,
+    /// Changes that are done: memory is given back outside real time.
+    spent: Producer<Box<Change>>,
     /// Taken from the queue, and to be done at a later edge.
     waiting: Vec<Command>,
 }
@@ -48,13 +50,15 @@ pub(crate) struct Inbox {
 pub(crate) struct Outbox {
     pub(crate) commands: Producer<Command>,
     pub(crate) readings: Consumer<Reading>,
+    pub(crate) spent: Consumer<Box<Change>>,
 }
 
 pub(crate) fn mailbox() -> (Outbox, Inbox) {
     let (commands, inbox) = RingBuffer::new(COMMANDS);
     let (readings, outbox) = RingBuffer::new(COMMANDS);
+    let (spent, changes) = RingBuffer::new(COMMANDS);
     let waiting = Vec::with_capacity(COMMANDS);
-    (Outbox { commands, readings: outbox }, Inbox { commands: inbox, readings, waiting })
+    (Outbox { commands, readings: outbox, spent: changes }, Inbox { commands: inbox, readings, spent, waiting })
 }
 
 impl Inbox {
@@ -103,7 +107,14 @@ impl Inbox {
                 // Full: who asks so much does not listen.
                 let _ = self.readings.push(Reading { component, param, value });
             }
-            Command::Change(change) => return change.perform(table),
+            Command::Change(mut change) => {
+                let goes_on = change.perform(table);
+                if let Err(rtrb::PushError::Full(change)) = self.spent.push(change) {
+                    // A thousand changes that nobody cleared away: memory is lost rather than time.
+                    std::mem::forget(change);
+                }
+                return goes_on;
+            }
         }
         true
     }

@@ -5,7 +5,6 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rtrb::Consumer;
 use takt_base::{Clock, Stop, WallClock};
 use takt_graph::{Graph, Plan};
 use takt_host::affinity::{self, AffinityError};
@@ -156,7 +155,6 @@ impl Session {
             options: self.options,
             timer: timer.clone(),
             stop: stop.clone(),
-            spent: Vec::new(),
             gates: Vec::new(),
         };
         for (index, table) in self.tables.into_iter().enumerate() {
@@ -261,8 +259,6 @@ pub struct Running {
     options: Options,
     timer: Timer,
     stop: Stop,
-    /// Where old tables come out after a change.
-    spent: Vec<Consumer<Table>>,
     gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
 }
 
@@ -407,10 +403,12 @@ impl Running {
         let mut parts = self.new_tables(plan)?.into_iter();
         let mut tables: Vec<Table> = parts.by_ref().collect();
         tables.resize_with(started, || Table { entries: Vec::new() });
-        let (changes, spent) = change::prepare(at, tables, &self.timer, &self.stop);
-        self.spent.extend(spent);
+        // On a clock each worker has a core of its own, and makes no system call.
+        let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
+        let changes = change::prepare(at, tables, &self.timer, &self.stop, spins);
         for (worker, change) in changes.into_iter().enumerate() {
             let full = |_| ControlError::Full { worker };
+            while self.outboxes[worker].spent.pop().is_ok() {}
             self.outboxes[worker].commands.push(Command::Change(Box::new(change))).map_err(full)?;
         }
         self.plan = plan.clone();

@@ -1,0 +1,190 @@
+//! What the runtime adds: `cargo bench -p takt-runtime`. Three questions, each beside its floor, measured in the same run in
+//! turns A B A B; medians of rounds. Times of a shared machine mean little, their ratio and the floor mean more.
+//!
+//! 1. A component call with statistics, on one core. Floor: a bare loop over `Box<dyn Fn>` with two reads of the time-stamp
+//!    counter and a histogram record.
+//! 2. The base of a slot: what is left of a slot with one component when the call is taken off.
+//! 3. A hand-over between two cores that both watch. Floor: half a round trip through two `rtrb` rings.
+#![allow(clippy::print_stdout, reason = "a benchmark speaks")]
+
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use takt_base::Stop;
+use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Length, Plan, Shape, Waveform};
+use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
+use takt_stats::{Histogram, Ns};
+
+const ROUNDS: usize = 9;
+const SLOTS: u64 = 200_000;
+
+struct Source;
+impl Component for Source {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        io.outputs[0].write::<f32>()[0] = 1.0;
+    }
+}
+
+struct Null;
+impl Component for Null {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        let x = io.inputs[0].read::<f32>().first().copied().unwrap_or(0.0);
+        io.outputs[0].write::<f32>().fill(x);
+    }
+}
+
+struct Sink;
+impl Component for Sink {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        black_box(io.inputs[0].read::<f32>().len());
+    }
+}
+
+/// Touches no item: the cost of calling.
+struct Idle;
+impl Component for Idle {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        black_box(io.slot);
+    }
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::empty();
+    let mut add = |kind, shape, make| registry.add(Registration { kind, shape, make }).expect("one name each");
+    add(
+        || Kind::new("source", ""),
+        |_| Ok(Shape::new().output("out", Item::F32, Length::Fixed(1))),
+        |_| Ok(Box::new(Source)),
+    );
+    add(
+        || Kind::new("null", ""),
+        |_| Ok(Shape::new().input("in", Item::F32).output("out", Item::F32, Length::Fixed(1))),
+        |_| Ok(Box::new(Null)),
+    );
+    add(|| Kind::new("sink", ""), |_| Ok(Shape::new().input("in", Item::F32)), |_| Ok(Box::new(Sink)));
+    add(|| Kind::new("idle", ""), |_| Ok(Shape::new()), |_| Ok(Box::new(Idle)));
+    registry
+}
+
+/// Nanoseconds a slot of a waveform on one plan.
+fn ns_per_slot(waveform: &Waveform, worker_of: &[usize], cores: &[usize]) -> f64 {
+    let registry = registry();
+    let graph = Graph::check(waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::assign(&graph, worker_of, Latency::Compact).unwrap_or_else(|error| panic!("{error}"));
+    let options = Options { slots: Some(SLOTS), hash: false, cores: cores.to_vec(), ..Options::default() };
+    let session = Session::open(&graph, &plan, &registry, options).expect("opened");
+    let running = session.start_paused(&Stop::new()).expect("started");
+    std::thread::sleep(Duration::from_millis(5));
+    let start = Instant::now();
+    let report = running.join();
+    assert_eq!(report.slots, SLOTS);
+    start.elapsed().as_nanos() as f64 / SLOTS as f64
+}
+
+fn blank() -> Waveform {
+    Waveform::new("bench", Duration::from_millis(1))
+}
+
+fn chain(nulls: usize) -> Waveform {
+    let mut waveform = blank().with(ComponentSpec::new("a", "source")).with(ComponentSpec::new("z", "sink"));
+    let mut before = "a".to_owned();
+    for n in 0..nulls {
+        let name = format!("n{n}");
+        waveform = waveform.with(ComponentSpec::new(&name, "null")).link(&before, &name);
+        before = name;
+    }
+    waveform.link(&before, "z")
+}
+
+fn idles(count: usize) -> Waveform {
+    (0..count).fold(blank(), |waveform, n| waveform.with(ComponentSpec::new(&format!("i{n}"), "idle")))
+}
+
+/// A bare loop that does what statistics need and nothing else: nanoseconds a call.
+fn floor_of_a_call() -> f64 {
+    let clock = quanta::Clock::new();
+    let mut x = 0_u64;
+    let mut calls: Vec<Box<dyn FnMut(u64)>> = (0..16).map(|_| Box::new(|n: u64| drop(black_box(n))) as _).collect();
+    let mut histograms = vec![Histogram::<Ns>::with_bound(1_000_000_000); calls.len()];
+    let start = Instant::now();
+    for slot in 0..SLOTS {
+        for (call, histogram) in calls.iter_mut().zip(&mut histograms) {
+            let before = clock.raw();
+            call(slot);
+            let ns = clock.delta_as_nanos(before, clock.raw());
+            histogram.record_saturating(ns);
+            x = x.wrapping_add(ns);
+        }
+    }
+    black_box(x);
+    start.elapsed().as_nanos() as f64 / (SLOTS * 16) as f64
+}
+
+/// Half a round trip between two pinned threads through rings of one word.
+fn floor_of_a_hand_over(cores: &[usize]) -> f64 {
+    let (mut ping, mut ping_out) = rtrb::RingBuffer::<u64>::new(2);
+    let (mut pong, mut pong_out) = rtrb::RingBuffer::<u64>::new(2);
+    let (here, there) = (cores[0], cores[1]);
+    let pop = |queue: &mut rtrb::Consumer<u64>| loop {
+        match queue.pop() {
+            Ok(word) => return word,
+            Err(_) => std::hint::spin_loop(),
+        }
+    };
+    let echo = std::thread::spawn(move || {
+        let _ = takt_host::affinity::pin_self(&[there]);
+        for _ in 0..SLOTS {
+            let word = pop(&mut ping_out);
+            let _ = pong.push(word);
+        }
+    });
+    let timed = std::thread::spawn(move || {
+        let _ = takt_host::affinity::pin_self(&[here]);
+        let start = Instant::now();
+        for word in 0..SLOTS {
+            let _ = ping.push(word);
+            black_box(pop(&mut pong_out));
+        }
+        start.elapsed().as_nanos() as f64 / (2 * SLOTS) as f64
+    });
+    echo.join().expect("no panic");
+    timed.join().expect("no panic")
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+fn main() {
+    let cores = takt_host::affinity::own_cpus();
+    let one = &cores[..1];
+    let mut rounds: [Vec<f64>; 6] = Default::default();
+    for _ in 0..ROUNDS {
+        let (short, long) = (chain(4), chain(20));
+        let (few, many) = (idles(1), idles(17));
+        rounds[0].push(floor_of_a_call());
+        rounds[1].push((ns_per_slot(&many, &[0; 17], one) - ns_per_slot(&few, &[0; 1], one)) / 16.0);
+        rounds[2].push((ns_per_slot(&long, &[0; 22], one) - ns_per_slot(&short, &[0; 6], one)) / 16.0);
+        let call = rounds[1].last().copied().unwrap_or(0.0);
+        rounds[3].push(ns_per_slot(&few, &[0; 1], one) - call);
+        if cores.len() >= 2 {
+            let two = &cores[..2];
+            let cycle = blank().with(ComponentSpec::new("a", "null")).with(ComponentSpec::new("b", "null"));
+            let cycle = cycle.delayed("a", "b", 1).delayed("b", "a", 1);
+            // Each slot of either needs the other's last: one hand-over a slot.
+            rounds[4].push(floor_of_a_hand_over(two));
+            rounds[5].push(ns_per_slot(&cycle, &[0, 1], two));
+        }
+    }
+    let [floor, call, linked, base, ring, slot] =
+        rounds.map(|values| if values.is_empty() { f64::NAN } else { median(values) });
+    println!("median of {ROUNDS} rounds, {SLOTS} slots each                              goal");
+    println!("component call with statistics, no port   {call:7.1} ns   floor {floor:6.1} ns   40 ns");
+    println!("the same with one link in and one out     {linked:7.1} ns   floor {floor:6.1} ns");
+    println!("base of a slot, one worker                {base:7.1} ns                     1000 ns");
+    println!(
+        "slot of two workers in lock step          {slot:7.1} ns   of it the link: {:6.1} ns, floor {ring:6.1} ns   250 ns",
+        slot - linked - base
+    );
+}

@@ -1,0 +1,133 @@
+//! The slot loop allocates nothing and makes no system call but the clock's sleep, so there is no lock in it that it could
+//! wait for. Neither when all is well, nor when slots are missed, variables set, or the plan changed.
+//!
+//! Allocations are counted by this binary's allocator, per thread; system calls by strace, which runs this binary again.
+
+#[path = "../../../tests/support/allocations.rs"]
+mod allocations;
+mod common;
+
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use common::{registry, spec};
+use takt_base::Stop;
+use takt_graph::{Catalogue, Item, Kind, Latency, Params, Plan, Shape, Value, Waveform};
+use takt_runtime::{Component, Io, Options, Registration, Registry, Session, SlotClock};
+
+const SLOTS: u64 = 10_000;
+
+/// Counts what its worker's thread allocates and releases between its second slot and its last.
+struct Witness {
+    first: Option<u64>,
+    last: u64,
+}
+
+impl Component for Witness {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        self.last = allocations::count();
+        if io.slot >= 1 {
+            self.first.get_or_insert(self.last);
+        }
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        vec![("allocations", ((self.last - self.first.unwrap_or(0)) as i64).into())]
+    }
+}
+
+fn registry_with_witness() -> Registry {
+    let mut registry = registry();
+    let registration = Registration {
+        kind: || Kind::new("witness", "Counts allocations."),
+        shape: |_| Ok(Shape::new().in_out("in0", "out", Item::Byte)),
+        make: |_| Ok(Box::new(Witness { first: None, last: 0 })),
+    };
+    registry.add(registration).expect("a name of its own");
+    registry
+}
+
+#[test]
+fn ten_thousand_slots_allocate_nothing() {
+    let registry = registry_with_witness();
+    let witness = registry.kind("witness").expect("added");
+    assert!(registry.shape(witness, &Params::new()).is_ok());
+    let stall = spec("p", "stall").param("slot", 5000).param("us", 900);
+    let waveform = Waveform::new("quiet", Duration::from_micros(250))
+        .with(spec("a", "source").param("items", 1000))
+        .with(stall)
+        .with(spec("q", "add"))
+        .with(spec("w0", "witness"))
+        .with(spec("w1", "witness"))
+        .with(spec("z", "sink"))
+        .with(spec("y", "sink"))
+        .chain(["a", "p", "q", "w0", "w1", "z"])
+        .link("a", "y");
+    let graph = takt_graph::Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
+    let two = takt_host::affinity::own_cpus().len() >= 2;
+    let other = usize::from(two);
+    let plan = |of: [usize; 7]| Plan::assign(&graph, &of, Latency::Compact).expect("legal");
+    // Each witness stays on its worker: the count is its thread's.
+    let (first, second) = (plan([0, 0, 0, 0, other, other, other]), plan([0, other, other, 0, other, 0, 0]));
+    let options = Options { slots: Some(SLOTS), clock: SlotClock::Wall, ..Options::default() };
+    let mut running =
+        Session::open(&graph, &first, &registry, options).expect("opened").start_paused(&Stop::new()).expect("started");
+    running.change_plan(&second, 3000).expect("room");
+    running.change_plan(&first, 6000).expect("room");
+    running.set(&registry, "q", "term", &7.into(), 2000).expect("room");
+    running.go();
+    let report = running.join();
+    for witness in ["w0", "w1"] {
+        let component = report.components.iter().find(|c| c.name == witness).expect("there");
+        assert_eq!(component.results["allocations"], 0.into(), "{witness}");
+        assert!(component.executions > 100, "{witness}: {}", component.executions);
+    }
+    assert_eq!(report.slots, SLOTS);
+}
+
+#[test]
+fn ten_thousand_slots_make_no_system_call_but_the_clocks_sleep() {
+    if Command::new("strace").arg("-V").output().is_err() {
+        assert!(std::env::var_os("TAKT_REQUIRE_PEERS").is_none(), "strace is required (sudo apt-get install strace)");
+        #[expect(clippy::print_stderr, reason = "a skip is told")]
+        let () = eprintln!("SKIPPED: system calls are counted by strace   (sudo apt-get install strace)");
+        return;
+    }
+    let log = std::env::temp_dir().join(format!("takt-quiet-{}.strace", std::process::id()));
+    let run = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(&log)
+        .arg(std::env::current_exe().expect("this binary"))
+        .args(["--exact", "ten_thousand_slots_allocate_nothing"])
+        .output()
+        .expect("strace runs");
+    let calls = calls_of_workers(&log);
+    let _ = std::fs::remove_file(&log);
+    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
+    assert!(!calls.is_empty(), "no worker seen");
+    for (worker, between) in calls {
+        assert!(between.len() > 100, "{worker} slept {} times", between.len());
+        let others: Vec<&String> = between.iter().filter(|call| !call.contains("clock_nanosleep")).collect();
+        assert!(others.is_empty(), "{worker}: {others:?}");
+    }
+}
+
+/// For each worker all its calls from the first sleep to the last.
+fn calls_of_workers(log: &Path) -> Vec<(String, Vec<String>)> {
+    let text = std::fs::read_to_string(log).expect("strace wrote");
+    let mut workers: Vec<(String, String)> = Vec::new();
+    for line in text.lines().filter(|line| line.contains("PR_SET_NAME") && line.contains("takt-worker-")) {
+        let (thread, call) = line.split_once(' ').expect("a thread and a call");
+        workers.push((thread.to_owned(), call.trim().to_owned()));
+    }
+    let all = |(thread, name): (String, String)| {
+        let own = text.lines().filter_map(|line| line.split_once(' ')).filter(|(id, _)| *id == thread);
+        let calls: Vec<String> = own.map(|(_, call)| call.trim().to_owned()).collect();
+        let sleeps = |call: &&String| call.contains("clock_nanosleep");
+        let first = calls.iter().position(|call| sleeps(&call)).unwrap_or(0);
+        let last = calls.iter().rposition(|call| sleeps(&call)).unwrap_or(0);
+        (name, calls.get(first..last).unwrap_or_default().to_vec())
+    };
+    workers.into_iter().map(all).collect()
+}
