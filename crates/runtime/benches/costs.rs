@@ -104,7 +104,7 @@ fn idles(count: usize) -> Waveform {
 fn floor_of_a_call() -> f64 {
     let clock = quanta::Clock::new();
     let mut x = 0_u64;
-    let mut calls: Vec<Box<dyn FnMut(u64)>> = (0..16).map(|_| Box::new(|n: u64| drop(black_box(n))) as _).collect();
+    let mut calls: Vec<Box<dyn FnMut(u64)>> = (0..16).map(|_| Box::new(|n: u64| _ = black_box(n)) as _).collect();
     let mut histograms = vec![Histogram::<Ns>::with_bound(1_000_000_000); calls.len()];
     let start = Instant::now();
     for slot in 0..SLOTS {
@@ -151,6 +151,50 @@ fn floor_of_a_hand_over(cores: &[usize]) -> f64 {
     timed.join().expect("no panic")
 }
 
+/// The same through this crate's links: nanoseconds a hand-over of one word.
+fn hand_over(cores: &[usize]) -> f64 {
+    use takt_runtime::ring::{Reader, Writer, ring};
+    fn put(writer: &mut Writer<u64>, slot: u64) {
+        while !writer.free(slot) {
+            std::hint::spin_loop();
+        }
+        if let Some(cell) = writer.cell(slot) {
+            *cell = slot;
+        }
+        writer.publish(slot);
+    }
+    fn take(reader: &mut Reader<u64>, slot: u64) -> u64 {
+        while !reader.ready(slot) {
+            std::hint::spin_loop();
+        }
+        let word = reader.cell(slot).copied().unwrap_or(0);
+        reader.release(slot + 1);
+        word
+    }
+    let (mut ping, mut ping_out) = ring([0_u64; 4], 1);
+    let (mut pong, mut pong_out) = ring([0_u64; 4], 1);
+    let (mut ping_out, mut pong_out) = (ping_out.remove(0), pong_out.remove(0));
+    let (here, there) = (cores[0], cores[1]);
+    let echo = std::thread::spawn(move || {
+        let _ = takt_host::affinity::pin_self(&[there]);
+        for slot in 0..SLOTS {
+            take(&mut ping_out, slot);
+            put(&mut pong, slot);
+        }
+    });
+    let timed = std::thread::spawn(move || {
+        let _ = takt_host::affinity::pin_self(&[here]);
+        let start = Instant::now();
+        for slot in 0..SLOTS {
+            put(&mut ping, slot);
+            black_box(take(&mut pong_out, slot));
+        }
+        start.elapsed().as_nanos() as f64 / (2 * SLOTS) as f64
+    });
+    echo.join().expect("no panic");
+    timed.join().expect("no panic")
+}
+
 fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values[values.len() / 2]
@@ -159,7 +203,7 @@ fn median(mut values: Vec<f64>) -> f64 {
 fn main() {
     let cores = takt_host::affinity::own_cpus();
     let one = &cores[..1];
-    let mut rounds: [Vec<f64>; 6] = Default::default();
+    let mut rounds: [Vec<f64>; 7] = Default::default();
     for _ in 0..ROUNDS {
         let (short, long) = (chain(4), chain(20));
         let (few, many) = (idles(1), idles(17));
@@ -175,16 +219,15 @@ fn main() {
             // Each slot of either needs the other's last: one hand-over a slot.
             rounds[4].push(floor_of_a_hand_over(two));
             rounds[5].push(ns_per_slot(&cycle, &[0, 1], two));
+            rounds[6].push(hand_over(two));
         }
     }
-    let [floor, call, linked, base, ring, slot] =
+    let [floor, call, linked, base, ring, slot, link] =
         rounds.map(|values| if values.is_empty() { f64::NAN } else { median(values) });
-    println!("median of {ROUNDS} rounds, {SLOTS} slots each                              goal");
-    println!("component call with statistics, no port   {call:7.1} ns   floor {floor:6.1} ns   40 ns");
-    println!("the same with one link in and one out     {linked:7.1} ns   floor {floor:6.1} ns");
-    println!("base of a slot, one worker                {base:7.1} ns                     1000 ns");
-    println!(
-        "slot of two workers in lock step          {slot:7.1} ns   of it the link: {:6.1} ns, floor {ring:6.1} ns   250 ns",
-        slot - linked - base
-    );
+    println!("median of {ROUNDS} rounds of {SLOTS} slots             measured      floor       goal");
+    println!("component call with statistics, no port      {call:7.1} ns {floor:7.1} ns      40 ns");
+    println!("the same with one link in and one out        {linked:7.1} ns {floor:7.1} ns");
+    println!("base of a slot, one worker                   {base:7.1} ns                1000 ns");
+    println!("hand-over between cores, one word            {link:7.1} ns {ring:7.1} ns     250 ns");
+    println!("slot of two workers in lock step, all told   {slot:7.1} ns");
 }

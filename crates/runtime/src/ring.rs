@@ -1,6 +1,6 @@
 //! A link's ring of cells: whole slots from one writer to one or more readers, without waiting and without locks.
 //!
-//! Slots count up from 0 and slot s uses cell `s % n`. A writer may leave slots out; a reader may pass them by. Both say
+//! Slots count up from 0 and slot s uses cell `s % n`, n a power of two, so that the remainder is a mask. A writer may leave slots out; a reader may pass them by. Both say
 //! how far they are in one word each:
 //!
 //! - `written`: the writer will never again touch the cell of a slot below it (as that slot);
@@ -14,9 +14,12 @@
 //! - A. `written`: Release by the writer, Acquire by a reader, so that who may take a slot sees all of it;
 //! - B. `read`: Release by a reader, Acquire by the writer, so that who may reuse a cell comes after its last reading.
 //!
-//! No other word is shared. What a cell holds of a slot that was left out is what the ring held before: whoever cares
+//! No other word is shared. Both ends remember the last word they saw of the other and look again only when it does not
+//! suffice: a word that another core writes costs a trip between the cores each time it is looked at. What a cell holds of a slot that was left out is what the ring held before: whoever cares
 //! keeps the slot in the cell and compares.
 #![allow(unsafe_code)]
+
+use std::cell::Cell;
 
 use crate::sync::{Alone, Arc, AtomicU64, Ordering, UnsafeCell};
 
@@ -35,8 +38,8 @@ unsafe impl<C: Send + Sync> Send for Shared<C> {}
 impl<C> Shared<C> {
     #[inline]
     fn cell(&self, slot: u64) -> &UnsafeCell<C> {
-        // The remainder is below the number of cells, which is at least 1 and came from a usize.
-        &self.cells[(slot % self.cells.len() as u64) as usize]
+        // The mask of a power of two; the cast keeps the bits that count.
+        &self.cells[slot as usize & (self.cells.len() - 1)]
     }
 }
 
@@ -44,6 +47,8 @@ impl<C> Shared<C> {
 pub struct Writer<C> {
     shared: Arc<Shared<C>>,
     next: u64,
+    /// All slots below it were free when last looked.
+    free: Cell<u64>,
 }
 
 /// A consuming end.
@@ -51,28 +56,33 @@ pub struct Reader<C> {
     shared: Arc<Shared<C>>,
     index: usize,
     next: u64,
+    /// `written` when last looked.
+    seen: Cell<u64>,
 }
 
-/// A ring of these cells, at least one, for so many readers, at least one.
+/// A ring of these cells, a power of two, for so many readers, at least one.
 ///
 /// # Panics
-/// Without cells or without readers.
+/// With another number of cells, or without readers.
 pub fn ring<C: Send + Sync>(cells: impl IntoIterator<Item = C>, readers: usize) -> (Writer<C>, Vec<Reader<C>>) {
     let cells: Box<[UnsafeCell<C>]> = cells.into_iter().map(UnsafeCell::new).collect();
-    assert!(!cells.is_empty() && readers > 0, "a ring has cells and readers");
+    assert!(cells.len().is_power_of_two() && readers > 0, "a ring has 1, 2, 4, ... cells, and readers");
     let read = (0..readers).map(|_| Alone(AtomicU64::new(0))).collect();
     let shared = Arc::new(Shared { cells, written: Alone(AtomicU64::new(0)), read });
-    let reader = |index| Reader { shared: Arc::clone(&shared), index, next: 0 };
-    (Writer { shared: Arc::clone(&shared), next: 0 }, (0..readers).map(reader).collect())
+    let reader = |index| Reader { shared: Arc::clone(&shared), index, next: 0, seen: Cell::new(0) };
+    (Writer { shared: Arc::clone(&shared), next: 0, free: Cell::new(0) }, (0..readers).map(reader).collect())
 }
 
 impl<C> Writer<C> {
     /// Whether the cell of `slot` can be written: it was not handed over yet, and all readers have left it.
     #[inline]
     pub fn free(&self, slot: u64) -> bool {
-        let cells = self.shared.cells.len() as u64;
-        let left = |read: &Alone<AtomicU64>| slot < read.0.load(Ordering::Acquire).saturating_add(cells); // B
-        slot >= self.next && self.shared.read.iter().all(left)
+        if slot >= self.free.get() {
+            let read = |read: &Alone<AtomicU64>| read.0.load(Ordering::Acquire); // B
+            let slowest = self.shared.read.iter().map(read).min().unwrap_or(0);
+            self.free.set(slowest.saturating_add(self.shared.cells.len() as u64));
+        }
+        self.next <= slot && slot < self.free.get()
     }
 
     /// The cell of `slot` to fill; `None` unless it is free.
@@ -105,7 +115,10 @@ impl<C> Reader<C> {
     /// Whether `slot` was handed over, or left out for a later one that was.
     #[inline]
     pub fn ready(&self, slot: u64) -> bool {
-        self.shared.written.0.load(Ordering::Acquire) > slot // A
+        if self.seen.get() <= slot {
+            self.seen.set(self.shared.written.0.load(Ordering::Acquire)); // A
+        }
+        self.seen.get() > slot
     }
 
     /// The cell of `slot`; `None` unless it was handed over and not released.
@@ -150,17 +163,17 @@ mod tests {
 
     #[test]
     fn a_slow_reader_blocks_the_writer_and_none_else() {
-        let (mut tx, mut rx) = ring([0_u64; 3], 2);
-        for slot in 0..3 {
+        let (mut tx, mut rx) = ring([0_u64; 4], 2);
+        for slot in 0..4 {
             *tx.cell(slot).expect("free") = 10 + slot;
             tx.publish(slot);
         }
-        assert!(tx.cell(3).is_none());
-        rx[0].release(3);
-        assert!(tx.cell(3).is_none(), "the other reader is still there");
+        assert!(tx.cell(4).is_none());
+        rx[0].release(4);
+        assert!(tx.cell(4).is_none(), "the other reader is still there");
         assert_eq!(rx[1].cell(0), Some(&10));
         rx[1].release(1);
-        assert!(tx.cell(3).is_some() && tx.cell(4).is_none());
+        assert!(tx.cell(4).is_some() && tx.cell(5).is_none());
         assert!(rx[1].cell(0).is_none(), "what was released is not had again");
         assert!(rx[1].cell_mut(1).is_none(), "not the only reader");
     }

@@ -123,7 +123,9 @@ fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64) -> Layout {
         let delay = links.iter().map(|&link| u64::from(plan.delay(link))).max().unwrap_or(0);
         let least = links.iter().map(|&link| least(link)).max().unwrap_or(0);
         // One being written, `delay` in flight, and between workers one being read.
-        RingSpec { output, links, cells: least.max(delay + 1 + u64::from(crosses)) }
+        let cells = least.max(delay + 1 + u64::from(crosses));
+        // A power of two finds its cells by a mask.
+        RingSpec { output, links, cells: cells.next_power_of_two() }
     });
     Layout { rings: rings.collect(), rooms, histories }
 }
