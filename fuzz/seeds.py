@@ -134,6 +134,18 @@ SEEDS["options"] = {
     "need": b"n200:25M:duplex:sc16",
 }
 
+# Which kernel, and then choices and lengths as crates/dsp/tests/support/hostile.rs reads them: 16 bits and a shift each.
+SEEDS["coding"] = {
+    "checks": bytes([0, 2]) + struct.pack("<HB", 3840, 0) + bytes(range(64)),
+    "matching": bytes([1, 0, 0]) + struct.pack("<HBHBHB", 11580, 0, 9120, 0, 11580, 0) + bytes([0, 1, 0, 1, 1]),
+    "turbo": bytes([2]) + struct.pack("<HB", 3856, 0) + bytes([1, 0, 1]),
+    "convolutional": bytes([3, 1]) + struct.pack("<HB", 112, 0) + bytes(range(100, 200)),
+    "interleavers": bytes([4, 2]) + struct.pack("<HB", 9120, 0) + bytes(range(64)),
+    "shares": bytes([5]) + struct.pack("<HB", 9600, 0) + bytes([2]) + bytes([250, 6, 0x3C, 0x2D, 0, 0]) * 2 + bytes([0, 1, 0, 1]),
+    "lte_matching": bytes([6, 1, 187]) + struct.pack("<HB", 20, 0) + bytes([1, 2]) + struct.pack("<HB", 9000, 0) + bytes([0, 1, 1]),
+    "lte_symbols": bytes([7, 3]) + struct.pack("<HB", 160, 0) + struct.pack("<40f", *range(40)),
+}
+
 for target, seeds in SEEDS.items():
     (HERE / target).mkdir(parents=True, exist_ok=True)
     for name, seed in seeds.items():

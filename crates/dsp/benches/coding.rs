@@ -79,7 +79,7 @@ fn signalling(c: &mut Criterion) {
         b.iter(|| umts::convolutional_encode(rate, black_box(&block), &mut coded));
     });
     let llrs: Vec<i8> = coded.iter().map(|bit| 20 - 40 * *bit as i8).collect();
-    let (mut decoder, mut decided) = (umts::Viterbi::new(rate, 504), vec![0; 112]);
+    let (mut decoder, mut decided) = (umts::Viterbi::new(rate), vec![0; 112]);
     c.bench_function("umts Viterbi 112", |b| b.iter(|| decoder.decode(black_box(&llrs), &mut decided)));
 }
 

@@ -16,7 +16,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
     let matchings =
         [9120, 11_616].map(|n| umts::RateMatching::downlink(umts::Coding::Turbo, 11_580, 11_580, n).unwrap());
     let segmentation = umts::Segmentation::new(umts::Coding::Turbo, 3856).unwrap();
-    let mut viterbi = umts::Viterbi::new(umts::ConvolutionalRate::Third, 504);
+    let mut viterbi = umts::Viterbi::new(umts::ConvolutionalRate::Third);
     let demands = [umts::Demand { attribute: 256, bits: 11_580, tti }; 2];
     let mut permutation = vec![0; 3856];
     let (data, mut block, mut code_block) = (vec![1; 3840], vec![0; 3856], vec![0; 3856]);

@@ -105,7 +105,7 @@ fn every_turbo_block_length_comes_through_the_umts_chain() {
 fn every_convolutional_block_length_comes_through_the_umts_chain_and_is_decoded() {
     for rate in [ConvolutionalRate::Half, ConvolutionalRate::Third] {
         let coding = Coding::Convolutional(rate);
-        let mut decoder = umts::Viterbi::new(rate, 504);
+        let mut decoder = umts::Viterbi::new(rate);
         for length in 1..=504 {
             let tti = Tti::ALL[length % 4];
             let block = some_bits(length);

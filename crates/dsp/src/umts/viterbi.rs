@@ -5,10 +5,10 @@
 //! butterfly carry one metric with two signs. Metrics are 16 bits and renormalised every few steps: two paths that lead to one
 //! state differ by at most what eight steps can bring, 2 * 8 * 3 * 128.
 
-use super::ConvolutionalRate;
+use super::{Coding, ConvolutionalRate};
 use crate::simd::vectorised;
 
-/// A maximum-likelihood decoder for blocks of up to a fixed length.
+/// A maximum-likelihood decoder for the code blocks of the standard, up to 504 bits.
 ///
 /// ```
 /// use takt_dsp::umts::{ConvolutionalRate, Viterbi, convolutional_encode};
@@ -18,7 +18,7 @@ use crate::simd::vectorised;
 /// let mut llrs = coded.map(|bit| if bit == 0 { 20 } else { -20 });
 /// llrs[3..9].fill(0); // two steps lost
 /// let mut received = [0; 6];
-/// Viterbi::new(ConvolutionalRate::Third, 504).decode(&llrs, &mut received);
+/// Viterbi::new(ConvolutionalRate::Third).decode(&llrs, &mut received);
 /// assert_eq!(received, sent);
 /// ```
 #[derive(Clone, Debug)]
@@ -30,6 +30,9 @@ pub struct Viterbi {
     decisions: Box<[[u8; STATES]]>,
 }
 
+/// Z, section 4.2.2.2.
+const LONGEST: usize = Coding::Convolutional(ConvolutionalRate::Third).longest_block();
+
 const STATES: usize = 256;
 const BUTTERFLIES: usize = STATES / 2;
 
@@ -37,8 +40,8 @@ type Metrics = [i16; STATES];
 type Branches = [[i16; BUTTERFLIES]; 3];
 
 impl Viterbi {
-    /// For blocks of up to `longest` bits.
-    pub fn new(rate: ConvolutionalRate, longest: usize) -> Viterbi {
+    /// A decoder for the code of `rate`.
+    pub fn new(rate: ConvolutionalRate) -> Viterbi {
         let mut branches = Box::new([[0; BUTTERFLIES]; 3]);
         for (signs, generator) in branches.iter_mut().zip(generators(rate)) {
             for (s, sign) in signs.iter_mut().enumerate() {
@@ -46,22 +49,17 @@ impl Viterbi {
                 *sign = 1 - 2 * (((2 * s as u32) & generator).count_ones() & 1) as i16;
             }
         }
-        Viterbi { rate, branches, decisions: vec![[0; STATES]; longest + 8].into() }
-    }
-
-    /// The longest block.
-    pub fn longest(&self) -> usize {
-        self.decisions.len() - 8
+        Viterbi { rate, branches, decisions: vec![[0; STATES]; LONGEST + 8].into() }
     }
 
     /// Decodes `llrs` (positive = 0, 0 = unknown) of a block that began and ended in state 0, as
     /// [`convolutional_encode`](super::convolutional_encode) leaves it.
     ///
     /// # Panics
-    /// If the block is longer than the longest, or `llrs` has not 2 or 3 values for each of its bits and 8 more.
+    /// If the block is longer than 504 bits, or `llrs` has not 2 or 3 values for each of its bits and 8 more.
     pub fn decode(&mut self, llrs: &[i8], block: &mut [u8]) {
         let (steps, outputs) = (block.len() + 8, generators(self.rate).len());
-        assert!(block.len() <= self.longest(), "{} bits, made for {}", block.len(), self.longest());
+        assert!(block.len() <= LONGEST, "a code block of {} bits: {LONGEST} at most", block.len());
         assert_eq!(llrs.len(), outputs * steps, "soft values of the coded bits and the tail's");
         let mut metrics = [[0; STATES]; 2];
         metrics[0] = [UNREACHED; STATES];
@@ -129,7 +127,7 @@ pub(super) const fn generators(rate: ConvolutionalRate) -> &'static [u32] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::umts::{Coding, convolutional_encode};
+    use crate::umts::convolutional_encode;
     use proptest::prelude::*;
 
     const RATES: [ConvolutionalRate; 2] = [ConvolutionalRate::Half, ConvolutionalRate::Third];
@@ -141,7 +139,7 @@ mod tests {
     #[test]
     fn every_length_comes_back_from_one_decoder() {
         for rate in RATES {
-            let mut decoder = Viterbi::new(rate, 504);
+            let mut decoder = Viterbi::new(rate);
             for length in 0..=504 {
                 let sent: Vec<u8> = (0..length).map(|i| (i * i / 3 + length) as u8 & 1).collect();
                 let mut coded = vec![0; Coding::Convolutional(rate).coded_len(length)];
@@ -172,7 +170,7 @@ mod tests {
             };
             let best = (0..1 << length).map(|word| gain(&(0..length).map(|i| word >> i & 1).collect::<Vec<u8>>())).max();
             let mut decided = vec![7; length];
-            Viterbi::new(rate, 7).decode(llrs, &mut decided);
+            Viterbi::new(rate).decode(llrs, &mut decided);
             prop_assert_eq!(Some(gain(&decided)), best);
         }
 
@@ -191,7 +189,7 @@ mod tests {
                 if extreme { if value < 0 { -128 } else { 127 } } else { value }
             }).collect();
             let mut decided = vec![7; length];
-            Viterbi::new(rate, 504).decode(&llrs, &mut decided);
+            Viterbi::new(rate).decode(&llrs, &mut decided);
             let mut coded = vec![0; llrs.len()];
             convolutional_encode(rate, &decided, &mut coded);
             prop_assert_eq!(correlation(&coded, &llrs), best_gain(rate, &llrs));
@@ -202,7 +200,7 @@ mod tests {
             llrs in prop::array::uniform3(-128i16..=127), seed in any::<u32>(),
         ) {
             let before: Metrics = std::array::from_fn(|s| ((s as u32).wrapping_mul(seed) >> 20) as i16);
-            let viterbi = Viterbi::new(ConvolutionalRate::Third, 0);
+            let viterbi = Viterbi::new(ConvolutionalRate::Third);
             let (mut wide, mut narrow) = ([[0; STATES]; 2], [[7; STATES]; 2]);
             let (mut wide_from, mut narrow_from) = ([0; STATES], [7; STATES]);
             step(&viterbi.branches, &llrs, &before, &mut wide[0], &mut wide_from);

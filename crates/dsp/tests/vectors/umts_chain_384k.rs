@@ -35,7 +35,7 @@ fn the_signalling_channel_is_coded_as_others_do() {
     convolutional_encode(ConvolutionalRate::Third, &b, &mut found);
     assert_eq!(found, c);
     let mut decided = vec![7; b.len()];
-    Viterbi::new(ConvolutionalRate::Third, 504).decode(&soft(&c), &mut decided);
+    Viterbi::new(ConvolutionalRate::Third).decode(&soft(&c), &mut decided);
     assert_eq!(decided, b);
 }
 
