@@ -59,8 +59,8 @@ struct Serve {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt udp send --addr 192.168.10.2                            1472-byte datagrams, flat out, ten seconds
-  takt udp send --addr 192.168.10.2 --size 64 --pps 20k        paced, with the latency that shows
+  takt udp send --addr 192.168.10.2                        1472-byte datagrams, flat out, 10 s
+  takt udp send --addr 192.168.10.2 --size 64 --pps 20k    paced, with the latency that shows
   takt udp send --addr 192.168.10.2 --rate 100M --bidir --json
 
 Exit status 0: everything arrived; 1: datagrams were lost or could not be sent in time; 2: could not be done.")]
