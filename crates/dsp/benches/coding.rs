@@ -115,8 +115,40 @@ fn modulation(c: &mut Criterion) {
     }
 }
 
+/// All that is done to a frame of the 384 kb/s channel alone, in the downlink: but for the turbo decoder.
+fn chain(c: &mut Criterion) {
+    let (segmentation, tti) = (umts::Segmentation::new(umts::Coding::Turbo, 3856).unwrap(), umts::Tti::Ms10);
+    let mut encoder = umts::TurboEncoder::new(3856).unwrap();
+    let matching = umts::RateMatching::downlink(umts::Coding::Turbo, 11_580, 11_580, 9120).unwrap();
+    let (data, mut checked, mut block) = (some_bits(3840), vec![0; 3856], vec![0; 3856]);
+    let (mut coded, mut one, mut other) = (vec![0; 11_580], vec![0; 9120], vec![0; 9120]);
+    c.bench_function("umts transmitter, 384 kb/s", |b| {
+        b.iter(|| {
+            umts::crc_attach(Crc::Crc16, black_box(&data), &mut checked);
+            segmentation.segment(&checked, &mut block);
+            encoder.encode(&block, &mut coded);
+            matching.apply(&coded, &mut one);
+            umts::interleave_1(tti, &one, &mut other);
+            umts::multiplex(umts::radio_frames(tti, &other), &mut one);
+            umts::interleave_2(&one, &mut other);
+        });
+    });
+    let llrs: Vec<i8> = other.iter().map(|bit| 20 - 40 * *bit as i8).collect();
+    let (mut one, mut other, mut soft) = (vec![0; 9120], vec![0; 9120], vec![0; 11_580]);
+    c.bench_function("umts receiver, 384 kb/s, without the turbo decoder", |b| {
+        b.iter(|| {
+            umts::deinterleave_2(black_box(&llrs), &mut one);
+            umts::demultiplex(&one, [&mut other[..]]);
+            umts::deinterleave_1(tti, &other, &mut one);
+            matching.invert(&one, &mut soft);
+            umts::crc_check(Crc::Crc16, &block)
+        });
+    });
+}
+
 criterion_group!(
     benches,
+    chain,
     floor,
     checks,
     encoders,

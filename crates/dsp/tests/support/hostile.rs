@@ -171,7 +171,8 @@ fn shares(stranger: &mut Stranger<'_>) {
 }
 
 fn lte_matching(stranger: &mut Stranger<'_>) {
-    let length = if stranger.byte().is_multiple_of(4) { stranger.length() } else { stranger.pick(&lte::TURBO_LENGTHS).into() };
+    let length =
+        if stranger.byte().is_multiple_of(4) { stranger.length() } else { stranger.pick(&lte::TURBO_LENGTHS).into() };
     if let Ok(mut encoder) = lte::TurboEncoder::new(length) {
         let mut coded = vec![0; encoder.coded_len()];
         encoder.encode(&stranger.bits(length), &mut coded);
