@@ -69,6 +69,7 @@ mod stats;
 mod sync;
 mod table;
 mod timer;
+mod trace;
 mod worker;
 
 pub use bench::{Bench, BenchError};

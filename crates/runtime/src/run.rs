@@ -106,6 +106,19 @@ pub enum StartError {
     },
 }
 
+impl StartError {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            StartError::Cores { cores, .. } => format!("a plan with {cores} workers, or more cores"),
+            StartError::Pin { .. } => format!("cores this process may use: {:?}", affinity::own_cpus()),
+            StartError::Priority { source, .. } => source.fix().unwrap_or_else(|| "run without a priority".to_owned()),
+            StartError::Thread { .. } => "fewer workers, or a higher limit of threads (ulimit -u)".to_owned(),
+        }
+    }
+}
+
 impl Session {
     /// Makes all components and all memory they need.
     ///

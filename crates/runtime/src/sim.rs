@@ -93,7 +93,7 @@ impl Simulated {
 
     fn edge(&mut self, number: u64, slot_ns: u64) {
         if number >= self.worker.end || self.worker.stop.requested() {
-            self.next = Next::Ended;
+            self.end();
             return;
         }
         let due = number * slot_ns;
@@ -105,6 +105,15 @@ impl Simulated {
         self.worker.pass_by_missed(slot);
         if self.worker.table.entries.is_empty() {
             self.after(slot, 0, slot_ns);
+        }
+    }
+
+    fn end(&mut self) {
+        self.next = Next::Ended;
+        if !self.worker.stop.requested() {
+            let number = self.worker.end;
+            let last = Slot { number, base: self.now_ns, release_ns: 0, left_ns: u64::MAX, carried: true };
+            self.worker.pass_by_missed(last);
         }
     }
 

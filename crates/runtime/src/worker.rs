@@ -82,6 +82,11 @@ impl Worker {
             free_at = WallClock.now();
             number = edges.slot_at(free_at).max(number + 1);
         }
+        if !self.stop.requested() {
+            // The last slots may have been lost: they count.
+            let end = Slot { number: self.end, base: 0, release_ns: 0, left_ns: u64::MAX, carried: true };
+            self.pass_by_missed(end);
+        }
         number
     }
 

@@ -1,0 +1,108 @@
+//! What can't be run is refused before anything runs, with what would be right.
+
+mod common;
+
+use std::error::Error;
+
+use common::{assign, check, registry, spec, waveform};
+use takt_base::Stop;
+use takt_graph::{Catalogue, Graph, Kind, Latency, Shape};
+use takt_runtime::{
+    Component, Io, MakeError, OpenError, Options, Prepared, Registration, Session, SlotClock, StartError,
+};
+
+fn chain(items: u32) -> Graph {
+    let source = spec("a", "source").param("items", items);
+    check(&waveform().with(source).with(spec("z", "sink")).chain(["a", "z"]))
+}
+
+fn open(graph: &Graph, options: Options) -> Result<Session, OpenError> {
+    Session::open(graph, &assign(graph, &[0, 1], Latency::Fixed), &registry(), options)
+}
+
+#[test]
+fn links_that_take_too_much_memory_are_refused() {
+    let options = Options { memory_max_bytes: 1 << 20, ..Options::default() };
+    let refused = open(&chain(1 << 20), options).err().expect("refused");
+    assert!(matches!(refused, OpenError::Memory { needed_bytes: 4_000_000.., allowed_bytes: 1_048_576 }), "{refused}");
+}
+
+#[test]
+fn more_watching_workers_than_cores_are_refused() {
+    let options = Options { clock: SlotClock::Wall, cores: vec![0], slots: Some(1), ..Options::default() };
+    let refused = open(&chain(8), options).expect("opened").run(&Stop::new()).expect_err("refused");
+    assert!(matches!(refused, StartError::Cores { workers: 2, cores: 1 }));
+}
+
+#[test]
+fn a_core_that_does_not_exist_is_refused_with_the_cause() {
+    let options = Options { cores: vec![0, 4000], slots: Some(1), ..Options::default() };
+    let refused = open(&chain(8), options).expect("opened").run(&Stop::new()).expect_err("refused");
+    assert_eq!(refused.to_string(), "worker 1 on core 4000");
+    assert!(refused.source().is_some_and(|cause| !cause.to_string().contains("worker")));
+}
+
+#[test]
+fn a_priority_is_given_or_refused_with_the_cause() {
+    let options = Options { fifo_priority: Some(1), slots: Some(3), ..Options::default() };
+    match open(&chain(8), options).expect("opened").run(&Stop::new()) {
+        Ok(report) => assert_eq!(report.slots, 3),
+        Err(refused) => {
+            assert!(matches!(refused, StartError::Priority { .. }));
+            assert!(refused.source().is_some());
+        }
+    }
+}
+
+/// Refuses what leads to it, or its parameters.
+struct Fussy;
+
+impl Component for Fussy {
+    fn tick(&mut self, _: &mut Io<'_>) {}
+    fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
+        if ports.input_items == [16] { Ok(()) } else { Err(format!("it wants 16 items, not {:?}", ports.input_items)) }
+    }
+}
+
+#[test]
+fn a_component_may_refuse_what_leads_to_it() {
+    let mut registry = registry();
+    let registration = Registration {
+        kind: || Kind::new("fussy", "Wants 16."),
+        shape: |_| Ok(Shape::new().input("in0", takt_graph::Item::Byte)),
+        make: |_| Ok(Box::new(Fussy)),
+    };
+    registry.add(registration).expect("a name of its own");
+    assert_eq!(registry.add(registration).expect_err("taken").to_string(), "two component types are called `fussy`");
+    let opened = |items: u32| {
+        let source = spec("a", "source").param("items", items);
+        let made = waveform().with(source).with(spec("z", "fussy")).chain(["a", "z"]);
+        let graph = Graph::check(&made, &registry).expect("checked");
+        Session::open(&graph, &assign(&graph, &[0, 0], Latency::Fixed), &registry, Options::default())
+    };
+    assert!(opened(16).is_ok());
+    let refused = opened(17).err().expect("refused");
+    assert_eq!(refused.to_string(), "component `z`");
+    assert_eq!(refused.source().map(ToString::to_string).as_deref(), Some("it wants 16 items, not [17]"));
+    let unknown: Result<_, MakeError> = common::registry().make("fussy", &takt_graph::Params::new());
+    assert!(unknown.is_err() && registry.kind("fussy").is_some());
+}
+
+/// Each worker's slots begin at the edges; how late they were is in the report.
+#[test]
+fn the_wall_clock_counts_every_slot_and_how_late_it_began() {
+    let options = Options { clock: SlotClock::Wall, slots: Some(50), ..Options::default() };
+    let graph = chain(8);
+    let plan = assign(&graph, &[0, 0], Latency::Fixed);
+    let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");
+    assert_eq!(report.slots, 50);
+    assert!(report.lateness.is_some());
+    for component in &report.components {
+        assert_eq!(component.executions + component.missed, 50, "executed or counted as missed: {}", component.name);
+    }
+    let json = serde_json::to_value(&report).expect("a document");
+    for key in ["slots", "misses", "components", "lateness", "output_hash"] {
+        assert!(!json[key].is_null(), "{key}");
+    }
+    assert!(json["components"][0]["execution"]["p99_ns"].is_u64());
+}
