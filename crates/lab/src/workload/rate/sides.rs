@@ -13,7 +13,7 @@ use super::outcome::{Rx, RxPlaces, Tx};
 /// A call that brings nothing, or takes nothing, for so long counts as a timeout.
 pub(super) const PATIENCE: Duration = Duration::from_millis(100);
 /// Datagrams of samples in a call.
-const CALL_DATAGRAMS: usize = 48;
+const CALL_DATAGRAMS: usize = 96;
 
 /// What was counted at one instant.
 #[derive(Clone, Copy, Debug, Default)]
