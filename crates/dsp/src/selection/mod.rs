@@ -1,5 +1,8 @@
 //! Choosing some items of a block, and putting them back to their places: what puncturing and its inverse do.
 
+#[cfg(target_arch = "x86_64")]
+mod simd;
+
 use crate::bits;
 
 /// Which items of a block are chosen.
@@ -37,10 +40,8 @@ impl Selection {
     pub(crate) fn take(&self, from: &[u8], to: &mut [u8]) {
         assert_eq!((from.len(), to.len()), (self.items, self.chosen), "all items in, the chosen ones out");
         #[cfg(target_arch = "x86_64")]
-        if wide::available() {
-            // SAFETY: the only condition of `take` is the features of the processor that `available` asked for.
-            #[allow(unsafe_code)]
-            return unsafe { wide::take(&self.words, from, to) };
+        if let Some(level) = simd::Level::best() {
+            return level.take(&self.words, from, to);
         }
         take_scalar(&self.words, from, to);
     }
@@ -52,10 +53,8 @@ impl Selection {
     pub(crate) fn put(&self, from: &[u8], to: &mut [u8]) {
         assert_eq!((from.len(), to.len()), (self.chosen, self.items), "the chosen items in, all out");
         #[cfg(target_arch = "x86_64")]
-        if wide::available() {
-            // SAFETY: the only condition of `put` is the features of the processor that `available` asked for.
-            #[allow(unsafe_code)]
-            return unsafe { wide::put(&self.words, from, to) };
+        if let Some(level) = simd::Level::best() {
+            return level.put(&self.words, from, to);
         }
         put_scalar(&self.words, from, to);
     }
@@ -84,63 +83,6 @@ fn put_scalar(words: &[u64], from: &[u8], to: &mut [u8]) {
     }
 }
 
-/// 64 items an instruction. (BMI2's bit deposit does 8 and was not taken: processors that have it and not this are served by
-/// the loops above, at a few microseconds a block.)
-#[cfg(target_arch = "x86_64")]
-mod wide {
-    use std::arch::is_x86_feature_detected;
-    use std::arch::x86_64::*;
-
-    pub fn available() -> bool {
-        is_x86_feature_detected!("avx512vbmi2") && is_x86_feature_detected!("avx512bw")
-    }
-
-    #[target_feature(enable = "avx512vbmi2,avx512bw,popcnt")]
-    pub fn take(words: &[u64], from: &[u8], to: &mut [u8]) {
-        let mut at = 0;
-        for (word, items) in words.iter().zip(from.chunks(64)) {
-            let chosen = _mm512_maskz_compress_epi8(*word, load(items));
-            store(chosen, &mut to[at..], word.count_ones() as usize);
-            at += word.count_ones() as usize;
-        }
-    }
-
-    #[target_feature(enable = "avx512vbmi2,avx512bw,popcnt")]
-    pub fn put(words: &[u64], from: &[u8], to: &mut [u8]) {
-        let mut at = 0;
-        for (word, items) in words.iter().zip(to.chunks_mut(64)) {
-            let count = items.len();
-            store(_mm512_maskz_expand_epi8(*word, load(&from[at..])), items, count);
-            at += word.count_ones() as usize;
-        }
-    }
-
-    /// 64 items, zeros where there are no more.
-    #[target_feature(enable = "avx512bw")]
-    #[inline]
-    fn load(items: &[u8]) -> __m512i {
-        match items.first_chunk::<64>() {
-            Some(whole) => bytemuck::cast(*whole),
-            None => {
-                let mut padded = [0; 64];
-                padded[..items.len()].copy_from_slice(items);
-                bytemuck::cast(padded)
-            }
-        }
-    }
-
-    /// The first `count` items, and more where there is room: what follows is written later.
-    #[target_feature(enable = "avx512bw")]
-    #[inline]
-    fn store(items: __m512i, to: &mut [u8], count: usize) {
-        let items: [u8; 64] = bytemuck::cast(items);
-        match to.first_chunk_mut::<64>() {
-            Some(whole) => *whole = items,
-            None => to[..count].copy_from_slice(&items[..count]),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -159,12 +101,21 @@ mod tests {
             take_scalar(&selection.words, &from, &mut scalar);
             prop_assert_eq!(&taken, &expected);
             prop_assert_eq!(&scalar, &expected);
-            let expected: Vec<u8> = items.iter().map(|&(item, chosen)| if chosen { item } else { 0 }).collect();
+            let spread: Vec<u8> = items.iter().map(|&(item, chosen)| if chosen { item } else { 0 }).collect();
             let (mut put, mut scalar) = (vec![7; from.len()], vec![7; from.len()]);
             selection.put(&taken, &mut put);
             put_scalar(&selection.words, &taken, &mut scalar);
-            prop_assert_eq!(put, &expected[..]);
-            prop_assert_eq!(scalar, &expected[..]);
+            prop_assert_eq!(&put, &spread);
+            prop_assert_eq!(&scalar, &spread);
+            #[cfg(target_arch = "x86_64")]
+            for level in simd::Level::all() {
+                taken.fill(7);
+                level.take(&selection.words, &from, &mut taken);
+                prop_assert_eq!(&taken, &expected);
+                put.fill(7);
+                level.put(&selection.words, &taken, &mut put);
+                prop_assert_eq!(&put, &spread);
+            }
         }
     }
 }
