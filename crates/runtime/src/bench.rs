@@ -127,6 +127,7 @@ impl Bench {
             inputs: inputs.into_boxed_slice(),
             outputs: outputs.into_boxed_slice(),
             in_place: pairs.collect(),
+            pending: Vec::new(),
             stats: EntryStats::new(),
         };
         let packets = vec![Vec::new(); shape.inputs.len()];

@@ -5,6 +5,7 @@
 //! it executes what the new plan would have executed before K and the old one had not (components whose depth shrinks),
 //! and gives the new tables out. A component whose depth grows is ahead, and idles as many slots.
 //!
+//! A worker that ends, or is stopped, first takes part in every change it was told of, so that none waits for it in vain.
 //! Tables travel by ownership through queues of one place: who holds a table is alone with it.
 
 use rtrb::{Consumer, Producer, RingBuffer};
@@ -22,30 +23,36 @@ use crate::timer::Timer;
 /// One worker's part.
 pub(crate) struct Change {
     at: u64,
-    give: Option<Producer<Table>>,
-    take: Option<Consumer<Table>>,
+    give: Option<Producer<Given>>,
+    take: Option<Consumer<Given>>,
     mover: Option<Mover>,
-    stop: Stop,
+    broken: Stop,
     spins: u32,
+}
+
+/// A table on its way, and the physical slot its worker would execute next.
+struct Given {
+    table: Table,
+    number: u64,
 }
 
 /// What the first worker has besides.
 struct Mover {
-    from: Vec<Consumer<Table>>,
-    to: Vec<Producer<Table>>,
+    from: Vec<Consumer<Given>>,
+    to: Vec<Producer<Given>>,
     new: Vec<Option<Table>>,
-    old: Vec<Table>,
+    old: Vec<Given>,
     timer: Timer,
 }
 
-/// The parts of all workers, for a change at the edge of slot `at` into the tables `new`; `spins`: looks before a worker
-/// that waits for the others lets somebody else run.
-pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, stop: &Stop, spins: u32) -> Vec<Change> {
+/// The parts of all workers, for a change at the edge of slot `at` into the tables `new`. `broken`: a worker died by a
+/// mistake of ours, and nobody may wait for it. `spins`: looks before a worker that waits lets somebody else run.
+pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, broken: &Stop, spins: u32) -> Vec<Change> {
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let old = Vec::with_capacity(new.len());
     let mover = Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone() };
-    let part = |give, take, mover| Change { at, give, take, mover, stop: stop.clone(), spins };
+    let part = |give, take, mover| Change { at, give, take, mover, broken: broken.clone(), spins };
     let others = gives.into_iter().zip(takes).map(|(give, take)| part(Some(give), Some(take), None));
     std::iter::once(part(None, None, Some(mover))).chain(others).collect()
 }
@@ -55,64 +62,77 @@ impl Change {
         self.at
     }
 
-    /// Exchanges this worker's table. `false`: asked to stop while waiting for the others. What is left in here is to be
-    /// dropped outside real time.
-    pub(crate) fn perform(&mut self, table: &mut Table) -> bool {
-        let mine = std::mem::replace(table, Table { entries: Vec::new() });
-        let new = match &mut self.mover {
-            Some(mover) => mover.run(self.at, mine, &self.stop, self.spins),
+    /// Exchanges this worker's table. Answers the physical slot all go on with: the latest that any of them had come to.
+    /// `None`: a worker died. What is left in here is to be dropped outside real time.
+    pub(crate) fn perform(&mut self, number: u64, table: &mut Table) -> Option<u64> {
+        let given = Given { table: std::mem::take(table), number };
+        let got = match &mut self.mover {
+            Some(mover) => mover.run(given, &self.broken, self.spins),
             None => {
                 if let Some(give) = &mut self.give {
                     // A queue of one place for one table: there is room.
-                    let _ = give.push(mine);
+                    let _ = give.push(given);
                 }
-                self.take.as_mut().and_then(|take| wait_for(take, &self.stop, self.spins))
+                self.take.as_mut().and_then(|take| wait_for(take, &self.broken, self.spins))
             }
         };
-        match new {
-            Some(new) => {
-                *table = new;
-                true
-            }
-            None => false,
-        }
+        let got = got?;
+        *table = got.table;
+        Some(got.number)
     }
 }
 
-fn wait_for(queue: &mut Consumer<Table>, stop: &Stop, spins: u32) -> Option<Table> {
+fn wait_for(queue: &mut Consumer<Given>, broken: &Stop, spins: u32) -> Option<Given> {
     let mut patience = Patience::new(spins);
     loop {
         match queue.pop() {
-            Ok(table) => return Some(table),
-            Err(_) if stop.requested() => return None,
+            Ok(given) => return Some(given),
+            Err(_) if broken.requested() => return None,
             Err(_) => patience.pause(),
         }
     }
 }
 
 impl Mover {
-    fn run(&mut self, at: u64, mine: Table, stop: &Stop, spins: u32) -> Option<Table> {
+    fn run(&mut self, mine: Given, broken: &Stop, spins: u32) -> Option<Given> {
         self.old.push(mine);
         for queue in &mut self.from {
-            self.old.push(wait_for(queue, stop, spins)?);
+            self.old.push(wait_for(queue, broken, spins)?);
         }
+        let at = self.level();
         self.move_components();
         self.move_packets();
         self.catch_up(at);
+        self.new.iter_mut().flatten().for_each(Table::count_pending);
         for (queue, table) in self.to.iter_mut().zip(self.new.iter_mut().skip(1)) {
             if let Some(table) = table.take() {
-                let _ = queue.push(table);
+                let _ = queue.push(Given { table, number: at });
             }
         }
-        self.new.first_mut().and_then(Option::take)
+        let table = self.new.first_mut().and_then(Option::take)?;
+        Some(Given { table, number: at })
+    }
+
+    /// Executes what workers that are behind have left of the old plan, up to the slot the foremost has come to; answers
+    /// that. All are at the same slot already, unless the change came too late for some.
+    fn level(&mut self) -> u64 {
+        let at = self.old.iter().map(|given| given.number).max().unwrap_or(0);
+        let first = self.old.iter().map(|given| given.number).min().unwrap_or(at);
+        for physical in first..at {
+            for given in self.old.iter_mut().filter(|given| given.number <= physical) {
+                given.table.entries.iter_mut().for_each(|entry| step(entry, physical, &mut self.timer));
+            }
+        }
+        at
     }
 
     fn move_components(&mut self) {
         for new in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
-            let mut all = self.old.iter_mut().flat_map(|table| table.entries.iter_mut());
+            let mut all = self.old.iter_mut().flat_map(|given| given.table.entries.iter_mut());
             if let Some(old) = all.find(|old| old.id == new.id) {
                 std::mem::swap(&mut new.component, &mut old.component);
                 std::mem::swap(&mut new.stats, &mut old.stats);
+                std::mem::swap(&mut new.pending, &mut old.pending);
                 new.next = old.next;
                 new.inputs.iter_mut().zip(&mut old.inputs).for_each(|(new, old)| new.succeed(old));
                 new.outputs.iter_mut().zip(&mut old.outputs).for_each(|(new, old)| new.succeed(old));
@@ -166,18 +186,23 @@ impl Mover {
         let first = entries().map(|entry| entry.next + entry.depth).min().unwrap_or(at);
         for physical in first.min(at)..at {
             for entry in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
-                if let Due::Slot { slot, missed: 0 } = entry.due(physical) {
-                    let executed = entry.execute(slot, &mut self.timer);
-                    let ns = self.timer.ns(executed.start, executed.end);
-                    entry.publish(slot, executed, ns);
-                }
+                step(entry, physical, &mut self.timer);
             }
         }
     }
 }
 
+fn step(entry: &mut Entry, physical: u64, timer: &mut Timer) {
+    // Slots that were lost before are counted when the worker goes on.
+    if let Due::Slot { slot, missed: 0 } = entry.due(physical) {
+        let executed = entry.execute(slot, timer);
+        let ns = timer.ns(executed.start, executed.end);
+        entry.publish(slot, executed, ns);
+    }
+}
+
 /// Fills a new ring with the packets below `made` that its readers have yet to read.
-fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Table>], old: &[Table]) {
+fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Table>], old: &[Given]) {
     let entries = || new.iter().flatten().flat_map(|table| &table.entries);
     let reads = |entry: &Entry| {
         let ports = entry.inputs.iter().filter(|input| input.source() == source);
@@ -185,7 +210,7 @@ fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Table>
     };
     let first = entries().filter_map(reads).min().unwrap_or(made);
     for slot in first.min(made)..made {
-        let holders = old.iter().flat_map(|table| &table.entries).flat_map(|entry| entry.inputs.iter());
+        let holders = old.iter().flat_map(|given| &given.table.entries).flat_map(|entry| entry.inputs.iter());
         let packets = holders.filter(|input| input.source().output == source.output);
         let packet = packets.filter_map(|input| input.peek(slot)).next();
         if let (Some(packet), Some(cell)) = (packet, ring.cell(slot)) {

@@ -1,6 +1,9 @@
 //! What reaches a running waveform: variables, messages, questions and changes, all at slot edges, through bounded queues
 //! that neither side waits for.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU8, Ordering};
+
 use rtrb::{Consumer, Producer, RingBuffer};
 
 use crate::change::Change;
@@ -9,23 +12,31 @@ use crate::table::Table;
 
 /// Commands that can wait for a worker.
 const COMMANDS: usize = 1024;
+/// Settings and messages that can wait for a component.
+pub(crate) const PENDING: usize = 64;
 
 /// What a worker is told.
 pub(crate) enum Command {
-    /// Set a variable.
-    Set {
-        component: usize,
-        param: usize,
-        value: Scalar,
-        /// Before this logical slot of the component, or as soon as can be.
-        before: u64,
-    },
-    /// Hand a message over.
-    Tell { component: usize, message: Message, before: u64 },
+    /// Set a variable, or hand a message over.
+    Tell { component: usize, pending: Pending },
     /// Ask for a variable.
     Get { component: usize, param: usize },
     /// Go over to another plan.
     Change(Box<Change>),
+}
+
+/// What waits for a logical slot of a component; it moves with the component.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pending {
+    /// Before this logical slot, or as soon as can be.
+    pub(crate) before: u64,
+    pub(crate) what: What,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum What {
+    Set { param: usize, value: Scalar },
+    Message(Message),
 }
 
 /// What a worker answers.
@@ -67,38 +78,39 @@ impl Inbox {
         self.waiting.is_empty() && self.commands.is_empty()
     }
 
-    /// Does what is due at the edge of physical slot `number`. `false`: the worker has no table any more.
+    /// Whether something has come since the last edge, and there is room to look at it.
+    #[inline]
+    pub(crate) fn has_news(&self) -> bool {
+        !self.commands.is_empty() && self.waiting.len() < self.waiting.capacity()
+    }
+
+    /// Does what is due at the edge of physical slot `number`; a worker that is `leaving` takes part in all changes it
+    /// was told of. Answers the slot to go on with; `None`: another worker died.
     #[cold]
-    pub(crate) fn apply(&mut self, number: u64, table: &mut Table) -> bool {
+    pub(crate) fn apply(&mut self, mut number: u64, leaving: bool, table: &mut Table) -> Option<u64> {
         while self.waiting.len() < self.waiting.capacity() {
             let Ok(command) = self.commands.pop() else { break };
             self.waiting.push(command);
         }
         let mut index = 0;
         while let Some(command) = self.waiting.get(index) {
-            if !due(command, number, table) {
+            if !due(command, number, leaving, table) {
                 index += 1;
                 continue;
             }
-            // In the order they came, so that of two settings of one variable the later holds.
             let command = self.waiting.remove(index);
-            if !self.perform(command, table) {
-                return false;
-            }
+            number = self.perform(command, number, table)?;
         }
-        true
+        table.entries.iter_mut().for_each(|entry| entry.settle(number));
+        table.count_pending();
+        Some(number)
     }
 
-    fn perform(&mut self, command: Command, table: &mut Table) -> bool {
+    fn perform(&mut self, command: Command, number: u64, table: &mut Table) -> Option<u64> {
         match command {
-            Command::Set { component, param, value, .. } => {
+            Command::Tell { component, pending } => {
                 if let Some(entry) = table.entries.iter_mut().find(|entry| entry.id == component) {
-                    entry.component.set(param, value);
-                }
-            }
-            Command::Tell { component, message, .. } => {
-                if let Some(entry) = table.entries.iter_mut().find(|entry| entry.id == component) {
-                    entry.component.message(&message);
+                    entry.pending.push(pending);
                 }
             }
             Command::Get { component, param } => {
@@ -108,7 +120,7 @@ impl Inbox {
                 let _ = self.readings.push(Reading { component, param, value });
             }
             Command::Change(mut change) => {
-                let goes_on = change.perform(table);
+                let goes_on = change.perform(number, table);
                 if let Err(rtrb::PushError::Full(change)) = self.spent.push(change) {
                     // A thousand changes that nobody cleared away: memory is lost rather than time.
                     std::mem::forget(change);
@@ -116,19 +128,47 @@ impl Inbox {
                 return goes_on;
             }
         }
-        true
+        Some(number)
     }
 }
 
-fn due(command: &Command, number: u64, table: &Table) -> bool {
-    let next = |component: usize| {
+/// Who may tell workers of a change, and that a worker has ended: never both at once, so that all workers take part in a
+/// change, or none does.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ending(Arc<AtomicU8>);
+
+const TELLING: u8 = 1;
+const ENDED: u8 = 2;
+
+impl Ending {
+    /// A worker ends: no change begins after this. Waits for as long as the other side takes to fill its queues.
+    pub(crate) fn end(&self) {
+        // Acquire: the changes told before are in the queues. Release: who reads ENDED tells no more.
+        while self.0.fetch_or(ENDED, Ordering::AcqRel) & TELLING != 0 {
+            std::hint::spin_loop();
+        }
+    }
+
+    /// Begins to tell of a change; `false` if a worker has ended.
+    pub(crate) fn begin(&self) -> bool {
+        self.0.compare_exchange(0, TELLING, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// All are told.
+    pub(crate) fn told(&self) {
+        self.0.fetch_and(!TELLING, Ordering::AcqRel);
+    }
+}
+
+/// Whether a command can be performed. One for a component that is still on its way here waits for it.
+fn due(command: &Command, number: u64, leaving: bool, table: &Table) -> bool {
+    let has_room = |component: usize| {
         let entry = table.entries.iter().find(|entry| entry.id == component);
-        // The slot it is about to execute; before its first, the first.
-        entry.map_or(u64::MAX, |entry| entry.next.max(number.saturating_sub(entry.depth)))
+        entry.is_some_and(|entry| entry.pending.len() < PENDING)
     };
     match command {
-        Command::Set { component, before, .. } | Command::Tell { component, before, .. } => next(*component) >= *before,
-        Command::Get { .. } => true,
-        Command::Change(change) => number >= change.at(),
+        Command::Tell { component, .. } => has_room(*component),
+        Command::Get { component, .. } => leaving || has_room(*component),
+        Command::Change(change) => leaving || number >= change.at(),
     }
 }

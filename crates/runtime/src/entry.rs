@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use takt_graph::MissPolicy;
 
 use crate::component::{Component, Io};
+use crate::control::{Pending, What};
 use crate::port::{InPort, OutPort};
 use crate::stats::EntryStats;
 use crate::timer::Timer;
@@ -24,6 +25,8 @@ pub(crate) struct Entry {
     pub(crate) outputs: Box<[OutPort]>,
     /// Pairs of input and output.
     pub(crate) in_place: Box<[(usize, usize)]>,
+    /// Settings and messages for a later logical slot.
+    pub(crate) pending: Vec<Pending>,
     pub(crate) stats: EntryStats,
 }
 
@@ -54,6 +57,18 @@ impl Entry {
                 Due::Slot { slot: self.until, missed: self.until - self.next }
             }
             _ => Due::Nothing,
+        }
+    }
+
+    /// Does what waits for the slot it executes in physical slot `physical`, or for one before.
+    pub(crate) fn settle(&mut self, physical: u64) {
+        let slot = self.next.max(physical.saturating_sub(self.depth));
+        // In the order they came, so that of two settings of one variable the later holds.
+        while let Some(index) = self.pending.iter().position(|pending| pending.before <= slot) {
+            match self.pending.remove(index).what {
+                What::Set { param, value } => self.component.set(param, value),
+                What::Message(message) => self.component.message(&message),
+            }
         }
     }
 

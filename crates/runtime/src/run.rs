@@ -13,7 +13,7 @@ use takt_host::policy::{self, Policy, PolicyError};
 use crate::change;
 use crate::clock::{Edges, SlotClock, WallEdges};
 use crate::component::{Message, Scalar};
-use crate::control::{Command, Inbox, Outbox, mailbox};
+use crate::control::{Command, Ending, Inbox, Outbox, Pending, What, mailbox};
 use crate::registry::Registry;
 use crate::report::{Report, report};
 use crate::stats::WorkerStats;
@@ -157,8 +157,6 @@ impl Session {
     pub fn start_paused(self, stop: &Stop) -> Result<Running, StartError> {
         self.enough_cores()?;
         let timer = Timer::Counter(quanta::Clock::new());
-        let slots = self.options.slots.unwrap_or(u64::MAX);
-        let end = slots.saturating_add(self.plan.latency_slots().into());
         let (ready, readiness) = channel();
         let mut running = Running {
             threads: Vec::new(),
@@ -167,15 +165,17 @@ impl Session {
             plan: self.plan,
             options: self.options,
             timer: timer.clone(),
-            stop: stop.clone(),
             gates: Vec::new(),
+            ending: Ending::default(),
+            broken: Stop::new(),
         };
         for (index, table) in self.tables.into_iter().enumerate() {
             let (outbox, inbox) = mailbox();
             let (gate, opened) = channel();
             let spins = running.spins();
-            let worker = prepared(table, timer.clone(), inbox, stop.clone(), end, spins);
-            let start = Start { index, options: running.options.clone(), ready: ready.clone(), opened };
+            let worker = prepared(table, timer.clone(), inbox, stop.clone(), running.ending.clone(), spins);
+            let broken = running.broken.clone();
+            let start = Start { index, options: running.options.clone(), ready: ready.clone(), opened, broken };
             let named = std::thread::Builder::new().name(format!("takt-worker-{index}"));
             let thread = named.spawn(move || start.run(worker));
             running.threads.push(thread.map_err(|source| StartError::Thread { worker: index, source })?);
@@ -212,8 +212,8 @@ fn making(options: &Options) -> Making {
     }
 }
 
-pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, end: u64, spins: u32) -> Worker {
-    Worker { table, stats: WorkerStats::new(), timer, inbox, stop, end, spins }
+pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, ending: Ending, spins: u32) -> Worker {
+    Worker { table, stats: WorkerStats::new(), timer, inbox, stop, ending, spins }
 }
 
 /// What a worker's thread does before its first slot.
@@ -222,6 +222,7 @@ struct Start {
     options: Options,
     ready: Sender<Result<(), StartError>>,
     opened: Receiver<Option<Arc<dyn Edges>>>,
+    broken: Stop,
 }
 
 impl Start {
@@ -230,7 +231,7 @@ impl Start {
         let good = prepared.is_ok();
         let _ = self.ready.send(prepared);
         // Whoever ends early, by a panic of ours, must not leave the others waiting.
-        let guard = StopOnPanic(worker.stop.clone());
+        let guard = StopOnPanic(worker.stop.clone(), self.broken.clone());
         if let (true, Ok(edges)) = (good, self.opened.recv()) {
             match edges {
                 Some(edges) => worker.run_timed(0, &edges, self.options.spin),
@@ -253,12 +254,13 @@ impl Start {
     }
 }
 
-struct StopOnPanic(Stop);
+struct StopOnPanic(Stop, Stop);
 
 impl Drop for StopOnPanic {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.request();
+            self.1.request();
         }
     }
 }
@@ -271,8 +273,9 @@ pub struct Running {
     plan: Plan,
     options: Options,
     timer: Timer,
-    stop: Stop,
     gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
+    ending: Ending,
+    broken: Stop,
 }
 
 /// Why a running waveform can't be told something.
@@ -316,6 +319,9 @@ pub enum ControlError {
         /// Threads there are.
         started: usize,
     },
+    /// The run has come to its end.
+    #[error("a worker has executed its last slot")]
+    Ended,
     /// The new plan was not opened.
     #[error("the new plan")]
     Open {
@@ -370,7 +376,8 @@ impl Running {
         let admitted = kind.and_then(|kind| kind.params.get(param)).map(|param| param.admit(value));
         let admitted = admitted.transpose().map_err(refused)?;
         let scalar = admitted.as_ref().and_then(Scalar::of).ok_or_else(|| no_variable(component, variable))?;
-        self.command(component_index, Command::Set { component: component_index, param, value: scalar, before })
+        let pending = Pending { before, what: What::Set { param, value: scalar } };
+        self.command(component_index, Command::Tell { component: component_index, pending })
     }
 
     /// Asks for a variable; the answer comes from [`Running::readings`].
@@ -400,7 +407,7 @@ impl Running {
     /// There is no such component, or its worker is told too much at once.
     pub fn tell(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
         let component = self.component(component)?;
-        self.command(component, Command::Tell { component, message, before })
+        self.command(component, Command::Tell { component, pending: Pending { before, what: What::Message(message) } })
     }
 
     /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be. No slot is
@@ -415,26 +422,34 @@ impl Running {
         }
         let mut parts = self.new_tables(plan)?.into_iter();
         let mut tables: Vec<Table> = parts.by_ref().collect();
-        tables.resize_with(started, || Table { entries: Vec::new() });
+        let end = tables.first().map_or(0, |table| table.end);
+        tables.resize_with(started, || Table { end, ..Table::default() });
         // On a clock each worker has a core of its own, and makes no system call.
         let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
-        let changes = change::prepare(at, tables, &self.timer, &self.stop, spins);
-        for (worker, change) in changes.into_iter().enumerate() {
-            let full = |_| ControlError::Full { worker };
-            while self.outboxes[worker].spent.pop().is_ok() {}
-            self.outboxes[worker].commands.push(Command::Change(Box::new(change))).map_err(full)?;
+        let changes = change::prepare(at, tables, &self.timer, &self.broken, spins);
+        if let Some(worker) = self.outboxes.iter().position(|outbox| outbox.commands.is_full()) {
+            return Err(ControlError::Full { worker });
         }
+        if !self.ending.begin() {
+            return Err(ControlError::Ended);
+        }
+        for (outbox, change) in self.outboxes.iter_mut().zip(changes) {
+            while outbox.spent.pop().is_ok() {}
+            // There is room: seen above, and only this side fills the queue.
+            let _ = outbox.commands.push(Command::Change(Box::new(change)));
+        }
+        self.ending.told();
         self.plan = plan.clone();
         Ok(())
     }
 
     fn new_tables(&self, plan: &Plan) -> Result<Vec<Table>, ControlError> {
         // The packets in flight must fit: those of the old plan before components catch up, and those of components that
-        // are ahead afterwards.
+        // are ahead afterwards, one slot more where a worker was within a slot.
         let least = |link: usize| {
             let from = self.graph.links()[link].from.component;
             let ahead = plan.depth(from).saturating_sub(self.plan.depth(from));
-            u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 2
+            u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 3
         };
         let vacant: Vec<Box<dyn crate::component::Component>> =
             self.graph.components().iter().map(|_| Box::new(change::Vacant) as _).collect();

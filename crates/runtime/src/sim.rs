@@ -6,7 +6,7 @@
 
 use takt_base::Stop;
 
-use crate::control::mailbox;
+use crate::control::{Ending, mailbox};
 use crate::entry::Executed;
 use crate::report::{Report, report};
 use crate::run::{Session, prepared};
@@ -49,12 +49,11 @@ impl Session {
     #[must_use]
     pub fn simulate(self) -> Report {
         let (graph, plan, options, tables) = self.into_parts();
-        let slots = options.slots.expect("a simulation has a number of slots");
-        let end = slots.saturating_add(plan.latency_slots().into());
+        assert!(options.slots.is_some(), "a simulation has a number of slots");
         let stop = Stop::new();
         let slot_ns = graph.slot_ns();
         let simulated = |table| {
-            let worker = prepared(table, Timer::Virtual(0), mailbox().1, stop.clone(), end, 0);
+            let worker = prepared(table, Timer::Virtual(0), mailbox().1, stop.clone(), Ending::default(), 0);
             Simulated { worker, now_ns: 0, next: Next::Edge { number: 0 }, free_at_ns: 0 }
         };
         let mut workers: Vec<Simulated> = tables.into_iter().map(simulated).collect();
@@ -92,7 +91,7 @@ impl Simulated {
     }
 
     fn edge(&mut self, number: u64, slot_ns: u64) {
-        if number >= self.worker.end || self.worker.stop.requested() {
+        if number >= self.worker.table.end || self.worker.stop.requested() {
             self.end();
             return;
         }
@@ -101,7 +100,7 @@ impl Simulated {
         let left_ns = (due + slot_ns).saturating_sub(self.now_ns);
         let carried = self.free_at_ns > due;
         let slot = Slot { number, base: self.now_ns, release_ns, left_ns, carried };
-        self.next = if self.worker.edge(number) { Next::Start { slot, index: 0 } } else { Next::Ended };
+        self.next = Next::Start { slot, index: 0 };
         self.worker.pass_by_missed(slot);
         if self.worker.table.entries.is_empty() {
             self.after(slot, 0, slot_ns);
@@ -111,7 +110,7 @@ impl Simulated {
     fn end(&mut self) {
         self.next = Next::Ended;
         if !self.worker.stop.requested() {
-            let number = self.worker.end;
+            let number = self.worker.table.end;
             let last = Slot { number, base: self.now_ns, release_ns: 0, left_ns: u64::MAX, carried: true };
             self.worker.pass_by_missed(last);
         }

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use takt_graph::{Graph, Length, MissPolicy, Plan, PortId};
 
 use crate::component::{Component, MakeError, Prepared};
+use crate::control::PENDING;
 use crate::entry::Entry;
 use crate::packet::{Cell, Room};
 use crate::port::{Grant, InPort, OutPort, Source};
@@ -13,8 +14,19 @@ use crate::ring::{Reader, Writer, ring};
 use crate::stats::EntryStats;
 
 /// What a worker executes in each slot, in this order.
+#[derive(Default)]
 pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
+    /// First physical slot that is not executed.
+    pub(crate) end: u64,
+    /// Settings and messages that wait in its entries.
+    pub(crate) pending: usize,
+}
+
+impl Table {
+    pub(crate) fn count_pending(&mut self) {
+        self.pending = self.entries.iter().map(|entry| entry.pending.len()).sum();
+    }
 }
 
 /// Why a waveform was not opened.
@@ -197,6 +209,7 @@ pub(crate) fn make(
     }
     let sinks: BTreeSet<usize> = if making.hash_sinks { graph.sinks().collect() } else { BTreeSet::new() };
     let mut components: Vec<Option<Box<dyn Component>>> = components.into_iter().map(Some).collect();
+    let end = making.slots.saturating_add(plan.latency_slots().into());
     let mut table = |order: &Vec<usize>| {
         let entries = order.iter().filter_map(|&id| {
             let component = components.get_mut(id)?.take()?;
@@ -214,10 +227,11 @@ pub(crate) fn make(
                 inputs,
                 outputs,
                 in_place: pairs.collect(),
+                pending: Vec::with_capacity(PENDING),
                 stats: EntryStats::new(),
             })
         });
-        Table { entries: entries.collect() }
+        Table { entries: entries.collect(), end, pending: 0 }
     };
     Ok(plan.workers().iter().map(&mut table).collect())
 }

@@ -11,7 +11,7 @@ use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::MissPolicy;
 
 use crate::clock::{Edges, Patience, wait_until};
-use crate::control::Inbox;
+use crate::control::{Ending, Inbox};
 use crate::entry::{Due, Entry, Executed};
 use crate::stats::{Event, MissKind, RawMiss, WINDOW, WorkerStats};
 use crate::table::Table;
@@ -23,8 +23,7 @@ pub(crate) struct Worker {
     pub(crate) timer: Timer,
     pub(crate) inbox: Inbox,
     pub(crate) stop: Stop,
-    /// First physical slot that is not executed.
-    pub(crate) end: u64,
+    pub(crate) ending: Ending,
     /// Looks at a link before others are let run.
     pub(crate) spins: u32,
 }
@@ -47,14 +46,12 @@ impl Worker {
     /// Each slot follows the last; waits for other workers' packets. Answers the first slot not executed.
     pub(crate) fn run_free(&mut self, first: u64) -> u64 {
         let mut number = first;
-        while number < self.end {
-            if self.stop.requested() || !self.edge(number) {
-                break;
-            }
+        while let Some(next) = self.go_on(number) {
+            number = next;
             let base = self.timer.read();
             let slot = Slot { number, base, release_ns: 0, left_ns: u64::MAX, carried: false };
             if !self.slot_waiting(slot) {
-                break;
+                continue;
             }
             self.account(slot, None);
             number += 1;
@@ -66,16 +63,19 @@ impl Worker {
     pub(crate) fn run_timed(&mut self, first: u64, edges: &Arc<dyn Edges>, spin: Duration) -> u64 {
         let mut number = first;
         let mut free_at = MonoNs(0);
-        while number < self.end {
+        loop {
             let due = edges.due(number);
-            let Some(now) = wait_until(due, spin, &self.stop) else { break };
+            let now = wait_until(due, spin, &self.stop).unwrap_or(due);
             let base = self.timer.read();
+            let Some(next) = self.go_on(number) else { break };
+            if next != number {
+                // A change went on with a later slot.
+                number = next;
+                continue;
+            }
             let release_ns = now.0 - due.0;
             let left_ns = edges.due(number + 1).0.saturating_sub(now.0);
             let slot = Slot { number, base, release_ns, left_ns, carried: free_at > due };
-            if !self.edge(number) {
-                break;
-            }
             self.pass_by_missed(slot);
             self.slot(slot);
             self.account(slot, Some(release_ns));
@@ -84,16 +84,33 @@ impl Worker {
         }
         if !self.stop.requested() {
             // The last slots may have been lost: they count.
-            let end = Slot { number: self.end, base: 0, release_ns: 0, left_ns: u64::MAX, carried: true };
+            let number = self.table.end;
+            let end = Slot { number, base: 0, release_ns: 0, left_ns: u64::MAX, carried: true };
             self.pass_by_missed(end);
         }
         number
     }
 
-    /// Commands that wait for this edge. `false`: this worker is needed no more.
+    /// What is to be done before physical slot `number`: commands, and at the end or at a stop the changes that others
+    /// wait for. Answers the slot to go on with, if there is one.
     #[inline]
-    pub(crate) fn edge(&mut self, number: u64) -> bool {
-        self.inbox.is_empty() || self.inbox.apply(number, &mut self.table)
+    fn go_on(&mut self, number: u64) -> Option<u64> {
+        let leaving = number >= self.table.end || self.stop.requested();
+        if leaving {
+            return self.leave(number);
+        }
+        if self.inbox.is_empty() && self.table.pending == 0 {
+            return Some(number);
+        }
+        self.inbox.apply(number, false, &mut self.table)
+    }
+
+    #[cold]
+    fn leave(&mut self, number: u64) -> Option<u64> {
+        self.ending.end();
+        let number = self.inbox.apply(number, true, &mut self.table)?;
+        // A new plan may be longer.
+        (number < self.table.end && !self.stop.requested()).then_some(number)
     }
 
     /// Counts the slots that were lost, for all entries before any is executed: a producer must find the room that its
@@ -115,11 +132,12 @@ impl Worker {
         }
     }
 
+    /// `false`: the slot is to be gone on with after a look at the commands.
     fn slot_waiting(&mut self, slot: Slot) -> bool {
         for index in 0..self.table.entries.len() {
             let entry = &self.table.entries[index];
             if let Due::Slot { slot: logical, .. } = entry.due(slot.number)
-                && !wait_for(entry, logical, &self.stop, self.spins)
+                && !wait_for(entry, logical, &self.stop, &self.inbox, self.spins)
             {
                 return false;
             }
@@ -200,15 +218,17 @@ impl Worker {
     }
 }
 
-/// Waits for the packets of an entry and for room for what it makes. `false`: asked to stop.
+/// Waits for the packets of an entry and for room for what it makes. `false`: asked to stop, or told something. The latter
+/// may be a change for which the very worker waits that this one waits for; what was executed of the slot is not executed
+/// again afterwards.
 #[inline]
-fn wait_for(entry: &Entry, logical: u64, stop: &Stop, spins: u32) -> bool {
+fn wait_for(entry: &Entry, logical: u64, stop: &Stop, inbox: &Inbox, spins: u32) -> bool {
     if entry.ready(logical) {
         return true;
     }
     let mut patience = Patience::new(spins);
     while !entry.ready(logical) {
-        if stop.requested() {
+        if stop.requested() || inbox.has_news() {
             return false;
         }
         patience.pause();

@@ -57,6 +57,61 @@ fn a_variable_is_read_at_an_edge() {
 }
 
 #[test]
+fn a_setting_follows_its_component_to_another_worker() {
+    let graph = chain();
+    let reference = hash_with_a_setting([0, 0, 0], false);
+    let plan = |of: [usize; 3]| assign(&graph, &of, Latency::Compact);
+    // The change comes before the setting's slot, at it, and behind it; the setting is told before the change and after.
+    for change_at in [100, 500, 700] {
+        for told_first in [true, false] {
+            let mut running = open(&graph, &plan([0, 1, 1]), 1000).start_paused(&Stop::new()).expect("starts");
+            let set = |running: &mut takt_runtime::Running| running.set(&registry(), "p", "term", &9.into(), 500);
+            if told_first {
+                set(&mut running).expect("room");
+            }
+            running.change_plan(&plan([1, 0, 1]), change_at).expect("room");
+            // Told to the worker that will have the component.
+            if !told_first {
+                set(&mut running).expect("room");
+            }
+            running.go();
+            let report = running.join();
+            assert_eq!(report.misses, 0);
+            if told_first || change_at <= 500 {
+                assert_eq!(report.output_hash, reference, "change at {change_at}");
+            }
+        }
+    }
+}
+
+/// Changes told while the run goes on, at slots that may have passed, until it has ended: none is lost half way, and
+/// nobody waits for a worker that has ended.
+#[test]
+fn changes_may_come_too_late_for_their_slot_and_up_to_the_very_end() {
+    let graph = chain();
+    let slots = if cfg!(miri) { 100 } else { 5_000 };
+    let reference = run(&graph, &assign(&graph, &[0, 0, 0], Latency::Compact), slots).output_hash;
+    for round in 0..4 {
+        let mut running =
+            open(&graph, &assign(&graph, &[0, 1, 2], Latency::Fixed), slots).start(&Stop::new()).expect("starts");
+        let mut told = 0_usize;
+        loop {
+            let of = [told % 3, (told + round) % 3, (told / 3) % 3];
+            let latency = if told.is_multiple_of(2) { Latency::Compact } else { Latency::Fixed };
+            match running.change_plan(&assign(&graph, &of, latency), told as u64 * 7) {
+                Ok(()) => told += 1,
+                Err(ControlError::Full { .. }) => std::thread::yield_now(),
+                Err(ControlError::Ended) => break,
+                Err(other) => panic!("{other}"),
+            }
+        }
+        let report = running.join();
+        assert_eq!((report.misses, report.slots), (0, slots));
+        assert_eq!(report.output_hash, reference, "{told} changes");
+    }
+}
+
+#[test]
 fn what_is_no_variable_is_refused() {
     let graph = chain();
     let session = open(&graph, &assign(&graph, &[0, 0, 0], Latency::Fixed), 10);
