@@ -228,6 +228,19 @@ fn row_letter_s_is_one_datagram_lost_on_the_way_out() {
 }
 
 #[test]
+fn row_letter_s_is_three_for_each_swap() {
+    Case {
+        number: 56,
+        emulator: &["--fault", "reorder:tx,every=100,limit=5"],
+        way: "tx",
+        uhd: [Some(0), Some(0), Some(15), Some(0), Some(0), Some(0), Some(0), Some(0)],
+        letters: ('S', 15),
+        takt: &[("/tx/sequence_errors", 15), ("/tx/underflows", 0), ("/tx/late", 0)],
+    }
+    .holds();
+}
+
+#[test]
 fn row_letter_u_is_one_underflow() {
     Case {
         number: 51,
