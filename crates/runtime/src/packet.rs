@@ -17,7 +17,7 @@ pub(crate) struct Line([u8; LINE]);
 pub struct Header {
     /// Logical slot of the producer, plus 1; 0 in a cell that never held a packet.
     pub(crate) stamp: u64,
-    /// Items that this output gave before, in all.
+    /// Sample index of the first item.
     pub first_item: u64,
     /// Items in this packet.
     pub items: usize,

@@ -89,7 +89,8 @@ impl<'a, T> In<'a, T> {
         self.all.get(self.history..).unwrap_or_default()
     }
 
-    /// Items that the output gave before this packet, in all: the sample index of the first.
+    /// Sample index of the first item: how many the output gave before this packet, those of missed slots included where
+    /// their number is fixed.
     #[must_use]
     pub fn first_item(&self) -> u64 {
         self.header.first_item
@@ -275,6 +276,7 @@ pub struct OutPort {
     slot: u64,
     in_first: bool,
     granted: usize,
+    missing: bool,
     first_item: u64,
     dropped: u64,
     broken: u64,
@@ -294,7 +296,7 @@ impl<T> Out<'_, T> {
         *self.granted = items.min(self.items.len());
     }
 
-    /// Items that this output gave before, in all.
+    /// Sample index of the first item, as [`In::first_item`].
     #[must_use]
     pub fn first_item(&self) -> u64 {
         self.first_item
@@ -330,6 +332,7 @@ impl OutPort {
             slot: 0,
             in_first: false,
             granted: 0,
+            missing: false,
             first_item: 0,
             dropped: 0,
             broken: 0,
@@ -387,14 +390,28 @@ impl OutPort {
     pub(crate) fn begin(&mut self, slot: u64, inputs: &[InPort]) {
         self.slot = slot;
         self.in_first = self.rings.first().is_some_and(|ring| ring.free(slot));
-        self.granted = match self.grant {
-            Grant::Fixed(items) | Grant::UpTo(items) => items,
-            Grant::Ratio { num, den, of } => inputs.get(of).map_or(0, InPort::items) * num / den,
-        };
+        self.missing = false;
+        match self.grant {
+            // Slots that were missed had their items, too: the sample index says where a packet belongs.
+            Grant::Fixed(items) => (self.granted, self.first_item) = (items, slot.saturating_mul(items as u64)),
+            Grant::UpTo(items) => self.granted = items,
+            Grant::Ratio { num, den, of } => self.follow(inputs.get(of), num, den),
+        }
         if !self.tail.is_empty() {
             let tail = std::mem::take(&mut self.tail);
             self.cell().buffer.set_history(&tail);
             self.tail = tail;
+        }
+    }
+
+    /// Takes length and sample index from an input's packet. What is made of a missing packet is missing as well.
+    #[inline]
+    fn follow(&mut self, input: Option<&InPort>, num: usize, den: usize) {
+        let header = input.map_or(Header::default(), |input| input.header);
+        self.granted = header.items * num / den;
+        self.missing = header.missing && header.items == 0;
+        if header.items > 0 {
+            self.first_item = header.first_item.saturating_mul(num as u64) / den as u64;
         }
     }
 
@@ -428,6 +445,7 @@ impl OutPort {
     /// Hands the packet over to all that hear it; `missing`: nothing, because the component missed the slot.
     #[inline]
     pub(crate) fn finish(&mut self, missing: bool) {
+        let missing = missing || self.missing;
         let items = if missing { 0 } else { self.checked() };
         let header = Header::new(self.slot, self.first_item, items, missing);
         self.first_item += items as u64;

@@ -127,6 +127,48 @@ impl Component for Watch {
     }
 }
 
+/// Compares with what a `source` of this seed makes, when there is a packet.
+#[derive(Default)]
+struct Verify {
+    seed: u64,
+    right: i64,
+    wrong: i64,
+    missing: i64,
+}
+
+impl Component for Verify {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        let packet = io.inputs[0].read::<u8>();
+        let seed = self.seed ^ (io.slot << 20);
+        let right = packet.iter().enumerate().all(|(n, &byte)| byte == scramble(seed ^ n as u64) as u8);
+        match packet.missing() {
+            true => self.missing += 1,
+            false if right && !packet.is_empty() => self.right += 1,
+            false => self.wrong += 1,
+        }
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        vec![("right", self.right.into()), ("wrong", self.wrong.into()), ("missing", self.missing.into())]
+    }
+}
+
+/// Passes on, and keeps its worker busy for random times, seldom.
+struct Hiccups {
+    seed: u64,
+    one_in: u64,
+    most_us: u64,
+}
+
+impl Component for Hiccups {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        let dice = scramble(self.seed ^ io.slot);
+        if dice.is_multiple_of(self.one_in) {
+            io.occupy(Duration::from_micros(scramble(dice) % (self.most_us + 1)));
+        }
+    }
+}
+
 /// Passes on, and keeps its worker busy, or panics, in one slot.
 struct Stall {
     slot: u64,
@@ -224,6 +266,25 @@ pub fn registry() -> Registry {
             Ok(shape.output("out", Item::Byte, Length::Ratio { num: 1, den: 2, of: 0 }))
         },
         |_| made(Rate { twice: false }),
+    );
+    add(
+        || {
+            let seed = ParamSpec::new("seed", Domain::Int { min: 0, max: i64::MAX }, "Seed.").default(1_i64);
+            Kind::new("verify", "Compares.").param(seed)
+        },
+        |_| Ok(Shape::new().input("in0", Item::Byte)),
+        |params| made(Verify { seed: params.int("seed").expect("checked").unsigned_abs(), ..Verify::default() }),
+    );
+    add(
+        || {
+            let number = |name| ParamSpec::new(name, Domain::Int { min: 1, max: i64::MAX }, "A number.").default(1_i64);
+            Kind::new("hiccups", "Passes on.").param(number("seed")).param(number("one_in")).param(number("most_us"))
+        },
+        |_| Ok(Shape::new().in_out("in0", "out", Item::Byte)),
+        |params| {
+            let number = |name| params.int(name).expect("checked").unsigned_abs();
+            made(Hiccups { seed: number("seed"), one_in: number("one_in"), most_us: number("most_us") })
+        },
     );
     add(|| Kind::new("watch", "Counts."), |_| Ok(Shape::new().input("in0", Item::Byte)), |_| made(Watch::default()));
     add(
