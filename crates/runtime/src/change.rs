@@ -1,9 +1,13 @@
-//! A change of plan at a slot edge: no logical slot is lost or doubled, no packet is lost, nothing is allocated.
+//! A change of plan, or of the whole waveform, at a slot edge: no logical slot is lost or doubled, no packet is lost, nothing is allocated.
 //!
 //! At the edge of physical slot K every worker gives its table away. The first worker, when it has them all, moves each
 //! component with its statistics and each packet still in flight into the new tables, which were built beforehand; then
 //! it executes what the new plan would have executed before K and the old one had not (components whose depth shrinks),
 //! and gives the new tables out. A component whose depth grows is ahead, and idles as many slots.
+//!
+//! Another waveform takes over at logical slot K: all components first finish their slots before K, those that both
+//! waveforms have (same name, type, parameters and packets) keep their state, new ones begin with slot K, and links that
+//! were not there before begin empty.
 //!
 //! A worker that ends, or is stopped, first takes part in every change it was told of, so that none waits for it in vain.
 //! Tables travel by ownership through queues of one place: who holds a table is alone with it.
@@ -15,7 +19,7 @@ use takt_graph::PortId;
 use crate::clock::Patience;
 use crate::entry::{Due, Entry};
 use crate::packet::Cell;
-use crate::port::{OutPort, Source};
+use crate::port::{InPort, OutPort, Source};
 use crate::ring::Writer;
 use crate::table::Table;
 use crate::timer::Timer;
@@ -43,15 +47,17 @@ struct Mover {
     new: Vec<Option<Table>>,
     old: Vec<Given>,
     timer: Timer,
+    /// Another waveform: what the old one has begun is finished first.
+    whole: bool,
 }
 
 /// The parts of all workers, for a change at the edge of slot `at` into the tables `new`. `broken`: a worker died by a
 /// mistake of ours, and nobody may wait for it. `spins`: looks before a worker that waits lets somebody else run.
-pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, broken: &Stop, spins: u32) -> Vec<Change> {
+pub(crate) fn prepare(at: u64, new: Vec<Table>, whole: bool, timer: &Timer, broken: &Stop, spins: u32) -> Vec<Change> {
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let old = Vec::with_capacity(new.len());
-    let mover = Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone() };
+    let mover = Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone(), whole };
     let part = |give, take, mover| Change { at, give, take, mover, broken: broken.clone(), spins };
     let others = gives.into_iter().zip(takes).map(|(give, take)| part(Some(give), Some(take), None));
     std::iter::once(part(None, None, Some(mover))).chain(others).collect()
@@ -60,6 +66,12 @@ pub(crate) fn prepare(at: u64, new: Vec<Table>, timer: &Timer, broken: &Stop, sp
 impl Change {
     pub(crate) fn at(&self) -> u64 {
         self.at
+    }
+
+    /// Components of the old waveform that the new one has not; and their shells, where it has them.
+    pub(crate) fn left_behind(&self) -> impl Iterator<Item = &Entry> {
+        let mover = self.mover.iter().filter(|mover| mover.whole);
+        mover.flat_map(|mover| &mover.old).flat_map(|given| &given.table.entries)
     }
 
     /// Exchanges this worker's table. Answers the physical slot all go on with: the latest that any of them had come to.
@@ -100,7 +112,10 @@ impl Mover {
             self.old.push(wait_for(queue, broken, spins)?);
         }
         let at = self.level();
-        self.move_components();
+        if self.whole {
+            self.drain(at);
+        }
+        self.move_components(at);
         self.move_packets();
         self.catch_up(at);
         self.new.iter_mut().flatten().for_each(Table::count_pending);
@@ -126,7 +141,24 @@ impl Mover {
         at
     }
 
-    fn move_components(&mut self) {
+    /// Executes all that the old waveform has left of its logical slots before `at`.
+    fn drain(&mut self, at: u64) {
+        let entries = || self.old.iter().flat_map(|given| &given.table.entries);
+        let last = entries().map(|entry| at + entry.depth).max().unwrap_or(at);
+        for physical in at..last {
+            for entry in self.old.iter_mut().flat_map(|given| given.table.entries.iter_mut()) {
+                let Due::Slot { slot, missed } = entry.due(physical) else { continue };
+                if missed > 0 {
+                    entry.pass_by(slot.min(at));
+                }
+                if slot < at {
+                    step(entry, physical, &mut self.timer);
+                }
+            }
+        }
+    }
+
+    fn move_components(&mut self, at: u64) {
         for new in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
             let mut all = self.old.iter_mut().flat_map(|given| given.table.entries.iter_mut());
             if let Some(old) = all.find(|old| old.id == new.id) {
@@ -134,8 +166,12 @@ impl Mover {
                 std::mem::swap(&mut new.stats, &mut old.stats);
                 std::mem::swap(&mut new.pending, &mut old.pending);
                 new.next = old.next;
-                new.inputs.iter_mut().zip(&mut old.inputs).for_each(|(new, old)| new.succeed(old));
+                new.inputs.iter_mut().zip(&mut old.inputs).for_each(|(new, old)| new.succeed(old, at));
                 new.outputs.iter_mut().zip(&mut old.outputs).for_each(|(new, old)| new.succeed(old));
+            } else {
+                // A new component: its first logical slot is the one the waveform has come to.
+                new.next = at;
+                new.inputs.iter_mut().for_each(|input| input.begin_at(at));
             }
         }
     }
@@ -208,10 +244,12 @@ fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Table>
         let ports = entry.inputs.iter().filter(|input| input.source() == source);
         ports.map(|input| entry.next.saturating_sub(input.delay())).min()
     };
+    let readers = || entries().flat_map(|entry| entry.inputs.iter()).filter(|input| input.source() == source);
+    let room = readers().next().map(InPort::room);
     let first = entries().filter_map(reads).min().unwrap_or(made);
     for slot in first.min(made)..made {
         let holders = old.iter().flat_map(|given| &given.table.entries).flat_map(|entry| entry.inputs.iter());
-        let packets = holders.filter(|input| input.source().output == source.output);
+        let packets = holders.filter(|input| input.source().output == source.output && Some(input.room()) == room);
         let packet = packets.filter_map(|input| input.peek(slot)).next();
         if let (Some(packet), Some(cell)) = (packet, ring.cell(slot)) {
             cell.copy_from(packet);

@@ -1,9 +1,8 @@
 //! Who made a slot late: told apart from those who only suffered from it.
 
 use serde::Serialize;
-use takt_graph::Graph;
 
-use crate::report::ComponentReport;
+use crate::report::{ComponentReport, Known};
 use crate::stats::{Event, MissKind, RawMiss};
 use crate::worker::Worker;
 
@@ -74,9 +73,9 @@ pub struct Before {
 }
 
 /// Explains all misses of all workers.
-pub(crate) fn explain(graph: &Graph, components: &[ComponentReport], workers: &[Worker]) -> Vec<Miss> {
-    let usual: Vec<u64> = components.iter().enumerate().map(|(id, report)| usual_ns(graph, id, report)).collect();
-    let name = |id: usize| graph.components()[id].name.clone();
+pub(crate) fn explain(known: &[Known], components: &[ComponentReport], workers: &[Worker]) -> Vec<Miss> {
+    let usual: Vec<u64> = components.iter().zip(known).map(|(report, known)| usual_ns(known, report)).collect();
+    let name = |id: usize| known[id].name.clone();
     let mut all = Vec::new();
     for (worker, misses) in workers.iter().enumerate().map(|(index, worker)| (index, worker.stats.misses())) {
         let mut last: Option<Culprit> = None;
@@ -108,10 +107,10 @@ pub(crate) fn explain(graph: &Graph, components: &[ComponentReport], workers: &[
 
 /// What a component is allowed a slot: its budget, or what it takes in 99 of 100 slots. With fewer than 200 executions one
 /// outlier would be its own measure: then the median is.
-fn usual_ns(graph: &Graph, id: usize, report: &ComponentReport) -> u64 {
+fn usual_ns(known: &Known, report: &ComponentReport) -> u64 {
     let share = if report.executions >= 200 { 0.99 } else { 0.5 };
     let measured = || report.histogram.quantile(share).unwrap_or(0);
-    graph.components()[id].budget_ns.unwrap_or_else(measured)
+    known.budget_ns.unwrap_or_else(measured)
 }
 
 /// The largest excess: of the release over the edge, or of an execution over what is usual, among those that led to the

@@ -45,6 +45,10 @@ pub struct InPort {
     delay: u64,
     history: usize,
     reader: Reader<Cell>,
+    /// Of the cells of its ring.
+    room: Room,
+    /// The first slot of the producer that it hears; it came with a change.
+    first: u64,
     now: Now,
     header: Header,
     /// The last packet, kept where the producer's policy is to repeat it.
@@ -121,7 +125,20 @@ impl<'a, T> IntoIterator for In<'a, T> {
 impl InPort {
     pub(crate) fn new(item: Item, source: Source, delay: u32, history: usize, reader: Reader<Cell>) -> InPort {
         let (now, header, last, hash) = (Now::Nowhere, Header::default(), None, None);
-        InPort { item, source, delay: delay.into(), history, reader, now, header, last, hash, missing: 0 }
+        InPort {
+            item,
+            source,
+            delay: delay.into(),
+            history,
+            reader,
+            room: Room::default(),
+            first: 0,
+            now,
+            header,
+            last,
+            hash,
+            missing: 0,
+        }
     }
 
     pub(crate) fn keep_last(&mut self, room: Room) {
@@ -182,7 +199,9 @@ impl InPort {
     pub(crate) fn begin(&mut self, slot: u64) {
         self.now = Now::Nowhere;
         self.header = Header::default();
-        let Some(wanted) = slot.checked_sub(self.delay) else { return self.fold() };
+        let Some(wanted) = slot.checked_sub(self.delay).filter(|&wanted| wanted >= self.first) else {
+            return self.fold();
+        };
         match self.reader.cell(wanted).map(|cell| cell.header) {
             Some(header) if header.is_of(wanted) && !header.missing => {
                 (self.now, self.header) = (Now::InRing(wanted), header);
@@ -238,11 +257,35 @@ impl InPort {
         self.hash
     }
 
-    /// Takes over what the same input knew before a change, and lets go of all its new ring does not hold for it.
-    pub(crate) fn succeed(&mut self, old: &mut InPort) {
-        std::mem::swap(&mut self.last, &mut old.last);
-        self.hash = old.hash;
-        self.missing = old.missing;
+    /// Takes over what the same input knew before a change at slot `at`. A link that was not there before begins empty.
+    pub(crate) fn succeed(&mut self, old: &mut InPort, at: u64) {
+        (self.hash, self.missing) = (old.hash, old.missing);
+        if self.is_link_of(old) {
+            self.first = old.first;
+            if self.last.is_some() && old.last.is_some() {
+                std::mem::swap(&mut self.last, &mut old.last);
+            }
+        } else {
+            self.first = at;
+        }
+    }
+
+    /// Whether it is the same link as before a change.
+    fn is_link_of(&self, old: &InPort) -> bool {
+        (self.source.output, self.delay, self.room) == (old.source.output, old.delay, old.room)
+    }
+
+    /// It was not there before slot `at`.
+    pub(crate) fn begin_at(&mut self, at: u64) {
+        self.first = at;
+    }
+
+    pub(crate) fn set_room(&mut self, room: Room) {
+        self.room = room;
+    }
+
+    pub(crate) fn room(&self) -> Room {
+        self.room
     }
 
     pub(crate) fn reader(&mut self) -> &mut Reader<Cell> {

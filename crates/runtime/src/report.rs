@@ -45,8 +45,8 @@ pub struct ComponentReport {
     pub name: String,
     /// Its type.
     pub kind: String,
-    /// The worker that had it last.
-    pub worker: usize,
+    /// The worker that has it; `None` for a component of an earlier waveform.
+    pub worker: Option<usize>,
     /// Physical slot of its logical slot 0.
     pub depth: u32,
     /// Executions.
@@ -128,22 +128,47 @@ impl Quantiles {
     }
 }
 
-/// Makes the report of workers that have ended.
-pub(crate) fn report(graph: &Graph, plan: &Plan, workers: &[Worker]) -> Report {
-    let mut components: Vec<Option<ComponentReport>> = vec![None; graph.components().len()];
+/// What the report says of a component apart from its figures.
+#[derive(Clone, Debug)]
+pub(crate) struct Known {
+    pub(crate) name: String,
+    pub(crate) kind: String,
+    pub(crate) budget_ns: Option<u64>,
+}
+
+impl Known {
+    pub(crate) fn of(node: &takt_graph::Component) -> Known {
+        Known { name: node.name.clone(), kind: node.kind.clone(), budget_ns: node.budget_ns }
+    }
+}
+
+/// Makes the report of workers that have ended. `known`: all components there were, by id; `left_behind`: those of
+/// earlier waveforms, the latest first.
+pub(crate) fn report<'a>(
+    graph: &Graph,
+    plan: &Plan,
+    workers: &'a [Worker],
+    known: &[Known],
+    left_behind: impl Iterator<Item = &'a Entry>,
+) -> Report {
+    let mut components: Vec<Option<ComponentReport>> = vec![None; known.len()];
     let mut slots = u64::MAX;
     let mut hashes = BTreeMap::new();
-    for (index, worker) in workers.iter().enumerate() {
-        for entry in &worker.table.entries {
-            components[entry.id] = Some(component(graph, plan, index, entry));
+    let running =
+        workers.iter().enumerate().flat_map(|(worker, w)| w.table.entries.iter().map(move |e| (Some(worker), e)));
+    for (worker, entry) in running.chain(left_behind.map(|entry| (None, entry))) {
+        if components[entry.id].is_some() {
+            continue;
+        }
+        components[entry.id] = Some(component(&known[entry.id], worker, entry));
+        if worker.is_some() {
             slots = slots.min(entry.next);
-            for (port, hash) in entry.inputs.iter().enumerate().filter_map(|(port, input)| Some((port, input.hash()?)))
-            {
-                let node = &graph.components()[entry.id];
-                hashes.insert((node.name.clone(), port), hash);
-            }
+        }
+        for (port, hash) in entry.inputs.iter().enumerate().filter_map(|(port, input)| Some((port, input.hash()?))) {
+            hashes.insert((known[entry.id].name.clone(), port, entry.id), hash);
         }
     }
+    // Whoever was made was placed, so all are there.
     let components: Vec<ComponentReport> = components.into_iter().flatten().collect();
     let mut lateness = Histogram::with_bound(1_000_000_000);
     for worker in workers {
@@ -159,21 +184,20 @@ pub(crate) fn report(graph: &Graph, plan: &Plan, workers: &[Worker]) -> Report {
         misses,
         lateness: Quantiles::of(&lateness),
         output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
-        miss_list: explain(graph, &components, workers),
+        miss_list: explain(known, &components, workers),
         misses_beyond: workers.iter().map(|worker| worker.stats.misses_beyond).sum(),
         workers: workers.iter().map(worker_report).collect(),
         components,
     }
 }
 
-fn component(graph: &Graph, plan: &Plan, worker: usize, entry: &Entry) -> ComponentReport {
-    let node = &graph.components()[entry.id];
+fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentReport {
     let results = entry.component.results().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     ComponentReport {
-        name: node.name.clone(),
-        kind: node.kind.clone(),
+        name: known.name.clone(),
+        kind: known.kind.clone(),
         worker,
-        depth: plan.depth(entry.id),
+        depth: u32::try_from(entry.depth).unwrap_or(u32::MAX),
         executions: entry.stats.execution.len(),
         execution: Quantiles::of(&entry.stats.execution),
         missed: entry.stats.missed,
@@ -204,9 +228,9 @@ fn worker_report(worker: &Worker) -> WorkerReport {
 }
 
 /// One hash of all sinks' inputs, by name: independent of where and in which order they ran.
-fn fold(hashes: &BTreeMap<(String, usize), u64>) -> String {
+fn fold(hashes: &BTreeMap<(String, usize, usize), u64>) -> String {
     let mut all = 0;
-    for ((name, port), hash) in hashes {
+    for ((name, port, _), hash) in hashes {
         let line = format!("{name}.{port}={hash:016x}");
         all = xxhash_rust::xxh3::xxh3_64_with_seed(line.as_bytes(), all);
     }

@@ -6,16 +6,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use takt_base::{Clock, Stop, WallClock};
-use takt_graph::{Graph, Plan};
+use takt_graph::{Graph, Plan, PortId};
 use takt_host::affinity::{self, AffinityError};
 use takt_host::policy::{self, Policy, PolicyError};
 
-use crate::change;
+use crate::change::{self, Change};
 use crate::clock::{Edges, SlotClock, WallEdges};
 use crate::component::{Message, Scalar};
 use crate::control::{Command, Ending, Inbox, Outbox, Pending, What, mailbox};
 use crate::registry::Registry;
-use crate::report::{Report, report};
+use crate::report::{Known, Report, report};
 use crate::stats::WorkerStats;
 use crate::table::{Making, OpenError, Table, make, make_components};
 use crate::timer::Timer;
@@ -127,7 +127,8 @@ impl Session {
     pub fn open(graph: &Graph, plan: &Plan, registry: &Registry, options: Options) -> Result<Session, OpenError> {
         let making = making(&options);
         let components = make_components(graph, registry)?;
-        let tables = make(graph, plan, components, &making, &|_| 0)?;
+        let ids: Vec<usize> = (0..components.len()).collect();
+        let tables = make(graph, plan, components, &ids, &making, &|_| 0)?;
         Ok(Session { graph: graph.clone(), plan: plan.clone(), options, tables })
     }
 
@@ -161,6 +162,9 @@ impl Session {
         let mut running = Running {
             threads: Vec::new(),
             outboxes: Vec::new(),
+            ids: (0..self.graph.components().len()).collect(),
+            known: self.graph.components().iter().map(Known::of).collect(),
+            left_behind: Vec::new(),
             graph: self.graph,
             plan: self.plan,
             options: self.options,
@@ -271,6 +275,12 @@ pub struct Running {
     outboxes: Vec<Outbox>,
     graph: Graph,
     plan: Plan,
+    /// What the graph's components are called in the tables.
+    ids: Vec<usize>,
+    /// All components there ever were, by id.
+    known: Vec<Known>,
+    /// Changes to other waveforms that are done, with what they left behind.
+    left_behind: Vec<Box<Change>>,
     options: Options,
     timer: Timer,
     gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
@@ -318,6 +328,14 @@ pub enum ControlError {
         workers: usize,
         /// Threads there are.
         started: usize,
+    },
+    /// The new waveform has another beat.
+    #[error("a slot of the waveform is {slot_ns} ns, and one of those running is {runs_ns} ns")]
+    Slot {
+        /// Of the new one.
+        slot_ns: u64,
+        /// Of the one that runs.
+        runs_ns: u64,
     },
     /// The run has come to its end.
     #[error("a worker has executed its last slot")]
@@ -377,7 +395,7 @@ impl Running {
         let admitted = admitted.transpose().map_err(refused)?;
         let scalar = admitted.as_ref().and_then(Scalar::of).ok_or_else(|| no_variable(component, variable))?;
         let pending = Pending { before, what: What::Set { param, value: scalar } };
-        self.command(component_index, Command::Tell { component: component_index, pending })
+        self.command(component_index, Command::Tell { component: self.ids[component_index], pending })
     }
 
     /// Asks for a variable; the answer comes from [`Running::readings`].
@@ -386,7 +404,7 @@ impl Running {
     /// There is no such variable, or the worker is told too much at once.
     pub fn ask(&mut self, registry: &Registry, component: &str, variable: &str) -> Result<(), ControlError> {
         let (component, param) = self.variable(registry, component, variable)?;
-        self.command(component, Command::Get { component, param })
+        self.command(component, Command::Get { component: self.ids[component], param })
     }
 
     /// Answers that have come: component, index of the parameter, value.
@@ -394,7 +412,7 @@ impl Running {
         let mut all = Vec::new();
         for outbox in &mut self.outboxes {
             while let Ok(reading) = outbox.readings.pop() {
-                let name = self.graph.components()[reading.component].name.clone();
+                let name = self.known[reading.component].name.clone();
                 all.push((name, reading.param, reading.value));
             }
         }
@@ -407,7 +425,10 @@ impl Running {
     /// There is no such component, or its worker is told too much at once.
     pub fn tell(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
         let component = self.component(component)?;
-        self.command(component, Command::Tell { component, pending: Pending { before, what: What::Message(message) } })
+        self.command(
+            component,
+            Command::Tell { component: self.ids[component], pending: Pending { before, what: What::Message(message) } },
+        )
     }
 
     /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be. No slot is
@@ -416,34 +437,6 @@ impl Running {
     /// # Errors
     /// The plan has more workers than were started, its links take too much memory, or a worker is told too much at once.
     pub fn change_plan(&mut self, plan: &Plan, at: u64) -> Result<(), ControlError> {
-        let started = self.threads.len();
-        if plan.workers().len() > started {
-            return Err(ControlError::Workers { workers: plan.workers().len(), started });
-        }
-        let mut parts = self.new_tables(plan)?.into_iter();
-        let mut tables: Vec<Table> = parts.by_ref().collect();
-        let end = tables.first().map_or(0, |table| table.end);
-        tables.resize_with(started, || Table { end, ..Table::default() });
-        // On a clock each worker has a core of its own, and makes no system call.
-        let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
-        let changes = change::prepare(at, tables, &self.timer, &self.broken, spins);
-        if let Some(worker) = self.outboxes.iter().position(|outbox| outbox.commands.is_full()) {
-            return Err(ControlError::Full { worker });
-        }
-        if !self.ending.begin() {
-            return Err(ControlError::Ended);
-        }
-        for (outbox, change) in self.outboxes.iter_mut().zip(changes) {
-            while outbox.spent.pop().is_ok() {}
-            // There is room: seen above, and only this side fills the queue.
-            let _ = outbox.commands.push(Command::Change(Box::new(change)));
-        }
-        self.ending.told();
-        self.plan = plan.clone();
-        Ok(())
-    }
-
-    fn new_tables(&self, plan: &Plan) -> Result<Vec<Table>, ControlError> {
         // The packets in flight must fit: those of the old plan before components catch up, and those of components that
         // are ahead afterwards, one slot more where a worker was within a slot.
         let least = |link: usize| {
@@ -451,9 +444,86 @@ impl Running {
             let ahead = plan.depth(from).saturating_sub(self.plan.depth(from));
             u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 3
         };
-        let vacant: Vec<Box<dyn crate::component::Component>> =
-            self.graph.components().iter().map(|_| Box::new(change::Vacant) as _).collect();
-        make(&self.graph, plan, vacant, &making(&self.options), &least).map_err(|source| ControlError::Open { source })
+        let vacant = self.ids.iter().map(|_| Box::new(change::Vacant) as _).collect();
+        let tables = make(&self.graph, plan, vacant, &self.ids, &making(&self.options), &least);
+        self.tell_of(tables.map_err(|source| ControlError::Open { source })?, false, at)?;
+        self.plan = plan.clone();
+        Ok(())
+    }
+
+    /// Goes over to another waveform at logical slot `at`, or as soon as can be. All components first finish their slots
+    /// before it. Those that both waveforms have, with the same name, type, parameters and packet lengths, keep their
+    /// state; new ones begin with this slot, and links that were not there begin empty. The rest is left behind, and in
+    /// the report.
+    ///
+    /// # Errors
+    /// Its slot has another length, a component refuses, or as [`Running::change_plan`].
+    pub fn change_waveform(
+        &mut self,
+        graph: &Graph,
+        plan: &Plan,
+        registry: &Registry,
+        at: u64,
+    ) -> Result<(), ControlError> {
+        let (slot_ns, runs_ns) = (graph.slot_ns(), self.graph.slot_ns());
+        if slot_ns != runs_ns {
+            return Err(ControlError::Slot { slot_ns, runs_ns });
+        }
+        let open = |source| ControlError::Open { source };
+        let mut known = self.known.clone();
+        let mut ids = Vec::new();
+        let mut components = make_components(graph, registry).map_err(open)?;
+        for (index, node) in graph.components().iter().enumerate() {
+            let same = self.graph.find(&node.name).filter(|&old| is_same(graph, index, &self.graph, old));
+            if let Some(old) = same {
+                ids.push(self.ids[old]);
+                components[index] = Box::new(change::Vacant);
+            } else {
+                ids.push(known.len());
+                known.push(Known::of(node));
+            }
+        }
+        let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
+        let tables = make(graph, plan, components, &ids, &making(&self.options), &least).map_err(open)?;
+        self.tell_of(tables, true, at)?;
+        (self.graph, self.plan, self.ids, self.known) = (graph.clone(), plan.clone(), ids, known);
+        Ok(())
+    }
+
+    fn tell_of(&mut self, mut tables: Vec<Table>, whole: bool, at: u64) -> Result<(), ControlError> {
+        let started = self.threads.len();
+        if tables.len() > started {
+            return Err(ControlError::Workers { workers: tables.len(), started });
+        }
+        let end = tables.first().map_or(0, |table| table.end);
+        tables.resize_with(started, || Table { end, ..Table::default() });
+        // On a clock each worker has a core of its own, and makes no system call.
+        let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
+        let changes = change::prepare(at, tables, whole, &self.timer, &self.broken, spins);
+        self.clear_away();
+        if let Some(worker) = self.outboxes.iter().position(|outbox| outbox.commands.is_full()) {
+            return Err(ControlError::Full { worker });
+        }
+        if !self.ending.begin() {
+            return Err(ControlError::Ended);
+        }
+        for (outbox, change) in self.outboxes.iter_mut().zip(changes) {
+            // There is room: seen above, and only this side fills the queue.
+            let _ = outbox.commands.push(Command::Change(Box::new(change)));
+        }
+        self.ending.told();
+        Ok(())
+    }
+
+    /// Drops changes that are done, but for what other waveforms left behind.
+    fn clear_away(&mut self) {
+        for outbox in &mut self.outboxes {
+            while let Ok(change) = outbox.spent.pop() {
+                if change.left_behind().next().is_some() {
+                    self.left_behind.push(change);
+                }
+            }
+        }
     }
 
     /// Waits for the end: all slots executed, or asked to stop.
@@ -463,12 +533,12 @@ impl Running {
     #[must_use]
     pub fn join(mut self) -> Report {
         self.go();
-        let workers: Vec<Worker> = self
-            .threads
-            .into_iter()
-            .map(|thread| thread.join().expect("a worker panics only by our mistake"))
-            .collect();
-        report(&self.graph, &self.plan, &workers)
+        let threads = std::mem::take(&mut self.threads);
+        let joined = |thread: JoinHandle<Worker>| thread.join().expect("a worker panics only by our mistake");
+        let workers: Vec<Worker> = threads.into_iter().map(joined).collect();
+        self.clear_away();
+        let left_behind = self.left_behind.iter().rev().flat_map(|change| change.left_behind());
+        report(&self.graph, &self.plan, &workers, &self.known, left_behind)
     }
 
     fn command(&mut self, component: usize, command: Command) -> Result<(), ControlError> {
@@ -487,6 +557,16 @@ impl Running {
         let param = params.iter().position(|param| param.name == variable && param.variable);
         Ok((component, param.ok_or_else(|| no_variable(name, variable))?))
     }
+}
+
+/// Whether a component of one graph is that of another: it can keep its state.
+fn is_same(graph: &Graph, index: usize, other: &Graph, at: usize) -> bool {
+    let (a, b) = (&graph.components()[index], &other.components()[at]);
+    let longest = |graph: &Graph, component: usize, port: usize| {
+        graph.link_to(PortId { component, port }).map(|link| graph.links()[link].lengths)
+    };
+    let packets = |port| longest(graph, index, port) == longest(other, at, port);
+    (&a.kind, &a.params, &a.shape) == (&b.kind, &b.params, &b.shape) && (0..a.shape.inputs.len()).all(packets)
 }
 
 fn no_variable(component: &str, variable: &str) -> ControlError {

@@ -8,7 +8,7 @@ use takt_base::Stop;
 
 use crate::control::{Ending, mailbox};
 use crate::entry::Executed;
-use crate::report::{Report, report};
+use crate::report::{Known, Report, report};
 use crate::run::{Session, prepared};
 use crate::timer::Timer;
 use crate::worker::{Slot, Worker};
@@ -61,7 +61,8 @@ impl Session {
             worker.step(slot_ns);
         }
         let workers: Vec<Worker> = workers.into_iter().map(|simulated| simulated.worker).collect();
-        report(&graph, &plan, &workers)
+        let known: Vec<Known> = graph.components().iter().map(Known::of).collect();
+        report(&graph, &plan, &workers, &known, std::iter::empty())
     }
 }
 

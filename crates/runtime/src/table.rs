@@ -183,11 +183,13 @@ fn same_room_in_place(graph: &Graph, rooms: &mut BTreeMap<PortId, Room>) {
     }
 }
 
-/// Tables of a plan. Components are taken from `components`, by index.
+/// Tables of a plan. Components are taken from `components`, by index; `ids` are what they are called in the tables: a
+/// component keeps its id through all changes.
 pub(crate) fn make(
     graph: &Graph,
     plan: &Plan,
     components: Vec<Box<dyn Component>>,
+    ids: &[usize],
     making: &Making,
     least: &dyn Fn(usize) -> u64,
 ) -> Result<Vec<Table>, OpenError> {
@@ -203,7 +205,8 @@ pub(crate) fn make(
         let room = layout.rooms[&spec.output];
         let (writer, ends) = ring((0..spec.cells).map(|_| Cell::new(room)), spec.links.len());
         let rings = writers.entry(spec.output).or_default();
-        let source = Source { output: spec.output, ring: rings.len() };
+        let output = PortId { component: ids[spec.output.component], port: spec.output.port };
+        let source = Source { output, ring: rings.len() };
         rings.push(writer);
         readers.extend(spec.links.iter().copied().zip(ends.into_iter().map(|end| (source, end))));
     }
@@ -218,7 +221,7 @@ pub(crate) fn make(
             let shape = &graph.components()[id].shape;
             let pairs = shape.outputs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
             Some(Entry {
-                id,
+                id: ids[id],
                 depth: plan.depth(id).into(),
                 next: 0,
                 until: making.slots,
@@ -249,6 +252,7 @@ fn inputs(
         let link = &graph.links()[index];
         let (source, reader) = readers.remove(&index)?;
         let mut made = InPort::new(input.item, source, link.delay, input.history as usize, reader);
+        made.set_room(layout.rooms[&link.from]);
         if graph.components()[link.from.component].on_miss == MissPolicy::Repeat {
             made.keep_last(layout.rooms[&link.from]);
         }

@@ -84,6 +84,72 @@ fn a_setting_follows_its_component_to_another_worker() {
     }
 }
 
+/// From a -> p -> z to a -> q -> p -> z, with y on a.
+fn another_waveform(first: [usize; 3], second: [usize; 5], latency: Latency, at: u64) -> takt_runtime::Report {
+    let (before, after) = (
+        chain(),
+        check(
+            &waveform()
+                .with(spec("q", "add").param("term", 5))
+                .with(spec("a", "source"))
+                .with(spec("p", "add"))
+                .with(spec("z", "sink"))
+                .with(spec("y", "watch"))
+                .chain(["a", "q", "p", "z"])
+                .link("a", "y"),
+        ),
+    );
+    let mut running =
+        open(&before, &assign(&before, &first, latency), 1000).start_paused(&Stop::new()).expect("starts");
+    running.change_waveform(&after, &assign(&after, &second, latency), &registry(), at).expect("room");
+    running.go();
+    running.join()
+}
+
+#[test]
+fn another_waveform_takes_over_at_one_logical_slot_in_every_plan() {
+    let reference = another_waveform([0, 0, 0], [0; 5], Latency::Compact, 500);
+    let done = |report: &takt_runtime::Report| -> Vec<(String, u64)> {
+        report.components.iter().map(|c| (c.name.clone(), c.executions)).collect()
+    };
+    let expected = [("a", 1000), ("p", 1000), ("z", 1000), ("q", 500), ("y", 500)];
+    assert_eq!(done(&reference), expected.map(|(name, n)| (name.to_owned(), n)));
+    assert_eq!((reference.misses, reference.slots), (0, 1000));
+    assert_ne!(reference.output_hash, another_waveform([0, 0, 0], [0; 5], Latency::Compact, 499).output_hash);
+    for (first, second) in [([0, 1, 2], [2, 0, 1, 0, 1]), ([0, 1, 0], [0, 0, 1, 1, 1]), ([1, 0, 1], [1, 0, 0, 1, 0])] {
+        for latency in [Latency::Fixed, Latency::Compact] {
+            let report = another_waveform(first, second, latency, 500);
+            assert_eq!((&report.output_hash, done(&report)), (&reference.output_hash, done(&reference)));
+            assert!(report.components.iter().all(|c| c.missing_packets == 0 && c.dropped_packets == 0));
+        }
+    }
+}
+
+#[test]
+fn what_another_waveform_leaves_behind_is_in_the_report() {
+    let (before, after) =
+        (chain(), check(&waveform().with(spec("b", "source")).with(spec("z", "sink")).chain(["b", "z"])));
+    let mut running =
+        open(&before, &assign(&before, &[0, 1, 0], Latency::Fixed), 100).start_paused(&Stop::new()).expect("starts");
+    let plan = assign(&after, &[1, 0], Latency::Fixed);
+    running.change_waveform(&after, &plan, &registry(), 40).expect("room");
+    assert!(matches!(running.tell("p", Message::default(), 0), Err(ControlError::Component { .. })), "it is gone");
+    running.go();
+    let report = running.join();
+    let of = |name: &str| {
+        let component = report.components.iter().find(|c| c.name == name).expect("there");
+        (component.executions, component.worker)
+    };
+    assert_eq!((of("a"), of("p")), ((40, None), (40, None)), "all that was begun was finished");
+    assert_eq!((of("b"), of("z")), ((60, Some(1)), (100, Some(0))));
+    let mut slow = waveform().with(spec("b", "source"));
+    slow.slot_ns = 2_000_000;
+    let (slow, mut running) = (check(&slow), open(&after, &plan, 10).start_paused(&Stop::new()).expect("starts"));
+    let refused = running.change_waveform(&slow, &assign(&slow, &[0], Latency::Fixed), &registry(), 5);
+    assert!(matches!(refused, Err(ControlError::Slot { slot_ns: 2_000_000, runs_ns: 1_000_000 })));
+    assert_eq!(running.join().slots, 10);
+}
+
 /// Changes told while the run goes on, at slots that may have passed, until it has ended: none is lost half way, and
 /// nobody waits for a worker that has ended.
 #[test]
