@@ -63,6 +63,7 @@ mod report;
 #[doc(hidden)]
 pub mod ring;
 mod run;
+mod running;
 mod sample;
 mod sim;
 mod stats;
@@ -83,7 +84,8 @@ pub use packet::Header;
 pub use port::{In, InPort, Out, OutPort};
 pub use registry::{NameTaken, Registration, Registry};
 pub use report::{ComponentReport, Quantiles, Report, TraceEvent, WorkerReport};
-pub use run::{ControlError, Options, Running, Session, StartError};
+pub use run::{Options, Session, StartError};
+pub use running::{ControlError, Running};
 pub use sample::{Bit, Llr, Sample};
 pub use stats::MissKind;
 pub use table::OpenError;

@@ -3,12 +3,14 @@
 mod common;
 
 use std::error::Error;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::{assign, check, registry, spec, waveform};
-use takt_base::Stop;
+use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{Catalogue, Graph, Kind, Latency, Shape};
 use takt_runtime::{
-    Component, Io, MakeError, OpenError, Options, Prepared, Registration, Session, SlotClock, StartError,
+    Component, Edges, Io, MakeError, OpenError, Options, Prepared, Registration, Session, SlotClock, StartError,
 };
 
 fn chain(items: u32) -> Graph {
@@ -86,6 +88,34 @@ fn a_component_may_refuse_what_leads_to_it() {
     assert_eq!(refused.source().map(ToString::to_string).as_deref(), Some("it wants 16 items, not [17]"));
     let unknown: Result<_, MakeError> = common::registry().make("fussy", &takt_graph::Params::new());
     assert!(unknown.is_err() && registry.kind("fussy").is_some());
+}
+
+/// A clock that is not the host's: a little slow, as a radio's may be.
+struct RadioClock {
+    start: MonoNs,
+    asked: AtomicU64,
+}
+
+impl Edges for RadioClock {
+    fn due(&self, slot: u64) -> MonoNs {
+        self.asked.fetch_max(slot, Ordering::Relaxed);
+        MonoNs(self.start.0 + slot * 200_010)
+    }
+    fn slot_at(&self, now: MonoNs) -> u64 {
+        now.0.saturating_sub(self.start.0) / 200_010
+    }
+}
+
+#[test]
+fn slots_follow_a_clock_that_is_not_the_hosts() {
+    let radio = Arc::new(RadioClock { start: WallClock.now(), asked: AtomicU64::new(0) });
+    let options = Options { clock: SlotClock::Edges(radio.clone()), slots: Some(50), ..Options::default() };
+    let graph = chain(8);
+    let plan = assign(&graph, &[0, 0], Latency::Fixed);
+    let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");
+    assert_eq!(report.slots, 50);
+    assert!(radio.slot_at(WallClock.now()) >= 50, "no slot begins before its edge");
+    assert!(radio.asked.load(Ordering::Relaxed) >= 50);
 }
 
 /// Each worker's slots begin at the edges; how late they were is in the report.

@@ -1,0 +1,306 @@
+//! [`InPort`]: the packet of the slot, its history, and what is done where it is missing.
+
+use std::ops::Deref;
+
+use takt_graph::{Item, PortId};
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use crate::packet::{Buffer, Cell, Header, Room};
+use crate::ring::Reader;
+use crate::sample::Sample;
+
+/// Which ring an input reads: of the graph's output, the ring of this number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Source {
+    pub(crate) output: PortId,
+    pub(crate) ring: usize,
+}
+
+/// An input of a component.
+pub struct InPort {
+    item: Item,
+    source: Source,
+    /// Functional delay of the link, slots.
+    delay: u64,
+    history: usize,
+    reader: Reader<Cell>,
+    /// Of the cells of its ring.
+    room: Room,
+    /// The first slot of the producer that it hears; it came with a change.
+    first: u64,
+    now: Now,
+    header: Header,
+    /// The last packet, kept where the producer's policy is to repeat it.
+    last: Option<Box<Cell>>,
+    /// What was received so far, folded; only where asked for.
+    hash: Option<u64>,
+    missing: u64,
+}
+
+/// Where the packet of this slot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Now {
+    Nowhere,
+    InRing(u64),
+    Repeated,
+}
+
+/// The packet of an input.
+#[derive(Clone, Copy, Debug)]
+pub struct In<'a, T> {
+    all: &'a [T],
+    history: usize,
+    header: Header,
+}
+
+impl<'a, T> In<'a, T> {
+    /// The items of the history, oldest first, and those of this packet behind them, contiguous.
+    #[must_use]
+    pub fn with_history(&self) -> &'a [T] {
+        self.all
+    }
+
+    /// Items of history that [`Self::with_history`] begins with.
+    #[must_use]
+    pub fn history(&self) -> usize {
+        self.history
+    }
+
+    /// The items of this packet.
+    #[must_use]
+    pub fn items(&self) -> &'a [T] {
+        self.all.get(self.history..).unwrap_or_default()
+    }
+
+    /// Sample index of the first item: how many the output gave before this packet, those of missed slots included where
+    /// their number is fixed.
+    #[must_use]
+    pub fn first_item(&self) -> u64 {
+        self.header.first_item
+    }
+
+    /// Whether there should be a packet and there is none, because its producer missed the slot.
+    #[must_use]
+    pub fn missing(&self) -> bool {
+        self.header.missing
+    }
+}
+
+impl<T> Deref for In<'_, T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        self.items()
+    }
+}
+
+impl<'a, T> IntoIterator for In<'a, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.items().iter()
+    }
+}
+
+impl InPort {
+    pub(crate) fn new(item: Item, source: Source, delay: u32, history: usize, reader: Reader<Cell>) -> InPort {
+        let (now, header, last, hash) = (Now::Nowhere, Header::default(), None, None);
+        InPort {
+            item,
+            source,
+            delay: delay.into(),
+            history,
+            reader,
+            room: Room::default(),
+            first: 0,
+            now,
+            header,
+            last,
+            hash,
+            missing: 0,
+        }
+    }
+
+    pub(crate) fn keep_last(&mut self, room: Room) {
+        self.last = Some(Box::new(Cell::new(room)));
+    }
+
+    pub(crate) fn hash_all(&mut self) {
+        self.hash = Some(0);
+    }
+
+    /// The packet of this slot.
+    ///
+    /// # Panics
+    /// If the port carries items of another type: a mistake in the component, which its first test finds.
+    #[must_use]
+    #[inline]
+    pub fn read<T: Sample>(&self) -> In<'_, T> {
+        assert!(self.item == T::ITEM, "an input of {} read as {}", self.item, T::ITEM);
+        let all = match self.buffer() {
+            Some(buffer) if self.history == 0 => buffer.items().get(..self.header.items).unwrap_or_default(),
+            Some(buffer) => buffer.with_history(self.history, self.header.items),
+            None => &[],
+        };
+        let history = if all.is_empty() { 0 } else { self.history };
+        In { all, history, header: self.header }
+    }
+
+    /// Items in the packet of this slot.
+    #[inline]
+    pub fn items(&self) -> usize {
+        self.header.items
+    }
+
+    #[inline]
+    fn buffer(&self) -> Option<&Buffer> {
+        match self.now {
+            Now::Nowhere => None,
+            Now::InRing(slot) => self.reader.cell(slot).map(|cell| &cell.buffer),
+            Now::Repeated => self.last.as_ref().map(|cell| &cell.buffer),
+        }
+    }
+
+    /// The packet of this slot, whatever its items.
+    #[must_use]
+    pub fn bytes(&self) -> &[u8] {
+        let len = self.header.items * self.item.bytes();
+        self.buffer().map_or(&[], |buffer| buffer.bytes(len))
+    }
+
+    /// Whether the packet for logical slot `slot` can be taken, or nothing is to be waited for.
+    #[inline]
+    pub(crate) fn ready(&self, slot: u64) -> bool {
+        slot.checked_sub(self.delay).is_none_or(|wanted| self.reader.ready(wanted))
+    }
+
+    /// Points at the packet for logical slot `slot`, or at nothing.
+    #[inline]
+    pub(crate) fn begin(&mut self, slot: u64) {
+        self.now = Now::Nowhere;
+        self.header = Header::default();
+        let Some(wanted) = slot.checked_sub(self.delay).filter(|&wanted| wanted >= self.first) else {
+            return self.fold();
+        };
+        match self.reader.cell(wanted).map(|cell| cell.header) {
+            Some(header) if header.is_of(wanted) && !header.missing => {
+                (self.now, self.header) = (Now::InRing(wanted), header);
+                self.remember(wanted);
+            }
+            _ => self.miss(),
+        }
+        self.fold();
+    }
+
+    #[inline]
+    fn remember(&mut self, slot: u64) {
+        if let (Some(last), Some(cell)) = (&mut self.last, self.reader.cell(slot)) {
+            last.header = cell.header;
+            last.buffer.copy_from(&cell.buffer, cell.header.items * self.item.bytes());
+        }
+    }
+
+    #[cold]
+    fn miss(&mut self) {
+        self.missing += 1;
+        self.header.missing = true;
+        if let Some(last) = &self.last {
+            self.now = Now::Repeated;
+            self.header = Header { missing: true, ..last.header };
+        }
+    }
+
+    #[inline]
+    fn fold(&mut self) {
+        if let Some(hash) = self.hash {
+            let bytes = self.header.items * self.item.bytes();
+            let seed = hash.rotate_left(5) ^ bytes as u64;
+            self.hash = Some(xxh3_64_with_seed(self.buffer().map_or(&[], |buffer| buffer.bytes(bytes)), seed));
+        }
+    }
+
+    /// The cell of the packet, for the one output that changes it in place.
+    #[inline]
+    pub(super) fn cell_to_take(&mut self) -> Option<&mut Cell> {
+        match self.now {
+            Now::InRing(slot) => self.reader.cell_mut(slot),
+            Now::Nowhere | Now::Repeated => None,
+        }
+    }
+
+    /// The packet is an output's now.
+    #[inline]
+    pub(super) fn taken(&mut self) {
+        self.now = Now::Nowhere;
+    }
+
+    #[inline]
+    pub(super) fn header(&self) -> Header {
+        self.header
+    }
+
+    /// Lets go of the packet for logical slot `slot` and all before it.
+    #[inline]
+    pub(crate) fn finish(&mut self, slot: u64) {
+        self.now = Now::Nowhere;
+        if let Some(read) = slot.checked_sub(self.delay) {
+            self.reader.release(read + 1);
+        }
+    }
+
+    /// Packets that should have been there and were not.
+    pub(crate) fn missing(&self) -> u64 {
+        self.missing
+    }
+
+    pub(crate) fn hash(&self) -> Option<u64> {
+        self.hash
+    }
+
+    /// Takes over what the same input knew before a change at slot `at`. A link that was not there before begins empty.
+    pub(crate) fn succeed(&mut self, old: &mut InPort, at: u64) {
+        (self.hash, self.missing) = (old.hash, old.missing);
+        if self.is_link_of(old) {
+            self.first = old.first;
+            if self.last.is_some() && old.last.is_some() {
+                std::mem::swap(&mut self.last, &mut old.last);
+            }
+        } else {
+            self.first = at;
+        }
+    }
+
+    /// Whether it is the same link as before a change.
+    fn is_link_of(&self, old: &InPort) -> bool {
+        (self.source.output, self.delay, self.room) == (old.source.output, old.delay, old.room)
+    }
+
+    /// It was not there before slot `at`.
+    pub(crate) fn begin_at(&mut self, at: u64) {
+        self.first = at;
+    }
+
+    pub(crate) fn set_room(&mut self, room: Room) {
+        self.room = room;
+    }
+
+    pub(crate) fn room(&self) -> Room {
+        self.room
+    }
+
+    pub(crate) fn reader(&mut self) -> &mut Reader<Cell> {
+        &mut self.reader
+    }
+
+    pub(crate) fn delay(&self) -> u64 {
+        self.delay
+    }
+
+    pub(crate) fn source(&self) -> Source {
+        self.source
+    }
+
+    /// The packet its producer made in `slot`, if the ring holds it for this input.
+    pub(crate) fn peek(&self, slot: u64) -> Option<&Cell> {
+        self.reader.cell(slot).filter(|cell| cell.header.is_of(slot))
+    }
+}

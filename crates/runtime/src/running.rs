@@ -1,0 +1,325 @@
+//! [`Running`]: what can be told to a waveform while it runs.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_base::{Clock, Stop, WallClock};
+use takt_graph::{Graph, Plan, PortId};
+use takt_host::affinity;
+
+use crate::change::{self, Change};
+use crate::clock::{Edges, SlotClock, WallEdges};
+use crate::component::{Message, Scalar};
+use crate::control::{Command, Ending, Outbox, Pending, What};
+use crate::registry::Registry;
+use crate::report::{Known, Report, report};
+use crate::run::{Options, making};
+use crate::table::{OpenError, Table, make, make_components};
+use crate::timer::Timer;
+use crate::worker::Worker;
+
+/// A running waveform.
+pub struct Running {
+    pub(crate) threads: Vec<JoinHandle<Worker>>,
+    pub(crate) outboxes: Vec<Outbox>,
+    pub(crate) graph: Graph,
+    pub(crate) plan: Plan,
+    /// What the graph's components are called in the tables.
+    pub(crate) ids: Vec<usize>,
+    /// All components there ever were, by id.
+    pub(crate) known: Vec<Known>,
+    /// Changes to other waveforms that are done, with what they left behind.
+    pub(crate) left_behind: Vec<Change>,
+    pub(crate) options: Options,
+    pub(crate) timer: Timer,
+    pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
+    pub(crate) ending: Ending,
+    pub(crate) broken: Stop,
+}
+
+/// Why a running waveform can't be told something.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// There is no such component.
+    #[error("no component is called `{component}`")]
+    Component {
+        /// The name.
+        component: String,
+    },
+    /// It has no such variable.
+    #[error("`{component}` has no variable `{variable}`")]
+    Variable {
+        /// The component.
+        component: String,
+        /// The name.
+        variable: String,
+    },
+    /// The value does not suit.
+    #[error("variable of `{component}`")]
+    Value {
+        /// The component.
+        component: String,
+        /// Why.
+        #[source]
+        source: takt_graph::ParamError,
+    },
+    /// The worker has a thousand commands waiting.
+    #[error("worker {worker} has no room for another command")]
+    Full {
+        /// The worker.
+        worker: usize,
+    },
+    /// The new plan has more workers than were started.
+    #[error("the plan has {workers} workers, and {started} were started")]
+    Workers {
+        /// Of the plan.
+        workers: usize,
+        /// Threads there are.
+        started: usize,
+    },
+    /// The new waveform has another beat.
+    #[error("a slot of the waveform is {slot_ns} ns, and one of those running is {runs_ns} ns")]
+    Slot {
+        /// Of the new one.
+        slot_ns: u64,
+        /// Of the one that runs.
+        runs_ns: u64,
+    },
+    /// The run has come to its end.
+    #[error("a worker has executed its last slot")]
+    Ended,
+    /// The new plan was not opened.
+    #[error("the new plan")]
+    Open {
+        /// Why.
+        #[source]
+        source: OpenError,
+    },
+}
+
+impl Running {
+    /// Lets paused workers begin. Does nothing for running ones.
+    pub fn go(&mut self) {
+        let edges = self.edges();
+        for gate in self.gates.drain(..) {
+            // A worker that is gone has ended by a stop.
+            let _ = gate.send(edges.clone());
+        }
+    }
+
+    pub(crate) fn spins(&self) -> u32 {
+        if self.plan.workers().len() <= affinity::own_cpus().len() { 10_000 } else { 0 }
+    }
+
+    fn edges(&self) -> Option<Arc<dyn Edges>> {
+        match &self.options.clock {
+            SlotClock::Free => None,
+            SlotClock::Edges(edges) => Some(Arc::clone(edges)),
+            SlotClock::Wall => {
+                // A little ahead: all workers are at their first wait by then.
+                let start = WallClock.now() + Duration::from_millis(2);
+                Some(Arc::new(WallEdges { start, slot_ns: self.graph.slot_ns() }))
+            }
+        }
+    }
+
+    /// Sets a variable, checked against the component type's declaration, before logical slot `before` of the component
+    /// is executed; as soon as can be, if that has passed.
+    ///
+    /// # Errors
+    /// There is no such variable, the value is out of range, or the worker is told too much at once.
+    pub fn set(
+        &mut self,
+        registry: &Registry,
+        component: &str,
+        variable: &str,
+        value: &takt_graph::Value,
+        before: u64,
+    ) -> Result<(), ControlError> {
+        let (component_index, param) = self.variable(registry, component, variable)?;
+        let refused = |source| ControlError::Value { component: component.to_owned(), source };
+        let kind = takt_graph::Catalogue::kind(registry, &self.graph.components()[component_index].kind);
+        let admitted = kind.and_then(|kind| kind.params.get(param)).map(|param| param.admit(value));
+        let admitted = admitted.transpose().map_err(refused)?;
+        let scalar = admitted.as_ref().and_then(Scalar::of).ok_or_else(|| no_variable(component, variable))?;
+        let pending = Pending { before, what: What::Set { param, value: scalar } };
+        self.command(component_index, Command::Tell { component: self.ids[component_index], pending })
+    }
+
+    /// Asks for a variable; the answer comes from [`Running::readings`].
+    ///
+    /// # Errors
+    /// There is no such variable, or the worker is told too much at once.
+    pub fn ask(&mut self, registry: &Registry, component: &str, variable: &str) -> Result<(), ControlError> {
+        let (component, param) = self.variable(registry, component, variable)?;
+        self.command(component, Command::Get { component: self.ids[component], param })
+    }
+
+    /// Answers that have come: component, index of the parameter, value.
+    pub fn readings(&mut self) -> Vec<(String, usize, Option<Scalar>)> {
+        let mut all = Vec::new();
+        for outbox in &mut self.outboxes {
+            while let Ok(reading) = outbox.readings.pop() {
+                let name = self.known[reading.component].name.clone();
+                all.push((name, reading.param, reading.value));
+            }
+        }
+        all
+    }
+
+    /// Sends a message to a component, to arrive before its logical slot `before`.
+    ///
+    /// # Errors
+    /// There is no such component, or its worker is told too much at once.
+    pub fn tell(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
+        let component = self.component(component)?;
+        self.command(
+            component,
+            Command::Tell { component: self.ids[component], pending: Pending { before, what: What::Message(message) } },
+        )
+    }
+
+    /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be. No slot is
+    /// lost; components whose depth shrinks catch up in that slot.
+    ///
+    /// # Errors
+    /// The plan has more workers than were started, its links take too much memory, or a worker is told too much at once.
+    pub fn change_plan(&mut self, plan: &Plan, at: u64) -> Result<(), ControlError> {
+        // The packets in flight must fit: those of the old plan before components catch up, and those of components that
+        // are ahead afterwards, one slot more where a worker was within a slot.
+        let least = |link: usize| {
+            let from = self.graph.links()[link].from.component;
+            let ahead = plan.depth(from).saturating_sub(self.plan.depth(from));
+            u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 3
+        };
+        let vacant = self.ids.iter().map(|_| Box::new(change::Vacant) as _).collect();
+        let tables = make(&self.graph, plan, vacant, &self.ids, &making(&self.options), &least);
+        self.tell_of(tables.map_err(|source| ControlError::Open { source })?, false, at)?;
+        self.plan = plan.clone();
+        Ok(())
+    }
+
+    /// Goes over to another waveform at logical slot `at`, or as soon as can be. All components first finish their slots
+    /// before it. Those that both waveforms have, with the same name, type, parameters and packet lengths, keep their
+    /// state; new ones begin with this slot, and links that were not there begin empty. The rest is left behind, and in
+    /// the report.
+    ///
+    /// # Errors
+    /// Its slot has another length, a component refuses, or as [`Running::change_plan`].
+    pub fn change_waveform(
+        &mut self,
+        graph: &Graph,
+        plan: &Plan,
+        registry: &Registry,
+        at: u64,
+    ) -> Result<(), ControlError> {
+        let (slot_ns, runs_ns) = (graph.slot_ns(), self.graph.slot_ns());
+        if slot_ns != runs_ns {
+            return Err(ControlError::Slot { slot_ns, runs_ns });
+        }
+        let open = |source| ControlError::Open { source };
+        let mut known = self.known.clone();
+        let mut ids = Vec::new();
+        let mut components = make_components(graph, registry).map_err(open)?;
+        for (index, node) in graph.components().iter().enumerate() {
+            let same = self.graph.find(&node.name).filter(|&old| is_same(graph, index, &self.graph, old));
+            if let Some(old) = same {
+                ids.push(self.ids[old]);
+                components[index] = Box::new(change::Vacant);
+            } else {
+                ids.push(known.len());
+                known.push(Known::of(node));
+            }
+        }
+        let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
+        let tables = make(graph, plan, components, &ids, &making(&self.options), &least).map_err(open)?;
+        self.tell_of(tables, true, at)?;
+        (self.graph, self.plan, self.ids, self.known) = (graph.clone(), plan.clone(), ids, known);
+        Ok(())
+    }
+
+    fn tell_of(&mut self, mut tables: Vec<Table>, whole: bool, at: u64) -> Result<(), ControlError> {
+        let started = self.threads.len();
+        if tables.len() > started {
+            return Err(ControlError::Workers { workers: tables.len(), started });
+        }
+        let end = tables.first().map_or(0, |table| table.end);
+        tables.resize_with(started, || Table { end, ..Table::default() });
+        // On a clock each worker has a core of its own, and makes no system call.
+        let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
+        let changes = change::prepare(at, tables, whole, &self.timer, &self.broken, spins);
+        self.clear_away();
+        if let Some(worker) = self.outboxes.iter().position(|outbox| outbox.commands.is_full()) {
+            return Err(ControlError::Full { worker });
+        }
+        if !self.ending.begin() {
+            return Err(ControlError::Ended);
+        }
+        for (outbox, change) in self.outboxes.iter_mut().zip(changes) {
+            // There is room: seen above, and only this side fills the queue.
+            let _ = outbox.commands.push(Command::Change(Box::new(change)));
+        }
+        self.ending.told();
+        Ok(())
+    }
+
+    /// Drops changes that are done, but for what other waveforms left behind.
+    fn clear_away(&mut self) {
+        for outbox in &mut self.outboxes {
+            while let Ok(change) = outbox.spent.pop() {
+                if change.left_behind().next().is_some() {
+                    self.left_behind.push(*change);
+                }
+            }
+        }
+    }
+
+    /// Waits for the end: all slots executed, or asked to stop.
+    ///
+    /// # Panics
+    /// If a worker did, outside a component: a mistake of ours.
+    #[must_use]
+    pub fn join(mut self) -> Report {
+        self.go();
+        let threads = std::mem::take(&mut self.threads);
+        let joined = |thread: JoinHandle<Worker>| thread.join().expect("a worker panics only by our mistake");
+        let workers: Vec<Worker> = threads.into_iter().map(joined).collect();
+        self.clear_away();
+        let left_behind = self.left_behind.iter().rev().flat_map(Change::left_behind);
+        report(&self.graph, &self.plan, &workers, &self.known, left_behind)
+    }
+
+    fn command(&mut self, component: usize, command: Command) -> Result<(), ControlError> {
+        let worker = self.plan.worker_of(component);
+        self.outboxes[worker].commands.push(command).map_err(|_| ControlError::Full { worker })
+    }
+
+    fn component(&self, name: &str) -> Result<usize, ControlError> {
+        self.graph.find(name).ok_or_else(|| ControlError::Component { component: name.to_owned() })
+    }
+
+    fn variable(&self, registry: &Registry, name: &str, variable: &str) -> Result<(usize, usize), ControlError> {
+        let component = self.component(name)?;
+        let kind = takt_graph::Catalogue::kind(registry, &self.graph.components()[component].kind);
+        let params = kind.map(|kind| kind.params.as_slice()).unwrap_or_default();
+        let param = params.iter().position(|param| param.name == variable && param.variable);
+        Ok((component, param.ok_or_else(|| no_variable(name, variable))?))
+    }
+}
+
+/// Whether a component of one graph is that of another: it can keep its state.
+fn is_same(graph: &Graph, index: usize, other: &Graph, at: usize) -> bool {
+    let (a, b) = (&graph.components()[index], &other.components()[at]);
+    let longest = |graph: &Graph, component: usize, port: usize| {
+        graph.link_to(PortId { component, port }).map(|link| graph.links()[link].lengths)
+    };
+    let packets = |port| longest(graph, index, port) == longest(other, at, port);
+    (&a.kind, &a.params, &a.shape) == (&b.kind, &b.params, &b.shape) && (0..a.shape.inputs.len()).all(packets)
+}
+
+fn no_variable(component: &str, variable: &str) -> ControlError {
+    ControlError::Variable { component: component.to_owned(), variable: variable.to_owned() }
+}
