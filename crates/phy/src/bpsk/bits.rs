@@ -13,11 +13,8 @@ fn word(counter: u64) -> u64 {
 /// Bits `first`, `first + 1`, ... of sequence `seed`.
 pub(super) fn fill(seed: u64, first: u64, bits: &mut [Bit]) {
     let base = word(seed ^ 0x7461_6b74);
-    let mut at = first;
-    for bit in bits {
-        let of = word(base ^ (at / 64));
-        *bit = Bit((of >> (at % 64)) as u8 & 1);
-        at += 1;
+    for (at, bit) in (first..).zip(bits) {
+        *bit = Bit((word(base ^ (at / 64)) >> (at % 64)) as u8 & 1);
     }
 }
 
