@@ -24,6 +24,8 @@ use super::session::{Round, Session};
 const PORT: PortIndex = PortIndex(0);
 /// How often it looks whether it is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Batches that are read at most before a session is ended: more than a socket's buffer holds.
+const LAST_WORDS: usize = 4096;
 /// Control messages it takes from one batch; more are as if lost.
 const MOST_CONTROL: usize = 64;
 
@@ -104,28 +106,47 @@ impl<'a> Server<'a> {
                     self.close(false);
                 }
             }
-            for heard in self.listen(Wait::Until(next))? {
-                self.answer(&heard)?;
-            }
-            self.bury();
+            self.serve(Wait::Until(next))?;
+            self.bury()?;
         }
-        self.close(false);
+        self.part()?;
         Ok(self.summary)
     }
 
     /// Ends the session of a client whose host answered that nobody listens there any more: it was killed. One that is
     /// gone with its host is noticed by its silence.
-    fn bury(&mut self) {
+    fn bury(&mut self) -> Result<(), UdpError> {
+        let mut gone = false;
         while let Some(refusal) = self.engine.refused() {
-            if self.session.as_ref().is_some_and(|session| session.is_reached_at(refusal.to)) {
-                self.close(false);
-            }
+            gone |= self.session.as_ref().is_some_and(|session| session.is_reached_at(refusal.to));
         }
+        if gone { self.part() } else { Ok(()) }
     }
 
-    /// Receives once. Load of the session is counted; control comes back.
-    fn listen(&mut self, wait: Wait) -> Result<Vec<Heard>, UdpError> {
+    /// Ends the session. What the client said last, perhaps good-bye, may still lie in the socket, and is heard first.
+    fn part(&mut self) -> Result<(), UdpError> {
+        for _ in 0..LAST_WORDS {
+            if self.session.is_none() || self.serve(Wait::Poll)? == 0 {
+                break;
+            }
+        }
+        self.close(false);
+        Ok(())
+    }
+
+    /// Receives once and answers. Returns how many datagrams came.
+    fn serve(&mut self, wait: Wait) -> Result<usize, UdpError> {
+        let (datagrams, control) = self.listen(wait)?;
+        for heard in control {
+            self.answer(&heard)?;
+        }
+        Ok(datagrams)
+    }
+
+    /// Receives once. Load of the session is counted; control comes back, behind the number of all datagrams.
+    fn listen(&mut self, wait: Wait) -> Result<(usize, Vec<Heard>), UdpError> {
         let batch = self.engine.recv(wait)?;
+        let datagrams = batch.len();
         let now = WallClock.now();
         let mut control = Vec::new();
         for datagram in batch.iter() {
@@ -142,7 +163,7 @@ impl<'a> Server<'a> {
                 self.summary.strangers += 1;
             }
         }
-        Ok(control)
+        Ok((datagrams, control))
     }
 
     fn reply(&mut self, to: SocketAddr, question: &Message<'_>, body: Body<'_>) -> Result<(), UdpError> {
