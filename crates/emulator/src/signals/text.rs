@@ -163,8 +163,8 @@ impl<'a> Words<'a> {
 
     /// A value that has to be there, without its quotes.
     pub(crate) fn required(&self, key: &str, expected: &str) -> Result<String, SpecError> {
-        match self.find(key).filter(|value| !value.is_empty()) {
-            Some(value) => Ok(unquote(value).into_owned()),
+        match self.find(key).map(unquote).filter(|value| !value.is_empty()) {
+            Some(value) => Ok(value.into_owned()),
             None => Err(self.lacks(expected)),
         }
     }

@@ -106,6 +106,7 @@ mod tests {
             "sink `nul`: `nul` (character 1) is not a sink: null, file, sigmf; did you mean `null`?"
         );
         assert_eq!(says("sigmf:"), "sink `sigmf:`: character 7 lacks the path of a recording");
+        assert_eq!(says("sigmf:\"\""), "sink `sigmf:\"\"`: character 9 lacks the path of a recording");
         assert_eq!(
             says("file:x"),
             "sink `file:x`: character 7 lacks format=sc16, sc8 or fc32: the name of the file does not say which"
