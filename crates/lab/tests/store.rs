@@ -171,6 +171,16 @@ fn a_truncated_file_is_called_damaged() {
 }
 
 #[test]
+fn a_place_that_takes_no_file_is_told_with_the_way_out() {
+    let dir = tempfile::tempdir().unwrap();
+    // For root too: what the name leads to is not there.
+    std::os::unix::fs::symlink("/nowhere/takt.db", dir.path().join("takt.db")).unwrap();
+    let error = Store::open(dir.path()).unwrap_err();
+    assert!(matches!(&error, StoreError::ReadOnly { .. }), "{error:?}");
+    assert!(error.fix().unwrap().contains("--runs DIR"));
+}
+
+#[test]
 fn csv_has_a_line_a_round_and_quotes_what_needs_it() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

@@ -146,9 +146,12 @@ impl StoreError {
             Some(Code::ReadOnly | Code::PermissionDenied) => StoreError::ReadOnly { path },
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => StoreError::Busy { what: path.display().to_string() },
             // A full disk shows as an I/O error where `SQLite` extends its shared-memory file.
-            Some(Code::SystemIoFailure) if free_bytes(&path).is_some_and(|free| free < LOW_BYTES) => {
+            Some(Code::SystemIoFailure | Code::CannotOpen)
+                if free_bytes(&path).is_some_and(|free| free < LOW_BYTES) =>
+            {
                 StoreError::full(path)
             }
+            Some(Code::CannotOpen) => StoreError::ReadOnly { path },
             _ => StoreError::Sqlite { path, source },
         }
     }
