@@ -99,3 +99,13 @@ fn what_others_named_cannot_command_the_terminal() {
     assert!(text.contains("alert(1)"), "shown, as text");
     assert!(!text.contains(['\u{1b}', '\u{7}', '\u{202e}', '\r']), "nothing that acts");
 }
+
+#[test]
+fn a_need_that_fails_never_reads_as_if_nothing_was_lost() {
+    let mut outcome = support::quick_fails();
+    let need = &mut outcome.verdict.needs[0];
+    (need.counted, need.clean) = (2, 1);
+    need.lost_share = takt_stats::mean(&[0.0, 0.004], 0.95);
+    let text = check::report(&outcome).to_text(&TextStyle::default());
+    assert!(text.replace('\u{a0}', " ").contains("1 of 2 rounds not clean"), "{text}");
+}

@@ -42,6 +42,10 @@ fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
     let rounds = words::plural(n.counted, "round");
     let measured = match (n.answer, n.lost_share) {
         (check::Answer::Holds, _) => format!("0 lost samples in {rounds}"),
+        // Few rounds, of which some were clean: an interval down to nothing would read as if nothing was lost.
+        (check::Answer::Fails, Some(share)) if share.low() <= 0.0 => {
+            format!("{} of {rounds} not clean", n.counted - n.clean)
+        }
         (check::Answer::Fails, Some(share)) => {
             format!("{} lost", Unit::SHARE.show_reading(&Reading::share(share)))
         }
