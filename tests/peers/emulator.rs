@@ -69,4 +69,12 @@ impl Summary {
     pub fn own_lateness(&self) -> u64 {
         self.0["lag"]["over_limit"].as_u64().expect("lag.over_limit")
     }
+
+    /// How often a burst ran dry before the host was ahead: UHD starts single streams at once, so at 25 MS/s its second
+    /// packet has 15 us to arrive.
+    pub fn underflows_at_start(&self) -> u64 {
+        let of =
+            |device: &serde_json::Value| device["tx"]["underflows_at_start"].as_u64().expect("tx.underflows_at_start");
+        self.0["devices"].as_array().expect("devices").iter().map(of).sum()
+    }
 }

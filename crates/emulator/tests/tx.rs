@@ -54,6 +54,17 @@ fn a_burst_that_runs_dry_underflows_at_the_play_head() {
 }
 
 #[test]
+fn a_burst_that_runs_dry_in_its_first_packets_is_told_apart_from_one_in_flow() {
+    let mut host = host();
+    for packets in [32, 33] {
+        (0..packets).for_each(|_| host.packet(100, None, false));
+        host.run(ms(20));
+    }
+    let tx = host.report().tx;
+    assert_eq!((tx.underflows, tx.underflows_at_start), (2, 1));
+}
+
+#[test]
 fn a_timed_burst_starts_at_exactly_its_tick() {
     let (mut host, recorder) = recorded();
     host.open_tx(100, Format::Sc16);

@@ -68,6 +68,9 @@ pub struct TxReport {
     pub burst_acks: u64,
     /// Bursts that ran out of packets.
     pub underflows: u64,
+    /// Of these, within a burst's first 32 packets: begun at once, without a start time, before the host was ahead.
+    #[serde(default)]
+    pub underflows_at_start: u64,
     /// Packets that came after their time.
     pub late: u64,
     /// Packets with a wrong number.

@@ -37,6 +37,8 @@ use buffer::{Buffer, Queued};
 const SHORTEST_UPDATE_TICKS: u64 = 1000;
 /// Most samples of one packet: sc8.
 const MAX_SAMPLES: usize = (1 << 16) / sc8::BYTES;
+/// A burst without a start time plays from its first packet on; so long it lives from hand to mouth.
+const START_PACKETS: u64 = 32;
 
 #[derive(Clone, Copy, Debug)]
 enum State {
@@ -72,6 +74,8 @@ pub(super) struct TxDsp {
     /// When the last flow-control message was due, and how many packets were taken since.
     updated: Tick,
     packets_since_update: u32,
+    /// Packets played since the last burst began.
+    packets_of_burst: u64,
     reports_sent: u8,
     sink: Box<dyn Sink>,
     samples: Box<[Complex32]>,
@@ -96,6 +100,7 @@ impl TxDsp {
             taken: u32::MAX,
             updated: now,
             packets_since_update: 0,
+            packets_of_burst: 0,
             reports_sent: 0,
             sink,
             samples: vec![Complex32::default(); MAX_SAMPLES].into(),
@@ -242,6 +247,7 @@ impl TxDsp {
             self.fail(TxEvent::TimeError, now, around, out);
         } else {
             self.report.bursts += 1;
+            self.packets_of_burst = 0;
             self.play(now, true, around);
         }
     }
@@ -264,6 +270,7 @@ impl TxDsp {
             None => {
                 self.close_burst(at);
                 self.report.underflows += 1;
+                self.report.underflows_at_start += u64::from(self.packets_of_burst <= START_PACKETS);
                 self.state = self.after_error(at, false);
                 self.send(TxEvent::Underflow, at, around, out);
             }
@@ -313,6 +320,7 @@ impl TxDsp {
     /// Plays the packet at the front from `at` on.
     fn play(&mut self, at: Tick, start: bool, around: &Surroundings<'_>) {
         let Some(packet) = self.take() else { return };
+        self.packets_of_burst += 1;
         let Registers { format, rate, scale, frequency, .. } = self.registers;
         let step = RateWord(rate).factor().max(1);
         let count = match format {
