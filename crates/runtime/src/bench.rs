@@ -44,6 +44,7 @@ pub struct Bench {
     timer: Timer,
     slot: u64,
     ns: u64,
+    longest: usize,
 }
 
 /// Why a component is not on the bench.
@@ -61,16 +62,42 @@ pub enum BenchError {
     Make(#[from] MakeError),
 }
 
+/// What a component did wrong in a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum TickError {
+    /// It panicked.
+    #[error("the component panicked in slot {slot}")]
+    Panicked {
+        /// Where.
+        slot: u64,
+    },
+    /// It broke its word.
+    #[error("a fixed output gave another number of items in slot {slot}")]
+    Length {
+        /// Where.
+        slot: u64,
+    },
+}
+
 impl Bench {
     /// A component of a registered type.
     ///
     /// # Errors
     /// There is no such type, or it refuses the parameters.
     pub fn named(registry: &Registry, kind: &str, params: &Params) -> Result<Bench, BenchError> {
+        Bench::sized(registry, kind, params, LONGEST)
+    }
+
+    /// The same, for packets of up to `longest` items on each input.
+    ///
+    /// # Errors
+    /// As [`Bench::named`].
+    pub fn sized(registry: &Registry, kind: &str, params: &Params, longest: usize) -> Result<Bench, BenchError> {
         let declared = registry.kind(kind).ok_or_else(|| BenchError::Kind(kind.to_owned()))?;
         let params = declared.resolve(params)?;
         let shape = registry.shape(declared, &params)?;
-        let mut bench = Bench::boxed(registry.make(kind, &params)?, shape, LONGEST)?;
+        let mut bench = Bench::boxed(registry.make(kind, &params)?, shape, longest)?;
         bench.kind = Some(declared.clone());
         Ok(bench)
     }
@@ -133,7 +160,7 @@ impl Bench {
         let packets = vec![Vec::new(); shape.inputs.len()];
         let outputs = vec![Vec::new(); shape.outputs.len()];
         let timer = Timer::Counter(quanta::Clock::new());
-        Ok(Bench { entry, shape, kind: None, feeds, taps, packets, outputs, timer, slot: 0, ns: 0 })
+        Ok(Bench { entry, shape, kind: None, feeds, taps, packets, outputs, timer, slot: 0, ns: 0, longest })
     }
 
     /// The component's ports.
@@ -145,7 +172,8 @@ impl Bench {
     /// The packet of an input for the next tick. An input that is not fed is empty.
     ///
     /// # Panics
-    /// There is no such input, it carries other items, or the packet is longer than 65 536 items: mistakes in a test.
+    /// There is no such input, it carries other items, or the packet is longer than 65 536 items (or what
+    /// [`Bench::sized`] was told): mistakes in a test.
     pub fn feed<T: crate::Sample>(&mut self, input: &str, items: &[T]) -> &mut Bench {
         let port = self.shape.inputs.iter().position(|port| port.name == input);
         let port = port.unwrap_or_else(|| panic!("no input `{input}`"));
@@ -157,9 +185,10 @@ impl Bench {
     /// The packet of an input by index, as bytes.
     ///
     /// # Panics
-    /// There is no such input, or the packet is longer than 65 536 items.
+    /// There is no such input, or the packet is too long.
     pub fn feed_bytes(&mut self, input: usize, bytes: &[u8]) {
-        assert!(bytes.len() <= LONGEST * self.shape.inputs[input].item.bytes(), "a packet of {} bytes", bytes.len());
+        let most = self.longest * self.shape.inputs[input].item.bytes();
+        assert!(bytes.len() <= most, "a packet of {} bytes", bytes.len());
         self.packets[input].clear();
         self.packets[input].extend_from_slice(bytes);
     }
@@ -169,6 +198,17 @@ impl Bench {
     /// # Panics
     /// If the component does, or breaks its word about a fixed length.
     pub fn tick(&mut self) -> &mut Bench {
+        match self.try_tick() {
+            Ok(()) => self,
+            Err(fault) => panic!("{fault}"),
+        }
+    }
+
+    /// Executes the next slot.
+    ///
+    /// # Errors
+    /// The component panicked, or broke its word about a fixed length.
+    pub fn try_tick(&mut self) -> Result<(), TickError> {
         let slot = self.slot;
         for ((feed, packet), input) in self.feeds.iter_mut().zip(&mut self.packets).zip(&self.shape.inputs) {
             feed.begin(slot, &[]);
@@ -178,7 +218,9 @@ impl Bench {
         }
         self.entry.outputs.iter_mut().for_each(|output| output.poison(slot));
         let executed = self.entry.execute(slot, &mut self.timer);
-        assert!(!executed.fault, "the component panicked");
+        if executed.fault {
+            return Err(TickError::Panicked { slot });
+        }
         self.ns = self.timer.ns(executed.start, executed.end);
         self.entry.publish(slot, executed, self.ns);
         for (tap, packet) in self.taps.iter_mut().zip(&mut self.outputs) {
@@ -188,9 +230,11 @@ impl Bench {
             tap.finish(slot);
         }
         let broken: u64 = self.entry.outputs.iter().map(OutPort::broken).sum();
-        assert_eq!(broken, 0, "a fixed output gave another number of items");
+        if broken > 0 {
+            return Err(TickError::Length { slot });
+        }
         self.slot += 1;
-        self
+        Ok(())
     }
 
     /// What an output gave in the last tick.

@@ -73,7 +73,7 @@ mod timer;
 mod trace;
 mod worker;
 
-pub use bench::{Bench, BenchError};
+pub use bench::{Bench, BenchError, TickError};
 pub use clock::{Edges, SlotClock};
 pub use component::{Component, Io, Make, MakeError, Message, Prepared, Scalar};
 #[doc(hidden)]

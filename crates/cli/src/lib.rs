@@ -1,0 +1,66 @@
+//! takt: will this host keep up with a radio?
+//!
+//! The program parses, calls one function of a crate and renders what comes back; it measures and decides nothing
+//! itself. A command is one file in `command/`: its arguments, its call, its rendering. The last line of what it prints
+//! is the answer, and the exit status says the same: 0 done and good, 1 done and the answer is no, 2 could not be done,
+//! or it could not be told.
+#![forbid(unsafe_code)]
+
+mod answer;
+mod bar;
+mod command;
+mod output;
+mod radio_story;
+#[cfg(test)]
+mod reference;
+mod signals;
+mod story;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::answer::Answer;
+use crate::output::Output;
+
+/// Will this host keep up with a radio? Measures every layer between an Ethernet radio and its application.
+#[derive(Debug, Parser)]
+#[command(name = "takt", version, max_term_width = 110, propagate_version = true)]
+struct Program {
+    #[command(subcommand)]
+    command: command::Command,
+
+    /// Print one JSON document on standard output instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+/// The program. A binary of one's own with components of one's own is this one line:
+///
+/// ```no_run
+/// fn main() -> std::process::ExitCode {
+///     takt::main()
+/// }
+/// ```
+#[must_use]
+pub fn main() -> ExitCode {
+    story::install();
+    let program = match Program::try_parse() {
+        Ok(program) => program,
+        Err(error) => {
+            // Help and version are answers, a wrong flag is an error; clap knows which stream each goes to.
+            let _ = error.print();
+            return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
+        }
+    };
+    let output = Output::new(program.json);
+    match program.command.run(&output) {
+        Ok(Answer::Yes) => ExitCode::SUCCESS,
+        Ok(Answer::No) => ExitCode::from(1),
+        Ok(Answer::Unknown) => ExitCode::from(2),
+        Err(report) => {
+            output.error(&report);
+            ExitCode::from(2)
+        }
+    }
+}
