@@ -1,0 +1,2 @@
+//! How long mapping takes.
+fn main() {}

@@ -1,0 +1,4 @@
+//! Resource manager.
+#![forbid(unsafe_code)]
+
+pub mod chain;
