@@ -112,7 +112,7 @@ impl Entry {
             input.finish(slot);
         }
         self.advance(slot + 1);
-        self.stats.execution.record_saturating(ns);
+        self.stats.record(ns);
         if executed.fault {
             self.fault();
         }
@@ -121,7 +121,7 @@ impl Entry {
     /// Passes by all logical slots below `slot`.
     #[cold]
     pub(crate) fn pass_by(&mut self, slot: u64) {
-        self.stats.missed += slot.saturating_sub(self.next);
+        self.stats.live.missed.add(slot.saturating_sub(self.next));
         if let Some(last) = slot.checked_sub(1) {
             self.inputs.iter_mut().for_each(|input| input.finish(last));
         }
@@ -146,7 +146,7 @@ impl Entry {
 
     #[cold]
     fn fault(&mut self) {
-        self.stats.faults += 1;
+        self.stats.live.faults.add(1);
         self.degrade();
     }
 
@@ -156,7 +156,8 @@ impl Entry {
             self.stats.degraded = true;
             let component = &mut self.component;
             // A component that panics here as well stays as it is.
-            self.stats.faults += u64::from(catch_unwind(AssertUnwindSafe(|| component.degrade())).is_err());
+            let fault = catch_unwind(AssertUnwindSafe(|| component.degrade())).is_err();
+            self.stats.live.faults.add(fault.into());
         }
     }
 }

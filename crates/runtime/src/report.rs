@@ -36,6 +36,21 @@ pub struct Report {
     pub miss_list: Vec<Miss>,
     /// Misses beyond those in the list.
     pub misses_beyond: u64,
+    /// What the host granted of what was asked for.
+    pub granted: Granted,
+}
+
+/// What the host granted of the real-time settings that were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Granted {
+    /// Whether all memory of the process was locked.
+    pub memory_locked: bool,
+    /// Why it was not, where it was asked for.
+    pub memory_refused: Option<String>,
+    /// The `SCHED_FIFO` priority that all workers had.
+    pub fifo_priority: Option<u8>,
+    /// Why they had not, where it was asked for.
+    pub priority_refused: Option<String>,
 }
 
 /// What one component did.
@@ -185,6 +200,7 @@ pub(crate) fn report<'a>(
         lateness: Quantiles::of(&lateness),
         output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
         miss_list: explain(known, &components, workers),
+        granted: Granted::default(),
         misses_beyond: workers.iter().map(|worker| worker.stats.misses_beyond).sum(),
         workers: workers.iter().map(worker_report).collect(),
         components,
@@ -200,9 +216,9 @@ fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentRe
         depth: u32::try_from(entry.depth).unwrap_or(u32::MAX),
         executions: entry.stats.execution.len(),
         execution: Quantiles::of(&entry.stats.execution),
-        missed: entry.stats.missed,
-        late: entry.stats.late,
-        faults: entry.stats.faults,
+        missed: entry.stats.live.missed.get(),
+        late: entry.stats.live.late.get(),
+        faults: entry.stats.live.faults.get(),
         degraded: entry.stats.degraded,
         missing_packets: entry.inputs.iter().map(InPort::missing).sum(),
         dropped_packets: entry.outputs.iter().map(OutPort::dropped).sum(),

@@ -7,12 +7,14 @@ use std::time::Duration;
 use takt_base::Stop;
 use takt_graph::{Graph, Plan};
 use takt_host::affinity::{self, AffinityError};
+use takt_host::memory::{self, MemoryError};
 use takt_host::policy::{self, Policy, PolicyError};
 
 use crate::clock::{Edges, SlotClock};
 use crate::control::{Ending, Inbox, mailbox};
+use crate::live::Live;
 use crate::registry::Registry;
-use crate::report::{Known, Report};
+use crate::report::{Granted, Known, Report};
 use crate::running::Running;
 use crate::stats::WorkerStats;
 use crate::table::{Making, OpenError, Table, make, make_components};
@@ -30,6 +32,10 @@ pub struct Options {
     pub cores: Vec<usize>,
     /// Real-time priority (`SCHED_FIFO`), 1 to 99; `None`: as the process has it.
     pub fifo_priority: Option<u8>,
+    /// Whether the run goes on without the priority where it is refused; the report says what became of it.
+    pub priority: Wish,
+    /// Whether all memory of the process is locked before the workers start, and stays so afterwards.
+    pub lock_memory: Wish,
     /// How long before an edge a worker stops sleeping and watches the clock.
     pub spin: Duration,
     /// Whether what the sinks receive is folded into `output_hash`.
@@ -46,11 +52,25 @@ impl Default for Options {
             clock: SlotClock::Free,
             cores: Vec::new(),
             fifo_priority: None,
+            priority: Wish::Require,
+            lock_memory: Wish::No,
             spin: Duration::from_micros(100),
             hash: true,
             memory_max_bytes: 4 << 30,
         }
     }
+}
+
+/// How much something is wanted that the host may refuse.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Wish {
+    /// It is not asked for.
+    #[default]
+    No,
+    /// It is asked for; refused, the run goes on, and the report says why it was refused.
+    Try,
+    /// Without it nothing runs.
+    Require,
 }
 
 /// A waveform ready to run: components made, memory taken.
@@ -93,6 +113,13 @@ pub enum StartError {
         #[source]
         source: PolicyError,
     },
+    /// Memory was not locked; the cause says which limit or capability is in the way.
+    #[error("memory of this process")]
+    Memory {
+        /// Why.
+        #[source]
+        source: MemoryError,
+    },
     /// A thread was not made.
     #[error("thread of worker {worker}")]
     Thread {
@@ -112,6 +139,9 @@ impl StartError {
             StartError::Cores { cores, .. } => format!("a plan with {cores} workers, or more cores"),
             StartError::Pin { .. } => format!("cores this process may use: {:?}", affinity::own_cpus()),
             StartError::Priority { source, .. } => source.fix().unwrap_or_else(|| "run without a priority".to_owned()),
+            StartError::Memory { source } => {
+                source.fix().unwrap_or_else(|| "more memory, or do not lock it".to_owned())
+            }
             StartError::Thread { .. } => "fewer workers, or a higher limit of threads (ulimit -u)".to_owned(),
         }
     }
@@ -155,9 +185,13 @@ impl Session {
     /// As [`Session::start`].
     pub fn start_paused(self, stop: &Stop) -> Result<Running, StartError> {
         self.enough_cores()?;
+        let mut granted = self.lock_memory()?;
         let timer = Timer::Counter(quanta::Clock::new());
         let (ready, readiness) = channel();
+        let live = live_of(&self.tables);
         let mut running = Running {
+            granted: Granted::default(),
+            live,
             threads: Vec::new(),
             outboxes: Vec::new(),
             ids: (0..self.graph.components().len()).collect(),
@@ -186,11 +220,29 @@ impl Session {
         }
         // A worker whose gate is dropped unopened ends at once.
         for _ in &running.gates {
-            if let Ok(Err(refused)) = readiness.recv() {
-                return Err(refused);
+            match readiness.recv() {
+                Ok(Err(refused)) => return Err(refused),
+                Ok(Ok(Some(refused))) => granted.priority_refused = Some(refused),
+                Ok(Ok(None)) | Err(_) => {}
             }
         }
+        if granted.priority_refused.is_none() && running.options.priority != Wish::No {
+            granted.fifo_priority = running.options.fifo_priority;
+        }
+        running.granted = granted;
         Ok(running)
+    }
+
+    fn lock_memory(&self) -> Result<Granted, StartError> {
+        let mut granted = Granted::default();
+        if self.options.lock_memory != Wish::No {
+            match memory::lock_all() {
+                Ok(()) => granted.memory_locked = true,
+                Err(source) if self.options.lock_memory == Wish::Require => return Err(StartError::Memory { source }),
+                Err(refused) => granted.memory_refused = Some(refused.to_string()),
+            }
+        }
+        Ok(granted)
     }
 
     fn enough_cores(&self) -> Result<(), StartError> {
@@ -204,6 +256,13 @@ impl Session {
     pub(crate) fn into_parts(self) -> (Graph, Plan, Options, Vec<Table>) {
         (self.graph, self.plan, self.options, self.tables)
     }
+}
+
+/// What the components of these tables show of themselves, by id; ids are dense in the tables of a session.
+fn live_of(tables: &[Table]) -> Vec<Arc<Live>> {
+    let mut entries: Vec<_> = tables.iter().flat_map(|table| &table.entries).collect();
+    entries.sort_by_key(|entry| entry.id);
+    entries.iter().map(|entry| Arc::clone(&entry.stats.live)).collect()
 }
 
 pub(crate) fn making(options: &Options) -> Making {
@@ -222,7 +281,8 @@ pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, end
 struct Start {
     index: usize,
     options: Options,
-    ready: Sender<Result<(), StartError>>,
+    /// What was refused and not required.
+    ready: Sender<Result<Option<String>, StartError>>,
     opened: Receiver<Option<Arc<dyn Edges>>>,
     broken: Stop,
 }
@@ -249,10 +309,18 @@ impl Start {
         affinity::pin_self(&[core]).map_err(|source| StartError::Pin { worker: self.index, core, source })
     }
 
-    fn raise(&self) -> Result<(), StartError> {
-        let Some(priority) = self.options.fifo_priority else { return Ok(()) };
-        let refused = |source| StartError::Priority { worker: self.index, source };
-        policy::set_policy(0, Policy::Fifo { priority }).map_err(refused)
+    /// Answers why the priority was refused, where it is not required.
+    fn raise(&self) -> Result<Option<String>, StartError> {
+        let Some(priority) = self.options.fifo_priority.filter(|_| self.options.priority != Wish::No) else {
+            return Ok(None);
+        };
+        match policy::set_policy(0, Policy::Fifo { priority }) {
+            Ok(()) => Ok(None),
+            Err(source) if self.options.priority == Wish::Require => {
+                Err(StartError::Priority { worker: self.index, source })
+            }
+            Err(refused) => Ok(Some(refused.to_string())),
+        }
     }
 }
 

@@ -13,8 +13,9 @@ use crate::change::{self, Change};
 use crate::clock::{Edges, SlotClock, WallEdges};
 use crate::component::{Message, Scalar};
 use crate::control::{Command, Ending, Outbox, Pending, What};
+use crate::live::{Live, Snapshot, StatsReader};
 use crate::registry::Registry;
-use crate::report::{Known, Report, report};
+use crate::report::{Granted, Known, Report, report};
 use crate::run::{Options, making};
 use crate::table::{OpenError, Table, make, make_components};
 use crate::timer::Timer;
@@ -37,6 +38,10 @@ pub struct Running {
     pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
     pub(crate) ending: Ending,
     pub(crate) broken: Stop,
+    /// What the host granted.
+    pub(crate) granted: Granted,
+    /// What the components show of themselves, by id.
+    pub(crate) live: Vec<Arc<Live>>,
 }
 
 /// Why a running waveform can't be told something.
@@ -170,6 +175,21 @@ impl Running {
         all
     }
 
+    /// A handle that reads the state of the components at any time, without the slot loop noticing.
+    #[must_use]
+    pub fn stats(&self) -> StatsReader {
+        let of = |(&id, node): (&usize, &takt_graph::Component)| {
+            (node.name.clone(), node.kind.clone(), Arc::clone(&self.live[id]))
+        };
+        StatsReader { components: self.ids.iter().zip(self.graph.components()).map(of).collect() }
+    }
+
+    /// A look at all components: how often they ran, how long it took, what they missed.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.stats().snapshot()
+    }
+
     /// Sends a message to a component, to arrive before its logical slot `before`.
     ///
     /// # Errors
@@ -221,6 +241,7 @@ impl Running {
             return Err(ControlError::Slot { slot_ns, runs_ns });
         }
         let open = |source| ControlError::Open { source };
+        let mut live = self.live.clone();
         let mut known = self.known.clone();
         let mut ids = Vec::new();
         let mut components = make_components(graph, registry).map_err(open)?;
@@ -236,7 +257,15 @@ impl Running {
         }
         let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
         let tables = make(graph, plan, components, &ids, &making(&self.options), &least).map_err(open)?;
+        live.resize_with(known.len(), || Arc::new(Live::new()));
+        for entry in tables.iter().flat_map(|table| &table.entries) {
+            // Those that keep their state keep their counters; the new ones stand behind.
+            if let Some(place) = live.get_mut(entry.id).filter(|_| entry.id >= self.known.len()) {
+                *place = Arc::clone(&entry.stats.live);
+            }
+        }
         self.tell_of(tables, true, at)?;
+        self.live = live;
         (self.graph, self.plan, self.ids, self.known) = (graph.clone(), plan.clone(), ids, known);
         Ok(())
     }
@@ -289,7 +318,7 @@ impl Running {
         let workers: Vec<Worker> = threads.into_iter().map(joined).collect();
         self.clear_away();
         let left_behind = self.left_behind.iter().rev().flat_map(Change::left_behind);
-        report(&self.graph, &self.plan, &workers, &self.known, left_behind)
+        Report { granted: self.granted, ..report(&self.graph, &self.plan, &workers, &self.known, left_behind) }
     }
 
     fn command(&mut self, component: usize, command: Command) -> Result<(), ControlError> {

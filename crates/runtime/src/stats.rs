@@ -1,6 +1,10 @@
 //! What is measured, always: in fixed memory, without locks, by the worker itself.
 
+use std::sync::Arc;
+
 use takt_stats::{Histogram, Ns};
+
+use crate::live::Live;
 
 /// Executions beyond this are counted apart: a second.
 const BOUND_NS: u64 = 1_000_000_000;
@@ -15,19 +19,21 @@ pub(crate) const WINDOW: usize = 32;
 #[derive(Clone, Debug)]
 pub(crate) struct EntryStats {
     pub(crate) execution: Histogram<Ns>,
-    /// Logical slots not executed.
-    pub(crate) missed: u64,
-    /// Executions that ended behind the deadline.
-    pub(crate) late: u64,
-    /// Panics.
-    pub(crate) faults: u64,
+    /// The same and more, for whoever looks while it runs.
+    pub(crate) live: Arc<Live>,
     pub(crate) degraded: bool,
 }
 
 impl EntryStats {
     pub(crate) fn new() -> EntryStats {
         let execution = Histogram::with_bound(BOUND_NS);
-        EntryStats { execution, missed: 0, late: 0, faults: 0, degraded: false }
+        EntryStats { execution, live: Arc::new(Live::new()), degraded: false }
+    }
+
+    #[inline]
+    pub(crate) fn record(&mut self, ns: u64) {
+        self.execution.record_saturating(ns);
+        self.live.record(ns);
     }
 }
 

@@ -187,7 +187,7 @@ impl Worker {
     fn missed(&mut self, slot: Slot, index: usize, kind: MissKind, logical: u64, count: u64, execution_ns: u64) {
         let entry = &mut self.table.entries[index];
         if kind == MissKind::Late {
-            entry.stats.late += 1;
+            entry.stats.live.late.add(1);
             entry.degrade();
         }
         if entry.policy == MissPolicy::Stop {

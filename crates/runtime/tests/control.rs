@@ -57,6 +57,39 @@ fn a_variable_is_read_at_an_edge() {
 }
 
 #[test]
+fn a_snapshot_of_a_running_waveform_agrees_with_its_report() {
+    let (graph, after) =
+        (chain(), check(&waveform().with(spec("b", "source")).with(spec("z", "sink")).chain(["b", "z"])));
+    let session = open(&graph, &assign(&graph, &[0, 1, 0], Latency::Compact), 1000);
+    let mut running = session.start_paused(&Stop::new()).expect("starts");
+    let before = running.stats();
+    assert!(before.snapshot().components.iter().all(|c| (c.executions, c.p50_ns, c.max_ns) == (0, None, None)));
+    running.change_waveform(&after, &assign(&after, &[1, 0], Latency::Compact), &registry(), 400).expect("room");
+    let now = running.stats();
+    assert!(now.snapshot().components.iter().map(|c| c.name.as_str()).eq(["b", "z"]), "{now:?}");
+    running.go();
+    // Counts only grow, and are there while it runs.
+    let mut last = 0;
+    while last < 1000 {
+        let seen = now.snapshot().components[1].executions;
+        assert!(seen >= last);
+        last = seen;
+        std::thread::yield_now();
+    }
+    let report = running.join();
+    for seen in before.snapshot().components.iter().chain(&now.snapshot().components) {
+        let told = report.components.iter().find(|c| c.name == seen.name).expect("there");
+        assert_eq!(
+            (seen.executions, seen.missed, seen.late, seen.faults),
+            (told.executions, told.missed, told.late, told.faults)
+        );
+        let (max, p99) = (told.execution.expect("ran").max_ns, told.execution.expect("ran").p99_ns.expect("short"));
+        assert!(seen.max_ns >= Some(max - max / 100), "{seen:?} {told:?}");
+        assert!(seen.p99_ns.expect("ran") as f64 >= p99 as f64 * 0.9, "{seen:?} {told:?}");
+    }
+}
+
+#[test]
 fn a_setting_follows_its_component_to_another_worker() {
     let graph = chain();
     let reference = hash_with_a_setting([0, 0, 0], false);

@@ -10,7 +10,8 @@ use common::{assign, check, registry, spec, waveform};
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{Catalogue, Graph, Kind, Latency, Shape};
 use takt_runtime::{
-    Component, Edges, Io, MakeError, OpenError, Options, Prepared, Registration, Session, SlotClock, StartError,
+    Component, Edges, Granted, Io, MakeError, OpenError, Options, Prepared, Registration, Session, SlotClock,
+    StartError, Wish,
 };
 
 fn chain(items: u32) -> Graph {
@@ -54,6 +55,52 @@ fn a_priority_is_given_or_refused_with_the_cause() {
             assert!(refused.source().is_some());
         }
     }
+}
+
+/// What a process without capabilities is told. A privileged one runs the test again without them.
+#[test]
+fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_told() {
+    use takt_host::capability::{Capabilities, Capability};
+    let rights = [Capability::CapIpcLock, Capability::CapSysNice];
+    if rights.into_iter().any(|right| Capabilities::own().has(right)) {
+        let again = std::process::Command::new("setpriv")
+            .args(["--bounding-set=-ipc_lock,-sys_nice", "--inh-caps=-ipc_lock,-sys_nice", "prlimit"])
+            .args(["--memlock=65536:65536", "--rtprio=0:0"])
+            .arg(std::env::current_exe().expect("this binary"))
+            .args([
+                "--exact",
+                "without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_told",
+            ])
+            .output()
+            .expect("setpriv and prlimit are in util-linux");
+        let said = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        return;
+    }
+    let run = |lock_memory, priority| {
+        let options = Options { lock_memory, priority, fifo_priority: Some(1), slots: Some(3), ..Options::default() };
+        open(&chain(8), options).expect("opened").run(&Stop::new())
+    };
+    let refused = run(Wish::Require, Wish::No).expect_err("refused");
+    assert_eq!(refused.to_string(), "memory of this process");
+    let cause = refused.source().expect("a cause").to_string();
+    assert!(cause.contains("CAP_IPC_LOCK") && cause.contains("65536 bytes"), "{cause}");
+    assert!(refused.fix().contains("memlock unlimited"), "{}", refused.fix());
+    assert!(matches!(run(Wish::No, Wish::Require), Err(StartError::Priority { .. })));
+    let granted = run(Wish::Try, Wish::Try).expect("goes on").granted;
+    assert!(!granted.memory_locked && granted.fifo_priority.is_none(), "{granted:?}");
+    assert!(granted.memory_refused.is_some() && granted.priority_refused.is_some(), "{granted:?}");
+    assert_eq!(run(Wish::No, Wish::No).expect("nothing asked for").granted, Granted::default());
+}
+
+#[test]
+fn what_the_host_grants_is_in_the_report() {
+    let options = Options { lock_memory: Wish::Try, slots: Some(3), ..Options::default() };
+    let granted = open(&chain(8), options).expect("opened").run(&Stop::new()).expect("ran").granted;
+    let locked = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let locked = locked.lines().find_map(|line| line.strip_prefix("VmLck:")).expect("there").trim() != "0 kB";
+    assert_eq!((granted.memory_locked, granted.memory_refused.is_some()), (locked, !locked));
+    takt_host::memory::unlock_all().expect("always");
 }
 
 /// Refuses what leads to it, or its parameters.

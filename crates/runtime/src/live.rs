@@ -1,0 +1,197 @@
+//! What a running waveform shows of itself: counters that its workers write and anybody may read at any time.
+//!
+//! Wait-free on both sides. Each counter has one writer, the worker that owns the component (a component that moves takes
+//! its counters along, handed over with its table), so an addition is a load and a store, without a locked instruction.
+//! All accesses are `Relaxed`: no counter says anything about other memory. A reader sees each counter at some moment of
+//! its reading; what is recorded meanwhile may be in one and not yet in another. The number of executions is the sum of
+//! the buckets it saw, so its quantiles are always those of a set of executions that took place.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use serde::Serialize;
+
+/// Buckets an octave: a quantile is at most 1/16 too high.
+const FINE: u32 = 4;
+/// Values below are a bucket each.
+const EXACT: u64 = 1 << (FINE + 1);
+/// Octaves up to a minute.
+const OCTAVES: usize = 31;
+const BUCKETS: usize = EXACT as usize + (OCTAVES << FINE);
+
+/// One writer, any readers.
+#[derive(Debug, Default)]
+pub(crate) struct Count(AtomicU64);
+
+impl Count {
+    #[inline]
+    pub(crate) fn add(&self, n: u64) {
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(n), Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// Of one component.
+#[derive(Debug)]
+pub(crate) struct Live {
+    buckets: Box<[Count]>,
+    max_ns: AtomicU64,
+    /// Logical slots not executed.
+    pub(crate) missed: Count,
+    /// Executions that ended behind the deadline.
+    pub(crate) late: Count,
+    /// Panics.
+    pub(crate) faults: Count,
+}
+
+impl Live {
+    pub(crate) fn new() -> Live {
+        let buckets = (0..BUCKETS).map(|_| Count::default()).collect();
+        let (missed, late, faults) = Default::default();
+        Live { buckets, max_ns: AtomicU64::new(0), missed, late, faults }
+    }
+
+    #[inline]
+    pub(crate) fn record(&self, ns: u64) {
+        if let Some(count) = self.buckets.get(bucket(ns)) {
+            count.add(1);
+        }
+        if ns > self.max_ns.load(Ordering::Relaxed) {
+            self.max_ns.store(ns, Ordering::Relaxed);
+        }
+    }
+
+    fn snapshot(&self, name: &str, kind: &str) -> ComponentSnapshot {
+        let counts: Vec<u64> = self.buckets.iter().map(Count::get).collect();
+        let executions = counts.iter().sum();
+        let max_ns = self.max_ns.load(Ordering::Relaxed);
+        let quantile = |share: f64| {
+            let rank = ((executions as f64 * share).ceil() as u64).max(1);
+            let mut seen = 0;
+            let at = counts.iter().position(|count| {
+                seen += count;
+                seen >= rank
+            });
+            at.map(|index| highest(index).min(max_ns))
+        };
+        ComponentSnapshot {
+            name: name.to_owned(),
+            kind: kind.to_owned(),
+            executions,
+            missed: self.missed.get(),
+            late: self.late.get(),
+            faults: self.faults.get(),
+            p50_ns: quantile(0.5),
+            p99_ns: quantile(0.99),
+            max_ns: (executions > 0).then_some(max_ns),
+        }
+    }
+}
+
+#[inline]
+fn bucket(ns: u64) -> usize {
+    if ns < EXACT {
+        return ns as usize;
+    }
+    let octave = ns.ilog2();
+    let fine = (ns >> (octave - FINE)) as usize & ((1 << FINE) - 1);
+    (EXACT as usize + (((octave - FINE - 1) as usize) << FINE) + fine).min(BUCKETS - 1)
+}
+
+/// The highest value of a bucket.
+fn highest(index: usize) -> u64 {
+    let Some(above) = index.checked_sub(EXACT as usize) else { return index as u64 };
+    let (octave, fine) = (above >> FINE, (above & ((1 << FINE) - 1)) as u64);
+    (((1 << FINE) + fine + 1) << (octave + 1)) - 1
+}
+
+/// Reads what a running waveform shows of itself. It may be cloned and sent to other threads, and outlives the run.
+#[derive(Clone, Debug, Default)]
+pub struct StatsReader {
+    pub(crate) components: Vec<(String, String, Arc<Live>)>,
+}
+
+impl StatsReader {
+    /// The state of all components: those of the waveform that ran when the reader was made.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        Snapshot { components: self.components.iter().map(|(name, kind, live)| live.snapshot(name, kind)).collect() }
+    }
+}
+
+/// A look at a running waveform.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Snapshot {
+    /// In the order of the waveform.
+    pub components: Vec<ComponentSnapshot>,
+}
+
+/// A look at one component: what it did since its first slot. Quantiles are at most 1/16 too high.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComponentSnapshot {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// Executions so far.
+    pub executions: u64,
+    /// Logical slots not executed.
+    pub missed: u64,
+    /// Executions that ended behind their deadline.
+    pub late: u64,
+    /// Panics.
+    pub faults: u64,
+    /// Half of the executions took no longer; `None` before the first.
+    pub p50_ns: Option<u64>,
+    /// 99 of 100 executions took no longer.
+    pub p99_ns: Option<u64>,
+    /// The longest.
+    pub max_ns: Option<u64>,
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lies_in_its_bucket_and_at_most_a_sixteenth_below_its_end() {
+        for ns in (0..10_000).chain((0..36).map(|n| 1 << n)).chain((1..36).map(|n| (1 << n) - 1)) {
+            let end = highest(bucket(ns));
+            assert!(end >= ns && end - ns <= ns / 16, "{ns} in a bucket that ends at {end}");
+            assert!(bucket(end + 1) == bucket(ns) + 1 || bucket(ns) == BUCKETS - 1, "{ns}");
+        }
+        assert_eq!(bucket(u64::MAX), BUCKETS - 1);
+    }
+
+    #[test]
+    fn quantiles_are_those_of_what_was_recorded() {
+        let live = Live::new();
+        assert_eq!(live.snapshot("a", "b").p50_ns, None);
+        (1..=1000).for_each(|ns| live.record(ns));
+        let seen = live.snapshot("a", "b");
+        assert_eq!((seen.executions, seen.max_ns), (1000, Some(1000)));
+        let (p50, p99) = (seen.p50_ns.expect("some"), seen.p99_ns.expect("some"));
+        assert!((500..=532).contains(&p50) && (990..=1000).contains(&p99), "{p50} {p99}");
+    }
+
+    #[test]
+    fn a_reader_beside_the_writer_sees_counts_that_only_grow() {
+        let live = Arc::new(Live::new());
+        let writer = Arc::clone(&live);
+        let records = if cfg!(miri) { 100 } else { 100_000 };
+        let thread = std::thread::spawn(move || (0..records).for_each(|n| writer.record(n % 500)));
+        let mut last = 0;
+        while last < records {
+            let now = live.snapshot("a", "b").executions;
+            assert!(now >= last);
+            last = now;
+            std::thread::yield_now();
+        }
+        thread.join().expect("no panic");
+        assert_eq!(live.snapshot("a", "b").executions, records);
+    }
+}
