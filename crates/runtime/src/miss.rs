@@ -132,17 +132,66 @@ fn blame(
     let since = if raw.carried || raw.kind == MissKind::Skipped { 0 } else { raw.slot };
     let events = raw.window.iter().take(raw.window_len);
     let worst = events.filter(|event| event.slot >= since && event.slot <= raw.slot).max_by_key(|event| excess(event));
-    match worst {
-        Some(event) if excess(event) > 0 && (raw.carried || excess(event) >= raw.release_ns) => Culprit::Component {
-            component: name(event.component),
-            worker,
-            slot: event.slot,
-            execution_ns: event.execution_ns,
-            usual_ns: usual.get(event.component).copied().unwrap_or(0),
-        },
-        _ => match last {
-            Some(culprit) if raw.carried => culprit.clone(),
-            _ => Culprit::Release { worker, slot: raw.slot, late_ns: raw.release_ns },
-        },
+    let overrun = worst.map(|event| Culprit::Component {
+        component: name(event.component),
+        worker,
+        slot: event.slot,
+        execution_ns: event.execution_ns,
+        usual_ns: usual.get(event.component).copied().unwrap_or(0),
+    });
+    let release = Culprit::Release { worker, slot: raw.slot, late_ns: raw.release_ns };
+    // What came late because of an earlier slot has that one's culprit, unless something worse happened since.
+    let otherwise = last.filter(|_| raw.carried).cloned().unwrap_or(release);
+    overrun
+        .filter(|overrun| overrun.excess_ns() > 0 && overrun.excess_ns() >= otherwise.excess_ns())
+        .unwrap_or(otherwise)
+}
+
+impl Culprit {
+    /// How much later than usual it made things.
+    fn excess_ns(&self) -> u64 {
+        match self {
+            Culprit::Component { execution_ns, usual_ns, .. } => execution_ns.saturating_sub(*usual_ns),
+            Culprit::Release { late_ns, .. } => *late_ns,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_that_a_late_release_carried_away_are_not_blamed_on_a_component_that_was_a_little_slow() {
+        let mut window = [Event::default(); crate::stats::WINDOW];
+        window[0] = Event { slot: 3, component: 1, start_ns: 0, execution_ns: 610 };
+        let raw = RawMiss {
+            kind: MissKind::Skipped,
+            component: 0,
+            logical: 9,
+            count: 3,
+            slot: 12,
+            release_ns: 180_000,
+            carried: true,
+            execution_ns: 0,
+            window,
+            window_len: 1,
+        };
+        let name = |id: usize| format!("c{id}");
+        let release = Culprit::Release { worker: 0, slot: 8, late_ns: 4_180_000 };
+        let blamed = |last| blame(&raw, 0, &[0, 430], &name, last);
+        assert_eq!(blamed(Some(&release)), release);
+        // A stall of a component since then outweighs it.
+        let stalled = [0, 610].map(|execution_ns| Event {
+            slot: 11,
+            component: 0,
+            start_ns: 0,
+            execution_ns: execution_ns * 10_000,
+        });
+        let mut worse = raw;
+        worse.window[..2].copy_from_slice(&stalled);
+        worse.window_len = 2;
+        let culprit = blame(&worse, 0, &[0, 430], &name, Some(&release));
+        assert!(matches!(culprit, Culprit::Component { slot: 11, execution_ns: 6_100_000, .. }), "{culprit:?}");
     }
 }
