@@ -1,13 +1,13 @@
 //! [`Kind`]: a component type as documented, and [`Catalogue`], which knows them.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::shape::Shape;
 use crate::value::{Params, Value};
 use crate::{limits, nearest};
 
 /// A component type.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Kind {
     /// As waveform files name it: `bpsk-modulate`.
     pub name: String,
@@ -20,7 +20,7 @@ pub struct Kind {
 }
 
 /// A documented parameter.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ParamSpec {
     /// Its name.
     pub name: String,
@@ -38,7 +38,7 @@ pub struct ParamSpec {
 }
 
 /// The values a parameter can have.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "domain", rename_all = "snake_case")]
 pub enum Domain {
     /// true or false.

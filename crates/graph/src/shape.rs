@@ -3,11 +3,13 @@
 //! An empty packet is always possible on every port: it stands before the first on a delayed link and in place of one
 //! that is missing. What is declared here holds for all other packets.
 
+use serde::{Deserialize, Serialize};
+
 use crate::item::Item;
 use crate::limits;
 
 /// The ports of a component once its parameters are known.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// In the order in which the component sees them.
     pub inputs: Vec<InputShape>,
@@ -16,7 +18,7 @@ pub struct Shape {
 }
 
 /// An input.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputShape {
     /// Unique among the component's inputs.
     pub name: String,
@@ -29,7 +31,7 @@ pub struct InputShape {
 }
 
 /// An output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutputShape {
     /// Unique among the component's outputs.
     pub name: String,
@@ -42,7 +44,8 @@ pub struct OutputShape {
 }
 
 /// How many items an output gives in a slot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Length {
     /// As many, always.
     Fixed(u32),
@@ -60,7 +63,8 @@ pub enum Length {
 }
 
 /// Which packets an input takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Accepts {
     /// All.
     Any,

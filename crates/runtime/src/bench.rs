@@ -14,7 +14,7 @@ use crate::stats::EntryStats;
 use crate::timer::Timer;
 
 /// Longest packet a bench feeds unless told otherwise, items.
-const LONGEST: usize = 65_536;
+pub(crate) const LONGEST: usize = 65_536;
 
 /// A component on the bench: feed packets, tick, look. The ports and their memory are those of a running waveform; the
 /// memory of outputs is poisoned before each tick, so that an item left unwritten shows.
@@ -110,7 +110,7 @@ impl Bench {
         Bench::boxed(Box::new(component), shape, LONGEST)
     }
 
-    fn boxed(mut component: Box<dyn Component>, shape: Shape, longest: usize) -> Result<Bench, BenchError> {
+    pub(crate) fn boxed(mut component: Box<dyn Component>, shape: Shape, longest: usize) -> Result<Bench, BenchError> {
         let given = |length: Length| match length {
             Length::Fixed(items) | Length::UpTo(items) => items as usize,
             Length::Ratio { num, den, .. } => longest * num as usize / den as usize,
@@ -159,7 +159,7 @@ impl Bench {
         };
         let packets = vec![Vec::new(); shape.inputs.len()];
         let outputs = vec![Vec::new(); shape.outputs.len()];
-        let timer = Timer::Counter(quanta::Clock::new());
+        let timer = Timer::of_processor();
         Ok(Bench { entry, shape, kind: None, feeds, taps, packets, outputs, timer, slot: 0, ns: 0, longest })
     }
 

@@ -54,6 +54,8 @@ pub struct Io<'a> {
     pub outputs: &'a mut [OutPort],
     /// Logical slot: 0, 1, 2, ...
     pub slot: u64,
+    /// Messages to the components that the waveform names.
+    pub outbox: Outbox<'a>,
     pub(crate) timer: &'a mut crate::timer::Timer,
 }
 
@@ -62,6 +64,27 @@ impl Io<'_> {
     /// moves.
     pub fn occupy(&mut self, time: Duration) {
         self.timer.occupy(time);
+    }
+}
+
+/// Takes the messages of one slot to the components that the waveform's `[[message]]` tables name, all of them; they
+/// arrive a declared number of slots later.
+#[derive(Debug)]
+pub struct Outbox<'a> {
+    pub(crate) room: &'a mut [Message],
+    pub(crate) sent: usize,
+}
+
+impl Outbox<'_> {
+    /// Sends a message. `false`: there is no room for more in this slot, or nobody hears this component.
+    pub fn send(&mut self, message: Message) -> bool {
+        let place = self.room.get_mut(self.sent);
+        let sent = place.is_some();
+        if let Some(place) = place {
+            *place = message;
+            self.sent += 1;
+        }
+        sent
     }
 }
 
@@ -123,7 +146,8 @@ impl Scalar {
 }
 
 /// A message to a component: a cache line, by value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
 pub struct Message {
     /// What it is about; the component's own numbering.
     pub tag: u64,

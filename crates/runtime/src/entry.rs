@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use takt_graph::MissPolicy;
 
-use crate::component::{Component, Io};
+use crate::component::{Component, Io, Outbox};
 use crate::control::{Pending, What};
 use crate::port::{InPort, OutPort};
 use crate::stats::EntryStats;
@@ -97,7 +97,8 @@ impl Entry {
         }
         let start = timer.read();
         let component = &mut self.component;
-        let mut io = Io { inputs: &mut self.inputs, outputs: &mut self.outputs, slot, timer };
+        let outbox = Outbox { room: &mut [], sent: 0 };
+        let mut io = Io { inputs: &mut self.inputs, outputs: &mut self.outputs, slot, outbox, timer };
         let result = catch_unwind(AssertUnwindSafe(|| component.tick(&mut io)));
         Executed { start, end: timer.read(), fault: result.is_err() }
     }

@@ -55,8 +55,11 @@ mod clock;
 mod component;
 mod control;
 mod entry;
+#[doc(hidden)]
+pub mod library;
 mod live;
 mod miss;
+mod names;
 mod packet;
 mod port;
 mod registry;
@@ -76,9 +79,10 @@ mod worker;
 
 pub use bench::{Bench, BenchError, TickError};
 pub use clock::{Edges, SlotClock};
-pub use component::{Component, Io, Make, MakeError, Message, Prepared, Scalar};
+pub use component::{Component, Io, Make, MakeError, Message, Outbox, Prepared, Scalar};
 #[doc(hidden)]
 pub use inventory;
+pub use library::LibraryError;
 pub use live::{ComponentSnapshot, Snapshot, StatsReader};
 pub use miss::{Before, Culprit, Miss};
 pub use num_complex::Complex;

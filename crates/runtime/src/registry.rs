@@ -1,10 +1,12 @@
 //! Component types by name: those linked into this program, and those added while it runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 
 use takt_graph::{Catalogue, Kind, ParamError, Params, Shape};
 
 use crate::component::{Component, Make, MakeError};
+use crate::library::{self, LibraryError, LibraryKind};
 
 /// A component type as `#[component]` or `inventory::submit!` registers it.
 #[derive(Clone, Copy)]
@@ -21,7 +23,16 @@ inventory::collect!(Registration);
 
 /// All component types there are. One is a [`Catalogue`] for the checks of `takt-graph`.
 pub struct Registry {
-    by_name: BTreeMap<String, (Kind, Registration)>,
+    by_name: BTreeMap<String, (Kind, Origin)>,
+}
+
+/// Where a component type comes from.
+#[derive(Clone)]
+pub(crate) enum Origin {
+    /// This program.
+    Program(Registration),
+    /// A shared library.
+    Library(LibraryKind),
 }
 
 /// Two component types have one name.
@@ -59,7 +70,7 @@ impl Registry {
         let kind = (registration.kind)();
         match self.by_name.entry(kind.name.clone()) {
             std::collections::btree_map::Entry::Vacant(place) => {
-                place.insert((kind, registration));
+                place.insert((kind, Origin::Program(registration)));
                 Ok(())
             }
             std::collections::btree_map::Entry::Occupied(_) => Err(NameTaken { name: kind.name }),
@@ -71,11 +82,44 @@ impl Registry {
     /// # Errors
     /// The type is not there, or refuses them.
     pub fn make(&self, kind: &str, params: &Params) -> Result<Box<dyn Component>, MakeError> {
-        let (_, registration) = self.by_name.get(kind).ok_or_else(|| MakeError {
+        let (_, origin) = self.by_name.get(kind).ok_or_else(|| MakeError {
             what: format!("no component type `{kind}`"),
             fix: "check the waveform against the registry it is made from".to_owned(),
         })?;
-        (registration.make)(params)
+        match origin {
+            Origin::Program(registration) => (registration.make)(params),
+            Origin::Library(library) => library.make(params),
+        }
+    }
+
+    /// The shared library that a component type comes from; `None` for one of this program, or where there is no such type.
+    #[must_use]
+    pub fn library_of(&self, kind: &str) -> Option<&Path> {
+        match &self.by_name.get(kind)?.1 {
+            Origin::Program(_) => None,
+            Origin::Library(library) => Some(&library.path),
+        }
+    }
+
+    /// Adds the component types of a shared library, made with [`crate::export!`], and answers their names. The library
+    /// stays in memory until the program ends. Its code runs in this process with all its rights: load what you would run.
+    ///
+    /// # Errors
+    /// The file is no library of components, speaks another version of the interface, or has a name that is taken. Nothing
+    /// is added then.
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<Vec<String>, LibraryError> {
+        let path = path.as_ref();
+        let kinds = library::open(path)?;
+        let mut of_library = BTreeSet::new();
+        let mut names = kinds.iter().map(|(kind, _)| kind.name.as_str());
+        if let Some(name) = names.find(|&name| self.by_name.contains_key(name) || !of_library.insert(name)) {
+            return Err(LibraryError::NameTaken { path: path.to_owned(), name: name.to_owned() });
+        }
+        let names = kinds.iter().map(|(kind, _)| kind.name.clone()).collect();
+        for (kind, library) in kinds {
+            self.by_name.insert(kind.name.clone(), (kind, Origin::Library(library)));
+        }
+        Ok(names)
     }
 }
 
@@ -89,10 +133,13 @@ impl Catalogue for Registry {
     }
 
     fn shape(&self, kind: &Kind, params: &Params) -> Result<Shape, ParamError> {
-        let Some((_, registration)) = self.by_name.get(&kind.name) else {
+        let Some((_, origin)) = self.by_name.get(&kind.name) else {
             let what = format!("no component type `{}`", kind.name);
             return Err(ParamError::Together { what, fix: "`takt component list` lists all".to_owned() });
         };
-        (registration.shape)(params)
+        match origin {
+            Origin::Program(registration) => (registration.shape)(params),
+            Origin::Library(library) => library.shape(params),
+        }
     }
 }

@@ -186,7 +186,7 @@ impl Session {
     pub fn start_paused(self, stop: &Stop) -> Result<Running, StartError> {
         self.enough_cores()?;
         let mut granted = self.lock_memory()?;
-        let timer = Timer::Counter(quanta::Clock::new());
+        let timer = Timer::of_processor();
         let (ready, readiness) = channel();
         let live = live_of(&self.tables);
         let mut running = Running {

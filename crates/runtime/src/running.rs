@@ -306,6 +306,12 @@ impl Running {
         }
     }
 
+    /// Whether all workers have executed their last slot, so that [`Running::join`] returns at once.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.threads.iter().all(JoinHandle::is_finished)
+    }
+
     /// Waits for the end: all slots executed, or asked to stop.
     ///
     /// # Panics

@@ -6,8 +6,10 @@ use takt_graph::{Item, PortId};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::packet::{Buffer, Cell, Header, Room};
-use crate::ring::Reader;
+use crate::ring::{Reader, ring};
 use crate::sample::Sample;
+
+use super::Lent;
 
 /// Which ring an input reads: of the graph's output, the ring of this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,6 +45,8 @@ enum Now {
     Nowhere,
     InRing(u64),
     Repeated,
+    /// History and packet, of somebody else.
+    Lent(Lent),
 }
 
 /// The packet of an input.
@@ -120,6 +124,32 @@ impl InPort {
         }
     }
 
+    /// An input without a link, whose packets are lent.
+    pub(crate) fn of_lent(item: Item, history: usize) -> InPort {
+        let source = Source { output: PortId { component: 0, port: 0 }, ring: 0 };
+        let (_, mut readers) = ring([Cell::new(Room::default())], 1);
+        InPort::new(item, source, 0, history, readers.remove(0))
+    }
+
+    /// The packet of this slot, behind its history, in somebody else's memory; until [`InPort::take_back`].
+    pub(crate) fn lend(&mut self, memory: Lent, header: Header) {
+        (self.now, self.header) = (Now::Lent(memory), header);
+    }
+
+    /// Forgets what was lent.
+    pub(crate) fn take_back(&mut self) {
+        (self.now, self.header) = (Now::Nowhere, Header::default());
+    }
+
+    /// The bytes of the history and of the packet behind it, and how many items of history these are.
+    pub(crate) fn bytes_with_history(&self) -> (&[u8], usize) {
+        let (history, items) = (self.history * self.item.bytes(), self.header.items * self.item.bytes());
+        match self.buffer() {
+            Some(buffer) => (buffer.with_history(history, items), self.history),
+            None => (&[], 0),
+        }
+    }
+
     pub(crate) fn keep_last(&mut self, room: Room) {
         self.last = Some(Box::new(Cell::new(room)));
     }
@@ -136,10 +166,11 @@ impl InPort {
     #[inline]
     pub fn read<T: Sample>(&self) -> In<'_, T> {
         assert!(self.item == T::ITEM, "an input of {} read as {}", self.item, T::ITEM);
-        let all = match self.buffer() {
-            Some(buffer) if self.history == 0 => buffer.items().get(..self.header.items).unwrap_or_default(),
-            Some(buffer) => buffer.with_history(self.history, self.header.items),
-            None => &[],
+        let all = match (self.buffer(), &self.now) {
+            (Some(buffer), _) if self.history == 0 => buffer.items().get(..self.header.items).unwrap_or_default(),
+            (Some(buffer), _) => buffer.with_history(self.history, self.header.items),
+            (None, Now::Lent(memory)) => memory.items(),
+            (None, _) => &[],
         };
         let history = if all.is_empty() { 0 } else { self.history };
         In { all, history, header: self.header }
@@ -154,7 +185,7 @@ impl InPort {
     #[inline]
     fn buffer(&self) -> Option<&Buffer> {
         match self.now {
-            Now::Nowhere => None,
+            Now::Nowhere | Now::Lent(_) => None,
             Now::InRing(slot) => self.reader.cell(slot).map(|cell| &cell.buffer),
             Now::Repeated => self.last.as_ref().map(|cell| &cell.buffer),
         }
@@ -164,7 +195,14 @@ impl InPort {
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
         let len = self.header.items * self.item.bytes();
-        self.buffer().map_or(&[], |buffer| buffer.bytes(len))
+        match (self.buffer(), &self.now) {
+            (Some(buffer), _) => buffer.bytes(len),
+            (None, Now::Lent(memory)) => {
+                let all: &[u8] = memory.items();
+                all.get(all.len().saturating_sub(len)..).unwrap_or_default()
+            }
+            (None, _) => &[],
+        }
     }
 
     /// Whether the packet for logical slot `slot` can be taken, or nothing is to be waited for.
@@ -223,7 +261,7 @@ impl InPort {
     pub(super) fn cell_to_take(&mut self) -> Option<&mut Cell> {
         match self.now {
             Now::InRing(slot) => self.reader.cell_mut(slot),
-            Now::Nowhere | Now::Repeated => None,
+            Now::Nowhere | Now::Repeated | Now::Lent(_) => None,
         }
     }
 
@@ -234,7 +272,7 @@ impl InPort {
     }
 
     #[inline]
-    pub(super) fn header(&self) -> Header {
+    pub(crate) fn header(&self) -> Header {
         self.header
     }
 

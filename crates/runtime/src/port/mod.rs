@@ -4,9 +4,11 @@
 //! the packet of the slot. Nothing here allocates, locks or waits.
 
 mod input;
+mod lent;
 mod output;
 
 pub(crate) use input::Source;
 pub use input::{In, InPort};
+pub(crate) use lent::Lent;
 pub(crate) use output::Grant;
 pub use output::{Out, OutPort};

@@ -4,7 +4,7 @@ use std::ops::{Deref, DerefMut};
 
 use takt_graph::{Item, Length};
 
-use super::InPort;
+use super::{InPort, Lent};
 use crate::packet::{Cell, Header, Room};
 use crate::ring::Writer;
 use crate::sample::Sample;
@@ -44,6 +44,8 @@ pub struct OutPort {
     first_item: u64,
     dropped: u64,
     broken: u64,
+    /// Somebody else's memory instead of a cell.
+    lent: Option<Lent>,
 }
 
 /// The packet to fill. It holds what the memory held before: write every item you publish.
@@ -100,6 +102,7 @@ impl OutPort {
             first_item: 0,
             dropped: 0,
             broken: 0,
+            lent: None,
         }
     }
 
@@ -115,11 +118,12 @@ impl OutPort {
             Some(ring) if self.in_first => ring.cell(self.slot).map(|cell| &mut cell.buffer),
             _ => None,
         };
-        let buffer = match buffer {
-            Some(buffer) => buffer,
-            None => &mut self.scratch.buffer,
+        let all = match (buffer, &mut self.lent) {
+            (Some(buffer), _) => buffer.items_mut(),
+            (None, Some(memory)) => memory.items_mut(),
+            (None, None) => self.scratch.buffer.items_mut(),
         };
-        let items = buffer.items_mut().get_mut(..self.granted).unwrap_or_default();
+        let items = all.get_mut(..self.granted).unwrap_or_default();
         Out { items, granted: &mut self.granted, first_item }
     }
 
@@ -129,6 +133,49 @@ impl OutPort {
             Some(ring) if self.in_first => ring.cell(self.slot).unwrap_or(&mut self.scratch),
             _ => &mut self.scratch,
         }
+    }
+
+    /// An output without a link, whose packets are lent.
+    pub(crate) fn of_lent(item: Item) -> OutPort {
+        OutPort::new(item, Grant::Fixed(0), Vec::new(), Room::default(), 0)
+    }
+
+    /// The packet to fill, in somebody else's memory; until [`OutPort::take_back`].
+    pub(crate) fn lend(&mut self, memory: Lent, granted: usize, first_item: u64) {
+        (self.lent, self.granted, self.first_item) = (Some(memory), granted, first_item);
+    }
+
+    /// Forgets what was lent; answers how many items are to be published.
+    pub(crate) fn take_back(&mut self) -> usize {
+        self.lent = None;
+        std::mem::take(&mut self.granted)
+    }
+
+    /// Sample index of the first item.
+    pub(crate) fn first_item(&self) -> u64 {
+        self.first_item
+    }
+
+    /// The bytes of the packet to fill: those of all items it may have.
+    #[must_use]
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        let bytes = self.granted * self.item.bytes();
+        if self.lent.is_none() {
+            return self.cell().buffer.bytes_mut(bytes);
+        }
+        let all: &mut [u8] = self.lent.as_mut().map_or_else(Default::default, Lent::items_mut);
+        all.get_mut(..bytes).unwrap_or_default()
+    }
+
+    /// Publishes the first `items` only. More than there are is all there are.
+    pub fn truncate(&mut self, items: usize) {
+        self.granted = items.min(self.granted);
+    }
+
+    /// Items of the packet to fill.
+    #[must_use]
+    pub fn items(&self) -> usize {
+        self.granted
     }
 
     /// Makes these bytes the packet.

@@ -1,0 +1,84 @@
+//! A library of components as a user writes it: this file, `crate-type = ["cdylib"]`, and one line.
+//! `takt run --library target/release/examples/liblibrary.so ...` finds them by name.
+
+use takt_graph::Value;
+use takt_runtime::{MakeError, Message, component};
+
+/// Multiplies and adds.
+#[component(name = "library-saxpy")]
+fn saxpy(
+    input: In<f32>,
+    mut output: Out<f32>,
+    /// Factor.
+    #[param(default = 1.5, variable)]
+    a: f32,
+    /// Term.
+    #[param(default = 0.1)]
+    b: f32,
+) {
+    output.iter_mut().zip(input).for_each(|(y, x)| *y = a * x + b);
+}
+
+/// Gives numbers that follow from the slot, up to so many.
+#[component(name = "library-source")]
+fn source(
+    slot: u64,
+    #[port(up_to = items)] mut output: Out<f32>,
+    #[param(range = 1..=100_000, default = 64)] items: u32,
+) {
+    let first = output.first_item();
+    output.iter_mut().zip(first..).for_each(|(y, n)| *y = (n % 1000) as f32);
+    output.truncate((slot % u64::from(items)) as usize);
+}
+
+struct Average {
+    window: usize,
+    panic_in: Option<u64>,
+    told: i64,
+}
+
+/// Sums a sliding window; panics in a slot when told to.
+#[component(name = "library-average")]
+impl Average {
+    fn new(
+        #[param(range = 1..=64, default = 2)] window: usize,
+        #[param(unit = "slots", default = -1)] panic_in: i64,
+    ) -> Result<Average, MakeError> {
+        if window == 13 {
+            return Err(MakeError { what: "thirteen is refused".into(), fix: "take 12 or 14".into() });
+        }
+        Ok(Average { window, panic_in: u64::try_from(panic_in).ok(), told: 0 })
+    }
+
+    fn tick(&mut self, slot: u64, #[port(history = window - 1)] input: In<f32>, mut output: Out<f32>) {
+        assert!(self.panic_in != Some(slot), "told to");
+        let windows = input.with_history().windows(self.window);
+        output.iter_mut().zip(windows).for_each(|(y, window)| *y = window.iter().sum());
+    }
+
+    fn message(&mut self, message: &Message) {
+        self.told += message.words[0] as i64;
+    }
+
+    fn degrade(&mut self) {
+        self.told = -1;
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        vec![("told", self.told.into()), ("window", (self.window as i64).into())]
+    }
+}
+
+/// Negates, in place.
+#[component(name = "library-negate")]
+fn negate(mut items: InOut<f32>) {
+    items.iter_mut().for_each(|x| *x = -*x);
+}
+
+/// Takes packets.
+#[component(name = "library-sink")]
+fn sink(input: In<f32>) {
+    let _ = input;
+}
+
+takt_runtime::export!();
