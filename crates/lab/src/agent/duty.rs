@@ -13,7 +13,7 @@ use takt_emulator::emulate::{self, Emulator};
 use super::protocol::{Failure, Service};
 use crate::experiment::settings::Kind;
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
-use crate::workload::{rate, round_trip};
+use crate::workload::{interface, rate, roles, round_trip, waveform};
 
 /// A service that was started.
 pub(super) enum Running {
@@ -99,6 +99,23 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
             let options: round_trip::Options = read("round trip options", options)?;
             let done = round_trip::run(&options, &mut |_| (), stop);
             write(&done.map_err(|error| Failure::of(&error, Some(look(options.addr))))?)
+        }
+        Kind::Waveform => {
+            let options: waveform::Options = read("waveform options", options)?;
+            write(&waveform::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+        }
+        Kind::LongestPacket => {
+            let options: waveform::Options = read("waveform options", options)?;
+            let done = waveform::longest::longest(&options, stop);
+            write(&done.map_err(|error| Failure::of(&error, error.fix()))?)
+        }
+        Kind::Interface => {
+            let options: interface::Options = read("interface options", options)?;
+            write(&interface::run(&options, stop).map_err(|error| Failure::of(&error, None))?)
+        }
+        Kind::Roles => {
+            let options: roles::Options = read("roles options", options)?;
+            write(&roles::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
         }
     }
 }

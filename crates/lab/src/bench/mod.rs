@@ -10,6 +10,8 @@
 mod conditions;
 mod options;
 
+pub(crate) use options::about;
+
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -31,7 +33,28 @@ pub struct LabBench<'a> {
     environment: &'a dyn Environment,
     run: &'a Run,
     addr: Option<Ipv4Addr>,
-    sites: BTreeMap<bool, Site>,
+    sites: BTreeMap<Where, Site>,
+}
+
+/// Which site a point needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Where {
+    /// Two sides, with the best path there is between them.
+    Direct,
+    /// Two sides on loopback.
+    Loopback,
+    /// The host side alone: all cores are its own.
+    Alone,
+}
+
+impl Where {
+    fn of(point: &Point) -> Where {
+        match (point.kind.has_path(), point.settings.word("path")) {
+            (false, _) => Where::Alone,
+            (true, "loopback") => Where::Loopback,
+            (true, _) => Where::Direct,
+        }
+    }
 }
 
 impl<'a> LabBench<'a> {
@@ -41,36 +64,44 @@ impl<'a> LabBench<'a> {
         LabBench { environment, run, addr, sites: BTreeMap::new() }
     }
 
-    /// The site for a point's path.
+    /// The site of that kind.
     ///
     /// # Errors
     /// It can't be brought up.
-    pub fn site(&mut self, loopback: bool) -> Result<&mut Site, SiteError> {
-        let site = match self.sites.remove(&loopback) {
+    pub fn site(&mut self, wanted: Where) -> Result<&mut Site, SiteError> {
+        let site = match self.sites.remove(&wanted) {
             Some(site) => site,
             None => {
-                let options = SiteOptions { addr: self.addr, loopback };
-                let label = if loopback { "loopback" } else { "direct" };
+                let (loopback, alone) = (wanted == Where::Loopback, wanted == Where::Alone);
+                let options = SiteOptions { addr: self.addr, loopback, alone };
+                let label = match wanted {
+                    Where::Direct => "direct",
+                    Where::Loopback => "loopback",
+                    Where::Alone => "alone",
+                };
                 Site::bring_up(&options, self.environment, self.run, label)?
             }
         };
-        Ok(self.sites.entry(loopback).or_insert(site))
+        Ok(self.sites.entry(wanted).or_insert(site))
     }
 }
 
 impl Bench for LabBench<'_> {
     fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure> {
-        let loopback = point.settings.word("path") == "loopback";
-        let site = self.site(loopback).map_err(|error| Failure::of(&error, None))?;
+        let wanted = Where::of(point);
+        if point.settings.word("process") == "fresh" {
+            self.sites.remove(&wanted);
+        }
+        let site = self.site(wanted).map_err(|error| Failure::of(&error, None))?;
         match round(site, point, stop) {
             Ok(measured) => Ok(Some(measured)),
             Err(AgentError::Stopped) => {
                 // Whatever state the agents are in: the next sitting has new ones.
-                self.sites.remove(&loopback);
+                self.sites.remove(&wanted);
                 Ok(None)
             }
             Err(error) => {
-                self.sites.remove(&loopback);
+                self.sites.remove(&wanted);
                 Err(match error {
                     AgentError::Failed(failure) => failure,
                     other => Failure::of(&other, None),
@@ -89,10 +120,10 @@ fn round(site: &mut Site, point: &Point, stop: &Stop) -> Result<Measured, AgentE
         [Some(&site.host), site.radio.as_ref()].into_iter().flatten().map(|a| a.hello().pid).collect();
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let before = counters(site)?;
+    let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
     begin(site, point.kind)?;
     let earlier = snapshot()?;
-    let workload = options::workload(point, &site.in_force);
-    let about = point.settings.span("duration") + point.settings.span("warm_up") + SETTLING;
+    let about = options::about(point) + SETTLING;
     let result = site.host.run(point.kind, workload.clone(), about, stop);
     let usage = snapshot()?.since(&earlier);
     // The other side is ended whatever became of the workload, so that the next round finds it idle.
@@ -119,6 +150,7 @@ fn begin(site: &mut Site, kind: Kind) -> Result<(), AgentError> {
             radio.start(Service::UdpServer, server).map(|_| ())
         }
         Kind::Rate | Kind::RoundTrip => site.start_emulator(),
+        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles => Ok(()),
     }
 }
 
@@ -126,6 +158,7 @@ fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     match kind {
         Kind::Udp => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
         Kind::Rate | Kind::RoundTrip => site.finish_emulator(),
+        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles => Ok(Value::Null),
     }
 }
 

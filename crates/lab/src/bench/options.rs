@@ -1,6 +1,7 @@
 //! From the settings of a point to the options of its workload, and from its result to what was lost.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -11,18 +12,41 @@ use crate::check::rates;
 use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings};
-use crate::workload::{rate, round_trip, udp};
+use crate::experiment::settings::per_second;
+use crate::workload::{interface, rate, roles, round_trip, udp, waveform};
 
 /// The options document of the workload.
-pub(super) fn workload(point: &Point, site: &InForce) -> Value {
-    match point.kind {
+///
+/// # Errors
+/// A file that the point names can't be read.
+pub(super) fn workload(point: &Point, site: &InForce) -> Result<Value, Failure> {
+    Ok(match point.kind {
         Kind::Udp => json!(udp(&point.settings, site)),
         Kind::Rate => json!(rate(&point.settings, site)),
         Kind::RoundTrip => json!(round_trip(&point.settings, site)),
+        Kind::Waveform | Kind::LongestPacket => json!(waveform(&point.settings)?),
+        Kind::Interface => json!(interface(&point.settings)),
+        Kind::Roles => json!(roles(&point.settings)),
+    })
+}
+
+/// What a workload takes, as far as that can be said before.
+pub(crate) fn about(point: &Point) -> Duration {
+    let span = |name| point.settings.span(name);
+    match point.kind {
+        // Some thirty trials of a quarter, and some confirmations.
+        Kind::LongestPacket => span("duration") * 20 + span("slot") * 5_000,
+        Kind::Interface => interface::about(&interface(&point.settings)),
+        Kind::Roles => span("duration") * 6,
+        Kind::Waveform => {
+            let slots = point.settings.number("slots").unwrap_or(0.0);
+            span("duration").max(span("slot").mul_f64(slots)) + span("warm_up")
+        }
+        Kind::Udp | Kind::Rate | Kind::RoundTrip => span("duration") + span("warm_up"),
     }
 }
 
-/// Share of what was sent that was lost; of answers, that came late.
+/// Share of what was sent that was lost; of answers, that came late; of slots, that were missed.
 pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
     match kind {
         Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
@@ -33,6 +57,8 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
         Kind::RoundTrip => round_trip::Outcome::deserialize(result)
             .ok()
             .map(|outcome| if outcome.answers == 0 { 0.0 } else { outcome.late as f64 / outcome.answers as f64 }),
+        Kind::Waveform => result.get("miss_share")?.as_f64(),
+        Kind::LongestPacket | Kind::Interface | Kind::Roles => None,
     }
 }
 
@@ -40,7 +66,68 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
 pub(super) fn clean(kind: Kind, result: &Value) -> bool {
     match kind {
         Kind::Rate => rate::Outcome::deserialize(result).is_ok_and(|outcome| outcome.clean),
-        Kind::Udp | Kind::RoundTrip => lost_share(kind, result) == Some(0.0),
+        Kind::Udp | Kind::RoundTrip | Kind::Waveform => lost_share(kind, result) == Some(0.0),
+        Kind::LongestPacket | Kind::Interface | Kind::Roles => true,
+    }
+}
+
+fn waveform(settings: &Settings) -> Result<waveform::Options, Failure> {
+    let name = settings.word("waveform");
+    let text = match waveform::library::NAMES.contains(&name) {
+        true => None,
+        false => Some(std::fs::read_to_string(name).map_err(|error| Failure {
+            chain: vec![format!("waveform {name}"), error.to_string()],
+            fix: Some("a path from where takt was called, or one that comes with takt: bpsk, modem, chain".into()),
+        })?),
+    };
+    let whole = |name: &str| settings.number(name).map_or(0, |number| number as usize);
+    Ok(waveform::Options {
+        waveform: name.to_owned(),
+        text,
+        components: whole("components"),
+        packet: match (settings.number("packet"), per_second(settings.word("packet"))) {
+            (Some(items), _) => waveform::Packet::Items(items as u32),
+            (None, Some(per_s)) => waveform::Packet::PerSecond(per_s),
+            (None, None) => waveform::Packet::AsWritten,
+        },
+        slot: settings.span("slot"),
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        slots: settings.number("slots").map_or(waveform::Slots::ByDuration, |n| waveform::Slots::Count(n as u64)),
+        workers: whole("workers").max(1),
+        latency: match settings.word("latency") {
+            "fixed" => waveform::Latency::Fixed,
+            _ => waveform::Latency::Compact,
+        },
+        clock: match settings.word("clock") {
+            "free" => waveform::Clock::Free,
+            _ => waveform::Clock::Wall,
+        },
+        policy: match settings.word("priority") {
+            "fifo" => waveform::Policy::Fifo,
+            "normal" => waveform::Policy::Normal,
+            _ => waveform::Policy::Highest,
+        },
+        hash: settings.word("clock") == "free" && name != "chain",
+    })
+}
+
+fn interface(settings: &Settings) -> interface::Options {
+    interface::Options {
+        packet_bytes: settings.number("packet_bytes").unwrap_or_default() as usize,
+        count: settings.number("count").unwrap_or_default() as u64,
+        reader: match settings.word("reader") {
+            "other-core" => interface::Side::OtherCore,
+            _ => interface::Side::SameCore,
+        },
+    }
+}
+
+fn roles(settings: &Settings) -> roles::Options {
+    roles::Options {
+        slot: settings.span("slot"),
+        duration: settings.span("duration"),
+        components: settings.number("components").unwrap_or_default() as usize,
     }
 }
 

@@ -8,6 +8,7 @@ use takt_host::fingerprint::Fingerprint;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::need::with_needs;
+use super::waveform::{self, waveform_point};
 use super::{
     DoctorFinding, Evidence, HostFacts, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge,
     words,
@@ -49,7 +50,8 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let rounds = store.rounds(&run.id)?;
     let points = store.points(&run.id)?;
 
-    let (mut udp, mut rates, mut round_trips) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut udp, mut rates) = (Vec::new(), Vec::new());
+    let (mut round_trips, mut waveforms) = (Vec::new(), Vec::new());
     for (number, point) in (0_u32..).zip(&points) {
         let own: Vec<&RoundRow> = rounds.iter().filter(|round| round.point == number).collect();
         let Some(part) = experiment.parts.iter().find(|part| part.name == point.part) else { continue };
@@ -58,11 +60,14 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
             Kind::Udp => udp.extend(udp_point(&settings, &own)?),
             Kind::Rate => rates.extend(rate_point(&settings, &own)?),
             Kind::RoundTrip => round_trips.extend(round_trip_point(&settings, &own)?),
+            Kind::Waveform => waveforms.extend(waveform_point(&settings, &own)?),
+            Kind::LongestPacket | Kind::Interface | Kind::Roles => {}
         }
     }
     udp.sort_by(|a, b| (&a.direction, a.payload_bytes).cmp(&(&b.direction, b.payload_bytes)));
     rates.sort_by(|a, b| (a.format, a.mode).cmp(&(b.format, b.mode)).then(a.rate_sps.total_cmp(&b.rate_sps)));
     round_trips.sort_by(|a, b| a.delay_us.total_cmp(&b.delay_us));
+    waveforms.sort_by(|a, b| b.slot_us.total_cmp(&a.slot_us).then(a.workers.cmp(&b.workers)));
 
     let per_point = experiment.round_count(depth) as usize;
     let doctor: Vec<DoctorFinding> = seen(&run, "doctor").unwrap_or_default();
@@ -70,6 +75,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let evidence =
         Evidence { points: &rates, planned: per_point, interrupted: !complete, doctor: &doctor, rounds: summary };
     let mut verdict = judge(&experiment.needs, &evidence);
+    verdict.waveform = waveform::verdict(&waveforms);
     verdict.says = words::says(&verdict, &udp, &experiment.needs);
     let without_udp = udp.is_empty();
     let mut outcome = Outcome {
@@ -86,6 +92,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         udp,
         rates,
         round_trips,
+        waveforms,
         rounds: summary,
         verdict,
         left_out: words::left_out(&experiment, depth, without_udp),

@@ -15,6 +15,7 @@ mod run;
 #[cfg(test)]
 mod testing;
 mod verdict;
+mod waveform;
 mod words;
 
 pub use crate::store::RoundState;
@@ -25,7 +26,8 @@ pub use need::{NeedError, with_needs};
 pub use outcome::{
     Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Layer, Limit, LostByPlace, Mode, Need,
     NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
-    Setup, UdpPoint, UdpRound, Verdict,
+    Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub use run::{CheckError, CheckOptions, run};
 pub use verdict::{Evidence, judge, need_words};
+pub use waveform::HOST;

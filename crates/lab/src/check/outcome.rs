@@ -43,6 +43,9 @@ pub struct Outcome {
     pub rates: Vec<RatePoint>,
     /// Answers in time, by delay.
     pub round_trips: Vec<RoundTripPoint>,
+    /// A waveform on the beat, by slot duration, longest first.
+    #[serde(default)]
+    pub waveforms: Vec<WaveformPoint>,
     /// How many rounds went where.
     pub rounds: RoundsSummary,
     /// What it all says.
@@ -336,6 +339,62 @@ pub struct RoundTripRound {
     pub max_us: f64,
 }
 
+/// One slot duration of a waveform.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaveformPoint {
+    /// The waveform: `bpsk`, or a file.
+    pub waveform: String,
+    /// What its source makes: `5M/s`, items a slot, or `as-written`.
+    pub packet: String,
+    /// Length of a slot, µs.
+    pub slot_us: f64,
+    /// Workers, each on a core of its own.
+    pub workers: usize,
+    /// Rounds that count.
+    pub counted: usize,
+    /// Of them without a missed slot.
+    pub held: usize,
+    /// Upper end of the 95 % interval of the share of rounds that miss one, 0 to 1; 1 with no round.
+    pub missed_share_upper: f64,
+    /// Share of a slot that 99.9 % of slots use, late release and work together; more than 1 is possible.
+    pub used_share: Option<Estimate>,
+    /// Every round, also those that do not count.
+    pub rounds: Vec<WaveformRound>,
+    /// Why it was not run, if it was not.
+    pub skipped: Option<String>,
+}
+
+/// One round of a slot duration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaveformRound {
+    /// Row in the store.
+    pub round_id: i64,
+    /// Whether it counts.
+    pub state: RoundState,
+    /// Why not, if not.
+    pub why: Option<String>,
+    /// Slots that every component went through.
+    pub slots: u64,
+    /// Slots of components that were missed, late ends included.
+    pub misses: u64,
+    /// Share of a slot that 99.9 % of slots use.
+    pub used_share: Option<f64>,
+    /// From release to the end of the work in 99.9 % of slots, fullest worker, µs.
+    pub busy_p99_9_us: Option<f64>,
+    /// From edge to release in 99.9 % of slots, µs.
+    pub lateness_p99_9_us: Option<f64>,
+    /// The same, largest.
+    pub lateness_max_us: Option<f64>,
+    /// Who took most: a component, or `release` for the host's late release.
+    pub slowest: Option<String>,
+    /// What that took in 99.9 % of slots, µs.
+    pub slowest_us: Option<f64>,
+    /// Who misses are laid to, most first; of the misses remembered one by one.
+    pub blamed: Vec<(String, u64)>,
+    /// Whether the workers had real-time priority.
+    pub real_time: bool,
+}
+
 /// How many rounds went where.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundsSummary {
@@ -366,12 +425,42 @@ pub struct Verdict {
     pub highest: Vec<HighestClean>,
     /// What limits each mode that is limited.
     pub limits: Vec<Limit>,
+    /// Which slot a waveform is held at; `None` where none was run. No need is about it, so it changes no answer.
+    #[serde(default)]
+    pub waveform: Option<WaveformVerdict>,
     /// What to change, largest gain first.
     pub fixes: Vec<Fix>,
     /// The answer in words, a sentence each.
     pub says: Vec<String>,
     /// What it does not say, a sentence each.
     pub does_not_say: Vec<String>,
+}
+
+/// Which slot a waveform is held at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaveformVerdict {
+    /// The waveform.
+    pub waveform: String,
+    /// What its source makes.
+    pub packet: String,
+    /// The shortest slot at and above which every round that counts missed nothing, µs.
+    pub shortest_held_us: Option<f64>,
+    /// Rounds that count there.
+    pub counted: usize,
+    /// Upper end of the 95 % interval of the share of rounds that miss a slot there.
+    pub missed_share_upper: f64,
+    /// What 99.9 % of slots leave of it, as a share.
+    pub margin: Option<Estimate>,
+    /// The longest slot that was missed in a round that counts, µs.
+    pub first_failing_us: Option<f64>,
+    /// Who takes most of the shortest slot held, and how much in 99.9 % of slots, µs; `release` is the host's late release.
+    pub slowest: Option<(String, f64)>,
+    /// Who most misses of the first failing slot are laid to, and how many.
+    pub blamed: Option<(String, u64)>,
+    /// Whether the workers had real-time priority in all rounds.
+    pub real_time: bool,
+    /// All of it, one sentence.
+    pub why: String,
 }
 
 /// Yes, no, or not to be told.

@@ -35,6 +35,7 @@ pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
         highest,
         limits,
         needs,
+        waveform: None,
         says: Vec::new(),
         does_not_say: Vec::new(),
     }

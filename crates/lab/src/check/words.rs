@@ -13,6 +13,7 @@ pub(super) fn says(verdict: &Verdict, udp: &[UdpPoint], needs: &[Need]) -> Vec<S
     let mut says = highest_words(verdict);
     says.extend(limit_words(verdict));
     says.extend(needs.first().and_then(|need| datagram_words(udp, need)));
+    says.extend(verdict.waveform.as_ref().map(|waveform| waveform.why.clone()));
     says.iter().map(|words| sentence(words)).collect()
 }
 
@@ -64,6 +65,11 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         words.push(shared.into());
     }
     words.extend(not_counted(&outcome.rounds, shared));
+    if outcome.verdict.waveform.as_ref().is_some_and(|waveform| !waveform.real_time) {
+        let normal = "the waveform's workers ran at normal priority: with real-time priority, which was not permitted, \
+                      shorter slots may be held";
+        words.push(normal.into());
+    }
     if !outcome.complete {
         words.push("the run was interrupted: rounds are missing (--resume runs them)".into());
     }
@@ -119,6 +125,10 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
         ));
     }
     for part in experiment.parts.iter().filter(|part| !(without_udp && part.kind == Kind::Udp)) {
+        for (name, quick) in &part.fixed_quick {
+            let full = part.fixed.get(name).map(plain).unwrap_or_default();
+            words.push(format!("{} with a {name} of {}, where a full run has {full}", part.name, plain(quick)));
+        }
         for factor in &part.factors {
             let missing: Vec<String> =
                 factor.full.iter().filter(|level| !factor.quick.contains(level)).map(bare).collect();
@@ -141,6 +151,7 @@ fn levels_words(part: &str, factor: &str, levels: &str) -> String {
         "rate_sps" => format!("{part} at {levels} MS/s"),
         "payload_bytes" => format!("datagrams of {levels} bytes"),
         "delay" => format!("answers after {levels}"),
+        "slot" => format!("slots of {levels}"),
         other => format!("{part} with {other} {levels}"),
     }
 }

@@ -20,6 +20,8 @@ pub struct SiteOptions {
     pub addr: Option<Ipv4Addr>,
     /// Do without namespaces: the record then says `loopback`.
     pub loopback: bool,
+    /// No radio and no path: the host side alone, on all cores.
+    pub alone: bool,
 }
 
 /// What a site turned out to be; goes into every record.
@@ -27,7 +29,7 @@ pub struct SiteOptions {
 pub struct InForce {
     /// `native`.
     pub environment: String,
-    /// `veth`, `loopback` or `network`.
+    /// `veth`, `loopback` or `network`; `none` where there is no other side.
     pub path: String,
     /// Address of the radio.
     pub radio_addr: Ipv4Addr,
@@ -89,10 +91,12 @@ impl Site {
         label: &str,
     ) -> Result<Site, SiteError> {
         let topology = Topology::read(&Host::this())?;
-        let placement = Placement::of(&topology, &own_cpus(), options.addr.is_none());
+        let emulated = options.addr.is_none() && !options.alone;
+        let placement = Placement::of(&topology, &own_cpus(), emulated);
         let mut notes = Vec::new();
-        let pair = if options.addr.is_some() || options.loopback { None } else { pair(run, label, &mut notes)? };
+        let pair = if !emulated || options.loopback { None } else { pair(run, label, &mut notes)? };
         let (path, radio_addr) = match (options.addr, &pair) {
+            _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
             (Some(addr), _) => ("network", addr),
             (None, Some(_)) => ("veth", RadioPair::RADIO_ADDR),
             (None, None) => ("loopback", own_loopback()),
@@ -102,15 +106,15 @@ impl Site {
             environment.start_agent(path.as_deref(), cpus).map_err(|source| SiteError::Agent { side, source })
         };
         let host = agent("host", pair.as_ref().map(|pair| &pair.host), &placement.host)?;
-        let radio = match options.addr {
-            Some(_) => None,
-            None => Some(agent("radio", pair.as_ref().map(|pair| &pair.radio), &placement.radio)?),
+        let radio = match emulated {
+            false => None,
+            true => Some(agent("radio", pair.as_ref().map(|pair| &pair.radio), &placement.radio)?),
         };
         let in_force = InForce {
             environment: environment.name().into(),
             path: path.into(),
             radio_addr,
-            emulated: options.addr.is_none(),
+            emulated,
             placement,
             emulator_priority: None,
             notes,

@@ -79,6 +79,9 @@ fn points(number: usize, part: &Part, depth: Depth) -> Vec<Point> {
     }
     let point = |factors: BTreeMap<String, Value>| {
         let mut given = part.fixed.clone();
+        if depth == Depth::Quick {
+            given.extend(part.fixed_quick.clone());
+        }
         given.extend(factors.clone());
         Point {
             part: number,

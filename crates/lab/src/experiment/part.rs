@@ -25,6 +25,8 @@ pub struct Part {
     pub factors: Vec<Factor>,
     /// What does not.
     pub fixed: BTreeMap<String, Value>,
+    /// Of that, what a quick run has otherwise.
+    pub fixed_quick: BTreeMap<String, Value>,
     /// When to give up.
     pub stop: Option<Stop>,
 }
@@ -74,17 +76,12 @@ impl RawPart {
 pub(super) fn check(mut raw: RawPart, span: Range<usize>) -> Result<Part, Complaint> {
     let (kind, mut options) = workload(&mut raw.fixed, span.clone())?;
     options.append(&mut raw.fixed);
-    let mut fixed = BTreeMap::new();
+    let (mut fixed, mut fixed_quick) = (BTreeMap::new(), BTreeMap::new());
     for (name, value) in &options {
         let setting = setting(name, kind)?;
-        let place = value.span();
-        match value.get_ref() {
-            Node::Leaf(leaf) => fixed.insert(setting.name.to_owned(), accept(setting, leaf, place)?),
-            other => {
-                let what = format!("{} is {}, and fixed", setting.name, other.what());
-                return Err(Complaint::new(place, what, "what has several levels stands in [factors]"));
-            }
-        };
+        let (full, quick) = by_depth(setting, value)?;
+        fixed.insert(setting.name.to_owned(), full);
+        fixed_quick.extend(quick.map(|quick| (setting.name.to_owned(), quick)));
     }
     let mut factors = Vec::new();
     for (name, value) in &raw.factors {
@@ -97,7 +94,7 @@ pub(super) fn check(mut raw: RawPart, span: Range<usize>) -> Result<Part, Compla
     }
     complete(kind, &factors, &fixed, span)?;
     let stop = raw.stop.map(|stop| ascending(stop, &factors)).transpose()?;
-    Ok(Part { name: raw.name, question: raw.question, kind, factors, fixed, stop })
+    Ok(Part { name: raw.name, question: raw.question, kind, factors, fixed, fixed_quick, stop })
 }
 
 /// Takes the workload's table out of `fixed`: its kind, and its options.
@@ -145,6 +142,26 @@ fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Compl
             Err(complain(format!("{} means nothing to a {} workload", setting.name, kind.name())))
         }
         Some(setting) => Ok(setting),
+    }
+}
+
+/// A value, or `{ full = ..., quick = ... }`: the value of a full run, and of a quick one where it differs.
+fn by_depth(setting: &Setting, value: &Spanned<Node>) -> Result<(Value, Option<Value>), Complaint> {
+    let leaf = |value: &Spanned<Node>| match value.get_ref() {
+        Node::Leaf(leaf) => accept(setting, leaf, value.span()),
+        other => {
+            let what = format!("{} is {}, and fixed", setting.name, other.what());
+            Err(Complaint::new(value.span(), what, "what has several levels stands in [factors]"))
+        }
+    };
+    let Node::Table(table) = value.get_ref() else { return Ok((leaf(value)?, None)) };
+    let of = |depth: &str| table.iter().find(|(key, _)| key.get_ref() == depth).map(|(_, value)| value);
+    match (of("full"), of("quick"), table.len()) {
+        (Some(full), Some(quick), 2) => Ok((leaf(full)?, Some(leaf(quick)?))),
+        _ => {
+            let what = format!("{} is a table, and fixed", setting.name);
+            Err(Complaint::new(value.span(), what, format!("{} = ..., or {{ full = ..., quick = ... }}", setting.name)))
+        }
     }
 }
 

@@ -49,6 +49,30 @@ pub const QUANTITIES: &[Quantity] = &[
         at: "/delays/0/air_to_answer/p99_9_us",
         about: "the same",
     },
+    Quantity { name: "misses", of: Kind::Waveform, at: "/misses", about: "slots of components missed" },
+    Quantity { name: "used_share", of: Kind::Waveform, at: "/used_share", about: "of a slot, in 99.9 % of slots" },
+    Quantity { name: "lateness_p99_9_ns", of: Kind::Waveform, at: "/lateness/p99_9_ns", about: "edge to release" },
+    Quantity {
+        name: "overhead_ns_per_slot",
+        of: Kind::Waveform,
+        at: "/overhead_ns_per_slot",
+        about: "neither waiting nor executing",
+    },
+    Quantity { name: "throughput_bps", of: Kind::Waveform, at: "/throughput_bps", about: "source bits" },
+    Quantity { name: "private_bytes", of: Kind::Waveform, at: "/memory/1/private_bytes", about: "of the process" },
+    Quantity { name: "items", of: Kind::LongestPacket, at: "/items", about: "longest packet held" },
+    Quantity { name: "throughput_bps", of: Kind::LongestPacket, at: "/throughput_bps", about: "source bits" },
+    Quantity { name: "mean_ns", of: Kind::Interface, at: "/mean_ns", about: "write, hand-over and read" },
+    Quantity { name: "hand_over_ns", of: Kind::Interface, at: "/hand_over_mean_ns", about: "hand-over alone" },
+    Quantity { name: "over_floor", of: Kind::Interface, at: "/over_floor", about: "over two copies" },
+    Quantity { name: "throughput_bps", of: Kind::Interface, at: "/throughput_bps", about: "packet bits over latency" },
+    Quantity { name: "variable_ns", of: Kind::Roles, at: "/variable_ns", about: "a variable set and read" },
+    Quantity {
+        name: "load_ns_per_component",
+        of: Kind::Roles,
+        at: "/load_ns_per_component",
+        about: "opening a waveform, once",
+    },
 ];
 
 impl Quantity {

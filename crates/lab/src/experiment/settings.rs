@@ -13,6 +13,8 @@ use serde_json::{Value, json};
 use takt_base::{parse_duration, parse_number};
 use takt_wire::n200::rate::Factor;
 
+use crate::workload::waveform::library;
+
 /// What is run at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -23,17 +25,38 @@ pub enum Kind {
     Rate,
     /// Answers timed after what they answer.
     RoundTrip,
+    /// A waveform on the beat.
+    Waveform,
+    /// The longest packet that a waveform holds.
+    LongestPacket,
+    /// Packets handed from one component to the next.
+    Interface,
+    /// What the roles of an operating environment cost.
+    Roles,
 }
 
 impl Kind {
     /// All, by the names of a file.
-    pub const ALL: [(&'static str, Kind); 3] =
-        [("udp", Kind::Udp), ("rate", Kind::Rate), ("round-trip", Kind::RoundTrip)];
+    pub const ALL: [(&'static str, Kind); 7] = [
+        ("udp", Kind::Udp),
+        ("rate", Kind::Rate),
+        ("round-trip", Kind::RoundTrip),
+        ("waveform", Kind::Waveform),
+        ("longest-packet", Kind::LongestPacket),
+        ("interface", Kind::Interface),
+        ("roles", Kind::Roles),
+    ];
 
     /// Its name in a file.
     #[must_use]
     pub fn name(self) -> &'static str {
         Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
+    }
+
+    /// Whether it needs another side: a radio, or a server.
+    #[must_use]
+    pub fn has_path(self) -> bool {
+        matches!(self, Kind::Udp | Kind::Rate | Kind::RoundTrip)
     }
 }
 
@@ -67,6 +90,12 @@ pub enum Takes {
     Rate,
     /// `"flat-out"`, or datagrams a second: `20_000`, `"20k"`.
     Offered,
+    /// `"as-written"`, items a slot, or items a second such as `"5M/s"`.
+    Packet,
+    /// `"by-duration"`, or a number of slots.
+    Slots,
+    /// A waveform that comes with the program, or a TOML file.
+    Waveform,
 }
 
 impl fmt::Display for Takes {
@@ -78,13 +107,18 @@ impl fmt::Display for Takes {
             Takes::SpanOrNone => f.write_str("a time up to 1h, or 0s"),
             Takes::Rate => f.write_str("a rate the radio has"),
             Takes::Offered => f.write_str("flat-out | datagrams a second"),
+            Takes::Packet => f.write_str("as-written | items a slot | items a second, such as 5M/s"),
+            Takes::Slots => f.write_str("by-duration | a number"),
+            Takes::Waveform => write!(f, "{} | a TOML file", library::NAMES.join(" | ")),
         }
     }
 }
 
-use Kind::{RoundTrip, Udp};
-const EVERY: &[Kind] = &[Udp, Kind::Rate, RoundTrip];
+use Kind::{Interface, LongestPacket, Roles, RoundTrip, Udp};
+const EVERY: &[Kind] = &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Interface, Roles];
+const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip];
 const RADIO: &[Kind] = &[Kind::Rate, RoundTrip];
+const BEAT: &[Kind] = &[Kind::Waveform, LongestPacket];
 
 /// Everything that can be set.
 pub const ALL: &[Setting] = &[
@@ -98,7 +132,7 @@ pub const ALL: &[Setting] = &[
     Setting {
         name: "path",
         takes: Takes::Word(&["direct", "loopback"]),
-        of: EVERY,
+        of: PATHS,
         default: Some("direct"),
         about: "what lies between host and radio; direct is a veth pair where permitted, else loopback",
     },
@@ -106,15 +140,21 @@ pub const ALL: &[Setting] = &[
     Setting {
         name: "engine",
         takes: Takes::Word(&["mmsg", "socket"]),
-        of: EVERY,
+        of: PATHS,
         default: Some("mmsg"),
         about: "how datagrams enter and leave the host side",
     },
-    Setting { name: "duration", takes: Takes::Span, of: EVERY, default: None, about: "what of a round is measured" },
+    Setting {
+        name: "duration",
+        takes: Takes::Span,
+        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Roles],
+        default: None,
+        about: "what of a round is measured; of a search: its confirmation, a trial takes a quarter",
+    },
     Setting {
         name: "warm_up",
         takes: Takes::SpanOrNone,
-        of: EVERY,
+        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform],
         default: Some("500ms"),
         about: "runs before it and is not in the record",
     },
@@ -174,6 +214,97 @@ pub const ALL: &[Setting] = &[
         default: Some("flat-out"),
         about: "load: as much as goes, or datagrams a second",
     },
+    Setting {
+        name: "waveform",
+        takes: Takes::Waveform,
+        of: BEAT,
+        default: Some("bpsk"),
+        about: "what runs: a file, or one that comes with takt",
+    },
+    Setting {
+        name: "components",
+        takes: Takes::Whole(2, 1024),
+        of: &[Kind::Waveform, LongestPacket, Roles],
+        default: Some("2"),
+        about: "components of a chain, and of the waveform whose loading is timed",
+    },
+    Setting {
+        name: "packet",
+        takes: Takes::Packet,
+        of: &[Kind::Waveform],
+        default: Some("as-written"),
+        about: "what each source makes in a slot",
+    },
+    Setting {
+        name: "slot",
+        takes: Takes::Span,
+        of: &[Kind::Waveform, LongestPacket, Roles],
+        default: Some("1ms"),
+        about: "length of a slot, whatever the file says",
+    },
+    Setting {
+        name: "slots",
+        takes: Takes::Slots,
+        of: &[Kind::Waveform],
+        default: Some("by-duration"),
+        about: "how many slots are measured",
+    },
+    Setting {
+        name: "workers",
+        takes: Takes::Whole(1, 64),
+        of: BEAT,
+        default: Some("1"),
+        about: "workers, each on a core of its own",
+    },
+    Setting {
+        name: "latency",
+        takes: Takes::Word(&["fixed", "compact"]),
+        of: BEAT,
+        default: Some("compact"),
+        about: "a slot each hop, or only between workers",
+    },
+    Setting {
+        name: "clock",
+        takes: Takes::Word(&["wall", "free"]),
+        of: &[Kind::Waveform],
+        default: Some("wall"),
+        about: "the host's clock, or as fast as can be",
+    },
+    Setting {
+        name: "priority",
+        takes: Takes::Word(&["highest", "fifo", "normal"]),
+        of: BEAT,
+        default: Some("highest"),
+        about: "scheduling of the workers; highest is fifo where permitted",
+    },
+    Setting {
+        name: "process",
+        takes: Takes::Word(&["shared", "fresh"]),
+        of: &[Kind::Waveform],
+        default: Some("shared"),
+        about: "whether each round has a process of its own, as memory needs it",
+    },
+    Setting {
+        name: "packet_bytes",
+        takes: Takes::Whole(1, 134_217_728),
+        of: &[Interface],
+        default: None,
+        about: "bytes of a packet",
+    },
+    Setting {
+        name: "count",
+        takes: Takes::Whole(1, 100_000_000),
+        of: &[Interface],
+        default: Some("100000"),
+        about: "packets measured",
+    },
+    Setting {
+        name: "reader",
+        takes: Takes::Word(&["same-core", "other-core"]),
+        of: &[Interface],
+        default: Some("same-core"),
+        about: "where the reader of the packets is",
+    },
 ];
 
 /// A setting's row by its name.
@@ -183,6 +314,16 @@ pub fn find(name: &str) -> Option<&'static Setting> {
 }
 
 impl Setting {
+    /// What it is if nobody sets it, as it goes into the record.
+    #[must_use]
+    pub fn default_value(&self) -> Option<Value> {
+        let text = self.default?;
+        Some(match (self.takes, text.parse::<i64>()) {
+            (Takes::Whole(..), Ok(number)) => json!(number),
+            _ => json!(text),
+        })
+    }
+
     /// The value as it goes into the record, or what would have been right.
     ///
     /// # Errors
@@ -212,6 +353,25 @@ impl Setting {
                 None if value == "flat-out" => Ok(value.clone()),
                 None => Err(refuse("\"flat-out\", or datagrams a second".into())),
             },
+            Takes::Packet => packet(value).ok_or_else(|| {
+                refuse("\"as-written\", items a slot from 1 to 16777216, or items a second such as \"5M/s\"".into())
+            }),
+            Takes::Slots => match value.as_u64().filter(|n| (1..=1_000_000_000_000).contains(n)) {
+                Some(slots) => Ok(json!(slots)),
+                None if value == "by-duration" => Ok(value.clone()),
+                None => Err(refuse("\"by-duration\", or a number of slots".into())),
+            },
+            Takes::Waveform => match value.as_str() {
+                Some(name) if library::NAMES.contains(&name) || is_toml(name) => Ok(value.clone()),
+                other => {
+                    let near = did_you_mean(other.unwrap_or_default(), library::NAMES.iter().copied());
+                    let known = library::NAMES.join(", ");
+                    Err(refuse(match near {
+                        Some(near) => format!("did you mean \"{near}\"?"),
+                        None => format!("a file that ends in .toml, or one of: {known}"),
+                    }))
+                }
+            },
         }
     }
 }
@@ -225,8 +385,8 @@ impl Settings {
     /// From values that were accepted; the defaults of `kind` fill the rest.
     pub(super) fn complete(mut given: BTreeMap<String, Value>, kind: Kind) -> Settings {
         for setting in ALL.iter().filter(|setting| setting.of.contains(&kind)) {
-            if let (Some(default), false) = (setting.default, given.contains_key(setting.name)) {
-                given.insert(setting.name.into(), json!(default));
+            if let (Some(default), false) = (setting.default_value(), given.contains_key(setting.name)) {
+                given.insert(setting.name.into(), default);
             }
         }
         Settings(given)
@@ -272,6 +432,24 @@ fn word_remedy(word: &str, words: &[&'static str]) -> String {
     }
 }
 
+/// Items a slot as a number, items a second as a text that ends in `/s`.
+fn packet(value: &Value) -> Option<Value> {
+    if let Some(items) = value.as_u64() {
+        return (1..=16_777_216).contains(&items).then(|| json!(items));
+    }
+    let text = value.as_str()?;
+    (text == "as-written" || per_second(text).is_some()).then(|| value.clone())
+}
+
+/// `5M/s` as a number.
+pub(crate) fn per_second(text: &str) -> Option<f64> {
+    parse_number(text.strip_suffix("/s")?).ok().filter(|per_s| (1.0..=1e12).contains(per_s))
+}
+
+fn is_toml(name: &str) -> bool {
+    std::path::Path::new(name).extension().is_some_and(|extension| extension.eq_ignore_ascii_case("toml"))
+}
+
 /// A rate is refused or exact: what lies within a thousandth of one that the radio has becomes that one.
 fn rate(value: &Value) -> Result<Value, String> {
     let asked = number(value).filter(|n| *n > 0.0).ok_or("a number of samples a second, such as 25e6 or \"25M\"")?;
@@ -303,8 +481,8 @@ mod tests {
     #[test]
     fn every_default_is_a_value_its_setting_accepts() {
         for setting in ALL {
-            if let Some(default) = setting.default {
-                assert_eq!(setting.accept(&json!(default)), Ok(json!(default)), "{}", setting.name);
+            if let Some(default) = setting.default_value() {
+                assert_eq!(setting.accept(&default), Ok(default.clone()), "{}", setting.name);
             }
         }
     }
@@ -340,5 +518,19 @@ mod tests {
         assert!(accept("warm_up", "0s").is_ok());
         assert_eq!(accept("offered", "20k"), Ok(json!(20e3)));
         assert!(accept("offered", "fast").is_err());
+    }
+
+    #[test]
+    fn packets_slots_and_waveforms_are_words_or_numbers() {
+        assert_eq!(accept("packet", 1000), Ok(json!(1000)));
+        assert_eq!(accept("packet", "5M/s"), Ok(json!("5M/s")));
+        assert_eq!(per_second("5M/s"), Some(5e6));
+        assert!(["5M", "0/s", "much"].iter().all(|text| accept("packet", *text).is_err()));
+        assert!(accept("packet", 0).is_err());
+        assert_eq!(accept("slots", 100), Ok(json!(100)));
+        assert!(accept("slots", "100").is_err());
+        assert_eq!(accept("waveform", "mine/lte.toml"), Ok(json!("mine/lte.toml")));
+        assert_eq!(accept("waveform", "bpks").unwrap_err().1, "did you mean \"bpsk\"?");
+        assert!(accept("waveform", "lte").unwrap_err().1.contains(".toml"));
     }
 }

@@ -336,5 +336,5 @@ impl<'a> Sitting<'a> {
 
 /// What a round of a point takes if nothing has to be waited for.
 fn nominal(point: &Point) -> Duration {
-    point.settings.span("duration") + point.settings.span("warm_up")
+    crate::bench::about(point)
 }

@@ -5,11 +5,17 @@
 //! | `rate` | does a host keep up with a radio at this rate? | samples, letters, CPU |
 //! | `udp` | what does this path carry? | datagrams/s, loss by place, jitter, latency, CPU |
 //! | `round_trip` | how soon can a host answer what it received? | margin of each answer, late ones |
+//! | `waveform` | does a host hold a waveform's slot? how long may its packets be? | misses, execution, lateness, overhead |
+//! | `interface` | what does handing a packet over cost? | latency, hand-over, both beside two copies |
+//! | `roles` | what does each role of an operating environment cost a slot? | variables, loading |
 //!
 //! Each is a serde options struct, a serde result struct (which is the `--json` document of the command of the same
 //! name) and `run(options, progress, stop)`. A workload measures; it never judges.
 
 mod engine_name;
+pub mod interface;
 pub mod rate;
+pub mod roles;
 pub mod round_trip;
 pub mod udp;
+pub mod waveform;

@@ -2,7 +2,7 @@
 
 use takt_lab::check::{self, FixKind, HighestClean, NeedVerdict, Outcome, RoundState, RoundTripPoint};
 
-use super::{rates, replies, words};
+use super::{rates, replies, waveforms, words};
 use crate::figure::Reading;
 use crate::{Answer, Finding, Fix, Unit, Verdict, count};
 
@@ -32,10 +32,10 @@ fn headline(verdict: &check::Verdict) -> String {
     }
 }
 
-/// The needs, then how fast an answer may be asked for.
+/// The needs, then how fast an answer may be asked for, then which slot is held.
 pub(super) fn findings(outcome: &Outcome) -> Vec<Finding> {
     let needs = outcome.verdict.needs.iter().map(|n| need(outcome, n));
-    needs.chain(reply(&outcome.round_trips)).collect()
+    needs.chain(reply(&outcome.round_trips)).chain(waveforms::finding(outcome)).collect()
 }
 
 fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {

@@ -9,6 +9,7 @@ mod path;
 mod rates;
 mod records;
 mod replies;
+mod waveforms;
 mod words;
 
 use takt_lab::check::{DoctorFinding, Outcome, RadioSetup};
@@ -17,7 +18,13 @@ use crate::{Answer, Cell, Column, Provenance, Report, Row, Section, Table, count
 
 /// The whole report of a check. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
-    let sections = [rates::section(outcome), path::section(outcome), replies::section(outcome), doctor(outcome)];
+    let sections = [
+        rates::section(outcome),
+        path::section(outcome),
+        replies::section(outcome),
+        waveforms::section(outcome),
+        doctor(outcome),
+    ];
     let verdict = &outcome.verdict;
     Report {
         title: format!("takt check on {}", outcome.host.hostname),

@@ -4,12 +4,12 @@ use takt_lab::check::{LostByPlace, Outcome, RateRound, RoundTripRound, UdpRound}
 use takt_lab::store::RoundState;
 
 use super::rates::{PLACES, Place, sum, total};
-use super::{path, rates, replies, words};
+use super::{path, rates, replies, waveforms, words};
 use crate::quantity::significant;
 use crate::{Answer, Cell, Column, Row, Table, Unit, count};
 
 pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
-    let tables = [rate_rounds(outcome), udp_rounds(outcome), reply_rounds(outcome)];
+    let tables = [rate_rounds(outcome), udp_rounds(outcome), reply_rounds(outcome), waveforms::rounds(outcome, &first)];
     tables.into_iter().filter(|t| !t.rows.is_empty()).collect()
 }
 

@@ -103,6 +103,44 @@ impl Maker {
         }
     }
 
+    /// A slot of which a share is in use; beyond the whole of it, it is missed.
+    fn waveform(&mut self, slot_us: f64, used: f64) -> WaveformPoint {
+        let rounds: Vec<WaveformRound> = (0..self.rounds)
+            .map(|_| {
+                let used = used * (1.0 + 0.1 * self.noise.next());
+                let misses = if used > 1.0 { (used * 100.0) as u64 } else { 0 };
+                from(json!({
+                    "round_id": self.id(),
+                    "state": RoundState::Valid,
+                    "slots": (5e5 / slot_us) as u64,
+                    "misses": misses,
+                    "used_share": used,
+                    "busy_p99_9_us": 0.6 * used * slot_us,
+                    "lateness_p99_9_us": 0.4 * used * slot_us,
+                    "lateness_max_us": 0.5 * used * slot_us,
+                    "slowest": if used > 1.0 { HOST } else { "channel" },
+                    "slowest_us": 0.4 * used * slot_us,
+                    "blamed": if misses > 0 { vec![(HOST, misses)] } else { Vec::new() },
+                    "real_time": true,
+                }))
+            })
+            .collect();
+        let used: Vec<f64> = rounds.iter().filter_map(|r| r.used_share).collect();
+        let (counted, held) = (rounds.len(), rounds.iter().filter(|r| r.misses == 0).count());
+        WaveformPoint {
+            waveform: "bpsk".into(),
+            packet: "5M/s".into(),
+            slot_us,
+            workers: 1,
+            counted,
+            held,
+            missed_share_upper: clean_rounds(counted, counted - held, 0.95).map_or(1.0, |c| c.up_to),
+            used_share: estimate(&used),
+            rounds,
+            skipped: None,
+        }
+    }
+
     fn udp(&mut self, payload_bytes: u32, direction: &str, per_s: f64) -> UdpPoint {
         let rounds: Vec<UdpRound> = (0..self.rounds)
             .map(|_| {
@@ -298,6 +336,19 @@ pub fn quick_fails() -> Outcome {
             layer: Layer::ReceiveBuffer,
             evidence: "The buffer (208 KiB) holds 92 datagrams = 1.3 ms of this stream; the reader's longest pause was 1.9 ms (core 3).".into(),
         }],
+        waveform: Some(from(json!({
+            "waveform": "bpsk",
+            "packet": "5M/s",
+            "shortest_held_us": 250.0,
+            "counted": 3,
+            "missed_share_upper": 0.63,
+            "margin": estimate(&[0.68, 0.69, 0.7]),
+            "first_failing_us": 100.0,
+            "slowest": ["channel", 31.0],
+            "blamed": [HOST, 130],
+            "real_time": true,
+            "why": "slots of 0.25 ms and longer are held",
+        }))),
         fixes: vec![
             Fix { id: Some("socket-buffer-small".into()), what: "Raise the limit of socket buffers to 50 MB: 300 ms of this stream instead of 1.3 ms.".into(), how: "takt doctor --fix --only socket-buffer-small".into(), kind: FixKind::Safe, gain: "Would cover every pause seen here; not measured.".into(), gain_sps: 1e7 },
             Fix { id: Some("rt-priority".into()), what: "The receiver runs at normal priority. FIFO 50 ends pauses made by other tasks.".into(), how: "takt doctor --fix --only rt-priority".into(), kind: FixKind::Consent, gain: "Not measured.".into(), gain_sps: 5e6 },
@@ -342,6 +393,7 @@ pub fn quick_fails() -> Outcome {
         udp,
         rates,
         round_trips,
+        waveforms: [(1000.0, 0.09), (500.0, 0.16), (250.0, 0.31), (100.0, 1.3)].map(|(slot, used)| make.waveform(slot, used)).into(),
         rounds: RoundsSummary {
             planned: 138,
             valid: 134,
@@ -386,6 +438,7 @@ pub fn full_holds() -> Outcome {
             headroom: top.busiest_thread.and_then(|e| e.map(|share| 1.0 / share)),
         }],
         limits: Vec::new(),
+        waveform: None,
         fixes: Vec::new(),
         says: vec!["Host, card and cable keep up with this N200 at its full rate in both directions.".into()],
         does_not_say: vec!["Ten clean rounds leave up to 26 % of rounds unclean possible (95 %).".into()],
@@ -399,6 +452,7 @@ pub fn full_holds() -> Outcome {
         udp: Vec::new(),
         rates,
         round_trips: vec![make.round_trip(2000.0, 0.0)],
+        waveforms: Vec::new(),
         rounds: RoundsSummary { planned: 280, valid: 280, ..RoundsSummary::default() },
         verdict,
         left_out: Vec::new(),
@@ -427,11 +481,13 @@ pub fn unknown() -> Outcome {
         }],
         highest: Vec::new(),
         limits: Vec::new(),
+        waveform: None,
         fixes: Vec::new(),
         says: vec!["The emulator shares its cores with other load, so it says nothing about the host.".into()],
         does_not_say: Vec::new(),
     };
     (outcome.udp, outcome.round_trips, outcome.complete) = (Vec::new(), Vec::new(), false);
+    outcome.waveforms.clear();
     outcome
 }
 

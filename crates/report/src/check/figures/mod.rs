@@ -3,12 +3,14 @@
 mod path;
 mod rates;
 mod replies;
+mod waveforms;
 
 use takt_lab::check::{Outcome, RoundState};
 
 pub(super) use path::path;
 pub(super) use rates::rates;
 pub(super) use replies::replies;
+pub(super) use waveforms::waveforms;
 
 use super::words;
 use crate::figure::{Dot, Point, Reading, Source};

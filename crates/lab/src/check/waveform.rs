@@ -1,0 +1,264 @@
+//! The waveform's deadline: which slot this host holds, with what margin, and who takes most of it.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::limit::percent;
+use super::rates::LEVEL;
+use super::{RoundState, WaveformPoint, WaveformRound, WaveformVerdict};
+use crate::store::{RoundRow, StoreError};
+use crate::workload::waveform::Outcome;
+
+/// One point of a waveform workload. `settings`: fixed ones and factors together.
+pub(super) fn waveform_point(
+    settings: &BTreeMap<String, Value>,
+    rounds: &[&RoundRow],
+) -> Result<Option<WaveformPoint>, StoreError> {
+    let slot = settings.get("slot").and_then(Value::as_str).and_then(|text| takt_base::parse_duration(text).ok());
+    let Some(slot) = slot else { return Ok(None) };
+    let text = |name: &str, usual: &str| match settings.get(name) {
+        Some(Value::String(word)) => word.clone(),
+        Some(other) => other.to_string(),
+        None => usual.to_owned(),
+    };
+    let measured = rounds.iter().filter_map(|round| waveform_round(round).transpose());
+    let skipped = rounds.first().filter(|_| rounds.iter().all(|round| round.state == RoundState::Skipped));
+    let point = WaveformPoint {
+        waveform: text("waveform", "bpsk"),
+        packet: text("packet", "as-written"),
+        slot_us: slot.as_secs_f64() * 1e6,
+        workers: settings.get("workers").and_then(Value::as_u64).unwrap_or(1) as usize,
+        counted: 0,
+        held: 0,
+        missed_share_upper: 1.0,
+        used_share: None,
+        rounds: measured.collect::<Result<_, _>>()?,
+        skipped: skipped.and_then(|round| round.why.clone()),
+    };
+    Ok(Some(estimated(point)))
+}
+
+/// With what its rounds say.
+pub(super) fn estimated(point: WaveformPoint) -> WaveformPoint {
+    let counts = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+    let (counted, held) = (counts().count(), counts().filter(|round| round.misses == 0).count());
+    let used: Vec<f64> = counts().filter_map(|round| round.used_share).collect();
+    WaveformPoint {
+        counted,
+        held,
+        missed_share_upper: takt_stats::clean_rounds(counted, counted - held, LEVEL).map_or(1.0, |bound| bound.up_to),
+        used_share: takt_stats::mean(&used, LEVEL),
+        ..point
+    }
+}
+
+fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError> {
+    let Some(record) = &round.record else { return Ok(None) };
+    let outcome = Outcome::deserialize(&record.result).map_err(|source| StoreError::Document {
+        what: "waveform result",
+        round: round.id,
+        source,
+    })?;
+    let us = |ns: u64| ns as f64 / 1e3;
+    let busy = outcome.workers.iter().filter_map(|worker| worker.busy).map(|busy| busy.tail_ns()).max();
+    Ok(Some(WaveformRound {
+        round_id: round.id,
+        state: round.state,
+        why: round.why.clone(),
+        slots: outcome.slots,
+        misses: outcome.misses,
+        used_share: outcome.used_share,
+        busy_p99_9_us: busy.map(us),
+        lateness_p99_9_us: outcome.lateness.map(|lateness| us(lateness.tail_ns())),
+        lateness_max_us: outcome.lateness.map(|lateness| us(lateness.max_ns)),
+        slowest: outcome.slowest.as_ref().map(|one| name(one.component.as_deref()).to_owned()),
+        slowest_us: outcome.slowest.as_ref().map(|one| us(one.p99_9_ns)),
+        blamed: outcome.blamed.iter().map(|one| (name(one.component.as_deref()).to_owned(), one.misses)).collect(),
+        real_time: outcome.fifo,
+    }))
+}
+
+/// What stands for the host where a component would be named.
+pub const HOST: &str = "release";
+
+fn name(component: Option<&str>) -> &str {
+    component.unwrap_or(HOST)
+}
+
+/// The shortest slot that was held in every round that counts, together with all longer ones. `None` without a point.
+pub(super) fn verdict(points: &[WaveformPoint]) -> Option<WaveformVerdict> {
+    let mut points: Vec<&WaveformPoint> = points.iter().filter(|point| point.workers == 1).collect();
+    points.sort_by(|a, b| b.slot_us.total_cmp(&a.slot_us));
+    let first = points.first()?;
+    let judged = || points.iter().filter(|point| point.counted > 0);
+    let failing = judged().find(|point| point.held < point.counted);
+    let shortest = judged().take_while(|point| point.held == point.counted).last();
+    let seen = shortest.or(failing).map(|point| slowest(point)).unwrap_or_default();
+    let blamed = failing.map(|point| blamed(point)).unwrap_or_default();
+    let mut verdict = WaveformVerdict {
+        waveform: first.waveform.clone(),
+        packet: first.packet.clone(),
+        shortest_held_us: shortest.map(|point| point.slot_us),
+        counted: shortest.map_or(0, |point| point.counted),
+        missed_share_upper: shortest.map_or(1.0, |point| point.missed_share_upper),
+        margin: shortest.and_then(|point| point.used_share?.map(|used| 1.0 - used)),
+        first_failing_us: failing.map(|point| point.slot_us),
+        slowest: seen,
+        blamed,
+        real_time: points.iter().flat_map(|point| &point.rounds).all(|round| round.real_time),
+        why: String::new(),
+    };
+    verdict.why = why(&verdict, shortest.copied(), failing.copied());
+    Some(verdict)
+}
+
+/// Who most of the rounds that count name, and the most it took.
+fn slowest(point: &WaveformPoint) -> Option<(String, f64)> {
+    let counts = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+    let votes = |who: &str| counts().filter(|round| round.slowest.as_deref() == Some(who)).count();
+    let who = counts().filter_map(|round| round.slowest.as_deref()).max_by_key(|who| votes(who))?;
+    let most = counts().filter(|round| round.slowest.as_deref() == Some(who)).filter_map(|round| round.slowest_us);
+    Some((who.to_owned(), most.fold(0.0, f64::max)))
+}
+
+/// Who most of the misses that count are laid to.
+fn blamed(point: &WaveformPoint) -> Option<(String, u64)> {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    let counts = point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+    for (who, misses) in counts.flat_map(|round| &round.blamed) {
+        *all.entry(who).or_default() += misses;
+    }
+    all.into_iter().max_by_key(|(_, misses)| *misses).map(|(who, misses)| (who.to_owned(), misses))
+}
+
+fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Option<&WaveformPoint>) -> String {
+    let what = match verdict.packet.as_str() {
+        "as-written" => format!("waveform {}", verdict.waveform),
+        packet => format!("waveform {} with {} samples a second", verdict.waveform, packet.trim_end_matches("/s")),
+    };
+    let held = match shortest {
+        None if failing.is_none() => return format!("{what}: no round counts, so no slot could be judged"),
+        None => format!("{what} holds none of the slots that were tried"),
+        Some(point) => {
+            let rounds = if point.counted == 1 { "round".to_owned() } else { format!("{} rounds", point.counted) };
+            let sure = percent(point.missed_share_upper);
+            let used = point.used_share.map(|used| percent(used.point())).or_else(|| {
+                let alone = point.rounds.iter().find(|round| round.state == RoundState::Valid)?;
+                alone.used_share.map(percent)
+            });
+            let used = used.map(|used| format!("; {used} of the slot is then in use in 99.9 % of slots")).unwrap_or_default();
+            let slowest = verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", taker(who, *us)));
+            format!(
+                "{what}: slots of {} and longer are held (no slot missed in the {rounds} that count; 95 % sure: at most {sure} \
+                 of rounds miss one){used}{}",
+                time(point.slot_us),
+                slowest.unwrap_or_default()
+            )
+        }
+    };
+    match failing {
+        None => held,
+        Some(point) => {
+            let counted = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+            let (misses, slots) = (counted().map(|r| r.misses).sum::<u64>(), counted().map(|r| r.slots).sum::<u64>());
+            let whom = verdict.blamed.as_ref().map(|(who, _)| format!(", most laid to {}", culprit(who)));
+            format!(
+                "{held}; at {} there were {misses} misses in {slots} slots{}",
+                time(point.slot_us),
+                whom.unwrap_or_default()
+            )
+        }
+    }
+}
+
+fn taker(who: &str, us: f64) -> String {
+    let figure = format!("{} in 99.9 % of slots", time(us));
+    if who == HOST { format!("the host, which lets workers begin late ({figure})") } else { format!("{who} ({figure})") }
+}
+
+fn culprit(who: &str) -> String {
+    if who == HOST { "the host, which let a worker begin late or took its core away".into() } else { who.into() }
+}
+
+/// `0.25 ms`, `45 µs`.
+fn time(us: f64) -> String {
+    if us >= 100.0 { format!("{} ms", (us / 10.0).round() / 100.0) } else { format!("{} µs", (us * 10.0).round() / 10.0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn round(misses: u64, used: f64) -> WaveformRound {
+        WaveformRound {
+            round_id: 1,
+            state: RoundState::Valid,
+            why: None,
+            slots: 1000,
+            misses,
+            used_share: Some(used),
+            busy_p99_9_us: Some(50.0),
+            lateness_p99_9_us: Some(20.0),
+            lateness_max_us: Some(30.0),
+            slowest: Some("source".into()),
+            slowest_us: Some(40.0),
+            blamed: if misses > 0 { vec![(HOST.into(), misses)] } else { Vec::new() },
+            real_time: true,
+        }
+    }
+
+    fn point(slot_us: f64, rounds: Vec<WaveformRound>) -> WaveformPoint {
+        estimated(WaveformPoint {
+            waveform: "bpsk".into(),
+            packet: "5M/s".into(),
+            slot_us,
+            workers: 1,
+            counted: 0,
+            held: 0,
+            missed_share_upper: 1.0,
+            used_share: None,
+            rounds,
+            skipped: None,
+        })
+    }
+
+    #[test]
+    fn the_shortest_slot_is_the_last_before_the_first_that_fails() {
+        let points = [
+            point(100.0, vec![round(0, 0.9), round(0, 0.9)]),
+            point(250.0, vec![round(3, 0.8), round(0, 0.6)]),
+            point(1000.0, vec![round(0, 0.2), round(0, 0.22)]),
+            point(500.0, vec![round(0, 0.3), round(0, 0.34)]),
+        ];
+        let verdict = verdict(&points).expect("points");
+        assert_eq!((verdict.shortest_held_us, verdict.first_failing_us), (Some(500.0), Some(250.0)));
+        assert!((verdict.margin.expect("two rounds").point() - 0.68).abs() < 1e-9);
+        assert_eq!(
+            verdict.why,
+            "waveform bpsk with 5M samples a second: slots of 0.5 ms and longer are held (no slot missed in the 2 rounds that \
+             count; 95 % sure: at most 78 % of rounds miss one); 32 % of the slot is then in use in 99.9 % of slots, most of \
+             it by source (40 µs in 99.9 % of slots); at 0.25 ms there were 3 misses in 2000 slots, most laid to the host, \
+             which let a worker begin late or took its core away"
+        );
+    }
+
+    #[test]
+    fn what_was_disturbed_judges_nothing() {
+        let disturbed = WaveformRound { state: RoundState::Disturbed, ..round(9, 1.5) };
+        let none = verdict(&[point(250.0, vec![disturbed.clone()])]).expect("a point");
+        assert_eq!((none.shortest_held_us, none.first_failing_us, none.counted), (None, None, 0));
+        assert!(none.why.ends_with("no round counts, so no slot could be judged"));
+        let held = verdict(&[point(250.0, vec![disturbed, round(0, 0.4)])]).expect("a point");
+        assert_eq!((held.shortest_held_us, held.counted), (Some(250.0), 1));
+        assert!(held.why.contains("; 40 % of the slot"), "{}", held.why);
+        assert_eq!(verdict(&[]), None);
+    }
+
+    #[test]
+    fn a_host_that_holds_nothing_is_told_so() {
+        let none = verdict(&[point(1000.0, vec![round(5, 1.2)])]).expect("a point");
+        assert!(none.why.contains("holds none of the slots that were tried; at 1 ms there were 5 misses"), "{}", none.why);
+    }
+}

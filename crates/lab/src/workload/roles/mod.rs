@@ -1,0 +1,174 @@
+//! What each role of an operating environment costs a slot: the roles of ALOE's daemons, done by one program here.
+//!
+//! Only roles that work while slots run have a cost a slot. Two of them are measured here, each as a difference between
+//! runs in turns A B A B: setting and reading a variable in every slot against doing neither (STATS), and opening a waveform
+//! (SWLOAD), which happens outside real time and is told once, not a slot. The others follow from other measurements: the
+//! base of a slot is the intercept over chains of several lengths (EXEC), a link between cores is the hand-over of a small
+//! packet (BRIDGE); control waits in a queue that is looked at once a slot, within the base (FRONTEND).
+
+use std::time::{Duration, Instant};
+
+use serde::{Deserialize, Serialize};
+use takt_base::Stop;
+use takt_graph::{ComponentSpec, Graph, Latency, Plan, Waveform};
+use takt_runtime::{Options as RunOptions, Registry, Session, SlotClock};
+use takt_stats::{Histogram, Ns};
+
+use super::waveform::{Floors, WaveformError, floors};
+
+/// What is to be measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Length of a slot.
+    pub slot: Duration,
+    /// How long each of the runs takes; there are six.
+    pub duration: Duration,
+    /// Components of the waveform whose opening is timed.
+    pub components: usize,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { slot: Duration::from_micros(500), duration: Duration::from_millis(300), components: 16 }
+    }
+}
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What was asked for.
+    pub options: Options,
+    /// Median busy time of a slot in which a variable was set and read, less that of one without, nanoseconds.
+    pub variable_ns: f64,
+    /// Times a variable was set and read, a slot.
+    pub variables_per_slot: f64,
+    /// Opening a waveform, per component, nanoseconds; once.
+    pub load_ns_per_component: f64,
+    /// What the component that has the variable takes in slots without, median, nanoseconds.
+    pub plain_busy_ns: f64,
+    /// Opening: times of all turns.
+    pub load: Histogram<Ns>,
+    /// What nothing can be faster than.
+    pub floors: Floors,
+    /// It ran as long as it was asked to.
+    pub complete: bool,
+}
+
+/// Turns of each kind.
+const TURNS: usize = 3;
+/// Times a waveform is opened.
+const LOADS: usize = 20;
+
+/// Measures. `stop` ends it early.
+///
+/// # Errors
+/// The waveform can't be run.
+pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
+    takt_phy::link();
+    let registry = Registry::of_program()?;
+    let cores = super::waveform::cores(1)?;
+    let (mut plain, mut told, mut times) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..TURNS {
+        plain.push(busy_ns(options, &registry, &cores, false, stop)?.0);
+        let (busy, per_slot) = busy_ns(options, &registry, &cores, true, stop)?;
+        told.push(busy);
+        times.push(per_slot);
+    }
+    let mut load = Histogram::with_bound(60_000_000_000);
+    for _ in 0..LOADS {
+        load.record_saturating(load_ns(options, &registry)?);
+    }
+    let plain_busy_ns = median(plain);
+    let variables_per_slot = median(times);
+    let load_ns = load.quantile(0.5).unwrap_or(0) as f64;
+    Ok(Outcome {
+        options: options.clone(),
+        variable_ns: median(told) - plain_busy_ns,
+        variables_per_slot,
+        load_ns_per_component: load_ns / options.components.max(1) as f64,
+        plain_busy_ns,
+        load,
+        floors: floors(),
+        complete: !stop.requested(),
+    })
+}
+
+fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// Median busy time of a slot, and how often a slot the variable was set and read.
+fn busy_ns(
+    options: &Options,
+    registry: &Registry,
+    cores: &[usize],
+    tell: bool,
+    stop: &Stop,
+) -> Result<(f64, f64), WaveformError> {
+    let waveform = Waveform::new("variable", options.slot)
+        .with(ComponentSpec::new("source", "null-source").param("items", 1))
+        .with(ComponentSpec::new("scale", "saxpy"))
+        .with(ComponentSpec::new("sink", "null-sink"))
+        .chain(["source", "scale", "sink"]);
+    let graph = Graph::check(&waveform, registry)?;
+    let plan = Plan::assign(&graph, &[0, 0, 0], Latency::Compact)?;
+    let slots = (options.duration.as_nanos() / options.slot.as_nanos().max(1)).max(20) as u64;
+    let run = RunOptions {
+        slots: Some(slots),
+        clock: SlotClock::Wall,
+        cores: cores.to_vec(),
+        hash: false,
+        ..RunOptions::default()
+    };
+    let mut running = Session::open(&graph, &plan, registry, run)?.start(stop)?;
+    let begun = Instant::now();
+    let mut done = 0_u64;
+    if tell {
+        for slot in 0..slots {
+            let due = options.slot * u32::try_from(slot).unwrap_or(u32::MAX);
+            std::thread::sleep(due.saturating_sub(begun.elapsed()));
+            let value = takt_graph::Value::Float(1.0 + slot as f64);
+            // Full or ended: then it is one less that counts.
+            let set = running.set(registry, "scale", "a", &value, 0).is_ok();
+            done += u64::from(set && running.ask(registry, "scale", "a").is_ok());
+            if slot % 64 == 0 {
+                running.readings();
+            }
+        }
+    }
+    let report = running.join();
+    let busy = report.workers.first().and_then(|worker| worker.busy?.p50_ns).unwrap_or(0);
+    Ok((busy as f64, done as f64 / slots as f64))
+}
+
+fn load_ns(options: &Options, registry: &Registry) -> Result<u64, WaveformError> {
+    let waveform = super::waveform::library::named("chain", options.components);
+    let Some(waveform) = waveform else { return Ok(0) };
+    let begun = Instant::now();
+    let graph = Graph::check(&waveform?, registry)?;
+    let plan = Plan::single(&graph, Latency::Compact);
+    let session = Session::open(&graph, &plan, registry, RunOptions { slots: Some(1), ..RunOptions::default() })?;
+    let taken = begun.elapsed();
+    drop(session);
+    Ok(u64::try_from(taken.as_nanos()).unwrap_or(u64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_is_set_in_about_every_slot_and_loading_is_timed() {
+        let options = Options {
+            slot: Duration::from_millis(2),
+            duration: Duration::from_millis(60),
+            components: 4,
+        };
+        let outcome = run(&options, &Stop::new()).expect("runs");
+        assert!(outcome.variables_per_slot > 0.5 && outcome.variables_per_slot <= 1.0);
+        assert_eq!(outcome.load.len(), LOADS as u64);
+        assert!(outcome.load_ns_per_component > 0.0 && outcome.complete);
+    }
+}

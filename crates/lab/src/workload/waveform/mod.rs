@@ -1,0 +1,135 @@
+//! Does this host hold a waveform's slot, and what does the runtime take for it?
+//!
+//! A waveform (one that comes with the program, a file, a generated chain) runs on as many cores as asked for. What counts
+//! is what the runtime itself says: slots missed with who is to blame, execution times and release lateness with their raw
+//! histograms, the time that is neither waiting nor execution. The warm-up is a run of its own before the one that is
+//! measured. Floors are measured in the same process just before: times of one machine mean little without them.
+
+mod floors;
+pub mod library;
+pub mod longest;
+mod memory;
+mod open;
+mod options;
+mod outcome;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use takt_base::Stop;
+use takt_graph::{GraphError, PlanError};
+use takt_runtime::{NameTaken, OpenError, Report, StartError};
+
+pub use floors::{Floors, floors};
+pub use memory::Memory;
+pub(crate) use open::{Opened, cores};
+pub use options::{Clock, Latency, Options, Packet, Policy, Slots};
+pub use outcome::{Blamed, ComponentOutcome, Outcome, Slowest, Spread, WorkerOutcome};
+
+/// Why a waveform could not be run.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaveformError {
+    /// Two component types of this program have one name.
+    #[error(transparent)]
+    Registry(#[from] NameTaken),
+    /// The waveform is wrong.
+    #[error("waveform")]
+    Graph(#[from] GraphError),
+    /// It can't be placed.
+    #[error("plan")]
+    Plan(#[from] PlanError),
+    /// It can't be opened.
+    #[error("opening the waveform")]
+    Open(#[from] OpenError),
+    /// Workers did not start.
+    #[error("starting the workers")]
+    Start(#[from] StartError),
+    /// There are fewer cores than workers.
+    #[error("{wanted} workers, and this process may use {cores} cores")]
+    Cores {
+        /// Workers asked for.
+        wanted: usize,
+        /// Cores there are.
+        cores: usize,
+    },
+    /// The cores of this machine can't be listed.
+    #[error("processors")]
+    Topology(#[from] takt_host::ReadError),
+    /// No packet, not even the shortest, is held.
+    #[error("not even {items} items a slot of {slot_us} µs are held")]
+    NothingHolds {
+        /// The shortest packet tried.
+        items: u32,
+        /// The slot.
+        slot_us: f64,
+    },
+}
+
+impl WaveformError {
+    /// What to do about it, where that is known.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            WaveformError::Graph(error) => Some(error.fix()),
+            WaveformError::Plan(error) => Some(error.fix()),
+            WaveformError::Start(error) => Some(error.fix()),
+            WaveformError::Cores { cores, .. } => Some(format!("workers = {cores} or fewer, or a machine with more cores")),
+            WaveformError::NothingHolds { .. } => Some("a longer slot; or end what else runs on this machine".into()),
+            _ => None,
+        }
+    }
+}
+
+/// Runs a waveform as `options` say. `stop` ends it early, and what was seen until then is the outcome.
+///
+/// # Errors
+/// It is wrong, or can't be opened or started.
+pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
+    let floors = floors();
+    let before = Memory::now();
+    let opened = Opened::new(options)?;
+    if !options.warm_up.is_zero() && !stop.requested() {
+        opened.execute(options.slots_of(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;
+    }
+    let slots = options.slots_of(options.duration, opened.slot_ns());
+    let ran = opened.execute(slots, options.duration, stop)?;
+    Ok(Outcome::of(options, &opened, &ran, floors, [before, Memory::now()], !stop.requested()))
+}
+
+/// A run that has ended.
+pub(crate) struct Executed {
+    pub(crate) report: Report,
+    /// From the start of the workers to their end.
+    pub(crate) elapsed: Duration,
+    /// Memory while all of it was there.
+    pub(crate) memory: Memory,
+    /// The workers had real-time priority.
+    pub(crate) fifo: bool,
+}
+
+/// Joins a run that may be ended by `stop`, or by time where it has no number of slots.
+fn join(running: takt_runtime::Running, own: &Stop, stop: &Stop, limit: Option<Duration>) -> (Report, Duration) {
+    let done = AtomicBool::new(false);
+    let begun = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // Release/Acquire is not needed: nothing but the flag is read.
+            while !done.load(Ordering::Relaxed) {
+                if stop.requested() || limit.is_some_and(|limit| begun.elapsed() >= limit) {
+                    own.request();
+                    return;
+                }
+                thread::sleep(LOOK);
+            }
+        });
+        let report = running.join();
+        let elapsed = begun.elapsed();
+        done.store(true, Ordering::Relaxed);
+        (report, elapsed)
+    })
+}
+
+/// How often the stop flag is looked at.
+const LOOK: Duration = Duration::from_millis(2);

@@ -1,0 +1,154 @@
+//! What a run of a waveform is to be.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+/// What a run of a waveform is to be.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// What it is called: `bpsk`, `modem`, `chain`, or a file's name.
+    pub waveform: String,
+    /// The text of the file, where it is one: the record must say what was run.
+    pub text: Option<String>,
+    /// Components in all, of a `chain`.
+    pub components: usize,
+    /// What each source makes.
+    pub packet: Packet,
+    /// Length of a slot.
+    pub slot: Duration,
+    /// How long it is measured.
+    pub duration: Duration,
+    /// How long it runs before that.
+    pub warm_up: Duration,
+    /// Slots measured, instead of by the duration.
+    pub slots: Slots,
+    /// Workers, each on a core of its own.
+    pub workers: usize,
+    /// How many slots a hop takes.
+    pub latency: Latency,
+    /// What sets the beat.
+    pub clock: Clock,
+    /// Scheduling of the workers.
+    pub policy: Policy,
+    /// Fold what the sinks receive into `output_hash`.
+    pub hash: bool,
+}
+
+/// What a source makes in a slot.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Packet {
+    /// What the waveform says.
+    #[default]
+    AsWritten,
+    /// So many items.
+    Items(u32),
+    /// So many items a second: as many a slot as that takes.
+    PerSecond(f64),
+}
+
+/// How many slots.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Slots {
+    /// As many as the duration holds.
+    #[default]
+    ByDuration,
+    /// So many.
+    Count(u64),
+}
+
+/// How many slots a hop takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Latency {
+    /// One, always.
+    Fixed,
+    /// None inside a worker, one between workers.
+    #[default]
+    Compact,
+}
+
+/// What sets the beat.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// The host's clock: who is late misses.
+    #[default]
+    Wall,
+    /// Each slot follows the last, as fast as can be.
+    Free,
+}
+
+/// Scheduling of the workers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Policy {
+    /// As the process has it.
+    Normal,
+    /// Real time.
+    Fifo,
+    /// Real time where permitted, else normal; the outcome says which.
+    #[default]
+    Highest,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            waveform: "bpsk".into(),
+            text: None,
+            components: 2,
+            packet: Packet::AsWritten,
+            slot: Duration::from_millis(1),
+            duration: Duration::from_secs(1),
+            warm_up: Duration::from_millis(100),
+            slots: Slots::ByDuration,
+            workers: 1,
+            latency: Latency::Compact,
+            clock: Clock::Wall,
+            policy: Policy::Highest,
+            hash: false,
+        }
+    }
+}
+
+impl Options {
+    /// Slots of a run of this length; `None`: until it is told to stop.
+    pub(crate) fn slots_of(&self, duration: Duration, slot_ns: u64) -> Option<u64> {
+        let by_time = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).div_ceil(slot_ns.max(1)).max(1);
+        match (self.slots, self.clock) {
+            (Slots::Count(count), _) => Some(count),
+            (Slots::ByDuration, Clock::Wall) => Some(by_time),
+            (Slots::ByDuration, Clock::Free) => None,
+        }
+    }
+
+    /// Items a slot, where they are not the waveform's own.
+    pub(crate) fn items(&self) -> Option<u32> {
+        match self.packet {
+            Packet::AsWritten => None,
+            Packet::Items(items) => Some(items),
+            Packet::PerSecond(per_s) => Some((per_s * self.slot.as_secs_f64()).round().clamp(1.0, 16_777_216.0) as u32),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slots_follow_the_clock_and_items_the_slot() {
+        let options = Options { packet: Packet::PerSecond(5e6), ..Options::default() };
+        assert_eq!(options.items(), Some(5000));
+        assert_eq!(options.slots_of(Duration::from_secs(1), 1_000_000), Some(1000));
+        let free = Options { clock: Clock::Free, ..options.clone() };
+        assert_eq!(free.slots_of(Duration::from_secs(1), 1_000_000), None, "as many as there is time for");
+        let counted = Options { slots: Slots::Count(7), ..free };
+        assert_eq!(counted.slots_of(Duration::from_secs(1), 1_000_000), Some(7));
+        assert_eq!(Options { packet: Packet::PerSecond(1.0), ..options }.items(), Some(1), "never none");
+    }
+}

@@ -1,0 +1,45 @@
+//! How much of a slot is used, against its length.
+
+use takt_lab::check::{Outcome, WaveformPoint};
+
+use super::{HOW_MEANS, ascending, dot, single, source};
+use crate::Unit;
+use crate::check::waveforms::time;
+use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
+
+pub(in crate::check) fn waveforms(outcome: &Outcome) -> Vec<Figure> {
+    let used = |p: &WaveformPoint| Point {
+        x: p.slot_us * 1e-6,
+        y: p.used_share
+            .map(Reading::from)
+            .or_else(|| single(p.rounds.iter().filter_map(|r| Some((r.state, r.used_share?))))),
+        rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, r.used_share?)).collect(),
+    };
+    let measured = outcome.waveforms.iter().filter(|p| !p.rounds.is_empty());
+    let points = ascending(measured.map(used).collect());
+    if points.is_empty() {
+        return Vec::new();
+    }
+    let verdict = outcome.verdict.waveform.as_ref();
+    let finding = match verdict.map(|verdict| (verdict.shortest_held_us, verdict.margin)) {
+        Some((Some(us), Some(margin))) => {
+            let left = Unit::SHARE.show_reading(&margin.into());
+            format!("Slots of {} are held, with {left} of each to spare", time(us))
+        }
+        Some((Some(us), None)) => format!("Slots of {} are held", time(us)),
+        _ => "How much of a slot is in use".to_owned(),
+    };
+    vec![Figure {
+        id: "slot-use".into(),
+        finding,
+        how_to_read: format!(
+            "What 99.9 % of slots use at most: late release and work together. {HOW_MEANS} Above the line a slot is missed."
+        ),
+        x: Axis::log("length of a slot", Unit::SECONDS).with_ticks(points.iter().map(|p| p.x).collect::<Vec<_>>()),
+        y: Axis::linear("share of the slot in use", Unit::SHARE),
+        series: vec![Series { name: "in use".into(), look: Look::Line, slot: 0, points }],
+        others: Vec::new(),
+        references: vec![Reference::Horizontal { y: 1.0, label: "the whole slot".into() }],
+        source: source(outcome, "used_share by round of the waveform"),
+    }]
+}
