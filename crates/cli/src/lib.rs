@@ -9,12 +9,14 @@
 mod answer;
 mod bar;
 mod command;
+mod live;
 mod output;
 mod radio_story;
 #[cfg(test)]
 mod reference;
 mod signals;
 mod story;
+mod waveform;
 
 use std::process::ExitCode;
 

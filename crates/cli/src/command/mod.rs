@@ -3,8 +3,10 @@
 mod agent;
 mod check;
 mod clean;
+mod component;
 mod doctor;
 mod emulate;
+mod execinfo;
 mod experiment;
 mod find;
 mod play;
@@ -12,7 +14,9 @@ mod probe;
 mod rate;
 mod record;
 mod report;
+mod run;
 mod udp;
+mod variable;
 
 use clap::Subcommand;
 
@@ -38,6 +42,14 @@ pub enum Command {
     Rate(rate::Args),
     /// Datagram load: throughput, loss by place, jitter, latency.
     Udp(udp::Args),
+    /// Execute a waveform on the beat: what every component costs, and who missed a slot.
+    Run(run::Args),
+    /// Execution times as a table, in microseconds and in multiply-accumulates.
+    Execinfo(execinfo::Args),
+    /// Watch and set the variables of a waveform while it runs.
+    Variable(variable::Args),
+    /// Say what components there are; run one on files.
+    Component(component::Args),
     /// Run experiments, list and export their records.
     Experiment(experiment::Args),
     /// Draw the report of a run again.
@@ -63,6 +75,10 @@ impl Command {
             Command::Play(args) => play::run(args, output),
             Command::Rate(args) => rate::run(args, output),
             Command::Udp(args) => udp::run(args, output),
+            Command::Run(args) => run::run(args, output),
+            Command::Execinfo(args) => execinfo::run(args, output),
+            Command::Variable(args) => variable::run(args, output),
+            Command::Component(args) => component::run(args, output),
             Command::Experiment(args) => experiment::run(args, output),
             Command::Report(args) => report::run(args, output),
             Command::Doctor(args) => doctor::run(args, output),

@@ -1,0 +1,31 @@
+//! `takt component`: what components there are, and one of them on files.
+
+mod files;
+mod list;
+mod run;
+
+use crate::answer::Answer;
+use crate::output::Output;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Say what components there are, or all about one: ports, parameters, units, ranges, defaults.
+    List(list::Args),
+    /// Run one component on files or on standard input.
+    Run(run::Args),
+}
+
+/// Carries the command out.
+pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    match args.command {
+        Command::List(args) => list::run(&args, output),
+        Command::Run(args) => run::run(&args, output),
+    }
+}

@@ -1,0 +1,192 @@
+//! `takt execinfo`: execution times as a table, of a waveform that runs, of one that has run, or of one to be tried.
+
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use miette::Result;
+use serde::Serialize;
+use serde_json::Value as Json;
+use takt_base::Stop;
+use takt_graph::{Latency, Plan};
+use takt_runtime::{Options, Session};
+
+use crate::answer::Answer;
+use crate::live::Request;
+use crate::output::Output;
+use crate::story::Story;
+use crate::waveform::{self, Said};
+
+/// Slots a waveform is tried for.
+const TRIED: u64 = 1000;
+
+/// Longest result file, bytes.
+const LONGEST: u64 = 64 << 20;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt execinfo                                the waveform that runs now
+  takt execinfo waveforms/bpsk.toml            tried for 1000 slots on one core, each following the last
+  takt run waveforms/bpsk.toml --slots 10000 --json > run.json; takt execinfo run.json
+
+Times are those of this machine; MACs are times of a multiply-accumulate loop on the core that this command runs on, so
+that they can be compared with other machines as the ALOE paper does (`takt calibrate` knows a better way).")]
+pub struct Args {
+    /// A waveform (.toml), a result of `takt run --json` (.json), or nothing: the waveform that runs now.
+    what: Option<PathBuf>,
+    /// The process that runs the waveform, where there are several.
+    #[arg(long, value_name = "PID", conflicts_with = "what")]
+    process: Option<u32>,
+    /// Slots a waveform is tried for.
+    #[arg(long, value_name = "N", default_value_t = TRIED, value_parser = clap::value_parser!(u64).range(1..))]
+    slots: u64,
+}
+
+/// The table, for `--json`.
+#[derive(Serialize)]
+struct Table {
+    waveform: String,
+    slot_ns: u64,
+    /// Multiply-accumulates a second of this core.
+    mac_per_s: f64,
+    components: Vec<Row>,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    executions: u64,
+    p50_ns: Option<u64>,
+    p99_ns: Option<u64>,
+    max_ns: Option<u64>,
+    /// The median, in multiply-accumulates.
+    p50_mac: Option<f64>,
+}
+
+/// Prints it.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let measured = match &args.what {
+        None => super::variable::ask(args.process, &Request::Execinfo)?,
+        Some(path) if path.extension().is_some_and(|end| end == "json") => read(path)?,
+        Some(path) => tried(path, args.slots)?,
+    };
+    let table = table(&measured)?;
+    output.result(&table, || text(&table))?;
+    Ok(Answer::Yes)
+}
+
+fn read(path: &Path) -> Result<Json> {
+    let unreadable = |error: std::io::Error| Story::new(format!("can't read {}", path.display())).why(error);
+    let size = std::fs::metadata(path).map_err(unreadable)?.len();
+    let fix = "a file written by `takt run WAVEFORM --json > FILE`";
+    if size > LONGEST {
+        let why = Said(format!("it has {size} bytes, and at most {LONGEST} are read"));
+        return Err(Story::new(format!("can't read {}", path.display())).why(why).fix(fix).into());
+    }
+    let text = std::fs::read(path).map_err(unreadable)?;
+    let no_result = |error| Story::new(format!("{} is no result", path.display())).why(error).fix(fix);
+    Ok(serde_json::from_slice(&text).map_err(no_result)?)
+}
+
+fn tried(path: &Path, slots: u64) -> Result<Json> {
+    let registry = waveform::registry()?;
+    let graph = waveform::open(path, None, &[], &registry)?;
+    let options = Options { slots: Some(slots), ..Options::default() };
+    let session = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options)
+        .map_err(super::run::unopened)?;
+    let report = session.run(&Stop::new()).map_err(super::run::unstarted)?;
+    serde_json::to_value(&report).map_err(|error| miette::miette!("JSON: {error}"))
+}
+
+/// From a report or a snapshot: both name components alike; a report has quantiles apart.
+fn table(measured: &Json) -> Result<Table, Story> {
+    let no_result = || {
+        let why = Said("it has no `waveform`, `slot_ns` and `components`".to_owned());
+        Story::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
+    };
+    let mac_per_s = mac_per_s()?;
+    let row = |one: &Json| {
+        let times = if one["execution"].is_object() { &one["execution"] } else { one };
+        let p50_ns = times["p50_ns"].as_u64();
+        Some(Row {
+            name: one["name"].as_str()?.to_owned(),
+            kind: one["kind"].as_str()?.to_owned(),
+            executions: one["executions"].as_u64()?,
+            p50_ns,
+            p99_ns: times["p99_ns"].as_u64(),
+            max_ns: times["max_ns"].as_u64(),
+            p50_mac: p50_ns.map(|ns| ns as f64 * mac_per_s / 1e9),
+        })
+    };
+    let components = measured["components"].as_array().ok_or_else(no_result)?;
+    Ok(Table {
+        waveform: measured["waveform"].as_str().ok_or_else(no_result)?.to_owned(),
+        slot_ns: measured["slot_ns"].as_u64().ok_or_else(no_result)?,
+        mac_per_s,
+        components: components.iter().map(row).collect::<Option<_>>().ok_or_else(no_result)?,
+    })
+}
+
+fn text(table: &Table) -> String {
+    let name = table.components.iter().map(|row| row.name.len()).max().unwrap_or(0).max("component".len());
+    let kind = table.components.iter().map(|row| row.kind.len()).max().unwrap_or(0).max("type".len());
+    let us = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.2}", ns as f64 / 1e3));
+    let mut lines = vec![
+        format!(
+            "{}: slots of {:.0} us; 1 us is {:.1} kMAC on this core",
+            table.waveform,
+            table.slot_ns as f64 / 1e3,
+            table.mac_per_s / 1e9
+        ),
+        format!(
+            "{:<name$}  {:<kind$}  {:>10}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}",
+            "component", "type", "executions", "p50 us", "p99 us", "most us", "p50 kMAC", "slot %"
+        ),
+    ];
+    let mut total = 0;
+    for row in &table.components {
+        total += row.p50_ns.unwrap_or(0);
+        lines.push(format!(
+            "{:<name$}  {:<kind$}  {:>10}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}",
+            row.name,
+            row.kind,
+            row.executions,
+            us(row.p50_ns),
+            us(row.p99_ns),
+            us(row.max_ns),
+            row.p50_mac.map_or_else(|| "-".to_owned(), |mac| format!("{:.1}", mac / 1e3)),
+            share(row.p50_ns.unwrap_or(0), table.slot_ns),
+        ));
+    }
+    lines.push(format!(
+        "{:<name$}  {:<kind$}  {:>10}  {:>9}  {:>9}  {:>9}  {:>9.1}  {:>6}",
+        "total",
+        "",
+        "",
+        us(Some(total)),
+        "",
+        "",
+        total as f64 * table.mac_per_s / 1e12,
+        share(total, table.slot_ns),
+    ));
+    lines.join("\n")
+}
+
+fn share(ns: u64, slot_ns: u64) -> String {
+    format!("{:.2}", 100.0 * ns as f64 / slot_ns as f64)
+}
+
+/// Multiply-accumulates a second of the core this runs on.
+fn mac_per_s() -> Result<f64, Story> {
+    let clock = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    };
+    let capacities =
+        takt_mapper::calibrate(clock).map_err(|error| Story::new("this core can't be calibrated").why(error))?;
+    Ok(capacities.mac_per_s)
+}

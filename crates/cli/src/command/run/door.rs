@@ -1,0 +1,109 @@
+//! Attends to the door of a waveform while it runs.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+use takt_graph::{Catalogue, Graph, ParamSpec};
+use takt_runtime::{Registry, Report, Running, Scalar};
+
+use crate::live::{Answer, Door, Request};
+
+/// How often it is looked whether somebody is at the door, and whether the run has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A worker answers at its next slot edge; nobody waits longer than this for it.
+const ANSWER: Duration = Duration::from_secs(2);
+
+/// Answers whoever asks until the run has ended. A door that can't be opened (two runs in one process) stays shut.
+pub fn attend(mut running: Running, graph: &Graph, registry: &Registry) -> Report {
+    let door = Door::open().ok();
+    while !running.ended() {
+        if let Some(door) = &door {
+            door.attend(|request| answer(&request, &mut running, graph, registry));
+        }
+        thread::sleep(LOOK);
+    }
+    running.join()
+}
+
+fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Registry) -> Answer {
+    match request {
+        Request::Execinfo => Answer::Good(json!({
+            "waveform": graph.name(),
+            "slot_ns": graph.slot_ns(),
+            "components": running.snapshot().components,
+        })),
+        Request::Variables => Answer::Good(variables(running, graph, registry)),
+        Request::Set { component, variable, value } => set(running, graph, registry, component, variable, value),
+    }
+}
+
+fn set(
+    running: &mut Running,
+    graph: &Graph,
+    registry: &Registry,
+    component: &str,
+    variable: &str,
+    value: &str,
+) -> Answer {
+    let fix = "takt variable lists all".to_owned();
+    let declared = graph.find(component).and_then(|index| spec(graph, registry, index, variable));
+    let Some(declared) = declared else {
+        return Answer::Refused { why: format!("there is no variable {component}.{variable}"), fix };
+    };
+    let value = match declared.parse(value) {
+        Ok(value) => value,
+        Err(error) => return Answer::Refused { why: error.to_string(), fix: error.fix() },
+    };
+    match running.set(registry, component, variable, &value, 0) {
+        Ok(()) => Answer::Good(json!({ "component": component, "variable": variable, "value": value })),
+        Err(error) => Answer::Refused { why: error.to_string(), fix },
+    }
+}
+
+fn spec<'a>(graph: &Graph, registry: &'a Registry, component: usize, variable: &str) -> Option<&'a ParamSpec> {
+    let kind = registry.kind(&graph.components()[component].kind)?;
+    kind.find(variable).filter(|param| param.variable)
+}
+
+/// All variables; the values come from the workers, at a slot edge.
+fn variables(running: &mut Running, graph: &Graph, registry: &Registry) -> serde_json::Value {
+    let mut list = Vec::new();
+    for node in graph.components() {
+        let params = registry.kind(&node.kind).map(|kind| kind.params.as_slice()).unwrap_or_default();
+        for (index, param) in params.iter().enumerate().filter(|(_, param)| param.variable) {
+            if running.ask(registry, &node.name, &param.name).is_ok() {
+                list.push((node.name.clone(), index, param));
+            }
+        }
+    }
+    let mut values = Vec::new();
+    let mut waited = Duration::ZERO;
+    while values.len() < list.len() && waited < ANSWER && !running.ended() {
+        values.extend(running.readings());
+        thread::sleep(Duration::from_millis(1));
+        waited += Duration::from_millis(1);
+    }
+    let value = |component: &str, index: usize| {
+        values.iter().find(|(name, at, _)| name == component && *at == index).and_then(|(_, _, value)| *value)
+    };
+    let line = |(component, index, param): &(String, usize, &ParamSpec)| {
+        json!({
+            "component": component,
+            "variable": param.name,
+            "value": value(component, *index).map(number),
+            "unit": param.unit,
+            "expected": param.expected(),
+        })
+    };
+    list.iter().map(line).collect()
+}
+
+fn number(value: Scalar) -> serde_json::Value {
+    match value {
+        Scalar::Bool(yes) => json!(yes),
+        Scalar::Int(n) => json!(n),
+        Scalar::Float(x) => json!(x),
+    }
+}

@@ -1,0 +1,167 @@
+//! `takt run`: execute a waveform on the beat.
+
+mod door;
+pub mod text;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use miette::Result;
+use serde::Serialize;
+use takt_base::parse_duration;
+use takt_graph::{Graph, Latency, Plan};
+use takt_runtime::{OpenError, Options, Report, Session, SlotClock, StartError, Wish};
+
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::signals::stop_on_signal;
+use crate::story::Story;
+use crate::waveform::{self, Override};
+
+/// Above all that is not real time, below what the kernel itself keeps there.
+const DEFAULT_PRIORITY: u8 = 50;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt run waveforms/bpsk.toml --slots 10000
+  takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --priority 80
+  takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
+
+Exit status: 0 no slot was missed, 1 some were, 2 it could not run.")]
+pub struct Args {
+    /// The waveform file.
+    waveform: PathBuf,
+    /// Slots every component executes; without it, until Ctrl-C.
+    #[arg(long, value_name = "N")]
+    slots: Option<u64>,
+    /// Length of a slot, instead of the file's.
+    #[arg(long, value_name = "T", value_parser = parse_duration)]
+    slot: Option<Duration>,
+    /// Cores, one worker each; without it one worker, wherever the kernel likes.
+    #[arg(long, value_name = "N,N", value_delimiter = ',')]
+    cores: Vec<usize>,
+    /// What sets the beat: the host's clock, or nothing (each slot follows the last).
+    #[arg(long, default_value = "wall", value_parser = ["wall", "free"])]
+    clock: String,
+    /// Slots a hop takes: one, as in ALOE, or one only between workers.
+    #[arg(long, default_value = "compact", value_parser = ["fixed", "compact"])]
+    latency: String,
+    /// Change a parameter of the file; repeat for several.
+    #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
+    set: Vec<Override>,
+    /// SCHED_FIFO priority of the workers, 1 to 99, or none; by default 50 under the wall clock, where permitted.
+    #[arg(long, value_name = "P")]
+    priority: Option<Priority>,
+    /// Write the last executions of every worker as a trace that ui.perfetto.dev draws.
+    #[arg(long, value_name = "FILE")]
+    trace: Option<PathBuf>,
+}
+
+/// What was said of the workers' priority.
+#[derive(Clone, Copy, Debug)]
+enum Priority {
+    None,
+    Fifo(u8),
+}
+
+impl std::str::FromStr for Priority {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Priority, &'static str> {
+        match text.parse() {
+            _ if text == "none" => Ok(Priority::None),
+            Ok(priority @ 1..=99) => Ok(Priority::Fifo(priority)),
+            _ => Err("expected 1 to 99, or none"),
+        }
+    }
+}
+
+/// What ran and what came of it, for `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    #[serde(flatten)]
+    report: &'a Report,
+    clock: &'a str,
+    latency: &'a str,
+    cores: &'a [usize],
+    plan: &'a Plan,
+}
+
+/// Executes it.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let registry = waveform::registry()?;
+    let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
+    let plan = plan(&graph, &args)?;
+    let stop = stop_on_signal()?;
+    let session = Session::open(&graph, &plan, &registry, args.options()).map_err(unopened)?;
+    let running = session.start(&stop).map_err(unstarted)?;
+    if !output.wants_json() {
+        output.line(text::opening(&graph, &plan, &args.cores, &args.clock));
+    }
+    let report = door::attend(running, &graph, &registry);
+    if let Some(path) = &args.trace {
+        write(path, &report.to_perfetto())?;
+    }
+    let document =
+        Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &args.cores, plan: &plan };
+    output.result(&document, || text::report(&report))?;
+    Ok(Answer::of(report.misses == 0))
+}
+
+impl Args {
+    /// A clock asks for all the host grants; without one nothing is late.
+    fn options(&self) -> Options {
+        let free = self.clock == "free";
+        let (fifo_priority, priority) = match self.priority {
+            None if free => (None, Wish::No),
+            None => (Some(DEFAULT_PRIORITY), Wish::Try),
+            Some(Priority::None) => (None, Wish::No),
+            Some(Priority::Fifo(priority)) => (Some(priority), Wish::Require),
+        };
+        Options {
+            slots: self.slots,
+            clock: if free { SlotClock::Free } else { SlotClock::Wall },
+            cores: self.cores.clone(),
+            fifo_priority,
+            priority,
+            lock_memory: if free { Wish::No } else { Wish::Try },
+            ..Options::default()
+        }
+    }
+}
+
+fn plan(graph: &Graph, args: &Args) -> Result<Plan> {
+    let latency = if args.latency == "fixed" { Latency::Fixed } else { Latency::Compact };
+    let workers = args.cores.len().max(1);
+    let count = graph.components().len();
+    let order = graph.topological_order();
+    let mut worker_of = vec![0; count];
+    for (place, component) in order.into_iter().enumerate() {
+        worker_of[component] = place * workers / count.max(1);
+    }
+    let unplaced = |error: takt_graph::PlanError| {
+        let fix = error.fix();
+        Story::new("the waveform can't be placed so").why(error).fix(fix)
+    };
+    Ok(Plan::assign(graph, &worker_of, latency).map_err(unplaced)?)
+}
+
+pub fn unopened(error: OpenError) -> Story {
+    let fix = match &error {
+        OpenError::Component { source, .. } => source.fix.clone(),
+        _ => "shorter packets, or smaller delays".to_owned(),
+    };
+    Story::new("the waveform can't be opened").why(error).fix(fix)
+}
+
+pub fn unstarted(error: StartError) -> Story {
+    let fix = error.fix();
+    Story::new("the workers did not start").why(error).fix(fix)
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    let refused = |error| Story::new(format!("{} can't be written", path.display())).why(error);
+    Ok(std::fs::write(path, text).map_err(refused)?)
+}

@@ -1,0 +1,75 @@
+//! `takt variable`: watch and set the variables of a waveform while it runs.
+
+use miette::Result;
+use serde_json::Value as Json;
+
+use crate::answer::Answer;
+use crate::live::{self, Request};
+use crate::output::Output;
+use crate::story::Story;
+use crate::waveform::Override;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:\n  takt variable\n  takt variable channel.ebn0_db=3")]
+pub struct Args {
+    /// Set this one at the next slot edge; without it, all are listed with their values.
+    #[arg(value_name = "COMPONENT.VARIABLE=VALUE")]
+    set: Option<Override>,
+    /// The process that runs the waveform, where there are several.
+    #[arg(long, value_name = "PID")]
+    process: Option<u32>,
+}
+
+/// Lists or sets.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let request = match args.set {
+        None => Request::Variables,
+        Some(Override { component, param, value }) => Request::Set { component, variable: param, value },
+    };
+    let answer = ask(args.process, &request)?;
+    output.result(&answer, || match &answer {
+        Json::Array(all) if all.is_empty() => "The waveform has no variables.".to_owned(),
+        Json::Array(all) => all.iter().map(line).collect::<Vec<_>>().join("\n"),
+        one => line(one),
+    })?;
+    Ok(Answer::Yes)
+}
+
+/// Asks the waveform of a process, or the only one that runs.
+pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
+    let what = || Story::new("no waveform can be asked");
+    let process = match (process, &live::running()[..]) {
+        (Some(process), _) => process,
+        (None, [only]) => *only,
+        (None, []) => {
+            let why = crate::waveform::Said("none is running under this user".to_owned());
+            return Err(what().why(why).fix("takt run WAVEFORM, in another terminal").into());
+        }
+        (None, several) => {
+            let list: Vec<String> = several.iter().map(ToString::to_string).collect();
+            let why = crate::waveform::Said(format!("{} are running: processes {}", several.len(), list.join(", ")));
+            return Err(what().why(why).fix(format!("--process {}", several[0])).into());
+        }
+    };
+    let unanswered = |error: std::io::Error| {
+        Story::new(format!("process {process} can't be asked")).why(error).fix("a process that runs `takt run`")
+    };
+    match live::ask(process, request).map_err(unanswered)? {
+        live::Answer::Good(answer) => Ok(answer),
+        live::Answer::Refused { why, fix } => {
+            Err(Story::new("the waveform says no").why(crate::waveform::Said(why)).fix(fix).into())
+        }
+    }
+}
+
+fn line(one: &Json) -> String {
+    let text = |key: &str| match &one[key] {
+        Json::String(text) => text.clone(),
+        Json::Null => "-".to_owned(),
+        other => other.to_string(),
+    };
+    let name = format!("{}.{}", text("component"), text("variable"));
+    let about = if one["expected"].is_null() { String::new() } else { format!("   {}", text("expected")) };
+    format!("{name:<28} {}{about}", text("value"))
+}

@@ -1,0 +1,154 @@
+//! From a file to a checked waveform, with what the command line changes in it; its errors as stories.
+
+use std::error::Error;
+use std::fmt;
+use std::io::Read;
+use std::path::Path;
+use std::time::Duration;
+
+use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, NamedSource, Result, SourceCode};
+use takt_graph::{Catalogue, Graph, GraphError, Waveform, nearest};
+use takt_runtime::Registry;
+
+use crate::story::Story;
+
+/// Longest waveform file, bytes; one more is read to see that it is too long.
+const LONGEST: u64 = takt_graph::limits::FILE_BYTES as u64;
+
+/// A parameter changed on the command line: `component.parameter=value`.
+#[derive(Clone, Debug)]
+pub struct Override {
+    /// The component.
+    pub component: String,
+    /// The parameter.
+    pub param: String,
+    /// As typed.
+    pub value: String,
+}
+
+impl std::str::FromStr for Override {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<Override, String> {
+        let (place, value) = text.split_once('=').ok_or("expected COMPONENT.PARAMETER=VALUE")?;
+        let (component, param) = place.split_once('.').ok_or("expected COMPONENT.PARAMETER=VALUE")?;
+        Ok(Override { component: component.to_owned(), param: param.to_owned(), value: value.to_owned() })
+    }
+}
+
+/// The component types of this program.
+///
+/// # Errors
+/// Two of them have one name: a mistake in the program.
+pub fn registry() -> Result<Registry> {
+    takt_phy::link();
+    Registry::of_program().into_diagnostic()
+}
+
+/// Reads a waveform file, changes what is to be changed, and checks it.
+///
+/// # Errors
+/// It can't be read, or can't run as it stands.
+pub fn open(path: &Path, slot: Option<Duration>, overrides: &[Override], registry: &Registry) -> Result<Graph> {
+    let mut waveform = read(path)?;
+    if let Some(slot) = slot {
+        waveform.slot_ns = u64::try_from(slot.as_nanos()).unwrap_or(u64::MAX);
+    }
+    for change in overrides {
+        apply(change, &mut waveform, registry)?;
+    }
+    Ok(Graph::check(&waveform, registry).map_err(Misfit::from)?)
+}
+
+fn read(path: &Path) -> Result<Waveform> {
+    let name = path.display().to_string();
+    let unreadable = |error: std::io::Error| {
+        let fix = match error.kind() {
+            std::io::ErrorKind::NotFound => "a waveform file: docs/reference/waveform.md says what stands in one",
+            _ => "a text file that can be read",
+        };
+        Story::new(format!("can't read the waveform {name}")).why(error).fix(fix)
+    };
+    let mut text = String::new();
+    let file = std::fs::File::open(path).map_err(unreadable)?;
+    file.take(LONGEST + 1).read_to_string(&mut text).map_err(unreadable)?;
+    Ok(Waveform::parse(&name, &text).map_err(Misfit::from)?)
+}
+
+fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Result<()> {
+    let Override { component, param, value } = change;
+    let what = || Story::new(format!("can't set {component}.{param}"));
+    let names: Vec<String> = waveform.components.iter().map(|spec| spec.name.clone()).collect();
+    let Some(spec) = waveform.components.iter_mut().find(|spec| spec.name == *component) else {
+        let near = nearest(component, names.iter().map(String::as_str));
+        let fix = near.map_or_else(
+            || format!("its components are {}", names.join(", ")),
+            |n| format!("--set {n}.{param}={value}"),
+        );
+        return Err(what().why(Said(format!("the waveform has no component `{component}`"))).fix(fix).into());
+    };
+    // An unknown type is the checks' to tell.
+    let Some(kind) = registry.kind(&spec.kind) else { return Ok(()) };
+    let Some(declared) = kind.find(param) else {
+        let near = nearest(param, kind.params.iter().map(|p| p.name.as_str()));
+        let fix = near.map_or_else(
+            || format!("it takes {}", kind.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ")),
+            |n| format!("--set {component}.{n}={value}"),
+        );
+        return Err(what().why(Said(format!("`{}` has no parameter `{param}`", kind.name))).fix(fix).into());
+    };
+    let value = declared.parse(value).map_err(|error| {
+        let fix = error.fix();
+        what().why(error).fix(fix)
+    })?;
+    spec.params.set(param, value);
+    Ok(())
+}
+
+/// A cause in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Said(pub String);
+
+/// A waveform that can't run: drawn at its place in the file.
+#[derive(Debug)]
+struct Misfit {
+    error: GraphError,
+    source: Option<NamedSource<String>>,
+}
+
+impl From<GraphError> for Misfit {
+    fn from(error: GraphError) -> Misfit {
+        let source = error.place.as_ref().map(|place| NamedSource::new(&place.source.name, place.source.text.clone()));
+        Misfit { error, source }
+    }
+}
+
+impl fmt::Display for Misfit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.error.fmt(f)
+    }
+}
+
+impl Error for Misfit {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.error.source()
+    }
+}
+
+impl Diagnostic for Misfit {
+    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
+        // Where there is a place, the remedy stands at it.
+        self.source.is_none().then(|| Box::new(self.error.fix()) as Box<dyn fmt::Display>)
+    }
+
+    fn source_code(&self) -> Option<&dyn SourceCode> {
+        self.source.as_ref().map(|source| source as &dyn SourceCode)
+    }
+
+    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
+        let place = self.error.place.as_ref()?;
+        let label = LabeledSpan::new_with_span(Some(self.error.fix()), place.span.clone());
+        Some(Box::new(std::iter::once(label)))
+    }
+}

@@ -1,0 +1,8 @@
+//! Waveforms and components through the program: what is asked of `takt run`, `takt component`, `takt execinfo` and
+//! `takt variable`, and what they say to bad input.
+
+mod bad_input;
+mod component;
+mod live;
+mod program;
+mod run;
