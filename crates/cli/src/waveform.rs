@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, NamedSource, Result, SourceCode};
@@ -36,13 +36,31 @@ impl std::str::FromStr for Override {
     }
 }
 
-/// The component types of this program.
-///
-/// # Errors
-/// Two of them have one name: a mistake in the program.
-pub fn registry() -> Result<Registry> {
-    takt_phy::link();
-    Registry::of_program().into_diagnostic()
+/// Where component types come from besides the program itself.
+#[derive(Debug, clap::Args)]
+pub struct Libraries {
+    /// Add the components of a shared library (`takt_runtime::export!`); repeat for several. Its code runs with your
+    /// rights.
+    #[arg(long, value_name = "FILE")]
+    library: Vec<PathBuf>,
+}
+
+impl Libraries {
+    /// The component types of this program and of these libraries.
+    ///
+    /// # Errors
+    /// A library can't be used; two component types have one name.
+    pub fn registry(&self) -> Result<Registry> {
+        takt_phy::link();
+        let mut registry = Registry::of_program().into_diagnostic()?;
+        for library in &self.library {
+            registry.load(library).map_err(|error| {
+                let fix = error.fix();
+                Story::new(format!("can't load {}", library.display())).why(error).fix(fix)
+            })?;
+        }
+        Ok(registry)
+    }
 }
 
 /// Reads a waveform file, changes what is to be changed, and checks it.

@@ -14,7 +14,7 @@ use crate::answer::Answer;
 use crate::live::Request;
 use crate::output::Output;
 use crate::story::Story;
-use crate::waveform::{self, Said};
+use crate::waveform::{self, Libraries, Said};
 
 /// Slots a waveform is tried for.
 const TRIED: u64 = 1000;
@@ -41,6 +41,8 @@ pub struct Args {
     /// Slots a waveform is tried for.
     #[arg(long, value_name = "N", default_value_t = TRIED, value_parser = clap::value_parser!(u64).range(1..))]
     slots: u64,
+    #[command(flatten)]
+    libraries: Libraries,
 }
 
 /// The table, for `--json`.
@@ -71,7 +73,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let measured = match &args.what {
         None => super::variable::ask(args.process, &Request::Execinfo)?,
         Some(path) if path.extension().is_some_and(|end| end == "json") => read(path)?,
-        Some(path) => tried(path, args.slots)?,
+        Some(path) => tried(path, &args)?,
     };
     let table = table(&measured)?;
     output.result(&table, || text(&table))?;
@@ -91,10 +93,10 @@ fn read(path: &Path) -> Result<Json> {
     Ok(serde_json::from_slice(&text).map_err(no_result)?)
 }
 
-fn tried(path: &Path, slots: u64) -> Result<Json> {
-    let registry = waveform::registry()?;
+fn tried(path: &Path, args: &Args) -> Result<Json> {
+    let registry = args.libraries.registry()?;
     let graph = waveform::open(path, None, &[], &registry)?;
-    let options = Options { slots: Some(slots), ..Options::default() };
+    let options = Options { slots: Some(args.slots), ..Options::default() };
     let session = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options)
         .map_err(super::run::unopened)?;
     let report = session.run(&Stop::new()).map_err(super::run::unstarted)?;

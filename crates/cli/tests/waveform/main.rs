@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod component;
+mod library;
 mod live;
 mod program;
 mod run;

@@ -10,7 +10,7 @@ use takt_runtime::Registry;
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::story::Story;
-use crate::waveform::{Said, registry};
+use crate::waveform::{Libraries, Said};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -18,6 +18,8 @@ use crate::waveform::{Said, registry};
 pub struct Args {
     /// All about this one.
     name: Option<String>,
+    #[command(flatten)]
+    libraries: Libraries,
 }
 
 /// A component type, for `--json`.
@@ -45,7 +47,7 @@ struct Port {
 
 /// Lists them.
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
-    let registry = registry()?;
+    let registry = args.libraries.registry()?;
     match &args.name {
         None => {
             let all: Vec<Document<'_>> = registry.kinds().into_iter().map(|kind| document(kind, &registry)).collect();

@@ -12,7 +12,7 @@ use super::list::find;
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::story::Story;
-use crate::waveform::{Said, registry};
+use crate::waveform::{Libraries, Said};
 
 /// Items a packet from a pipe, where the component does not say.
 const FROM_A_PIPE: u64 = 65_536;
@@ -49,6 +49,8 @@ pub struct Args {
     /// Eight bits a byte, the first in the highest place.
     #[arg(long)]
     packed: bool,
+    #[command(flatten)]
+    libraries: Libraries,
 }
 
 /// What was done, for `--json`.
@@ -66,7 +68,7 @@ struct Outcome {
 
 /// Runs it.
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
-    let registry = registry()?;
+    let registry = args.libraries.registry()?;
     let kind = find(&args.name, &registry)?;
     let params = params(kind, &args.param)?;
     let unfit = |error: takt_graph::ParamError| {

@@ -16,7 +16,7 @@ use crate::answer::Answer;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
 use crate::story::Story;
-use crate::waveform::{self, Override};
+use crate::waveform::{self, Libraries, Override};
 
 /// Above all that is not real time, below what the kernel itself keeps there.
 const DEFAULT_PRIORITY: u8 = 50;
@@ -57,6 +57,8 @@ pub struct Args {
     /// Write the last executions of every worker as a trace that ui.perfetto.dev draws.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    #[command(flatten)]
+    libraries: Libraries,
 }
 
 /// What was said of the workers' priority.
@@ -91,7 +93,7 @@ struct Document<'a> {
 
 /// Executes it.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    let registry = waveform::registry()?;
+    let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let plan = plan(&graph, &args)?;
     let stop = stop_on_signal()?;
