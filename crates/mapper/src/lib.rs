@@ -1,4 +1,31 @@
-//! Resource manager.
+//! Where each component of a waveform runs: a [`takt_graph::Graph`], what its components cost, and a platform in; a
+//! [`takt_graph::Plan`] with its bounds out. Pure functions: no clock, no thread, no file is opened.
+//!
+//! | question | answer |
+//! | --- | --- |
+//! | what can this processor do? | [`calibrate`]: [`Capacities`] by kind of work, and MAC/s |
+//! | what do components cost? | [`Costs`]: quantiles measured on a reference; [`cost::model`] predicts other processors |
+//! | what is there to run on? | [`Platform`], from a file or a calibration |
+//! | where does what run? | [`map`]: a [`Mapping`], or what is in the way |
+//! | how good is that? | [`Bounds`], [`Mapping::gap`], [`Mapping::next`] |
+//! | how good are the algorithms? | [`chain`], judged by published data in `tests/published.rs` |
+//!
+//! What counts is the *period*: the busiest core or link, ns a slot. A mapping fits if its period is at most the share of
+//! the slot that [`Objective`] allows.
 #![forbid(unsafe_code)]
 
 pub mod chain;
+pub mod cost;
+mod map;
+mod place;
+pub mod platform;
+
+pub use cost::calibrate::{CalibrationError, calibrate};
+pub use cost::costs::{Cost, Costs, Quantile};
+pub use cost::evaluate::{Evaluation, Measured, Prediction, evaluate};
+pub use cost::model::{BadMix, Example, Mix, Stretch, predict, predict_mac};
+pub use cost::work::{Capacities, PerWork, Work};
+pub use map::{Binding, Change, CoreLoad, Infeasible, LinkLoad, MapError, Mapping, Next, Objective, Remedy, map};
+pub use place::bounds::{Bounds, LinkPart, Part};
+pub use place::solve::{Algorithm, Effort};
+pub use platform::{ClassSpec, CoresSpec, LinkSpec, NodeSpec, Platform, PlatformError, PlatformProblem, PlatformSpec};

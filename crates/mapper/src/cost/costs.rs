@@ -1,0 +1,130 @@
+//! [`Costs`]: what components took, measured once, stored, used again.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::model::{Mix, predict, predict_mac};
+use super::work::Capacities;
+
+/// Times of the components of a waveform on one processor. Stored as JSON or TOML through serde.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Costs {
+    /// The processor they were measured on: the name of a core class.
+    pub reference: String,
+    /// What that processor can do; without it they hold for cores of that class alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub capacities: Option<Capacities>,
+    /// By the component's name in the waveform.
+    #[serde(default)]
+    pub components: BTreeMap<String, Cost>,
+}
+
+/// Execution times of a component, ns a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cost {
+    /// Median.
+    pub p50_ns: u64,
+    /// Exceeded once in a hundred slots.
+    pub p99_ns: u64,
+    /// Longest.
+    pub max_ns: u64,
+    /// Executions measured.
+    pub n: u64,
+    /// Its shares by kind of work, where known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix: Option<Mix>,
+}
+
+/// Which figure of a [`Cost`] to plan with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantile {
+    /// Right for throughput, wrong for slots.
+    P50,
+    /// One execution in a hundred may be longer; what the allowed share of the slot leaves is for those.
+    #[default]
+    P99,
+    /// The longest seen.
+    Max,
+}
+
+impl Cost {
+    /// Measured once, or declared: all figures the same.
+    #[must_use]
+    pub fn exactly(ns: u64) -> Cost {
+        Cost { p50_ns: ns, p99_ns: ns, max_ns: ns, n: 1, mix: None }
+    }
+
+    /// The figure to plan with.
+    #[must_use]
+    pub fn at(&self, quantile: Quantile) -> u64 {
+        match quantile {
+            Quantile::P50 => self.p50_ns,
+            Quantile::P99 => self.p99_ns,
+            Quantile::Max => self.max_ns,
+        }
+    }
+}
+
+impl Costs {
+    /// None yet, of this processor.
+    #[must_use]
+    pub fn of(reference: &str, capacities: Option<Capacities>) -> Costs {
+        Costs { reference: reference.to_owned(), capacities, components: BTreeMap::new() }
+    }
+
+    /// With one more.
+    #[must_use]
+    pub fn with(mut self, component: &str, cost: Cost) -> Costs {
+        self.components.insert(component.to_owned(), cost);
+        self
+    }
+
+    /// What `ns` on the reference are on a core of this class: by kinds of work where the mix and both capacities are
+    /// known, by MACs where those are, the same on the reference itself. `None`: nothing tells.
+    pub(crate) fn on(&self, ns: u64, mix: Option<&Mix>, class: &str, to: Option<&Capacities>) -> Option<u64> {
+        if class == self.reference {
+            return Some(ns);
+        }
+        let (from, to) = (self.capacities.as_ref()?, to?);
+        let by_kind = mix.and_then(|mix| predict(ns as f64, mix, from, to));
+        let predicted = by_kind.unwrap_or_else(|| predict_mac(ns as f64, from, to));
+        // Up, so that a cost never vanishes; saturates.
+        Some(predicted.ceil() as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cost::work::{PerWork, Work};
+
+    #[test]
+    fn costs_read_back_from_json_and_toml() {
+        let capacities = Capacities { mac_per_s: 6e8, work_per_s: Some(PerWork::from_fn(|_| 1e9)) };
+        let mix = Some(Mix::only(Work::Table));
+        let crc = Cost { p50_ns: 900, p99_ns: 1200, max_ns: 4000, n: 100_000, mix };
+        let costs = Costs::of("zen5", Some(capacities)).with("crc", crc).with("sink", Cost::exactly(80));
+        let json = serde_json::to_string(&costs).expect("JSON");
+        assert_eq!(serde_json::from_str::<Costs>(&json).expect("read"), costs);
+        let file = toml::to_string(&costs).expect("TOML");
+        assert_eq!(toml::from_str::<Costs>(&file).expect("read"), costs);
+        assert!(toml::from_str::<Costs>(&file.replace("p99_ns", "p98_ns")).is_err());
+        assert!(serde_json::from_str::<Costs>(&json.replace("\"table\":1.0", "\"table\":-1.0")).is_err());
+    }
+
+    #[test]
+    fn the_best_that_is_known_predicts() {
+        let fast = Capacities { mac_per_s: 4e8, work_per_s: Some(PerWork::from_fn(|_| 1e9)) };
+        let slow_tables = PerWork { table: 1e8, ..PerWork::from_fn(|_| 1e9) };
+        let slow = Capacities { mac_per_s: 2e8, work_per_s: Some(slow_tables) };
+        let (costs, mix) = (Costs::of("fast", Some(fast)), Mix::only(Work::Table));
+        assert_eq!(costs.on(100, Some(&mix), "slow", Some(&slow)), Some(1000));
+        assert_eq!(costs.on(100, None, "slow", Some(&slow)), Some(200));
+        assert_eq!(costs.on(100, None, "slow", None), None);
+        assert_eq!(costs.on(100, None, "fast", None), Some(100));
+    }
+}

@@ -1,0 +1,9 @@
+//! What components cost, and what processors can do.
+
+pub mod calibrate;
+pub mod costs;
+pub mod evaluate;
+pub mod kernels;
+pub mod model;
+mod nnls;
+pub mod work;

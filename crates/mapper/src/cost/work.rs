@@ -1,0 +1,114 @@
+//! [`Work`]: kinds of work a processor can be good or bad at, and [`PerWork`], a figure for each.
+
+use serde::{Deserialize, Serialize};
+
+/// A kind of work. One figure for all of them, as the MAC metric has it, says that a processor which adds twice as fast
+/// also looks up tables twice as fast.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Work {
+    /// Additions, shifts, multiplications of whole numbers in registers.
+    Integer,
+    /// Additions and multiplications of floats, one at a time.
+    Float,
+    /// The same operation on many small whole numbers: soft bits, bytes.
+    IntegerVector,
+    /// The same operation on many floats.
+    FloatVector,
+    /// Look-ups in tables of a few KiB, each where the last one said.
+    Table,
+    /// Copies too long for any cache.
+    Memory,
+    /// Decisions that can't be foreseen.
+    Branch,
+}
+
+impl Work {
+    /// All of them, in the order of [`PerWork::to_array`].
+    pub const ALL: [Work; 7] =
+        [Work::Integer, Work::Float, Work::IntegerVector, Work::FloatVector, Work::Table, Work::Memory, Work::Branch];
+
+    /// As written in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Work::Integer => "integer",
+            Work::Float => "float",
+            Work::IntegerVector => "integer_vector",
+            Work::FloatVector => "float_vector",
+            Work::Table => "table",
+            Work::Memory => "memory",
+            Work::Branch => "branch",
+        }
+    }
+}
+
+/// A figure for each kind of work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the kinds are documented at `Work`")]
+pub struct PerWork {
+    pub integer: f64,
+    pub float: f64,
+    pub integer_vector: f64,
+    pub float_vector: f64,
+    pub table: f64,
+    pub memory: f64,
+    pub branch: f64,
+}
+
+impl PerWork {
+    /// The figure that `f` gives for each kind.
+    #[must_use]
+    pub fn from_fn(f: impl FnMut(Work) -> f64) -> PerWork {
+        let [integer, float, integer_vector, float_vector, table, memory, branch] = Work::ALL.map(f);
+        PerWork { integer, float, integer_vector, float_vector, table, memory, branch }
+    }
+
+    /// In the order of [`Work::ALL`].
+    #[must_use]
+    pub fn to_array(&self) -> [f64; 7] {
+        Work::ALL.map(|work| self.get(work))
+    }
+
+    /// The figure of one kind.
+    #[must_use]
+    pub fn get(&self, work: Work) -> f64 {
+        match work {
+            Work::Integer => self.integer,
+            Work::Float => self.float,
+            Work::IntegerVector => self.integer_vector,
+            Work::FloatVector => self.float_vector,
+            Work::Table => self.table,
+            Work::Memory => self.memory,
+            Work::Branch => self.branch,
+        }
+    }
+
+    /// Of all kinds.
+    #[must_use]
+    pub fn sum(&self) -> f64 {
+        self.to_array().iter().sum()
+    }
+}
+
+/// What a processor can do: the paper's figure, and one for each kind of work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Capacities {
+    /// Multiply-accumulate operations a second.
+    pub mac_per_s: f64,
+    /// Operations a second of each calibration kernel; bytes a second for memory. `None` where only MACs are known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work_per_s: Option<PerWork>,
+}
+
+impl Capacities {
+    /// The first figure that can't be divided by: its kind of work (`None`: MACs), and the figure.
+    #[must_use]
+    pub fn wrong(&self) -> Option<(Option<Work>, f64)> {
+        let by_kind = Work::ALL.into_iter().filter_map(|work| Some((Some(work), self.work_per_s?.get(work))));
+        let mut all = std::iter::once((None, self.mac_per_s)).chain(by_kind);
+        all.find(|&(_, rate)| !(rate.is_finite() && rate >= 1.0))
+    }
+}

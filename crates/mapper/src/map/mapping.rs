@@ -1,0 +1,135 @@
+//! [`Mapping`]: a plan, with what it is predicted to take and how far it is from what is possible.
+
+use serde::Serialize;
+use takt_graph::{Graph, Plan};
+
+use super::next::{Next, next};
+use crate::place::bounds::Bounds;
+use crate::place::problem::Problem;
+use crate::place::solve::{Algorithm, Solution};
+use crate::place::state::State;
+use crate::platform::Platform;
+
+/// A plan that fits the slot. Times are predicted from the costs at the quantile asked for.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Mapping {
+    /// For the runtime.
+    pub plan: Plan,
+    /// For each worker of the plan the core it is meant for, an index of `Platform::cores`.
+    pub cores: Vec<usize>,
+    /// What found it.
+    pub algorithm: Algorithm,
+    /// Length of the slot, ns.
+    pub slot_ns: u64,
+    /// What work may take of it, ns.
+    pub allowed_ns: u64,
+    /// The busiest core or link, ns: the shortest slot this keeps up with if nothing is ever late.
+    pub period_ns: u64,
+    /// No placement has a shorter period than this, ns.
+    pub bound_ns: u64,
+    /// Where the bound comes from.
+    pub bounds: Bounds,
+    /// Whether no placement has a shorter period than this one: it meets the bound, or everything else was ruled out.
+    pub optimal: bool,
+    /// Slots from a source to the last that hears of it, hops between machines at their own delay.
+    pub latency_slots: u32,
+    /// One a worker.
+    pub core_loads: Vec<CoreLoad>,
+    /// Links between machines, and insides of machines where a limit is known.
+    pub link_loads: Vec<LinkLoad>,
+    /// What would change it most, best first.
+    pub next: Vec<Next>,
+}
+
+/// What a core is predicted to do.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CoreLoad {
+    /// `node:cpu`.
+    pub core: String,
+    /// Its class.
+    pub class: String,
+    /// Of every slot, ns.
+    pub load_ns: u64,
+    /// The same as a share of the slot.
+    pub share: f64,
+    /// What runs on it, in order.
+    pub components: Vec<String>,
+}
+
+/// What a link is predicted to carry, one direction.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct LinkLoad {
+    /// From this machine.
+    pub from: String,
+    /// To this one; the same for the inside of a machine.
+    pub to: String,
+    /// Bytes a slot, longest packets.
+    pub bytes: u64,
+    /// Their time, ns.
+    pub load_ns: u64,
+    /// The same as a share of the slot.
+    pub share: f64,
+}
+
+impl Mapping {
+    /// How much longer the period is than the bound: 0 is optimal, 0.1 is at most 10 % from it. 0 where it was proven
+    /// optimal though no bound shows it.
+    #[must_use]
+    pub fn gap(&self) -> f64 {
+        if self.optimal { 0.0 } else { self.period_ns as f64 / self.bound_ns.max(1) as f64 - 1.0 }
+    }
+}
+
+/// What was asked and what is known about it.
+pub(super) struct Found<'a> {
+    pub graph: &'a Graph,
+    pub platform: &'a Platform,
+    pub problem: &'a Problem,
+    pub slot_ns: u64,
+    pub allowed_ns: u64,
+    pub bounds: Bounds,
+}
+
+/// Workers in the order of their cores: the worker of each component, the core of each worker.
+pub(super) fn workers(core_of: &[usize]) -> (Vec<usize>, Vec<usize>) {
+    let mut cores = core_of.to_vec();
+    cores.sort_unstable();
+    cores.dedup();
+    let worker_of = core_of.iter().map(|core| cores.binary_search(core).unwrap_or_default()).collect();
+    (worker_of, cores)
+}
+
+pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: Vec<usize>) -> Mapping {
+    let Found { graph, platform, problem, slot_ns, allowed_ns, bounds } = found;
+    let state = State::of(problem, &solution.placed);
+    let share = |ns: u64| ns as f64 / slot_ns.max(1) as f64;
+    let core_load = |(worker, &core): (usize, &usize)| CoreLoad {
+        core: platform.core_name(core),
+        class: platform.class_of(core).name.clone(),
+        load_ns: state.load_ns(core),
+        share: share(state.load_ns(core)),
+        components: plan.workers()[worker].iter().map(|&c| graph.components()[c].name.clone()).collect(),
+    };
+    let link_load = |(index, channel): (usize, &crate::place::problem::Channel)| {
+        let load_ns = problem.channel_ns(index, state.bytes(index));
+        let name = |node: usize| platform.nodes()[node].name.clone();
+        let (from, to) = (name(channel.from), name(channel.to));
+        LinkLoad { from, to, bytes: state.bytes(index), load_ns, share: share(load_ns) }
+    };
+    let bound_ns = bounds.best_ns();
+    Mapping {
+        algorithm: solution.algorithm,
+        slot_ns,
+        allowed_ns,
+        period_ns: solution.period_ns,
+        bound_ns,
+        optimal: solution.proven || solution.period_ns <= bound_ns,
+        latency_slots: solution.latency_slots,
+        core_loads: cores.iter().enumerate().map(core_load).collect(),
+        link_loads: problem.channels.iter().enumerate().map(link_load).collect(),
+        next: next(graph, platform, problem, solution),
+        bounds,
+        plan,
+        cores,
+    }
+}

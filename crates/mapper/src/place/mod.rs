@@ -1,0 +1,12 @@
+//! Placements: from a problem in dense tables to the core of each component.
+
+pub(crate) mod bounds;
+pub(crate) mod depth;
+mod exact;
+mod greedy;
+mod group;
+pub(crate) mod problem;
+pub(crate) mod search;
+pub(crate) mod solve;
+pub(crate) mod state;
+mod trellis;
