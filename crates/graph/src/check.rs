@@ -4,8 +4,10 @@ use std::collections::HashMap;
 
 use crate::error::{GraphError, Problem, Side};
 use crate::graph::{Component, Graph, Link, PortId};
+use crate::item::Item;
 use crate::kind::{Catalogue, ParamError};
-use crate::shape::Lengths;
+use crate::plan::{Latency, Plan, PlanError};
+use crate::shape::{Length, Lengths};
 use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Spot, Waveform};
 use crate::{cycle, limits, nearest, rates};
 
@@ -42,6 +44,9 @@ impl<'a> Checker<'a> {
             let link = self.link(&graph, spec)?;
             graph.links.push(link);
         }
+        for spec in &waveform.messages {
+            self.message(&mut graph, spec)?;
+        }
         self.each_input_once(&graph)?;
         self.types(&graph)?;
         rates::settle(&mut graph).map_err(|fault| {
@@ -50,6 +55,7 @@ impl<'a> Checker<'a> {
         })?;
         self.cycles(&mut graph)?;
         self.repeated(&graph)?;
+        self.isolated(&graph)?;
         Ok(graph)
     }
 
@@ -73,7 +79,7 @@ impl<'a> Checker<'a> {
         }
         for (what, count, max) in [
             ("components", waveform.components.len(), limits::COMPONENTS),
-            ("links", waveform.links.len(), limits::LINKS),
+            ("links", waveform.links.len().saturating_add(waveform.messages.len()), limits::LINKS),
         ] {
             if count > max {
                 let problem = Problem::TooMany { what, count: count as u64, max: max as u64 };
@@ -116,6 +122,9 @@ impl<'a> Checker<'a> {
             on_miss: spec.on_miss,
             budget_ns: spec.budget_ns,
             stateless: kind.stateless,
+            isolated: spec.isolated,
+            message_inputs: 0,
+            message_output: false,
         })
     }
 
@@ -128,7 +137,52 @@ impl<'a> Checker<'a> {
         let from = self.port(graph, &spec.from, Side::Output, spec.from_spot)?;
         let to = self.port(graph, &spec.to, Side::Input, spec.to_spot)?;
         let item = graph.components[from.component].shape.outputs[from.port].item;
-        Ok(Link { from, to, delay: spec.delay, item, lengths: Lengths::exactly(0), in_cycle: false })
+        Ok(Link { from, to, delay: spec.delay, item, lengths: Lengths::exactly(0), in_cycle: false, message: false })
+    }
+
+    /// Messages are packets of bytes on ports that no component declares; behind those it does, so that nothing moves.
+    fn message(&self, graph: &mut Graph, spec: &LinkSpec) -> Result<(), GraphError> {
+        if !(1..=limits::DELAY_SLOTS).contains(&spec.delay) {
+            let (got, expected) = (spec.delay.to_string(), format!("1 to {} slots", limits::DELAY_SLOTS));
+            let problem = Problem::Value { key: "delay".to_owned(), got, expected };
+            return Err(self.wrong(problem, spec.to_spot));
+        }
+        let ends = [(&spec.from, spec.from_spot), (&spec.to, spec.to_spot)];
+        let [from, to] = ends.map(|(name, spot)| {
+            self.by_name.get(name.as_str()).copied().ok_or_else(|| {
+                let name: String = name.chars().take(limits::NAME_CHARS).collect();
+                let nearest = nearest(&name, self.by_name.keys().copied());
+                self.wrong(Problem::Component { name, nearest }, spot)
+            })
+        });
+        let (from, to) = (from?, to?);
+        let sender = &mut graph.components[from];
+        let longest = u32::try_from(limits::MESSAGES * limits::MESSAGE_BYTES).unwrap_or(u32::MAX);
+        if !sender.message_output {
+            sender.message_output = true;
+            sender.shape = std::mem::take(&mut sender.shape).output("messages", Item::Byte, Length::UpTo(longest));
+        }
+        let from = PortId { component: from, port: sender.shape.outputs.len() - 1 };
+        let receiver = &mut graph.components[to];
+        receiver.message_inputs += 1;
+        receiver.shape = std::mem::take(&mut receiver.shape).input("messages", Item::Byte);
+        let inputs = receiver.shape.inputs.len();
+        if inputs > limits::PORTS {
+            let problem = Problem::TooMany { what: "inputs", count: inputs as u64, max: limits::PORTS as u64 };
+            return Err(self.wrong(problem, spec.to_spot));
+        }
+        let lengths = Lengths::exactly(0);
+        let to = PortId { component: to, port: inputs - 1 };
+        graph.links.push(Link {
+            from,
+            to,
+            delay: spec.delay,
+            item: Item::Byte,
+            lengths,
+            in_cycle: false,
+            message: true,
+        });
+        Ok(())
     }
 
     fn port(&self, graph: &Graph, text: &str, side: Side, spot: Spot) -> Result<PortId, GraphError> {
@@ -231,13 +285,23 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
+    /// One worker is always enough, so that what else a plan is refused for is the plan's fault.
+    fn isolated(&self, graph: &Graph) -> Result<(), GraphError> {
+        match Plan::new(graph, vec![graph.topological_order()], Latency::Compact) {
+            Err(PlanError::Cycle { path, has, needs }) => {
+                Err(self.wrong(Problem::IsolatedCycle { path, has, needs }, Spot::NONE))
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn repeated(&self, graph: &Graph) -> Result<(), GraphError> {
         let changes = |to: PortId| {
             graph.components[to.component].shape.outputs.iter().any(|output| output.in_place == Some(to.port))
         };
         for (index, link) in graph.links.iter().enumerate() {
             let producer = &graph.components[link.from.component];
-            if producer.on_miss == MissPolicy::Repeat && changes(link.to) {
+            if producer.on_miss == MissPolicy::Repeat && !link.message && changes(link.to) {
                 let consumer = graph.components[link.to.component].name.clone();
                 let problem = Problem::RepeatInPlace { producer: producer.name.clone(), consumer };
                 return Err(self.wrong(problem, self.spot_of(Some(index))));

@@ -283,6 +283,16 @@ pub enum Problem {
         /// Components of the cycle.
         path: Vec<String>,
     },
+    /// A cycle leaves an isolated component no slot to work in.
+    #[error("the cycle {} has {has} slots of delay, and with isolated components on it needs {needs}", arrows(path))]
+    IsolatedCycle {
+        /// Components of the cycle.
+        path: Vec<String>,
+        /// Functional delay, slots.
+        has: u32,
+        /// With the slot that each isolated component takes.
+        needs: u32,
+    },
     /// A packet that is changed in place can't be had again.
     #[error(
         "`{producer}` repeats its last packet when it misses a slot, and `{consumer}` changes that packet in place"
@@ -385,6 +395,9 @@ impl Problem {
             Problem::Packet { .. } => "shorten the slot or the packet".to_owned(),
             Problem::LengthCycle { .. } => "put a component with a fixed packet length on the cycle".to_owned(),
             Problem::Cycle { .. } => "give one of its links delay = 1 (its first packet is then empty)".to_owned(),
+            Problem::IsolatedCycle { needs, .. } => {
+                format!("give the cycle a delay of {needs} slots, or do not isolate its components")
+            }
             Problem::RepeatInPlace { producer, .. } => {
                 format!("give `{producer}` another on_miss, or put a `copy` between them")
             }

@@ -12,12 +12,12 @@ use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Spot, Wavefor
 use crate::{limits, nearest};
 
 /// Keys of the file.
-pub(crate) const FILE_KEYS: [&str; 5] = ["name", "slot", "chain", "link", "component"];
-/// Keys of a `[[link]]`.
+pub(crate) const FILE_KEYS: [&str; 6] = ["name", "slot", "chain", "link", "message", "component"];
+/// Keys of a `[[link]]`, and of a `[[message]]`.
 pub(crate) const LINK_KEYS: [&str; 3] = ["from", "to", "delay"];
 /// Keys of a `[component.NAME]` that are no parameters.
 #[cfg(test)]
-pub(crate) const COMPONENT_KEYS: [&str; 3] = ["type", "on_miss", "budget"];
+pub(crate) const COMPONENT_KEYS: [&str; 4] = ["type", "on_miss", "budget", "isolated"];
 
 impl Waveform {
     /// Reads a file. `file` is its name, for messages.
@@ -86,7 +86,12 @@ fn read(text: &str) -> Result<Waveform, Wrong> {
     }
     if let Some(value) = table.get("link") {
         for value in array("link", value, "tables: [[link]]")? {
-            waveform.links.push(link(value)?);
+            waveform.links.push(link("link", value, 0)?);
+        }
+    }
+    if let Some(value) = table.get("message") {
+        for value in array("message", value, "tables: [[message]]")? {
+            waveform.messages.push(link("message", value, 1)?);
         }
     }
     Ok(waveform)
@@ -105,6 +110,7 @@ fn component(name: &Spanned<std::borrow::Cow<'_, str>>, value: &Entry<'_>) -> Re
         match key.get_ref().as_ref() {
             "type" => {}
             "on_miss" => spec.on_miss = policy(value)?,
+            "isolated" => spec.isolated = boolean("isolated", value)?,
             "budget" => spec.budget_ns = Some(time("budget", value, "a time such as \"20 us\"")?),
             param => {
                 spec.params.set(param, parameter(param, value)?);
@@ -165,19 +171,21 @@ fn chain<'a, 'b: 'a>(list: impl Iterator<Item = &'a Entry<'b>>, links: &mut Vec<
     Ok(())
 }
 
-fn link(value: &Entry<'_>) -> Result<LinkSpec, Wrong> {
+/// A link, or a path of messages, of `least` slots of delay at least and unless said otherwise.
+fn link(of: &str, value: &Entry<'_>, least: u32) -> Result<LinkSpec, Wrong> {
     let DeValue::Table(table) = value.get_ref() else {
-        return mistyped("link", value, "a table with `from` and `to`");
+        return mistyped(of, value, "a table with `from` and `to`");
     };
-    known_keys("a link", table, &LINK_KEYS)?;
-    let from = required("a link", table, "from", value.span())?;
-    let to = required("a link", table, "to", value.span())?;
-    let mut link = LinkSpec::new(string("from", from)?, string("to", to)?, 0);
+    let what = format!("a {of}");
+    known_keys(&what, table, &LINK_KEYS)?;
+    let from = required(&what, table, "from", value.span())?;
+    let to = required(&what, table, "to", value.span())?;
+    let mut link = LinkSpec::new(string("from", from)?, string("to", to)?, least);
     (link.from_spot, link.to_spot) = (from.span().into(), to.span().into());
     if let Some(entry) = table.get("delay") {
         let slots = integer("delay", entry)?;
-        let good = u32::try_from(slots).ok().filter(|&slots| slots <= limits::DELAY_SLOTS);
-        let expected = format!("a whole number of slots from 0 to {}", limits::DELAY_SLOTS);
+        let good = u32::try_from(slots).ok().filter(|slots| (least..=limits::DELAY_SLOTS).contains(slots));
+        let expected = format!("a whole number of slots from {least} to {}", limits::DELAY_SLOTS);
         link.delay = good.map_or_else(|| mistyped("delay", entry, &expected), Ok)?;
     }
     Ok(link)
@@ -212,6 +220,13 @@ fn string<'a>(key: &str, value: &'a Entry<'_>) -> Result<&'a str, Wrong> {
     match value.get_ref() {
         DeValue::String(text) => Ok(text),
         _ => mistyped(key, value, "a text in quotes"),
+    }
+}
+
+fn boolean(key: &str, value: &Entry<'_>) -> Result<bool, Wrong> {
+    match value.get_ref() {
+        DeValue::Boolean(yes) => Ok(*yes),
+        _ => mistyped(key, value, "true or false"),
     }
 }
 
@@ -286,6 +301,9 @@ mod tests {
     fn the_published_schema_has_the_keys_and_limits_of_the_parser() {
         let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
         let (link, component) = (&schema["$defs"]["link"], &schema["$defs"]["component"]);
+        let message = &schema["$defs"]["message"];
+        assert_eq!(keys(message), sorted(LINK_KEYS));
+        assert_eq!(message["properties"]["delay"]["minimum"], 1);
         assert_eq!(keys(&schema), sorted(FILE_KEYS));
         assert_eq!(keys(link), sorted(LINK_KEYS));
         assert_eq!(keys(component), sorted(COMPONENT_KEYS));

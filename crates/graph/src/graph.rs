@@ -33,6 +33,23 @@ pub struct Component {
     pub budget_ns: Option<u64>,
     /// Whether copies of it may take turns.
     pub stateless: bool,
+    /// Whether it runs in a process of its own: what it makes in a slot is handed over in the next.
+    pub isolated: bool,
+    /// How many of the shape's inputs, the last ones, carry messages and not packets.
+    pub message_inputs: usize,
+    /// Whether the last of the shape's outputs carries messages.
+    pub message_output: bool,
+}
+
+impl Component {
+    /// The ports it declares itself: those of the shape without those that carry messages.
+    #[must_use]
+    pub fn declared(&self) -> Shape {
+        let mut shape = self.shape.clone();
+        shape.inputs.truncate(shape.inputs.len().saturating_sub(self.message_inputs));
+        shape.outputs.truncate(shape.outputs.len().saturating_sub(self.message_output.into()));
+        shape
+    }
 }
 
 /// A port by index.
@@ -59,6 +76,8 @@ pub struct Link {
     pub lengths: Lengths,
     /// Whether it lies on a cycle.
     pub in_cycle: bool,
+    /// Whether messages flow, 64 bytes each, and not packets of samples.
+    pub message: bool,
 }
 
 impl Link {
@@ -109,7 +128,8 @@ impl Graph {
     /// Components that produce nothing: what they receive is what the waveform gives.
     pub fn sinks(&self) -> impl Iterator<Item = usize> {
         let sinks = self.components.iter().enumerate();
-        sinks.filter(|(_, component)| component.shape.outputs.is_empty()).map(|(index, _)| index)
+        let gives = |component: &Component| component.shape.outputs.len() > usize::from(component.message_output);
+        sinks.filter(move |(_, component)| !gives(component)).map(|(index, _)| index)
     }
 
     /// `component.port` of an output.

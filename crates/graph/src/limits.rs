@@ -23,5 +23,9 @@ pub const DELAY_SLOTS: u32 = 4096;
 pub const SLOT_MIN_NS: u64 = 1_000;
 /// Longest slot, nanoseconds: a minute.
 pub const SLOT_MAX_NS: u64 = 60_000_000_000;
+/// Messages that a component may send in a slot.
+pub const MESSAGES: usize = 16;
+/// Bytes of a message.
+pub const MESSAGE_BYTES: usize = 64;
 /// Workers of a plan.
 pub const WORKERS: usize = 1024;

@@ -23,7 +23,7 @@ pub enum Latency {
 /// Component c executes its logical slot j in physical slot j + `depth(c)`. A link of functional delay f has the physical
 /// delay D = depth(consumer) - depth(producer) + f: its packets lie as many slots between being made and being read.
 /// D >= 1 between workers and wherever the consumer comes first, and in [`Latency::Fixed`] for all links outside cycles;
-/// depths are the least that allow it.
+/// one more behind an isolated component, which works while the slot passes; depths are the least that allow it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Plan {
     latency: Latency,
@@ -31,6 +31,7 @@ pub struct Plan {
     worker_of: Vec<usize>,
     depth: Vec<u32>,
     delay: Vec<u32>,
+    latency_slots: u32,
 }
 
 /// Why components can't be placed so.
@@ -98,7 +99,9 @@ impl Plan {
             let same = worker_of[from] == worker_of[to];
             // A component that hears itself comes before itself: the packet of this slot is not made yet.
             let later = !same || position[from] >= position[to];
-            u32::from(later || (latency == Latency::Fixed && !link.in_cycle))
+            // What an isolated component makes in a slot comes back in the next.
+            let lag = u32::from(graph.components[from].isolated);
+            u32::from(later || (latency == Latency::Fixed && !link.in_cycle)) + lag
         };
         let demands: Vec<Demand> = graph
             .links
@@ -120,7 +123,9 @@ impl Plan {
         // Not negative: the demand of the link says so.
         let delay = |link: &Link| (depth[link.to.component] + link.delay).saturating_sub(depth[link.from.component]);
         let delay = graph.links.iter().map(delay).collect();
-        Ok(Plan { latency, workers, worker_of, depth, delay })
+        let lagged = depth.iter().zip(&graph.components).map(|(depth, node)| depth + u32::from(node.isolated));
+        let latency_slots = lagged.max().unwrap_or(0);
+        Ok(Plan { latency, workers, worker_of, depth, delay, latency_slots })
     }
 
     /// Places each component on the worker given for it; each worker runs its own in topological order.
@@ -181,7 +186,7 @@ impl Plan {
     /// Slots between what a source makes and the last component that hears of it.
     #[must_use]
     pub fn latency_slots(&self) -> u32 {
-        self.depth.iter().copied().max().unwrap_or(0)
+        self.latency_slots
     }
 
     /// Whether a link crosses workers.

@@ -30,6 +30,8 @@ pub struct Waveform {
     pub components: Vec<ComponentSpec>,
     /// Links, in the order written.
     pub links: Vec<LinkSpec>,
+    /// Who sends messages to whom: names of components, and after how many slots, at least 1, they arrive.
+    pub messages: Vec<LinkSpec>,
     /// The file it was read from.
     pub(crate) source: Option<Arc<Source>>,
 }
@@ -47,6 +49,8 @@ pub struct ComponentSpec {
     pub on_miss: MissPolicy,
     /// Execution time it is allowed a slot, nanoseconds; where none is declared, what it usually takes.
     pub budget_ns: Option<u64>,
+    /// Whether it runs in a process of its own.
+    pub isolated: bool,
     pub(crate) spot: Spot,
     pub(crate) kind_spot: Spot,
     pub(crate) param_spots: Vec<(String, Spot)>,
@@ -107,7 +111,14 @@ impl Waveform {
     #[must_use]
     pub fn new(name: &str, slot: Duration) -> Waveform {
         let slot_ns = u64::try_from(slot.as_nanos()).unwrap_or(u64::MAX);
-        Waveform { name: name.to_owned(), slot_ns, components: Vec::new(), links: Vec::new(), source: None }
+        Waveform {
+            name: name.to_owned(),
+            slot_ns,
+            components: Vec::new(),
+            links: Vec::new(),
+            messages: Vec::new(),
+            source: None,
+        }
     }
 
     /// With one component more.
@@ -127,6 +138,13 @@ impl Waveform {
     #[must_use]
     pub fn delayed(mut self, from: &str, to: &str, delay: u32) -> Waveform {
         self.links.push(LinkSpec::new(from, to, delay));
+        self
+    }
+
+    /// With messages from one component to another, which arrive `delay` slots later, at least 1.
+    #[must_use]
+    pub fn message(mut self, from: &str, to: &str, delay: u32) -> Waveform {
+        self.messages.push(LinkSpec::new(from, to, delay));
         self
     }
 
@@ -159,6 +177,7 @@ impl ComponentSpec {
             params: Params::new(),
             on_miss: MissPolicy::default(),
             budget_ns: None,
+            isolated: false,
             spot: Spot::NONE,
             kind_spot: Spot::NONE,
             param_spots: Vec::new(),
@@ -176,6 +195,14 @@ impl ComponentSpec {
     #[must_use]
     pub fn on_miss(mut self, policy: MissPolicy) -> ComponentSpec {
         self.on_miss = policy;
+        self
+    }
+
+    /// In a process of its own: what it breaks there costs its slots and nothing else, and what it gives is there a slot
+    /// later.
+    #[must_use]
+    pub fn isolated(mut self) -> ComponentSpec {
+        self.isolated = true;
         self
     }
 

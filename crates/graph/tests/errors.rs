@@ -151,6 +151,44 @@ fn a_cycle_needs_a_delay_and_a_length_of_its_own() {
 }
 
 #[test]
+fn an_isolated_component_on_a_cycle_needs_a_slot_of_its_delay() {
+    let cycle = |delay: u32| {
+        format!(
+            "chain = [[\"a\", \"m.a\"], [\"m\", \"p\"], [\"m\", \"z\"]]\n{ENDS}[component.m]\ntype = \"add\"\n[component.p]\ntype = \"pass\"\nisolated = true\n[[link]]\nfrom = \"p\"\nto = \"m.b\"\ndelay = {delay}\n"
+        )
+    };
+    assert_eq!(
+        after_head(&cycle(1)),
+        "-: the cycle m -> p -> m has 1 slots of delay, and with isolated components on it needs 2; \
+         give the cycle a delay of 2 slots, or do not isolate its components"
+    );
+    let graph = check(&format!("name = \"w\"\nslot = \"1 ms\"\n{}", cycle(2))).expect("legal");
+    let p = graph.find("p").expect("there");
+    assert!(graph.components()[p].isolated);
+    // Behind p all is there a slot later than where it is not isolated.
+    let plan = takt_graph::Plan::single(&graph, takt_graph::Latency::Compact);
+    assert_eq!(plan.latency_slots(), plan.depth(p) + 1);
+}
+
+#[test]
+fn messages_are_links_of_a_slot_or_more_that_no_component_declares() {
+    let with = |tail: &str| format!("chain = [\"a\", \"z\"]\n{ENDS}[[message]]\n{tail}");
+    assert_eq!(
+        after_head(&with("from = \"z\"\nto = \"a\"\ndelay = 0")),
+        "11:9: `delay` can't be 0; a whole number of slots from 1 to 4096"
+    );
+    assert_eq!(
+        after_head(&with("from = \"z\"\nto = \"aa\"")),
+        "10:6: no component is called `aa`; add a [component.NAME] for it"
+    );
+    let graph = check(&format!("name = \"w\"\nslot = \"1 ms\"\n{}", with("from = \"z\"\nto = \"a\""))).expect("legal");
+    let link = graph.links().last().expect("two");
+    assert_eq!((graph.links().len(), link.message, link.delay, link.in_cycle), (2, true, 1, true));
+    assert_eq!(graph.sinks().count(), 1, "z is a sink still");
+    assert!(graph.components().iter().all(|c| c.declared().inputs.len() + c.declared().outputs.len() == 1));
+}
+
+#[test]
 fn a_packet_that_is_changed_in_place_is_not_repeated() {
     let text = format!(
         "chain = [\"a\", \"p\", \"z\"]\n{}[component.p]\ntype = \"pass\"",

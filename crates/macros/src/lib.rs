@@ -17,7 +17,8 @@ use proc_macro::TokenStream;
 ///   without it is as long as the first input's packet.
 /// - Arguments of a function, or of `new`, with `#[param(..)]` are parameters: `unit = ".."`, `range = a..=b`,
 ///   `choice = [".."]`, `default = x`, `variable`. Types: `bool`, integers, floats, `String`, `Vec<f64>`.
-/// - `slot: u64` among the arguments of the function or of `tick` is the logical slot.
+/// - `slot: u64` among the arguments of the function or of `tick` is the logical slot; `outbox: &mut Outbox`
+///   takes messages to other components.
 /// - An `impl` block may have `prepare`, `message`, `degrade` and `results` as the trait does, and for a variable `x`
 ///   it has `set_x(&mut self, x)` and `x(&self)`.
 /// - `#[component(name = "..")]` gives another name than the function's or struct's in-kebab-case.

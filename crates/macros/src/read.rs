@@ -128,7 +128,12 @@ fn port_or_slot(argument: &mut PatType) -> Result<Argument> {
     if ident_of(argument)? == "slot" && quote!(#ty).to_string() == "u64" {
         return Ok(Argument::Value(quote!(slot)));
     }
-    Err(Error::new_spanned(argument, "an argument is a port (In<T>, Out<T>, InOut<T>), #[param(..)], or `slot: u64`"))
+    if quote!(#ty).to_string().replace(' ', "").contains("Outbox") {
+        *argument.ty = syn::parse_quote!(&mut ::takt_runtime::Outbox<'_>);
+        return Ok(Argument::Value(quote!(&mut io.outbox)));
+    }
+    let what = "an argument is a port (In<T>, Out<T>, InOut<T>), #[param(..)], `slot: u64`, or `outbox: &mut Outbox`";
+    Err(Error::new_spanned(argument, what))
 }
 
 fn type_name(ty: &Type) -> String {

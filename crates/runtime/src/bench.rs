@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use takt_graph::limits;
 use takt_graph::{Catalogue, Item, Length, MissPolicy, ParamError, Params, PortId, Shape, Value};
 
 use crate::component::{Component, MakeError, Message, Prepared, Scalar};
@@ -121,7 +122,7 @@ impl Bench {
             Prepared { shape: &shape, input_items: &input_items, output_items: &output_items, slot_ns: 1_000_000 };
         let fix = "change its parameters".to_owned();
         component.prepare(&ports).map_err(|what| MakeError { what, fix })?;
-        let most = output_items.iter().copied().max().unwrap_or(0).max(longest) * 8;
+        let most = output_items.iter().copied().max().unwrap_or(0).max(longest).max(128) * 8;
         let margin = shape.inputs.iter().map(|input| input.history as usize * input.item.bytes()).max().unwrap_or(0);
         // One room for all, as packets may be passed on in place.
         let room = Room { bytes: most, margin_bytes: margin };
@@ -143,6 +144,11 @@ impl Bench {
             .enumerate()
             .map(|(port, output)| line(output.item, Grant::of(output.length), 0, port))
             .unzip();
+        let longest_messages = limits::MESSAGES * limits::MESSAGE_BYTES;
+        let (messages, sent) = line(Item::Byte, Grant::UpTo(longest_messages), 0, outputs.len());
+        let declared = (inputs.len(), outputs.len());
+        let outputs: Vec<OutPort> = outputs.into_iter().chain([messages]).collect();
+        let taps: Vec<InPort> = taps.into_iter().chain([sent]).collect();
         let pairs = shape.outputs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
         let entry = Entry {
             id: 0,
@@ -153,12 +159,13 @@ impl Bench {
             component,
             inputs: inputs.into_boxed_slice(),
             outputs: outputs.into_boxed_slice(),
+            declared,
             in_place: pairs.collect(),
             pending: Vec::new(),
             stats: EntryStats::new(),
         };
         let packets = vec![Vec::new(); shape.inputs.len()];
-        let outputs = vec![Vec::new(); shape.outputs.len()];
+        let outputs = vec![Vec::new(); taps.len()];
         let timer = Timer::of_processor();
         Ok(Bench { entry, shape, kind: None, feeds, taps, packets, outputs, timer, slot: 0, ns: 0, longest })
     }
@@ -280,6 +287,13 @@ impl Bench {
         let index = index.unwrap_or_else(|| panic!("no variable `{variable}`"));
         let value = kind.params[index].admit(&value.into()).unwrap_or_else(|error| panic!("{error}"));
         self.entry.component.set(index, Scalar::of(&value).expect("a number"));
+    }
+
+    /// What it sent in the last tick, to whoever would hear it.
+    #[must_use]
+    pub fn sent(&self) -> Vec<Message> {
+        let bytes = self.outputs.last().map_or(&[][..], Vec::as_slice);
+        bytes.chunks_exact(size_of::<Message>()).map(bytemuck::pod_read_unaligned).collect()
     }
 
     /// Hands a message over.

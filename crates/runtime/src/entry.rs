@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use takt_graph::MissPolicy;
 
-use crate::component::{Component, Io, Outbox};
+use crate::component::{Component, Io, Message, Outbox};
 use crate::control::{Pending, What};
 use crate::port::{InPort, OutPort};
 use crate::stats::EntryStats;
@@ -23,11 +23,25 @@ pub(crate) struct Entry {
     pub(crate) component: Box<dyn Component>,
     pub(crate) inputs: Box<[InPort]>,
     pub(crate) outputs: Box<[OutPort]>,
+    /// How many of both the component declares; those behind carry messages.
+    pub(crate) declared: (usize, usize),
     /// Pairs of input and output.
     pub(crate) in_place: Box<[(usize, usize)]>,
     /// Settings and messages for a later logical slot.
     pub(crate) pending: Vec<Pending>,
     pub(crate) stats: EntryStats,
+}
+
+/// Slots passed by whose messages are looked for: more than any ring holds without a change.
+const HEARD: u64 = 2 * takt_graph::limits::DELAY_SLOTS as u64;
+
+/// A packet of messages; none where it is something else.
+fn messages(bytes: &[u8]) -> &[Message] {
+    bytemuck::try_cast_slice(bytes).unwrap_or_default()
+}
+
+fn messages_mut(bytes: &mut [u8]) -> &mut [Message] {
+    bytemuck::try_cast_slice_mut(bytes).unwrap_or_default()
 }
 
 /// What an entry has to do in a physical slot.
@@ -81,25 +95,32 @@ impl Entry {
     /// Executes logical slot `slot`; [`Entry::publish`] hands over what it made.
     #[inline]
     pub(crate) fn execute(&mut self, slot: u64, timer: &mut Timer) -> Executed {
-        let mut empty = false;
-        for input in &mut self.inputs {
-            input.begin(slot);
-            empty |= input.items() == 0;
-        }
+        self.inputs.iter_mut().for_each(|input| input.begin(slot));
         for output in &mut self.outputs {
             output.begin(slot, &self.inputs);
         }
-        if empty {
-            self.outputs.iter_mut().for_each(OutPort::blank);
+        let (inputs, told) = self.inputs.split_at_mut(self.declared.0);
+        let (outputs, outbox) = self.outputs.split_at_mut(self.declared.1);
+        if inputs.iter().any(|input| input.items() == 0) {
+            outputs.iter_mut().for_each(OutPort::blank);
         }
         for &(input, output) in &self.in_place {
-            self.outputs[output].take(&mut self.inputs[input]);
+            outputs[output].take(&mut inputs[input]);
         }
         let start = timer.read();
         let component = &mut self.component;
-        let outbox = Outbox { room: &mut [], sent: 0 };
-        let mut io = Io { inputs: &mut self.inputs, outputs: &mut self.outputs, slot, outbox, timer };
-        let result = catch_unwind(AssertUnwindSafe(|| component.tick(&mut io)));
+        let room = outbox.first_mut().map_or_else(Default::default, |port| messages_mut(port.bytes_mut()));
+        let mut io = Io { inputs, outputs, slot, outbox: Outbox { room, sent: 0 }, timer };
+        let result = catch_unwind(AssertUnwindSafe(|| {
+            for message in told.iter().flat_map(|port| messages(port.bytes())) {
+                component.message(message);
+            }
+            component.tick(&mut io);
+        }));
+        let sent = io.outbox.sent;
+        if let Some(port) = outbox.first_mut() {
+            port.truncate(sent * size_of::<Message>());
+        }
         Executed { start, end: timer.read(), fault: result.is_err() }
     }
 
@@ -123,11 +144,27 @@ impl Entry {
     #[cold]
     pub(crate) fn pass_by(&mut self, slot: u64) {
         self.stats.live.missed.add(slot.saturating_sub(self.next));
+        self.hear(slot);
         if let Some(last) = slot.checked_sub(1) {
             self.inputs.iter_mut().for_each(|input| input.finish(last));
         }
         self.advance(self.next.max(slot));
         self.degrade();
+    }
+
+    /// Hands over the messages of slots that are passed by: those below `slot`, as far as they are still there.
+    #[cold]
+    fn hear(&mut self, slot: u64) {
+        let component = &mut self.component;
+        for input in self.inputs.get(self.declared.0..).unwrap_or_default() {
+            for missed in self.next.max(slot.saturating_sub(HEARD))..slot {
+                let packet = missed.checked_sub(input.delay()).and_then(|made| input.peek(made));
+                for message in packet.map_or(&[][..], |cell| messages(cell.buffer.bytes(cell.header.items))) {
+                    let fault = catch_unwind(AssertUnwindSafe(|| component.message(message))).is_err();
+                    self.stats.live.faults.add(fault.into());
+                }
+            }
+        }
     }
 
     /// Behind its last slot it lets go of its inputs for good: over a delayed link producers have slots left to make that

@@ -352,7 +352,11 @@ fn is_same(graph: &Graph, index: usize, other: &Graph, at: usize) -> bool {
         graph.link_to(PortId { component, port }).map(|link| graph.links()[link].lengths)
     };
     let packets = |port| longest(graph, index, port) == longest(other, at, port);
-    (&a.kind, &a.params, &a.shape) == (&b.kind, &b.params, &b.shape) && (0..a.shape.inputs.len()).all(packets)
+    // Who runs in a process of its own has all ports there, those for messages as well.
+    let ports = |node: &takt_graph::Component| if node.isolated { node.shape.clone() } else { node.declared() };
+    let (ours, theirs) = (ports(a), ports(b));
+    (&a.kind, &a.params, a.isolated, &ours) == (&b.kind, &b.params, b.isolated, &theirs)
+        && (0..ours.inputs.len()).all(packets)
 }
 
 fn no_variable(component: &str, variable: &str) -> ControlError {

@@ -84,18 +84,15 @@ fn prepare(graph: &Graph, index: usize, component: &mut dyn Component) -> Result
     let node = &graph.components()[index];
     let longest = |lengths: Option<u64>| lengths.and_then(|max| usize::try_from(max).ok()).unwrap_or(0);
     let input = |port| graph.link_to(PortId { component: index, port }).map(|link| graph.links()[link].lengths.max);
-    let input_items: Vec<usize> = (0..node.shape.inputs.len()).map(|port| longest(input(port))).collect();
+    let shape = node.declared();
+    let input_items: Vec<usize> = (0..shape.inputs.len()).map(|port| longest(input(port))).collect();
     let output = |length: Length| match length {
         Length::Fixed(items) | Length::UpTo(items) => Some(u64::from(items)),
         Length::Ratio { num, den, of } => input(of).map(|max| max * u64::from(num) / u64::from(den)),
     };
-    let output_items: Vec<usize> = node.shape.outputs.iter().map(|port| longest(output(port.length))).collect();
-    let ports = Prepared {
-        shape: &node.shape,
-        input_items: &input_items,
-        output_items: &output_items,
-        slot_ns: graph.slot_ns(),
-    };
+    let output_items: Vec<usize> = shape.outputs.iter().map(|port| longest(output(port.length))).collect();
+    let ports =
+        Prepared { shape: &shape, input_items: &input_items, output_items: &output_items, slot_ns: graph.slot_ns() };
     let fix = "change its parameters or what leads to it".to_owned();
     component.prepare(&ports).map_err(|what| MakeError { what, fix })
 }
@@ -218,7 +215,9 @@ pub(crate) fn make(
             let component = components.get_mut(id)?.take()?;
             let inputs = inputs(graph, id, &mut readers, &layout, sinks.contains(&id));
             let outputs = outputs(graph, id, &mut writers, &layout);
-            let shape = &graph.components()[id].shape;
+            let node = &graph.components()[id];
+            let shape = &node.shape;
+            let messages = (node.message_inputs, usize::from(node.message_output));
             let pairs = shape.outputs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
             Some(Entry {
                 id: ids[id],
@@ -229,6 +228,7 @@ pub(crate) fn make(
                 component,
                 inputs,
                 outputs,
+                declared: (shape.inputs.len() - messages.0, shape.outputs.len() - messages.1),
                 in_place: pairs.collect(),
                 pending: Vec::with_capacity(PENDING),
                 stats: EntryStats::new(),
@@ -253,6 +253,9 @@ fn inputs(
         let (source, reader) = readers.remove(&index)?;
         let mut made = InPort::new(input.item, source, link.delay, input.history as usize, reader);
         made.set_room(layout.rooms[&link.from]);
+        if link.message {
+            return Some(made);
+        }
         if graph.components()[link.from.component].on_miss == MissPolicy::Repeat {
             made.keep_last(layout.rooms[&link.from]);
         }
