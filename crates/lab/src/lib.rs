@@ -12,6 +12,7 @@ pub mod environment;
 mod execute;
 pub mod experiment;
 pub mod net;
+pub mod paper;
 pub mod run;
 pub mod store;
 pub mod summary;

@@ -111,7 +111,7 @@ fn seen<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
     T::deserialize(run.host.get("seen")?.get(name)?).ok()
 }
 
-fn host_facts(run: &RunRow) -> HostFacts {
+pub(crate) fn host_facts(run: &RunRow) -> HostFacts {
     let document = run.host.get("fingerprint").cloned().unwrap_or_default();
     let Ok(print) = Fingerprint::deserialize(&document) else { return HostFacts::default() };
     let plain = |value: &Value| match value {
@@ -162,7 +162,7 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
     }
 }
 
-fn summary(rounds: &[RoundRow], planned: usize) -> RoundsSummary {
+pub(crate) fn summary(rounds: &[RoundRow], planned: usize) -> RoundsSummary {
     let with = |state| rounds.iter().filter(|round| round.state == state).count();
     RoundsSummary {
         planned,

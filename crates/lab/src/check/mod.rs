@@ -20,6 +20,8 @@ mod words;
 
 pub use crate::store::RoundState;
 pub use assemble::{AssembleError, assemble};
+pub(crate) use assemble::{host_facts, summary};
+pub(crate) use words::sentence;
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use need::{NeedError, with_needs};

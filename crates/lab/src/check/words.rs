@@ -101,7 +101,7 @@ fn not_counted(rounds: &RoundsSummary, shared_core: bool) -> Option<String> {
 }
 
 /// With a capital and a full stop.
-pub(super) fn sentence(words: &str) -> String {
+pub(crate) fn sentence(words: &str) -> String {
     let mut letters = words.trim_end_matches('.').chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())

@@ -1,7 +1,10 @@
 //! The experiments that come with the program.
 
 /// Name and text of each, from `experiments/` of the sources.
-pub const LIBRARY: &[(&str, &str)] = &[("check", include_str!("../../../../experiments/check.toml"))];
+pub const LIBRARY: &[(&str, &str)] = &[
+    ("check", include_str!("../../../../experiments/check.toml")),
+    ("aloe", include_str!("../../../../experiments/aloe.toml")),
+];
 
 /// The text of one.
 #[must_use]

@@ -1,0 +1,128 @@
+//! What the paper reports: `experiments/papers/aloe.toml`.
+
+use serde::{Deserialize, Serialize};
+
+/// The paper's figures. Times in microseconds, rates in bits a second, memory in bytes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct Facts {
+    pub platforms: Vec<Platform>,
+    pub longest: LongestFacts,
+    pub interface: InterfaceFacts,
+    pub overhead: OverheadFacts,
+    #[serde(rename = "role")]
+    pub roles: Vec<RoleFacts>,
+    pub memory: MemoryFacts,
+    #[serde(rename = "claim")]
+    pub claims: Vec<ClaimFacts>,
+}
+
+/// A machine of the paper.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct Platform {
+    pub name: String,
+    pub about: String,
+}
+
+/// Figure 2.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct LongestFacts {
+    pub says: String,
+    pub two_over_one: f64,
+}
+
+/// Figures 3 and 4.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct InterfaceFacts {
+    pub packet_bits: u64,
+    pub measurements: u64,
+    pub largest_over_mean: f64,
+    pub x86_bps: [f64; 2],
+    pub arm_bps: [f64; 2],
+}
+
+/// Figure 5 and the model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct OverheadFacts {
+    pub x86_module_us: f64,
+    pub arm_module_us: f64,
+    pub x86_base_us: f64,
+    pub arm_base_us: f64,
+    pub measurements: u64,
+}
+
+impl OverheadFacts {
+    /// Overhead of a slot by the paper's model, x86, microseconds.
+    #[must_use]
+    pub fn x86_us(&self, components: f64) -> f64 {
+        self.x86_base_us + components * self.x86_module_us
+    }
+}
+
+/// A row of Table II.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct RoleFacts {
+    pub name: String,
+    pub does: String,
+    pub x86_us: f64,
+    pub arm_us: Option<f64>,
+    #[serde(default)]
+    pub optional: bool,
+}
+
+/// Table III.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct MemoryFacts {
+    pub base_bytes: u64,
+    pub component_bytes: u64,
+}
+
+/// A claim of the paper, in our words.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct ClaimFacts {
+    pub number: u32,
+    pub says: String,
+}
+
+/// The facts that come with the program.
+///
+/// # Panics
+/// Never: a test reads the same text.
+#[must_use]
+pub fn facts() -> Facts {
+    toml::from_str(include_str!("../../../../../experiments/papers/aloe.toml")).expect("tested to be right")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Against the totals that the paper itself prints; that of the x86 column is 6.00 less than its rows add up to.
+    #[test]
+    fn the_tables_add_up() {
+        let facts = facts();
+        let total = |of: fn(&RoleFacts) -> Option<f64>| -> f64 {
+            facts.roles.iter().filter(|role| !role.optional).filter_map(of).sum()
+        };
+        assert!((total(|role| Some(role.x86_us)) - facts.overhead.x86_base_us - 6.0).abs() < 1e-9, "Table II, x86");
+        assert!((total(|role| role.arm_us) - facts.overhead.arm_base_us).abs() < 1e-9, "Table II, ARM");
+        assert_eq!(facts.memory.base_bytes, 16_056 * 1024);
+        assert_eq!(facts.memory.component_bytes, 260 * 1024);
+        assert!((facts.overhead.x86_us(10.0) - 246.09).abs() < 1e-9);
+    }
+}

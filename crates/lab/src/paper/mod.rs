@@ -1,0 +1,149 @@
+//! Published studies, run again on this host and set beside what they reported.
+//!
+//! A study is an experiment file like any other (`experiments/NAME.toml`), the paper's figures as facts beside it
+//! (`experiments/papers/NAME.toml`), and an outcome that is a pure function of the records of a run: it can be made again at
+//! any time, also of an interrupted run.
+
+pub mod aloe;
+mod figure;
+mod fit;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use takt_base::Stop;
+
+use crate::check::AssembleError;
+use crate::execute::{ExecuteError, Order, execute};
+use crate::experiment::{Depth, Experiment};
+use crate::run::{Event, Progress};
+use crate::store::{Store, StoreError};
+
+pub use figure::{Figure, RoundValue};
+pub use fit::line;
+
+/// The studies there are.
+pub const NAMES: &[&str] = &["aloe"];
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct PaperOptions {
+    /// Where the store is.
+    pub runs: PathBuf,
+    /// The study as a file; [`named`](crate::experiment::named) as a rule.
+    pub experiment: Experiment,
+    /// How much of it.
+    pub depth: Depth,
+    /// Continue the newest unfinished run of the same kind.
+    pub resume: bool,
+    /// Cores this process may use: points that need more are left out, and the outcome says so.
+    pub cores: usize,
+    /// The program to call as agent.
+    pub program: PathBuf,
+    /// Version of takt with its commit.
+    pub takt_version: String,
+}
+
+/// Why a study has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PaperError {
+    /// The rounds can't be run.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// The records can't be read.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// The run is of something else.
+    #[error("run {run} is of {experiment}, not of the study {study}")]
+    OtherStudy {
+        /// The run.
+        run: String,
+        /// What it is of.
+        experiment: String,
+        /// What was asked for.
+        study: &'static str,
+    },
+}
+
+impl From<StoreError> for PaperError {
+    fn from(error: StoreError) -> PaperError {
+        PaperError::Assemble(error.into())
+    }
+}
+
+impl PaperError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            PaperError::Execute(error) => error.fix(),
+            PaperError::Assemble(AssembleError::Store(error)) => error.fix(),
+            PaperError::Assemble(AssembleError::File { .. }) => None,
+            PaperError::OtherStudy { run, .. } => Some(format!("takt experiment show {run}")),
+        }
+    }
+}
+
+/// Runs the study `aloe` until it is done or `stop` is raised, and says what there is.
+///
+/// # Errors
+/// The store can't be used, or the first round can't be run.
+pub fn run_aloe(
+    options: &PaperOptions,
+    tell: &mut dyn FnMut(&Event, &Progress),
+    stop: &Stop,
+) -> Result<aloe::Outcome, PaperError> {
+    let order = Order {
+        runs: options.runs.clone(),
+        experiment: within(options.experiment.clone(), options.cores),
+        depth: options.depth,
+        addr: None,
+        resume: options.resume,
+        options: Value::Null,
+        seen: Value::Null,
+        program: options.program.clone(),
+        takt_version: options.takt_version.clone(),
+    };
+    let ran = execute(&order, tell, stop)?;
+    let store = Store::open(&options.runs)?;
+    aloe::assemble(&store, &ran.run)
+}
+
+/// Without the points that need more cores than there are; a part with none left goes too.
+fn within(mut experiment: Experiment, cores: usize) -> Experiment {
+    let needs = |name: &str, level: &Value| match name {
+        "workers" => level.as_u64().unwrap_or(1) as usize,
+        "reader" if level == "other-core" => 2,
+        _ => 1,
+    };
+    for part in &mut experiment.parts {
+        for factor in &mut part.factors {
+            let name = factor.name.clone();
+            for levels in [&mut factor.full, &mut factor.quick] {
+                levels.retain(|level| needs(&name, level) <= cores);
+            }
+        }
+    }
+    experiment.parts.retain(|part| part.factors.iter().all(|f| !f.full.is_empty() && !f.quick.is_empty()));
+    experiment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::named;
+
+    #[test]
+    fn on_one_core_what_needs_two_is_left_out_and_the_rest_stays() {
+        let aloe = Experiment::parse("aloe", named("aloe").unwrap()).unwrap();
+        let all = aloe.points(Depth::Full).len();
+        assert_eq!(within(aloe.clone(), 2).points(Depth::Full).len(), all);
+        let one = within(aloe, 1);
+        assert!(one.points(Depth::Full).len() < all);
+        for point in one.points(Depth::Full) {
+            assert!(point.settings.number("workers").unwrap_or(1.0) <= 1.0, "{}", point.label());
+            assert_ne!(point.settings.word("reader"), "other-core");
+        }
+    }
+}
