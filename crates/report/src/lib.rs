@@ -45,6 +45,7 @@ mod document;
 mod figure;
 mod html;
 mod palette;
+pub mod paper;
 mod quantity;
 mod svg;
 mod text;

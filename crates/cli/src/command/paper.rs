@@ -1,0 +1,142 @@
+//! `takt paper`: a published study, run again on this host and set beside the paper's figures.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Subcommand;
+use miette::{IntoDiagnostic, Result};
+use takt_host::affinity::own_cpus;
+use takt_lab::check;
+use takt_lab::experiment::Depth;
+use takt_lab::paper::aloe::{self, Outcome};
+use takt_lab::paper::{PaperError, PaperOptions, run_aloe};
+use takt_lab::store::Store;
+use takt_report::TextStyle;
+
+use super::experiment::progress::ProgressBar;
+use super::experiment::{read, told, version};
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::signals::stop_on_signal;
+use crate::story::Story;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt paper aloe --quick              about two minutes: overhead, interfaces, longest packets
+  takt paper aloe                      every point and round; Ctrl-C stops it, --resume goes on
+  takt paper aloe --again last         the report of an earlier run, drawn again
+
+Exit status: 0 what was seen agrees with the paper's claims, 1 it does not with one, 2 it could not
+be told.")]
+pub struct Args {
+    #[command(subcommand)]
+    study: StudyName,
+}
+
+#[derive(Debug, Subcommand)]
+enum StudyName {
+    /// What a time-slotted software-radio environment costs, and what it gives (Gomez, Marojevic, Bracke, Gelonch).
+    Aloe(Study),
+}
+
+/// How a study is run.
+#[derive(Debug, clap::Args)]
+struct Study {
+    /// A few points, few rounds; says what it leaves out.
+    #[arg(long)]
+    quick: bool,
+    /// Every point and round (the default).
+    #[arg(long, conflicts_with = "quick")]
+    full: bool,
+    /// Continue the newest run of the same kind that was interrupted.
+    #[arg(long)]
+    resume: bool,
+    /// Run nothing: draw the report of an earlier run again.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "full", "resume", "file"])]
+    again: Option<String>,
+    /// Where the records and the report are kept.
+    #[arg(long, value_name = "DIR", default_value = "takt-runs")]
+    runs: PathBuf,
+    /// A changed copy of the study.
+    #[arg(long, value_name = "FILE")]
+    file: Option<String>,
+}
+
+/// Runs, reports, answers.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let StudyName::Aloe(study) = args.study;
+    let outcome = match &study.again {
+        Some(run) => aloe::assemble(&Store::open(&study.runs).map_err(told)?, run).map_err(story)?,
+        None => measure(&study, output)?,
+    };
+    let page = save(&outcome, &study.runs)?;
+    output.result(&outcome, || text(&outcome, &page, output))?;
+    if !outcome.complete {
+        let (done, planned) = (outcome.rounds.valid + outcome.rounds.skipped, outcome.rounds.planned);
+        output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
+    }
+    Ok(answer(&outcome))
+}
+
+fn measure(study: &Study, output: &Output) -> Result<Outcome> {
+    let options = PaperOptions {
+        runs: study.runs.clone(),
+        experiment: read(study.file.as_deref().unwrap_or("aloe"))?,
+        depth: if study.quick { Depth::Quick } else { Depth::Full },
+        resume: study.resume,
+        cores: own_cpus().len(),
+        program: std::env::current_exe().into_diagnostic()?,
+        takt_version: version(),
+    };
+    let stop = stop_on_signal()?;
+    let mut progress = ProgressBar::new(output);
+    let outcome = run_aloe(&options, &mut |event, at| progress.tell(event, at), &stop);
+    progress.finish();
+    Ok(outcome.map_err(story)?)
+}
+
+fn story(error: PaperError) -> Story {
+    let fix = error.fix();
+    let story = Story::new("the study can't go on").why(error);
+    match fix {
+        Some(fix) => story.fix(fix),
+        None => story,
+    }
+}
+
+/// Yes if every claim that could be looked at was seen; no if one was not.
+fn answer(outcome: &Outcome) -> Answer {
+    let any = |answer| outcome.claims.iter().any(|claim| claim.answer == answer);
+    match (any(check::Answer::Fails), any(check::Answer::Holds)) {
+        _ if !outcome.complete => Answer::Unknown,
+        (true, _) => Answer::No,
+        (false, true) => Answer::Yes,
+        (false, false) => Answer::Unknown,
+    }
+}
+
+/// Writes `report.html` and `outcome.json` beside the records; where the page is.
+fn save(outcome: &Outcome, runs: &Path) -> Result<PathBuf> {
+    let directory = runs.join(&outcome.run);
+    let page = directory.join("report.html");
+    let refused = |error: std::io::Error| {
+        Story::new(format!("the report can't be written to {}", directory.display()))
+            .why(error)
+            .fix(format!("the records are safe; free some space, then: takt paper aloe --again {}", outcome.run))
+    };
+    fs::create_dir_all(&directory).map_err(refused)?;
+    let mut report = takt_report::paper::aloe::report(outcome);
+    report.page = Some(page.display().to_string());
+    fs::write(&page, report.to_html()).map_err(refused)?;
+    let document = serde_json::to_string_pretty(outcome).unwrap_or_default();
+    fs::write(directory.join("outcome.json"), document).map_err(refused)?;
+    Ok(page)
+}
+
+fn text(outcome: &Outcome, page: &Path, output: &Output) -> String {
+    let mut report = takt_report::paper::aloe::report(outcome);
+    report.page = Some(page.display().to_string());
+    report.to_text(&TextStyle { colour: output.may_draw(), ..TextStyle::default() })
+}

@@ -1,0 +1,3 @@
+//! Reports of the studies that `takt paper` runs again: what was measured here, beside what the paper printed.
+
+pub mod aloe;
