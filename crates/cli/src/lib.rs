@@ -9,6 +9,7 @@
 mod answer;
 mod bar;
 mod command;
+mod costs;
 mod live;
 mod output;
 mod radio_story;

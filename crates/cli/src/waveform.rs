@@ -7,13 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, NamedSource, Result, SourceCode};
-use takt_graph::{Catalogue, Graph, GraphError, Waveform, nearest};
+use takt_graph::{Catalogue, Graph, GraphError, Place, Waveform, nearest};
+use takt_mapper::PlatformError;
 use takt_runtime::Registry;
 
 use crate::story::Story;
-
-/// Longest waveform file, bytes; one more is read to see that it is too long.
-const LONGEST: u64 = takt_graph::limits::FILE_BYTES as u64;
 
 /// A parameter changed on the command line: `component.parameter=value`.
 #[derive(Clone, Debug)]
@@ -87,10 +85,18 @@ fn read(path: &Path) -> Result<Waveform> {
         };
         Story::new(format!("can't read the waveform {name}")).why(error).fix(fix)
     };
-    let mut text = String::new();
-    let file = std::fs::File::open(path).map_err(unreadable)?;
-    file.take(LONGEST + 1).read_to_string(&mut text).map_err(unreadable)?;
+    let text = text_of(path, takt_graph::limits::FILE_BYTES).map_err(unreadable)?;
     Ok(Waveform::parse(&name, &text).map_err(Misfit::from)?)
+}
+
+/// The text of a file, and one byte more than `most` of a longer one, so that whoever reads it sees that it is too long.
+///
+/// # Errors
+/// It can't be read, or is no text.
+pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
+    let mut text = String::new();
+    std::fs::File::open(path)?.take(most as u64 + 1).read_to_string(&mut text)?;
+    Ok(text)
 }
 
 fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Result<()> {
@@ -128,17 +134,33 @@ fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Res
 #[error("{0}")]
 pub struct Said(pub String);
 
-/// A waveform that can't run: drawn at its place in the file.
+/// What is wrong with a file, drawn at its place.
 #[derive(Debug)]
-struct Misfit {
-    error: GraphError,
+pub struct Misfit {
+    error: Box<dyn Error + Send + Sync>,
+    fix: String,
+    place: Option<Place>,
     source: Option<NamedSource<String>>,
+}
+
+impl Misfit {
+    fn new(error: impl Error + Send + Sync + 'static, fix: String, place: Option<Place>) -> Misfit {
+        let source = place.as_ref().map(|place| NamedSource::new(&place.source.name, place.source.text.clone()));
+        Misfit { error: Box::new(error), fix, place, source }
+    }
 }
 
 impl From<GraphError> for Misfit {
     fn from(error: GraphError) -> Misfit {
-        let source = error.place.as_ref().map(|place| NamedSource::new(&place.source.name, place.source.text.clone()));
-        Misfit { error, source }
+        let (fix, place) = (error.fix(), error.place.clone());
+        Misfit::new(error, fix, place)
+    }
+}
+
+impl From<PlatformError> for Misfit {
+    fn from(error: PlatformError) -> Misfit {
+        let (fix, place) = (error.fix(), error.place.clone());
+        Misfit::new(error, fix, place)
     }
 }
 
@@ -157,7 +179,7 @@ impl Error for Misfit {
 impl Diagnostic for Misfit {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         // Where there is a place, the remedy stands at it.
-        self.source.is_none().then(|| Box::new(self.error.fix()) as Box<dyn fmt::Display>)
+        self.source.is_none().then(|| Box::new(&self.fix) as Box<dyn fmt::Display>)
     }
 
     fn source_code(&self) -> Option<&dyn SourceCode> {
@@ -165,8 +187,8 @@ impl Diagnostic for Misfit {
     }
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.error.place.as_ref()?;
-        let label = LabeledSpan::new_with_span(Some(self.error.fix()), place.span.clone());
+        let place = self.place.as_ref()?;
+        let label = LabeledSpan::new_with_span(Some(self.fix.clone()), place.span.clone());
         Some(Box::new(std::iter::once(label)))
     }
 }

@@ -1,7 +1,6 @@
 //! `takt execinfo`: execution times as a table, of a waveform that runs, of one that has run, or of one to be tried.
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use miette::Result;
 use serde::Serialize;
@@ -109,7 +108,7 @@ fn table(measured: &Json) -> Result<Table, Story> {
         let why = Said("it has no `waveform`, `slot_ns` and `components`".to_owned());
         Story::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
     };
-    let mac_per_s = mac_per_s()?;
+    let mac_per_s = crate::costs::capacities()?.mac_per_s;
     let row = |one: &Json| {
         let times = if one["execution"].is_object() { &one["execution"] } else { one };
         let p50_ns = times["p50_ns"].as_u64();
@@ -179,16 +178,4 @@ fn text(table: &Table) -> String {
 
 fn share(ns: u64, slot_ns: u64) -> String {
     format!("{:.2}", 100.0 * ns as f64 / slot_ns as f64)
-}
-
-/// Multiply-accumulates a second of the core this runs on.
-fn mac_per_s() -> Result<f64, Story> {
-    let clock = |work: &mut dyn FnMut()| {
-        let start = Instant::now();
-        work();
-        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    };
-    let capacities =
-        takt_mapper::calibrate(clock).map_err(|error| Story::new("this core can't be calibrated").why(error))?;
-    Ok(capacities.mac_per_s)
 }

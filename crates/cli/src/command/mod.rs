@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod agent;
+mod calibrate;
 mod check;
 mod clean;
 mod component;
@@ -9,12 +10,13 @@ mod emulate;
 mod execinfo;
 mod experiment;
 mod find;
+mod map;
 mod play;
 mod probe;
 mod rate;
 mod record;
 mod report;
-mod run;
+pub mod run;
 mod udp;
 mod variable;
 
@@ -44,6 +46,10 @@ pub enum Command {
     Udp(udp::Args),
     /// Execute a waveform on the beat: what every component costs, and who missed a slot.
     Run(run::Args),
+    /// Which component runs on which core, how far that is from the best, and what to do next.
+    Map(map::Args),
+    /// What the cores of this machine can do, by kinds of work.
+    Calibrate(calibrate::Args),
     /// Execution times as a table, in microseconds and in multiply-accumulates.
     Execinfo(execinfo::Args),
     /// Watch and set the variables of a waveform while it runs.
@@ -76,6 +82,8 @@ impl Command {
             Command::Rate(args) => rate::run(args, output),
             Command::Udp(args) => udp::run(args, output),
             Command::Run(args) => run::run(args, output),
+            Command::Map(args) => map::run(args, output),
+            Command::Calibrate(args) => calibrate::run(args, output),
             Command::Execinfo(args) => execinfo::run(args, output),
             Command::Variable(args) => variable::run(args, output),
             Command::Component(args) => component::run(args, output),

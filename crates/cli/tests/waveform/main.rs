@@ -5,5 +5,6 @@ mod bad_input;
 mod component;
 mod library;
 mod live;
+mod map;
 mod program;
 mod run;

@@ -9,10 +9,12 @@ use std::time::Duration;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
-use takt_graph::{Graph, Latency, Plan};
-use takt_runtime::{OpenError, Options, Report, Session, SlotClock, StartError, Wish};
+use takt_graph::{Graph, Plan};
+use takt_runtime::{OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish};
 
 use crate::answer::Answer;
+use crate::command::map;
+use crate::costs;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
 use crate::story::Story;
@@ -39,12 +41,15 @@ pub struct Args {
     /// Length of a slot, instead of the file's.
     #[arg(long, value_name = "T", value_parser = parse_duration)]
     slot: Option<Duration>,
-    /// Cores, one worker each; without it one worker, wherever the kernel likes.
+    /// Cores, one worker each at most, mapped by what the components cost; without it one worker, wherever the kernel likes.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
     /// What sets the beat: the host's clock, or nothing (each slot follows the last).
     #[arg(long, default_value = "wall", value_parser = ["wall", "free"])]
     clock: String,
+    /// What the components cost, as kept by `takt map --save-costs`; tried otherwise, where there are cores to choose from.
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
     /// Slots a hop takes: one, as in ALOE, or one only between workers.
     #[arg(long, default_value = "compact", value_parser = ["fixed", "compact"])]
     latency: String,
@@ -95,26 +100,25 @@ struct Document<'a> {
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
-    let plan = plan(&graph, &args)?;
+    let (plan, cores) = plan(&graph, &registry, &args, output)?;
     let stop = stop_on_signal()?;
-    let session = Session::open(&graph, &plan, &registry, args.options()).map_err(unopened)?;
+    let session = Session::open(&graph, &plan, &registry, args.options(&cores)).map_err(unopened)?;
     let running = session.start(&stop).map_err(unstarted)?;
     if !output.wants_json() {
-        output.line(text::opening(&graph, &plan, &args.cores, &args.clock));
+        output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
     let report = door::attend(running, &graph, &registry);
     if let Some(path) = &args.trace {
         write(path, &report.to_perfetto())?;
     }
-    let document =
-        Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &args.cores, plan: &plan };
+    let document = Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan };
     output.result(&document, || text::report(&report))?;
     Ok(Answer::of(report.misses == 0))
 }
 
 impl Args {
     /// A clock asks for all the host grants; without one nothing is late.
-    fn options(&self) -> Options {
+    fn options(&self, cores: &[usize]) -> Options {
         let free = self.clock == "free";
         let (fifo_priority, priority) = match self.priority {
             None if free => (None, Wish::No),
@@ -125,7 +129,7 @@ impl Args {
         Options {
             slots: self.slots,
             clock: if free { SlotClock::Free } else { SlotClock::Wall },
-            cores: self.cores.clone(),
+            cores: cores.to_vec(),
             fifo_priority,
             priority,
             lock_memory: if free { Wish::No } else { Wish::Try },
@@ -134,20 +138,24 @@ impl Args {
     }
 }
 
-fn plan(graph: &Graph, args: &Args) -> Result<Plan> {
-    let latency = if args.latency == "fixed" { Latency::Fixed } else { Latency::Compact };
-    let workers = args.cores.len().max(1);
-    let count = graph.components().len();
-    let order = graph.topological_order();
-    let mut worker_of = vec![0; count];
-    for (place, component) in order.into_iter().enumerate() {
-        worker_of[component] = place * workers / count.max(1);
+/// One worker a core, the components where they are expected to take least of a slot. What they cost is tried, or read.
+fn plan(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Result<(Plan, Vec<usize>)> {
+    let latency = map::latency(&args.latency);
+    if args.cores.len() < 2 {
+        return Ok((Plan::single(graph, latency), args.cores.clone()));
     }
-    let unplaced = |error: takt_graph::PlanError| {
-        let fix = error.fix();
-        Story::new("the waveform can't be placed so").why(error).fix(fix)
+    let costs = match &args.costs {
+        Some(path) => costs::read(path)?,
+        None => costs::tried(graph, registry)?,
     };
-    Ok(Plan::assign(graph, &worker_of, latency).map_err(unplaced)?)
+    let (mapping, fits) = map::best_effort(graph, &costs, &args.cores, latency)?;
+    if !fits && args.clock != "free" {
+        let (period, slot) = (text::time(mapping.period_ns as f64), text::time(graph.slot_ns() as f64));
+        output.note(format!("note      the busiest core needs {period} of a slot of {slot}: slots will be missed"));
+    }
+    // The platform has the cores as they were named.
+    let cores = mapping.cores.iter().filter_map(|&core| args.cores.get(core).copied()).collect();
+    Ok((mapping.plan, cores))
 }
 
 pub fn unopened(error: OpenError) -> Story {

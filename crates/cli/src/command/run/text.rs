@@ -176,7 +176,8 @@ pub fn time(ns: f64) -> String {
     format!("{value:.digits$} {unit}")
 }
 
-fn slots(count: u64) -> String {
+/// A number of slots.
+pub fn slots(count: u64) -> String {
     format!("{count} slot{}", plural(count))
 }
 

@@ -1,0 +1,211 @@
+//! `takt map`: which component runs on which core, how far that is from what is possible, and what to do next.
+
+mod text;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use miette::Result;
+use serde::Serialize;
+use takt_base::parse_duration;
+use takt_graph::{Graph, Latency};
+use takt_mapper::{
+    ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformSpec, Quantile, map, platform::limits,
+};
+
+use crate::answer::Answer;
+use crate::costs;
+use crate::output::Output;
+use crate::story::Story;
+use crate::waveform::{self, Libraries, Misfit, Override};
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt map waveforms/bpsk.toml                                   on all cores of this machine
+  takt map waveforms/bpsk.toml --cores 0,1 --slot 100us
+  takt calibrate --out here.toml; takt map waveforms/bpsk.toml --platform here.toml
+  takt map waveforms/bpsk.toml --save-costs bpsk.json            and later --costs bpsk.json
+
+Without --costs the waveform is tried for half a second on one core. Exit status: 0 it fits, 1 it does not, with what
+binds and what would mend it.")]
+pub struct Args {
+    /// The waveform file.
+    waveform: PathBuf,
+    /// Cores of this machine; all it may use by default.
+    #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with = "platform")]
+    cores: Vec<u32>,
+    /// A platform file: machines, kinds of cores, links between them.
+    #[arg(long, value_name = "FILE")]
+    platform: Option<PathBuf>,
+    /// What the components cost, as kept by --save-costs; they are tried otherwise.
+    #[arg(long, value_name = "FILE")]
+    costs: Option<PathBuf>,
+    /// Keep what the components cost.
+    #[arg(long, value_name = "FILE")]
+    save_costs: Option<PathBuf>,
+    /// Length of a slot, instead of the file's.
+    #[arg(long, value_name = "T", value_parser = parse_duration)]
+    slot: Option<Duration>,
+    /// Slots a hop takes: one, as in ALOE, or one only between workers.
+    #[arg(long, default_value = "compact", value_parser = ["fixed", "compact"])]
+    latency: String,
+    /// Which execution time is planned with.
+    #[arg(long, default_value = "p99", value_parser = ["p50", "p99", "max"])]
+    quantile: String,
+    /// Share of the slot that work may take; the rest is for what is late.
+    #[arg(long, value_name = "SHARE", default_value_t = 0.7)]
+    use_at_most: f64,
+    /// A component that must be on a machine of the platform; repeat for several.
+    #[arg(long, value_name = "COMPONENT=NODE")]
+    pin: Vec<String>,
+    /// Change a parameter of the file; repeat for several.
+    #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
+    set: Vec<Override>,
+    #[command(flatten)]
+    libraries: Libraries,
+}
+
+/// What was found, for `--json`.
+#[derive(Serialize)]
+struct Document<'a> {
+    waveform: &'a str,
+    platform: &'a str,
+    fits: bool,
+    costs: &'a Costs,
+    mapping: Option<&'a Mapping>,
+    infeasible: Option<&'a Infeasible>,
+}
+
+/// Maps.
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let registry = args.libraries.registry()?;
+    let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
+    let platform = platform(&args)?;
+    let costs = match &args.costs {
+        Some(path) => costs::read(path)?,
+        None => with_capacities(costs::tried(&graph, &registry)?, &platform)?,
+    };
+    if let Some(path) = &args.save_costs {
+        costs::write(path, &costs)?;
+    }
+    let objective = args.objective()?;
+    let found = match map(&graph, &costs, &platform, &objective) {
+        Ok(mapping) => Ok(mapping),
+        Err(MapError::Infeasible(why)) => Err(why),
+        Err(error) => return Err(unmapped(error).into()),
+    };
+    let document = Document {
+        waveform: graph.name(),
+        platform: platform.name(),
+        fits: found.is_ok(),
+        costs: &costs,
+        mapping: found.as_ref().ok(),
+        infeasible: found.as_ref().err().map(|why| &**why),
+    };
+    output.result(&document, || match &found {
+        Ok(mapping) => text::mapping(graph.name(), &platform, mapping),
+        Err(why) => text::infeasible(graph.name(), why),
+    })?;
+    Ok(Answer::of(found.is_ok()))
+}
+
+impl Args {
+    fn objective(&self) -> Result<Objective> {
+        let pin = |text: &String| {
+            let pair = text.split_once('=').map(|(component, node)| (component.to_owned(), node.to_owned()));
+            pair.ok_or_else(|| Story::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
+        };
+        Ok(Objective {
+            quantile: match self.quantile.as_str() {
+                "p50" => Quantile::P50,
+                "max" => Quantile::Max,
+                _ => Quantile::P99,
+            },
+            use_at_most: self.use_at_most,
+            latency: latency(&self.latency),
+            pins: self.pin.iter().map(pin).collect::<Result<_, _>>()?,
+            ..Objective::default()
+        })
+    }
+}
+
+/// A mode of latency by its name, which clap has checked.
+pub fn latency(name: &str) -> Latency {
+    if name == "fixed" { Latency::Fixed } else { Latency::Compact }
+}
+
+fn platform(args: &Args) -> Result<Platform> {
+    match &args.platform {
+        Some(path) => read(path),
+        None if args.cores.is_empty() => {
+            let own = takt_host::affinity::own_cpus();
+            this_host(&own.into_iter().filter_map(|cpu| u32::try_from(cpu).ok()).collect::<Vec<_>>())
+        }
+        None => this_host(&args.cores),
+    }
+}
+
+fn this_host(cores: &[u32]) -> Result<Platform> {
+    let own = takt_host::affinity::own_cpus();
+    if let Some(core) = cores.iter().find(|core| !own.contains(&(**core as usize))) {
+        let why = waveform::Said(format!("core {core} is not online, or not allowed to this process"));
+        let list: Vec<String> = own.iter().map(ToString::to_string).collect();
+        return Err(Story::new("can't map onto that core")
+            .why(why)
+            .fix(format!("--cores of {}", list.join(",")))
+            .into());
+    }
+    let class = costs::class();
+    let refused = |error: takt_mapper::PlatformError| {
+        let fix = error.fix();
+        Story::new("can't map onto these cores").why(error).fix(fix)
+    };
+    Ok(PlatformSpec::host(&class, ClassSpec::default(), cores).check().map_err(refused)?)
+}
+
+fn read(path: &Path) -> Result<Platform> {
+    let name = path.display().to_string();
+    let unreadable = |error: std::io::Error| {
+        let fix = "a platform file: docs/reference/platform.md, or `takt calibrate --out FILE`";
+        Story::new(format!("can't read the platform {name}")).why(error).fix(fix)
+    };
+    let text = waveform::text_of(path, limits::FILE_BYTES).map_err(unreadable)?;
+    Ok(Platform::parse(&name, &text).map_err(Misfit::from)?)
+}
+
+/// Costs tried here hold on cores of this class; for others both must be calibrated, this one now.
+fn with_capacities(mut costs: Costs, platform: &Platform) -> Result<Costs> {
+    if platform.classes().iter().any(|class| class.name != costs.reference) {
+        costs.capacities = Some(costs::capacities()?);
+    }
+    Ok(costs)
+}
+
+/// A mapper's error as a story.
+pub fn unmapped(error: MapError) -> Story {
+    let fix = error.fix();
+    Story::new("the waveform can't be mapped").why(error).fix(fix)
+}
+
+/// The placement `takt run` takes: the best there is for the median, whether or not it fits the slot; the second is
+/// whether it does.
+///
+/// # Errors
+/// Nothing is known about a component's cost.
+pub fn best_effort(graph: &Graph, costs: &Costs, cores: &[usize], latency: Latency) -> Result<(Mapping, bool)> {
+    let platform = this_host(&cores.iter().filter_map(|&core| u32::try_from(core).ok()).collect::<Vec<_>>())?;
+    // A slot that anything fits: what does not fit the real one is run all the same, and says who missed it.
+    let endless = 1 << 60;
+    let objective = Objective {
+        slot_ns: Some(endless),
+        use_at_most: 1.0,
+        quantile: Quantile::P50,
+        latency,
+        ..Objective::default()
+    };
+    let mapping = map(graph, costs, &platform, &objective).map_err(unmapped)?;
+    let fits = mapping.period_ns <= graph.slot_ns();
+    Ok((mapping, fits))
+}

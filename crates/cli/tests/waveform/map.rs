@@ -1,0 +1,88 @@
+//! `takt map` and `takt calibrate`.
+
+use crate::program::{file, json, refusal, takt, text, waveform};
+
+/// Costs as `--save-costs` writes them, of the class this machine has.
+fn costs(folder: &std::path::Path, ns: [u64; 5]) -> String {
+    let class = json(&["calibrate", "--cores", "0"])["class"].as_str().expect("a name").to_owned();
+    let names = ["source", "modulator", "channel", "demodulator", "sink"];
+    let cost = |ns: u64| serde_json::json!({ "p50_ns": ns, "p99_ns": ns, "max_ns": ns, "n": 100 });
+    let components: serde_json::Map<_, _> =
+        names.into_iter().zip(ns).map(|(name, ns)| (name.into(), cost(ns))).collect();
+    let path = folder.join("costs.json");
+    let document = serde_json::json!({ "reference": class, "components": components });
+    std::fs::write(&path, document.to_string()).expect("written");
+    path.to_str().expect("text").to_owned()
+}
+
+#[test]
+fn the_plan_meets_the_bound_where_it_can_and_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let costs = costs(folder.path(), [10_000, 20_000, 60_000, 15_000, 15_000]);
+    let found = json(&["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs]);
+    let mapping = &found["mapping"];
+    assert_eq!(
+        (&found["fits"], &mapping["period_ns"], &mapping["bound_ns"]),
+        (&true.into(), &60_000.into(), &60_000.into())
+    );
+    let loads: Vec<u64> =
+        mapping["core_loads"].as_array().expect("a list").iter().map(|l| l["load_ns"].as_u64().expect("ns")).collect();
+    assert_eq!(loads.iter().sum::<u64>(), 120_000);
+    let said = text(&takt(&["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs]).stdout);
+    assert!(
+        said.contains("no placement is better") && said.contains("It fits: a slot is 16.7 times the period."),
+        "{said}"
+    );
+}
+
+#[test]
+fn what_does_not_fit_is_an_answer_with_the_bound_and_the_way_out() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let costs = costs(folder.path(), [10_000, 20_000, 60_000, 15_000, 15_000]);
+    let args = ["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs, "--slot", "50us"];
+    let out = takt(&args);
+    let said = text(&out.stdout);
+    assert_eq!(out.status.code(), Some(1), "{said}");
+    assert!(said.contains("component `channel` takes 60 us") && said.contains("a slot of 86 us"), "{said}");
+}
+
+#[test]
+fn a_waveform_is_tried_where_nobody_knows_its_costs_and_they_are_kept() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("costs.json");
+    let path = path.to_str().expect("text");
+    let bpsk = waveform("bpsk.toml");
+    let found = json(&["map", &bpsk, "--cores", "0", "--save-costs", path]);
+    let again = json(&["map", &bpsk, "--cores", "0", "--costs", path]);
+    assert_eq!(found["costs"], again["costs"]);
+    assert_eq!(found["mapping"]["plan"], again["mapping"]["plan"]);
+    let run = json(&["run", &bpsk, "--slots", "50", "--clock", "free", "--cores", "0,1", "--costs", path]);
+    assert_eq!(run["misses"], 0);
+}
+
+#[test]
+fn a_calibration_is_a_platform_to_map_onto() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("here.toml");
+    let path = path.to_str().expect("text");
+    let measured = json(&["calibrate", "--cores", "0", "--out", path]);
+    assert!(measured["cores"][0]["mac_per_s"].as_f64().is_some_and(|rate| rate > 1e6), "{measured}");
+    let found =
+        json(&["map", &waveform("bpsk.toml"), "--platform", path, "--pin", "source=host", "--use-at-most", "1.0"]);
+    assert_eq!(found["mapping"]["core_loads"][0]["core"], "host:0");
+}
+
+#[test]
+fn what_can_not_be_mapped_is_told_with_the_fix() {
+    let bpsk = waveform("bpsk.toml");
+    assert!(refusal(&["map", &bpsk, "--cores", "4095"]).contains("--cores of 0"));
+    assert!(refusal(&["calibrate", "--cores", "4095"]).contains("--cores of 0"));
+    assert!(refusal(&["map", &bpsk, "--pin", "source"]).contains("--pin COMPONENT=NODE"));
+    assert!(refusal(&["map", &bpsk, "--pin", "source=hots"]).contains("did you mean `host`?"));
+    assert!(refusal(&["map", &bpsk, "--use-at-most", "2"]).contains("a share above 0, up to 1"));
+    assert!(refusal(&["map", &bpsk, "--platform", "/nowhere.toml"]).contains("takt calibrate --out FILE"));
+    assert!(refusal(&["map", &bpsk, "--costs", "/nowhere.json"]).contains("--save-costs FILE"));
+    let (_folder, path) = file(b"name = \"x\"\nclass = {}\nnode = 3\n");
+    assert!(refusal(&["map", &bpsk, "--platform", &path]).contains("file.toml:3"));
+    assert!(refusal(&["map", &bpsk, "--costs", &path]).contains("can't use the costs"));
+}
