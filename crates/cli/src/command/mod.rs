@@ -11,6 +11,7 @@ mod execinfo;
 mod experiment;
 mod find;
 mod map;
+mod paper;
 mod play;
 mod probe;
 mod rate;
@@ -58,6 +59,8 @@ pub enum Command {
     Component(component::Args),
     /// Run experiments, list and export their records.
     Experiment(experiment::Args),
+    /// Run a published study again, and set it beside the paper's figures.
+    Paper(paper::Args),
     /// Draw the report of a run again.
     Report(report::Args),
     /// What in this host stands in the way, and the change that mends it.
@@ -88,6 +91,7 @@ impl Command {
             Command::Variable(args) => variable::run(args, output),
             Command::Component(args) => component::run(args, output),
             Command::Experiment(args) => experiment::run(args, output),
+            Command::Paper(args) => paper::run(args, output),
             Command::Report(args) => report::run(args, output),
             Command::Doctor(args) => doctor::run(args, output),
             Command::Agent(args) => agent::run(args, output),

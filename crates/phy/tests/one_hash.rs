@@ -1,0 +1,69 @@
+//! One hash, whoever mapped the waveform, onto however many cores, in either mode of latency, as often as you like.
+
+use std::collections::BTreeSet;
+
+use takt_base::Stop;
+use takt_graph::{Graph, Latency, Plan, Waveform};
+use takt_mapper::{ClassSpec, Cost, Costs, Effort, Objective, Platform, map};
+use takt_runtime::{Options, Registry, Session};
+
+const SLOTS: u64 = 50;
+
+fn registry() -> Registry {
+    takt_phy::link();
+    Registry::of_program().expect("one name each")
+}
+
+fn graph(registry: &Registry) -> Graph {
+    // Noise that makes errors: a bit decided otherwise would show.
+    let text = include_str!("../../../waveforms/bpsk.toml").replace("ebn0_db = 200.0", "ebn0_db = 3.0");
+    Graph::check(&Waveform::parse("bpsk.toml", &text).expect("read"), registry).expect("checked")
+}
+
+fn hash(graph: &Graph, plan: &Plan, registry: &Registry) -> String {
+    let options = Options { slots: Some(SLOTS), ..Options::default() };
+    let report = Session::open(graph, plan, registry, options).expect("opened").run(&Stop::new()).expect("started");
+    assert_eq!((report.misses, report.slots), (0, SLOTS));
+    report.output_hash.expect("asked for")
+}
+
+/// Costs that pull the components apart in different ways.
+fn costs(graph: &Graph, turn: u64) -> Costs {
+    let of = |costs: Costs, (index, component): (usize, &takt_graph::Component)| {
+        costs.with(&component.name, Cost::exactly(1000 + 7919 * ((index as u64 + turn) % 5)))
+    };
+    graph.components().iter().enumerate().fold(Costs::of("core", None), of)
+}
+
+#[test]
+fn every_plan_of_the_mapper_on_one_to_four_cores_in_both_modes_computes_the_same() {
+    let registry = registry();
+    let graph = graph(&registry);
+    let mut hashes = BTreeSet::new();
+    let mut plans = BTreeSet::new();
+    for cores in 1..=4_u32 {
+        let cpus: Vec<u32> = (0..cores).collect();
+        let platform = Platform::host("core", ClassSpec::default(), &cpus).expect("a platform");
+        for latency in [Latency::Fixed, Latency::Compact] {
+            for effort in [Effort::Greedy, Effort::Search, Effort::default()] {
+                for turn in 0..3 {
+                    let objective = Objective { latency, effort, ..Objective::default() };
+                    let mapping = map(&graph, &costs(&graph, turn), &platform, &objective).expect("it fits");
+                    plans.insert(format!("{:?}", mapping.plan));
+                    hashes.insert(hash(&graph, &mapping.plan, &registry));
+                }
+            }
+        }
+    }
+    assert!(plans.len() >= 8, "only {} different plans were tried", plans.len());
+    assert_eq!(hashes.len(), 1, "{hashes:?}");
+}
+
+#[test]
+fn twenty_runs_on_four_workers_compute_the_same() {
+    let registry = registry();
+    let graph = graph(&registry);
+    let plan = Plan::assign(&graph, &[0, 1, 2, 3, 0], Latency::Compact).expect("placed");
+    let hashes: BTreeSet<String> = (0..20).map(|_| hash(&graph, &plan, &registry)).collect();
+    assert_eq!(hashes.len(), 1, "{hashes:?}");
+}
