@@ -6,7 +6,7 @@ use takt_graph::limits;
 use takt_graph::{Catalogue, Item, Length, MissPolicy, ParamError, Params, PortId, Shape, Value};
 
 use crate::component::{Component, MakeError, Message, Prepared, Scalar};
-use crate::entry::Entry;
+use crate::entry::{Body, Entry};
 use crate::packet::{Cell, Room};
 use crate::port::{Grant, InPort, OutPort, Source};
 use crate::registry::Registry;
@@ -156,7 +156,7 @@ impl Bench {
             next: 0,
             until: u64::MAX,
             policy: MissPolicy::Skip,
-            component,
+            component: Body::Here(component),
             inputs: inputs.into_boxed_slice(),
             outputs: outputs.into_boxed_slice(),
             declared,

@@ -144,9 +144,10 @@ impl Mover {
     /// Executes all that the old waveform has left of its logical slots before `at`.
     fn drain(&mut self, at: u64) {
         let entries = || self.old.iter().flat_map(|given| &given.table.entries);
-        let last = entries().map(|entry| at + entry.depth).max().unwrap_or(at);
+        let last = entries().map(|entry| at + entry.depth + entry.lag()).max().unwrap_or(at);
         for physical in at..last {
             for entry in self.old.iter_mut().flat_map(|given| given.table.entries.iter_mut()) {
+                entry.collect(physical, true);
                 let Due::Slot { slot, missed } = entry.due(physical) else { continue };
                 if missed > 0 {
                     entry.pass_by(slot.min(at));
@@ -198,7 +199,7 @@ impl Mover {
 
     fn fill_rings_of(&mut self, table: usize, entry: usize) {
         let Some(producer) = self.new[table].as_mut().and_then(|table| table.entries.get_mut(entry)) else { return };
-        let (id, made) = (producer.id, producer.next);
+        let (id, made) = (producer.id, producer.made());
         for port in 0..producer.outputs.len() {
             // Taken out, so that the other entries can be looked at; an empty slice needs no memory.
             let Some(mut rings) = self.output(table, entry, port).map(OutPort::take_rings) else { continue };
@@ -229,6 +230,7 @@ impl Mover {
 }
 
 fn step(entry: &mut Entry, physical: u64, timer: &mut Timer) {
+    entry.collect(physical, true);
     // Slots that were lost before are counted when the worker goes on.
     if let Due::Slot { slot, missed: 0 } = entry.due(physical) {
         let executed = entry.execute(slot, timer);
@@ -259,11 +261,4 @@ fn fill(ring: &mut Writer<Cell>, source: Source, made: u64, new: &[Option<Table>
     if let Some(last) = made.checked_sub(1) {
         ring.publish(last);
     }
-}
-
-/// Stands in a new table until the component itself arrives.
-pub(crate) struct Vacant;
-
-impl crate::component::Component for Vacant {
-    fn tick(&mut self, _: &mut crate::component::Io<'_>) {}
 }

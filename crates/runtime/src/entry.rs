@@ -1,11 +1,13 @@
 //! [`Entry`]: a component in a worker's table, with its ports and what is known of its executions.
 
+use std::ops::{Deref, DerefMut};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use takt_graph::MissPolicy;
 
 use crate::component::{Component, Io, Message, Outbox};
 use crate::control::{Pending, What};
+use crate::isolated::{Answer, Remote};
 use crate::port::{InPort, OutPort};
 use crate::stats::EntryStats;
 use crate::timer::Timer;
@@ -20,7 +22,7 @@ pub(crate) struct Entry {
     /// Logical slots end here.
     pub(crate) until: u64,
     pub(crate) policy: MissPolicy,
-    pub(crate) component: Box<dyn Component>,
+    pub(crate) component: Body,
     pub(crate) inputs: Box<[InPort]>,
     pub(crate) outputs: Box<[OutPort]>,
     /// How many of both the component declares; those behind carry messages.
@@ -42,6 +44,48 @@ fn messages(bytes: &[u8]) -> &[Message] {
 
 fn messages_mut(bytes: &mut [u8]) -> &mut [Message] {
     bytemuck::try_cast_slice_mut(bytes).unwrap_or_default()
+}
+
+/// A component, or what stands for it.
+pub(crate) enum Body {
+    /// In this process.
+    Here(Box<dyn Component>),
+    /// In a process of its own.
+    Isolated(Box<Remote>),
+}
+
+impl Body {
+    /// Stands in a new table until the component itself arrives.
+    pub(crate) fn vacant() -> Body {
+        struct Vacant;
+        impl Component for Vacant {
+            fn tick(&mut self, _: &mut Io<'_>) {}
+        }
+        // Without a size: nothing is allocated.
+        Body::Here(Box::new(Vacant))
+    }
+}
+
+impl Deref for Body {
+    type Target = dyn Component;
+
+    #[inline]
+    fn deref(&self) -> &(dyn Component + 'static) {
+        match self {
+            Body::Here(component) => component.as_ref(),
+            Body::Isolated(remote) => remote.as_ref(),
+        }
+    }
+}
+
+impl DerefMut for Body {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut (dyn Component + 'static) {
+        match self {
+            Body::Here(component) => component.as_mut(),
+            Body::Isolated(remote) => remote.as_mut(),
+        }
+    }
 }
 
 /// What an entry has to do in a physical slot.
@@ -86,16 +130,98 @@ impl Entry {
         }
     }
 
-    /// Whether all packets for logical slot `slot` are there, and room for what it makes.
+    /// Whether all packets for what it has to do in physical slot `physical` are there, and room for what it makes.
     #[inline]
-    pub(crate) fn ready(&self, slot: u64) -> bool {
-        self.inputs.iter().all(|input| input.ready(slot)) && self.outputs.iter().all(|output| output.ready(slot))
+    pub(crate) fn ready(&self, physical: u64) -> bool {
+        let room = |slot| self.outputs.iter().all(|output| output.ready(slot));
+        let due = match self.due(physical) {
+            Due::Slot { slot, .. } => Some(slot),
+            Due::Nothing => None,
+        };
+        let heard = due.is_none_or(|slot| self.inputs.iter().all(|input| input.ready(slot)));
+        match &self.component {
+            Body::Here(_) => heard && due.is_none_or(room),
+            Body::Isolated(remote) => {
+                heard && self.collectable(physical).is_none_or(|slot| remote.settled() && room(slot))
+            }
+        }
+    }
+
+    /// Physical slots between a logical slot and the hand-over of what was made in it.
+    pub(crate) fn lag(&self) -> u64 {
+        u64::from(matches!(self.component, Body::Isolated(_)))
+    }
+
+    /// Logical slots whose packets were handed over, or passed by.
+    pub(crate) fn made(&self) -> u64 {
+        match &self.component {
+            Body::Here(_) => self.next,
+            Body::Isolated(remote) => remote.pending().unwrap_or(self.next),
+        }
+    }
+
+    /// The logical slot whose answer an isolated component is to give in physical slot `physical`.
+    #[inline]
+    pub(crate) fn collectable(&self, physical: u64) -> Option<u64> {
+        match &self.component {
+            Body::Here(_) => None,
+            Body::Isolated(remote) => remote.pending().filter(|slot| slot + self.depth < physical),
+        }
+    }
+
+    /// Takes an isolated component's answer, if one is due in physical slot `physical`, and hands over what was made;
+    /// `patient`: waits for it a slot at most. Answers the logical slot, and what became of it.
+    #[inline]
+    pub(crate) fn collect(&mut self, physical: u64, patient: bool) -> Option<(u64, Answer)> {
+        let slot = self.collectable(physical)?;
+        Some((slot, self.take_answer(patient)))
+    }
+
+    #[cold]
+    fn take_answer(&mut self, patient: bool) -> Answer {
+        let Body::Isolated(remote) = &mut self.component else { return Answer::None };
+        let answer = remote.collect(&mut self.outputs, patient);
+        match answer {
+            Answer::Done { ns } => self.stats.record(ns),
+            Answer::Fault { ns } => {
+                self.stats.record(ns);
+                self.fault();
+            }
+            Answer::None => {
+                self.stats.live.missed.add(1);
+                self.degrade();
+            }
+        }
+        answer
+    }
+
+    /// Without a clock, answers are waited for.
+    pub(crate) fn wait_always(&mut self) {
+        if let Body::Isolated(remote) = &mut self.component {
+            remote.wait_always();
+        }
+    }
+
+    /// How often the process of an isolated component was started again.
+    pub(crate) fn restarts(&self) -> u64 {
+        match &self.component {
+            Body::Here(_) => 0,
+            Body::Isolated(remote) => remote.restarts(),
+        }
     }
 
     /// Executes logical slot `slot`; [`Entry::publish`] hands over what it made.
     #[inline]
     pub(crate) fn execute(&mut self, slot: u64, timer: &mut Timer) -> Executed {
         self.inputs.iter_mut().for_each(|input| input.begin(slot));
+        let component = match &mut self.component {
+            Body::Here(component) => component,
+            Body::Isolated(remote) => {
+                let start = timer.read();
+                remote.post(slot, &self.inputs, &mut self.outputs);
+                return Executed { start, end: timer.read(), fault: false };
+            }
+        };
         for output in &mut self.outputs {
             output.begin(slot, &self.inputs);
         }
@@ -108,7 +234,6 @@ impl Entry {
             outputs[output].take(&mut inputs[input]);
         }
         let start = timer.read();
-        let component = &mut self.component;
         let room = outbox.first_mut().map_or_else(Default::default, |port| messages_mut(port.bytes_mut()));
         let mut io = Io { inputs, outputs, slot, outbox: Outbox { room, sent: 0 }, timer };
         let result = catch_unwind(AssertUnwindSafe(|| {
@@ -127,14 +252,15 @@ impl Entry {
     /// Hands over what logical slot `slot` made, and lets go of what it read.
     #[inline]
     pub(crate) fn publish(&mut self, slot: u64, executed: Executed, ns: u64) {
-        for output in &mut self.outputs {
-            output.finish(executed.fault);
+        let here = matches!(self.component, Body::Here(_));
+        if here {
+            self.outputs.iter_mut().for_each(|output| output.finish(executed.fault));
+            self.stats.record(ns);
         }
         for input in &mut self.inputs {
             input.finish(slot);
         }
         self.advance(slot + 1);
-        self.stats.record(ns);
         if executed.fault {
             self.fault();
         }

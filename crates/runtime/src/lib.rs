@@ -55,6 +55,7 @@ mod clock;
 mod component;
 mod control;
 mod entry;
+pub mod isolated;
 #[doc(hidden)]
 pub mod library;
 mod live;
@@ -82,6 +83,7 @@ pub use clock::{Edges, SlotClock};
 pub use component::{Component, Io, Make, MakeError, Message, Outbox, Prepared, Scalar};
 #[doc(hidden)]
 pub use inventory;
+pub use isolated::Isolation;
 pub use library::LibraryError;
 pub use live::{ComponentSnapshot, Snapshot, StatsReader};
 pub use miss::{Before, Culprit, Miss};

@@ -122,7 +122,7 @@ fn blame(
     name: &dyn Fn(usize) -> String,
     last: Option<&Culprit>,
 ) -> Culprit {
-    if raw.kind == MissKind::Fault {
+    if matches!(raw.kind, MissKind::Fault | MissKind::Unanswered) {
         let usual_ns = usual.get(raw.component).copied().unwrap_or(0);
         let (component, execution_ns) = (name(raw.component), raw.execution_ns);
         return Culprit::Component { component, worker, slot: raw.slot, execution_ns, usual_ns };

@@ -74,6 +74,8 @@ pub struct ComponentReport {
     pub late: u64,
     /// Panics.
     pub faults: u64,
+    /// How often its process was started again; of an isolated component.
+    pub restarts: u64,
     /// Whether it was told to use its cheaper mode.
     pub degraded: bool,
     /// Packets that should have been there and were not, all inputs.
@@ -219,6 +221,7 @@ fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentRe
         missed: entry.stats.live.missed.get(),
         late: entry.stats.live.late.get(),
         faults: entry.stats.live.faults.get(),
+        restarts: entry.restarts(),
         degraded: entry.stats.degraded,
         missing_packets: entry.inputs.iter().map(InPort::missing).sum(),
         dropped_packets: entry.outputs.iter().map(OutPort::dropped).sum(),

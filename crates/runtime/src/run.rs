@@ -12,6 +12,7 @@ use takt_host::policy::{self, Policy, PolicyError};
 
 use crate::clock::{Edges, SlotClock};
 use crate::control::{Ending, Inbox, mailbox};
+use crate::isolated::Isolation;
 use crate::live::Live;
 use crate::registry::Registry;
 use crate::report::{Granted, Known, Report};
@@ -40,6 +41,8 @@ pub struct Options {
     pub spin: Duration,
     /// Whether what the sinks receive is folded into `output_hash`.
     pub hash: bool,
+    /// How components that the waveform isolates are treated.
+    pub isolation: Isolation,
     /// Memory of all links at most.
     pub memory_max_bytes: u64,
 }
@@ -56,6 +59,7 @@ impl Default for Options {
             lock_memory: Wish::No,
             spin: Duration::from_micros(100),
             hash: true,
+            isolation: Isolation::default(),
             memory_max_bytes: 4 << 30,
         }
     }
@@ -154,7 +158,7 @@ impl Session {
     /// A component refuses its parameters or what leads to it; the links take too much memory.
     pub fn open(graph: &Graph, plan: &Plan, registry: &Registry, options: Options) -> Result<Session, OpenError> {
         let making = making(&options);
-        let components = make_components(graph, registry)?;
+        let components = make_components(graph, registry, &options, &|_| true)?;
         let ids: Vec<usize> = (0..components.len()).collect();
         let tables = make(graph, plan, components, &ids, &making, &|_| 0)?;
         Ok(Session { graph: graph.clone(), plan: plan.clone(), options, tables })

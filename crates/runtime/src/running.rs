@@ -13,6 +13,7 @@ use crate::change::{self, Change};
 use crate::clock::{Edges, SlotClock, WallEdges};
 use crate::component::{Message, Scalar};
 use crate::control::{Command, Ending, Outbox, Pending, What};
+use crate::entry::Body;
 use crate::live::{Live, Snapshot, StatsReader};
 use crate::registry::Registry;
 use crate::report::{Granted, Known, Report, report};
@@ -215,7 +216,7 @@ impl Running {
             let ahead = plan.depth(from).saturating_sub(self.plan.depth(from));
             u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 3
         };
-        let vacant = self.ids.iter().map(|_| Box::new(change::Vacant) as _).collect();
+        let vacant = self.ids.iter().map(|_| Body::vacant()).collect();
         let tables = make(&self.graph, plan, vacant, &self.ids, &making(&self.options), &least);
         self.tell_of(tables.map_err(|source| ControlError::Open { source })?, false, at)?;
         self.plan = plan.clone();
@@ -244,12 +245,15 @@ impl Running {
         let mut live = self.live.clone();
         let mut known = self.known.clone();
         let mut ids = Vec::new();
-        let mut components = make_components(graph, registry).map_err(open)?;
+        let same = |index: usize| {
+            let old = self.graph.find(&graph.components()[index].name);
+            old.filter(|&old| is_same(graph, index, &self.graph, old))
+        };
+        let new = |index| same(index).is_none();
+        let components = make_components(graph, registry, &self.options, &new).map_err(open)?;
         for (index, node) in graph.components().iter().enumerate() {
-            let same = self.graph.find(&node.name).filter(|&old| is_same(graph, index, &self.graph, old));
-            if let Some(old) = same {
+            if let Some(old) = same(index) {
                 ids.push(self.ids[old]);
-                components[index] = Box::new(change::Vacant);
             } else {
                 ids.push(known.len());
                 known.push(Known::of(node));

@@ -7,7 +7,7 @@
 use takt_base::Stop;
 
 use crate::control::{Ending, mailbox};
-use crate::entry::Executed;
+use crate::entry::{Entry, Executed};
 use crate::report::{Known, Report, report};
 use crate::run::{Session, prepared};
 use crate::timer::Timer;
@@ -48,7 +48,9 @@ impl Session {
     /// Without a number of slots: virtual time has no end of its own.
     #[must_use]
     pub fn simulate(self) -> Report {
-        let (graph, plan, options, tables) = self.into_parts();
+        let (graph, plan, options, mut tables) = self.into_parts();
+        // What another process does takes no virtual time.
+        tables.iter_mut().flat_map(|table| &mut table.entries).for_each(Entry::wait_always);
         assert!(options.slots.is_some(), "a simulation has a number of slots");
         let stop = Stop::new();
         let slot_ns = graph.slot_ns();

@@ -53,6 +53,8 @@ pub(crate) struct Event {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MissKind {
+    /// It runs in a process of its own, which gave no answer in time: it is slow, hangs, or is gone.
+    Unanswered,
     /// It was executed and ended behind its deadline.
     Late,
     /// It was not executed: its deadline had passed before it could start.

@@ -6,11 +6,13 @@ use takt_graph::{Graph, Length, MissPolicy, Plan, PortId};
 
 use crate::component::{Component, MakeError, Prepared};
 use crate::control::PENDING;
-use crate::entry::Entry;
+use crate::entry::{Body, Entry};
+use crate::isolated::{Opening, Remote};
 use crate::packet::{Cell, Room};
 use crate::port::{Grant, InPort, OutPort, Source};
 use crate::registry::Registry;
 use crate::ring::{Reader, Writer, ring};
+use crate::run::Options;
 use crate::stats::EntryStats;
 
 /// What a worker executes in each slot, in this order.
@@ -68,14 +70,26 @@ pub(crate) struct Making {
     pub(crate) slots: u64,
 }
 
-/// The components of a graph, ready for their first slot.
-pub(crate) fn make_components(graph: &Graph, registry: &Registry) -> Result<Vec<Box<dyn Component>>, OpenError> {
+/// The components of a graph, ready for their first slot; in place of those that are not `wanted`, nothing.
+pub(crate) fn make_components(
+    graph: &Graph,
+    registry: &Registry,
+    options: &Options,
+    wanted: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Body>, OpenError> {
     let make = |index: usize| {
         let node = &graph.components()[index];
         let refused = |source| OpenError::Component { component: node.name.clone(), source };
+        if !wanted(index) {
+            return Ok(Body::vacant());
+        }
+        if node.isolated {
+            let remote = Remote::open(Opening { graph, index, registry, options }).map_err(refused)?;
+            return Ok(Body::Isolated(Box::new(remote)));
+        }
         let mut component = registry.make(&node.kind, &node.params).map_err(refused)?;
         prepare(graph, index, component.as_mut()).map_err(refused)?;
-        Ok(component)
+        Ok(Body::Here(component))
     };
     (0..graph.components().len()).map(make).collect()
 }
@@ -143,7 +157,8 @@ fn changes_in_place(graph: &Graph, input: PortId) -> bool {
     graph.components()[input.component].shape.outputs.iter().any(|output| output.in_place == Some(input.port))
 }
 
-fn output_bytes(graph: &Graph, output: PortId) -> usize {
+/// Bytes of the longest packet of an output.
+pub(crate) fn output_bytes(graph: &Graph, output: PortId) -> usize {
     let shape = &graph.components()[output.component].shape;
     let length = shape.outputs[output.port].length;
     let items = match length {
@@ -185,7 +200,7 @@ fn same_room_in_place(graph: &Graph, rooms: &mut BTreeMap<PortId, Room>) {
 pub(crate) fn make(
     graph: &Graph,
     plan: &Plan,
-    components: Vec<Box<dyn Component>>,
+    components: Vec<Body>,
     ids: &[usize],
     making: &Making,
     least: &dyn Fn(usize) -> u64,
@@ -208,7 +223,7 @@ pub(crate) fn make(
         readers.extend(spec.links.iter().copied().zip(ends.into_iter().map(|end| (source, end))));
     }
     let sinks: BTreeSet<usize> = if making.hash_sinks { graph.sinks().collect() } else { BTreeSet::new() };
-    let mut components: Vec<Option<Box<dyn Component>>> = components.into_iter().map(Some).collect();
+    let mut components: Vec<Option<Body>> = components.into_iter().map(Some).collect();
     let end = making.slots.saturating_add(plan.latency_slots().into());
     let mut table = |order: &Vec<usize>| {
         let entries = order.iter().filter_map(|&id| {
@@ -229,7 +244,8 @@ pub(crate) fn make(
                 inputs,
                 outputs,
                 declared: (shape.inputs.len() - messages.0, shape.outputs.len() - messages.1),
-                in_place: pairs.collect(),
+                // A process of its own does that there.
+                in_place: pairs.filter(|_| !node.isolated).collect(),
                 pending: Vec::with_capacity(PENDING),
                 stats: EntryStats::new(),
             })

@@ -13,6 +13,7 @@ use takt_graph::MissPolicy;
 use crate::clock::{Edges, Patience, wait_until};
 use crate::control::{Ending, Inbox};
 use crate::entry::{Due, Entry, Executed};
+use crate::isolated::Answer;
 use crate::stats::{Event, MissKind, RawMiss, WINDOW, WorkerStats};
 use crate::table::Table;
 use crate::timer::Timer;
@@ -87,6 +88,7 @@ impl Worker {
             let number = self.table.end;
             let end = Slot { number, base: 0, release_ns: 0, left_ns: u64::MAX, carried: true };
             self.pass_by_missed(end);
+            (0..self.table.entries.len()).for_each(|index| self.collect(end, index));
         }
         number
     }
@@ -135,10 +137,7 @@ impl Worker {
     /// `false`: the slot is to be gone on with after a look at the commands.
     fn slot_waiting(&mut self, slot: Slot) -> bool {
         for index in 0..self.table.entries.len() {
-            let entry = &self.table.entries[index];
-            if let Due::Slot { slot: logical, .. } = entry.due(slot.number)
-                && !wait_for(entry, logical, &self.stop, &self.inbox, self.spins)
-            {
+            if !wait_for(&self.table.entries[index], slot.number, &self.stop, &self.inbox, self.spins) {
                 return false;
             }
             if let Some((logical, executed)) = self.start(slot, index) {
@@ -151,6 +150,7 @@ impl Worker {
     /// Executes an entry's logical slot, if it is due and its deadline has not passed.
     #[inline]
     pub(crate) fn start(&mut self, slot: Slot, index: usize) -> Option<(u64, Executed)> {
+        self.collect(slot, index);
         let Due::Slot { slot: logical, missed: 0 } = self.table.entries[index].due(slot.number) else { return None };
         // Without a deadline the timer is not asked.
         if slot.left_ns != u64::MAX && self.timer.ns(slot.base, self.timer.read()) > slot.left_ns {
@@ -175,8 +175,19 @@ impl Worker {
         }
     }
 
+    /// Takes the answer of an isolated component to its last request.
+    #[inline]
+    fn collect(&mut self, slot: Slot, index: usize) {
+        match self.table.entries[index].collect(slot.number, false) {
+            None | Some((_, Answer::Done { .. })) => {}
+            Some((logical, Answer::Fault { ns })) => self.missed(slot, index, MissKind::Fault, logical, 1, ns),
+            Some((logical, Answer::None)) => self.missed(slot, index, MissKind::Unanswered, logical, 1, 0),
+        }
+    }
+
     #[cold]
     fn passed_by(&mut self, slot: Slot, index: usize, upto: u64) {
+        self.collect(slot, index);
         let entry = &mut self.table.entries[index];
         let (first, count) = (entry.next, upto - entry.next);
         entry.pass_by(upto);
@@ -222,12 +233,12 @@ impl Worker {
 /// may be a change for which the very worker waits that this one waits for; what was executed of the slot is not executed
 /// again afterwards.
 #[inline]
-fn wait_for(entry: &Entry, logical: u64, stop: &Stop, inbox: &Inbox, spins: u32) -> bool {
-    if entry.ready(logical) {
+fn wait_for(entry: &Entry, physical: u64, stop: &Stop, inbox: &Inbox, spins: u32) -> bool {
+    if entry.ready(physical) {
         return true;
     }
     let mut patience = Patience::new(spins);
-    while !entry.ready(logical) {
+    while !entry.ready(physical) {
         if stop.requested() || inbox.has_news() {
             return false;
         }

@@ -6,7 +6,7 @@ use common::{registry, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Message, Options, Outbox, Registry, Report, Session, component};
+use takt_runtime::{Bench, Message, Options, Registry, Report, Session, component};
 
 /// Passes bytes on, and tells what it saw: the slot, and a sum.
 #[component]

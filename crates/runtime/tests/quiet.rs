@@ -6,9 +6,9 @@
 #[path = "../../../tests/support/allocations.rs"]
 mod allocations;
 mod common;
+#[path = "common/strace.rs"]
+mod strace;
 
-use std::path::Path;
-use std::process::Command;
 use std::time::Duration;
 
 use common::{registry, spec};
@@ -88,46 +88,10 @@ fn ten_thousand_slots_allocate_nothing() {
 
 #[test]
 fn ten_thousand_slots_make_no_system_call_but_the_clocks_sleep() {
-    if Command::new("strace").arg("-V").output().is_err() {
-        assert!(std::env::var_os("TAKT_REQUIRE_PEERS").is_none(), "strace is required (sudo apt-get install strace)");
-        #[expect(clippy::print_stderr, reason = "a skip is told")]
-        let () = eprintln!("SKIPPED: system calls are counted by strace   (sudo apt-get install strace)");
-        return;
-    }
-    let log = std::env::temp_dir().join(format!("takt-quiet-{}.strace", std::process::id()));
-    let run = Command::new("strace")
-        .args(["-f", "-qq", "-o"])
-        .arg(&log)
-        .arg(std::env::current_exe().expect("this binary"))
-        .args(["--exact", "ten_thousand_slots_allocate_nothing"])
-        .output()
-        .expect("strace runs");
-    let calls = calls_of_workers(&log);
-    let _ = std::fs::remove_file(&log);
-    assert!(run.status.success(), "{}", String::from_utf8_lossy(&run.stdout));
-    assert!(!calls.is_empty(), "no worker seen");
+    let Some(calls) = strace::calls_of_workers(&["--exact", "ten_thousand_slots_allocate_nothing"]) else { return };
     for (worker, between) in calls {
         assert!(between.len() > 100, "{worker} slept {} times", between.len());
         let others: Vec<&String> = between.iter().filter(|call| !call.contains("clock_nanosleep")).collect();
         assert!(others.is_empty(), "{worker}: {others:?}");
     }
-}
-
-/// For each worker all its calls from the first sleep to the last.
-fn calls_of_workers(log: &Path) -> Vec<(String, Vec<String>)> {
-    let text = std::fs::read_to_string(log).expect("strace wrote");
-    let mut workers: Vec<(String, String)> = Vec::new();
-    for line in text.lines().filter(|line| line.contains("PR_SET_NAME") && line.contains("takt-worker-")) {
-        let (thread, call) = line.split_once(' ').expect("a thread and a call");
-        workers.push((thread.to_owned(), call.trim().to_owned()));
-    }
-    let all = |(thread, name): (String, String)| {
-        let own = text.lines().filter_map(|line| line.split_once(' ')).filter(|(id, _)| *id == thread);
-        let calls: Vec<String> = own.map(|(_, call)| call.trim().to_owned()).collect();
-        let sleeps = |call: &&String| call.contains("clock_nanosleep");
-        let first = calls.iter().position(|call| sleeps(&call)).unwrap_or(0);
-        let last = calls.iter().rposition(|call| sleeps(&call)).unwrap_or(0);
-        (name, calls.get(first..last).unwrap_or_default().to_vec())
-    };
-    workers.into_iter().map(all).collect()
 }

@@ -17,6 +17,7 @@ mod load;
 
 #[doc(hidden)]
 pub use abi::Table;
+pub(crate) use abi::Word;
 #[doc(hidden)]
 pub use export::TABLE;
 pub use load::LibraryError;

@@ -141,6 +141,18 @@ impl InPort {
         (self.now, self.header) = (Now::Nowhere, Header::default());
     }
 
+    /// Makes these bytes the packet, behind these, in memory of its own ([`InPort::keep_last`]).
+    pub(crate) fn place(&mut self, before: &[u8], packet: &[u8], header: Header) {
+        (self.now, self.header) = (Now::Nowhere, header);
+        let Some(cell) = &mut self.last else { return };
+        let place = cell.buffer.bytes_mut(packet.len());
+        if place.len() == packet.len() && before.len() + packet.len() > 0 {
+            place.copy_from_slice(packet);
+            cell.buffer.set_history(before);
+            self.now = Now::Repeated;
+        }
+    }
+
     /// The bytes of the history and of the packet behind it, and how many items of history these are.
     pub(crate) fn bytes_with_history(&self) -> (&[u8], usize) {
         let (history, items) = (self.history * self.item.bytes(), self.header.items * self.item.bytes());
@@ -267,7 +279,7 @@ impl InPort {
 
     /// The packet is an output's now.
     #[inline]
-    pub(super) fn taken(&mut self) {
+    pub(crate) fn taken(&mut self) {
         self.now = Now::Nowhere;
     }
 

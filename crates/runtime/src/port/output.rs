@@ -27,6 +27,14 @@ impl Grant {
     }
 }
 
+/// What an output may give in one slot.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Granted {
+    pub(crate) items: usize,
+    pub(crate) first_item: u64,
+    pub(crate) missing: bool,
+}
+
 /// An output of a component.
 pub struct OutPort {
     item: Item,
@@ -199,8 +207,24 @@ impl OutPort {
     /// Points at the cell of logical slot `slot`.
     #[inline]
     pub(crate) fn begin(&mut self, slot: u64, inputs: &[InPort]) {
-        self.slot = slot;
-        self.in_first = self.rings.first().is_some_and(|ring| ring.free(slot));
+        self.reckon(slot, inputs);
+        self.point_at(slot);
+    }
+
+    /// What may be given in logical slot `slot`, for who fills the packet later.
+    pub(crate) fn grant(&mut self, slot: u64, inputs: &[InPort]) -> Granted {
+        self.reckon(slot, inputs);
+        Granted { items: self.granted, first_item: self.first_item, missing: self.missing }
+    }
+
+    /// Points at the cell of logical slot `slot`, for what was granted then.
+    pub(crate) fn resume(&mut self, slot: u64, granted: Granted) {
+        (self.granted, self.first_item, self.missing) = (granted.items, granted.first_item, granted.missing);
+        self.point_at(slot);
+    }
+
+    #[inline]
+    fn reckon(&mut self, slot: u64, inputs: &[InPort]) {
         self.missing = false;
         match self.grant {
             // Slots that were missed had their items, too: the sample index says where a packet belongs.
@@ -208,6 +232,12 @@ impl OutPort {
             Grant::UpTo(items) => self.granted = items,
             Grant::Ratio { num, den, of } => self.follow(inputs.get(of), num, den),
         }
+    }
+
+    #[inline]
+    fn point_at(&mut self, slot: u64) {
+        self.slot = slot;
+        self.in_first = self.rings.first().is_some_and(|ring| ring.free(slot));
         if !self.tail.is_empty() {
             let tail = std::mem::take(&mut self.tail);
             self.cell().buffer.set_history(&tail);

@@ -1,0 +1,47 @@
+//! The system calls of workers, as strace sees them.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Runs this binary again with these arguments, and answers for each worker all its calls from the first sleep to the
+/// last. `None`, and told, where there is no strace.
+pub fn calls_of_workers(arguments: &[&str]) -> Option<Vec<(String, Vec<String>)>> {
+    if Command::new("strace").arg("-V").output().is_err() {
+        assert!(std::env::var_os("TAKT_REQUIRE_PEERS").is_none(), "strace is required (sudo apt-get install strace)");
+        #[expect(clippy::print_stderr, reason = "a skip is told")]
+        let () = eprintln!("SKIPPED: system calls are counted by strace   (sudo apt-get install strace)");
+        return None;
+    }
+    let log = std::env::temp_dir().join(format!("takt-quiet-{}.strace", std::process::id()));
+    let run = Command::new("strace")
+        .args(["-f", "-qq", "-o"])
+        .arg(&log)
+        .arg(std::env::current_exe().expect("this binary"))
+        .args(arguments)
+        .output()
+        .expect("strace runs");
+    let calls = of_workers(&log);
+    let _ = std::fs::remove_file(&log);
+    let said = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
+    assert!(run.status.success(), "{said:?}");
+    assert!(!calls.is_empty(), "no worker seen");
+    Some(calls)
+}
+
+fn of_workers(log: &Path) -> Vec<(String, Vec<String>)> {
+    let text = std::fs::read_to_string(log).expect("strace wrote");
+    let mut workers: Vec<(String, String)> = Vec::new();
+    for line in text.lines().filter(|line| line.contains("PR_SET_NAME") && line.contains("takt-worker-")) {
+        let (thread, call) = line.split_once(' ').expect("a thread and a call");
+        workers.push((thread.to_owned(), call.trim().to_owned()));
+    }
+    let all = |(thread, name): (String, String)| {
+        let own = text.lines().filter_map(|line| line.split_once(' ')).filter(|(id, _)| *id == thread);
+        let calls: Vec<String> = own.map(|(_, call)| call.trim().to_owned()).collect();
+        let sleeps = |call: &&String| call.contains("clock_nanosleep");
+        let first = calls.iter().position(|call| sleeps(&call)).unwrap_or(0);
+        let last = calls.iter().rposition(|call| sleeps(&call)).unwrap_or(0);
+        (name, calls.get(first..last).unwrap_or_default().to_vec())
+    };
+    workers.into_iter().map(all).collect()
+}
