@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -102,12 +103,19 @@ int main(int argc, char** argv)
     top->start();
     const auto wait = [](double s) { std::this_thread::sleep_for(std::chrono::duration<double>(s)); };
     wait(0.3 * seconds);
+    const auto cpu_seconds = [] {
+        timespec time;
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+        return double(time.tv_sec) + 1e-9 * double(time.tv_nsec);
+    };
     const auto from = sink->nitems_read(0);
+    const double cpu = cpu_seconds();
     const auto start = std::chrono::steady_clock::now();
     wait(seconds);
     const auto to = sink->nitems_read(0);
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    std::printf("{\"items\": %llu, \"seconds\": %.9g}\n", static_cast<unsigned long long>(to - from), took.count());
+    std::printf("{\"items\": %llu, \"seconds\": %.9g, \"cpu_seconds\": %.9g}\n", static_cast<unsigned long long>(to - from),
+                took.count(), cpu_seconds() - cpu);
     std::fflush(stdout);
     std::_Exit(0);
 }

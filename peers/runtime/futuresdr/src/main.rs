@@ -229,11 +229,17 @@ fn run<S: futuresdr::runtime::scheduler::Scheduler>(
         println!("{{\"item\": {}}}", f32::from_bits(seen.last.load(Ordering::Relaxed)));
     } else {
         std::thread::sleep(Duration::from_secs_f64(0.3 * seconds));
-        let (from, start) = (items(), Instant::now());
+        let (from, cpu, start) = (items(), cpu_seconds(), Instant::now());
         std::thread::sleep(Duration::from_secs_f64(seconds));
-        let (to, end) = (items(), start.elapsed());
-        println!("{{\"items\": {}, \"seconds\": {}}}", to - from, end.as_secs_f64());
+        let (to, cpu, end) = (items(), cpu_seconds() - cpu, start.elapsed());
+        println!("{{\"items\": {}, \"seconds\": {}, \"cpu_seconds\": {cpu}}}", to - from, end.as_secs_f64());
     }
     std::mem::forget(running);
     std::process::exit(0)
+}
+
+/// What all threads of this process got of the processors.
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }

@@ -37,11 +37,17 @@ impl Case {
     /// Counts items between two looks at `items`, behind a warm-up.
     pub fn measure(&self, items: impl Fn() -> u64) -> String {
         std::thread::sleep(Duration::from_secs_f64(0.3 * self.seconds));
-        let (from, start) = (items(), std::time::Instant::now());
+        let (from, cpu, start) = (items(), cpu_seconds(), std::time::Instant::now());
         std::thread::sleep(Duration::from_secs_f64(self.seconds));
-        let (to, end) = (items(), start.elapsed());
-        format!("{{\"items\": {}, \"seconds\": {}}}", to - from, end.as_secs_f64())
+        let (to, cpu, end) = (items(), cpu_seconds() - cpu, start.elapsed());
+        format!("{{\"items\": {}, \"seconds\": {}, \"cpu_seconds\": {cpu}}}", to - from, end.as_secs_f64())
     }
+}
+
+/// What all threads of this process got of the processors.
+fn cpu_seconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 + time.tv_nsec as f64 * 1e-9
 }
 
 fn main() {
