@@ -190,11 +190,13 @@ pub(super) fn explain(found: Found<'_>, solution: Option<Solution>) -> Infeasibl
 }
 
 fn remedies(found: &Found<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
-    let (slot_ns, allowed_ns) = (found.slot_ns, found.allowed_ns.max(1));
-    let times = best_ns as f64 / allowed_ns as f64;
-    // A slot in which the same share is enough; up, to a whole microsecond.
-    let longer = (best_ns as f64 * slot_ns as f64 / allowed_ns as f64 / 1000.0).ceil() as u64 * 1000;
-    let mut remedies = vec![Remedy::Slot { slot_ns: longer }];
+    let times = best_ns as f64 / found.allowed_ns.max(1) as f64;
+    // The first whole microsecond of which the same share is enough; one more where the share was rounded down.
+    let mut slot_ns = (best_ns as f64 / found.use_at_most / 1000.0).ceil() as u64 * 1000;
+    if super::share_of(slot_ns, found.use_at_most) < best_ns {
+        slot_ns += 1000;
+    }
+    let mut remedies = vec![Remedy::Slot { slot_ns }];
     match binding {
         Binding::Link(_) => remedies.push(Remedy::Bandwidth { times }),
         Binding::Component(_) | Binding::Cycle(_) => remedies.push(Remedy::Faster { times }),

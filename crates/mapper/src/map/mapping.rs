@@ -87,6 +87,8 @@ pub(super) struct Found<'a> {
     pub problem: &'a Problem,
     pub slot_ns: u64,
     pub allowed_ns: u64,
+    /// What work may take of any slot.
+    pub use_at_most: f64,
     pub bounds: Bounds,
 }
 
@@ -99,8 +101,8 @@ pub(super) fn workers(core_of: &[usize]) -> (Vec<usize>, Vec<usize>) {
     (worker_of, cores)
 }
 
-pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: Vec<usize>) -> Mapping {
-    let Found { graph, platform, problem, slot_ns, allowed_ns, bounds } = found;
+pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: Vec<usize>, moves: bool) -> Mapping {
+    let Found { graph, platform, problem, slot_ns, allowed_ns, bounds, .. } = found;
     let state = State::of(problem, &solution.placed);
     let share = |ns: u64| ns as f64 / slot_ns.max(1) as f64;
     let core_load = |(worker, &core): (usize, &usize)| CoreLoad {
@@ -127,7 +129,7 @@ pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: 
         latency_slots: solution.latency_slots,
         core_loads: cores.iter().enumerate().map(core_load).collect(),
         link_loads: problem.channels.iter().enumerate().map(link_load).collect(),
-        next: next(graph, platform, problem, solution),
+        next: if moves { next(graph, platform, problem, solution) } else { Vec::new() },
         bounds,
         plan,
         cores,

@@ -158,7 +158,7 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
     if !(share > 0.0 && share <= 1.0) {
         return Err(MapError::Share { share });
     }
-    let allowed_ns = (slot_ns as f64 * share) as u64;
+    let allowed_ns = share_of(slot_ns, share);
     let times = times(graph, costs, platform, objective.quantile)?;
     let pinned = pins(graph, platform, &objective.pins)?;
     let on =
@@ -166,7 +166,7 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
     let problem = Problem::new(graph, platform, objective.latency, on, |component| pinned[component]);
     let bounds = bounds(&problem, graph, platform);
     let solution = solve(&problem, objective.effort);
-    let what = mapping::Found { graph, platform, problem: &problem, slot_ns, allowed_ns, bounds };
+    let what = mapping::Found { graph, platform, problem: &problem, slot_ns, allowed_ns, use_at_most: share, bounds };
     let solution = match solution {
         Some(solution) if solution.period_ns <= allowed_ns => solution,
         other => return Err(MapError::Infeasible(Box::new(infeasible::explain(what, other)))),
@@ -175,7 +175,12 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
     let (worker_of, cores) = mapping::workers(&core_of);
     // The rule here and there is the same, and property tests hold the two beside each other.
     let plan = Plan::assign(graph, &worker_of, objective.latency).map_err(MapError::Plan)?;
-    Ok(mapping::mapping(what, &solution, plan, cores))
+    Ok(mapping::mapping(what, &solution, plan, cores, objective.effort != Effort::Greedy))
+}
+
+/// To the nearest nanosecond, so that 0.7 of 115 us is 80.5 us though no float is 0.7.
+fn share_of(slot_ns: u64, share: f64) -> u64 {
+    (slot_ns as f64 * share).round() as u64
 }
 
 /// ns of each component by class, `[class][component]`; of classes no core has, nothing is asked.

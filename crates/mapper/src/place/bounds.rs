@@ -87,48 +87,57 @@ fn alone(problem: &Problem, group: usize) -> (usize, usize, u64) {
     (group, kind, ns)
 }
 
+fn work_ns(problem: &Problem, cores: usize) -> u64 {
+    weights(problem, cores).0
+}
+
 /// For any weights w(kind) >= 0 with Σ w(kind) * cores(kind) = 1, Σ over groups of the least w(kind) * cost(kind) is a bound:
 /// in a placement of period T each kind does at most cores(kind) * T of work, so Σ w * work <= T. The weights are improved
-/// towards kinds that would be overloaded; whatever they end as, the bound holds.
-fn work_ns(problem: &Problem, cores: usize) -> u64 {
+/// towards kinds that would be overloaded; whatever they end as, the bound holds. Gives the best bound and its weights, 0
+/// for kinds that are not among the first `cores` cores.
+pub(crate) fn weights(problem: &Problem, cores: usize) -> (u64, Vec<f64>) {
     let mut count = vec![0_usize; problem.kinds.len()];
     for &kind in &problem.kind_of[..cores] {
         count[kind] += 1;
     }
+    let mut weights: Vec<f64> = count.iter().map(|&n| if n == 0 { 0.0 } else { 1.0 / cores as f64 }).collect();
     let present: Vec<usize> = (0..count.len()).filter(|&kind| count[kind] > 0).collect();
     if let [kind] = present[..] {
         let sum = (0..problem.groups.len()).map(|group| problem.cost(group, kind)).fold(0, u64::saturating_add);
-        return if sum == NEVER { NEVER } else { sum.div_ceil(count[kind] as u64) };
+        let bound = if sum == NEVER { NEVER } else { sum.div_ceil(count[kind] as u64) };
+        return (bound, weights);
     }
     let rounds = (2_000_000 / (problem.groups.len() * present.len()).max(1)).clamp(1, 60);
-    let mut weights = vec![1.0 / cores as f64; present.len()];
-    let (mut best, mut step) = (0.0_f64, 0.5);
+    let mut best = (0.0_f64, weights.clone());
+    let mut step = 0.5;
     for _ in 0..rounds {
-        let mut load = vec![0.0; present.len()];
+        let mut load = vec![0.0; count.len()];
         let mut sum = 0.0;
         for group in 0..problem.groups.len() {
-            let weighed = |k: usize| match problem.cost(group, present[k]) {
+            let weighed = |kind: usize| match problem.cost(group, kind) {
                 NEVER => f64::INFINITY,
-                cost => weights[k] * cost as f64,
+                cost => weights[kind] * cost as f64,
             };
-            let cheapest = (0..present.len()).min_by(|&a, &b| weighed(a).total_cmp(&weighed(b))).unwrap_or(0);
+            let cheapest = present.iter().copied().min_by(|&a, &b| weighed(a).total_cmp(&weighed(b))).unwrap_or(0);
             if weighed(cheapest) == f64::INFINITY {
-                return NEVER;
+                return (NEVER, weights);
             }
             sum += weighed(cheapest);
-            load[cheapest] += problem.cost(group, present[cheapest]) as f64 / count[present[cheapest]] as f64;
+            load[cheapest] += problem.cost(group, cheapest) as f64 / count[cheapest] as f64;
         }
-        best = best.max(sum);
+        if sum > best.0 {
+            best = (sum, weights.clone());
+        }
         let highest = load.iter().copied().fold(1.0, f64::max);
-        for (weight, load) in weights.iter_mut().zip(&load) {
-            *weight *= f64::exp(step * (load / highest - 0.5));
+        for &kind in &present {
+            weights[kind] *= f64::exp(step * (load[kind] / highest - 0.5));
         }
-        let whole: f64 = weights.iter().zip(&present).map(|(weight, &kind)| weight * count[kind] as f64).sum();
+        let whole: f64 = present.iter().map(|&kind| weights[kind] * count[kind] as f64).sum();
         weights.iter_mut().for_each(|weight| *weight /= whole);
         step *= 0.95;
     }
     // Sums of floats may have been rounded up.
-    (best * (1.0 - 1e-9)).floor() as u64
+    ((best.0 * (1.0 - 1e-9)).floor() as u64, best.1)
 }
 
 /// Of k * cores + 1 groups, some core has at least k + 1; the cheapest k + 1 of the dearest k * cores + 1 are the least

@@ -23,7 +23,7 @@ pub(crate) struct Hops {
     components: usize,
     /// In topological order of their producers, so that one pass settles all that is no cycle.
     hops: Vec<Hop>,
-    /// Cycles that are no single group are what a placement can break.
+    /// Links on cycles; none if every cycle is inside one group, which no placement can break.
     cyclic: Vec<usize>,
     node_of: Vec<usize>,
     /// `[node * nodes + node]`
@@ -32,7 +32,7 @@ pub(crate) struct Hops {
 }
 
 impl Hops {
-    pub fn new(graph: &Graph, platform: &Platform, order: &[usize]) -> Hops {
+    pub fn new(graph: &Graph, platform: &Platform, order: &[usize], group_of: &[usize]) -> Hops {
         let components = graph.components().len();
         let mut position = vec![0; components];
         for (at, &component) in order.iter().enumerate() {
@@ -48,7 +48,8 @@ impl Hops {
             })
             .collect();
         hops.sort_by_key(|hop| position[hop.from]);
-        let cyclic = (0..hops.len()).filter(|&index| hops[index].in_cycle).collect();
+        let open = hops.iter().any(|hop| hop.in_cycle && group_of[hop.from] != group_of[hop.to]);
+        let cyclic = (0..hops.len()).filter(|&index| open && hops[index].in_cycle).collect();
         let nodes = platform.nodes().len();
         let mut slots = vec![1; nodes * nodes];
         for link in platform.links() {

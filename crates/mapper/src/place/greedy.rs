@@ -56,24 +56,37 @@ fn stages_on_cores(problem: &Problem, schedule: &Schedule, kinds: (usize, usize)
     placed
 }
 
-/// The dearest group first, each where it leaves the shortest period. `None` if some group finds no legal core.
+/// The dearest group first, each where it leaves the shortest period. With cycles that may be parted, a group can find no
+/// legal core left; so the same is done with strongly connected parts kept whole, and the better of the two is given.
+/// `None` if pins and links leave no core to some part.
 pub(crate) fn largest_first<'p>(problem: &'p Problem, cores: usize) -> Option<State<'p>> {
-    let mut order: Vec<usize> = (0..problem.groups.len()).collect();
+    if problem.parts.len() == problem.groups.len() {
+        return in_order(problem, cores, problem.parts.clone());
+    }
+    let single = (0..problem.groups.len()).map(|group| vec![group]).collect();
+    let found = [in_order(problem, cores, single), in_order(problem, cores, problem.parts.clone())];
+    found.into_iter().flatten().min_by_key(State::period_ns)
+}
+
+/// Places parts, the dearest first.
+fn in_order<'p>(problem: &'p Problem, cores: usize, mut parts: Vec<Vec<usize>>) -> Option<State<'p>> {
+    let least = |part: &Vec<usize>| part.iter().map(|&group| problem.least(group)).fold(0, u64::saturating_add);
     // Stable: equal ones in topological order.
-    order.sort_by_key(|&group| std::cmp::Reverse(problem.least(group)));
+    parts.sort_by_cached_key(|part| std::cmp::Reverse(least(part)));
     let mut state = State::empty(problem);
-    for group in order {
+    for part in parts {
         let mut best = None;
         for core in candidates(&state, cores) {
-            state.put(group, core);
+            part.iter().for_each(|&group| state.put(group, core));
             // The core's own load first: with one far ahead, all others leave the same period.
             let key = (state.period_ns(), state.load_ns(core), state.crossing);
             if key.0 != NEVER && best.is_none_or(|(least, _)| key < least) && state.legal() {
                 best = Some((key, core));
             }
-            state.take(group);
+            part.iter().for_each(|&group| state.take(group));
         }
-        state.put(group, best?.1);
+        let (_, core) = best?;
+        part.iter().for_each(|&group| state.put(group, core));
     }
     Some(state)
 }

@@ -38,6 +38,22 @@ pub(super) fn groups(graph: &Graph, order: &[usize]) -> (Vec<Vec<usize>>, Vec<us
     (groups, group_of)
 }
 
+/// Groups of each strongly connected part of the graph, which is always legal when it stays together.
+pub(super) fn parts(graph: &Graph, group_of: &[usize], groups: usize) -> Vec<Vec<usize>> {
+    let mut joined: Vec<usize> = (0..groups).collect();
+    // A link on a cycle has both ends in the same part, and such links join all of it.
+    for link in graph.links().iter().filter(|link| link.in_cycle) {
+        let (a, b) = (root(&mut joined, group_of[link.from.component]), root(&mut joined, group_of[link.to.component]));
+        joined[a] = b;
+    }
+    let mut parts = vec![Vec::new(); groups];
+    for group in 0..groups {
+        parts[root(&mut joined, group)].push(group);
+    }
+    parts.retain(|part| !part.is_empty());
+    parts
+}
+
 fn root(joined: &mut [usize], mut at: usize) -> usize {
     while joined[at] != at {
         joined[at] = joined[joined[at]];

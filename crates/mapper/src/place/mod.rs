@@ -5,6 +5,7 @@ pub(crate) mod depth;
 mod exact;
 mod greedy;
 mod group;
+mod packing;
 pub(crate) mod problem;
 pub(crate) mod search;
 pub(crate) mod solve;

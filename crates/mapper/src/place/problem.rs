@@ -18,6 +18,8 @@ pub(crate) struct Problem {
     /// Components of each group, in topological order; groups in that of their first.
     pub groups: Vec<Vec<usize>>,
     pub group_of: Vec<usize>,
+    /// Groups of each strongly connected part.
+    pub parts: Vec<Vec<usize>>,
     /// Kind of each core.
     pub kind_of: Vec<usize>,
     pub kinds: Vec<Kind>,
@@ -77,6 +79,7 @@ impl Problem {
     ) -> Problem {
         let order = graph.topological_order();
         let (groups, group_of) = super::group::groups(graph, &order);
+        let parts = super::group::parts(graph, &group_of, groups.len());
         let (kinds, kind_of) = kinds(platform);
         let on = |group: &Vec<usize>, kind: &Kind| {
             let barred = group.iter().filter_map(|&c| pinned(c)).any(|node| node != kind.node);
@@ -92,8 +95,8 @@ impl Problem {
             flows_of[flow.to].push(index);
         }
         let (channels, ways) = channels(platform, &kinds);
-        let hops = depth::Hops::new(graph, platform, &order);
-        Problem { latency, groups, group_of, kind_of, kinds, costs, flows, flows_of, channels, ways, hops }
+        let hops = depth::Hops::new(graph, platform, &order, &group_of);
+        Problem { latency, groups, group_of, parts, kind_of, kinds, costs, flows, flows_of, channels, ways, hops }
     }
 
     /// Of a group on a kind of core, ns; [`NEVER`] where it must not be.

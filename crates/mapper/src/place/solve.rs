@@ -30,7 +30,7 @@ pub enum Algorithm {
 /// How much time to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effort {
-    /// Microseconds: [`Algorithm::Cut`] and [`Algorithm::LargestFirst`].
+    /// Microseconds, for a running waveform: [`Algorithm::Cut`] and [`Algorithm::LargestFirst`]; no next moves are looked for.
     Greedy,
     /// Then the trellis and local search.
     Search,
@@ -42,9 +42,9 @@ pub enum Effort {
 }
 
 impl Default for Effort {
-    /// Branch and bound for 50 000 steps: some milliseconds.
+    /// Branch and bound for 20 000 steps: some milliseconds.
     fn default() -> Effort {
-        Effort::Exact { steps: 50_000 }
+        Effort::Exact { steps: 20_000 }
     }
 }
 

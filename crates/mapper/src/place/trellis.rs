@@ -14,7 +14,7 @@ use super::problem::{NEVER, Problem};
 use super::state::{Score, State};
 
 /// Continuations tried at most over the whole trellis; decides how long the window may be.
-const BUDGET: f64 = 300_000.0;
+const BUDGET: f64 = 6_000.0;
 
 /// The longest window, up to 3, that the budget allows; 0 if not even 1 does.
 pub(crate) fn window(problem: &Problem, cores: usize) -> usize {
