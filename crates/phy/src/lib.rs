@@ -6,6 +6,7 @@
 //! | `bit-source`, `bpsk-modulate`, `awgn`, `bpsk-demodulate`, `bit-sink-compare` | a BPSK link, bits to errors |
 //! | `null-source`, `copy`, `saxpy`, `delay`, `null-sink` | chains that cost as little as a component can |
 //! | `counter`, `hash-sink` | order and content, checked |
+//! | `file-source`, `file-sink` | items of a file, behind a queue |
 //! | `stall` | a component that is late when told to |
 #![forbid(unsafe_code)]
 

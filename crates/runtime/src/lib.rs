@@ -71,6 +71,7 @@ mod run;
 mod running;
 mod sample;
 mod sim;
+pub mod soft;
 mod stats;
 mod sync;
 mod table;

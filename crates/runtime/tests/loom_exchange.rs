@@ -5,7 +5,14 @@
 //!
 //! | weakened | failed |
 //! | --- | --- |
-//! WEAKENED
+//! | A, Release of `posted` to Relaxed | both |
+//! | A, Acquire of `posted` to Relaxed | both |
+//! | B, Release of `answered` to Relaxed | both |
+//! | B, Acquire of `answered` to Relaxed | both |
+//! | `posted > n` to `>=` | both |
+//! | `answered > n` to `>=` | the program aborts |
+//! | two requests under way to three | given up |
+//! | `answered` beyond `posted` is believed | none here: it takes a liar, and a unit test of `exchange.rs` fails |
 #![cfg(loom)]
 
 use loom::sync::Arc;

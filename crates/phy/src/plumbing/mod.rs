@@ -2,4 +2,5 @@
 
 mod chain;
 mod check;
+mod file;
 mod stall;

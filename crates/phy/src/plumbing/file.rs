@@ -1,0 +1,260 @@
+//! Files as sources and sinks: items in little-endian native types, one after another. Disks are not real time, so the file
+//! is read and written by a soft thread behind a queue; which of data and time gives way when that does not keep up is a
+//! parameter.
+
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use takt_graph::{Domain, Item, Kind, Length, ParamError, ParamSpec, Params, Shape, Value};
+use takt_runtime::soft::{Incoming, Outgoing, Policy, Producer, Soft, Step, incoming, outgoing};
+use takt_runtime::{Component, Io, MakeError, Prepared, Registration};
+
+/// Bytes read or written at once.
+const CHUNK: usize = 1 << 16;
+
+fn common(kind: Kind, give_way: &str) -> Kind {
+    let words = |words: &[&str]| Domain::Choice { of: words.iter().map(|&word| word.to_owned()).collect() };
+    let items: Vec<&str> = Item::ALL.iter().map(|item| item.name()).collect();
+    let bytes = Domain::Int { min: 4096, max: 1 << 32 };
+    kind.param(ParamSpec::new("path", Domain::Text, "The file."))
+        .param(ParamSpec::new("item", words(&items), "What it holds.").default("c32"))
+        .param(ParamSpec::new("keep", words(&["data", "time"]), give_way).default("data"))
+        .param(ParamSpec::new("buffer", bytes, "Room between the disk and the slots.").unit("bytes").default(4 << 20))
+}
+
+fn item(params: &Params) -> Result<Item, ParamError> {
+    let word = params.text("item").unwrap_or_default();
+    word.parse().map_err(|_| ParamError::Together { what: format!("no item `{word}`"), fix: "c32".to_owned() })
+}
+
+fn policy(params: &Params) -> Policy {
+    if params.text("keep") == Some("time") { Policy::Drop } else { Policy::Hold }
+}
+
+fn buffer(params: &Params) -> usize {
+    params.int("buffer").and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(4 << 20)
+}
+
+fn opened(params: &Params, open: impl FnOnce(&str) -> io::Result<File>, fix: &str) -> Result<File, MakeError> {
+    let path = params.text("path").unwrap_or_default();
+    open(path).map_err(|error| MakeError { what: format!("file `{path}`: {error}"), fix: fix.to_owned() })
+}
+
+fn thread(error: &io::Error) -> MakeError {
+    MakeError { what: format!("no thread: {error}"), fix: "a higher limit of threads (ulimit -u)".to_owned() }
+}
+
+fn suits(packet_bytes: usize, buffer: usize) -> Result<(), String> {
+    if packet_bytes <= buffer {
+        return Ok(());
+    }
+    Err(format!("a packet of {packet_bytes} bytes does not fit into a buffer of {buffer}: buffer = {packet_bytes}"))
+}
+
+/// What the soft thread has come to.
+#[derive(Clone, Default)]
+struct State(Arc<Mutex<(u64, Option<String>)>>);
+
+impl State {
+    fn add(&self, bytes: usize) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).0 += bytes as u64;
+    }
+
+    /// The first thing that went wrong stays.
+    fn fail(&self, error: &io::Error) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).1.get_or_insert(error.to_string());
+    }
+
+    /// Never in a slot.
+    fn results(&self, lost: (&'static str, u64)) -> Vec<(&'static str, Value)> {
+        let (bytes, error) = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+        let mut results = vec![("bytes", count(bytes)), (lost.0, count(lost.1))];
+        results.extend(error.map(|error| ("error", error.into())));
+        results
+    }
+}
+
+struct FileSink {
+    queue: Outgoing<u8>,
+    buffer: usize,
+    item: Item,
+    state: State,
+    soft: Soft,
+}
+
+impl FileSink {
+    fn new(params: &Params) -> Result<FileSink, MakeError> {
+        let item = item(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })?;
+        let mut file = opened(params, |path| File::create(path), "a path in a folder that may be written")?;
+        let buffer = buffer(params);
+        let (queue, mut soft) = outgoing::<u8>(buffer, policy(params));
+        let (state, mut chunk) = (State::default(), vec![0; CHUNK]);
+        let told = state.clone();
+        let work = move || {
+            let bytes = soft.pop_partial_slice(&mut chunk).0;
+            if bytes.is_empty() {
+                return Step::Idle;
+            }
+            match file.write_all(bytes) {
+                Ok(()) => told.add(bytes.len()),
+                // What comes is still taken, so that nobody waits: it is lost, and the results say so.
+                Err(error) => told.fail(&error),
+            }
+            Step::Worked
+        };
+        let soft = Soft::spawn("file-sink", work).map_err(|error| thread(&error))?;
+        Ok(FileSink { queue, buffer, item, state, soft })
+    }
+}
+
+impl Component for FileSink {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        self.queue.give(io.inputs[0].bytes());
+    }
+
+    fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
+        suits(ports.input_items.iter().sum::<usize>() * self.item.bytes(), self.buffer)
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        self.soft.settle();
+        self.state.results(("dropped_packets", self.queue.dropped()))
+    }
+}
+
+struct FileSource {
+    queue: Incoming<u8>,
+    buffer: usize,
+    item: Item,
+    zeros: bool,
+    state: State,
+    soft: Soft,
+}
+
+impl FileSource {
+    fn new(params: &Params) -> Result<FileSource, MakeError> {
+        let item = item(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })?;
+        let file = opened(params, |path| File::open(path), "a file that is there and may be read")?;
+        let buffer = buffer(params);
+        let (queue, incoming) = incoming::<u8>(buffer, policy(params));
+        let state = State::default();
+        let end = params.text("end").unwrap_or_default();
+        let mut reading = Reading {
+            file,
+            queue,
+            chunk: vec![0; CHUNK].into_boxed_slice(),
+            from: 0,
+            upto: 0,
+            repeat: end == "repeat",
+            state: state.clone(),
+        };
+        let soft = Soft::spawn("file-source", move || reading.step()).map_err(|error| thread(&error))?;
+        Ok(FileSource { queue: incoming, buffer, item, zeros: end == "zeros", state, soft })
+    }
+}
+
+impl Component for FileSource {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        let output = &mut io.outputs[0];
+        let bytes = output.bytes_mut();
+        let taken = self.queue.take(bytes, self.item.bytes());
+        if self.zeros {
+            bytes.get_mut(taken..).unwrap_or_default().fill(0);
+        } else {
+            output.truncate(taken / self.item.bytes());
+        }
+    }
+
+    /// The first packets are read before the first slot.
+    fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
+        suits(ports.output_items.iter().sum::<usize>() * self.item.bytes(), self.buffer)?;
+        self.soft.settle();
+        Ok(())
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        self.state.results(("starved_slots", self.queue.starved()))
+    }
+}
+
+/// The soft end: a chunk at a time, as far as there is room.
+struct Reading {
+    file: File,
+    queue: Producer<u8>,
+    chunk: Box<[u8]>,
+    from: usize,
+    upto: usize,
+    repeat: bool,
+    state: State,
+}
+
+impl Reading {
+    fn step(&mut self) -> Step {
+        if self.queue.is_abandoned() {
+            return Step::Done;
+        }
+        if self.from == self.upto {
+            match self.read() {
+                Ok(0) => return Step::Done,
+                Ok(bytes) => (self.from, self.upto) = (0, bytes),
+                Err(error) => {
+                    self.state.fail(&error);
+                    return Step::Done;
+                }
+            }
+        }
+        let given = self.queue.push_partial_slice(&self.chunk[self.from..self.upto]).0.len();
+        self.from += given;
+        self.state.add(given);
+        if given == 0 { Step::Idle } else { Step::Worked }
+    }
+
+    fn read(&mut self) -> io::Result<usize> {
+        let bytes = self.file.read(&mut self.chunk)?;
+        if bytes > 0 || !self.repeat {
+            return Ok(bytes);
+        }
+        self.file.rewind()?;
+        self.file.read(&mut self.chunk)
+    }
+}
+
+takt_runtime::inventory::submit! {
+    Registration {
+        kind: || common(
+            Kind::new("file-sink", "Writes packets to a file, items in little-endian native types."),
+            "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be lost.",
+        ),
+        shape: |params| Ok(Shape::new().input("in", item(params)?)),
+        make: |params| Ok(Box::new(FileSink::new(params)?)),
+    }
+}
+
+takt_runtime::inventory::submit! {
+    Registration {
+        kind: || {
+            let ends = ["short", "zeros", "repeat"].map(str::to_owned).to_vec();
+            let items = Domain::Int { min: 1, max: 1 << 24 };
+            common(
+                Kind::new("file-source", "Reads packets from a file, items in little-endian native types."),
+                "What is kept when the disk is slow: the data, and slots may be late; or the time, and packets may be short.",
+            )
+            .param(ParamSpec::new("items", items, "Items a slot.").unit("items").default(1000))
+            .param(
+                ParamSpec::new("end", Domain::Choice { of: ends }, "At its end: a short packet and then none, zeros, or \
+                    the file again.")
+                .default("short"),
+            )
+        },
+        shape: |params| {
+            let items = params.int("items").and_then(|items| u32::try_from(items).ok()).unwrap_or(0);
+            // Packets are of one length only if nothing cuts one short.
+            let whole = params.text("end") == Some("zeros");
+            let length = if whole { Length::Fixed(items) } else { Length::UpTo(items) };
+            Ok(Shape::new().output("out", item(params)?, length))
+        },
+        make: |params| Ok(Box::new(FileSource::new(params)?)),
+    }
+}
