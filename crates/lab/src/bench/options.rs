@@ -11,8 +11,8 @@ use crate::agent::Failure;
 use crate::check::rates;
 use crate::environment::InForce;
 use crate::experiment::Point;
-use crate::experiment::settings::{Kind, Settings};
 use crate::experiment::settings::per_second;
+use crate::experiment::settings::{Kind, Settings};
 use crate::workload::{interface, rate, roles, round_trip, udp, waveform};
 
 /// The options document of the workload.
@@ -109,6 +109,7 @@ fn waveform(settings: &Settings) -> Result<waveform::Options, Failure> {
             _ => waveform::Policy::Highest,
         },
         hash: settings.word("clock") == "free" && name != "chain",
+        watch_memory: settings.word("process") == "fresh",
     })
 }
 

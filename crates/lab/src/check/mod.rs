@@ -21,7 +21,6 @@ mod words;
 pub use crate::store::RoundState;
 pub use assemble::{AssembleError, assemble};
 pub(crate) use assemble::{host_facts, summary};
-pub(crate) use words::sentence;
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use need::{NeedError, with_needs};
@@ -33,3 +32,4 @@ pub use outcome::{
 pub use run::{CheckError, CheckOptions, run};
 pub use verdict::{Evidence, judge, need_words};
 pub use waveform::HOST;
+pub(crate) use words::sentence;

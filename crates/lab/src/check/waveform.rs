@@ -148,7 +148,8 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
                 let alone = point.rounds.iter().find(|round| round.state == RoundState::Valid)?;
                 alone.used_share.map(percent)
             });
-            let used = used.map(|used| format!("; {used} of the slot is then in use in 99.9 % of slots")).unwrap_or_default();
+            let used =
+                used.map(|used| format!("; {used} of the slot is then in use in 99.9 % of slots")).unwrap_or_default();
             let slowest = verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", taker(who, *us)));
             format!(
                 "{what}: slots of {} and longer are held (no slot missed in the {rounds} that count; 95 % sure: at most {sure} \
@@ -175,7 +176,11 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
 
 fn taker(who: &str, us: f64) -> String {
     let figure = format!("{} in 99.9 % of slots", time(us));
-    if who == HOST { format!("the host, which lets workers begin late ({figure})") } else { format!("{who} ({figure})") }
+    if who == HOST {
+        format!("the host, which lets workers begin late ({figure})")
+    } else {
+        format!("{who} ({figure})")
+    }
 }
 
 fn culprit(who: &str) -> String {
@@ -184,7 +189,11 @@ fn culprit(who: &str) -> String {
 
 /// `0.25 ms`, `45 µs`.
 fn time(us: f64) -> String {
-    if us >= 100.0 { format!("{} ms", (us / 10.0).round() / 100.0) } else { format!("{} µs", (us * 10.0).round() / 10.0) }
+    if us >= 100.0 {
+        format!("{} ms", (us / 10.0).round() / 100.0)
+    } else {
+        format!("{} µs", (us * 10.0).round() / 10.0)
+    }
 }
 
 #[cfg(test)]
@@ -259,6 +268,10 @@ mod tests {
     #[test]
     fn a_host_that_holds_nothing_is_told_so() {
         let none = verdict(&[point(1000.0, vec![round(5, 1.2)])]).expect("a point");
-        assert!(none.why.contains("holds none of the slots that were tried; at 1 ms there were 5 misses"), "{}", none.why);
+        assert!(
+            none.why.contains("holds none of the slots that were tried; at 1 ms there were 5 misses"),
+            "{}",
+            none.why
+        );
     }
 }

@@ -59,7 +59,12 @@ pub const QUANTITIES: &[Quantity] = &[
         about: "neither waiting nor executing",
     },
     Quantity { name: "throughput_bps", of: Kind::Waveform, at: "/throughput_bps", about: "source bits" },
-    Quantity { name: "private_bytes", of: Kind::Waveform, at: "/memory/1/private_bytes", about: "of the process" },
+    Quantity {
+        name: "private_bytes",
+        of: Kind::Waveform,
+        at: "/memory/running/private_bytes",
+        about: "of the process",
+    },
     Quantity { name: "items", of: Kind::LongestPacket, at: "/items", about: "longest packet held" },
     Quantity { name: "throughput_bps", of: Kind::LongestPacket, at: "/throughput_bps", about: "source bits" },
     Quantity { name: "mean_ns", of: Kind::Interface, at: "/mean_ns", about: "write, hand-over and read" },

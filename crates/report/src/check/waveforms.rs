@@ -96,7 +96,9 @@ fn table(outcome: &Outcome) -> Option<Table> {
         title: "Every slot duration".into(),
         columns,
         rows: outcome.waveforms.iter().map(row).collect(),
-        note: "In use, work and late release: what 99.9 % of slots do not exceed; means over rounds with 95 % intervals.".into(),
+        note:
+            "In use, work and late release: what 99.9 % of slots do not exceed; means over rounds with 95 % intervals."
+                .into(),
     };
     (!table.rows.is_empty()).then_some(table)
 }

@@ -393,7 +393,9 @@ pub fn quick_fails() -> Outcome {
         udp,
         rates,
         round_trips,
-        waveforms: [(1000.0, 0.09), (500.0, 0.16), (250.0, 0.31), (100.0, 1.3)].map(|(slot, used)| make.waveform(slot, used)).into(),
+        waveforms: [(1000.0, 0.09), (500.0, 0.16), (250.0, 0.31), (100.0, 1.3)]
+            .map(|(slot, used)| make.waveform(slot, used))
+            .into(),
         rounds: RoundsSummary {
             planned: 138,
             valid: 134,

@@ -11,11 +11,11 @@ use super::{
     BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, Role, RoundRecord, SCHEMA,
     TwoOverOne, claims, facts, overhead, words,
 };
-use crate::check::{AssembleError, HOST, host_facts, summary};
+use crate::check::{Answer, AssembleError, HOST, host_facts, summary};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, quantities};
-use crate::paper::figure::{Figure, RoundValue};
 use crate::paper::PaperError;
+use crate::paper::figure::{Figure, RoundValue};
 use crate::store::{PointRow, RoundRow, RoundState, Store};
 use crate::workload::interface;
 use crate::workload::waveform::{self, Floors, longest::Longest};
@@ -60,6 +60,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         roles: roles(&part("roles"), &interfaces, &costs),
         memory: memory(&part("memory")),
         claims: Vec::new(),
+        answer: Answer::Unknown,
         rounds: summary(&rounds, points.len() * file.round_count(depth) as usize),
         says: Vec::new(),
         does_not_say: Vec::new(),
@@ -73,18 +74,13 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         run: run.id,
     };
     outcome.claims = claims::claims(&outcome, &part("same"));
+    outcome.answer = claims::answer(&outcome.claims);
     outcome.says = words::says(&outcome);
     outcome.does_not_say = words::does_not_say(&outcome);
     Ok(outcome)
 }
 
-fn part<'a>(
-    file: &Experiment,
-    points: &[PointRow],
-    rounds: &'a [RoundRow],
-    name: &str,
-    depth: Depth,
-) -> Part<'a> {
+fn part<'a>(file: &Experiment, points: &[PointRow], rounds: &'a [RoundRow], name: &str, depth: Depth) -> Part<'a> {
     let fixed = file.parts.iter().find(|part| part.name == name).map(|part| {
         let mut fixed = part.fixed.clone();
         if depth == Depth::Quick {
@@ -157,9 +153,12 @@ fn longest(part: &Part<'_>) -> Vec<LongestPoint> {
     all
 }
 
+/// Throughput and round of each block.
+type Blocks = BTreeMap<u32, (f64, i64)>;
+
 /// The same block on two and on one: what drifts hits both.
 fn two_over_one(part: &Part<'_>) -> Vec<TwoOverOne> {
-    let mut by_slot: BTreeMap<u64, [BTreeMap<u32, (f64, i64)>; 2]> = BTreeMap::new();
+    let mut by_slot: BTreeMap<u64, [Blocks; 2]> = BTreeMap::new();
     for (settings, rounds) in part.points() {
         let workers = whole(settings, "workers");
         let Some(side) = workers.checked_sub(1).filter(|side| *side < 2) else { continue };
@@ -170,7 +169,7 @@ fn two_over_one(part: &Part<'_>) -> Vec<TwoOverOne> {
             }
         }
     }
-    let ratio = |(slot, [one, two]): (u64, [BTreeMap<u32, (f64, i64)>; 2])| {
+    let ratio = |(slot, [one, two]): (u64, [Blocks; 2])| {
         let paired = two.iter().filter_map(|(block, (bps, id))| {
             let (alone, _) = one.get(block)?;
             Some(RoundValue { round_id: *id, value: bps / alone, counts: true })
@@ -196,6 +195,7 @@ fn interfaces(part: &Part<'_>) -> Vec<InterfacePoint> {
             packet_bits: 8 * whole(settings, "packet_bytes") as u64,
             reader: settings.get("reader").and_then(Value::as_str).unwrap_or("same-core").to_owned(),
             mean_ns: Figure::of(rounds, |round| at(round, "/mean_ns")),
+            median_ns: Figure::of(rounds, |round| at(round, "/median_ns")),
             hand_over_ns: Figure::of(rounds, |round| at(round, "/hand_over_mean_ns")),
             hand_over_p99_9_ns: Figure::of(rounds, |round| *tails.get(&round.id)?),
             over_floor: Figure::of(rounds, |round| at(round, "/over_floor")),
@@ -267,7 +267,7 @@ fn roles(part: &Part<'_>, interfaces: &[InterfacePoint], costs: &Overhead) -> Ve
 fn memory(part: &Part<'_>) -> MemoryUse {
     let before = |what: &'static str| move |round: &RoundRow| at(round, what);
     let rounds: Vec<&RoundRow> = part.points().flat_map(|(_, rounds)| rounds.to_vec()).collect();
-    let with = |round: &RoundRow| at(round, "/memory/1/private_bytes");
+    let with = |round: &RoundRow| at(round, "/memory/running/private_bytes");
     let (_, component_bytes) = overhead::lines(&part.by_components(), with);
     let point = |(settings, rounds): (&BTreeMap<String, Value>, &[&RoundRow])| MemoryPoint {
         components: whole(settings, "components"),
@@ -276,8 +276,8 @@ fn memory(part: &Part<'_>) -> MemoryUse {
     let mut points: Vec<MemoryPoint> = part.points().map(point).collect();
     points.sort_by_key(|point| point.components);
     MemoryUse {
-        base_bytes: Figure::of(&rounds, before("/memory/0/private_bytes")),
-        base_resident_bytes: Figure::of(&rounds, before("/memory/0/resident_bytes")),
+        base_bytes: Figure::of(&rounds, before("/memory/before/private_bytes")),
+        base_resident_bytes: Figure::of(&rounds, before("/memory/before/resident_bytes")),
         component_bytes,
         points,
     }
@@ -286,7 +286,9 @@ fn memory(part: &Part<'_>) -> MemoryUse {
 /// Medians over all rounds that have them.
 fn floors(rounds: &[RoundRow]) -> Floors {
     let median = |name: &str| {
-        let of = |round: &RoundRow| at(round, &format!("/floors/{name}")).or_else(|| at(round, &format!("/confirmed/floors/{name}")));
+        let of = |round: &RoundRow| {
+            at(round, &format!("/floors/{name}")).or_else(|| at(round, &format!("/confirmed/floors/{name}")))
+        };
         let mut all: Vec<f64> = rounds.iter().filter_map(of).collect();
         all.sort_by(f64::total_cmp);
         all.get(all.len() / 2).copied().unwrap_or_default()

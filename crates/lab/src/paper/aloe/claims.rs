@@ -18,9 +18,19 @@ pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
     };
     let claim = |claim: &super::ClaimFacts| {
         let (answer, seen) = seen(claim.number);
-        Claim { number: claim.number, claim: claim.says.clone(), answer, seen }
+        Claim { number: claim.number, claim: claim.says.clone(), answer, covered: claim.number != 5, seen }
     };
     outcome.paper.claims.iter().map(claim).collect()
+}
+
+/// One that fails decides; else one that could not be told does.
+pub(super) fn answer(claims: &[Claim]) -> Answer {
+    let any = |answer| claims.iter().any(|claim| claim.covered && claim.answer == answer);
+    match (any(Answer::Fails), any(Answer::Unknown) || !any(Answer::Holds)) {
+        (true, _) => Answer::Fails,
+        (false, true) => Answer::Unknown,
+        (false, false) => Answer::Holds,
+    }
 }
 
 fn counted<'a>(same: &'a Part<'_>) -> impl Iterator<Item = (usize, String, &'a RoundRow)> {
@@ -34,7 +44,8 @@ fn counted<'a>(same: &'a Part<'_>) -> impl Iterator<Item = (usize, String, &'a R
 
 fn certain(same: &Part<'_>) -> (Answer, String) {
     let fixed: Vec<_> = counted(same).filter(|(_, latency, _)| latency == "fixed").collect();
-    let slots: BTreeSet<u64> = fixed.iter().filter_map(|(.., round)| Some(at(round, "/latency_slots")? as u64)).collect();
+    let slots: BTreeSet<u64> =
+        fixed.iter().filter_map(|(.., round)| Some(at(round, "/latency_slots")? as u64)).collect();
     let workers: BTreeSet<usize> = fixed.iter().map(|(workers, ..)| *workers).collect();
     let lost: f64 = fixed.iter().filter_map(|(.., round)| at(round, "/missing_packets")).sum();
     let Some(first) = slots.first() else { return unknown() };
@@ -101,7 +112,8 @@ fn unknown() -> (Answer, String) {
 }
 
 fn cores(workers: &BTreeSet<usize>) -> String {
-    let all: Vec<String> = workers.iter().map(|n| if *n == 1 { "1 core".into() } else { format!("{n} cores") }).collect();
+    let all: Vec<String> =
+        workers.iter().map(|n| if *n == 1 { "1 core".into() } else { format!("{n} cores") }).collect();
     all.join(" and ")
 }
 

@@ -72,6 +72,8 @@ pub struct Outcome {
     pub floors: Floors,
     /// The paper's claims and what was seen of them.
     pub claims: Vec<Claim>,
+    /// Over all claims that this part is about: `fails` if one does, `holds` if all do.
+    pub answer: Answer,
     /// How many rounds went where.
     pub rounds: RoundsSummary,
     /// What it says, a sentence each.
@@ -121,11 +123,13 @@ pub struct InterfacePoint {
     pub reader: String,
     /// Mean of write, hand-over and read, ns.
     pub mean_ns: Figure,
+    /// Median of the same, ns.
+    pub median_ns: Figure,
     /// The hand-over alone, mean, ns.
     pub hand_over_ns: Figure,
     /// The hand-over in 99.9 % of packets, ns.
     pub hand_over_p99_9_ns: Figure,
-    /// Mean latency over that of the same copies without a link.
+    /// Median latency over that of the same copies without a link.
     pub over_floor: Figure,
     /// Packet bits over mean latency.
     pub throughput_bps: Figure,
@@ -251,6 +255,8 @@ pub struct Claim {
     pub claim: String,
     /// Whether what was seen agrees.
     pub answer: Answer,
+    /// Whether this part of the study looks at it at all.
+    pub covered: bool,
     /// What was seen.
     pub seen: String,
 }

@@ -49,7 +49,9 @@ const COMPONENTS: [usize; 4] = [1, 10, 20, 50];
 
 /// Shares of slots by both models.
 pub(super) fn relative(overhead: &Overhead, paper: &Facts) -> Vec<Relative> {
-    let (Some(base_ns), Some(module_ns)) = (overhead.base_ns.value, overhead.module_ns.value) else { return Vec::new() };
+    let (Some(base_ns), Some(module_ns)) = (overhead.base_ns.value, overhead.module_ns.value) else {
+        return Vec::new();
+    };
     let of = |components: usize| {
         SLOTS_US.map(|slot_us| Relative {
             components,

@@ -78,13 +78,14 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     }
     let paper_length = |point: &&super::InterfacePoint| point.packet_bits == paper.interface.packet_bits;
     for point in outcome.interface.iter().filter(paper_length) {
-        let Some(mean) = point.mean_ns.value else { continue };
+        let (Some(mean), Some(median)) = (point.mean_ns.value, point.median_ns.value) else { continue };
         let place = if point.reader == "same-core" { "on one core" } else { "from core to core" };
         says.push(format!(
-            "an interface with packets of {} kbit {place}: {} (write, hand-over, read), {} times the two copies without a \
-             link, {}; the hand-over alone {}; largest over mean {}, in the paper {}",
+            "an interface with packets of {} kbit {place}: mean {}, median {} (write, hand-over, read), {} times the two \
+             copies without a link, {}; the hand-over alone {}; largest over mean {}, in the paper {}",
             point.packet_bits / 1000,
             time(mean),
+            time(median),
             figure(&point.over_floor, 2),
             point.throughput_bps.value.map(rate).unwrap_or_default(),
             point.hand_over_ns.value.map(time).unwrap_or_default(),
@@ -128,11 +129,10 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             .to_owned(),
         "ALOE ran on separate processors over a network as well (2ARM, claim 5); this part has one machine".to_owned(),
     ];
-    match outcome.real_time {
-        Some(false) => words.push(
-            "workers ran at normal priority: real-time priority was not permitted, and the longest packets suffer".to_owned(),
-        ),
-        Some(true) | None => {}
+    if outcome.real_time == Some(false) {
+        let normal =
+            "workers ran at normal priority: real-time priority was not permitted, and the longest packets suffer";
+        words.push(normal.to_owned());
     }
     if outcome.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
         words.push("this host is virtual: its stalls are the hypervisor's as well as its own".to_owned());

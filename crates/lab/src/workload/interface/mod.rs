@@ -17,6 +17,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 use takt_host::affinity::{AffinityError, pin_self};
+use takt_host::policy::{Policy, set_policy};
 use takt_runtime::ring::{Reader, Writer, ring};
 use takt_stats::{Histogram, Ns};
 
@@ -68,7 +69,9 @@ pub struct Outcome {
     pub largest_over_mean: f64,
     /// Mean hand-over, nanoseconds.
     pub hand_over_mean_ns: f64,
-    /// Mean latency over the mean of the floor.
+    /// Median latency, nanoseconds.
+    pub median_ns: f64,
+    /// Median latency over the median of the floor.
     pub over_floor: f64,
     /// Packet bits over mean latency.
     pub throughput_bps: f64,
@@ -76,6 +79,8 @@ pub struct Outcome {
     pub floors: Floors,
     /// Cores: the writer's, then the reader's where it is another.
     pub cores: Vec<usize>,
+    /// Whether all threads had real-time priority, as workers do where it is permitted.
+    pub fifo: bool,
     /// It measured as many packets as asked for.
     pub complete: bool,
 }
@@ -116,33 +121,46 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, InterfaceError> {
     measured.outcome(options, cores, !stop.requested())
 }
 
+/// On its core, with the priority a worker would have; whether that was permitted.
+fn place(cores: &[usize]) -> Result<bool, InterfaceError> {
+    pin_self(cores)?;
+    Ok(set_policy(0, Policy::Fifo { priority: PRIORITY }).is_ok())
+}
+
+/// As workers have it.
+const PRIORITY: u8 = 20;
+
 struct Measured {
     latency: Histogram<Ns>,
     hand_over: Histogram<Ns>,
     floor: Histogram<Ns>,
     floors: Floors,
+    fifo: bool,
 }
 
 impl Measured {
-    fn new() -> Measured {
+    fn new(fifo: bool) -> Measured {
         let blank = || Histogram::with_bound(BOUND_NS);
-        Measured { latency: blank(), hand_over: blank(), floor: blank(), floors: floors() }
+        Measured { latency: blank(), hand_over: blank(), floor: blank(), floors: floors(), fifo }
     }
 
     fn outcome(self, options: &Options, cores: Vec<usize>, complete: bool) -> Result<Outcome, InterfaceError> {
         let mean = |histogram: &Histogram<Ns>| histogram.mean().ok_or(InterfaceError::Nothing);
-        let (mean_ns, floor_ns) = (mean(&self.latency)?.max(1.0), mean(&self.floor)?.max(1.0));
+        let median = |histogram: &Histogram<Ns>| histogram.quantile(0.5).map_or(1.0, |ns| ns.max(1) as f64);
+        let mean_ns = mean(&self.latency)?.max(1.0);
         Ok(Outcome {
             options: options.clone(),
             mean_ns,
             largest_over_mean: self.latency.max().unwrap_or(0) as f64 / mean_ns,
             hand_over_mean_ns: mean(&self.hand_over)?,
-            over_floor: mean_ns / floor_ns,
+            median_ns: median(&self.latency),
+            over_floor: median(&self.latency) / median(&self.floor),
             throughput_bps: options.packet_bytes as f64 * 8e9 / mean_ns,
             latency: self.latency,
             hand_over: self.hand_over,
             floor: self.floor,
             floors: self.floors,
+            fifo: self.fifo,
             cores,
             complete,
         })
@@ -171,8 +189,7 @@ fn link(bytes: usize) -> (Writer<Packet>, Reader<Packet>) {
 }
 
 fn one_core(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
-    pin_self(cores)?;
-    let mut measured = Measured::new();
+    let mut measured = Measured::new(place(cores)?);
     let clock = quanta::Clock::new();
     let (mut writer, mut reader) = link(options.packet_bytes);
     let application = vec![7_u8; options.packet_bytes];
@@ -220,13 +237,13 @@ fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured
     let (here, there) = (cores.first().copied().unwrap_or(0), cores.get(1).copied().unwrap_or(0));
     thread::scope(|scope| {
         let (writers_clock, writers_end) = (clock.clone(), ended.clone());
-        let writing = scope.spawn(move || -> Result<(), InterfaceError> {
-            pin_self(&[here])?;
+        let writing = scope.spawn(move || -> Result<bool, InterfaceError> {
+            let fifo = place(&[here])?;
             let application = vec![7_u8; options.packet_bytes];
             for slot in 0.. {
                 while !asking.ready(slot) {
                     if writers_end.requested() {
-                        return Ok(());
+                        return Ok(fifo);
                     }
                     std::hint::spin_loop();
                 }
@@ -238,12 +255,13 @@ fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured
                 }
                 writer.publish(slot);
             }
-            Ok(())
+            Ok(fifo)
         });
         let measured = read_all(options, there, &mut reader, &mut asked, &clock, stop);
         ended.request();
         let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        written.and(measured)
+        let (fifo, measured) = (written?, measured?);
+        Ok(Measured { fifo: fifo && measured.fifo, ..measured })
     })
 }
 
@@ -255,8 +273,7 @@ fn read_all(
     clock: &quanta::Clock,
     stop: &Stop,
 ) -> Result<Measured, InterfaceError> {
-    pin_self(&[core])?;
-    let mut measured = Measured::new();
+    let mut measured = Measured::new(place(&[core])?);
     let mut received = vec![0_u8; options.packet_bytes];
     let (from, mut to) = (vec![7_u8; options.packet_bytes], vec![0_u8; options.packet_bytes]);
     for slot in 0..options.count + WARM_UP {

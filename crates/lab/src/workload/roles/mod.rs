@@ -161,11 +161,7 @@ mod tests {
 
     #[test]
     fn a_variable_is_set_in_about_every_slot_and_loading_is_timed() {
-        let options = Options {
-            slot: Duration::from_millis(2),
-            duration: Duration::from_millis(60),
-            components: 4,
-        };
+        let options = Options { slot: Duration::from_millis(2), duration: Duration::from_millis(60), components: 4 };
         let outcome = run(&options, &Stop::new()).expect("runs");
         assert!(outcome.variables_per_slot > 0.5 && outcome.variables_per_slot <= 1.0);
         assert_eq!(outcome.load.len(), LOADS as u64);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 
-use super::{Blamed, Clock, Opened, Options, Outcome, Packet, Slots, Spread, WaveformError, floors, run};
+use super::{Blamed, Clock, Memory, Opened, Options, Outcome, Packet, Slots, Spread, WaveformError, floors, measure};
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -64,10 +64,10 @@ const TRIAL_SLOTS: u64 = 30;
 /// # Errors
 /// The waveform can't be run, or not even the shortest packet holds.
 pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError> {
-    let per_item_ns = cost_per_item_ns(options)?;
+    let (per_item_ns, placement) = probe(options)?;
     let slot_ns = options.slot.as_nanos() as f64;
     let first = (0.5 * slot_ns / per_item_ns).clamp(f64::from(SHORTEST), f64::from(LONGEST)) as u32;
-    let mut search = Search { options, trials: Vec::new(), blamed: Vec::new(), stop };
+    let mut search = Search { options, placement, trials: Vec::new(), blamed: Vec::new(), stop };
     let found = search_with(first, &mut |items| search.holds(items, options.duration / 4, TRIAL_SLOTS))?;
     let none = WaveformError::NothingHolds { items: SHORTEST, slot_us: slot_ns / 1e3 };
     let mut items = found.ok_or(none)?;
@@ -88,10 +88,7 @@ pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError>
 
 /// Raises from `first` (or lowers, if that does not hold) and narrows: the longest length known to hold, `None` if none
 /// does. `holds` answers with what it saw where a length holds.
-fn search_with<T, E>(
-    first: u32,
-    holds: &mut dyn FnMut(u32) -> Result<Option<T>, E>,
-) -> Result<Option<u32>, E> {
+fn search_with<T, E>(first: u32, holds: &mut dyn FnMut(u32) -> Result<Option<T>, E>) -> Result<Option<u32>, E> {
     let raised = |items: u32| ((f64::from(items) * STEP) as u32).clamp(items.saturating_add(1), LONGEST.max(items));
     let (mut low, mut high) = (None, None);
     let mut items = first.clamp(SHORTEST, LONGEST);
@@ -120,6 +117,8 @@ fn search_with<T, E>(
 
 struct Search<'a> {
     options: &'a Options,
+    /// The worker of each component: one cut for all lengths.
+    placement: Vec<usize>,
     trials: Vec<Trial>,
     blamed: Vec<Blamed>,
     stop: &'a Stop,
@@ -138,10 +137,14 @@ impl Search<'_> {
                 clock: Clock::Wall,
                 ..self.options.clone()
             };
-            let outcome = run(&options, self.stop)?;
-            let busy = outcome.workers.iter().filter_map(|worker| worker.busy).max_by_key(|busy| busy.tail_ns());
+            let opened = Opened::placed(&options, Some(&self.placement))?;
+            let outcome = measure(&options, &opened, Memory::default(), self.stop)?;
+            let busy = outcome.workers.iter().filter_map(|worker| worker.busy).max_by_key(Spread::tail_ns);
             self.trials.push(Trial { items, slots: outcome.slots, misses: outcome.misses, busy });
-            if outcome.misses == 0 { good += 1 } else { bad += 1 }
+            match outcome.misses {
+                0 => good += 1,
+                _ => bad += 1,
+            }
             if good == 2 || (good == 1 && bad == 0 && self.stop.requested()) {
                 return Ok(Some(outcome));
             }
@@ -153,8 +156,8 @@ impl Search<'_> {
     }
 }
 
-/// What an item costs the fullest worker, from a free run.
-fn cost_per_item_ns(options: &Options) -> Result<f64, WaveformError> {
+/// What an item costs the fullest worker, from a free run, and how the components were placed for it.
+fn probe(options: &Options) -> Result<(f64, Vec<usize>), WaveformError> {
     let probe = Options {
         packet: Packet::Items(PROBE_ITEMS),
         clock: Clock::Free,
@@ -168,7 +171,8 @@ fn cost_per_item_ns(options: &Options) -> Result<f64, WaveformError> {
         own.filter_map(|component| component.histogram.quantile(0.5)).sum::<u64>()
     };
     let fullest = (0..ran.report.workers.len()).map(busiest).max().unwrap_or(1).max(1);
-    Ok((fullest as f64 / f64::from(PROBE_ITEMS)).max(floors().null_call_ns / f64::from(PROBE_ITEMS)))
+    let per_item_ns = (fullest as f64).max(floors().null_call_ns) / f64::from(PROBE_ITEMS);
+    Ok((per_item_ns, opened.placement()))
 }
 
 const PROBE_ITEMS: u32 = 50_000;

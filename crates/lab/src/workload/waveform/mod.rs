@@ -25,7 +25,7 @@ pub use floors::{Floors, floors};
 pub use memory::Memory;
 pub(crate) use open::{Opened, cores};
 pub use options::{Clock, Latency, Options, Packet, Policy, Slots};
-pub use outcome::{Blamed, ComponentOutcome, Outcome, Slowest, Spread, WorkerOutcome};
+pub use outcome::{Blamed, ComponentOutcome, MemoryUse, Outcome, Slowest, Spread, WorkerOutcome};
 
 /// Why a waveform could not be run.
 #[derive(Debug, thiserror::Error)]
@@ -75,7 +75,9 @@ impl WaveformError {
             WaveformError::Graph(error) => Some(error.fix()),
             WaveformError::Plan(error) => Some(error.fix()),
             WaveformError::Start(error) => Some(error.fix()),
-            WaveformError::Cores { cores, .. } => Some(format!("workers = {cores} or fewer, or a machine with more cores")),
+            WaveformError::Cores { cores, .. } => {
+                Some(format!("workers = {cores} or fewer, or a machine with more cores"))
+            }
             WaveformError::NothingHolds { .. } => Some("a longer slot; or end what else runs on this machine".into()),
             _ => None,
         }
@@ -87,15 +89,20 @@ impl WaveformError {
 /// # Errors
 /// It is wrong, or can't be opened or started.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
-    let floors = floors();
     let before = Memory::now();
     let opened = Opened::new(options)?;
+    measure(options, &opened, before, stop)
+}
+
+/// Warms up and measures what was opened.
+fn measure(options: &Options, opened: &Opened, before: Memory, stop: &Stop) -> Result<Outcome, WaveformError> {
+    let floors = floors();
     if !options.warm_up.is_zero() && !stop.requested() {
         opened.execute(options.slots_of(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;
     }
     let slots = options.slots_of(options.duration, opened.slot_ns());
     let ran = opened.execute(slots, options.duration, stop)?;
-    Ok(Outcome::of(options, &opened, &ran, floors, [before, Memory::now()], !stop.requested()))
+    Ok(Outcome::of(options, opened, &ran, floors, [before, Memory::now()], !stop.requested()))
 }
 
 /// A run that has ended.
@@ -103,31 +110,43 @@ pub(crate) struct Executed {
     pub(crate) report: Report,
     /// From the start of the workers to their end.
     pub(crate) elapsed: Duration,
-    /// Memory while all of it was there.
-    pub(crate) memory: Memory,
+    /// Memory while it ran, where it was looked at.
+    pub(crate) memory: Option<Memory>,
     /// The workers had real-time priority.
     pub(crate) fifo: bool,
 }
 
-/// Joins a run that may be ended by `stop`, or by time where it has no number of slots.
-fn join(running: takt_runtime::Running, own: &Stop, stop: &Stop, limit: Option<Duration>) -> (Report, Duration) {
+/// Joins a run that may be ended by `stop`, or by time where it has no number of slots; watches the memory meanwhile.
+fn join(
+    running: takt_runtime::Running,
+    own: &Stop,
+    stop: &Stop,
+    limit: Option<Duration>,
+    watch_memory: bool,
+) -> (Report, Duration, Option<Memory>) {
     let done = AtomicBool::new(false);
     let begun = Instant::now();
     thread::scope(|scope| {
-        scope.spawn(|| {
-            // Release/Acquire is not needed: nothing but the flag is read.
+        let watching = scope.spawn(|| {
+            let mut memory = None;
+            // Nothing but the flag is read through it: no order is needed.
             while !done.load(Ordering::Relaxed) {
                 if stop.requested() || limit.is_some_and(|limit| begun.elapsed() >= limit) {
                     own.request();
-                    return;
+                    break;
                 }
                 thread::sleep(LOOK);
+                if watch_memory && !done.load(Ordering::Relaxed) {
+                    memory = Some(Memory::now());
+                }
             }
+            memory
         });
         let report = running.join();
         let elapsed = begun.elapsed();
         done.store(true, Ordering::Relaxed);
-        (report, elapsed)
+        let memory = watching.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        (report, elapsed, memory)
     })
 }
 

@@ -9,7 +9,7 @@ use takt_host::affinity::own_cpus;
 use takt_host::topology::Topology;
 use takt_runtime::{Options as RunOptions, Registry, Session, SlotClock, StartError};
 
-use super::{Clock, Executed, Latency, Memory, Options, Policy, WaveformError, join, library};
+use super::{Clock, Executed, Latency, Options, Policy, WaveformError, join, library};
 
 /// A waveform that was checked and placed.
 pub(crate) struct Opened {
@@ -21,11 +21,22 @@ pub(crate) struct Opened {
     clock: Clock,
     policy: Policy,
     hash: bool,
+    watch_memory: bool,
 }
 
 impl Opened {
-    /// Checks and places it; where there are several workers, so that the costliest has as little to do as can be.
+    /// Checks and places it; where there are several workers, so that the fullest has as little to do as can be.
     pub(crate) fn new(options: &Options) -> Result<Opened, WaveformError> {
+        let mut opened = Opened::placed(options, None)?;
+        if options.workers > 1 {
+            let placement = split(&opened.costs()?, options.workers);
+            opened.plan = Plan::assign(&opened.graph, &placement, opened.plan.latency())?;
+        }
+        Ok(opened)
+    }
+
+    /// Checks it, and places each component on the worker that is named for it; without names all on one.
+    pub(crate) fn placed(options: &Options, placement: Option<&[usize]>) -> Result<Opened, WaveformError> {
         let cores = cores(options.workers)?;
         takt_phy::link();
         let registry = Registry::of_program()?;
@@ -35,14 +46,15 @@ impl Opened {
             Latency::Fixed => takt_graph::Latency::Fixed,
             Latency::Compact => takt_graph::Latency::Compact,
         };
-        let plan = Plan::assign(&graph, &vec![0; graph.components().len()], latency)?;
-        let Options { clock, policy, hash, .. } = *options;
-        let mut opened = Opened { registry, graph, plan, cores, clock, policy, hash };
-        if options.workers > 1 {
-            let costs = opened.costs()?;
-            opened.plan = Plan::assign(&opened.graph, &split(&costs, options.workers), latency)?;
-        }
-        Ok(opened)
+        let one = vec![0; graph.components().len()];
+        let plan = Plan::assign(&graph, placement.unwrap_or(&one), latency)?;
+        let Options { clock, policy, hash, watch_memory, .. } = *options;
+        Ok(Opened { registry, graph, plan, cores, clock, policy, hash, watch_memory })
+    }
+
+    /// The worker of each component.
+    pub(crate) fn placement(&self) -> Vec<usize> {
+        (0..self.graph.components().len()).map(|component| self.plan.worker_of(component)).collect()
     }
 
     pub(crate) fn slot_ns(&self) -> u64 {
@@ -86,13 +98,13 @@ impl Opened {
         let own = Stop::new();
         let mut running = Session::open(&self.graph, &self.plan, &self.registry, options)?.start_paused(&own)?;
         running.go();
-        let (report, elapsed) = join(running, &own, stop, limit);
-        Ok(Executed { report, elapsed, memory: Memory::now(), fifo: fifo_priority.is_some() })
+        let (report, elapsed, memory) = join(running, &own, stop, limit, self.watch_memory);
+        Ok(Executed { report, elapsed, memory, fifo: fifo_priority.is_some() })
     }
 }
 
 /// Slots of the run that finds out who costs what.
-const PROBE_SLOTS: u64 = 200;
+const PROBE_SLOTS: u64 = 50;
 /// Priority of workers: above ordinary threads, below the kernel's own.
 const PRIORITY: u8 = 20;
 
@@ -161,7 +173,8 @@ mod tests {
 
     fn load(costs: &[f64], workers_of: &[usize]) -> f64 {
         let workers = workers_of.iter().max().map_or(0, |last| last + 1);
-        let of = |worker| costs.iter().zip(workers_of).filter(|(_, w)| **w == worker).map(|(cost, _)| cost).sum::<f64>();
+        let of =
+            |worker| costs.iter().zip(workers_of).filter(|(_, w)| **w == worker).map(|(cost, _)| cost).sum::<f64>();
         (0..workers).map(of).fold(0.0, f64::max)
     }
 

@@ -34,6 +34,8 @@ pub struct Options {
     pub policy: Policy,
     /// Fold what the sinks receive into `output_hash`.
     pub hash: bool,
+    /// Look at the memory of the process while it runs; that takes it some time.
+    pub watch_memory: bool,
 }
 
 /// What a source makes in a slot.
@@ -111,6 +113,7 @@ impl Default for Options {
             clock: Clock::Wall,
             policy: Policy::Highest,
             hash: false,
+            watch_memory: false,
         }
     }
 }

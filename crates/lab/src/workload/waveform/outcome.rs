@@ -49,8 +49,8 @@ pub struct Outcome {
     pub throughput_bps: f64,
     /// What the sinks received, folded, where asked for.
     pub output_hash: Option<String>,
-    /// Memory of this process before the waveform was there, with it, and after.
-    pub memory: [Memory; 3],
+    /// Memory of this process.
+    pub memory: MemoryUse,
     /// What nothing can be faster than.
     pub floors: Floors,
     /// The core of each worker.
@@ -61,6 +61,17 @@ pub struct Outcome {
     pub elapsed_s: f64,
     /// It ran as long as it was asked to.
     pub complete: bool,
+}
+
+/// Memory of the process that ran it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemoryUse {
+    /// Before the waveform was there.
+    pub before: Memory,
+    /// While it ran, where that was looked at.
+    pub running: Option<Memory>,
+    /// After it, its report included.
+    pub after: Memory,
 }
 
 /// Quantiles, nanoseconds; `None` beyond the second that is measured.
@@ -159,7 +170,7 @@ impl Outcome {
             source_bits_per_slot,
             throughput_bps: if seconds > 0.0 { (good * source_bits_per_slot) as f64 / seconds } else { 0.0 },
             output_hash: report.output_hash.clone(),
-            memory: [before, ran.memory, after],
+            memory: MemoryUse { before, running: ran.memory, after },
             floors,
             cores: opened.cores.clone(),
             fifo: ran.fifo,
@@ -200,24 +211,25 @@ fn component(of: &takt_runtime::ComponentReport) -> ComponentOutcome {
     }
 }
 
-/// Under a clock, what is left of the time from release to end; without one, of all the time there was.
+/// Medians, so that what the host takes away now and then is not the runtime's: of a slot's busy time, less those of its
+/// components. Without a clock there is also what lies between the slots: all the time there was, less all that was busy.
 fn workers(options: &Options, ran: &Executed) -> Vec<WorkerOutcome> {
     let report = &ran.report;
     let executed_ns = |worker: usize| {
         let own = report.components.iter().filter(|c| c.worker == Some(worker));
-        own.filter_map(|c| Some(c.histogram.mean()? * c.executions as f64)).sum::<f64>()
+        own.filter_map(|c| c.histogram.quantile(0.5)).sum::<u64>() as f64
     };
     let of = |(index, worker): (usize, &WorkerReport)| {
-        let slots = worker.slots.max(1) as f64;
-        let awake_ns = match options.clock {
-            Clock::Wall => worker.busy.and_then(|busy| busy.mean_ns).unwrap_or(0.0) * slots,
-            Clock::Free => ran.elapsed.as_nanos() as f64,
+        let busy_ns = worker.busy.and_then(|busy| busy.p50_ns).unwrap_or(0) as f64;
+        let between_ns = match (options.clock, worker.busy.and_then(|busy| busy.mean_ns)) {
+            (Clock::Free, Some(mean)) => ran.elapsed.as_nanos() as f64 / worker.slots.max(1) as f64 - mean,
+            _ => 0.0,
         };
         WorkerOutcome {
             slots: worker.slots,
             busy: worker.busy.map(Spread::from),
             lateness: worker.lateness.map(Spread::from),
-            overhead_ns: ((awake_ns - executed_ns(index)) / slots).max(0.0),
+            overhead_ns: busy_ns - executed_ns(index) + between_ns,
         }
     };
     report.workers.iter().enumerate().map(of).collect()

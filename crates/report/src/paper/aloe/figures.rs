@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use takt_lab::paper::aloe::{InterfacePoint, LongestPoint, Outcome};
 
 use super::point;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
 use crate::Unit;
+use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
 
 const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
 
@@ -36,7 +36,10 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
     if outcome.longest.is_empty() {
         return Vec::new();
     }
-    let best = outcome.two_over_one.iter().filter_map(|one| one.ratio.estimate.map(Reading::from).or(one.ratio.value.map(Reading::alone)));
+    let best = outcome
+        .two_over_one
+        .iter()
+        .filter_map(|one| one.ratio.estimate.map(Reading::from).or(one.ratio.value.map(Reading::alone)));
     let best = best.max_by(|a, b| a.point.total_cmp(&b.point));
     let finding = best.map_or_else(
         || "The longest packet a slot carries".to_owned(),
@@ -163,7 +166,11 @@ pub(super) fn overhead(outcome: &Outcome) -> Vec<Figure> {
                 costs.points.iter().map(|p| point(p.components as f64, &p.overhead_ns, 1e-9)).collect(),
             )],
             others: vec![
-                line("line fitted", 1, [1.0, largest / 4.0, largest].map(|n| alone(n.max(1.0), ours(n.max(1.0)))).into()),
+                line(
+                    "line fitted",
+                    1,
+                    [1.0, largest / 4.0, largest].map(|n| alone(n.max(1.0), ours(n.max(1.0)))).into(),
+                ),
                 line("paper, x86", 2, [1.0, largest / 4.0, largest].map(|n| alone(n, paper.x86_us(n) * 1e-6)).into()),
             ],
             references: Vec::new(),
@@ -220,9 +227,10 @@ fn relative(outcome: &Outcome) -> Option<Figure> {
             Unit::SHARE.show(at(false), 2),
             Unit::SHARE.show(at(true), 2)
         ),
-        how_to_read: "Overhead over the slot. Filled: measured on the beat. Hollow: by the line fitted here, and by the paper's \
+        how_to_read:
+            "Overhead over the slot. Filled: measured on the beat. Hollow: by the line fitted here, and by the paper's \
                       model; above 100 % nothing is left for the waveform."
-            .into(),
+                .into(),
         x: Axis::log("length of a slot", Unit::SECONDS),
         y: Axis::log("share of the slot", Unit::SHARE),
         series: measured

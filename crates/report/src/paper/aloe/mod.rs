@@ -11,14 +11,32 @@ use takt_lab::paper::Figure;
 use takt_lab::paper::aloe::{Claim, Outcome};
 
 use crate::figure::{Dot, Point, Reading};
-use crate::{Answer, Finding, Provenance, Report, Section, Verdict, count, duration};
+use crate::{Finding, Provenance, Report, Section, Verdict, count, duration};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
     let sections = [
-        section("longest", "Figure 2: the longest packet of a slot", LONGEST, figures::longest(outcome), tables::longest(outcome)),
-        section("interface", "Figures 3 and 4: interfaces", INTERFACE, figures::interface(outcome), tables::interface(outcome)),
-        section("overhead", "Figures 5 and 6: overhead", OVERHEAD, figures::overhead(outcome), tables::overhead(outcome)),
+        section(
+            "longest",
+            "Figure 2: the longest packet of a slot",
+            LONGEST,
+            figures::longest(outcome),
+            tables::longest(outcome),
+        ),
+        section(
+            "interface",
+            "Figures 3 and 4: interfaces",
+            INTERFACE,
+            figures::interface(outcome),
+            tables::interface(outcome),
+        ),
+        section(
+            "overhead",
+            "Figures 5 and 6: overhead",
+            OVERHEAD,
+            figures::overhead(outcome),
+            tables::overhead(outcome),
+        ),
         section("roles", "Table II: by role", ROLES, Vec::new(), tables::roles(outcome)),
         section("memory", "Table III: memory", MEMORY, Vec::new(), tables::memory(outcome)),
     ];
@@ -26,7 +44,7 @@ pub fn report(outcome: &Outcome) -> Report {
         title: format!("takt paper aloe on {}", outcome.host.hostname),
         run: outcome.run.clone(),
         facts: facts(outcome),
-        verdict: Verdict { answer: answer(outcome), headline: headline(outcome), says: outcome.says.clone() },
+        verdict: Verdict { answer: outcome.answer.into(), headline: headline(outcome), says: outcome.says.clone() },
         findings: outcome.claims.iter().map(claim).collect(),
         fixes: Vec::new(),
         not_said: outcome.does_not_say.iter().chain(&outcome.left_out).cloned().collect(),
@@ -77,16 +95,6 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         facts.push("interrupted".to_owned());
     }
     facts
-}
-
-/// Yes if every claim that could be looked at was seen; no if one was not.
-fn answer(outcome: &Outcome) -> Answer {
-    let any = |answer| outcome.claims.iter().any(|claim| claim.answer == answer);
-    match (any(check::Answer::Fails), any(check::Answer::Holds)) {
-        (true, _) => Answer::No,
-        (false, true) => Answer::Yes,
-        (false, false) => Answer::Unknown,
-    }
 }
 
 fn headline(outcome: &Outcome) -> String {
@@ -151,7 +159,11 @@ fn point(x: f64, figure: &Figure, factor: f64) -> Point {
     Point {
         x,
         y: figure.estimate.map(Reading::from).or(figure.value.map(Reading::alone)),
-        rounds: figure.rounds.iter().map(|r| Dot { y: r.value, counts: r.counts, record: Some(anchor(r.round_id)) }).collect(),
+        rounds: figure
+            .rounds
+            .iter()
+            .map(|r| Dot { y: r.value, counts: r.counts, record: Some(anchor(r.round_id)) })
+            .collect(),
     }
 }
 

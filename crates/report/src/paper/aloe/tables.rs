@@ -82,6 +82,7 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Table> {
         cells(vec![
             Cell::text(format!("{}, {place}", Unit::prefixed("bit").show(p.packet_bits as f64, 3))),
             cell(&p.mean_ns, Unit::SECONDS, 1e-9),
+            cell(&p.median_ns, Unit::SECONDS, 1e-9),
             cell(&p.hand_over_ns, Unit::SECONDS, 1e-9),
             cell(&p.hand_over_p99_9_ns, Unit::SECONDS, 1e-9),
             cell(&p.over_floor, Unit::TIMES, 1.0),
@@ -98,12 +99,21 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Table> {
         Cell::text("–"),
         Cell::text("–"),
         Cell::text("–"),
+        Cell::text("–"),
         Cell::text(Unit::TIMES.show(paper.largest_over_mean, 2)),
         Cell::text(range(paper.x86_bps)),
         Cell::text(count(paper.measurements)),
     ]);
-    let numbers =
-        ["latency", "hand-over", "hand-over, 99.9 %", "over two copies", "largest over mean", "throughput", "measured"];
+    let numbers = [
+        "latency",
+        "median",
+        "hand-over",
+        "hand-over, 99.9 %",
+        "over two copies",
+        "largest over mean",
+        "throughput",
+        "measured",
+    ];
     let rows: Vec<Row> = outcome.interface.iter().map(row).collect();
     vec![Table {
         id: "interfaces".into(),
@@ -181,7 +191,11 @@ pub(super) fn roles(outcome: &Outcome) -> Vec<Table> {
     vec![Table {
         id: "by-role".into(),
         title: "Time a slot, by role".into(),
-        columns: columns("role", &["here", "paper, x86", "paper, ARM"], &["what does it here, and how it was measured"]),
+        columns: columns(
+            "role",
+            &["here", "paper, x86", "paper, ARM"],
+            &["what does it here, and how it was measured"],
+        ),
         rows: if shown { outcome.roles.iter().map(row).collect() } else { Vec::new() },
         note: String::new(),
     }]
@@ -224,7 +238,8 @@ pub(super) fn records(outcome: &Outcome) -> Option<Table> {
             RoundState::Skipped => "not run",
         };
         let answer = (r.state != RoundState::Valid).then_some(Answer::Unknown);
-        let figures: Vec<String> = r.figures.iter().map(|(name, value)| format!("{name}\u{a0}{}", significant(*value, 4))).collect();
+        let figures: Vec<String> =
+            r.figures.iter().map(|(name, value)| format!("{name}\u{a0}{}", significant(*value, 4))).collect();
         Row::Cells {
             id: Some(anchor(r.round_id)),
             cells: vec![
