@@ -48,6 +48,7 @@ pub(crate) fn component(component: &Component<'_>) -> Result<TokenStream> {
         Argument::Value(_) => None,
     });
     let has_inputs = ports.clone().any(|port| port.way != Way::Out);
+    Port::one_name_each(ports.clone().map(|port| &**port))?;
     let shape = ports.map(|port| port.shape(has_inputs)).collect::<Result<Vec<_>>>()?;
     let made = match &component.maker {
         Maker::Fields => quote!(#holder { #(#idents),* }),

@@ -6,6 +6,8 @@ mod emit;
 mod param;
 mod port;
 mod read;
+#[cfg(test)]
+mod refusals;
 
 use proc_macro::TokenStream;
 

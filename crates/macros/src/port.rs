@@ -40,6 +40,24 @@ impl Port {
         Ok(Some(port))
     }
 
+    /// Inputs have different names, and outputs have.
+    pub(crate) fn one_name_each<'a>(ports: impl Iterator<Item = &'a Port> + Clone) -> Result<()> {
+        for (not, side) in [(Way::Out, "inputs"), (Way::In, "outputs")] {
+            let mut names = std::collections::BTreeSet::new();
+            for port in ports.clone().filter(|port| port.way != not) {
+                let name = match (port.way, &port.name) {
+                    (Way::InOut, None) => side.trim_end_matches("puts").to_owned(),
+                    _ => port.name(),
+                };
+                if !names.insert(name.clone()) {
+                    let what = format!("two {side} are called `{name}`: #[port(name = \"..\")] gives one another name");
+                    return Err(Error::new_spanned(&port.ident, what));
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn setting(&mut self, meta: &syn::meta::ParseNestedMeta<'_>) -> Result<()> {
         let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
         match (key.as_str(), self.way) {

@@ -3,7 +3,9 @@
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{Error, FnArg, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, LitStr, PatType, Result, ReturnType, Type};
+use syn::{
+    Error, FnArg, ImplItem, ImplItemFn, Item, ItemFn, ItemImpl, LitStr, PatType, Result, ReturnType, Signature, Type,
+};
 
 use crate::emit::{self, Argument, Component, Maker};
 use crate::param::{Param, docs};
@@ -32,6 +34,7 @@ fn name_of(attribute: TokenStream) -> Result<Option<String>> {
 }
 
 fn of_function(name: Option<String>, mut function: ItemFn) -> Result<TokenStream> {
+    plain(&function.sig)?;
     let ident = function.sig.ident.clone();
     let mut params = Vec::new();
     let mut arguments = Vec::new();
@@ -84,7 +87,14 @@ fn of_impl(name: Option<String>, mut block: ItemImpl) -> Result<TokenStream> {
     if let ReturnType::Type(_, ty) = &new.sig.output {
         fallible = quote!(#ty).to_string().contains("Result");
     }
+    if let Some(first) = block.generics.params.first() {
+        return Err(Error::new_spanned(first, "a component has no type parameters: one for each item type"));
+    }
     let tick = method(&mut block, "tick")?;
+    plain(&tick.sig)?;
+    if !matches!(tick.sig.inputs.first(), Some(FnArg::Receiver(_))) {
+        return Err(Error::new_spanned(&tick.sig.ident, "`tick` has a receiver: `&mut self`"));
+    }
     let mut arguments = Vec::new();
     for argument in &mut tick.sig.inputs {
         if let FnArg::Typed(argument) = argument {
@@ -106,6 +116,20 @@ fn of_impl(name: Option<String>, mut block: ItemImpl) -> Result<TokenStream> {
     };
     let registered = emit::component(&component)?;
     Ok(quote!(#block #registered))
+}
+
+/// What is called each slot is a plain function that returns nothing.
+fn plain(signature: &Signature) -> Result<()> {
+    if let Some(first) = signature.generics.params.first() {
+        return Err(Error::new_spanned(first, "a component has no type parameters: one for each item type"));
+    }
+    if signature.asyncness.is_some() {
+        return Err(Error::new_spanned(signature.asyncness, "a component can't wait: no `async`"));
+    }
+    match &signature.output {
+        ReturnType::Default => Ok(()),
+        ReturnType::Type(_, ty) => Err(Error::new_spanned(ty, "a component returns nothing: it fills its outputs")),
+    }
 }
 
 fn method<'a>(block: &'a mut ItemImpl, name: &str) -> Result<&'a mut ImplItemFn> {

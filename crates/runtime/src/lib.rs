@@ -49,6 +49,54 @@
 //! assert_eq!(report.components[1].results["sum"], takt_graph::Value::Int(4 * (0..10).sum::<i64>()));
 //! ```
 
+/// What only the compiler itself can refuse.
+///
+/// A port carries items that can be carried:
+/// ```compile_fail
+/// #[takt_runtime::component]
+/// fn wrong(input: In<String>) {
+///     let _ = input;
+/// }
+/// ```
+/// A variable of a struct has a setter and a getter:
+/// ```compile_fail
+/// struct Gain(f32);
+/// #[takt_runtime::component]
+/// impl Gain {
+///     fn new(#[param(default = 1.0, variable)] gain: f32) -> Gain { Gain(gain) }
+///     fn tick(&mut self, mut x: InOut<f32>) { x.iter_mut().for_each(|x| *x *= self.0); }
+/// }
+/// ```
+/// An input is not written:
+/// ```compile_fail
+/// #[takt_runtime::component]
+/// fn wrong(mut input: In<f32>) {
+///     input[0] = 1.0;
+/// }
+/// ```
+/// A packet does not outlive its slot:
+/// ```compile_fail
+/// struct Keeper(Option<takt_runtime::In<'static, f32>>);
+/// #[takt_runtime::component]
+/// impl Keeper {
+///     fn new() -> Keeper { Keeper(None) }
+///     fn tick(&mut self, input: In<f32>) { self.0 = Some(input); }
+/// }
+/// ```
+/// And without the mistakes it compiles:
+/// ```
+/// struct Gain(f32);
+/// #[takt_runtime::component]
+/// impl Gain {
+///     fn new(#[param(default = 1.0, variable)] gain: f32) -> Gain { Gain(gain) }
+///     fn tick(&mut self, mut x: InOut<f32>) { x.iter_mut().for_each(|x| *x *= self.0); }
+///     fn set_gain(&mut self, gain: f32) { self.0 = gain; }
+///     fn gain(&self) -> f32 { self.0 }
+/// }
+/// ```
+#[cfg(doctest)]
+pub struct RefusedByTheCompiler;
+
 mod bench;
 mod change;
 mod clock;

@@ -17,11 +17,12 @@
 //!
 //! let (mut given, mut taken) = outgoing::<u8>(1024, Policy::Drop);
 //! let log = Arc::new(Mutex::new(Vec::new()));
-//! let (written, soft) = (Arc::clone(&log), move || match taken.pop() {
+//! let written = Arc::clone(&log);
+//! let write = move || match taken.pop() {
 //!     Ok(byte) => { written.lock().unwrap().push(byte); Step::Worked }
 //!     Err(_) => Step::Idle,
-//! });
-//! let soft = Soft::spawn("log", soft).unwrap();
+//! };
+//! let soft = Soft::spawn("log", write).unwrap();
 //! given.give(b"all"); // in `tick`
 //! soft.settle(); // in `results`
 //! assert_eq!(*log.lock().unwrap(), b"all");
