@@ -13,7 +13,8 @@ use std::time::Instant;
 use takt_graph::Graph;
 use takt_mapper::chain::{Chain, Class, Task, fertac, herad, otac};
 use takt_mapper::{
-    Capacities, ClassSpec, CoresSpec, Costs, Effort, Mapping, NodeSpec, Objective, Platform, PlatformSpec, map,
+    Capacities, ClassSpec, CoresSpec, Costs, Effort, Mapping, NodeSpec, Objective, Platform, PlatformSpec, Work,
+    calibrate, map,
 };
 
 const COMPONENTS: usize = 20;
@@ -104,6 +105,22 @@ fn platform(big: u32, little: u32) -> Platform {
     spec.check().expect("a platform")
 }
 
+/// What the kernels say about this machine; not a measure of takt, but of whether the kernels are what they are named.
+fn calibration() {
+    let clock = |work: &mut dyn FnMut()| {
+        let start = Instant::now();
+        work();
+        u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX)
+    };
+    let start = Instant::now();
+    let capacities = calibrate(clock).expect("the clock goes");
+    println!("\ncalibration took {} ms; {:.3} GMAC/s", start.elapsed().as_millis(), capacities.mac_per_s / 1e9);
+    for work in Work::ALL {
+        let rate = capacities.work_per_s.map_or(0.0, |rates| rates.get(work));
+        println!("    {:16} {:8.3} G/s", work.name(), rate / 1e9);
+    }
+}
+
 fn main() {
     println!("{COMPONENTS} components, 8 cores, {INSTANCES} instances       {:24} median          90 %", "");
     let tables: Vec<Vec<u64>> =
@@ -132,4 +149,5 @@ fn main() {
             }
         }
     }
+    calibration();
 }

@@ -134,7 +134,7 @@ fn placed(mapping: &Mapping, components: usize) -> Vec<usize> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn the_exact_mapping_is_as_good_as_brute_force_and_no_bound_is_above_it(

@@ -191,9 +191,9 @@ pub(super) fn explain(found: Found<'_>, solution: Option<Solution>) -> Infeasibl
 
 fn remedies(found: &Found<'_>, best_ns: u64, binding: &Binding) -> Vec<Remedy> {
     let times = best_ns as f64 / found.allowed_ns.max(1) as f64;
-    // The first whole microsecond of which the same share is enough; one more where the share was rounded down.
-    let mut slot_ns = (best_ns as f64 / found.use_at_most / 1000.0).ceil() as u64 * 1000;
-    if super::share_of(slot_ns, found.use_at_most) < best_ns {
+    // The first whole microsecond of which the same share is enough; the quotient may be a rounding off.
+    let mut slot_ns = (best_ns as f64 / found.use_at_most / 1000.0).floor() as u64 * 1000;
+    while super::share_of(slot_ns, found.use_at_most) < best_ns {
         slot_ns += 1000;
     }
     let mut remedies = vec![Remedy::Slot { slot_ns }];

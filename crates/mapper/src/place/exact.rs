@@ -35,8 +35,8 @@ pub(crate) fn search(problem: &Problem, cores: usize, best_ns: u64, bound_ns: u6
     if problem.groups.len() > GROUPS {
         return Found { placed: None, proven: best_ns <= bound_ns };
     }
-    let alike = problem.channels.is_empty() && !problem.hops.any_cycle();
-    if alike && problem.kinds.len() == 1 {
+    let alike = alike(problem);
+    if quick(problem) {
         return packing::search(problem, cores, best_ns, bound_ns, steps);
     }
     let mut order: Vec<usize> = (0..problem.groups.len()).collect();
@@ -56,6 +56,16 @@ pub(crate) fn search(problem: &Problem, cores: usize, best_ns: u64, bound_ns: u6
         Search { state, cores, order, weights, rest, best_ns, best: None, bound_ns, steps, alike, choices };
     search.branch(0, 0, 0.0);
     Found { proven: search.steps > 0 || search.best_ns <= bound_ns, placed: search.best }
+}
+
+/// Whether [`packing`] can do it.
+pub(crate) fn quick(problem: &Problem) -> bool {
+    alike(problem) && problem.kinds.len() == 1 && problem.groups.len() <= GROUPS
+}
+
+/// Whether nothing but load matters.
+fn alike(problem: &Problem) -> bool {
+    problem.channels.is_empty() && !problem.hops.any_cycle()
 }
 
 /// More can't be gone through, and the recursion is as deep as there are groups.

@@ -21,7 +21,7 @@ pub enum Algorithm {
         /// Components looked ahead, the one to be placed included.
         window: usize,
     },
-    /// Moves and swaps, starting from the best of the others.
+    /// Moves and swaps, starting from each of the others.
     LocalSearch,
     /// Every placement, as far as it was not ruled out.
     BranchAndBound,
@@ -94,29 +94,50 @@ pub(crate) fn solve(problem: &Problem, effort: Effort) -> Option<Solution> {
 }
 
 /// The best of what was known and what the first `cores` cores allow.
-fn on(problem: &Problem, cores: usize, effort: Effort, best: &mut Option<Solution>) {
+fn on<'p>(problem: &'p Problem, cores: usize, effort: Effort, best: &mut Option<Solution>) {
     let bound_ns = bounds::quick(problem, cores);
     let reached = |best: &Option<Solution>| best.as_ref().is_some_and(|best| best.period_ns <= bound_ns);
-    better(best, (greedy::cut(problem, cores), Algorithm::Cut));
-    better(best, (greedy::largest_first(problem, cores), Algorithm::LargestFirst));
     let window = trellis::window(problem, cores);
-    if window > 0 && !reached(best) {
-        better(best, (trellis::trellis(problem, cores, window), Algorithm::Trellis { window }));
-    }
-    if let Some(start) = best.as_ref().filter(|_| !reached(best)) {
-        let mut state = State::of(problem, &start.placed);
-        search::improve(&mut state, cores);
-        better(best, (Some(state), Algorithm::LocalSearch));
-    }
-    if let Effort::Exact { steps } = effort {
-        let below = best.as_ref().map_or(NEVER, |best| best.period_ns);
-        let found = exact::search(problem, cores, below, bound_ns, steps);
-        let proven = found.proven;
-        better(best, (found.placed.map(|placed| State::of(problem, &placed)), Algorithm::BranchAndBound));
-        if let Some(best) = best {
-            best.proven = proven;
+    let starts: [(&dyn Fn() -> Option<State<'p>>, Algorithm); 4] = [
+        (&|| greedy::cut(problem, cores), Algorithm::Cut),
+        (&|| greedy::largest_first(problem, cores), Algorithm::LargestFirst),
+        (&|| if window > 0 { trellis::trellis(problem, cores, window) } else { None }, Algorithm::Trellis { window }),
+        (&|| Some(State::of(problem, &one_core(problem, cores)?.placed)), Algorithm::OneCore),
+    ];
+    // Where a proof is quick, it comes before the search it makes needless.
+    let quick = exact::quick(problem);
+    if quick && matches!(effort, Effort::Exact { .. }) {
+        for (start, algorithm) in &starts[..2] {
+            better(best, (start(), *algorithm));
+        }
+        if prove(problem, cores, effort, bound_ns, best) {
+            return;
         }
     }
+    // Each start is improved by itself, not the best so far: so what more effort found on fewer cores never leads astray.
+    for (start, algorithm) in starts {
+        if let Some(mut state) = start().filter(|_| !reached(best)) {
+            better(best, (Some(state.clone()), algorithm));
+            search::improve(&mut state, cores);
+            better(best, (Some(state), Algorithm::LocalSearch));
+        }
+    }
+    if !quick {
+        prove(problem, cores, effort, bound_ns, best);
+    }
+}
+
+/// Branch and bound, where the effort has it. Whether the best is proven then.
+fn prove(problem: &Problem, cores: usize, effort: Effort, bound_ns: u64, best: &mut Option<Solution>) -> bool {
+    let Effort::Exact { steps } = effort else { return false };
+    let below = best.as_ref().map_or(NEVER, |best| best.period_ns);
+    let found = exact::search(problem, cores, below, bound_ns, steps);
+    let proven = found.proven;
+    better(best, (found.placed.map(|placed| State::of(problem, &placed)), Algorithm::BranchAndBound));
+    if let Some(best) = best {
+        best.proven = proven;
+    }
+    proven
 }
 
 fn better(best: &mut Option<Solution>, (found, algorithm): (Option<State<'_>>, Algorithm)) {
