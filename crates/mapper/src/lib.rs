@@ -14,6 +14,12 @@
 //! the slot that [`Objective`] allows.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+extern crate self as takt_mapper;
+#[cfg(test)]
+#[path = "../tests/common/mod.rs"]
+mod common;
+
 pub mod chain;
 pub mod cost;
 mod map;

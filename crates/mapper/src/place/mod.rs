@@ -10,4 +10,6 @@ pub(crate) mod problem;
 pub(crate) mod search;
 pub(crate) mod solve;
 pub(crate) mod state;
+#[cfg(test)]
+mod tests;
 mod trellis;
