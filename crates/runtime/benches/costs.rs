@@ -5,14 +5,24 @@
 //!    counter and a histogram record.
 //! 2. The base of a slot: what is left of a slot with one component when the call is taken off.
 //! 3. A hand-over between two cores that both watch. Floor: half a round trip through two `rtrb` rings.
+//! 4. The base of a slot under a clock whose edges are always due. Floor: the looks at the clock that it takes.
+//! 5. A call into a shared library. Floor: the same component linked in.
+//! 6. A slot with an isolated component, its answer waited for. Floor: a round trip through two `rtrb` rings.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks")]
 
+#[path = "../examples/library.rs"]
+mod linked;
+
 use std::hint::black_box;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use takt_base::Stop;
+use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Length, Plan, Shape, Waveform};
-use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
+use takt_runtime::{Component, Edges, Io, Options, Registration, Registry, Session, SlotClock};
 use takt_stats::{Histogram, Ns};
 
 const ROUNDS: usize = 9;
@@ -68,17 +78,91 @@ fn registry() -> Registry {
 
 /// Nanoseconds a slot of a waveform on one plan.
 fn ns_per_slot(waveform: &Waveform, worker_of: &[usize], cores: &[usize]) -> f64 {
-    let registry = registry();
-    let graph = Graph::check(waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
+    ns_per_slot_of(&registry(), waveform, worker_of, cores, SlotClock::Free)
+}
+
+fn ns_per_slot_of(
+    registry: &Registry,
+    waveform: &Waveform,
+    worker_of: &[usize],
+    cores: &[usize],
+    clock: SlotClock,
+) -> f64 {
+    let graph = Graph::check(waveform, registry).unwrap_or_else(|error| panic!("{error}"));
     let plan = Plan::assign(&graph, worker_of, Latency::Compact).unwrap_or_else(|error| panic!("{error}"));
-    let options = Options { slots: Some(SLOTS), hash: false, cores: cores.to_vec(), ..Options::default() };
-    let session = Session::open(&graph, &plan, &registry, options).expect("opened");
+    let options = Options { slots: Some(SLOTS), hash: false, cores: cores.to_vec(), clock, ..Options::default() };
+    let session = Session::open(&graph, &plan, registry, options).expect("opened");
     let running = session.start_paused(&Stop::new()).expect("started");
     std::thread::sleep(Duration::from_millis(5));
     let start = Instant::now();
     let report = running.join();
     assert_eq!(report.slots, SLOTS);
     start.elapsed().as_nanos() as f64 / SLOTS as f64
+}
+
+/// Edges that are always due: each slot begins at once, and ends in a long time.
+struct Due(AtomicU64);
+impl Edges for Due {
+    /// Asked twice a slot: when it begins, and when the next does.
+    fn due(&self, _: u64) -> MonoNs {
+        let asked = self.0.load(Ordering::Relaxed);
+        self.0.store(asked + 1, Ordering::Relaxed);
+        MonoNs(if asked.is_multiple_of(2) { 1 } else { u64::MAX / 2 })
+    }
+    fn slot_at(&self, _: MonoNs) -> u64 {
+        0
+    }
+}
+
+fn due() -> SlotClock {
+    SlotClock::Edges(Arc::new(Due(AtomicU64::new(0))))
+}
+
+/// The looks at the clock of a timed slot, in an empty loop.
+fn floor_of_a_timed_slot() -> f64 {
+    let (mut x, start) = (0, Instant::now());
+    for _ in 0..SLOTS {
+        x ^= WallClock.now().0;
+        x ^= WallClock.now().0;
+    }
+    black_box(x);
+    start.elapsed().as_nanos() as f64 / SLOTS as f64
+}
+
+/// `examples/library.rs` as a library, optimised as this benchmark is.
+fn library() -> PathBuf {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let arguments = ["build", "--release", "-p", "takt-runtime", "--example", "library", "--message-format=json"];
+    let built = Command::new(cargo).args(arguments).output().expect("cargo is where it was");
+    let told = String::from_utf8(built.stdout).expect("JSON");
+    let file = |line: &str| -> Option<PathBuf> {
+        let line: serde_json::Value = serde_json::from_str(line).ok()?;
+        let is_it = line["target"]["kind"][0] == "example" && line["target"]["name"] == "library";
+        is_it.then(|| line["filenames"][0].as_str().map(PathBuf::from))?
+    };
+    told.lines().find_map(file).expect("a library was built")
+}
+
+/// A chain of components of the library, of one item.
+fn library_chain(count: usize) -> Waveform {
+    let source = ComponentSpec::new("a", "library-source").param("items", 1).param("varying", false);
+    let mut waveform = blank().with(source).with(ComponentSpec::new("z", "library-sink"));
+    let mut before = "a".to_owned();
+    for n in 0..count {
+        let name = format!("n{n}");
+        waveform = waveform.with(ComponentSpec::new(&name, "library-saxpy")).link(&before, &name);
+        before = name;
+    }
+    waveform.link(&before, "z")
+}
+
+fn ns_per_library_call(registry: &Registry, one: &[usize]) -> f64 {
+    let ns = |count: usize| ns_per_slot_of(registry, &library_chain(count), &vec![0; count + 2], one, SlotClock::Free);
+    (ns(20) - ns(4)) / 16.0
+}
+
+fn isolated() -> Waveform {
+    blank().with(ComponentSpec::new("i", "library-idle").isolated())
 }
 
 fn blank() -> Waveform {
@@ -201,9 +285,13 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
+    takt_runtime::isolated::serve_if_asked();
+    let program = Registry::of_program().expect("one name each");
+    let mut loaded = Registry::empty();
+    loaded.load(library()).expect("loads");
     let cores = takt_host::affinity::own_cpus();
     let one = &cores[..1];
-    let mut rounds: [Vec<f64>; 7] = Default::default();
+    let mut rounds: [Vec<f64>; 12] = Default::default();
     for _ in 0..ROUNDS {
         let (short, long) = (chain(4), chain(20));
         let (few, many) = (idles(1), idles(17));
@@ -212,6 +300,10 @@ fn main() {
         rounds[2].push((ns_per_slot(&long, &[0; 22], one) - ns_per_slot(&short, &[0; 6], one)) / 16.0);
         let call = rounds[1].last().copied().unwrap_or(0.0);
         rounds[3].push(ns_per_slot(&few, &[0; 1], one) - call);
+        rounds[7].push(floor_of_a_timed_slot());
+        rounds[8].push(ns_per_slot_of(&registry(), &few, &[0; 1], one, due()) - call);
+        rounds[9].push(ns_per_library_call(&program, one));
+        rounds[10].push(ns_per_library_call(&loaded, one));
         if cores.len() >= 2 {
             let two = &cores[..2];
             let cycle = blank().with(ComponentSpec::new("a", "null")).with(ComponentSpec::new("b", "null"));
@@ -220,14 +312,18 @@ fn main() {
             rounds[4].push(floor_of_a_hand_over(two));
             rounds[5].push(ns_per_slot(&cycle, &[0, 1], two));
             rounds[6].push(hand_over(two));
+            rounds[11].push(ns_per_slot_of(&program, &isolated(), &[0], one, SlotClock::Free));
         }
     }
-    let [floor, call, linked, base, ring, slot, link] =
+    let [floor, call, linked, base, ring, slot, link, looks, timed, linked_in, from_library, round_trip] =
         rounds.map(|values| if values.is_empty() { f64::NAN } else { median(values) });
     println!("median of {ROUNDS} rounds of {SLOTS} slots             measured      floor       goal");
     println!("component call with statistics, no port      {call:7.1} ns {floor:7.1} ns      40 ns");
     println!("the same with one link in and one out        {linked:7.1} ns {floor:7.1} ns");
     println!("base of a slot, one worker                   {base:7.1} ns                1000 ns");
+    println!("base of a slot under a clock, one worker     {timed:7.1} ns {looks:7.1} ns    1000 ns");
+    println!("a component with two links, in a library      {from_library:7.1} ns {linked_in:7.1} ns");
+    println!("a slot with an isolated component, all told   {round_trip:7.1} ns {:7.1} ns", 2.0 * ring);
     println!("hand-over between cores, one word            {link:7.1} ns {ring:7.1} ns     250 ns");
     println!("slot of two workers in lock step, all told   {slot:7.1} ns");
 }

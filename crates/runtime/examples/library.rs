@@ -19,16 +19,23 @@ fn saxpy(
     output.iter_mut().zip(input).for_each(|(y, x)| *y = a * x + b);
 }
 
-/// Gives numbers that follow from the slot, up to so many.
+/// Gives numbers that follow on, as many as the slot says.
 #[component(name = "library-source")]
 fn source(
     slot: u64,
     #[port(up_to = items)] mut output: Out<f32>,
-    #[param(range = 1..=100_000, default = 64)] items: u32,
+    /// At most so many.
+    #[param(range = 1..=100_000, default = 64)]
+    items: u32,
+    /// Whether there are none, one, two, ... of them, or always as many as may be.
+    #[param(default = true)]
+    varying: bool,
 ) {
     let first = output.first_item();
     output.iter_mut().zip(first..).for_each(|(y, n)| *y = (n % 1000) as f32);
-    output.truncate((slot % u64::from(items)) as usize);
+    if varying {
+        output.truncate((slot % u64::from(items)) as usize);
+    }
 }
 
 struct Average {
@@ -73,6 +80,12 @@ impl Average {
 #[component(name = "library-negate")]
 fn negate(mut items: InOut<f32>) {
     items.iter_mut().for_each(|x| *x = -*x);
+}
+
+/// Does nothing.
+#[component(name = "library-idle")]
+fn idle(slot: u64) {
+    std::hint::black_box(slot);
 }
 
 /// Takes packets.
