@@ -47,6 +47,8 @@ struct Program {
 /// ```
 #[must_use]
 pub fn main() -> ExitCode {
+    // This process may be the one that a component of a waveform was isolated in.
+    takt_runtime::isolated::serve_if_asked();
     story::install();
     let program = match Program::try_parse() {
         Ok(program) => program,

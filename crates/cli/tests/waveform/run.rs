@@ -101,3 +101,14 @@ fn execution_times_are_told_in_both_units_for_a_waveform_and_for_a_result() {
     let rate = read["mac_per_s"].as_f64().expect("calibrated");
     assert!((mac - ns * rate / 1e9).abs() < 1e-6 * mac, "{ns} ns, {mac} MAC at {rate} a second");
 }
+
+#[test]
+fn a_component_in_a_process_of_its_own_computes_the_same() {
+    let bpsk = std::fs::read_to_string(waveform("bpsk.toml")).expect("there");
+    let isolated = bpsk.replace("type = \"awgn\"", "type = \"awgn\"\nisolated = true");
+    assert_ne!(bpsk, isolated);
+    let (_folder, path) = crate::program::file(isolated.as_bytes());
+    let run = |path: &str| json(&["run", path, "--slots", "100", "--clock", "free"]);
+    let (apart, together) = (run(&path), run(&waveform("bpsk.toml")));
+    assert_eq!((&apart["output_hash"], &apart["misses"]), (&together["output_hash"], &0.into()));
+}
