@@ -101,8 +101,21 @@ fn measure(options: &Options, opened: &Opened, before: Memory, stop: &Stop) -> R
         opened.execute(options.slots_of(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;
     }
     let slots = options.slots_of(options.duration, opened.slot_ns());
-    let ran = opened.execute(slots, options.duration, stop)?;
+    let mut ran = opened.execute(slots, options.duration, stop)?;
+    for _ in 1..turns(options) {
+        let again = opened.execute(slots, options.duration, stop)?;
+        ran = if again.elapsed < ran.elapsed { again } else { ran };
+    }
     Ok(Outcome::of(options, opened, &ran, floors, [before, Memory::now()], !stop.requested()))
+}
+
+/// A free run with a number of slots is timed from outside, where all that can go wrong makes it longer: of some turns the
+/// fastest is taken.
+fn turns(options: &Options) -> u32 {
+    match (options.clock, options.slots) {
+        (Clock::Free, Slots::Count(_)) => 5,
+        _ => 1,
+    }
 }
 
 /// A run that has ended.
@@ -119,13 +132,13 @@ pub(crate) struct Executed {
 /// Joins a run that may be ended by `stop`, or by time where it has no number of slots; watches the memory meanwhile.
 fn join(
     running: takt_runtime::Running,
+    begun: Instant,
     own: &Stop,
     stop: &Stop,
     limit: Option<Duration>,
     watch_memory: bool,
 ) -> (Report, Duration, Option<Memory>) {
     let done = AtomicBool::new(false);
-    let begun = Instant::now();
     thread::scope(|scope| {
         let watching = scope.spawn(|| {
             let mut memory = None;
@@ -136,7 +149,8 @@ fn join(
                     break;
                 }
                 thread::sleep(LOOK);
-                if watch_memory && !done.load(Ordering::Relaxed) {
+                // Not at the end: the report is made then, with copies of its own.
+                if watch_memory && begun.elapsed() < WATCHED {
                     memory = Some(Memory::now());
                 }
             }
@@ -150,5 +164,7 @@ fn join(
     })
 }
 
+/// How long memory is looked at.
+const WATCHED: Duration = Duration::from_millis(50);
 /// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(2);

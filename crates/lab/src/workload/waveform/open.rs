@@ -1,6 +1,6 @@
 //! From options to a graph, a plan and cores: everything a run needs, any number of times.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_base::Stop;
 use takt_graph::{Catalogue, Graph, Plan, Waveform};
@@ -97,8 +97,9 @@ impl Opened {
         let options = RunOptions { slots, clock, cores, fifo_priority, hash: self.hash, ..RunOptions::default() };
         let own = Stop::new();
         let mut running = Session::open(&self.graph, &self.plan, &self.registry, options)?.start_paused(&own)?;
+        let begun = Instant::now();
         running.go();
-        let (report, elapsed, memory) = join(running, &own, stop, limit, self.watch_memory);
+        let (report, elapsed, memory) = join(running, begun, &own, stop, limit, self.watch_memory);
         Ok(Executed { report, elapsed, memory, fifo: fifo_priority.is_some() })
     }
 }
