@@ -13,6 +13,7 @@
 //! | checks on bits | [`crc`] |
 //! | the bit-level chain of UMTS, 3GPP TS 25.212 | [`umts`] |
 //! | coding and modulation of LTE, TS 36.212 and 36.211 | [`lte`] |
+//! | decoding the turbo codes of both | [`turbo`] |
 //! | files of samples | [`mod@file`] |
 //! | recordings with what is known of them | [`sigmf`] |
 mod binary;
@@ -36,6 +37,7 @@ mod selection;
 pub mod sigmf;
 mod simd;
 mod tone;
+pub mod turbo;
 pub mod umts;
 
 pub use binary::Binary;

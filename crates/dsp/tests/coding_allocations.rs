@@ -6,13 +6,13 @@ mod allocations;
 
 use takt_base::Complex32;
 use takt_dsp::crc::Crc;
-use takt_dsp::{lte, umts};
+use takt_dsp::{lte, turbo, umts};
 
 #[test]
 fn a_kernel_that_is_built_allocates_nothing() {
     // UMTS: the 384 kb/s channel forth and back, punctured and repeated, and its signalling.
     let tti = umts::Tti::Ms40;
-    let mut turbo = umts::TurboEncoder::new(3856).unwrap();
+    let mut encoder = umts::TurboEncoder::new(3856).unwrap();
     let matchings =
         [9120, 11_616].map(|n| umts::RateMatching::downlink(umts::Coding::Turbo, 11_580, 11_580, n).unwrap());
     let segmentation = umts::Segmentation::new(umts::Coding::Turbo, 3856).unwrap();
@@ -22,6 +22,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
     let (data, mut block, mut code_block) = (vec![1; 3840], vec![0; 3856], vec![0; 3856]);
     let (mut coded, mut matched, mut frame) = (vec![0; 11_580], vec![0; 11_616], vec![0; 11_616]);
     let (mut llrs, mut soft) = (vec![5i8; 11_616], vec![0i8; 11_616]);
+    let (mut umts_decoder, mut lte_decoder) = (turbo::Decoder::umts(3856).unwrap(), turbo::Decoder::lte(6144).unwrap());
     let (mut signalling, mut decided) = (vec![0; 360], vec![0; 112]);
 
     // LTE: blocks of 6144 bits.
@@ -31,6 +32,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
     let (mut lte_blocks, mut lte_bits) = (vec![0; cut.blocks_len()], vec![0; 12_000]);
     let (lte_data, mut lte_coded, mut lte_sent) = (vec![1; 6144], vec![0; 18_444], vec![0; 12_000]);
     let (mut buffer, mut lte_soft) = (vec![0; lte_matching.buffer_len()], vec![0; 18_444]);
+    let mut lte_decided = vec![0; 6144];
     let (mut symbols, mut lte_llrs) = (vec![Complex32::default(); 2000], vec![0; 12_000]);
 
     let before = allocations::count();
@@ -38,7 +40,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
     umts::shares(&demands, 9600, &mut [0; 2]).unwrap();
     umts::crc_attach(Crc::Crc16, &data, &mut block);
     segmentation.segment(&block, &mut code_block);
-    turbo.encode(&code_block, &mut coded);
+    encoder.encode(&code_block, &mut coded);
     for matching in &matchings {
         let length = matching.matched_len();
         matching.apply(&coded, &mut matched[..length]);
@@ -49,6 +51,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
         umts::demultiplex(&soft, [&mut llrs[..length]]);
         umts::deinterleave_1(tti, &llrs[..length], &mut soft[..length]);
         matching.invert(&soft[..length], &mut llrs[..11_580]);
+        umts_decoder.decode_until(&llrs[..11_580], 2, &mut block, |bits| umts::crc_check(Crc::Crc16, bits));
     }
     umts::convolutional_encode(umts::ConvolutionalRate::Third, &data[..112], &mut signalling);
     viterbi.decode(&llrs[..360], &mut decided);
@@ -64,5 +67,6 @@ fn a_kernel_that_is_built_allocates_nothing() {
     lte::descramble(1234, &mut lte_llrs);
     lte_matching.combine(&lte_llrs, 2, &mut buffer);
     lte_matching.read(&buffer, &mut lte_soft);
+    lte_decoder.decode(&lte_soft, 2, &mut lte_decided);
     assert_eq!(allocations::count(), before);
 }

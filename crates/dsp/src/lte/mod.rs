@@ -9,7 +9,7 @@
 //! | --- | --- | --- | --- |
 //! | CRC | [`crc_attach`] | [`crc_check`] | 36.212 5.1.1 |
 //! | code blocks and their CRC | [`Segmentation::segment`] | [`Segmentation::join`] | 36.212 5.1.2 |
-//! | turbo code | [`TurboEncoder`] | | 36.212 5.1.3.2 |
+//! | turbo code | [`TurboEncoder`] | [`turbo::Decoder`](crate::turbo::Decoder) | 36.212 5.1.3.2 |
 //! | rate matching | [`RateMatching::apply`] | [`RateMatching::combine`], [`RateMatching::read`] | 36.212 5.1.4.1 |
 //! | scrambling | [`scramble`] | [`descramble`] | 36.211 6.3.1, 7.2 |
 //! | modulation | [`modulate`] | [`demodulate`] | 36.211 7.1 |

@@ -9,7 +9,7 @@
 //! | --- | --- | --- | --- |
 //! | CRC | [`crc_attach`] | [`crc_check`] | 4.2.1 |
 //! | code blocks | [`Segmentation::segment`] | [`Segmentation::join`] | 4.2.2 |
-//! | turbo code | [`TurboEncoder`] | | 4.2.3.2 |
+//! | turbo code | [`TurboEncoder`] | [`turbo::Decoder`](crate::turbo::Decoder) | 4.2.3.2 |
 //! | convolutional code | [`convolutional_encode`] | [`Viterbi`] | 4.2.3.1 |
 //! | radio frame equalisation | [`Tti::equalised`] | | 4.2.4 |
 //! | first interleaver | [`interleave_1`] | [`deinterleave_1`] | 4.2.5 |

@@ -4,6 +4,7 @@
 //! Shared by `tests/coding_hostile.rs` and the fuzz target `coding`.
 
 use takt_dsp::crc::Crc;
+use takt_dsp::turbo::Decoder;
 use takt_dsp::umts::{Coding, ConvolutionalRate, Tti};
 use takt_dsp::{lte, umts};
 
@@ -62,7 +63,7 @@ pub fn coding(bytes: &[u8]) {
     match stranger.byte() % 8 {
         0 => checks(&mut stranger),
         1 => umts_matching(&mut stranger),
-        2 => umts_turbo(&mut stranger),
+        2 => turbo(&mut stranger),
         3 => convolutional(&mut stranger),
         4 => interleavers(&mut stranger),
         5 => shares(&mut stranger),
@@ -115,12 +116,23 @@ fn umts_matching(stranger: &mut Stranger<'_>) {
     }
 }
 
-fn umts_turbo(stranger: &mut Stranger<'_>) {
+fn turbo(stranger: &mut Stranger<'_>) {
     let length = stranger.length();
     if let Ok(mut encoder) = umts::TurboEncoder::new(length) {
         let mut coded = vec![0; encoder.coded_len()];
         encoder.encode(&stranger.bits(length), &mut coded);
     }
+    let iterations = usize::from(stranger.byte() % 4);
+    for decoder in [Decoder::umts(length).ok(), Decoder::lte(length).ok()].into_iter().flatten() {
+        decide(decoder, stranger, iterations);
+    }
+}
+
+fn decide(mut decoder: Decoder, stranger: &mut Stranger<'_>, iterations: usize) {
+    let llrs = stranger.llrs(decoder.coded_len());
+    let mut decided = vec![7; decoder.block_len()];
+    decoder.decode(&llrs, iterations, &mut decided);
+    assert!(decided.iter().all(|&bit| bit < 2));
 }
 
 fn convolutional(stranger: &mut Stranger<'_>) {

@@ -8,6 +8,7 @@ mod lte_qpp_table;
 mod lte_rate_match_turbo;
 mod lte_segmentation;
 mod lte_turbo_encoder;
+mod umts_384k_noisy_soft;
 mod umts_chain_384k;
 mod umts_crc;
 mod umts_interleaver1;

@@ -1,0 +1,70 @@
+//! How a coded block lies in a slice: TS 25.212 section 4.2.3.2.2, TS 36.212 section 5.1.3.2.2.
+
+use crate::{interlace, lte, umts};
+
+/// Which code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Code {
+    /// x1 z1 z'1 .. xK zK z'K, then x z three times of the first encoder's tail, then of the second's.
+    Umts,
+    /// Three streams of K + 4, the tails dealt to their ends.
+    Lte,
+}
+
+impl Code {
+    /// The interleaver of a UMTS block: bit `pi[i]` goes to place i.
+    pub(super) fn umts(bits: usize) -> Result<Vec<u16>, umts::Error> {
+        if !umts::TURBO_LENGTHS.contains(&bits) {
+            return Err(umts::Error::TurboLength { bits });
+        }
+        let mut pi = vec![0; bits];
+        umts::turbo_interleaver(&mut pi)?;
+        Ok(pi)
+    }
+
+    /// The same of an LTE block.
+    pub(super) fn lte(bits: usize) -> Result<Vec<u16>, lte::Error> {
+        lte::qpp_parameters(bits).ok_or(lte::Error::TurboLength { bits })?;
+        let mut pi = vec![0; bits];
+        lte::qpp(&mut pi)?;
+        Ok(pi)
+    }
+
+    /// Length of a coded block of `bits`.
+    pub(super) fn coded_len(self, bits: usize) -> usize {
+        3 * bits + 12
+    }
+
+    /// Copies the three streams of a coded block, x, z and z' without their tails.
+    ///
+    /// # Panics
+    /// If a stream is shorter than the block.
+    #[inline(always)]
+    pub(super) fn streams(self, bits: usize, coded: &[i8], to: [&mut [i8]; 3]) {
+        match self {
+            Code::Umts => {
+                interlace::split::<3>(bytemuck::cast_slice(&coded[..3 * bits]), to.map(bytemuck::cast_slice_mut));
+            }
+            Code::Lte => {
+                for (to, from) in to.into_iter().zip(coded.chunks(bits + 4)) {
+                    to[..bits].copy_from_slice(&from[..bits]);
+                }
+            }
+        }
+    }
+
+    /// Where x and z of the tail of encoder `which` (0 or 1) are.
+    pub(super) fn tail(self, bits: usize, which: usize) -> [(usize, usize); 3] {
+        match self {
+            Code::Umts => std::array::from_fn(|j| {
+                let x = 3 * bits + 6 * which + 2 * j;
+                (x, x + 1)
+            }),
+            Code::Lte => {
+                // One after the other, x z x z x z of the first, then of the second, go to d0 d1 d2 d0 d1 d2 ..
+                let at = |n: usize| (n % 3) * (bits + 4) + bits + n / 3;
+                std::array::from_fn(|j| (at(6 * which + 2 * j), at(6 * which + 2 * j + 1)))
+            }
+        }
+    }
+}

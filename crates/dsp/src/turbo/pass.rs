@@ -1,0 +1,230 @@
+//! One constituent decoder over one block: max-log-MAP with the block cut into windows, a lane each.
+//!
+//! All windows are gone through together: row t holds step t of each. Metrics at their borders are not known and are found by
+//! training: the recursion starts [`Pass::training`] steps before a border, in the neighbouring window, from what the last
+//! iteration had there (all states alike in the first).
+//!
+//! # No sum overflows
+//! Inputs are at most [`MAX_INPUT`] and what is handed from one decoder to the other at most [`MAX_EXTRINSIC`], so x is at
+//! most 895, p at most 128, and two branches of a step differ by w = 1023 at most. Any state is reached from any other
+//! in three steps, so metrics of one place differ by 3 w = 3069 at most; at the ends of the block the impossible states stand
+//! at -[`IMPOSSIBLE`], which three steps cannot make up for. With state 0 put to 0 every [`STRIDE`] = 8 steps, metrics stay
+//! within 4000 + 8 w = 12 184, and the sum of two and a parity within 24 496, below 2^15.
+
+use super::exchange::{Carry, Tell};
+use super::lanes::{Lanes, Plain, Task};
+use super::row::{LANES, Row, States};
+use super::trellis::{Metrics, backward, extrinsic, forward, normalised};
+
+/// Soft inputs are limited to this by their type.
+const MAX_INPUT: i16 = 128;
+/// What one constituent decoder tells the other is limited to this.
+pub(super) const MAX_EXTRINSIC: i16 = 767;
+/// The metric of a state that cannot be, beside 0.
+const IMPOSSIBLE: i16 = 4000;
+/// Steps from one normalisation to the next.
+const STRIDE: usize = 8;
+
+/// A row is carried through the interleaver this many steps after it was written: where that goes cell by cell, its values
+/// would be asked for before they have left for the cache, which costs a tenth of the speed.
+const BEHIND: usize = 2;
+
+const _: () = {
+    let w = 2 * MAX_INPUT + MAX_EXTRINSIC;
+    assert!(3 * w < IMPOSSIBLE && 2 * (IMPOSSIBLE as i32 + STRIDE as i32 * w as i32) + (MAX_INPUT as i32) < 1 << 15);
+};
+
+/// State 0, for sure.
+const KNOWN: [i16; 8] = {
+    let mut metrics = [-IMPOSSIBLE; 8];
+    metrics[0] = 0;
+    metrics
+};
+
+/// What a constituent decoder keeps from one iteration to the next.
+#[derive(Clone, Debug)]
+pub(super) struct Borders {
+    /// Metrics where training towards the right starts, and where training towards the left does.
+    forward: States,
+    backward: States,
+    /// Behind the last step of the block.
+    end: [i16; 8],
+}
+
+impl Borders {
+    pub(super) const NEW: Borders = Borders { forward: [Row::ZERO; 8], backward: [Row::ZERO; 8], end: KNOWN };
+
+    /// Forgets the last block. The next one ends with `tail`, the LLRs x and z of three steps that lead to state 0.
+    pub(super) fn start(&mut self, tail: [(i8, i8); 3]) {
+        (self.forward, self.backward) = ([Row::ZERO; 8], [Row::ZERO; 8]);
+        let rows = tail.map(|(x, p)| (Row([x.into(); LANES]), Row([p.into(); LANES])));
+        let states = KNOWN.map(|metric| Row([metric; LANES]));
+        let mut m = load(Plain, 0, &states);
+        for (x, p) in rows.iter().rev() {
+            m = backward(Plain, m, Plain.load(x, 0), Plain.load(p, 0));
+        }
+        self.end = normalised(Plain, m).map(|metric| metric[0]);
+    }
+}
+
+/// A pass of one constituent decoder.
+pub(super) struct Pass<'a, C, T> {
+    /// Systematic LLRs with what the other decoder told.
+    pub(super) x: &'a [Row],
+    /// LLRs of the parity.
+    pub(super) p: &'a [Row],
+    /// What becomes of what is found beyond x.
+    pub(super) tell: T,
+    /// Where that is kept, row by row.
+    pub(super) told: &'a mut [Row],
+    /// How it goes through the interleaver, and to where.
+    pub(super) carry: C,
+    pub(super) carried: &'a mut [Row],
+    /// Room for the metrics before each step.
+    pub(super) kept: &'a mut [States],
+    pub(super) borders: &'a mut Borders,
+    /// How many windows there are, and how many places of the first are not used.
+    pub(super) windows: usize,
+    pub(super) unused: usize,
+    /// Steps of training.
+    pub(super) training: usize,
+}
+
+impl<'a, T> Pass<'a, (), T> {
+    /// With a way through the interleaver.
+    pub(super) fn carried_by<C>(self, carry: C) -> Pass<'a, C, T> {
+        let Pass { x, p, tell, told, carried, kept, borders, windows, unused, training, .. } = self;
+        Pass { x, p, tell, told, carry, carried, kept, borders, windows, unused, training }
+    }
+}
+
+impl<C: Carry, T: Tell> Task for Pass<'_, C, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(mut self, l: L) {
+        let steps = self.x.len();
+        let training = self.training.min(steps);
+        let (mut left, mut right) = ([Row::ZERO; 8], [Row::ZERO; 8]);
+        if self.windows > 1 {
+            self.train(l, training, &mut left, &mut right);
+        }
+        self.meet(&mut left, &mut right);
+        let (x, p) = (self.x, &self.p[..steps]);
+        for g in 0..L::GROUPS {
+            let (unused, used) = self.kept[..steps].split_at_mut(self.unused);
+            let (x, p) = (x.split_at(unused.len()), p.split_at(unused.len()));
+            let m = advance_kept(l, g, x.0, p.0, load(l, g, &left), unused);
+            store(l, g, normalised(l, m), &mut left);
+            for (row, known) in left.iter_mut().zip(KNOWN) {
+                row.0[0] = known;
+            }
+            advance_kept(l, g, x.1, p.1, load(l, g, &left), used);
+        }
+        for g in 0..L::GROUPS {
+            let m = self.retreat_telling(l, g, training, steps, load(l, g, &right));
+            store(l, g, normalised(l, m), &mut self.borders.backward);
+            self.retreat_telling(l, g, 0, training, m);
+        }
+        self.borders.forward = self.kept[steps - training];
+    }
+}
+
+impl<C: Carry, T: Tell> Pass<'_, C, T> {
+    /// The metrics behind the last step of each window, and before the first.
+    #[inline(always)]
+    fn train<L: Lanes>(&self, l: L, training: usize, behind: &mut States, before: &mut States) {
+        let (x, p) = (self.x, &self.p[..self.x.len()]);
+        let from = x.len() - training;
+        for g in 0..L::GROUPS {
+            let m = advance(l, g, &x[from..], &p[from..], load(l, g, &self.borders.forward));
+            store(l, g, normalised(l, m), behind);
+            let m = retreat(l, g, &x[..training], &p[..training], load(l, g, &self.borders.backward));
+            store(l, g, normalised(l, m), before);
+        }
+    }
+
+    /// The metrics that a window ends with are those that its neighbour starts with.
+    #[inline(always)]
+    fn meet(&self, left: &mut States, right: &mut States) {
+        for ((left, right), end) in left.iter_mut().zip(right).zip(self.borders.end) {
+            left.0.copy_within(..LANES - 1, 1);
+            right.0.copy_within(1.., 0);
+            right.0[self.windows - 1] = end;
+        }
+    }
+
+    /// Backward from row `to` to row `from`, telling what each step says of its bit.
+    #[inline(always)]
+    fn retreat_telling<L: Lanes>(&mut self, l: L, g: usize, from: usize, to: usize, mut m: Metrics<L>) -> Metrics<L> {
+        let (x, p, kept) = (&self.x[from..to], &self.p[from..to], &self.kept[from..to]);
+        let mut t = to;
+        for ((x, p), kept) in x.rchunks(STRIDE).zip(p.rchunks(STRIDE)).zip(kept.rchunks(STRIDE)) {
+            m = normalised(l, m);
+            for ((x, p), kept) in x.iter().zip(p).zip(kept).rev() {
+                t -= 1;
+                let (x, p) = (l.load(x, g), l.load(p, g));
+                let found = extrinsic(l, load(l, g, kept), m, p);
+                l.store(&mut self.told[t], g, self.tell.tell(l, g, t, found));
+                if g == L::GROUPS - 1 && t + BEHIND < to {
+                    self.carry.carry(l, t + BEHIND, &self.told[t + BEHIND], self.carried);
+                }
+                m = backward(l, m, x, p);
+            }
+        }
+        if g == L::GROUPS - 1 {
+            for t in from..to.min(from + BEHIND) {
+                self.carry.carry(l, t, &self.told[t], self.carried);
+            }
+        }
+        m
+    }
+}
+#[inline(always)]
+fn load<L: Lanes>(l: L, g: usize, states: &States) -> Metrics<L> {
+    std::array::from_fn(|s| l.load(&states[s], g))
+}
+
+#[inline(always)]
+fn store<L: Lanes>(l: L, g: usize, m: Metrics<L>, states: &mut States) {
+    for (row, metrics) in states.iter_mut().zip(m) {
+        l.store(row, g, metrics);
+    }
+}
+
+/// Forward through all rows.
+#[inline(always)]
+fn advance<L: Lanes>(l: L, g: usize, x: &[Row], p: &[Row], mut m: Metrics<L>) -> Metrics<L> {
+    for (x, p) in x.chunks(STRIDE).zip(p.chunks(STRIDE)) {
+        m = normalised(l, m);
+        for (x, p) in x.iter().zip(p) {
+            m = forward(l, m, l.load(x, g), l.load(p, g));
+        }
+    }
+    m
+}
+
+/// The same, keeping the metrics before each step.
+#[inline(always)]
+fn advance_kept<L: Lanes>(l: L, g: usize, x: &[Row], p: &[Row], mut m: Metrics<L>, kept: &mut [States]) -> Metrics<L> {
+    for ((x, p), kept) in x.chunks(STRIDE).zip(p.chunks(STRIDE)).zip(kept.chunks_mut(STRIDE)) {
+        m = normalised(l, m);
+        for ((x, p), kept) in x.iter().zip(p).zip(kept) {
+            store(l, g, m, kept);
+            m = forward(l, m, l.load(x, g), l.load(p, g));
+        }
+    }
+    m
+}
+
+/// Backward through all rows.
+#[inline(always)]
+fn retreat<L: Lanes>(l: L, g: usize, x: &[Row], p: &[Row], mut m: Metrics<L>) -> Metrics<L> {
+    for (x, p) in x.rchunks(STRIDE).zip(p.rchunks(STRIDE)) {
+        m = normalised(l, m);
+        for (x, p) in x.iter().zip(p).rev() {
+            m = backward(l, m, l.load(x, g), l.load(p, g));
+        }
+    }
+    m
+}

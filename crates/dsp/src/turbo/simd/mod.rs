@@ -1,0 +1,118 @@
+//! Which instructions are used: chosen at run time, from what the processor has.
+//!
+//! A value of [`Sse41`], [`Avx2`] or [`Avx512`] is made here alone, after the processor was asked; so whoever has one may
+//! execute the instructions. [`Level::run`] compiles the task as a whole for the extension: all of [`Lanes`](super::lanes::Lanes)
+//! is inlined into it.
+
+#[cfg(target_arch = "x86_64")]
+mod words;
+
+use super::lanes::{Plain, Task};
+
+/// The instructions that a decoder uses. All give the same bits.
+#[derive(Clone, Copy, Debug)]
+pub struct Level(Kind);
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Plain(Plain),
+    #[cfg(target_arch = "x86_64")]
+    Sse41(Sse41),
+    #[cfg(target_arch = "x86_64")]
+    Avx2(Avx2),
+    #[cfg(target_arch = "x86_64")]
+    Avx512(Avx512),
+}
+
+impl Level {
+    /// The fastest that this processor has.
+    pub fn best() -> Level {
+        Level::all().last().expect("plain Rust is always there")
+    }
+
+    /// All that this processor has, the fastest last.
+    pub fn all() -> impl Iterator<Item = Level> {
+        let found = [
+            Some(Kind::Plain(Plain)),
+            #[cfg(target_arch = "x86_64")]
+            Sse41::found().map(Kind::Sse41),
+            #[cfg(target_arch = "x86_64")]
+            Avx2::found().map(Kind::Avx2),
+            #[cfg(target_arch = "x86_64")]
+            Avx512::found().map(Kind::Avx512),
+        ];
+        found.into_iter().flatten().map(Level)
+    }
+
+    /// `plain`, `sse4.1`, `avx2` or `avx512`.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            Kind::Plain(_) => "plain",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Sse41(_) => "sse4.1",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(_) => "avx2",
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) => "avx512",
+        }
+    }
+
+    /// Runs `task` with these.
+    #[inline]
+    pub(super) fn run<T: Task>(self, task: T) -> T::Output {
+        match self.0 {
+            Kind::Plain(plain) => task.run(plain),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Sse41(level) => level.run(task),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx2(level) => level.run(task),
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(level) => level.run(task),
+        }
+    }
+}
+
+/// Defines a level by its features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! level {
+    ($(#[$doc:meta])* $name:ident: $($feature:tt),* = $features:literal) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug)]
+        pub(super) struct $name(());
+
+        impl $name {
+            fn found() -> Option<$name> {
+                ($(std::arch::is_x86_feature_detected!($feature))&&*).then_some($name(()))
+            }
+
+            #[inline]
+            fn run<T: Task>(self, task: T) -> T::Output {
+                #[target_feature(enable = $features)]
+                fn compiled<T: Task>(task: T, level: $name) -> T::Output {
+                    task.run(level)
+                }
+                // SAFETY: the only condition is these features, for which `self` stands.
+                #[allow(unsafe_code)]
+                unsafe {
+                    compiled(task, self)
+                }
+            }
+        }
+    };
+}
+
+#[cfg(target_arch = "x86_64")]
+level!(
+    /// SSE4.1: 128 bits at a time.
+    Sse41: "sse4.1", "ssse3" = "sse4.1,ssse3"
+);
+#[cfg(target_arch = "x86_64")]
+level!(
+    /// AVX2: 256 bits at a time.
+    Avx2: "avx2" = "avx2"
+);
+#[cfg(target_arch = "x86_64")]
+level!(
+    /// AVX-512 BW and VL: 512 bits at a time.
+    Avx512: "avx512f", "avx512bw", "avx512vl", "avx2" = "avx512f,avx512bw,avx512vl,avx2"
+);

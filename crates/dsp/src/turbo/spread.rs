@@ -1,0 +1,76 @@
+//! Received streams to rows: window after window in, step after step out. It is the transposition of a matrix.
+
+use super::code::Code;
+use super::exchange::Shape;
+use super::lanes::{Lanes, Task};
+use super::row::{LANES, Row};
+
+/// Side of the tiles that are transposed at once.
+const TILE: usize = 16;
+
+/// Puts step t of window w in lane w of row t, for each of the three streams of a coded block.
+pub(super) struct Take<'a> {
+    pub(super) code: Code,
+    pub(super) shape: Shape,
+    pub(super) coded: &'a [i8],
+    /// Room for a stream each, one window behind the other; zeros where the first window is not used.
+    pub(super) streams: &'a mut [Box<[i8]>; 3],
+    pub(super) rows: &'a mut [Box<[Row]>; 3],
+}
+
+impl Task for Take<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, _l: L) {
+        let Shape { windows, steps, unused } = self.shape;
+        let bits = windows * steps - unused;
+        self.code.streams(bits, self.coded, self.streams.each_mut().map(|stream| &mut stream[unused..]));
+        for (stream, rows) in self.streams.iter().zip(self.rows) {
+            if windows < TILE || steps < TILE {
+                one_by_one(stream, steps, rows);
+            } else {
+                in_tiles(stream, steps, rows);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn one_by_one(stream: &[i8], steps: usize, rows: &mut [Row]) {
+    for (w, window) in stream.chunks(steps).enumerate() {
+        for (row, &llr) in rows.iter_mut().zip(window) {
+            row.0[w] = i16::from(llr);
+        }
+    }
+}
+
+/// Windows are a multiple of [`TILE`]; their steps that many at least.
+#[inline(always)]
+fn in_tiles(stream: &[i8], steps: usize, rows: &mut [Row]) {
+    for (n, windows) in stream.chunks(TILE * steps).enumerate() {
+        for t in (0..steps).step_by(TILE) {
+            // The last tile overlaps its neighbour.
+            let t = t.min(steps - TILE);
+            let tile: [[i8; TILE]; TILE] = std::array::from_fn(|i| *windows[i * steps + t..].first_chunk().unwrap());
+            for (row, llrs) in rows[t..].iter_mut().zip(transposed(tile)) {
+                row.0.as_chunks_mut::<TILE>().0[n % (LANES / TILE)] = llrs.map(i16::from);
+            }
+        }
+    }
+}
+
+/// Item j of row i becomes item i of row j. A round moves the highest bit of a row's number to the lowest of the item's; after
+/// four they have changed places.
+#[inline(always)]
+fn transposed(mut tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
+    for _ in 0..4 {
+        let before = tile;
+        for i in 0..TILE / 2 {
+            let (a, b) = (before[i], before[i + TILE / 2]);
+            tile[2 * i] = std::array::from_fn(|j| if j % 2 == 0 { a[j / 2] } else { b[j / 2] });
+            tile[2 * i + 1] = std::array::from_fn(|j| if j % 2 == 0 { a[8 + j / 2] } else { b[8 + j / 2] });
+        }
+    }
+    tile
+}

@@ -1,0 +1,108 @@
+//! A pass against every path through the trellis, and every level of instructions against plain Rust.
+
+use super::exchange::{Found, Route, Shape};
+use super::pass::{Borders, Pass};
+use super::row::{Row, rows};
+use super::{Decoder, Level};
+use crate::rsc::tests::by_the_figure;
+use proptest::prelude::*;
+
+/// What each bit's soft value gains from the code: the best path with a 0 there, less the best with a 1, less x. A path's metric
+/// is what its ones cost; all paths are tried, through the encoder of the standard's figure, and ended by its tail.
+fn by_every_path(x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> {
+    let steps = x.len();
+    let metric = |path: u32| -> i32 {
+        let bits: Vec<u8> = (0..steps).map(|i| (path >> i & 1) as u8).collect();
+        let (parity, end) = by_the_figure(&bits);
+        let cost = |bit: u8, llr: i8| -i32::from(bit) * i32::from(llr);
+        let body: i32 = (0..steps).map(|i| cost(bits[i], x[i]) + cost(parity[i], p[i])).sum();
+        body + end.chunks(2).zip(tail).map(|(xz, (x, z))| cost(xz[0], x) + cost(xz[1], z)).sum::<i32>()
+    };
+    let metrics: Vec<i32> = (0..1 << steps).map(metric).collect();
+    let best = |i: usize, bit: u32| {
+        (0..1 << steps).filter(|path| path >> i & 1 == bit).map(|path| metrics[path as usize]).max()
+    };
+    (0..steps).map(|i| best(i, 0).unwrap() - best(i, 1).unwrap() - i32::from(x[i])).collect()
+}
+
+/// A pass over one window.
+fn by_a_pass(level: Level, x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> {
+    let steps = x.len();
+    let column = |llrs: &[i8]| -> Vec<Row> {
+        llrs.iter().map(|&llr| Row(std::array::from_fn(|lane| if lane == 0 { llr.into() } else { 0 }))).collect()
+    };
+    let pi: Vec<u16> = (0..steps as u16).collect();
+    let [Route::Cells(itself), _] = Route::both(&pi, Shape { windows: 1, steps, unused: 0 }) else {
+        panic!("one window")
+    };
+    let (mut told, mut carried) = (rows(steps), rows(steps + 1));
+    let mut borders = Borders::NEW;
+    borders.start(tail);
+    level.run(Pass {
+        x: &column(x),
+        p: &column(p),
+        tell: Found,
+        told: &mut told,
+        carry: &itself,
+        carried: &mut carried,
+        kept: &mut vec![[Row::ZERO; 8]; steps],
+        borders: &mut borders,
+        windows: 1,
+        unused: 0,
+        training: 4,
+    });
+    assert!((0..steps).all(|t| told[t].0[0] == carried[t].0[0]));
+    told.iter().map(|row| row.0[0].into()).collect()
+}
+
+fn lengths() -> impl Strategy<Value = Decoder> {
+    let umts = (40usize..=5114).prop_map(|k| Decoder::umts(k).unwrap());
+    let lte =
+        (0..crate::lte::TURBO_LENGTHS.len()).prop_map(|n| Decoder::lte(crate::lte::TURBO_LENGTHS[n].into()).unwrap());
+    prop_oneof![umts, lte]
+}
+
+proptest! {
+    #[test]
+    fn a_pass_finds_what_every_path_together_says(
+        llrs in proptest::collection::vec((any::<i8>(), any::<i8>()), 1..11),
+        tail in any::<[(i8, i8); 3]>(),
+    ) {
+        let (x, p): (Vec<i8>, Vec<i8>) = llrs.into_iter().unzip();
+        let expected = by_every_path(&x, &p, tail);
+        for level in Level::all() {
+            prop_assert_eq!(&by_a_pass(level, &x, &p, tail), &expected, "{}", level.name());
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    #[test]
+    fn every_level_of_instructions_decides_alike(decoder in lengths(), seed in any::<u32>(), loud in 0u32..8) {
+        let mut state = seed;
+        let llrs: Vec<i8> = (0..decoder.coded_len())
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                ((state as i32) >> 24 >> loud) as i8
+            })
+            .collect();
+        let decide = |level: Level, iterations: usize| {
+            let (mut decoder, mut decided) = (decoder.clone().with_level(level), vec![9; decoder.block_len()]);
+            decoder.decode(&llrs, iterations, &mut decided);
+            decided
+        };
+        for iterations in 1..4 {
+            let mut all = Level::all().map(|level| decide(level, iterations));
+            let plain = all.next().unwrap();
+            prop_assert!(plain.iter().all(|&bit| bit < 2));
+            prop_assert!(all.all(|bits| bits == plain));
+        }
+    }
+}
+
+#[test]
+fn plain_rust_is_a_level_and_the_best_is_the_last() {
+    let names: Vec<_> = Level::all().map(Level::name).collect();
+    assert_eq!((names[0], *names.last().unwrap()), ("plain", Level::best().name()));
+}

@@ -1,0 +1,53 @@
+//! Block error rates beside those of aff3ct 3.0.2 (commit 8fa65a3), max-log-MAP with extrinsics times 0.75, rate 1/3, BPSK in
+//! Gaussian noise; each of its rates is over 100 block errors at least. Its 16-bit decoder is the judge of one block at a time.
+//!
+//! The judgement is by 99 % intervals: ours must not begin above where the peer's ends; nor, lest the noise be too weak, end below
+//! a third of the peer's rate.
+
+use super::channel::{Code, Encoder, Random};
+use takt_dsp::turbo::Decoder;
+use takt_stats::proportion;
+
+struct Point {
+    code: Code,
+    iterations: usize,
+    eb_n0_db: f32,
+    /// Of the peer.
+    rate: f64,
+    blocks: usize,
+}
+
+const ONE_BLOCK: [Point; 4] = [
+    Point { code: Code::Umts(3856), iterations: 4, eb_n0_db: 0.8, rate: 2.0e-1, blocks: 800 },
+    Point { code: Code::Umts(3856), iterations: 4, eb_n0_db: 1.0, rate: 2.0e-2, blocks: 2000 },
+    Point { code: Code::Umts(3856), iterations: 8, eb_n0_db: 0.4, rate: 2.0e-1, blocks: 600 },
+    Point { code: Code::Lte(6144), iterations: 8, eb_n0_db: 0.4, rate: 1.7e-1, blocks: 600 },
+];
+
+#[test]
+fn one_block_at_a_time_leaves_no_more_wrong_blocks_than_others() {
+    for point in &ONE_BLOCK {
+        let mut decoder = match point.code {
+            Code::Umts(k) => Decoder::umts(k).unwrap(),
+            Code::Lte(k) => Decoder::lte(k).unwrap(),
+        };
+        let (mut encoder, mut random) = (Encoder::new(point.code), Random(1));
+        let mut decided = vec![0; decoder.block_len()];
+        let wrong = (0..point.blocks).filter(|_| {
+            let block = random.bits(decided.len());
+            let received = random.received(&encoder.encode(&block), point.eb_n0_db, 16.0);
+            decoder.decode(&received, point.iterations, &mut decided);
+            decided != block
+        });
+        judge(point, wrong.count());
+    }
+}
+
+fn judge(point: &Point, wrong: usize) {
+    let Point { code, iterations, eb_n0_db, rate, blocks } = *point;
+    let ours = proportion(blocks, wrong, 0.99).unwrap();
+    let theirs = proportion((100.0 / rate) as usize, 100, 0.99).unwrap();
+    let what = format!("{code:?}, {iterations} iterations, {eb_n0_db} dB: {wrong} of {blocks} wrong, aff3ct {rate}");
+    assert!(ours.low() <= theirs.high(), "{what}: more than others");
+    assert!(ours.high() >= rate / 3.0, "{what}: too few to be true");
+}
