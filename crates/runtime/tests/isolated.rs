@@ -538,6 +538,16 @@ fn a_component_refuses_its_parameters_from_its_own_process() {
     assert_eq!(children(), []);
 }
 
+fn processors_that_do_not_exist_are_refused() {
+    let graph = check(&with_average(2));
+    let isolation = Isolation { cores: vec![4000], ..Isolation::default() };
+    let options = Options { isolation, ..options(10) };
+    let refused = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry(), options).err();
+    let Some(OpenError::Component { source, .. }) = refused else { panic!("{refused:?}") };
+    assert!(source.what.starts_with("its process on processors [4000]: "), "{}", source.what);
+    assert!(source.fix.starts_with("processors it may use: ["), "{}", source.fix);
+}
+
 fn a_process_that_dies_at_once_is_told() {
     let mut waveform = with_average(2);
     waveform.components[2] = spec("z", "stillborn").isolated();
@@ -599,6 +609,7 @@ tests! {
     nothing_is_left_behind,
     a_program_that_is_killed_takes_its_processes_along,
     a_component_refuses_its_parameters_from_its_own_process,
+    processors_that_do_not_exist_are_refused,
     a_process_that_dies_at_once_is_told,
     a_type_that_only_this_process_knows_can_t_be_isolated,
     a_program_that_never_asks_does_not_start_itself_for_ever,

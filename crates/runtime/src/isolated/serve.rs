@@ -53,17 +53,14 @@ fn serve(map: &Map) -> i32 {
     if get(map, 0) != MAGIC || layout.words() > map.len() {
         return 2;
     }
-    // The parent refuses what a host does not grant; here it is better than nothing.
-    if !config.cores.is_empty() {
-        let _ = takt_host::affinity::pin_self(&config.cores);
-    }
     if config.lock_memory {
+        // Where it is required the program has it, with the same rights.
         let _ = takt_host::memory::lock_all();
     }
     takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
-    let made = catch_unwind(|| Seat::make(&config));
     let panicked = || MakeError { what: "it panicked when it was made".to_owned(), fix: "see its message".to_owned() };
-    match made.unwrap_or_else(|_| Err(panicked())) {
+    let made = || catch_unwind(|| Seat::make(&config)).unwrap_or_else(|_| Err(panicked()));
+    match pin(&config.cores).and_then(|()| made()) {
         Ok(seat) => {
             state(map, READY);
             seat.answer_all(Answering::new(&**map, layout.cells_at, layout.cell_words), &layout, config.spins)
@@ -74,6 +71,16 @@ fn serve(map: &Map) -> i32 {
             1
         }
     }
+}
+
+fn pin(cores: &[usize]) -> Result<(), MakeError> {
+    if cores.is_empty() {
+        return Ok(());
+    }
+    takt_host::affinity::pin_self(cores).map_err(|error| MakeError {
+        what: format!("its process on processors {cores:?}: {error}"),
+        fix: format!("processors it may use: {:?}", takt_host::affinity::own_cpus()),
+    })
 }
 
 fn state(map: &Map, state: u64) {
