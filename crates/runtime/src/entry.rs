@@ -237,8 +237,8 @@ impl Entry {
         let room = outbox.first_mut().map_or_else(Default::default, |port| messages_mut(port.bytes_mut()));
         let mut io = Io { inputs, outputs, slot, outbox: Outbox { room, sent: 0 }, timer };
         let result = catch_unwind(AssertUnwindSafe(|| {
-            for message in told.iter().flat_map(|port| messages(port.bytes())) {
-                component.message(message);
+            for port in told {
+                messages(port.bytes()).iter().for_each(|message| component.message(message));
             }
             component.tick(&mut io);
         }));

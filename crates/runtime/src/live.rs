@@ -38,7 +38,7 @@ impl Count {
 /// Of one component.
 #[derive(Debug)]
 pub(crate) struct Live {
-    buckets: Box<[Count]>,
+    buckets: Box<[Count; BUCKETS]>,
     max_ns: AtomicU64,
     /// Logical slots not executed.
     pub(crate) missed: Count,
@@ -50,16 +50,14 @@ pub(crate) struct Live {
 
 impl Live {
     pub(crate) fn new() -> Live {
-        let buckets = (0..BUCKETS).map(|_| Count::default()).collect();
+        let buckets = Box::new([const { Count(AtomicU64::new(0)) }; BUCKETS]);
         let (missed, late, faults) = Default::default();
         Live { buckets, max_ns: AtomicU64::new(0), missed, late, faults }
     }
 
     #[inline]
     pub(crate) fn record(&self, ns: u64) {
-        if let Some(count) = self.buckets.get(bucket(ns)) {
-            count.add(1);
-        }
+        self.buckets[bucket(ns)].add(1);
         if ns > self.max_ns.load(Ordering::Relaxed) {
             self.max_ns.store(ns, Ordering::Relaxed);
         }
