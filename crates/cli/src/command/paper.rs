@@ -7,7 +7,7 @@ use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use takt_host::affinity::own_cpus;
 use takt_lab::check;
-use takt_lab::experiment::Depth;
+use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::paper::aloe::{self, Outcome};
 use takt_lab::paper::{PaperError, PaperOptions, run_aloe};
 use takt_lab::store::Store;
@@ -26,7 +26,7 @@ use crate::story::Story;
 Examples:
   takt paper aloe --quick              about two minutes: overhead, interfaces, longest packets
   takt paper aloe                      every point and round; Ctrl-C stops it, --resume goes on
-  takt paper aloe --again last         the report of an earlier run, drawn again
+  takt report last                     the report of an earlier run, drawn again
 
 Exit status: 0 what was seen agrees with the paper's claims, 1 it does not with one, 2 it could not
 be told.")]
@@ -53,9 +53,6 @@ struct Study {
     /// Continue the newest run of the same kind that was interrupted.
     #[arg(long)]
     resume: bool,
-    /// Run nothing: draw the report of an earlier run again.
-    #[arg(long, value_name = "RUN", conflicts_with_all = ["quick", "full", "resume", "file"])]
-    again: Option<String>,
     /// Where the records and the report are kept.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
@@ -67,17 +64,28 @@ struct Study {
 /// Runs, reports, answers.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let StudyName::Aloe(study) = args.study;
-    let outcome = match &study.again {
-        Some(run) => aloe::assemble(&Store::open(&study.runs).map_err(told)?, run).map_err(story)?,
-        None => measure(&study, output)?,
-    };
-    let page = save(&outcome, &study.runs)?;
-    output.result(&outcome, || text(&outcome, &page, output))?;
+    tell(&measure(&study, output)?, &study.runs, output)
+}
+
+/// Whether a run repeated a study.
+pub fn is_study(store: &Store, run: &str) -> Result<bool> {
+    let run = store.run(run).map_err(told)?;
+    Ok(Experiment::parse(&run.experiment, &run.file).is_ok_and(|file| file.study.is_some()))
+}
+
+/// Judges the records of a study again.
+pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<Answer> {
+    tell(&aloe::assemble(store, run).map_err(story)?, runs, output)
+}
+
+fn tell(outcome: &Outcome, runs: &Path, output: &Output) -> Result<Answer> {
+    let page = save(outcome, runs)?;
+    output.result(outcome, || text(outcome, &page, output))?;
     if !outcome.complete {
         let (done, planned) = (outcome.rounds.valid + outcome.rounds.skipped, outcome.rounds.planned);
         output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
     }
-    Ok(answer(&outcome))
+    Ok(answer(outcome))
 }
 
 fn measure(study: &Study, output: &Output) -> Result<Outcome> {
@@ -122,7 +130,7 @@ fn save(outcome: &Outcome, runs: &Path) -> Result<PathBuf> {
     let refused = |error: std::io::Error| {
         Story::new(format!("the report can't be written to {}", directory.display()))
             .why(error)
-            .fix(format!("the records are safe; free some space, then: takt paper aloe --again {}", outcome.run))
+            .fix(format!("the records are safe; free some space, then: takt report {}", outcome.run))
     };
     fs::create_dir_all(&directory).map_err(refused)?;
     let mut report = takt_report::paper::aloe::report(outcome);

@@ -1,4 +1,4 @@
-//! `takt report`: draw the report of a check again.
+//! `takt report`: draw the report of a check or of a study again.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::story::Story;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt report last
+  takt report last                          a check or a study
   takt report 2026-11-21T100412-check --json")]
 pub struct Args {
     /// The run: its name, a part of it, or `last`.
@@ -30,6 +30,9 @@ pub struct Args {
 /// Judges the records again, writes page and document, prints the text.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let store = Store::open(&args.runs).map_err(told)?;
+    if super::paper::is_study(&store, &args.run)? {
+        return super::paper::again(&store, &args.run, &args.runs, output);
+    }
     let outcome = assemble(&store, &args.run).map_err(|error| match error {
         AssembleError::Store(error) => told(error).into(),
         AssembleError::File { source, .. } => miette::Report::new(source),

@@ -13,8 +13,23 @@ fn word(counter: u64) -> u64 {
 /// Bits `first`, `first + 1`, ... of sequence `seed`.
 pub(super) fn fill(seed: u64, first: u64, bits: &mut [Bit]) {
     let base = word(seed ^ 0x7461_6b74);
-    for (at, bit) in (first..).zip(bits) {
-        *bit = Bit((word(base ^ (at / 64)) >> (at % 64)) as u8 & 1);
+    let whole = |number: u64| word(base ^ number);
+    // The rest of the word that the first bit lies in, then whole words.
+    let into = (first % 64) as usize;
+    let (head, rest) = bits.split_at_mut(bits.len().min((64 - into) % 64));
+    unpack(whole(first / 64) >> into, head);
+    for (number, bits) in (first.div_ceil(64)..).zip(rest.chunks_mut(64)) {
+        unpack(whole(number), bits);
+    }
+}
+
+/// The lowest bits of a word, the first the lowest.
+fn unpack(word: u64, bits: &mut [Bit]) {
+    for (byte, bits) in word.to_le_bytes().into_iter().zip(bits.chunks_mut(8)) {
+        // Bit n of the byte alone in byte n, then as its lowest bit.
+        let apart = u64::from(byte).wrapping_mul(0x0101_0101_0101_0101) & 0x8040_2010_0804_0201;
+        let ones = (apart + 0x7f7f_7f7f_7f7f_7f7f) >> 7 & 0x0101_0101_0101_0101;
+        bits.iter_mut().zip(ones.to_le_bytes()).for_each(|(bit, one)| *bit = Bit(one));
     }
 }
 
@@ -37,6 +52,19 @@ fn bit_source(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn bits_are_those_of_the_words_one_by_one() {
+        for first in [0, 1, 63, 64, 65, 1000] {
+            for len in [0, 1, 7, 62, 63, 64, 65, 200] {
+                let mut bits = vec![Bit(9); len];
+                fill(7, first, &mut bits);
+                let base = word(7 ^ 0x7461_6b74);
+                let alone = |at: u64| Bit((word(base ^ (at / 64)) >> (at % 64)) as u8 & 1);
+                assert!(bits.iter().zip(first..).all(|(bit, at)| *bit == alone(at)), "{len} bits from {first}");
+            }
+        }
+    }
 
     #[test]
     fn a_sequence_is_one_however_it_is_cut_and_balanced() {

@@ -1,0 +1,113 @@
+//! `takt paper` as a user calls it: a study so small that it takes seconds. Figures depend on the machine; what is asserted
+//! is that documents, page and exit status agree.
+
+use std::fs;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+
+/// The parts of the study, each with as little as it can do; every round counts, whatever else runs on the machine.
+const SMALL: &str = r#"
+question = "Does the study work?"
+[study]
+name = "aloe"
+[rounds]
+count = { full = 2, quick = 1 }
+order = { seed = 1 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
+[[part]]
+name = "longest"
+factors = { slot = ["20ms"] }
+fixed = { workers = 1, workload = { kind = "longest-packet", waveform = "modem", duration = "20ms" } }
+[[part]]
+name = "interface"
+factors = { packet_bytes = [12500] }
+fixed = { count = 200, workload = { kind = "interface" } }
+[[part]]
+name = "overhead"
+factors = { components = [2, 6] }
+fixed = { workload = { kind = "waveform", waveform = "chain", clock = "free", slots = 200, duration = "1s", warm_up = "0s" } }
+[[part]]
+name = "roles"
+fixed = { slot = "2ms", workload = { kind = "roles", components = 4, duration = "50ms" } }
+[[part]]
+name = "memory"
+factors = { components = [2, 6] }
+fixed = { process = "fresh", workload = { kind = "waveform", waveform = "chain", slot = "5ms", duration = "60ms", warm_up = "0s" } }
+[[part]]
+name = "same"
+factors = { latency = ["fixed", "compact"] }
+fixed = { packet = 64, workload = { kind = "waveform", waveform = "bpsk", clock = "free", slots = 50, duration = "1s", warm_up = "0s" } }
+"#;
+
+fn takt(dir: &tempfile::TempDir, arguments: &[&str]) -> Output {
+    Command::new(TAKT).args(arguments).current_dir(dir.path()).output().expect("takt runs")
+}
+
+fn json(output: &Output) -> Value {
+    let err = String::from_utf8_lossy(&output.stderr);
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {err}"))
+}
+
+#[test]
+fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    fs::write(dir.path().join("small.toml"), SMALL).expect("it is ours");
+    let output = takt(&dir, &["paper", "aloe", "--quick", "--file", "small.toml", "--json"]);
+    let outcome = json(&output);
+    let expected = match outcome["answer"].as_str() {
+        Some("holds") => 0,
+        Some("fails") => 1,
+        _ => 2,
+    };
+    assert_eq!(output.status.code(), Some(expected), "{outcome:#}");
+    assert_eq!((outcome["schema"].as_u64(), outcome["study"].as_str()), (Some(1), Some("aloe")));
+    assert_eq!(outcome["complete"], true);
+    assert_eq!(outcome["rounds"]["valid"], 9, "{:#}", outcome["records"]);
+    let value = |pointer: &str| outcome.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}"));
+    assert!(value("/longest/0/bits/value") >= 16.0);
+    assert_eq!(value("/interface/0/packet_bits"), 100_000.0);
+    assert_eq!(value("/interface/0/measured"), 200.0);
+    assert!(value("/interface/0/over_floor/value") > 0.0);
+    assert!(value("/overhead/module_ns/value").is_finite() && value("/overhead/base_ns/value").is_finite());
+    assert!(value("/overhead/between/measured") > 0.0);
+    assert!(value("/memory/base_bytes/value") > 0.0);
+    assert!(value("/floors/clock_read_ns") > 0.0);
+    assert_eq!(value("/paper/overhead/x86_module_us"), 5.94);
+    let role = |name: &str| {
+        let roles = outcome["roles"].as_array().expect("roles").iter();
+        roles.clone().find(|role| role["name"] == name).unwrap_or_else(|| panic!("{name}")).clone()
+    };
+    assert!(role("STATS")["per_slot_ns"]["value"].is_number());
+    assert!(role("SWLOAD")["per_slot_ns"].is_null() && role("SWLOAD")["once_ns"]["value"].as_f64() > Some(0.0));
+    assert!(role("FRONTEND")["per_slot_ns"].is_null() && role("FRONTEND")["once_ns"].is_null());
+    let claims = outcome["claims"].as_array().expect("claims");
+    assert_eq!(claims.len(), 5);
+    assert_eq!((claims[0]["answer"].as_str(), claims[0]["covered"].as_bool()), (Some("holds"), Some(true)));
+    assert_eq!((claims[4]["answer"].as_str(), claims[4]["covered"].as_bool()), (Some("unknown"), Some(false)));
+
+    let run = outcome["run"].as_str().expect("a name");
+    let page = fs::read_to_string(dir.path().join("takt-runs").join(run).join("report.html")).expect("a page");
+    assert!(page.starts_with("<!") && page.contains("Table II"));
+    assert_eq!(
+        json(&takt(&dir, &["report", "last", "--json"])),
+        outcome,
+        "read again it says the same"
+    );
+}
+
+#[test]
+fn a_run_of_something_else_is_no_study_and_says_how_to_see_it() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let other = SMALL.replace("[study]\nname = \"aloe\"\n", "");
+    let other = other.split("[[part]]").take(1).chain(other.split("[[part]]").filter(|part| part.contains("\"same\"")));
+    fs::write(dir.path().join("other.toml"), other.collect::<Vec<_>>().join("[[part]]")).expect("it is ours");
+    let ran = takt(&dir, &["experiment", "run", "other.toml", "--quick", "--json"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let output = takt(&dir, &["report", "last"]);
+    assert_eq!(output.status.code(), Some(2));
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(told.contains("not of the study aloe") && told.contains("takt experiment show"), "{told}");
+}
