@@ -19,7 +19,7 @@ order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
 [[part]]
 name = "longest"
-factors = { slot = ["20ms"] }
+factors = { slot = ["10ms"] }
 fixed = { workers = 1, workload = { kind = "longest-packet", waveform = "modem", duration = "20ms" } }
 [[part]]
 name = "interface"

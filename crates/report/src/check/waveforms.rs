@@ -35,12 +35,11 @@ pub(super) fn finding(outcome: &Outcome) -> Option<Finding> {
     };
     let missed: u64 = at.rounds.iter().filter(|r| r.state == RoundState::Valid).map(|r| r.misses).sum();
     let left = verdict.margin.map(|margin| format!("{} of the slot left", Unit::SHARE.show_reading(&margin.into())));
-    let by = verdict.slowest.as_ref().map(|(who, us)| format!("most: {} {}", taker(who), time(*us)));
     Some(Finding {
         answer,
         subject: format!("waveform {}, slots of {}", verdict.waveform, time(at.slot_us)),
         measured: format!("{} missed in {}", count(missed), words::plural(at.counted, "round")),
-        margin: [left, by].into_iter().flatten().collect::<Vec<_>>().join("; "),
+        margin: left.unwrap_or_default(),
         record: Some(anchor(at)),
     })
 }

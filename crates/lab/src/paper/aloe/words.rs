@@ -59,14 +59,16 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     let (costs, paper) = (&outcome.overhead, &outcome.paper);
     let mut says = Vec::new();
     if let (Some(base), Some(module)) = (costs.base_ns.value, costs.module_ns.value) {
+        // An intercept that may be nothing has no ratio: the upper end of its interval bounds it.
+        let base_at_most = costs.base_ns.estimate.map_or(base, |e| e.high());
         says.push(format!(
-            "overhead of a slot: {} + N * {}, N being its components; the paper: {} µs + N * {} µs on its x86, {} and {} \
-             times that",
+            "overhead of a slot: {} + N * {}, N being its components; the paper: {} µs + N * {} µs on its x86, at least {} \
+             and {} times that",
             interval(&costs.base_ns),
             interval(&costs.module_ns),
             paper.overhead.x86_base_us,
             paper.overhead.x86_module_us,
-            times(paper.overhead.x86_base_us * 1e3, base),
+            times(paper.overhead.x86_base_us * 1e3, base_at_most),
             times(paper.overhead.x86_module_us * 1e3, module),
         ));
         says.push(format!(
