@@ -1,4 +1,5 @@
-//! What a running waveform shows of itself: counters that its workers write and anybody may read at any time.
+//! What is known of a component's executions: counters that its worker writes and anybody may read at any time, while the
+//! waveform runs and for the report when it has ended.
 //!
 //! Wait-free on both sides. Each counter has one writer, the worker that owns the component (a component that moves takes
 //! its counters along, handed over with its table), so an addition is a load and a store, without a locked instruction.
@@ -10,14 +11,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use serde::Serialize;
+use takt_stats::{Histogram, Ns};
 
-/// Buckets an octave: a quantile is at most 1/16 too high.
-const FINE: u32 = 4;
+/// Places of a time that tell its bucket: it is known to one part in 128.
+const FINE: u32 = 7;
 /// Values below are a bucket each.
 const EXACT: u64 = 1 << (FINE + 1);
 /// Octaves up to a minute.
-const OCTAVES: usize = 31;
+const OCTAVES: usize = 28;
 const BUCKETS: usize = EXACT as usize + (OCTAVES << FINE);
+
+/// Executions beyond this are counted apart in reports: a second.
+pub(crate) const BOUND_NS: u64 = 1_000_000_000;
 
 /// One writer, any readers.
 #[derive(Debug, Default)]
@@ -39,6 +44,7 @@ impl Count {
 #[derive(Debug)]
 pub(crate) struct Live {
     buckets: Box<[Count; BUCKETS]>,
+    min_ns: AtomicU64,
     max_ns: AtomicU64,
     /// Logical slots not executed.
     pub(crate) missed: Count,
@@ -51,8 +57,9 @@ pub(crate) struct Live {
 impl Live {
     pub(crate) fn new() -> Live {
         let buckets = Box::new([const { Count(AtomicU64::new(0)) }; BUCKETS]);
+        let (min_ns, max_ns) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
         let (missed, late, faults) = Default::default();
-        Live { buckets, max_ns: AtomicU64::new(0), missed, late, faults }
+        Live { buckets, min_ns, max_ns, missed, late, faults }
     }
 
     #[inline]
@@ -61,6 +68,25 @@ impl Live {
         if ns > self.max_ns.load(Ordering::Relaxed) {
             self.max_ns.store(ns, Ordering::Relaxed);
         }
+        if ns < self.min_ns.load(Ordering::Relaxed) {
+            self.min_ns.store(ns, Ordering::Relaxed);
+        }
+    }
+
+    /// All executions, for the report: each in the middle of its bucket, but the shortest and the longest, which are exact.
+    pub(crate) fn histogram(&self) -> Histogram<Ns> {
+        let mut histogram = Histogram::with_bound(BOUND_NS);
+        let (min_ns, max_ns) = (self.min_ns.load(Ordering::Relaxed), self.max_ns.load(Ordering::Relaxed));
+        let ends = [min_ns, max_ns].map(|ns| (bucket(ns), ns));
+        for (index, mut count) in self.buckets.iter().map(Count::get).enumerate().filter(|&(_, count)| count > 0) {
+            for (_, ns) in ends.into_iter().filter(|&(end, _)| end == index) {
+                // Of a single execution both ends are the same.
+                histogram.record_n_saturating(ns, count.min(1));
+                count = count.saturating_sub(1);
+            }
+            histogram.record_n_saturating(middle(index).clamp(min_ns, max_ns), count);
+        }
+        histogram
     }
 
     fn snapshot(&self, name: &str, kind: &str) -> ComponentSnapshot {
@@ -100,6 +126,12 @@ fn bucket(ns: u64) -> usize {
     (EXACT as usize + (((octave - FINE - 1) as usize) << FINE) + fine).min(BUCKETS - 1)
 }
 
+/// The middle of a bucket.
+fn middle(index: usize) -> u64 {
+    let lowest = index.checked_sub(1).map_or(0, |below| highest(below) + 1);
+    lowest + (highest(index) - lowest) / 2
+}
+
 /// The highest value of a bucket.
 fn highest(index: usize) -> u64 {
     let Some(above) = index.checked_sub(EXACT as usize) else { return index as u64 };
@@ -128,7 +160,7 @@ pub struct Snapshot {
     pub components: Vec<ComponentSnapshot>,
 }
 
-/// A look at one component: what it did since its first slot. Quantiles are at most 1/16 too high.
+/// A look at one component: what it did since its first slot. Quantiles are at most 1/128 too high.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ComponentSnapshot {
     /// Its name.
@@ -156,10 +188,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_value_lies_in_its_bucket_and_at_most_a_sixteenth_below_its_end() {
+    fn a_value_lies_in_its_bucket_and_at_most_one_part_in_128_below_its_end() {
         for ns in (0..10_000).chain((0..36).map(|n| 1 << n)).chain((1..36).map(|n| (1 << n) - 1)) {
             let end = highest(bucket(ns));
-            assert!(end >= ns && end - ns <= ns / 16, "{ns} in a bucket that ends at {end}");
+            assert!(end >= ns && end - ns <= ns / 128, "{ns} in a bucket that ends at {end}");
             assert!(bucket(end + 1) == bucket(ns) + 1 || bucket(ns) == BUCKETS - 1, "{ns}");
         }
         assert_eq!(bucket(u64::MAX), BUCKETS - 1);
@@ -173,7 +205,26 @@ mod tests {
         let seen = live.snapshot("a", "b");
         assert_eq!((seen.executions, seen.max_ns), (1000, Some(1000)));
         let (p50, p99) = (seen.p50_ns.expect("some"), seen.p99_ns.expect("some"));
-        assert!((500..=532).contains(&p50) && (990..=1000).contains(&p99), "{p50} {p99}");
+        assert!((500..=504).contains(&p50) && (990..=1000).contains(&p99), "{p50} {p99}");
+    }
+
+    #[test]
+    fn the_report_has_every_execution_with_both_ends_exact() {
+        for times in
+            [&[][..], &[777], &[777, 777], &[10, 777_777], &[10, 500, 777_777], &[5, 5, 9, 9], &[100_001, 100_002]]
+        {
+            let live = Live::new();
+            times.iter().for_each(|&ns| live.record(ns));
+            let all = live.histogram();
+            assert_eq!(all.len(), times.len() as u64, "{times:?}");
+            assert_eq!((all.min(), all.max()), (times.first().copied(), times.last().copied()), "{times:?}");
+        }
+        let live = Live::new();
+        (1..=100_000).for_each(|ns| live.record(ns));
+        let all = live.histogram();
+        let (p50, mean) = (all.quantile(0.5).expect("some"), all.mean().expect("some"));
+        assert_eq!(all.len(), 100_000);
+        assert!(p50.abs_diff(50_000) < 50_000 / 128 && (mean - 50_000.5).abs() < 50.0, "{p50} {mean}");
     }
 
     #[test]

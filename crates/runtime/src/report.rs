@@ -210,14 +210,15 @@ pub(crate) fn report<'a>(
 }
 
 fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentReport {
+    let histogram = entry.stats.live.histogram();
     let results = entry.component.results().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
     ComponentReport {
         name: known.name.clone(),
         kind: known.kind.clone(),
         worker,
         depth: u32::try_from(entry.depth).unwrap_or(u32::MAX),
-        executions: entry.stats.execution.len(),
-        execution: Quantiles::of(&entry.stats.execution),
+        executions: histogram.len(),
+        execution: Quantiles::of(&histogram),
         missed: entry.stats.live.missed.get(),
         late: entry.stats.live.late.get(),
         faults: entry.stats.live.faults.get(),
@@ -227,7 +228,7 @@ fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentRe
         dropped_packets: entry.outputs.iter().map(OutPort::dropped).sum(),
         broken_packets: entry.outputs.iter().map(OutPort::broken).sum(),
         results,
-        histogram: entry.stats.execution.clone(),
+        histogram,
     }
 }
 

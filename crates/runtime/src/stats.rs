@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use takt_stats::{Histogram, Ns};
 
-use crate::live::Live;
+use crate::live::{BOUND_NS, Live};
 
-/// Executions beyond this are counted apart: a second.
-const BOUND_NS: u64 = 1_000_000_000;
 /// Executions a worker remembers.
 const TRACE: usize = 4096;
 /// Misses a worker remembers with all their circumstances; further ones are counted.
@@ -18,21 +16,18 @@ pub(crate) const WINDOW: usize = 32;
 /// Of one component.
 #[derive(Clone, Debug)]
 pub(crate) struct EntryStats {
-    pub(crate) execution: Histogram<Ns>,
-    /// The same and more, for whoever looks while it runs.
+    /// Shared with whoever looks while it runs.
     pub(crate) live: Arc<Live>,
     pub(crate) degraded: bool,
 }
 
 impl EntryStats {
     pub(crate) fn new() -> EntryStats {
-        let execution = Histogram::with_bound(BOUND_NS);
-        EntryStats { execution, live: Arc::new(Live::new()), degraded: false }
+        EntryStats { live: Arc::new(Live::new()), degraded: false }
     }
 
     #[inline]
     pub(crate) fn record(&mut self, ns: u64) {
-        self.execution.record_saturating(ns);
         self.live.record(ns);
     }
 }
