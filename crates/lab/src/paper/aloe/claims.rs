@@ -99,8 +99,15 @@ fn parallel(outcome: &Outcome, same: &Part<'_>) -> (Answer, String) {
         figure(&best.ratio, 2),
         time(best.slot_us * 1e3),
     );
-    let more = best.ratio.estimate.map_or(best.ratio.value.unwrap_or(0.0), |ratio| ratio.low()) > 1.0;
-    (if hashes.len() == 1 && more { Answer::Holds } else { Answer::Fails }, text)
+    // An interval with one in it tells neither.
+    let (low, high) =
+        best.ratio.estimate.map_or((best.ratio.value, best.ratio.value), |e| (Some(e.low()), Some(e.high())));
+    let answer = match (hashes.len(), low > Some(1.0), high < Some(1.0)) {
+        (2.., ..) | (_, _, true) => Answer::Fails,
+        (_, true, _) => Answer::Holds,
+        (_, false, false) => Answer::Unknown,
+    };
+    (answer, text)
 }
 
 fn hash(round: &RoundRow) -> Option<String> {

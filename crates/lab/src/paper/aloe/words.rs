@@ -59,8 +59,11 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     let (costs, paper) = (&outcome.overhead, &outcome.paper);
     let mut says = Vec::new();
     if let (Some(base), Some(module)) = (costs.base_ns.value, costs.module_ns.value) {
-        // An intercept that may be nothing has no ratio: the upper end of its interval bounds it.
+        // An intercept that may be nothing has no ratio. What bounds it is the upper end of its interval, or where even that
+        // is nothing, all that the shortest chain takes.
+        let shortest = costs.points.first().and_then(|point| point.overhead_ns.value).unwrap_or(base);
         let base_at_most = costs.base_ns.estimate.map_or(base, |e| e.high());
+        let base_at_most = if base_at_most > 0.0 { base_at_most } else { shortest };
         says.push(format!(
             "overhead of a slot: {} + N * {}, N being its components; the paper: {} µs + N * {} µs on its x86, at least {} \
              and {} times that",
