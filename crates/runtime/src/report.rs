@@ -9,6 +9,7 @@ use takt_stats::{Histogram, Ns};
 use crate::entry::Entry;
 use crate::miss::{Miss, explain};
 use crate::port::{InPort, OutPort};
+use crate::soft::Outgoing;
 use crate::worker::Worker;
 
 /// What a run did, how long it took, and what went wrong.
@@ -38,6 +39,8 @@ pub struct Report {
     pub misses_beyond: u64,
     /// What the host granted of what was asked for.
     pub granted: Granted,
+    /// Executions that are not in the log, because its reader was behind.
+    pub log_dropped: u64,
 }
 
 /// What the host granted of the real-time settings that were asked for.
@@ -203,6 +206,7 @@ pub(crate) fn report<'a>(
         output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
         miss_list: explain(known, &components, workers),
         granted: Granted::default(),
+        log_dropped: workers.iter().filter_map(|worker| worker.stats.log.as_ref()).map(Outgoing::dropped).sum(),
         misses_beyond: workers.iter().map(|worker| worker.stats.misses_beyond).sum(),
         workers: workers.iter().map(worker_report).collect(),
         components,

@@ -17,6 +17,7 @@ use crate::live::Live;
 use crate::registry::Registry;
 use crate::report::{Granted, Known, Report};
 use crate::running::Running;
+use crate::soft;
 use crate::stats::WorkerStats;
 use crate::table::{Making, OpenError, Table, make, make_components};
 use crate::timer::Timer;
@@ -45,6 +46,17 @@ pub struct Options {
     pub isolation: Isolation,
     /// Memory of all links at most.
     pub memory_max_bytes: u64,
+    /// Whether every execution is told to [`Running::log`].
+    pub log: Option<LogOptions>,
+}
+
+/// How executions are told as they come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogOptions {
+    /// Executions of each worker that may wait to be read.
+    pub waiting: usize,
+    /// What happens to the next one: it is dropped and counted, or the worker waits for the reader.
+    pub policy: soft::Policy,
 }
 
 impl Default for Options {
@@ -61,6 +73,7 @@ impl Default for Options {
             hash: true,
             isolation: Isolation::default(),
             memory_max_bytes: 4 << 30,
+            log: None,
         }
     }
 }
@@ -206,6 +219,7 @@ impl Session {
             options: self.options,
             timer: timer.clone(),
             gates: Vec::new(),
+            logs: Vec::new(),
             ending: Ending::default(),
             broken: Stop::new(),
         };
@@ -213,7 +227,12 @@ impl Session {
             let (outbox, inbox) = mailbox();
             let (gate, opened) = channel();
             let spins = running.spins();
-            let worker = prepared(table, timer.clone(), inbox, stop.clone(), running.ending.clone(), spins);
+            let mut worker = prepared(table, timer.clone(), inbox, stop.clone(), running.ending.clone(), spins);
+            if let Some(LogOptions { waiting, policy }) = running.options.log {
+                let (outgoing, reader) = soft::outgoing(waiting, policy);
+                worker.stats.log = Some(outgoing);
+                running.logs.push(reader);
+            }
             let broken = running.broken.clone();
             let start = Start { index, options: running.options.clone(), ready: ready.clone(), opened, broken };
             let named = std::thread::Builder::new().name(format!("takt-worker-{index}"));

@@ -5,6 +5,7 @@ use std::sync::mpsc::Sender;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rtrb::Consumer;
 use takt_base::{Clock, Stop, WallClock};
 use takt_graph::{Graph, Plan, PortId};
 use takt_host::affinity;
@@ -16,7 +17,7 @@ use crate::control::{Command, Ending, Outbox, Pending, What};
 use crate::entry::Body;
 use crate::live::{Live, Snapshot, StatsReader};
 use crate::registry::Registry;
-use crate::report::{Granted, Known, Report, report};
+use crate::report::{Granted, Known, Report, TraceEvent, report};
 use crate::run::{Options, making};
 use crate::table::{OpenError, Table, make, make_components};
 use crate::timer::Timer;
@@ -37,12 +38,33 @@ pub struct Running {
     pub(crate) options: Options,
     pub(crate) timer: Timer,
     pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
+    pub(crate) logs: Vec<Consumer<TraceEvent>>,
     pub(crate) ending: Ending,
     pub(crate) broken: Stop,
     /// What the host granted.
     pub(crate) granted: Granted,
     /// What the components show of themselves, by id.
     pub(crate) live: Vec<Arc<Live>>,
+}
+
+/// Every execution, as workers tell them; see [`Options::log`]. Whoever has it must read it: under [`Policy::Hold`] a
+/// worker waits for him.
+///
+/// [`Policy::Hold`]: crate::soft::Policy::Hold
+#[derive(Debug)]
+pub struct Log {
+    workers: Vec<Consumer<TraceEvent>>,
+}
+
+impl Log {
+    /// Hands over what has come since the last call: the worker, and the execution.
+    pub fn read(&mut self, mut each: impl FnMut(usize, TraceEvent)) {
+        for (worker, waiting) in self.workers.iter_mut().enumerate() {
+            while let Ok(event) = waiting.pop() {
+                each(worker, event);
+            }
+        }
+    }
 }
 
 /// Why a running waveform can't be told something.
@@ -310,6 +332,13 @@ impl Running {
         }
     }
 
+    /// The executions as they come, where [`Options::log`] asked for them; once.
+    #[must_use]
+    pub fn log(&mut self) -> Option<Log> {
+        let workers = std::mem::take(&mut self.logs);
+        (!workers.is_empty()).then_some(Log { workers })
+    }
+
     /// Whether all workers have executed their last slot, so that [`Running::join`] returns at once.
     #[must_use]
     pub fn ended(&self) -> bool {
@@ -323,6 +352,8 @@ impl Running {
     #[must_use]
     pub fn join(mut self) -> Report {
         self.go();
+        // A log that nobody took holds nobody up.
+        self.logs.clear();
         let threads = std::mem::take(&mut self.threads);
         let joined = |thread: JoinHandle<Worker>| thread.join().expect("a worker panics only by our mistake");
         let workers: Vec<Worker> = threads.into_iter().map(joined).collect();

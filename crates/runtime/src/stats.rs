@@ -5,6 +5,8 @@ use std::sync::Arc;
 use takt_stats::{Histogram, Ns};
 
 use crate::live::{BOUND_NS, Live};
+use crate::report::TraceEvent;
+use crate::soft::Outgoing;
 
 /// Executions a worker remembers.
 const TRACE: usize = 4096;
@@ -88,6 +90,8 @@ pub(crate) struct WorkerStats {
     traced: u64,
     misses: Vec<RawMiss>,
     pub(crate) misses_beyond: u64,
+    /// Where every execution is told as well, if anybody asked.
+    pub(crate) log: Option<Outgoing<TraceEvent>>,
 }
 
 impl WorkerStats {
@@ -100,6 +104,7 @@ impl WorkerStats {
             traced: 0,
             misses: Vec::with_capacity(MISSES),
             misses_beyond: 0,
+            log: None,
         }
     }
 
@@ -108,6 +113,10 @@ impl WorkerStats {
         // TRACE is a power of two: the remainder is a mask.
         self.trace[self.traced as usize % TRACE] = event;
         self.traced += 1;
+        if let Some(log) = &mut self.log {
+            let Event { slot, component, start_ns, execution_ns } = event;
+            log.give(&[TraceEvent { slot, component, start_ns, execution_ns }]);
+        }
     }
 
     #[cold]

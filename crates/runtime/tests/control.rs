@@ -6,7 +6,7 @@ use common::{Recipe, assign, check, cook, open, registry, run, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
-use takt_runtime::{ControlError, Message, Scalar};
+use takt_runtime::{ControlError, LogOptions, Message, Options, Scalar, Session};
 
 fn chain() -> Graph {
     check(&waveform().with(spec("a", "source")).with(spec("p", "add")).with(spec("z", "sink")).chain(["a", "p", "z"]))
@@ -257,5 +257,50 @@ proptest! {
         prop_assert_eq!((report.misses, report.slots), (0, slots));
         prop_assert!(report.components.iter().all(|c| c.executions == slots), "{:#?}", report.components);
         prop_assert_eq!(report.output_hash, reference.output_hash);
+    }
+}
+
+#[test]
+fn the_log_has_every_execution_of_every_worker_in_order() {
+    let made = waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]);
+    let graph = check(&made);
+    // Fewer places than executions: the workers wait for the reader.
+    let log = Some(LogOptions { waiting: 8, policy: takt_runtime::soft::Policy::Hold });
+    let options = Options { slots: Some(500), log, ..Options::default() };
+    let plan = assign(&graph, &[0, 1], Latency::Compact);
+    let session = Session::open(&graph, &plan, &registry(), options).expect("opens");
+    let mut running = session.start(&Stop::new()).expect("starts");
+    let mut log = running.log().expect("asked for");
+    assert!(running.log().is_none(), "once");
+    let mut slots = [Vec::new(), Vec::new()];
+    loop {
+        let ended = running.ended();
+        log.read(|worker, event| {
+            assert_eq!(event.component, worker);
+            slots[worker].push(event.slot);
+        });
+        if ended {
+            break;
+        }
+        std::thread::yield_now();
+    }
+    let report = running.join();
+    assert_eq!(report.log_dropped, 0);
+    assert!(slots[0].iter().copied().eq(0..500) && slots[1].iter().copied().eq(1..501), "{slots:?}");
+}
+
+#[test]
+fn a_log_that_nobody_reads_holds_nobody_up() {
+    let graph = check(&waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]));
+    let plan = assign(&graph, &[0, 0], Latency::Compact);
+    let run = |policy| {
+        let log = Some(LogOptions { waiting: 8, policy });
+        let options = Options { slots: Some(100), log, ..Options::default() };
+        Session::open(&graph, &plan, &registry(), options).expect("opens").run(&Stop::new()).expect("starts")
+    };
+    for policy in [takt_runtime::soft::Policy::Drop, takt_runtime::soft::Policy::Hold] {
+        let report = run(policy);
+        assert_eq!((report.slots, report.misses), (100, 0));
+        assert!(report.log_dropped >= 200 - 8, "{}", report.log_dropped);
     }
 }
