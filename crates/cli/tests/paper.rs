@@ -91,11 +91,7 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     let run = outcome["run"].as_str().expect("a name");
     let page = fs::read_to_string(dir.path().join("takt-runs").join(run).join("report.html")).expect("a page");
     assert!(page.starts_with("<!") && page.contains("Table II"));
-    assert_eq!(
-        json(&takt(&dir, &["report", "last", "--json"])),
-        outcome,
-        "read again it says the same"
-    );
+    assert_eq!(json(&takt(&dir, &["report", "last", "--json"])), outcome, "read again it says the same");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod bad_input;
 mod component;
 mod library;
 mod live;
+mod log;
 mod map;
 mod program;
 mod run;

@@ -4,27 +4,61 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
+use takt_base::Stop;
 use takt_graph::{Catalogue, Graph, ParamSpec};
 use takt_runtime::{Registry, Report, Running, Scalar};
 
+use super::log::Book;
 use crate::live::{Answer, Door, Request};
+use crate::story::Story;
 
 /// How often it is looked whether somebody is at the door, and whether the run has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
+/// The same while there is a log to be written.
+const BUSY: Duration = Duration::from_millis(1);
+
 /// A worker answers at its next slot edge; nobody waits longer than this for it.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Answers whoever asks until the run has ended. A door that can't be opened (two runs in one process) stays shut.
-pub fn attend(mut running: Running, graph: &Graph, registry: &Registry) -> Report {
+/// Answers whoever asks, and keeps the log, until the run has ended. A door that can't be opened (two runs in one process)
+/// stays shut.
+///
+/// # Errors
+/// The log can't be written; the run is stopped in good order then.
+pub fn attend(
+    mut running: Running,
+    graph: &Graph,
+    registry: &Registry,
+    mut book: Option<Book>,
+    stop: &Stop,
+) -> Result<Report, Story> {
     let door = Door::open().ok();
-    while !running.ended() {
+    let mut log = running.log();
+    let mut failed = None;
+    loop {
+        // What came before the end is there after it.
+        let ended = running.ended();
+        if let (Some(writing), Some(reading)) = (&mut book, &mut log)
+            && let Err(why) = writing.write(reading)
+        {
+            stop.request();
+            (book, log, failed) = (None, None, Some(why));
+        }
+        if ended {
+            break;
+        }
         if let Some(door) = &door {
             door.attend(|request| answer(&request, &mut running, graph, registry));
         }
-        thread::sleep(LOOK);
+        thread::sleep(if book.is_some() { BUSY } else { LOOK });
     }
-    running.join()
+    let report = running.join();
+    match (failed, book) {
+        (Some(why), _) => Err(why),
+        (None, Some(book)) => book.finish().map(|_| report),
+        (None, None) => Ok(report),
+    }
 }
 
 fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Registry) -> Answer {

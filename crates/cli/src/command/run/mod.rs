@@ -1,6 +1,7 @@
 //! `takt run`: execute a waveform on the beat.
 
 mod door;
+mod log;
 pub mod text;
 
 use std::path::{Path, PathBuf};
@@ -10,7 +11,7 @@ use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
 use takt_graph::{Graph, Plan};
-use takt_runtime::{OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish};
+use takt_runtime::{LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft};
 
 use crate::answer::Answer;
 use crate::command::map;
@@ -19,6 +20,9 @@ use crate::output::Output;
 use crate::signals::stop_on_signal;
 use crate::story::Story;
 use crate::waveform::{self, Libraries, Override};
+
+/// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
+const WAITING: usize = 1 << 17;
 
 /// Above all that is not real time, below what the kernel itself keeps there.
 const DEFAULT_PRIORITY: u8 = 50;
@@ -62,6 +66,10 @@ pub struct Args {
     /// Write the last executions of every worker as a trace that ui.perfetto.dev draws.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
+    /// Write every execution as a row: slot, component, worker, start, execution time. Text, or Parquet where the file is
+    /// called so.
+    #[arg(long, value_name = "FILE")]
+    log: Option<PathBuf>,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -103,11 +111,15 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let (plan, cores) = plan(&graph, &registry, &args, output)?;
     let stop = stop_on_signal()?;
     let session = Session::open(&graph, &plan, &registry, args.options(&cores)).map_err(unopened)?;
+    let book = args.log.as_deref().map(|path| log::Book::create(path, &graph)).transpose()?;
     let running = session.start(&stop).map_err(unstarted)?;
     if !output.wants_json() {
         output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
-    let report = door::attend(running, &graph, &registry);
+    let report = door::attend(running, &graph, &registry, book, &stop)?;
+    if let Some(missing) = log::missing(report.log_dropped) {
+        output.note(missing);
+    }
     if let Some(path) = &args.trace {
         write(path, &report.to_perfetto())?;
     }
@@ -133,6 +145,11 @@ impl Args {
             fifo_priority,
             priority,
             lock_memory: if free { Wish::No } else { Wish::Try },
+            log: self.log.is_some().then_some(LogOptions {
+                waiting: WAITING,
+                // Without a clock there is time to wait for the file.
+                policy: if free { soft::Policy::Hold } else { soft::Policy::Drop },
+            }),
             ..Options::default()
         }
     }

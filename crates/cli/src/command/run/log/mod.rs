@@ -1,0 +1,130 @@
+//! `--log`: every execution as a row of a file, text or Parquet: slot, component, worker, start, execution time.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+use takt_graph::Graph;
+use takt_runtime::{Log, TraceEvent};
+
+use crate::story::Story;
+
+/// Where rows go.
+pub struct Book {
+    path: PathBuf,
+    names: Vec<String>,
+    to: Form,
+    /// Rows written.
+    rows: u64,
+}
+
+enum Form {
+    Csv(BufWriter<File>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<parquet::Rows>),
+}
+
+/// One execution.
+pub struct Row<'a> {
+    /// Physical slot.
+    pub slot: u64,
+    /// Its name.
+    pub component: &'a str,
+    /// The worker that executed it.
+    pub worker: u32,
+    /// From the edge of the slot, or from its release under a free clock.
+    pub start_ns: u64,
+    /// How long.
+    pub execution_ns: u64,
+}
+
+/// The first line of a text log; the columns of the other form have these names.
+const HEAD: &str = "slot,component,worker,start_ns,execution_ns";
+
+impl Book {
+    /// Opens a log; `.parquet` is that, everything else text.
+    ///
+    /// # Errors
+    /// The file can't be made, or this build has no Parquet.
+    pub fn create(path: &Path, graph: &Graph) -> Result<Book, Story> {
+        let names = graph.components().iter().map(|component| component.name.clone()).collect();
+        let to = if path.extension().is_some_and(|end| end == "parquet") { parquet(path)? } else { csv(path)? };
+        Ok(Book { path: path.to_owned(), names, to, rows: 0 })
+    }
+
+    /// Writes what has come.
+    ///
+    /// # Errors
+    /// The file takes no more.
+    pub fn write(&mut self, log: &mut Log) -> Result<(), Story> {
+        let mut result = Ok(());
+        log.read(|worker, event| {
+            // What comes behind a failure is read all the same: a worker may wait for it.
+            if result.is_ok() {
+                result = self.row(worker, event);
+            }
+        });
+        result.map_err(|error| unwritable(&self.path, error))
+    }
+
+    fn row(&mut self, worker: usize, event: TraceEvent) -> io::Result<()> {
+        let TraceEvent { slot, component, start_ns, execution_ns } = event;
+        let component = self.names.get(component).map_or("", String::as_str);
+        let row = Row { slot, component, worker: u32::try_from(worker).unwrap_or(u32::MAX), start_ns, execution_ns };
+        self.rows += 1;
+        match &mut self.to {
+            Form::Csv(to) => {
+                let Row { slot, component, worker, start_ns, execution_ns } = row;
+                writeln!(to, "{slot},{component},{worker},{start_ns},{execution_ns}")
+            }
+            #[cfg(feature = "parquet")]
+            Form::Parquet(to) => to.push(&row),
+        }
+    }
+
+    /// Ends the file; how many rows it has.
+    ///
+    /// # Errors
+    /// The file takes no more.
+    pub fn finish(self) -> Result<u64, Story> {
+        let Book { path, to, rows, .. } = self;
+        let ended = match to {
+            Form::Csv(mut to) => to.flush(),
+            #[cfg(feature = "parquet")]
+            Form::Parquet(to) => to.finish(),
+        };
+        ended.map(|()| rows).map_err(|error| unwritable(&path, error))
+    }
+}
+
+fn csv(path: &Path) -> Result<Form, Story> {
+    let mut to = BufWriter::with_capacity(1 << 20, File::create(path).map_err(|error| unwritable(path, error))?);
+    writeln!(to, "{HEAD}").map_err(|error| unwritable(path, error))?;
+    Ok(Form::Csv(to))
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path) -> Result<Form, Story> {
+    let rows = File::create(path).and_then(parquet::Rows::new).map_err(|error| unwritable(path, error))?;
+    Ok(Form::Parquet(Box::new(rows)))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path) -> Result<Form, Story> {
+    let why = crate::waveform::Said("this build of takt has no Parquet, which is heavy".to_owned());
+    let text = path.with_extension("csv");
+    let fix = format!("--log {}\ncargo build --release --features parquet", text.display());
+    Err(Story::new(format!("can't write {}", path.display())).why(why).fix(fix))
+}
+
+fn unwritable(path: &Path, error: io::Error) -> Story {
+    Story::new(format!("the log {} can't be written", path.display())).why(error).fix("a place with room, or no --log")
+}
+
+/// Says on standard error what is not in the log.
+pub fn missing(dropped: u64) -> Option<String> {
+    (dropped > 0).then(|| format!("note      {dropped} executions are not in the log: the file was too slow for them"))
+}
