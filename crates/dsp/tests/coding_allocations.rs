@@ -23,6 +23,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
     let (mut coded, mut matched, mut frame) = (vec![0; 11_580], vec![0; 11_616], vec![0; 11_616]);
     let (mut llrs, mut soft) = (vec![5i8; 11_616], vec![0i8; 11_616]);
     let (mut umts_decoder, mut lte_decoder) = (turbo::Decoder::umts(3856).unwrap(), turbo::Decoder::lte(6144).unwrap());
+    let mut batches = turbo::BatchDecoder::umts(3856).unwrap();
     let (mut signalling, mut decided) = (vec![0; 360], vec![0; 112]);
 
     // LTE: blocks of 6144 bits.
@@ -51,6 +52,7 @@ fn a_kernel_that_is_built_allocates_nothing() {
         umts::demultiplex(&soft, [&mut llrs[..length]]);
         umts::deinterleave_1(tti, &llrs[..length], &mut soft[..length]);
         matching.invert(&soft[..length], &mut llrs[..11_580]);
+        batches.decode(&llrs[..11_580], 1, &mut block);
         umts_decoder.decode_until(&llrs[..11_580], 2, &mut block, |bits| umts::crc_check(Crc::Crc16, bits));
     }
     umts::convolutional_encode(umts::ConvolutionalRate::Third, &data[..112], &mut signalling);

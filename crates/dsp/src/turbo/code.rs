@@ -1,6 +1,6 @@
 //! How a coded block lies in a slice: TS 25.212 section 4.2.3.2.2, TS 36.212 section 5.1.3.2.2.
 
-use crate::{interlace, lte, umts};
+use crate::{lte, umts};
 
 /// Which code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,21 +35,11 @@ impl Code {
         3 * bits + 12
     }
 
-    /// Copies the three streams of a coded block, x, z and z' without their tails.
-    ///
-    /// # Panics
-    /// If a stream is shorter than the block.
-    #[inline(always)]
-    pub(super) fn streams(self, bits: usize, coded: &[i8], to: [&mut [i8]; 3]) {
+    /// Where streams x, z and z' start in a coded block, and how far it is from one item to the next.
+    pub(super) fn streams(self, bits: usize) -> ([usize; 3], usize) {
         match self {
-            Code::Umts => {
-                interlace::split::<3>(bytemuck::cast_slice(&coded[..3 * bits]), to.map(bytemuck::cast_slice_mut));
-            }
-            Code::Lte => {
-                for (to, from) in to.into_iter().zip(coded.chunks(bits + 4)) {
-                    to[..bits].copy_from_slice(&from[..bits]);
-                }
-            }
+            Code::Umts => ([0, 1, 2], 3),
+            Code::Lte => ([0, bits + 4, 2 * (bits + 4)], 1),
         }
     }
 

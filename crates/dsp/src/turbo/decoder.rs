@@ -40,8 +40,8 @@ pub struct Decoder {
     shape: Shape,
     /// To the interleaved block, and back.
     routes: [Route; 2],
-    /// A stream, from where its windows go to their lanes.
-    streams: [Box<[i8]>; 3],
+    /// Streams, from where their windows go to their lanes.
+    room: Box<[i8]>,
     /// The received LLRs: systematic, and the parity of each encoder.
     received: [Box<[Row]>; 3],
     /// What the decoders take beside the parities.
@@ -82,7 +82,7 @@ impl Decoder {
             level: Level::best(),
             shape,
             routes: Route::both(pi, shape),
-            streams: std::array::from_fn(|_| vec![0; windows * steps].into()),
+            room: vec![0; 3 * windows * steps].into(),
             received: std::array::from_fn(|_| rows(steps)),
             x: [rows(steps), rows(steps + 1)],
             with_first: rows(steps),
@@ -147,8 +147,8 @@ impl Decoder {
     /// Starts on a block.
     fn take(&mut self, llrs: &[i8]) {
         assert_eq!(llrs.len(), self.coded_len(), "the coded block is of the length that the decoder was made for");
-        let Decoder { code, shape, streams, received: rows, .. } = self;
-        self.level.run(Take { code: *code, shape: *shape, coded: llrs, streams, rows });
+        let Decoder { code, shape, room, received: rows, .. } = self;
+        self.level.run(Take { code: *code, shape: *shape, coded: llrs, room, rows });
         for (which, borders) in self.borders.iter_mut().enumerate() {
             borders.start(self.code.tail(self.block_bits, which).map(|(x, p)| (llrs[x], llrs[p])));
         }

@@ -4,6 +4,7 @@
 //! which is the specification, and one for each extension (`simd`). All give the same bits: sums wrap, although none of the
 //! decoder's ever does (`pass.rs` argues why).
 
+use super::batch::{ByteLanes, OfBytes};
 use super::row::{LANES, Row};
 
 /// What a step through the trellis takes.
@@ -20,7 +21,10 @@ pub(super) trait Arithmetic: Copy {
 pub(super) trait Lanes: Arithmetic {
     /// Groups in a row.
     const GROUPS: usize;
+    /// The same instructions on bytes.
+    type Bytes: ByteLanes;
 
+    fn bytes(self) -> Self::Bytes;
     fn load(self, row: &Row, group: usize) -> Self::Group;
     fn store(self, row: &mut Row, group: usize, values: Self::Group);
     fn all(self, value: i16) -> Self::Group;
@@ -75,6 +79,12 @@ impl Arithmetic for Plain {
 
 impl Lanes for Plain {
     const GROUPS: usize = LANES / EIGHT;
+    type Bytes = OfBytes<Plain>;
+
+    #[inline(always)]
+    fn bytes(self) -> OfBytes<Plain> {
+        OfBytes(self)
+    }
 
     #[inline(always)]
     fn load(self, row: &Row, group: usize) -> Self::Group {

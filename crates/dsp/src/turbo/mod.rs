@@ -16,6 +16,7 @@
 //!
 //! The code of a pass is written once over the operations of `Lanes` and compiled for each [`Level`] of instructions; the plain one is
 //! the specification, and all give the same bits.
+mod batch;
 mod code;
 mod decoder;
 mod exchange;
@@ -28,5 +29,6 @@ mod spread;
 mod tests;
 mod trellis;
 
+pub use batch::BatchDecoder;
 pub use decoder::Decoder;
 pub use simd::Level;

@@ -6,15 +6,15 @@ use super::lanes::{Lanes, Task};
 use super::row::{LANES, Row};
 
 /// Side of the tiles that are transposed at once.
-const TILE: usize = 16;
+pub(super) const TILE: usize = 16;
 
 /// Puts step t of window w in lane w of row t, for each of the three streams of a coded block.
 pub(super) struct Take<'a> {
     pub(super) code: Code,
     pub(super) shape: Shape,
     pub(super) coded: &'a [i8],
-    /// Room for a stream each, one window behind the other; zeros where the first window is not used.
-    pub(super) streams: &'a mut [Box<[i8]>; 3],
+    /// Room for the streams, one window behind the other; zeros where the first window is not used.
+    pub(super) room: &'a mut [i8],
     pub(super) rows: &'a mut [Box<[Row]>; 3],
 }
 
@@ -25,36 +25,43 @@ impl Task for Take<'_> {
     fn run<L: Lanes>(self, _l: L) {
         let Shape { windows, steps, unused } = self.shape;
         let bits = windows * steps - unused;
-        self.code.streams(bits, self.coded, self.streams.each_mut().map(|stream| &mut stream[unused..]));
-        for (stream, rows) in self.streams.iter().zip(self.rows) {
+        let (starts, stride) = self.code.streams(bits);
+        // Streams that take turns are spread together.
+        for (n, &start) in starts.iter().enumerate().step_by(stride) {
+            let (room, items) = (&mut self.room[..stride * windows * steps], stride * bits);
+            room[stride * unused..].copy_from_slice(&self.coded[start..][..items]);
+            let rows = &mut self.rows[n..n + stride];
             if windows < TILE || steps < TILE {
-                one_by_one(stream, steps, rows);
+                one_by_one(room, stride * steps, rows);
             } else {
-                in_tiles(stream, steps, rows);
+                in_tiles(room, stride * steps, rows);
             }
         }
     }
 }
 
+/// Windows of `steps` items to rows that take turns.
 #[inline(always)]
-fn one_by_one(stream: &[i8], steps: usize, rows: &mut [Row]) {
-    for (w, window) in stream.chunks(steps).enumerate() {
-        for (row, &llr) in rows.iter_mut().zip(window) {
-            row.0[w] = i16::from(llr);
+fn one_by_one(items: &[i8], steps: usize, rows: &mut [Box<[Row]>]) {
+    let turns = rows.len();
+    for (w, window) in items.chunks(steps).enumerate() {
+        for (t, &llr) in window.iter().enumerate() {
+            rows[t % turns][t / turns].0[w] = i16::from(llr);
         }
     }
 }
 
-/// Windows are a multiple of [`TILE`]; their steps that many at least.
+/// The same. Windows are a multiple of [`TILE`]; their items that many at least.
 #[inline(always)]
-fn in_tiles(stream: &[i8], steps: usize, rows: &mut [Row]) {
-    for (n, windows) in stream.chunks(TILE * steps).enumerate() {
+fn in_tiles(items: &[i8], steps: usize, rows: &mut [Box<[Row]>]) {
+    let turns = rows.len();
+    for (n, windows) in items.chunks(TILE * steps).enumerate() {
         for t in (0..steps).step_by(TILE) {
             // The last tile overlaps its neighbour.
             let t = t.min(steps - TILE);
             let tile: [[i8; TILE]; TILE] = std::array::from_fn(|i| *windows[i * steps + t..].first_chunk().unwrap());
-            for (row, llrs) in rows[t..].iter_mut().zip(transposed(tile)) {
-                row.0.as_chunks_mut::<TILE>().0[n % (LANES / TILE)] = llrs.map(i16::from);
+            for (t, llrs) in (t..).zip(transposed(tile)) {
+                rows[t % turns][t / turns].0.as_chunks_mut::<TILE>().0[n % (LANES / TILE)] = llrs.map(i16::from);
             }
         }
     }
@@ -63,7 +70,7 @@ fn in_tiles(stream: &[i8], steps: usize, rows: &mut [Row]) {
 /// Item j of row i becomes item i of row j. A round moves the highest bit of a row's number to the lowest of the item's; after
 /// four they have changed places.
 #[inline(always)]
-fn transposed(mut tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
+pub(super) fn transposed(mut tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
     for _ in 0..4 {
         let before = tile;
         for i in 0..TILE / 2 {

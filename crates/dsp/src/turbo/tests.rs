@@ -1,9 +1,11 @@
 //! A pass against every path through the trellis, and every level of instructions against plain Rust.
 
+use super::batch::{ByteLanes, OfBytes};
 use super::exchange::{Found, Route, Shape};
+use super::lanes::{Arithmetic, Lanes, Plain, Task};
 use super::pass::{Borders, Pass};
 use super::row::{Row, rows};
-use super::{Decoder, Level};
+use super::{BatchDecoder, Decoder, Level};
 use crate::rsc::tests::by_the_figure;
 use proptest::prelude::*;
 
@@ -55,6 +57,16 @@ fn by_a_pass(level: Level, x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> 
     told.iter().map(|row| row.0[0].into()).collect()
 }
 
+/// Values as received, from loud to quiet.
+fn some_llrs(count: usize, seed: u32, quiet: u32) -> Vec<i8> {
+    let mut state = seed;
+    let next = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        ((state as i32) >> 24 >> quiet) as i8
+    };
+    std::iter::repeat_with(next).take(count).collect()
+}
+
 fn lengths() -> impl Strategy<Value = Decoder> {
     let umts = (40usize..=5114).prop_map(|k| Decoder::umts(k).unwrap());
     let lte =
@@ -79,14 +91,8 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
     #[test]
-    fn every_level_of_instructions_decides_alike(decoder in lengths(), seed in any::<u32>(), loud in 0u32..8) {
-        let mut state = seed;
-        let llrs: Vec<i8> = (0..decoder.coded_len())
-            .map(|_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                ((state as i32) >> 24 >> loud) as i8
-            })
-            .collect();
+    fn every_level_of_instructions_decides_alike(decoder in lengths(), seed in any::<u32>(), quiet in 0u32..8) {
+        let llrs = some_llrs(decoder.coded_len(), seed, quiet);
         let decide = |level: Level, iterations: usize| {
             let (mut decoder, mut decided) = (decoder.clone().with_level(level), vec![9; decoder.block_len()]);
             decoder.decode(&llrs, iterations, &mut decided);
@@ -99,6 +105,77 @@ proptest! {
             prop_assert!(all.all(|bits| bits == plain));
         }
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(20))]
+    #[test]
+    fn every_level_of_instructions_decides_alike_on_batches(
+        k in 40usize..=2000, blocks in 1usize..40, seed in any::<u32>(), quiet in 0u32..8, iterations in 1usize..4,
+    ) {
+        let decoder = BatchDecoder::umts(k).unwrap();
+        let llrs = some_llrs(blocks * decoder.coded_len(), seed, quiet);
+        let decide = |level: Level| {
+            let mut decided = vec![9; blocks * k];
+            decoder.clone().with_level(level).decode(&llrs, iterations, &mut decided);
+            decided
+        };
+        let mut all = Level::all().map(decide);
+        let plain = all.next().unwrap();
+        prop_assert!(all.all(|bits| bits == plain));
+    }
+}
+
+#[test]
+fn three_quarters_are_rounded_to_the_nearest() {
+    let l = OfBytes(Plain);
+    for value in i8::MIN..=i8::MAX {
+        for most in [0, 1, 45, 127] {
+            let [found, ..] = l.three_quarters(l.all(value), l.all(most));
+            let exact = 0.75 * f64::from(value).clamp(-f64::from(most), f64::from(most));
+            assert!(
+                (f64::from(found) - exact).abs() <= 0.5 && f64::from(found).abs() <= exact.abs() + 0.25,
+                "{value} {most}"
+            );
+        }
+    }
+}
+
+/// Every operation on every pair of bytes.
+struct Bytes;
+
+impl Task for Bytes {
+    type Output = Vec<i8>;
+
+    #[inline(always)]
+    fn run<L: Lanes>(self, l: L) -> Vec<i8> {
+        let l = l.bytes();
+        let mut found = Vec::new();
+        for a in i8::MIN..=i8::MAX {
+            for b in i8::MIN..=i8::MAX {
+                let (a, b) = (l.all(a), l.all(b));
+                let mut keep = |values: <L::Bytes as Arithmetic>::Group| {
+                    let mut row = super::batch::ByteRow::ZERO;
+                    l.store(&mut row, 0, values);
+                    found.push(row.0[0]);
+                };
+                keep(l.sum(a, b));
+                keep(l.difference(a, b));
+                keep(l.add(a, b));
+                keep(l.sub(a, b));
+                keep(l.max(a, b));
+                keep(l.three_quarters(a, l.max(b, l.all(0))));
+            }
+        }
+        found
+    }
+}
+
+#[test]
+fn every_level_of_instructions_has_the_same_arithmetic_on_bytes() {
+    let mut all = Level::all().map(|level| level.run(Bytes));
+    let plain = all.next().unwrap();
+    assert!(all.all(|found| found == plain));
 }
 
 #[test]

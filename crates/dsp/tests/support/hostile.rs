@@ -4,7 +4,7 @@
 //! Shared by `tests/coding_hostile.rs` and the fuzz target `coding`.
 
 use takt_dsp::crc::Crc;
-use takt_dsp::turbo::Decoder;
+use takt_dsp::turbo::{BatchDecoder, Decoder};
 use takt_dsp::umts::{Coding, ConvolutionalRate, Tti};
 use takt_dsp::{lte, umts};
 
@@ -125,6 +125,13 @@ fn turbo(stranger: &mut Stranger<'_>) {
     let iterations = usize::from(stranger.byte() % 4);
     for decoder in [Decoder::umts(length).ok(), Decoder::lte(length).ok()].into_iter().flatten() {
         decide(decoder, stranger, iterations);
+    }
+    for mut decoder in [BatchDecoder::umts(length).ok(), BatchDecoder::lte(length).ok()].into_iter().flatten() {
+        let blocks = usize::from(stranger.byte() % 4);
+        let llrs = stranger.llrs(blocks * decoder.coded_len());
+        let mut decided = vec![7; blocks * decoder.block_len()];
+        decoder.decode(&llrs, iterations, &mut decided);
+        assert!(decided.iter().all(|&bit| bit < 2));
     }
 }
 

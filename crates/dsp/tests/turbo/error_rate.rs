@@ -1,11 +1,12 @@
 //! Block error rates beside those of aff3ct 3.0.2 (commit 8fa65a3), max-log-MAP with extrinsics times 0.75, rate 1/3, BPSK in
-//! Gaussian noise; each of its rates is over 100 block errors at least. Its 16-bit decoder is the judge of one block at a time.
+//! Gaussian noise; each of its rates is over 100 block errors at least. Its 16-bit decoder is the judge of one block at a time, its
+//! 8-bit decoder of batches.
 //!
 //! The judgement is by 99 % intervals: ours must not begin above where the peer's ends; nor, lest the noise be too weak, end below
 //! a third of the peer's rate.
 
 use super::channel::{Code, Encoder, Random};
-use takt_dsp::turbo::Decoder;
+use takt_dsp::turbo::{BatchDecoder, Decoder};
 use takt_stats::proportion;
 
 struct Point {
@@ -40,6 +41,36 @@ fn one_block_at_a_time_leaves_no_more_wrong_blocks_than_others() {
             decided != block
         });
         judge(point, wrong.count());
+    }
+}
+
+const BATCHES: [Point; 4] = [
+    Point { code: Code::Umts(3856), iterations: 4, eb_n0_db: 0.8, rate: 2.5e-1, blocks: 800 },
+    Point { code: Code::Umts(3856), iterations: 4, eb_n0_db: 1.0, rate: 2.1e-2, blocks: 2016 },
+    Point { code: Code::Umts(3856), iterations: 8, eb_n0_db: 0.4, rate: 2.8e-1, blocks: 608 },
+    Point { code: Code::Lte(6144), iterations: 8, eb_n0_db: 0.4, rate: 2.1e-1, blocks: 608 },
+];
+
+#[test]
+fn batches_leave_no_more_wrong_blocks_than_others() {
+    for point in &BATCHES {
+        let mut decoder = match point.code {
+            Code::Umts(k) => BatchDecoder::umts(k).unwrap(),
+            Code::Lte(k) => BatchDecoder::lte(k).unwrap(),
+        };
+        let (mut encoder, mut random, bits) = (Encoder::new(point.code), Random(2), decoder.block_len());
+        let wrong = (0..point.blocks / 32).map(|_| {
+            let (mut sent, mut received) = (Vec::new(), Vec::new());
+            for _ in 0..32 {
+                let block = random.bits(bits);
+                received.extend(random.received(&encoder.encode(&block), point.eb_n0_db, 16.0));
+                sent.extend(block);
+            }
+            let mut decided = vec![0; sent.len()];
+            decoder.decode(&received, point.iterations, &mut decided);
+            decided.chunks(bits).zip(sent.chunks(bits)).filter(|(decided, sent)| decided != sent).count()
+        });
+        judge(point, wrong.sum());
     }
 }
 

@@ -1,10 +1,10 @@
 //! Without noise, every block comes back at every length the standards have.
 
 use super::channel::{Code, Encoder, Random};
-use takt_dsp::turbo::Decoder;
+use takt_dsp::turbo::{BatchDecoder, Decoder};
 use takt_dsp::{lte, umts};
 
-fn comes_back(code: Code, mut decoder: Decoder) {
+fn comes_back(code: Code, mut decoder: Decoder, mut batches: BatchDecoder) {
     let mut random = Random(decoder.block_len() as u64);
     let block = random.bits(decoder.block_len());
     let received: Vec<i8> =
@@ -13,19 +13,22 @@ fn comes_back(code: Code, mut decoder: Decoder) {
     let mut decided = vec![7; block.len()];
     decoder.decode(&received, 1, &mut decided);
     assert_eq!(decided, block, "{code:?}");
+    decided.fill(7);
+    batches.decode(&received, 1, &mut decided);
+    assert_eq!(decided, block, "{code:?}, in a batch");
 }
 
 #[test]
 fn every_umts_block_comes_back() {
     for k in umts::TURBO_LENGTHS {
-        comes_back(Code::Umts(k), Decoder::umts(k).unwrap());
+        comes_back(Code::Umts(k), Decoder::umts(k).unwrap(), BatchDecoder::umts(k).unwrap());
     }
 }
 
 #[test]
 fn every_lte_block_comes_back() {
     for k in lte::TURBO_LENGTHS.map(usize::from) {
-        comes_back(Code::Lte(k), Decoder::lte(k).unwrap());
+        comes_back(Code::Lte(k), Decoder::lte(k).unwrap(), BatchDecoder::lte(k).unwrap());
     }
 }
 
@@ -33,9 +36,11 @@ fn every_lte_block_comes_back() {
 fn other_lengths_are_refused() {
     for k in [0, 39, 5115, 6144, usize::MAX] {
         assert_eq!(Decoder::umts(k).unwrap_err(), umts::Error::TurboLength { bits: k });
+        assert_eq!(BatchDecoder::umts(k).unwrap_err(), umts::Error::TurboLength { bits: k });
     }
     for k in [0, 39, 41, 3856, 6145, 6208, usize::MAX] {
         assert!(matches!(Decoder::lte(k), Err(lte::Error::TurboLength { bits, .. }) if bits == k));
+        assert!(matches!(BatchDecoder::lte(k), Err(lte::Error::TurboLength { bits, .. }) if bits == k));
     }
 }
 

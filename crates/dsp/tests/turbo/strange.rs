@@ -1,11 +1,11 @@
 //! Values that no channel gives, and how a decoder stops.
 
 use super::channel::{Code, Encoder, Random};
-use takt_dsp::turbo::Decoder;
+use takt_dsp::turbo::{BatchDecoder, Decoder};
 
 #[test]
 fn the_loudest_values_decide_as_quiet_ones_do() {
-    let mut decoder = Decoder::lte(1024).unwrap();
+    let (mut decoder, mut batches) = (Decoder::lte(1024).unwrap(), BatchDecoder::lte(1024).unwrap());
     let block = Random(3).bits(1024);
     let coded = Encoder::new(Code::Lte(1024)).encode(&block);
     for (zero, one) in [(1, -1), (127, -128), (127, -1), (1, -128)] {
@@ -14,6 +14,12 @@ fn the_loudest_values_decide_as_quiet_ones_do() {
         for iterations in [0, 1, 40] {
             decoder.decode(&received, iterations, &mut decided);
             assert_eq!(decided, block, "{zero} {one}, {iterations} iterations");
+            // A batch has no bits for what is a hundred times as quiet as the rest.
+            if [(1, -1), (127, -128)].contains(&(zero, one)) {
+                decided.fill(7);
+                batches.decode(&received, iterations, &mut decided);
+                assert_eq!(decided, block, "{zero} {one}, {iterations} iterations, in a batch");
+            }
         }
     }
 }
@@ -64,6 +70,42 @@ fn a_decoder_stops_when_its_bits_will_do_and_says_after_how_many_iterations() {
     let mut plainly = vec![7; 3856];
     decoder.decode(&received, 3, &mut plainly);
     assert_eq!(decided, plainly);
+}
+
+#[test]
+fn a_block_is_decided_alike_alone_and_beside_any_others() {
+    let (mut random, mut encoder) = (Random(21), Encoder::new(Code::Umts(333)));
+    let mut decoder = BatchDecoder::umts(333).unwrap();
+    let received: Vec<i8> = (0..45)
+        .flat_map(|n| {
+            let coded = encoder.encode(&random.bits(333));
+            random.received(&coded, 0.5, 2.0 + n as f32)
+        })
+        .collect();
+    let mut together = vec![7; 45 * 333];
+    decoder.decode(&received, 3, &mut together);
+    for (received, together) in received.chunks(decoder.coded_len()).zip(together.chunks(333)) {
+        let mut alone = vec![7; 333];
+        decoder.decode(received, 3, &mut alone);
+        assert_eq!(alone, together);
+    }
+    decoder.decode(&[], 3, &mut []);
+}
+
+#[test]
+fn a_batch_stops_when_all_its_blocks_will_do() {
+    let mut random = Random(31);
+    let (mut decoder, mut encoder) = (BatchDecoder::umts(400).unwrap(), Encoder::new(Code::Umts(400)));
+    let sent: Vec<Vec<u8>> = (0..40).map(|_| random.bits(400)).collect();
+    let received: Vec<i8> = sent.iter().flat_map(|block| random.received(&encoder.encode(block), 3.0, 16.0)).collect();
+    let (mut decided, mut asked) = (vec![7; 40 * 400], vec![0; 40]);
+    let all = decoder.decode_until(&received, 20, &mut decided, |n, block| {
+        asked[n] += 1;
+        block == sent[n]
+    });
+    assert!(all && asked.iter().all(|&times| (1..20).contains(&times)), "{asked:?}");
+    assert_eq!(decided, sent.concat());
+    assert!(!decoder.decode_until(&received, 2, &mut decided, |n, _| n != 39), "one of them never will");
 }
 
 #[test]

@@ -4,6 +4,23 @@
 //! execute the instructions. [`Level::run`] compiles the task as a whole for the extension: all of [`Lanes`](super::lanes::Lanes)
 //! is inlined into it.
 
+/// Operations by intrinsics. The safety of each is that of its level.
+#[cfg(target_arch = "x86_64")]
+macro_rules! by {
+    ($($name:ident($($arg:ident),*) -> $out:ty = $intrinsic:expr;)*) => { $(
+        #[inline(always)]
+        fn $name(self, $($arg: Self::Group),*) -> $out {
+            // SAFETY: the only condition is the features that `self` stands for.
+            #[allow(unsafe_code)]
+            unsafe {
+                $intrinsic
+            }
+        }
+    )* };
+}
+
+#[cfg(target_arch = "x86_64")]
+mod bytes;
 #[cfg(target_arch = "x86_64")]
 mod words;
 
@@ -116,3 +133,12 @@ level!(
     /// AVX-512 BW and VL: 512 bits at a time.
     Avx512: "avx512f", "avx512bw", "avx512vl", "avx2" = "avx512f,avx512bw,avx512vl,avx2"
 );
+
+#[cfg(target_arch = "x86_64")]
+impl Avx512 {
+    /// What has AVX-512 was asked for AVX2, too.
+    #[inline(always)]
+    fn avx2(self) -> Avx2 {
+        Avx2(())
+    }
+}

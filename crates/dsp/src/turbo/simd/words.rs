@@ -1,24 +1,11 @@
 //! [`Lanes`] by instructions on 16-bit integers. A value of a level stands for its features (`mod.rs`), and every block here
 //! rests on that.
 
+use super::super::batch::OfBytes;
 use super::super::lanes::{Arithmetic, Lanes};
 use super::super::row::{LANES, Row};
 use super::{Avx2, Avx512, Sse41};
 use std::arch::x86_64::*;
-
-/// Operations by one intrinsic each.
-macro_rules! by {
-    ($($name:ident($($arg:ident),*) -> $out:ty = $intrinsic:expr;)*) => { $(
-        #[inline(always)]
-        fn $name(self, $($arg: Self::Group),*) -> $out {
-            // SAFETY: the only condition is the features that `self` stands for.
-            #[allow(unsafe_code)]
-            unsafe {
-                $intrinsic
-            }
-        }
-    )* };
-}
 
 /// Memory is read and written as arrays.
 macro_rules! arrays {
@@ -53,6 +40,13 @@ impl Arithmetic for Sse41 {
 
 impl Lanes for Sse41 {
     arrays!(8);
+    type Bytes = OfBytes<Sse41>;
+
+    #[inline(always)]
+    fn bytes(self) -> OfBytes<Sse41> {
+        OfBytes(self)
+    }
+
     by! {
         min(a, b) -> __m128i = _mm_min_epi16(a, b);
         scale(a, factor) -> __m128i = _mm_mulhrs_epi16(a, factor);
@@ -97,6 +91,13 @@ impl Arithmetic for Avx2 {
 
 impl Lanes for Avx2 {
     arrays!(16);
+    type Bytes = OfBytes<Avx2>;
+
+    #[inline(always)]
+    fn bytes(self) -> OfBytes<Avx2> {
+        OfBytes(self)
+    }
+
     by! {
         min(a, b) -> __m256i = _mm256_min_epi16(a, b);
         scale(a, factor) -> __m256i = _mm256_mulhrs_epi16(a, factor);
@@ -145,6 +146,13 @@ impl Arithmetic for Avx512 {
 
 impl Lanes for Avx512 {
     arrays!(32);
+    type Bytes = OfBytes<Avx2>;
+
+    #[inline(always)]
+    fn bytes(self) -> OfBytes<Avx2> {
+        OfBytes(self.avx2())
+    }
+
     by! {
         min(a, b) -> __m512i = _mm512_min_epi16(a, b);
         scale(a, factor) -> __m512i = _mm512_mulhrs_epi16(a, factor);
