@@ -93,17 +93,3 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert!(page.starts_with("<!") && page.contains("Table II"));
     assert_eq!(json(&takt(&dir, &["report", "last", "--json"])), outcome, "read again it says the same");
 }
-
-#[test]
-fn a_run_of_something_else_is_no_study_and_says_how_to_see_it() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let other = SMALL.replace("[study]\nname = \"aloe\"\n", "");
-    let other = other.split("[[part]]").take(1).chain(other.split("[[part]]").filter(|part| part.contains("\"same\"")));
-    fs::write(dir.path().join("other.toml"), other.collect::<Vec<_>>().join("[[part]]")).expect("it is ours");
-    let ran = takt(&dir, &["experiment", "run", "other.toml", "--quick", "--json"]);
-    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
-    let output = takt(&dir, &["report", "last"]);
-    assert_eq!(output.status.code(), Some(2));
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("not of the study aloe") && told.contains("takt experiment show"), "{told}");
-}
