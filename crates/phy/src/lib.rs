@@ -4,6 +4,7 @@
 //! | component | does |
 //! | --- | --- |
 //! | `bit-source`, `bpsk-modulate`, `awgn`, `bpsk-demodulate`, `bit-sink-compare` | a BPSK link, bits to errors |
+//! | `umts-crc-attach` .. `umts-interleave-2`, `umts-deinterleave-2` .. `umts-crc-check`, `bpsk-demodulate-soft` | the 384 kb/s channel of UTRA FDD, bits to bits |
 //! | `null-source`, `copy`, `saxpy`, `delay`, `null-sink` | chains that cost as little as a component can |
 //! | `counter`, `hash-sink` | order and content, checked |
 //! | `file-source`, `file-sink` | items of a file, behind a queue |
@@ -12,6 +13,7 @@
 
 mod bpsk;
 mod plumbing;
+mod utran;
 
 /// Makes this crate part of a program that only names its components in waveforms.
 pub fn link() {}

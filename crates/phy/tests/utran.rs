@@ -1,0 +1,145 @@
+//! The 384 kb/s channel of UTRA FDD as components: each step as others compute it, the whole without an error, and wrong blocks in
+//! noise as often as IT++ leaves them.
+
+use serde_json::Value as Json;
+use takt_base::Stop;
+use takt_graph::{Graph, Latency, Params, Plan, Value, Waveform};
+use takt_runtime::{Bench, Bit, Llr, Options, Registry, Report, Sample, Session};
+
+const FILE: &str = include_str!("../../../waveforms/utran.toml");
+const WORKERS: usize = 19;
+
+fn registry() -> Registry {
+    takt_phy::link();
+    Registry::of_program().expect("one name each")
+}
+
+fn run(file: &str, worker_of: impl Fn(usize) -> usize, latency: Latency, slots: u64) -> Report {
+    let registry = registry();
+    let graph = Graph::check(&Waveform::parse("utran.toml", file).expect("read"), &registry).expect("checked");
+    let workers: Vec<usize> = (0..WORKERS).map(worker_of).collect();
+    let plan = Plan::assign(&graph, &workers, latency).expect("placed");
+    let options = Options { slots: Some(slots), ..Options::default() };
+    Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
+}
+
+fn result(report: &Report, component: &str, name: &str) -> i64 {
+    let found = report.components.iter().find(|found| found.name == component).expect("there");
+    let Value::Int(count) = found.results[name] else { panic!("{component} {name} is no count") };
+    count
+}
+
+#[test]
+fn without_noise_every_block_comes_back_whoever_runs_it() {
+    let one = run(FILE, |_| 0, Latency::Compact, 100);
+    let two = run(FILE, |n| usize::from(n > 10), Latency::Compact, 100);
+    let each = run(FILE, |n| n % 3, Latency::Fixed, 100);
+    for report in [&one, &two, &each] {
+        assert_eq!((result(report, "crc-check", "blocks"), result(report, "crc-check", "block_errors")), (100, 0));
+        assert_eq!((result(report, "sink", "bits"), result(report, "sink", "bit_errors")), (384_000, 0));
+        assert_eq!(report.output_hash, one.output_hash);
+    }
+}
+
+/// Wrong blocks of IT++ 4.3.1 (max-log, extrinsics times 0.75, 64-bit floats), 9120 bits sent of 11 580; 60 block errors each.
+#[test]
+fn in_noise_no_more_blocks_are_wrong_than_with_others() {
+    for (iterations, eb_n0_db, rate, slots) in
+        [(2, 1.8, 5.1e-1, 400_u64), (4, 1.2, 7.3e-2, 1000), (8, 0.8, 6.7e-2, 1000)]
+    {
+        // The channel counts the energy of a bit that is sent.
+        let of_a_sent_bit = eb_n0_db + 10.0 * (3856.0_f64 / 9120.0).log10();
+        let file = FILE
+            .replace("ebn0_db = 200.0", &format!("ebn0_db = {of_a_sent_bit:?}"))
+            .replace("iterations = 2", &format!("iterations = {iterations}"));
+        let report = run(&file, |_| 0, Latency::Compact, slots);
+        let wrong = result(&report, "crc-check", "block_errors");
+        let ours = takt_stats::proportion(slots as usize, wrong as usize, 0.99).expect("rounds");
+        let theirs = takt_stats::proportion((60.0 / rate) as usize, 60, 0.99).expect("rounds");
+        let what = format!("{iterations} iterations, {eb_n0_db} dB: {wrong} of {slots}, IT++ {rate}");
+        assert!(ours.low() <= theirs.high(), "{what}: more than others");
+        assert!(ours.high() >= rate / 3.0, "{what}: too few to be true");
+        assert!(result(&report, "sink", "bit_errors") >= wrong, "{what}: a CRC that fails for nothing");
+    }
+}
+
+fn open(name: &str) -> Json {
+    let path = format!("{}/../dsp/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))).expect("JSON")
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex digits")).collect()
+}
+
+/// The first bit is the highest of its byte.
+fn unpacked(hex: &str, count: usize) -> Vec<Bit> {
+    let packed = bytes(hex);
+    (0..count).map(|i| Bit(packed[i / 8] >> (7 - i % 8) & 1)).collect()
+}
+
+fn block(value: &Json) -> Vec<Bit> {
+    unpacked(value["hex"].as_str().expect("hex"), value["n"].as_u64().expect("a length") as usize)
+}
+
+/// What a component makes of one packet.
+fn through<I: Sample, O: Sample>(kind: &str, params: &[(&str, i64)], input: &[I]) -> Vec<O> {
+    let params = params.iter().fold(Params::new(), |params, &(name, value)| params.with(name, value));
+    let mut bench = Bench::named(&registry(), kind, &params).unwrap_or_else(|error| panic!("{kind}: {error}"));
+    bench.feed("in", input).tick().output("out")
+}
+
+#[test]
+fn each_step_of_the_transmitter_is_that_of_others() {
+    let document = open("umts_chain_384k");
+    for frame in document["frames"].as_array().expect("a list") {
+        let step = |name: &str| block(&frame[name]);
+        assert_eq!(through::<Bit, Bit>("umts-crc-attach", &[("length", 3840), ("crc", 16)], &step("a")), step("b"));
+        assert_eq!(through::<Bit, Bit>("umts-turbo-encode", &[("length", 3856)], &step("b")), step("c"));
+        let matching = [("length", 11_580), ("matched", 9120)];
+        assert_eq!(through::<Bit, Bit>("umts-rate-match", &matching, &step("c")), step("dl1_rm"));
+        let interleaved: Vec<Bit> = through("umts-interleave-1", &[("tti", 10)], &step("dl1_rm"));
+        let segmented: Vec<Bit> = through("umts-segment", &[("tti", 10)], &interleaved);
+        let mux = [("length", 9120), ("frame", 9120)];
+        let multiplexed: Vec<Bit> = through("umts-mux", &mux, &segmented);
+        assert_eq!(through::<Bit, Bit>("umts-interleave-2", &[], &multiplexed), step("dl1_il2"));
+    }
+    let dcch = &document["dcch"];
+    let coded = through::<Bit, Bit>("umts-conv-encode", &[("length", 112), ("rate", 3)], &block(&dcch["b"]));
+    assert_eq!(coded, block(&dcch["c"]));
+    let soft: Vec<Llr> = coded.iter().map(|bit| Llr(20 - 40 * bit.0 as i8)).collect();
+    assert_eq!(through::<Llr, Bit>("umts-viterbi", &[("length", 112), ("rate", 3)], &soft), block(&dcch["b"]));
+    assert_eq!(through::<Bit, Bit>("umts-interleave-1", &[("tti", 40)], &coded), block(&dcch["ul_il1"]));
+}
+
+#[test]
+fn noisy_frames_that_others_receive_are_received() {
+    let document = open("umts_384k_noisy_soft");
+    for frame in document["vectors"].as_array().expect("a list") {
+        let received: Vec<Llr> =
+            bytes(frame["llr_i8_hex"].as_str().expect("hex")).iter().map(|&byte| Llr(byte as i8)).collect();
+        let mux = [("length", 9120), ("frame", 9120)];
+        let deinterleaved: Vec<Llr> = through("umts-deinterleave-2", &[], &received);
+        let demultiplexed: Vec<Llr> = through("umts-demux", &mux, &deinterleaved);
+        let joined: Vec<Llr> = through("umts-unsegment", &[("tti", 10)], &demultiplexed);
+        let first: Vec<Llr> = through("umts-deinterleave-1", &[("tti", 10)], &joined);
+        let coded: Vec<Llr> = through("umts-rate-dematch", &[("length", 11_580), ("matched", 9120)], &first);
+        let block: Vec<Bit> = through("umts-turbo-decode", &[("length", 3856), ("iterations", 8)], &coded);
+        let data: Vec<Bit> = through("umts-crc-check", &[("length", 3840), ("crc", 16)], &block);
+        assert_eq!(data, unpacked(frame["data_hex"].as_str().expect("hex"), 3840));
+    }
+}
+
+#[test]
+fn shapes_that_the_standard_does_not_have_are_refused() {
+    let refused = |kind: &str, params: &[(&str, i64)]| {
+        let params = params.iter().fold(Params::new(), |params, &(name, value)| params.with(name, value));
+        assert!(Bench::named(&registry(), kind, &params).is_err(), "{kind}");
+    };
+    refused("umts-crc-attach", &[("crc", 17)]);
+    refused("umts-turbo-encode", &[("length", 39)]);
+    refused("umts-turbo-decode", &[("length", 5115)]);
+    refused("umts-rate-match", &[("length", 11_580), ("matched", 100)]);
+    refused("umts-interleave-1", &[("tti", 30)]);
+    refused("umts-mux", &[("length", 9121), ("frame", 9120)]);
+}
