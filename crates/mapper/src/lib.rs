@@ -26,10 +26,12 @@ mod map;
 mod place;
 pub mod platform;
 
-pub use cost::calibrate::{CalibrationError, calibrate};
+pub use cost::calibrate::{CalibrationError, calibrate, calibrate_prices, time_probes};
 pub use cost::costs::{Cost, Costs, Quantile};
 pub use cost::evaluate::{Evaluation, Measured, Prediction, evaluate};
 pub use cost::model::{BadMix, Example, Mix, Stretch, predict, predict_mac};
+pub use cost::operations::{Operations, Profile};
+pub use cost::prices::{Prices, Timed};
 pub use cost::work::{Capacities, PerWork, Work};
 pub use map::{Binding, Change, CoreLoad, Infeasible, LinkLoad, MapError, Mapping, Next, Objective, Remedy, map};
 pub use place::bounds::{Bounds, LinkPart, Part};

@@ -30,6 +30,7 @@ impl Bed {
             slot_ns: self.slot_ns,
             call_ns: self.call_ns,
             capacities: Some(Capacities { mac_per_s, work_per_s: None }),
+            prices: None,
         };
         let cores = |cores: &[bool]| {
             let one = |(cpu, &big): (usize, &bool)| CoresSpec {

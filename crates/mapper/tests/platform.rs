@@ -1,7 +1,7 @@
 //! Platform files: what is read, what is refused and with which words, and that no bytes do harm.
 
 use proptest::prelude::*;
-use takt_mapper::{Capacities, ClassSpec, PerWork, Platform, PlatformSpec};
+use takt_mapper::{Capacities, ClassSpec, Operations, PerWork, Platform, PlatformSpec, Prices};
 
 const PAGE: &str = include_str!("../../../docs/reference/platform.md");
 
@@ -46,7 +46,8 @@ fn a_file_gives_nodes_cores_classes_and_links() {
 fn what_a_calibration_writes_is_read_again() {
     let capacities =
         Capacities { mac_per_s: 2.1e9, work_per_s: Some(PerWork::from_fn(|work| f64::from(work as u8) + 1e9)) };
-    let class = ClassSpec { slot_ns: 900, call_ns: 0, capacities: Some(capacities) };
+    let prices = Some(Prices(Operations::from_array(std::array::from_fn(|kind| 0.25 + kind as f64))));
+    let class = ClassSpec { slot_ns: 900, call_ns: 0, capacities: Some(capacities), prices };
     let spec = PlatformSpec::host("zen5", class, &[0, 2]);
     let platform = Platform::parse("host.toml", &spec.to_toml()).expect("a platform");
     assert_eq!(platform, spec.check().expect("a platform"));

@@ -3,6 +3,8 @@
 use std::hint::black_box;
 
 use super::kernels::{Kernels, MACS, operations};
+use super::prices::{Prices, Timed};
+use super::probes;
 use super::work::{Capacities, PerWork, Work};
 
 /// Shortest time of a round that counts, nanoseconds: long beside the resolution of any clock.
@@ -47,7 +49,8 @@ pub fn calibrate(mut time: impl FnMut(&mut dyn FnMut()) -> u64) -> Result<Capaci
     let names = || Work::ALL.map(Some).into_iter().chain([None]);
     let mut iterations = Vec::new();
     for kernel in names() {
-        iterations.push(enough(&mut kernels, kernel, &mut time)?);
+        let name = kernel.map_or("mac", Work::name);
+        iterations.push(enough(name, ROUND_NS, |count| timed(&mut kernels, kernel, count, &mut time))?);
     }
     let mut fastest = vec![u64::MAX; iterations.len()];
     for _ in 0..ROUNDS {
@@ -64,6 +67,50 @@ pub fn calibrate(mut time: impl FnMut(&mut dyn FnMut()) -> u64) -> Result<Capaci
     Ok(Capacities { mac_per_s: rate(Work::ALL.len(), MACS), work_per_s: Some(work_per_s) })
 }
 
+/// Shortest time of a batch of calls of a probe, nanoseconds, and how many batches are timed.
+const PROBE_NS: u64 = 500_000;
+const PROBE_ROUNDS: usize = 5;
+
+/// What each [probe](probes) takes on this processor, ns a call, and what it executes; under half a second. `time` as for
+/// [`calibrate`]. [`Prices::learn`] makes prices of it.
+///
+/// # Errors
+/// The clock does not go.
+pub fn time_probes(
+    mut time: impl FnMut(&mut dyn FnMut()) -> u64,
+) -> Result<Vec<(&'static str, Timed)>, CalibrationError> {
+    let profiles = probes::profiles();
+    let mut timed = Vec::new();
+    for &(name, open) in probes::ALL {
+        let mut call = open();
+        let mut batch = |calls: u64| time(&mut || (0..calls).for_each(|_| call()));
+        let calls = enough(name, PROBE_NS, &mut batch)?;
+        let fastest = (0..PROBE_ROUNDS).map(|_| batch(calls)).min().unwrap_or(u64::MAX);
+        let Some(&profile) = profiles.get(name) else { continue };
+        timed.push((name, Timed { profile, ns: fastest.max(1) as f64 / calls as f64 }));
+    }
+    Ok(timed)
+}
+
+/// What an instruction of each kind takes on this processor: [`time_probes`], and prices of it.
+///
+/// # Errors
+/// The clock does not go.
+///
+/// ```
+/// let clock = |work: &mut dyn FnMut()| {
+///     let start = std::time::Instant::now();
+///     work();
+///     start.elapsed().as_nanos() as u64
+/// };
+/// assert_eq!(takt_mapper::calibrate_prices(clock).unwrap().wrong(), None);
+/// ```
+pub fn calibrate_prices(time: impl FnMut(&mut dyn FnMut()) -> u64) -> Result<Prices, CalibrationError> {
+    let timed: Vec<Timed> = time_probes(time)?.into_iter().map(|(_, timed)| timed).collect();
+    // Every probe has counts, as a test sees to, and a time.
+    Prices::learn(&timed).ok_or(CalibrationError { kernel: "probe", iterations: 0, shown_ns: 0 })
+}
+
 fn timed(
     kernels: &mut Kernels,
     kernel: Option<Work>,
@@ -78,22 +125,18 @@ fn timed(
     })
 }
 
-/// Iterations that take long enough to be timed well.
-fn enough(
-    kernels: &mut Kernels,
-    kernel: Option<Work>,
-    time: &mut impl FnMut(&mut dyn FnMut()) -> u64,
-) -> Result<u64, CalibrationError> {
+/// Iterations that take long enough to be timed well: `least_ns`.
+fn enough(kernel: &'static str, least_ns: u64, mut timed: impl FnMut(u64) -> u64) -> Result<u64, CalibrationError> {
     let (mut iterations, mut standing) = (1_u64, 0);
     loop {
-        let shown_ns = timed(kernels, kernel, iterations, time);
-        if shown_ns >= ROUND_NS {
+        let shown_ns = timed(iterations);
+        if shown_ns >= least_ns {
             return Ok(iterations);
         }
         // A clock of coarse steps may show nothing for a while, but not for a million times the work.
         standing = if shown_ns == 0 { standing + 1 } else { 0 };
         if standing > 20 || iterations >= MOST {
-            return Err(CalibrationError { kernel: kernel.map_or("mac", Work::name), iterations, shown_ns });
+            return Err(CalibrationError { kernel, iterations, shown_ns });
         }
         iterations *= 2;
     }
@@ -110,6 +153,20 @@ mod tests {
             0
         });
         assert_eq!(error.expect_err("refused").kernel, "integer");
+    }
+
+    #[test]
+    fn probes_take_the_fastest_batch_over_its_calls() {
+        let mut batch = 0;
+        let timed = time_probes(|work| {
+            work();
+            batch += 1;
+            if batch % 2 == 0 { 900_000 } else { 600_000 }
+        })
+        .expect("it goes");
+        assert_eq!(timed.len(), probes::ALL.len());
+        assert!(timed.iter().all(|(_, timed)| timed.ns == 600_000.0));
+        assert_eq!(time_probes(|_| 0).expect_err("refused").kernel, probes::ALL[0].0);
     }
 
     #[test]

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::model::{Mix, predict, predict_mac};
+use super::operations::Profile;
+use super::prices::Prices;
 use super::work::Capacities;
 
 /// Times of the components of a waveform on one processor. Stored as JSON or TOML through serde.
@@ -19,6 +21,9 @@ pub struct Costs {
     /// By the component's name in the waveform.
     #[serde(default)]
     pub components: BTreeMap<String, Cost>,
+    /// What they execute in a slot, by name, where it was counted: predicts processors whose instructions have prices.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub profiles: BTreeMap<String, Profile>,
 }
 
 /// Execution times of a component, ns a slot.
@@ -73,7 +78,7 @@ impl Costs {
     /// None yet, of this processor.
     #[must_use]
     pub fn of(reference: &str, capacities: Option<Capacities>) -> Costs {
-        Costs { reference: reference.to_owned(), capacities, components: BTreeMap::new() }
+        Costs { reference: reference.to_owned(), capacities, components: BTreeMap::new(), profiles: BTreeMap::new() }
     }
 
     /// With one more.
@@ -83,23 +88,39 @@ impl Costs {
         self
     }
 
-    /// What `ns` on the reference are on a core of this class: by kinds of work where the mix and both capacities are
-    /// known, by MACs where those are, the same on the reference itself. `None`: nothing tells.
-    pub(crate) fn on(&self, ns: u64, mix: Option<&Mix>, class: &str, to: Option<&Capacities>) -> Option<u64> {
+    /// What `ns` of a component on the reference are on a core of this class: the same on the reference itself; else by
+    /// counted instructions where the class has prices, by kinds of work where the mix and both capacities are known, by
+    /// MACs where those are. `None`: nothing tells.
+    pub(crate) fn on(
+        &self,
+        component: &str,
+        ns: u64,
+        class: &str,
+        to: (Option<&Capacities>, Option<&Prices>),
+    ) -> Option<u64> {
         if class == self.reference {
             return Some(ns);
         }
-        let (from, to) = (self.capacities.as_ref()?, to?);
-        let by_kind = mix.and_then(|mix| predict(ns as f64, mix, from, to));
-        let predicted = by_kind.unwrap_or_else(|| predict_mac(ns as f64, from, to));
+        let cost = self.components.get(component);
+        // Counts are of a call like any other and give the median; how far a quantile is from it is taken from here.
+        let by_price = || {
+            let profile = self.profiles.get(component).filter(|profile| profile.is_sound())?;
+            Some(to.1?.of(profile) * (ns as f64 / cost?.p50_ns.max(1) as f64).max(1.0))
+        };
+        let by_capacity = || {
+            let (from, to) = (self.capacities.as_ref()?, to.0?);
+            let by_kind = cost.and_then(|cost| predict(ns as f64, &cost.mix?, from, to));
+            Some(by_kind.unwrap_or_else(|| predict_mac(ns as f64, from, to)))
+        };
         // Up, so that a cost never vanishes; saturates.
-        Some(predicted.ceil() as u64)
+        Some(by_price().or_else(by_capacity)?.ceil() as u64)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cost::operations::Operations;
     use crate::cost::work::{PerWork, Work};
 
     #[test]
@@ -108,6 +129,9 @@ mod tests {
         let mix = Some(Mix::only(Work::Table));
         let crc = Cost { p50_ns: 900, p99_ns: 1200, max_ns: 4000, n: 100_000, mix };
         let costs = Costs::of("zen5", Some(capacities)).with("crc", crc).with("sink", Cost::exactly(80));
+        let executed = Operations { integer: 50.0, vector_load: 3.5, ..Operations::default() };
+        let mut costs = costs;
+        costs.profiles.insert("crc".to_owned(), Profile { vector: executed, scalar: executed });
         let json = serde_json::to_string(&costs).expect("JSON");
         assert_eq!(serde_json::from_str::<Costs>(&json).expect("read"), costs);
         let file = toml::to_string(&costs).expect("TOML");
@@ -121,10 +145,24 @@ mod tests {
         let fast = Capacities { mac_per_s: 4e8, work_per_s: Some(PerWork::from_fn(|_| 1e9)) };
         let slow_tables = PerWork { table: 1e8, ..PerWork::from_fn(|_| 1e9) };
         let slow = Capacities { mac_per_s: 2e8, work_per_s: Some(slow_tables) };
-        let (costs, mix) = (Costs::of("fast", Some(fast)), Mix::only(Work::Table));
-        assert_eq!(costs.on(100, Some(&mix), "slow", Some(&slow)), Some(1000));
-        assert_eq!(costs.on(100, None, "slow", Some(&slow)), Some(200));
-        assert_eq!(costs.on(100, None, "slow", None), None);
-        assert_eq!(costs.on(100, None, "fast", None), Some(100));
+        let table = Cost { mix: Some(Mix::only(Work::Table)), ..Cost::exactly(100) };
+        let late = Cost { p99_ns: 150, max_ns: 400, ..Cost::exactly(100) };
+        let mut costs =
+            Costs::of("fast", Some(fast)).with("table", table).with("any", Cost::exactly(100)).with("late", late);
+        let on = |costs: &Costs, name: &str, class, to, prices| {
+            let ns = costs.components.get(name).map_or(70, |cost| cost.at(Quantile::P99));
+            costs.on(name, ns, class, (to, prices))
+        };
+        assert_eq!(on(&costs, "table", "slow", Some(&slow), None), Some(1000));
+        assert_eq!(on(&costs, "any", "slow", Some(&slow), None), Some(200));
+        assert_eq!(on(&costs, "any", "slow", None, None), None);
+        assert_eq!(on(&costs, "any", "fast", None, None), Some(100));
+        assert_eq!(on(&costs, "budgeted", "slow", Some(&slow), None), Some(140));
+        let executed = Operations { integer: 50.0, ..Operations::default() };
+        costs.profiles.insert("late".to_owned(), Profile { vector: executed, scalar: executed });
+        let prices = Prices(Operations { integer: 20.0, ..Operations::default() });
+        // The quantile as far from the median as on the reference.
+        assert_eq!(on(&costs, "late", "slow", None, Some(&prices)), Some(1500));
+        assert_eq!(on(&costs, "any", "slow", Some(&slow), Some(&prices)), Some(200));
     }
 }

@@ -6,4 +6,7 @@ pub mod evaluate;
 pub mod kernels;
 pub mod model;
 mod nnls;
+pub mod operations;
+pub mod prices;
+pub mod probes;
 pub mod work;

@@ -190,9 +190,9 @@ fn times(graph: &Graph, costs: &Costs, platform: &Platform, quantile: Quantile) 
         let Some(ns) = measured.map(|cost| cost.at(quantile)).or(component.budget_ns) else {
             return Err(MapError::NoCost { component: component.name.clone() });
         };
-        let (of, mix) = (&platform.classes()[class], measured.and_then(|cost| cost.mix.as_ref()));
+        let of = &platform.classes()[class];
         costs
-            .on(ns, mix, &of.name, of.spec.capacities.as_ref())
+            .on(&component.name, ns, &of.name, (of.spec.capacities.as_ref(), of.spec.prices.as_ref()))
             .ok_or_else(|| MapError::NoCapacities { reference: costs.reference.clone(), class: of.name.clone() })
     };
     let classes = 0..platform.classes().len();

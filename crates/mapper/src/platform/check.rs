@@ -172,6 +172,10 @@ fn sound(name: &String, spec: &ClassSpec) -> Result<(), Wrong> {
             None => wrong!(["class", name, "capacities", key], problem),
         }
     }
+    if let Some(price) = spec.prices.and_then(|prices| prices.wrong()) {
+        let expected = "nanoseconds of an instruction of every kind, above 0";
+        wrong!(["class", name, "prices"], PlatformProblem::Value { key: "prices", got: price.to_string(), expected });
+    }
     Ok(())
 }
 

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 pub use check::limits;
 pub use error::{PlatformError, PlatformProblem};
 
+use crate::cost::prices::Prices;
 use crate::cost::work::Capacities;
 
 /// A platform as written. Format of its file: `docs/reference/platform.md`.
@@ -44,6 +45,9 @@ pub struct ClassSpec {
     /// What a core can do. Costs measured on another class hold here only if both say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub capacities: Option<Capacities>,
+    /// What an instruction of each kind takes there. Better than capacities where components' instructions were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prices: Option<Prices>,
 }
 
 fn is_zero(ns: &u64) -> bool {

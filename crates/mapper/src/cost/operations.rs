@@ -1,0 +1,153 @@
+//! [`Operations`]: what a component does in a call, by kind of instruction, and [`Profile`], the same compiled in two ways.
+
+use serde::{Deserialize, Serialize};
+
+/// How many kinds there are.
+pub(super) const KINDS: usize = 15;
+
+/// A figure for each kind of instruction: how many are executed, or what one of them takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Operations {
+    /// Whole numbers in registers: additions, shifts, moves, comparisons.
+    pub integer: f64,
+    /// Products and quotients of whole numbers.
+    pub multiply: f64,
+    /// Reads of memory into a register.
+    pub load: f64,
+    /// Writes of a register to memory.
+    pub store: f64,
+    /// Jumps, taken or not.
+    pub branch: f64,
+    /// Calls, returns, and jumps to where a register says.
+    pub call: f64,
+    /// Vectors of 16 bytes of whole numbers, but for the next two.
+    pub vector_integer: f64,
+    /// Their products.
+    pub vector_multiply: f64,
+    /// What moves, widens and narrows their items.
+    pub vector_shuffle: f64,
+    /// Reads of a vector.
+    pub vector_load: f64,
+    /// Writes of a vector.
+    pub vector_store: f64,
+    /// Sums and products of single floats.
+    pub float: f64,
+    /// Quotients, roots, comparisons and conversions of single floats.
+    pub float_convert: f64,
+    /// Sums and products of vectors of floats.
+    pub vector_float: f64,
+    /// Quotients, roots, comparisons and conversions of vectors of floats.
+    pub vector_convert: f64,
+}
+
+impl Operations {
+    /// In the order of the fields.
+    #[must_use]
+    pub fn to_array(&self) -> [f64; KINDS] {
+        [
+            self.integer,
+            self.multiply,
+            self.load,
+            self.store,
+            self.branch,
+            self.call,
+            self.vector_integer,
+            self.vector_multiply,
+            self.vector_shuffle,
+            self.vector_load,
+            self.vector_store,
+            self.float,
+            self.float_convert,
+            self.vector_float,
+            self.vector_convert,
+        ]
+    }
+
+    /// From figures in the order of the fields.
+    #[must_use]
+    pub fn from_array(figures: [f64; KINDS]) -> Operations {
+        let [
+            integer,
+            multiply,
+            load,
+            store,
+            branch,
+            call,
+            vector_integer,
+            vector_multiply,
+            vector_shuffle,
+            vector_load,
+            vector_store,
+            float,
+            float_convert,
+            vector_float,
+            vector_convert,
+        ] = figures;
+        Operations {
+            integer,
+            multiply,
+            load,
+            store,
+            branch,
+            call,
+            vector_integer,
+            vector_multiply,
+            vector_shuffle,
+            vector_load,
+            vector_store,
+            float,
+            float_convert,
+            vector_float,
+            vector_convert,
+        }
+    }
+
+    /// Whether all figures are finite and none is negative.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        self.to_array().iter().all(|figure| figure.is_finite() && *figure >= 0.0)
+    }
+}
+
+/// What a call executes, compiled with vectors and without. Another processor's compiler may do either, and is taken to do
+/// what is cheaper there.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Profile {
+    /// Compiled to vectors of 16 bytes where the compiler finds any.
+    pub vector: Operations,
+    /// Compiled without looking for vectors.
+    pub scalar: Operations,
+}
+
+impl Profile {
+    /// Both ways.
+    #[must_use]
+    pub fn ways(&self) -> [[f64; KINDS]; 2] {
+        [self.vector.to_array(), self.scalar.to_array()]
+    }
+
+    /// Whether the figures are counts, and something is executed either way.
+    #[must_use]
+    pub fn is_sound(&self) -> bool {
+        [self.vector, self.scalar].iter().all(|way| way.is_sound() && way.to_array().iter().sum::<f64>() > 0.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_keep_their_places() {
+        let figures = std::array::from_fn(|kind| kind as f64);
+        let operations = Operations::from_array(figures);
+        assert_eq!((operations.integer, operations.call, operations.vector_convert), (0.0, 5.0, 14.0));
+        assert_eq!(operations.to_array(), figures);
+        assert!(operations.is_sound());
+        assert!(!Operations { load: -1.0, ..operations }.is_sound());
+        assert!(!Operations { load: f64::NAN, ..operations }.is_sound());
+        assert!(!Profile { vector: operations, scalar: Operations::default() }.is_sound());
+    }
+}
