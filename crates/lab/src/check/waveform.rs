@@ -142,7 +142,10 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
         None if failing.is_none() => return format!("{what}: no round counts, so no slot could be judged"),
         None => format!("{what} holds none of the slots that were tried"),
         Some(point) => {
-            let rounds = if point.counted == 1 { "round".to_owned() } else { format!("{} rounds", point.counted) };
+            let rounds = match point.counted {
+                1 => "one round that counts".to_owned(),
+                more => format!("{more} rounds that count"),
+            };
             let sure = percent(point.missed_share_upper);
             let used = point.used_share.map(|used| percent(used.point())).or_else(|| {
                 let alone = point.rounds.iter().find(|round| round.state == RoundState::Valid)?;
@@ -152,8 +155,8 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
                 used.map(|used| format!("; {used} of the slot is then in use in 99.9 % of slots")).unwrap_or_default();
             let slowest = verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", taker(who, *us)));
             format!(
-                "{what}: slots of {} and longer are held (no slot missed in the {rounds} that count; 95 % sure: at most {sure} \
-                 of rounds miss one){used}{}",
+                "{what}: slots of {} and longer are held (no slot missed in the {rounds}; 95 % sure: at most {sure} of \
+                 rounds miss one){used}{}",
                 time(point.slot_us),
                 slowest.unwrap_or_default()
             )
