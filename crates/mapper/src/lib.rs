@@ -3,8 +3,8 @@
 //!
 //! | question | answer |
 //! | --- | --- |
-//! | what can this processor do? | [`calibrate`]: [`Capacities`] by kind of work, and MAC/s |
-//! | what do components cost? | [`Costs`]: quantiles measured on a reference; [`cost::model`] predicts other processors |
+//! | what can this processor do? | [`calibrate`]: [`Capacities`] by kind of work, and MAC/s; [`calibrate_prices`]: [`Prices`] of instructions |
+//! | what do components cost? | [`Costs`]: quantiles measured on a reference; [`cost::prices`] and [`cost::model`] predict other processors |
 //! | what is there to run on? | [`Platform`], from a file or a calibration |
 //! | where does what run? | [`map`]: a [`Mapping`], or what is in the way |
 //! | how good is that? | [`Bounds`], [`Mapping::gap`], [`Mapping::next`] |

@@ -110,6 +110,12 @@ fn an_error_has_a_place_and_a_fix() {
 }
 
 #[test]
+fn prices_are_of_every_kind_of_instruction() {
+    let told = told("slot_ns = 1000", "slot_ns = 1000\nprices = { integer = 0.5, load = 1.0 }");
+    assert!(told.starts_with("lab.toml:6:10 `prices` can't be 0: nanoseconds of an instruction of every kind"), "{told}");
+}
+
+#[test]
 fn what_is_too_much_is_refused_before_it_is_built() {
     let long = "#".repeat(300_000);
     assert!(Platform::parse("x", &long).expect_err("refused").to_string().contains("bytes"));
