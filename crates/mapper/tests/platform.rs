@@ -112,7 +112,10 @@ fn an_error_has_a_place_and_a_fix() {
 #[test]
 fn prices_are_of_every_kind_of_instruction() {
     let told = told("slot_ns = 1000", "slot_ns = 1000\nprices = { integer = 0.5, load = 1.0 }");
-    assert!(told.starts_with("lab.toml:6:10 `prices` can't be 0: nanoseconds of an instruction of every kind"), "{told}");
+    assert!(
+        told.starts_with("lab.toml:6:10 `prices` can't be 0: nanoseconds of an instruction of every kind"),
+        "{told}"
+    );
 }
 
 #[test]
