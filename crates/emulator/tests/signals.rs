@@ -174,6 +174,21 @@ fn what_cannot_be_opened_says_why_and_what_to_do() {
 }
 
 #[test]
+fn a_recording_is_whole_once_its_watch_is_gone() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tx");
+    for samples in [1000, 2000] {
+        let (mut signals, watch) = open("silence", &format!("sigmf:path={},format=sc16", path.display())).unwrap();
+        burst(&mut signals, 100_000_000, 100, 0.25, samples);
+        drop(watch);
+        let recording = Reader::open(&path).unwrap();
+        assert_eq!(recording.metadata().captures.len(), 1);
+        assert_eq!(recording.samples(), samples as u64);
+        assert!(!path.with_extension("sigmf-meta.tmp").exists());
+    }
+}
+
+#[test]
 fn a_report_is_a_document() {
     let (signals, watch) = open("tone", "null").unwrap();
     drop(signals);

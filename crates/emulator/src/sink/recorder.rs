@@ -61,20 +61,32 @@ pub(crate) struct Counts {
     finish: AtomicBool,
 }
 
-/// The thread, as its owner sees it.
+/// The thread, as its owner sees it. Dropping it finishes the recording: nobody finds half a file where a recording was.
 pub(crate) struct Recording {
     pub(crate) counts: Arc<Counts>,
-    thread: JoinHandle<()>,
+    /// `None` once it has ended.
+    thread: Option<JoinHandle<()>>,
 }
 
 impl Recording {
     /// Waits until everything taken so far is in the file, and the file complete.
-    pub(crate) fn finish(self) -> Arc<Counts> {
+    pub(crate) fn finish(mut self) -> Arc<Counts> {
+        self.end();
+        self.counts.clone()
+    }
+
+    fn end(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
         self.counts.finish.store(true, Relaxed);
-        self.thread.thread().unpark();
+        thread.thread().unpark();
         // A panic there has been reported by then; the counts hold in any case.
-        let _ = self.thread.join();
-        self.counts
+        let _ = thread.join();
+    }
+}
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        self.end();
     }
 }
 
@@ -93,7 +105,7 @@ pub(crate) fn start(
     let scribe =
         Scribe { reader, output: Some(output), counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
     let thread = thread::Builder::new().name("recorder".to_owned()).spawn(move || scribe.work());
-    Ok(Some((Recorder { writer, centre_hz: 0.0 }, thread.map(|thread| Recording { counts, thread }))))
+    Ok(Some((Recorder { writer, centre_hz: 0.0 }, thread.map(|thread| Recording { counts, thread: Some(thread) }))))
 }
 
 /// The thread's side.
