@@ -105,7 +105,8 @@ impl<'a> Checker<'a> {
             return Err(self.wrong(Problem::Kind { kind: spec.kind.clone(), nearest }, spec.kind_spot));
         };
         let refused = |source: ParamError| {
-            let at = source.param().and_then(|name| spec.param_spots.iter().find(|(param, _)| param == name));
+            let same = |given: &str, name: &str| kind.find(given).map_or(given, |param| &param.name) == name;
+            let at = source.param().and_then(|name| spec.param_spots.iter().find(|(given, _)| same(given, name)));
             let spot = at.map_or(spec.spot, |&(_, spot)| spot);
             self.wrong(Problem::Param { component: spec.name.clone(), source }, spot)
         };

@@ -24,6 +24,9 @@ pub struct Kind {
 pub struct ParamSpec {
     /// Its name.
     pub name: String,
+    /// What it is called as well.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub aliases: Vec<String>,
     /// One sentence.
     pub doc: String,
     /// Its unit; empty for a plain number.
@@ -178,14 +181,20 @@ impl Kind {
     /// # Errors
     /// The first parameter that is unknown, missing, or out of range.
     pub fn resolve(&self, given: &Params) -> Result<Params, ParamError> {
-        if let Some((name, _)) = given.iter().find(|(name, _)| self.find(name).is_none()) {
-            let known: Vec<String> = self.params.iter().map(|param| param.name.clone()).collect();
-            let nearest = nearest(name, known.iter().map(String::as_str));
-            return Err(ParamError::Unknown { kind: self.name.clone(), name: name.to_owned(), nearest, known });
+        let mut named = Params::new();
+        for (name, value) in given.iter() {
+            let param = self.find(name).ok_or_else(|| self.unknown(name))?;
+            if named.get(&param.name).is_some() {
+                let names: Vec<&str> =
+                    given.iter().map(|(name, _)| name).filter(|name| param.is_called(name)).collect();
+                let what = format!("{} are the same parameter", names.join(" and "));
+                return Err(ParamError::Together { what, fix: format!("`{}` alone", param.name) });
+            }
+            named.set(&param.name, value.clone());
         }
         let mut all = Params::new();
         for param in &self.params {
-            let value = match given.get(&param.name) {
+            let value = match named.get(&param.name) {
                 Some(value) => param.admit(value)?,
                 None => param.default.clone().ok_or_else(|| ParamError::Missing {
                     kind: self.name.clone(),
@@ -198,10 +207,16 @@ impl Kind {
         Ok(all)
     }
 
-    /// The parameter of this name.
+    /// The parameter of this name or alias.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&ParamSpec> {
-        self.params.iter().find(|param| param.name == name)
+        self.params.iter().find(|param| param.is_called(name))
+    }
+
+    fn unknown(&self, name: &str) -> ParamError {
+        let known: Vec<String> = self.params.iter().map(|param| param.name.clone()).collect();
+        let nearest = nearest(name, self.params.iter().flat_map(ParamSpec::names));
+        ParamError::Unknown { kind: self.name.clone(), name: name.to_owned(), nearest, known }
     }
 }
 
@@ -210,7 +225,25 @@ impl ParamSpec {
     #[must_use]
     pub fn new(name: &str, domain: Domain, doc: &str) -> ParamSpec {
         let (name, doc) = (name.to_owned(), doc.to_owned());
-        ParamSpec { name, doc, unit: String::new(), domain, default: None, variable: false }
+        ParamSpec { name, aliases: Vec::new(), doc, unit: String::new(), domain, default: None, variable: false }
+    }
+
+    /// With another name, under which it may be given as well.
+    #[must_use]
+    pub fn alias(mut self, name: &str) -> ParamSpec {
+        self.aliases.push(name.to_owned());
+        self
+    }
+
+    /// Its name, then its aliases.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        std::iter::once(&self.name).chain(&self.aliases).map(String::as_str)
+    }
+
+    /// Whether that is one of its names.
+    #[must_use]
+    pub fn is_called(&self, name: &str) -> bool {
+        self.names().any(|own| own == name)
     }
 
     /// With a unit.
@@ -329,6 +362,24 @@ mod tests {
         assert_eq!(wrong, "`gain_db` can't be NaN: a number from -100 to 100 dB");
         let long = Params::new().with("gain_db", 0.0).with("taps", vec![0.0; 4]);
         assert_eq!(refused(long), "`taps` can't be [0.0, 0.0, 0.0, 0.0]: at most 3 numbers");
+    }
+
+    #[test]
+    fn an_alias_is_the_parameter_and_both_at_once_are_refused() {
+        let domain = Domain::Int { min: 40, max: 6144 };
+        let coder = Kind::new("coder", "Codes.").param(ParamSpec::new("K", domain, "Bits.").alias("length"));
+        let of = |params: Params| coder.resolve(&params);
+        for name in ["K", "length"] {
+            assert_eq!(of(Params::new().with(name, 40)), Ok(Params::new().with("K", 40)));
+        }
+        let error = of(Params::new().with("K", 40).with("length", 40)).expect_err("refused");
+        assert_eq!(
+            (error.to_string(), error.fix()),
+            ("K and length are the same parameter".into(), "`K` alone".into())
+        );
+        let error = of(Params::new().with("lenght", 40)).expect_err("refused");
+        assert_eq!(error.fix(), "did you mean `length`?");
+        assert_eq!(of(Params::new().with("length", 39)).expect_err("refused").param(), Some("K"));
     }
 
     #[test]

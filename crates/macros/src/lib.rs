@@ -18,7 +18,8 @@ use proc_macro::TokenStream;
 ///   output `fixed = n`, `up_to = n`, `ratio = p / q`, where expressions may use the parameters by name. An output
 ///   without it is as long as the first input's packet.
 /// - Arguments of a function, or of `new`, with `#[param(..)]` are parameters: `unit = ".."`, `range = a..=b`,
-///   `choice = [".."]`, `default = x`, `variable`. Types: `bool`, integers, floats, `String`, `Vec<f64>`.
+///   `choice = [".."]`, `default = x`, `variable`; `name = ".."` is what files say instead of the argument's name, `alias = ".."`
+///   (any number of them) what they may say as well. Types: `bool`, integers, floats, `String`, `Vec<f64>`.
 /// - `slot: u64` among the arguments of the function or of `tick` is the logical slot; `outbox: &mut Outbox`
 ///   takes messages to other components.
 /// - An `impl` block may have `prepare`, `message`, `degrade` and `results` as the trait does, and for a variable `x`

@@ -11,6 +11,8 @@ pub(crate) struct Param {
     pub(crate) ident: Ident,
     pub(crate) ty: Type,
     pub(crate) variable: bool,
+    name: Option<String>,
+    aliases: Vec<LitStr>,
     doc: String,
     unit: String,
     range: Option<(Expr, Expr)>,
@@ -36,6 +38,8 @@ impl Param {
             ident: ident_of(argument)?,
             ty: (*argument.ty).clone(),
             variable: false,
+            name: None,
+            aliases: Vec::new(),
             doc: docs(&argument.attrs),
             unit: String::new(),
             range: None,
@@ -52,6 +56,10 @@ impl Param {
     fn setting(&mut self, meta: &syn::meta::ParseNestedMeta<'_>) -> Result<()> {
         if meta.path.is_ident("variable") {
             self.variable = true;
+        } else if meta.path.is_ident("name") {
+            self.name = Some(meta.value()?.parse::<LitStr>()?.value());
+        } else if meta.path.is_ident("alias") {
+            self.aliases.push(meta.value()?.parse()?);
         } else if meta.path.is_ident("unit") {
             self.unit = meta.value()?.parse::<LitStr>()?.value();
         } else if meta.path.is_ident("default") {
@@ -68,7 +76,7 @@ impl Param {
                 self.choice.push(syn::parse2(quote!(#word))?);
             }
         } else {
-            return Err(meta.error("a parameter has unit, range, choice, default, variable"));
+            return Err(meta.error("a parameter has name, alias, unit, range, choice, default, variable"));
         }
         Ok(())
     }
@@ -91,8 +99,8 @@ impl Param {
 
     /// The declaration, as an expression.
     pub(crate) fn spec(&self) -> Result<TokenStream> {
-        let (ty, doc, unit) = (&self.ty, &self.doc, &self.unit);
-        let name = self.ident.unraw().to_string();
+        let (ty, doc, unit, aliases) = (&self.ty, &self.doc, &self.unit, &self.aliases);
+        let name = self.name();
         let domain = match (self.family()?, &self.range) {
             (Family::Bool, _) => quote!(Domain::Bool),
             (Family::Int, Some((min, max))) => quote!(Domain::Int { min: (#min) as i64, max: (#max) as i64 }),
@@ -117,13 +125,18 @@ impl Param {
             (Some(x), _) => Some(quote!(.default(#x))),
         };
         let variable = self.variable.then(|| quote!(.variable()));
-        Ok(quote!(ParamSpec::new(#name, #domain, #doc).unit(#unit) #default #variable))
+        Ok(quote!(ParamSpec::new(#name, #domain, #doc).unit(#unit) #(.alias(#aliases))* #default #variable))
+    }
+
+    /// As waveforms call it.
+    fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| self.ident.unraw().to_string())
     }
 
     /// `let name: type = ..` from complete, checked parameters.
     pub(crate) fn binding(&self) -> Result<TokenStream> {
         let (ident, ty) = (&self.ident, &self.ty);
-        let name = self.ident.unraw().to_string();
+        let name = self.name();
         let value = match self.family()? {
             Family::Bool => quote!(params.bool(#name).unwrap_or_default()),
             Family::Int => quote!(params.int(#name).and_then(|n| <#ty>::try_from(n).ok()).unwrap_or_default()),

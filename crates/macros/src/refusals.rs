@@ -148,7 +148,7 @@ fn a_parameter_has_a_type_a_file_can_say() {
 #[test]
 fn a_setting_of_a_parameter_is_one_there_is() {
     let of = |setting: TokenStream| of_arguments(quote!(input: In<f32>, #[param(#setting)] x: u32));
-    assert_eq!(of(quote!(units = "dB")), "a parameter has unit, range, choice, default, variable");
+    assert_eq!(of(quote!(units = "dB")), "a parameter has name, alias, unit, range, choice, default, variable");
     for open in [quote!(1..10), quote!(1..), quote!(..=10)] {
         assert_eq!(of(quote!(range = #open)), "a range has both ends: `range = 1..=10`");
     }

@@ -283,7 +283,7 @@ impl Bench {
     /// There is no such variable, or the value does not suit: mistakes in a test.
     pub fn set(&mut self, variable: &str, value: impl Into<Value>) {
         let kind = self.kind.as_ref().expect("a component of a registered type");
-        let index = kind.params.iter().position(|param| param.name == variable && param.variable);
+        let index = kind.params.iter().position(|param| param.variable && param.is_called(variable));
         let index = index.unwrap_or_else(|| panic!("no variable `{variable}`"));
         let value = kind.params[index].admit(&value.into()).unwrap_or_else(|error| panic!("{error}"));
         self.entry.component.set(index, Scalar::of(&value).expect("a number"));

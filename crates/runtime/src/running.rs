@@ -375,7 +375,7 @@ impl Running {
         let component = self.component(name)?;
         let kind = takt_graph::Catalogue::kind(registry, &self.graph.components()[component].kind);
         let params = kind.map(|kind| kind.params.as_slice()).unwrap_or_default();
-        let param = params.iter().position(|param| param.name == variable && param.variable);
+        let param = params.iter().position(|param| param.variable && param.is_called(variable));
         Ok((component, param.ok_or_else(|| no_variable(name, variable))?))
     }
 }

@@ -18,7 +18,11 @@ fn gain(
 
 /// Counts up.
 #[component(name = "ramp")]
-fn ramp_of_bytes(slot: u64, #[port(fixed = items)] mut output: Out<u8>, #[param(range = 1..=100)] items: u32) {
+fn ramp_of_bytes(
+    slot: u64,
+    #[port(fixed = items)] mut output: Out<u8>,
+    #[param(name = "N", alias = "items", alias = "length", range = 1..=100)] items: u32,
+) {
     output.iter_mut().enumerate().for_each(|(n, byte)| *byte = (slot * u64::from(items) + n as u64) as u8);
 }
 
@@ -74,7 +78,7 @@ fn a_function_is_a_documented_component_type() {
 
 #[test]
 fn an_output_without_an_input_has_the_length_its_parameter_says() {
-    let mut ramp = Bench::named(&registry(), "ramp", &Params::new().with("items", 3)).expect("made");
+    let mut ramp = Bench::named(&registry(), "ramp", &Params::new().with("items", 3)).expect("made"); // an alias of N
     assert_eq!(ramp.tick().output::<u8>("out"), [0, 1, 2]);
     assert_eq!(ramp.tick().output::<u8>("out"), [3, 4, 5]);
 }
