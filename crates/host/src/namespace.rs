@@ -62,6 +62,28 @@ pub fn unshare_network() -> Result<(), NamespaceError> {
     })
 }
 
+/// Makes a tap interface in the calling thread's network namespace: what is written to the interface, a virtual machine
+/// reads. It stays until it is deleted or its namespace ends, and whoever opens it by its name next is its other end.
+///
+/// # Errors
+/// The kernel has no tun device, the name is longer than 15 bytes or taken, or `CAP_NET_ADMIN` is missing.
+pub fn add_tap(name: &str) -> io::Result<()> {
+    if name.is_empty() || name.len() > 15 {
+        return Err(io::ErrorKind::InvalidInput.into());
+    }
+    let tun = File::options().read(true).write(true).open("/dev/net/tun")?;
+    crate::sys::tap::make_persistent(&tun, name)
+}
+
+/// Whether the calling thread's network namespace passes on what is not for itself (`net.ipv4.ip_forward`). The setting
+/// belongs to the namespace, not to the machine.
+///
+/// # Errors
+/// `/proc/sys` is read-only, as in most containers.
+pub fn set_forwarding(on: bool) -> io::Result<()> {
+    std::fs::write("/proc/sys/net/ipv4/ip_forward", if on { "1" } else { "0" })
+}
+
 /// Where `ip netns` keeps named namespaces; takt's lie there too, so that `ip netns exec` works on them.
 pub const NAMED_DIR: &str = "/run/netns";
 
@@ -120,6 +142,34 @@ mod tests {
             assert!(!is_own_name(name), "{name}");
         }
         assert!(matches!(remove_named("takt-none"), Ok(false) | Err(NamespaceError::NotPermitted)));
+    }
+
+    #[test]
+    fn a_tap_and_forwarding_belong_to_the_namespace() {
+        let forwarding = || std::fs::read_to_string("/proc/sys/net/ipv4/ip_forward").unwrap();
+        let before = forwarding();
+        let inside = std::thread::spawn(move || {
+            unshare_network()?;
+            set_forwarding(true).map_err(NamespaceError::Io)?;
+            let tap = add_tap("tap-of-test");
+            let devices = std::fs::read_to_string("/proc/thread-self/net/dev").unwrap();
+            Ok::<_, NamespaceError>((forwarding(), tap, devices))
+        });
+        match inside.join().unwrap() {
+            Ok((forwards, tap, devices)) => {
+                assert_eq!(forwards.trim(), "1");
+                match tap {
+                    Ok(()) => assert!(devices.contains("tap-of-test:"), "{devices}"),
+                    Err(error) => assert_eq!(error.kind(), io::ErrorKind::NotFound, "no /dev/net/tun: {error}"),
+                }
+            }
+            Err(error) => {
+                assert!(matches!(error, NamespaceError::NotPermitted), "{error}");
+                assert!(!Capabilities::own().has(Capability::CapSysAdmin));
+            }
+        }
+        assert_eq!(forwarding(), before);
+        assert_eq!(add_tap("a-name-of-more-than-15").unwrap_err().kind(), io::ErrorKind::InvalidInput);
     }
 
     #[test]

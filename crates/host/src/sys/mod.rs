@@ -4,3 +4,4 @@ pub(crate) mod cpu_time;
 pub(crate) mod cpuid;
 pub(crate) mod namespace;
 pub(crate) mod sched;
+pub(crate) mod tap;

@@ -12,14 +12,20 @@
 //! before it exists and removed on drop; what a `kill -9` leaves, `takt clean` finds. Needs `CAP_SYS_ADMIN` and
 //! `CAP_NET_ADMIN`; without them [`PathError::NotPermitted`] says so, and the caller falls back to loopback.
 
+mod address;
+pub mod ethernet;
+mod link;
 mod namespace;
 mod pair;
 mod rtnetlink;
+mod shaper;
 
 use std::io;
 
 pub use namespace::Namespace;
 pub use pair::RadioPair;
+pub use rtnetlink::Rtnetlink;
+pub use shaper::Shape;
 
 /// Why a path could not be built.
 #[derive(Debug, thiserror::Error)]

@@ -8,7 +8,9 @@ use std::thread;
 
 use rustix::mount::MountPropagationFlags;
 use takt_host::leftovers::{Leftover, Registration, Run};
-use takt_host::namespace::{NAMED_DIR, NamespaceError, enter_network, remove_named, unshare_network};
+use takt_host::namespace::{
+    NAMED_DIR, NamespaceError, add_tap, enter_network, remove_named, set_forwarding, unshare_network,
+};
 
 use super::PathError;
 use super::rtnetlink::Rtnetlink;
@@ -43,7 +45,7 @@ impl Namespace {
             _ => namespace.file_error("making the mount point of namespace", source),
         })?;
         namespace.mount(&file)?;
-        namespace.inside(Rtnetlink::open)??.set_up("lo")?;
+        namespace.netlink()?.set_up("lo")?;
         Ok(namespace)
     }
 
@@ -69,6 +71,31 @@ impl Namespace {
             worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         entered.map_err(|source| self.error(source))
+    }
+
+    /// A routing socket of this namespace.
+    ///
+    /// # Errors
+    /// The namespace can't be entered.
+    pub fn netlink(&self) -> Result<Rtnetlink, PathError> {
+        self.inside(Rtnetlink::open)?
+    }
+
+    /// Makes a tap interface in it. Its other end is whoever opens it by its name inside the namespace.
+    ///
+    /// # Errors
+    /// The kernel has no tun device, or the name is taken.
+    pub fn add_tap(&self, tap: &str) -> Result<(), PathError> {
+        let made = self.inside(|| add_tap(tap))?;
+        made.map_err(|source| PathError::File { what: "tap through /dev/net/tun in", name: self.name.clone(), source })
+    }
+
+    /// Makes it a router: what is not for itself is passed on.
+    ///
+    /// # Errors
+    /// `/proc/sys` is read-only.
+    pub fn set_forwarding(&self) -> Result<(), PathError> {
+        self.inside(|| set_forwarding(true))?.map_err(|source| self.file_error("net.ipv4.ip_forward of", source))
     }
 
     /// A new namespace comes into being on a thread of its own, is mounted, and outlives the thread through the mount.
@@ -106,9 +133,9 @@ impl Namespace {
         there: (&str, Ipv4Addr),
     ) -> Result<(), PathError> {
         let peer_in = File::open(other.path()).map_err(|source| other.file_error("opening namespace", source))?;
-        let mut netlink = self.inside(Rtnetlink::open)??;
+        let mut netlink = self.netlink()?;
         netlink.add_veth(here.0, there.0, &peer_in)?;
-        let mut other_netlink = other.inside(Rtnetlink::open)??;
+        let mut other_netlink = other.netlink()?;
         for (netlink, (name, address)) in [(&mut netlink, here), (&mut other_netlink, there)] {
             netlink.add_address(name, address, 24)?;
             netlink.set_up(name)?;
