@@ -125,7 +125,9 @@ fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Res
         let fix = error.fix();
         what().why(error).fix(fix)
     })?;
-    spec.params.set(param, value);
+    // In the place of what the file says, under whichever of its names.
+    let said = declared.names().find(|name| spec.params.get(name).is_some()).unwrap_or(param);
+    spec.params.set(said, value);
     Ok(())
 }
 

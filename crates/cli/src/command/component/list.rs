@@ -126,7 +126,7 @@ fn page(one: &Document<'_>) -> String {
         None => text.push_str("  ports depend on parameters that have no default\n"),
     }
     for param in &one.kind.params {
-        let _ = writeln!(text, "  param   {:<12} {}", param.name, about(param));
+        let _ = writeln!(text, "  param   {:<12} {}", param.names().collect::<Vec<_>>().join(", "), about(param));
     }
     text
 }
