@@ -3,7 +3,7 @@
 //! | folder | root | others | holds |
 //! | --- | --- | --- | --- |
 //! | state | `/var/lib/takt` | `$XDG_STATE_HOME/takt`, else `~/.local/state/takt` | the journal of changed settings |
-//! | run | `/run/takt` | `$XDG_RUNTIME_DIR/takt`, else `/tmp/takt-UID` | a record of what each run has created |
+//! | run | `/run/takt` | `$XDG_RUNTIME_DIR/takt`, else `/tmp/takt-UID` | a record of what each run has created; `scratch/NAME`: files that only that run needs |
 //!
 //! `TAKT_STATE_DIR` and `TAKT_RUN_DIR` name others. Both folders are made when first needed, for their owner only.
 
@@ -60,6 +60,23 @@ pub fn run_dir() -> PathBuf {
         return PathBuf::from("/run/takt");
     }
     env_dir("XDG_RUNTIME_DIR").map_or_else(temporary, |dir| dir.join("takt"))
+}
+
+/// Where runs keep files that only they need, each in a folder of its own: bundles of containers, images of guests.
+#[must_use]
+pub fn scratch_dir() -> PathBuf {
+    run_dir().join("scratch")
+}
+
+/// Makes the folder `name` there, for its owner only.
+///
+/// # Errors
+/// It can't be made, or somebody else made it.
+pub fn make_scratch(name: &str) -> Result<PathBuf, DirError> {
+    let path = scratch_dir().join(name);
+    make(&run_dir())?;
+    make(&path)?;
+    Ok(path)
 }
 
 /// Makes a folder for its owner only, with its parents, and refuses one that belongs to somebody else.

@@ -9,6 +9,7 @@ use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 
 use super::record::{self, Head};
+use super::remove::remove;
 use super::{Leftover, LeftoversError, process};
 use crate::namespace;
 
@@ -76,7 +77,8 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
         }
     }
     for name in namespace::named().into_iter().filter(|name| !claimed.contains(name) && owner_is_dead(name)) {
-        note(&mut cleaned, remove_namespace(&name), Leftover::NetworkNamespace { name }, None);
+        let leftover = Leftover::NetworkNamespace { name };
+        note(&mut cleaned, remove(&leftover), leftover, None);
     }
     Ok(cleaned)
 }
@@ -123,22 +125,6 @@ fn records(dir: &Path) -> Result<Vec<PathBuf>, LeftoversError> {
     Ok(paths)
 }
 
-fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
-    match leftover {
-        Leftover::NetworkNamespace { name } => remove_namespace(name),
-        Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
-    }
-}
-
-/// A record is only text: what it names must be takt's own by its name as well.
-fn remove_namespace(name: &str) -> Result<bool, LeftoversError> {
-    if namespace::is_own_name(name) {
-        Ok(namespace::remove_named(name)?)
-    } else {
-        Err(LeftoversError::Name { name: name.to_owned() })
-    }
-}
-
 /// Files what a removal came to; what was not there is not worth a word.
 fn note(cleaned: &mut Cleaned, result: Result<bool, LeftoversError>, leftover: Leftover, left_by: Option<&str>) {
     match result {
@@ -151,7 +137,7 @@ fn note(cleaned: &mut Cleaned, result: Result<bool, LeftoversError>, leftover: L
 fn namespace_name(leftover: &Leftover) -> Option<String> {
     match leftover {
         Leftover::NetworkNamespace { name } => Some(name.clone()),
-        Leftover::Process { .. } => None,
+        _ => None,
     }
 }
 

@@ -27,11 +27,13 @@
 mod clean;
 mod process;
 mod record;
+mod remove;
 
 use std::path::PathBuf;
 
 pub use clean::{Cleaned, Removed};
 pub use record::{Registration, Run};
+pub use remove::{remove_control_group, remove_scratch};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +50,16 @@ pub enum Leftover {
         /// As under `/run/netns`; starts with `takt-`.
         name: String,
     },
+    /// A folder of files that only a run needs, below [`dirs::scratch_dir`].
+    Scratch {
+        /// Its name there; starts with `takt-`.
+        name: String,
+    },
+    /// A control group of that name at the top of each hierarchy, as a container runtime makes it.
+    ControlGroup {
+        /// Its name; starts with `takt-`.
+        name: String,
+    },
     /// A process that cannot carry a mark. To be recorded right after it was started, so prefer [`Run::mark`].
     Process {
         /// Its number.
@@ -57,10 +69,24 @@ pub enum Leftover {
     },
 }
 
+impl Leftover {
+    /// What things are found by that others could have named as well.
+    fn name(&self) -> Option<&str> {
+        match self {
+            Leftover::NetworkNamespace { name } | Leftover::Scratch { name } | Leftover::ControlGroup { name } => {
+                Some(name)
+            }
+            Leftover::Process { .. } => None,
+        }
+    }
+}
+
 impl std::fmt::Display for Leftover {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Leftover::NetworkNamespace { name } => write!(f, "network namespace {name}"),
+            Leftover::Scratch { name } => write!(f, "folder {name}"),
+            Leftover::ControlGroup { name } => write!(f, "control group {name}"),
             Leftover::Process { pid, .. } => write!(f, "process {pid}"),
         }
     }
@@ -141,6 +167,24 @@ pub enum LeftoversError {
     /// A namespace could not be removed.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
+    /// A folder could not be removed.
+    #[error("removing folder {path}")]
+    Scratch {
+        /// The folder.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A control group could not be removed: something in it lives.
+    #[error("removing control group {path}")]
+    ControlGroup {
+        /// Its folder.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: std::io::Error,
+    },
     /// A process could not be ended.
     #[error("ending process {pid}")]
     Process {

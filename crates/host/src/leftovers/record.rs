@@ -68,10 +68,10 @@ impl Run {
     /// # Errors
     /// The record cannot be written (then do not create it), or the name is not takt's own.
     pub fn will_create(&self, leftover: Leftover) -> Result<Registration, LeftoversError> {
-        if let Leftover::NetworkNamespace { name } = &leftover
+        if let Some(name) = leftover.name()
             && !namespace::is_own_name(name)
         {
-            return Err(LeftoversError::Name { name: name.clone() });
+            return Err(LeftoversError::Name { name: name.to_owned() });
         }
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.next;

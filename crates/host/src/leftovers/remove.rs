@@ -1,0 +1,132 @@
+//! Removing one thing of a dead run, or of one's own.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use super::{Leftover, LeftoversError, process};
+use crate::dirs;
+use crate::host::Host;
+use crate::namespace;
+
+/// `false` if there is no such thing. A record is only text: what it names must be takt's own by its name as well.
+pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
+    match leftover {
+        Leftover::NetworkNamespace { name } => {
+            own(name)?;
+            Ok(namespace::remove_named(name)?)
+        }
+        Leftover::Scratch { name } => remove_scratch(name),
+        Leftover::ControlGroup { name } => remove_control_group(name),
+        Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
+    }
+}
+
+/// Removes the folder `name` of [`dirs::scratch_dir`] with all that is in it; `false` if there is none. What is mounted
+/// below it is unmounted first, so that nothing outside the folder is touched.
+///
+/// # Errors
+/// The name is not takt's own, or a file can't be removed.
+pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
+    own(name)?;
+    let path = dirs::scratch_dir().join(name);
+    let failed = |source| LeftoversError::Scratch { path: path.clone(), source };
+    if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
+        return Ok(false);
+    }
+    let mounts = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
+    for mount in mounts_below(&mounts, &path) {
+        rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|errno| failed(errno.into()))?;
+    }
+    match fs::remove_dir_all(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true).map_err(failed),
+    }
+}
+
+/// Removes the control group `name` at the top of each hierarchy; `false` if there is none. Its processes must have
+/// ended; the kernel may take a moment to notice.
+///
+/// # Errors
+/// The name is not takt's own, or a process of the group lives.
+pub fn remove_control_group(name: &str) -> Result<bool, LeftoversError> {
+    own(name)?;
+    let mut found = false;
+    for folder in control_groups().into_iter().map(|top| top.join(name)) {
+        found |= remove_group(&folder).map_err(|source| LeftoversError::ControlGroup { path: folder, source })?;
+    }
+    Ok(found)
+}
+
+fn remove_group(folder: &Path) -> io::Result<bool> {
+    let begun = Instant::now();
+    loop {
+        match fs::remove_dir(folder) {
+            Ok(()) => return Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && begun.elapsed() < PATIENCE => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// How long processes that were killed may still be counted in their group.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Where hierarchies of control groups are mounted.
+fn control_groups() -> Vec<PathBuf> {
+    let mounts = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
+    let group = |line: &str| {
+        let (left, right) = line.split_once(" - ")?;
+        let kind = right.split(' ').next()?;
+        matches!(kind, "cgroup" | "cgroup2").then(|| left.split(' ').nth(4).map(PathBuf::from)).flatten()
+    };
+    mounts.lines().filter_map(group).collect()
+}
+
+/// Mount points below a folder, the innermost first.
+fn mounts_below(mountinfo: &str, folder: &Path) -> Vec<PathBuf> {
+    let points = mountinfo.lines().filter_map(|line| line.split(' ').nth(4)).map(PathBuf::from);
+    let mut points: Vec<PathBuf> = points.filter(|point| point.starts_with(folder)).collect();
+    points.reverse();
+    points
+}
+
+fn own(name: &str) -> Result<(), LeftoversError> {
+    match namespace::is_own_name(name) {
+        true => Ok(()),
+        false => Err(LeftoversError::Name { name: name.to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_foreign_name_is_refused_before_anything_is_looked_at() {
+        for name in ["", "docker", "takt-", "takt-1/../../etc", "../takt-1-a"] {
+            assert!(matches!(remove_scratch(name), Err(LeftoversError::Name { .. })), "{name}");
+            assert!(matches!(remove_control_group(name), Err(LeftoversError::Name { .. })), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_no_error() {
+        assert!(!remove_scratch("takt-0-none").unwrap());
+        assert!(!remove_control_group("takt-0-none").unwrap());
+    }
+
+    #[test]
+    fn mounts_go_from_the_inside_and_neighbours_stay() {
+        let table = "1 0 0:1 / /run rw - tmpfs t rw\n2 1 0:1 / /run/takt/scratch/takt-1-a/root rw - tmpfs t rw\n\
+                     3 2 0:1 / /run/takt/scratch/takt-1-a/root/usr rw - tmpfs t rw\n\
+                     4 1 0:1 / /run/takt/scratch/takt-1-ab rw - tmpfs t rw\nrubbish\n";
+        let below = mounts_below(table, Path::new("/run/takt/scratch/takt-1-a"));
+        let expected = ["/run/takt/scratch/takt-1-a/root/usr", "/run/takt/scratch/takt-1-a/root"];
+        assert_eq!(below, expected.map(PathBuf::from));
+    }
+}
