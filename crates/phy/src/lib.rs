@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | `bit-source`, `bpsk-modulate`, `awgn`, `bpsk-demodulate`, `bit-sink-compare` | a BPSK link, bits to errors |
 //! | `umts-crc-attach` .. `umts-interleave-2`, `umts-deinterleave-2` .. `umts-crc-check`, `bpsk-demodulate-soft` | the 384 kb/s channel of UTRA FDD, bits to bits |
+//! | `lte-crc-attach` .. `lte-modulate`, `awgn-c32`, `lte-demodulate` .. `lte-crc-check` | LTE's shared channels, bits to symbols to bits |
 //! | `null-source`, `copy`, `saxpy`, `delay`, `null-sink` | chains that cost as little as a component can |
 //! | `counter`, `hash-sink` | order and content, checked |
 //! | `file-source`, `file-sink` | items of a file, behind a queue |
@@ -12,6 +13,8 @@
 #![forbid(unsafe_code)]
 
 mod bpsk;
+mod items;
+mod lte;
 mod plumbing;
 mod utran;
 

@@ -30,7 +30,7 @@ impl Modulation {
     }
 
     /// What the values of an axis are odd multiples of.
-    pub(super) const fn amplitude(self) -> f32 {
+    pub const fn amplitude(self) -> f32 {
         match self {
             Modulation::Bpsk | Modulation::Qpsk => std::f32::consts::FRAC_1_SQRT_2,
             Modulation::Qam16 => 0.316_227_77, // 1 / sqrt(10)

@@ -1,0 +1,101 @@
+//! Code block segmentation and its inverse, TS 36.212 section 5.1.2.
+
+use super::blocks::{block_bits, cut};
+use crate::items::{bits, bits_mut};
+use takt_dsp::crc::Crc;
+use takt_dsp::lte::{self, Segmentation};
+use takt_graph::Value;
+use takt_runtime::{Bit, MakeError, component};
+
+struct LteSegment(Segmentation);
+
+/// Cuts a transport block with its CRC24A into code blocks, which follow each other in the packet: filler bits (zeros) before the
+/// first, and, if there are several, a CRC24B behind each (TS 36.212, 5.1.2).
+#[component]
+impl LteSegment {
+    fn new(
+        /// Bits of a transport block without its CRC, A; B = A + 24.
+        #[param(name = "A", alias = "length", alias = "tbs", unit = "items", range = 1..=1_000_000, default = 4008)]
+        transport: u32,
+    ) -> Result<LteSegment, MakeError> {
+        cut(transport).map(LteSegment)
+    }
+
+    fn tick(
+        &mut self,
+        #[port(exactly = transport + 24)] input: In<Bit>,
+        #[port(fixed = block_bits(transport, 0))] mut output: Out<Bit>,
+    ) {
+        if input.len() != self.0.bits() || input.missing() {
+            return output.truncate(0);
+        }
+        self.0.segment(bits(&input), bits_mut(&mut output));
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        let count = |count: usize| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
+        let ((plus, plus_blocks), (minus, minus_blocks)) = (self.0.longer(), self.0.shorter());
+        vec![
+            ("C", count(self.0.blocks())),
+            ("K_plus", count(plus)),
+            ("C_plus", count(plus_blocks)),
+            ("K_minus", count(minus)),
+            ("C_minus", count(minus_blocks)),
+            ("F", count(self.0.fillers())),
+        ]
+    }
+}
+
+struct LteDesegment {
+    cut: Segmentation,
+    blocks: i64,
+    wrong: i64,
+    missing: i64,
+}
+
+/// Joins decoded code blocks to a transport block with its CRC24A, and counts the blocks whose CRC24B does not hold (TS 36.212,
+/// 5.1.2).
+#[component]
+impl LteDesegment {
+    fn new(
+        /// Bits of a transport block without its CRC, A; B = A + 24.
+        #[param(name = "A", alias = "length", alias = "tbs", unit = "items", range = 1..=1_000_000, default = 4008)]
+        transport: u32,
+    ) -> Result<LteDesegment, MakeError> {
+        cut(transport).map(|cut| LteDesegment { cut, blocks: 0, wrong: 0, missing: 0 })
+    }
+
+    fn tick(
+        &mut self,
+        #[port(exactly = block_bits(transport, 0))] input: In<Bit>,
+        #[port(fixed = transport + 24)] mut output: Out<Bit>,
+    ) {
+        if input.len() != self.cut.blocks_len() || input.missing() {
+            self.missing += 1;
+            return output.truncate(0);
+        }
+        self.blocks += self.cut.blocks() as i64;
+        if !self.cut.join(bits(&input), bits_mut(&mut output)) {
+            self.wrong += wrong_blocks(&self.cut, bits(&input));
+        }
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        vec![
+            ("code_blocks", self.blocks.into()),
+            ("code_block_errors", self.wrong.into()),
+            ("missing_packets", self.missing.into()),
+        ]
+    }
+}
+
+/// How many code blocks have a wrong CRC24B.
+fn wrong_blocks(cut: &Segmentation, blocks: &[u8]) -> i64 {
+    let (mut rest, mut wrong) = (blocks, 0);
+    for r in 0..cut.blocks() {
+        let (block, more) = rest.split_at(cut.block_len(r));
+        wrong += i64::from(!lte::crc_check(Crc::Crc24B, block));
+        rest = more;
+    }
+    wrong
+}
