@@ -15,8 +15,8 @@ use proc_macro::TokenStream;
 ///
 /// - Arguments of type `In<T>`, `Out<T>` and `InOut<T>` are ports; `input` and `output` are called `in` and `out` in
 ///   waveforms. `#[port(..)]` says more: `name = ".."`; of an input `history = n`, `exactly = n`, `multiple_of = n`; of an
-///   output `fixed = n`, `up_to = n`, `ratio = p / q`, where expressions may use the parameters by name. An output
-///   without it is as long as the first input's packet.
+///   output `fixed = n`, `up_to = n`, `ratio = p / q`, `length = x` (a `Length`), where expressions may use the parameters
+///   by name. An output without it is as long as the first input's packet.
 /// - Arguments of a function, or of `new`, with `#[param(..)]` are parameters: `unit = ".."`, `range = a..=b`,
 ///   `choice = [".."]`, `default = x`, `variable`; `name = ".."` is what files say instead of the argument's name, `alias = ".."`
 ///   (any number of them) what they may say as well. Types: `bool`, integers, floats, `String`, `Vec<f64>`.

@@ -17,7 +17,7 @@ pub(crate) struct Port {
     pub(crate) item: Type,
     name: Option<String>,
     ident: Ident,
-    /// `exactly`, `multiple_of`, `fixed`, `up_to` or `ratio`, with its expression.
+    /// `exactly`, `multiple_of`, `fixed`, `up_to`, `ratio` or `length`, with its expression.
     length: Option<(String, Expr)>,
     history: Option<Expr>,
 }
@@ -63,11 +63,11 @@ impl Port {
         match (key.as_str(), self.way) {
             ("name", _) => self.name = Some(meta.value()?.parse::<LitStr>()?.value()),
             ("history", Way::In) => self.history = Some(meta.value()?.parse()?),
-            ("exactly" | "multiple_of", Way::In) | ("fixed" | "up_to" | "ratio", Way::Out) => {
+            ("exactly" | "multiple_of", Way::In) | ("fixed" | "up_to" | "ratio" | "length", Way::Out) => {
                 self.length = Some((key, meta.value()?.parse()?));
             }
             (_, Way::In) => return Err(meta.error("an input has name, history, exactly, multiple_of")),
-            (_, Way::Out) => return Err(meta.error("an output has name, fixed, up_to, ratio")),
+            (_, Way::Out) => return Err(meta.error("an output has name, fixed, up_to, ratio, length")),
             (_, Way::InOut) => return Err(meta.error("a port changed in place has a name")),
         }
         Ok(())
@@ -109,6 +109,7 @@ impl Port {
         Ok(match &self.length {
             Some((key, n)) if key == "fixed" => quote!(Length::Fixed((#n) as u32)),
             Some((key, n)) if key == "up_to" => quote!(Length::UpTo((#n) as u32)),
+            Some((key, length)) if key == "length" => quote!(#length),
             Some((_, ratio)) => {
                 let (num, den) = quotient(ratio)?;
                 quote!(Length::Ratio { num: (#num) as u32, den: (#den) as u32, of: 0 })

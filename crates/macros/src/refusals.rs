@@ -162,7 +162,7 @@ fn a_setting_of_a_port_is_one_that_its_side_has() {
     let input = "an input has name, history, exactly, multiple_of";
     assert_eq!(of_arguments(quote!(#[port(fixed = 3)] input: In<f32>)), input);
     assert_eq!(of_arguments(quote!(#[port(hist = 3)] input: In<f32>)), input);
-    let output = "an output has name, fixed, up_to, ratio";
+    let output = "an output has name, fixed, up_to, ratio, length";
     assert_eq!(of_arguments(quote!(#[port(exactly = 3)] output: Out<f32>)), output);
     assert_eq!(of_arguments(quote!(#[port(fixed = 3)] both: InOut<f32>)), "a port changed in place has a name");
 }

@@ -43,8 +43,15 @@ fn bit_source(
     /// Which sequence.
     #[param(default = 1)]
     seed: u64,
+    /// Gives a packet every so many slots, and none in between; the sequence goes on in between all the same.
+    #[param(unit = "slots", range = 1..=1_000_000, default = 1)]
+    every: u64,
+    slot: u64,
 ) {
     let _ = items;
+    if !slot.is_multiple_of(every) {
+        return output.truncate(0);
+    }
     let first = output.first_item();
     fill(seed, first, &mut output);
 }

@@ -1,8 +1,8 @@
-//! Bit 0 is the positive amplitude, bit 1 the negative.
+//! Bit 0 is the positive amplitude, bit 1 the negative; a mark for DTX, 2, is silence.
 
 use takt_runtime::{Bit, component};
 
-/// Makes a 16-bit sample of each bit: 0 is the positive amplitude, 1 the negative.
+/// Makes a 16-bit sample of each bit: 0 is the positive amplitude, 1 the negative; 0 of what is marked for DTX (2).
 #[component(name = "bpsk-modulate")]
 fn bpsk_modulate(
     input: In<Bit>,
@@ -11,7 +11,8 @@ fn bpsk_modulate(
     #[param(range = 1..=32767, default = 4096)]
     amplitude: i16,
 ) {
-    output.iter_mut().zip(input).for_each(|(sample, bit)| *sample = if bit.0 == 0 { amplitude } else { -amplitude });
+    let of = |bit: u8| if bit == 0 { amplitude } else { 0 } - if bit == 1 { amplitude } else { 0 };
+    output.iter_mut().zip(input).for_each(|(sample, bit)| *sample = of(bit.0));
 }
 
 /// Decides each sample's bit by its sign; 0 counts as positive.

@@ -5,6 +5,7 @@ use takt_runtime::{Bit, component};
 
 struct BitSinkCompare {
     seed: u64,
+    late: u64,
     bits: i64,
     errors: i64,
     missing: i64,
@@ -19,8 +20,11 @@ impl BitSinkCompare {
         /// Which sequence was sent.
         #[param(default = 1)]
         seed: u64,
+        /// By how many bits what arrives is behind what was sent: those of the slots for which a component held it back.
+        #[param(unit = "items", range = 0..=1_000_000_000, default = 0)]
+        late: u64,
     ) -> BitSinkCompare {
-        BitSinkCompare { seed, bits: 0, errors: 0, missing: 0, sent: Vec::new() }
+        BitSinkCompare { seed, late, bits: 0, errors: 0, missing: 0, sent: Vec::new() }
     }
 
     fn prepare(&mut self, ports: &takt_runtime::Prepared<'_>) -> Result<(), String> {
@@ -35,7 +39,7 @@ impl BitSinkCompare {
         }
         // A packet that its maker numbered is compared where it belongs, whatever was lost before it.
         let sent = &mut self.sent[..input.len()];
-        super::bits::fill(self.seed, input.first_item(), sent);
+        super::bits::fill(self.seed, input.first_item().saturating_sub(self.late), sent);
         self.bits += input.len() as i64;
         self.errors += sent.iter().zip(input).filter(|(sent, got)| sent != got).count() as i64;
     }

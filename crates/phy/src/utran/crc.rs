@@ -1,13 +1,13 @@
 //! CRC attachment and its check, TS 25.212 section 4.2.1.
 
-use super::{bits, bits_mut};
+use super::{bits, bits_mut, each_block};
 use takt_dsp::crc::Crc;
 use takt_dsp::umts;
 use takt_graph::Value;
 use takt_runtime::{Bit, MakeError, component};
 
 /// A generator polynomial by the number of its parity bits.
-fn polynomial(parity: u32) -> Result<Crc, MakeError> {
+pub(super) fn polynomial(parity: u32) -> Result<Crc, MakeError> {
     Ok(match parity {
         8 => Crc::Crc8,
         12 => Crc::Crc12,
@@ -22,25 +22,29 @@ struct UmtsCrcAttach {
     length: usize,
 }
 
-/// Appends the CRC of a transport block, last bit first (TS 25.212, 4.2.1).
+/// Appends to each transport block its CRC, last bit first (TS 25.212, 4.2.1).
 #[component]
 impl UmtsCrcAttach {
     fn new(
-        /// Bits of a transport block, A.
-        #[param(unit = "items", range = 0..=1_000_000, default = 3840)]
+        /// Bits of a transport block.
+        #[param(name = "A", alias = "length", unit = "items", range = 1..=1_000_000, default = 3840)]
         length: u32,
-        /// Bits of the CRC, L: 8, 12, 16 or 24.
-        #[param(range = 8..=24, default = 16)]
+        /// Bits of the CRC: 8, 12, 16 or 24.
+        #[param(name = "L", alias = "crc", range = 8..=24, default = 16)]
         crc: u32,
     ) -> Result<UmtsCrcAttach, MakeError> {
         Ok(UmtsCrcAttach { crc: polynomial(crc)?, length: length as usize })
     }
 
-    fn tick(&mut self, #[port(exactly = length)] input: In<Bit>, #[port(fixed = length + crc)] mut output: Out<Bit>) {
-        if input.len() != self.length || input.missing() {
-            return output.truncate(0);
-        }
-        umts::crc_attach(self.crc, bits(&input), bits_mut(&mut output));
+    fn tick(
+        &mut self,
+        #[port(multiple_of = length)] input: In<Bit>,
+        #[port(ratio = (length + crc) / length)] mut output: Out<Bit>,
+    ) {
+        let made = self.length + self.crc.bits();
+        each_block(&input, self.length, &mut output, made, |block, out| {
+            umts::crc_attach(self.crc, bits(block), bits_mut(out));
+        });
     }
 }
 
@@ -52,29 +56,33 @@ struct UmtsCrcCheck {
     missing: i64,
 }
 
-/// Takes the CRC off a transport block and counts the blocks for which it does not hold; those are passed on, too (TS 25.212,
+/// Takes the CRC off each transport block and counts the blocks for which it does not hold; those are passed on, too (TS 25.212,
 /// 4.2.1).
 #[component]
 impl UmtsCrcCheck {
     fn new(
-        /// Bits of a transport block without its CRC, A.
-        #[param(unit = "items", range = 0..=1_000_000, default = 3840)]
+        /// Bits of a transport block without its CRC.
+        #[param(name = "A", alias = "length", unit = "items", range = 1..=1_000_000, default = 3840)]
         length: u32,
-        /// Bits of the CRC, L: 8, 12, 16 or 24.
-        #[param(range = 8..=24, default = 16)]
+        /// Bits of the CRC: 8, 12, 16 or 24.
+        #[param(name = "L", alias = "crc", range = 8..=24, default = 16)]
         crc: u32,
     ) -> Result<UmtsCrcCheck, MakeError> {
         Ok(UmtsCrcCheck { crc: polynomial(crc)?, length: length as usize, blocks: 0, wrong: 0, missing: 0 })
     }
 
-    fn tick(&mut self, #[port(exactly = length + crc)] input: In<Bit>, #[port(fixed = length)] mut output: Out<Bit>) {
-        if input.len() != self.length + self.crc.bits() || input.missing() {
-            self.missing += 1;
-            return output.truncate(0);
-        }
-        self.blocks += 1;
-        self.wrong += i64::from(!umts::crc_check(self.crc, bits(&input)));
-        output.copy_from_slice(&input[..self.length]);
+    fn tick(
+        &mut self,
+        #[port(multiple_of = length + crc)] input: In<Bit>,
+        #[port(ratio = length / (length + crc))] mut output: Out<Bit>,
+    ) {
+        self.missing += i64::from(input.missing());
+        let taken = self.length + self.crc.bits();
+        each_block(&input, taken, &mut output, self.length, |block, out| {
+            self.blocks += 1;
+            self.wrong += i64::from(!umts::crc_check(self.crc, bits(block)));
+            out.copy_from_slice(&block[..self.length]);
+        });
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {

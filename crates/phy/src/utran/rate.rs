@@ -1,80 +1,141 @@
 //! Rate matching of one transport channel, TS 25.212 section 4.2.7, and its inverse on soft values.
 
 use super::convolutional::rate;
-use super::{bits, bits_mut, llrs, llrs_mut, refused};
-use takt_dsp::umts::{Coding, RateMatching, Tti};
+use super::{bits, bits_mut, each_block, llrs, llrs_mut, refused, tti};
+use takt_dsp::umts::{Coding, RateMatching};
 use takt_runtime::{Bit, Llr, MakeError, component};
 
-fn plan(coding: &str, direction: &str, length: u32, matched: u32) -> Result<RateMatching, MakeError> {
-    let coding = match coding {
-        "conv-1/2" => Coding::Convolutional(rate(2)),
-        "conv-1/3" => Coding::Convolutional(rate(3)),
-        _ => Coding::Turbo,
-    };
-    let (length, matched) = (length as usize, matched as usize);
-    let plan = match direction {
-        "uplink" => RateMatching::uplink(coding, length, matched, Tti::Ms10, 0),
-        _ => RateMatching::downlink(coding, length, length, matched),
-    };
-    plan.map_err(|error| refused(&error))
+/// The radio frames of an interval in the uplink, where each is matched by itself; in the downlink the interval.
+struct Matching {
+    plans: Vec<RateMatching>,
+    /// The first of them that is matched.
+    first: usize,
 }
 
-struct UmtsRateMatch(RateMatching);
+impl Matching {
+    fn new(coding: &str, direction: &str, lengths: [u32; 2], tti: u32, frame: u32) -> Result<Matching, MakeError> {
+        let coding = match coding {
+            "conv-1/2" => Coding::Convolutional(rate(2)),
+            "conv-1/3" => Coding::Convolutional(rate(3)),
+            _ => Coding::Turbo,
+        };
+        let ([length, matched], tti) = (lengths.map(|length| length as usize), self::tti(tti)?);
+        let plans: Result<Vec<_>, _> = match direction {
+            "uplink" => (0..tti.frames()).map(|f| RateMatching::uplink(coding, length, matched, tti, f)).collect(),
+            _ => RateMatching::downlink(coding, length, length, matched).map(|plan| vec![plan]),
+        };
+        Ok(Matching { plans: plans.map_err(|error| refused(&error))?, first: frame as usize })
+    }
 
-/// Punctures or repeats coded bits to the length that the channel gives them (TS 25.212, 4.2.7).
+    /// Bits before and after.
+    fn lengths(&self) -> (usize, usize) {
+        (self.plans[0].block_len(), self.plans[0].matched_len())
+    }
+
+    /// Of the blocks in the packet of `slot`, and of all packets before one as long as it, the plans.
+    fn plans(&self, slot: u64, blocks: usize) -> impl Iterator<Item = &RateMatching> {
+        let count = self.plans.len();
+        let before = slot as usize % count * blocks + self.first;
+        (before..).map(move |block| &self.plans[block % count])
+    }
+}
+
+/// F, given as such or by the length of an interval.
+fn interval(tti: u32, frames: u32) -> u32 {
+    if frames == 0 { tti } else { 10 * frames }
+}
+
+struct UmtsRateMatch(Matching);
+
+/// Punctures or repeats coded bits to the length that the channel gives them (TS 25.212, 4.2.7): in the downlink those of an
+/// interval, in the uplink those of each radio frame.
 #[component]
 impl UmtsRateMatch {
     fn new(
-        /// Coded bits, N.
-        #[param(unit = "items", range = 1..=1_000_000, default = 11_580)]
+        /// Coded bits: of an interval in the downlink, of a radio frame in the uplink.
+        #[param(name = "N", alias = "length", unit = "items", range = 1..=1_000_000, default = 11_580)]
         length: u32,
         /// Bits after it, N + delta N.
-        #[param(unit = "items", range = 1..=1_000_000, default = 9120)]
+        #[param(name = "N_out", alias = "matched", unit = "items", range = 1..=1_000_000, default = 9120)]
         matched: u32,
         /// Which code.
         #[param(choice = ["turbo", "conv-1/2", "conv-1/3"], default = "turbo")]
         coding: String,
-        /// Of the link. In the uplink a radio frame of 10 ms.
+        /// Of the link.
         #[param(choice = ["downlink", "uplink"], default = "downlink")]
         direction: String,
+        /// Transmission time interval: 10, 20, 40 or 80. It counts in the uplink.
+        #[param(alias = "tti_ms", unit = "ms", range = 10..=80, default = 10)]
+        tti: u32,
+        /// Radio frames of an interval, where they are given instead of `tti`: 1, 2, 4 or 8; 0: as `tti` says.
+        #[param(name = "F", range = 0..=8, default = 0)]
+        frames: u32,
+        /// Radio frame of the interval with which the first packet begins, from 0; in the uplink.
+        #[param(range = 0..=7, default = 0)]
+        frame: u32,
     ) -> Result<UmtsRateMatch, MakeError> {
-        plan(&coding, &direction, length, matched).map(UmtsRateMatch)
+        Matching::new(&coding, &direction, [length, matched], interval(tti, frames), frame).map(UmtsRateMatch)
     }
 
-    fn tick(&mut self, #[port(exactly = length)] input: In<Bit>, #[port(fixed = matched)] mut output: Out<Bit>) {
-        if input.len() != self.0.block_len() || input.missing() {
-            return output.truncate(0);
-        }
-        self.0.apply(bits(&input), bits_mut(&mut output));
+    fn tick(
+        &mut self,
+        slot: u64,
+        #[port(multiple_of = length)] input: In<Bit>,
+        #[port(ratio = matched / length)] mut output: Out<Bit>,
+    ) {
+        let (length, matched) = self.0.lengths();
+        let mut plans = self.0.plans(slot, input.len() / length);
+        each_block(&input, length, &mut output, matched, |block, out| {
+            if let Some(plan) = plans.next() {
+                plan.apply(bits(block), bits_mut(out));
+            }
+        });
     }
 }
 
-struct UmtsRateDematch(RateMatching);
+struct UmtsRateDematch(Matching);
 
 /// Undoes rate matching on soft values: 0 for what was punctured, the sum of what was repeated (TS 25.212, 4.2.7).
 #[component]
 impl UmtsRateDematch {
     fn new(
-        /// Coded bits, N.
-        #[param(unit = "items", range = 1..=1_000_000, default = 11_580)]
+        /// Coded bits: of an interval in the downlink, of a radio frame in the uplink.
+        #[param(name = "N", alias = "length", unit = "items", range = 1..=1_000_000, default = 11_580)]
         length: u32,
         /// Bits after rate matching, N + delta N.
-        #[param(unit = "items", range = 1..=1_000_000, default = 9120)]
+        #[param(name = "N_out", alias = "matched", unit = "items", range = 1..=1_000_000, default = 9120)]
         matched: u32,
         /// Which code.
         #[param(choice = ["turbo", "conv-1/2", "conv-1/3"], default = "turbo")]
         coding: String,
-        /// Of the link. In the uplink a radio frame of 10 ms.
+        /// Of the link.
         #[param(choice = ["downlink", "uplink"], default = "downlink")]
         direction: String,
+        /// Transmission time interval: 10, 20, 40 or 80. It counts in the uplink.
+        #[param(alias = "tti_ms", unit = "ms", range = 10..=80, default = 10)]
+        tti: u32,
+        /// Radio frames of an interval, where they are given instead of `tti`: 1, 2, 4 or 8; 0: as `tti` says.
+        #[param(name = "F", range = 0..=8, default = 0)]
+        frames: u32,
+        /// Radio frame of the interval with which the first packet begins, from 0; in the uplink.
+        #[param(range = 0..=7, default = 0)]
+        frame: u32,
     ) -> Result<UmtsRateDematch, MakeError> {
-        plan(&coding, &direction, length, matched).map(UmtsRateDematch)
+        Matching::new(&coding, &direction, [length, matched], interval(tti, frames), frame).map(UmtsRateDematch)
     }
 
-    fn tick(&mut self, #[port(exactly = matched)] input: In<Llr>, #[port(fixed = length)] mut output: Out<Llr>) {
-        if input.len() != self.0.matched_len() || input.missing() {
-            return output.truncate(0);
-        }
-        self.0.invert(llrs(&input), llrs_mut(&mut output));
+    fn tick(
+        &mut self,
+        slot: u64,
+        #[port(multiple_of = matched)] input: In<Llr>,
+        #[port(ratio = length / matched)] mut output: Out<Llr>,
+    ) {
+        let (length, matched) = self.0.lengths();
+        let mut plans = self.0.plans(slot, input.len() / matched);
+        each_block(&input, matched, &mut output, length, |block, out| {
+            if let Some(plan) = plans.next() {
+                plan.invert(llrs(block), llrs_mut(out));
+            }
+        });
     }
 }
