@@ -6,7 +6,7 @@
 //! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
-//! | [`namespace`] | entering a network namespace |
+//! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
 //! | [`leftovers`], [`dirs`] | what a killed run left, and where takt keeps its own notes |
 //! | [`fingerprint`] | which machine a figure was measured on |
@@ -24,6 +24,7 @@ mod testing;
 
 pub mod accounting;
 pub mod affinity;
+pub mod bpf;
 pub mod capability;
 pub mod dirs;
 pub mod doctor;

@@ -203,6 +203,12 @@ fn a_bridge_a_tap_a_route_and_a_rate_are_as_they_were_asked_for() {
     let queue = ip(&here, "tc", &["qdisc", "show", "dev", "port0"]).unwrap();
     assert!(queue.contains("tbf") && queue.contains("rate 100Mbit"), "{queue}");
     assert!(queue.contains("overhead 24") && queue.contains("linklayer ethernet"), "{queue}");
+    for _ in 0..2 {
+        netlink.delete_address("bridge0", [10, 1, 2, 3].into(), 30).unwrap();
+    }
+    assert!(!ip(&here, "ip", &["address"]).unwrap().contains("10.1.2.3"));
+    netlink.set_single("tap0").unwrap();
+    assert!(ip(&here, "ip", &["-o", "link", "show", "tap0"]).unwrap().contains("gso_max_segs 1 "));
     netlink.move_to("port0", &fs::File::open(there.path()).unwrap()).unwrap();
     there.netlink().unwrap().delete("port0").unwrap();
     assert!(matches!(there.netlink().unwrap().delete("port0"), Err(PathError::Netlink { .. })));

@@ -19,6 +19,7 @@ mod errno;
 mod error;
 mod inbox;
 mod kind;
+pub mod link;
 mod mmsg;
 mod open;
 mod port;

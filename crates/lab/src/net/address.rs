@@ -1,5 +1,6 @@
 //! Requests about addresses and routes.
 
+use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 
 use netlink_packet_core::NLM_F_REPLACE;
@@ -18,17 +19,26 @@ impl Rtnetlink {
     /// # Errors
     /// What the kernel answered; a name that is taken or not there.
     pub fn add_address(&mut self, name: &str, address: Ipv4Addr, prefix_len: u8) -> Result<(), PathError> {
-        let mut message = AddressMessage::default();
-        message.header.family = AddressFamily::Inet;
-        message.header.prefix_len = prefix_len;
-        message.header.index = self.index(name)?;
+        let mut message = self.address(name, address, prefix_len)?;
         let broadcast = Ipv4Addr::from_bits(address.to_bits() | u32::MAX.checked_shr(prefix_len.into()).unwrap_or(0));
-        message.attributes = vec![
-            AddressAttribute::Local(IpAddr::V4(address)),
-            AddressAttribute::Address(IpAddr::V4(address)),
-            AddressAttribute::Broadcast(broadcast),
-        ];
+        message.attributes.push(AddressAttribute::Broadcast(broadcast));
         self.create(&format!("address {address}/{prefix_len} on {name}"), RouteNetlinkMessage::NewAddress(message))
+    }
+
+    /// Takes an address from an interface; one that is not there is gone already.
+    ///
+    /// # Errors
+    /// What the kernel answered; a name that is not there.
+    pub fn delete_address(&mut self, name: &str, address: Ipv4Addr, prefix_len: u8) -> Result<(), PathError> {
+        let message = self.address(name, address, prefix_len)?;
+        match self.request(
+            &format!("taking {address}/{prefix_len} from {name}"),
+            RouteNetlinkMessage::DelAddress(message),
+            0,
+        ) {
+            Err(PathError::Netlink { source, .. }) if source.kind() == io::ErrorKind::AddrNotAvailable => Ok(()),
+            done => done,
+        }
     }
 
     /// Where everything goes that no other route knows.
@@ -48,6 +58,16 @@ impl Rtnetlink {
         let to = RouteAttribute::Destination(RouteAddress::Inet(Ipv4Addr::BROADCAST));
         let by = RouteAttribute::Oif(self.index(name)?);
         self.route(&format!("route of broadcasts by {name}"), 32, RouteScope::Link, vec![to, by])
+    }
+
+    fn address(&self, name: &str, address: Ipv4Addr, prefix_len: u8) -> Result<AddressMessage, PathError> {
+        let mut message = AddressMessage::default();
+        message.header.family = AddressFamily::Inet;
+        message.header.prefix_len = prefix_len;
+        message.header.index = self.index(name)?;
+        let address = IpAddr::V4(address);
+        message.attributes = vec![AddressAttribute::Local(address), AddressAttribute::Address(address)];
+        Ok(message)
     }
 
     fn route(

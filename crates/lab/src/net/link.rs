@@ -73,6 +73,22 @@ impl Rtnetlink {
         self.change(name, &format!("MTU {mtu_bytes} on {name}"), LinkAttribute::Mtu(mtu_bytes))
     }
 
+    /// Takes aggregates (UDP GSO) apart before they enter this interface, as [`Rtnetlink::add_veth`] does for pairs.
+    ///
+    /// # Errors
+    /// What the kernel answered; a name that is not there.
+    pub fn set_single(&mut self, name: &str) -> Result<(), PathError> {
+        self.change(name, &format!("single datagrams on {name}"), LinkAttribute::GsoMaxSegs(1))
+    }
+
+    /// The hardware address of an interface, which must be down for it.
+    ///
+    /// # Errors
+    /// What the kernel answered; a name that is not there.
+    pub fn set_hardware_address(&mut self, name: &str, address: [u8; 6]) -> Result<(), PathError> {
+        self.change(name, &format!("hardware address of {name}"), LinkAttribute::Address(address.to_vec()))
+    }
+
     /// Brings an interface up.
     ///
     /// # Errors

@@ -13,7 +13,6 @@
 //! `CAP_NET_ADMIN`; without them [`PathError::NotPermitted`] says so, and the caller falls back to loopback.
 
 mod address;
-pub mod ethernet;
 mod link;
 mod namespace;
 mod pair;
@@ -26,6 +25,7 @@ pub use namespace::Namespace;
 pub use pair::RadioPair;
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;
+pub use takt_path::ethernet;
 
 /// Why a path could not be built.
 #[derive(Debug, thiserror::Error)]

@@ -8,8 +8,8 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 
 use super::PathError;
-use super::ethernet::{OVERHEAD_BYTES, wire_bytes};
 use super::rtnetlink::Rtnetlink;
+use takt_path::ethernet::{OVERHEAD_BYTES, wire_bytes};
 
 /// A cable's rate, and the buffer before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

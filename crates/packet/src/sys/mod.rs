@@ -2,5 +2,6 @@
 
 pub(crate) mod addr;
 pub(crate) mod control;
+pub(crate) mod link;
 pub(crate) mod message;
 pub(crate) mod option;

@@ -1,0 +1,63 @@
+//! Programs for the kernel's receive path (XDP).
+
+use std::io;
+use std::os::fd::OwnedFd;
+
+/// Why a program was not taken.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BpfError {
+    /// `CAP_BPF` and `CAP_NET_ADMIN`, or `CAP_SYS_ADMIN`, are missing.
+    #[error("loading an XDP program needs CAP_BPF and CAP_NET_ADMIN, which this process lacks")]
+    NotPermitted,
+    /// The kernel is built without it, or a filter keeps it away.
+    #[error("this kernel loads no XDP programs (CONFIG_BPF_SYSCALL)")]
+    NotThere,
+    /// The verifier refused it.
+    #[error("the kernel's verifier refused the program: {log}")]
+    Refused {
+        /// The end of what it said.
+        log: String,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+}
+
+/// Loads a program of 64-bit instructions that takes an XDP context. It lives as long as its descriptor, or as long as
+/// an interface runs it.
+///
+/// # Errors
+/// No permission, no kernel support, or the program is not safe.
+pub fn load_xdp(code: &[u64]) -> Result<OwnedFd, BpfError> {
+    let mut log = vec![0; 64 * 1024];
+    crate::sys::bpf::load_xdp(code, &mut log).map_err(|source| match source.raw_os_error() {
+        Some(libc::EPERM) => BpfError::NotPermitted,
+        Some(libc::ENOSYS) => BpfError::NotThere,
+        _ => {
+            let said = log.split(|&byte| byte == 0).next().unwrap_or_default();
+            let end = said.get(said.len().saturating_sub(300)..).unwrap_or_default();
+            BpfError::Refused { log: String::from_utf8_lossy(end).trim().replace('\n', "; "), source }
+        }
+    })
+}
+
+#[cfg(all(test, target_endian = "little"))]
+mod tests {
+    use super::*;
+
+    /// `r0 = 2; exit`, and `exit` without a result.
+    const PASS: [u64; 2] = [0x0000_0002_0000_00b7, 0x95];
+    const WITHOUT_RESULT: [u64; 1] = [0x95];
+
+    #[test]
+    fn the_verifier_has_the_last_word() {
+        match load_xdp(&PASS) {
+            Ok(_) => {
+                let error = load_xdp(&WITHOUT_RESULT).unwrap_err();
+                assert!(matches!(&error, BpfError::Refused { log, .. } if log.contains("R0")), "{error}");
+            }
+            Err(error) => assert!(matches!(error, BpfError::NotPermitted | BpfError::NotThere), "{error}"),
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! A hop between two interfaces of this machine: frames in by one, through the [`model`](crate::model), out by the other.
+//!
+//! One thread, memory taken when it is opened, no lock that it could wait for, no log. It sleeps until something arrives
+//! or is due; how late frames left is in its report, and what it lost by being late or short of memory is counted apart
+//! from what the model drops.
+
+mod frames;
+mod report;
+mod thread;
+
+use serde::{Deserialize, Serialize};
+
+use crate::model::HopSpec;
+pub use report::{Lateness, Report};
+pub use thread::Hop;
+
+/// What a hop is to do, and between what.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Options {
+    /// What it does to frames.
+    pub spec: HopSpec,
+    /// Its interfaces. Everything that crosses them belongs to the hop, so the kernel should have no address there.
+    pub ports: [String; 2],
+    /// The largest packet, without the Ethernet header, bytes.
+    pub mtu_bytes: u32,
+    /// Real-time priority of its thread; refused or `None`: none, and the report says so.
+    pub priority: Option<u8>,
+}
+
+/// Why a hop can't be opened.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum HopError {
+    /// Packet sockets are for the privileged.
+    #[error("a hop needs CAP_NET_RAW, which this process lacks")]
+    NotPermitted,
+    /// One of its interfaces can't be opened.
+    #[error("interface {name} of a hop")]
+    Port {
+        /// Which.
+        name: String,
+        /// What the kernel answered.
+        #[source]
+        source: std::io::Error,
+    },
+}

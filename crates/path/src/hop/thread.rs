@@ -1,0 +1,254 @@
+//! The thread that is the hop.
+
+use std::os::fd::AsFd;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use takt_base::{Clock, Stop, WallClock};
+use takt_host::policy::{Policy, set_policy};
+use takt_packet::link::{LinkPort, MAX_BATCH, NOTE_BYTES, Span};
+
+use super::frames::Frames;
+use super::{HopError, Options, Report};
+use crate::ethernet::HEADER_BYTES;
+use crate::model::{Direction, Event, Model};
+
+/// A hop at work. Dropping it ends it.
+#[derive(Debug)]
+pub struct Hop {
+    stop: Stop,
+    report: Arc<Mutex<Report>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Hop {
+    /// Opens one between two interfaces of the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// No permission, or an interface is not there or down.
+    pub fn start(options: &Options) -> Result<Hop, HopError> {
+        let mut work = Work::open(options)?;
+        let stop = Stop::new();
+        let report = Arc::new(Mutex::new(Report::default()));
+        let (flag, told, priority) = (stop.clone(), Arc::clone(&report), options.priority);
+        let thread = std::thread::spawn(move || {
+            takt_host::slack::set_timer_slack_ns(std::num::NonZeroU64::MIN);
+            let fifo = priority.map(|priority| Policy::Fifo { priority });
+            work.report.priority = priority.filter(|_| fifo.is_some_and(|fifo| set_policy(0, fifo).is_ok()));
+            work.go(&flag, &told);
+        });
+        Ok(Hop { stop, report, thread: Some(thread) })
+    }
+
+    /// What it has counted so far; some tens of milliseconds old at most.
+    #[must_use]
+    pub fn report(&self) -> Report {
+        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends it. What is inside is lost.
+    #[must_use]
+    pub fn finish(mut self) -> Report {
+        self.end();
+        self.report()
+    }
+
+    fn end(&mut self) {
+        self.stop.request();
+        if let Some(thread) = self.thread.take() {
+            // It does not panic; if it did, the report is the last one it gave.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Hop {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+/// Memory for frames inside.
+const MEMORY_BYTES: usize = 32 << 20;
+/// Buffer in the kernel before each port.
+const KERNEL_BYTES: usize = 8 << 20;
+/// How often the stop flag is looked at.
+const LOOK_NS: u64 = 20_000_000;
+/// A tag, which some interfaces leave in.
+const TAG_BYTES: usize = 4;
+const IPV4: [u8; 2] = [8, 0];
+
+struct Work {
+    ports: [LinkPort; 2],
+    frames: Frames,
+    model: Model,
+    report: Report,
+    /// To be sent by each port, and the slots that are free after it.
+    spans: [Vec<Span>; 2],
+    freed: Vec<u32>,
+    unsent: [(u64, u64); 2],
+}
+
+impl Work {
+    fn open(options: &Options) -> Result<Work, HopError> {
+        let frame_bytes = options.mtu_bytes as usize + HEADER_BYTES + TAG_BYTES;
+        let open = |name: &String| {
+            LinkPort::open(name, MAX_BATCH, frame_bytes, KERNEL_BYTES).map_err(|errno| match errno {
+                Errno::PERM | Errno::ACCESS => HopError::NotPermitted,
+                errno => HopError::Port { name: name.clone(), source: errno.into() },
+            })
+        };
+        let [first, second] = &options.ports;
+        let frames = Frames::new(frame_bytes + NOTE_BYTES, MEMORY_BYTES);
+        Ok(Work {
+            ports: [open(first)?, open(second)?],
+            model: Model::new(&options.spec, frames.slots()),
+            frames,
+            report: Report::default(),
+            spans: [Vec::with_capacity(MAX_BATCH), Vec::with_capacity(MAX_BATCH)],
+            freed: Vec::with_capacity(4 * MAX_BATCH),
+            unsent: [(0, 0); 2],
+        })
+    }
+
+    fn go(&mut self, stop: &Stop, told: &Mutex<Report>) {
+        while !stop.requested() {
+            let busy = self.receive().and_then(|received| Ok(received | self.send()?));
+            self.tell(told);
+            let waited = match busy {
+                Ok(true) => Ok(()),
+                Ok(false) => self.wait(),
+                Err(errno) => Err(errno),
+            };
+            if let Err(errno) = waited {
+                self.report.ended = Some(std::io::Error::from(errno).to_string());
+                break;
+            }
+        }
+        let mut place = told.lock().unwrap_or_else(PoisonError::into_inner);
+        self.count();
+        *place = self.report.clone();
+    }
+
+    /// Takes in what both ports have; whether there was anything.
+    fn receive(&mut self) -> Result<bool, Errno> {
+        let mut any = false;
+        let Work { ports, frames, model, .. } = self;
+        for (port, direction) in ports.iter_mut().zip([Direction::Forth, Direction::Back]) {
+            let now_ns = WallClock.now().0;
+            any |= port.recv(&mut |bytes, cut| arrive(frames, model, now_ns, direction, bytes, cut))? > 0;
+        }
+        Ok(any)
+    }
+
+    /// Sends what is due, a batch each way at most; whether there was anything.
+    fn send(&mut self) -> Result<bool, Errno> {
+        let now_ns = WallClock.now().0;
+        while self.spans.iter().all(|spans| spans.len() < MAX_BATCH) && self.freed.len() < self.freed.capacity() {
+            let Some(event) = self.model.step(now_ns) else { break };
+            let (slot, last) = match event {
+                Event::Leaves { slot, direction, at_ns, last } => {
+                    self.report.lateness.saw(now_ns.saturating_sub(at_ns));
+                    // What comes in by the first port goes out by the second.
+                    self.spans[1 - direction as usize].push(self.frames.span(slot));
+                    (slot, last)
+                }
+                Event::Drops { slot, last } => (slot, last),
+            };
+            if last {
+                self.freed.push(slot);
+            }
+        }
+        let any = !self.freed.is_empty() || self.spans.iter().any(|spans| !spans.is_empty());
+        for ((port, spans), unsent) in self.ports.iter_mut().zip(&mut self.spans).zip(self.unsent.iter_mut().rev()) {
+            send_all(port, self.frames.arena(), spans, unsent)?;
+            spans.clear();
+        }
+        for slot in self.freed.drain(..) {
+            self.frames.release(slot);
+        }
+        Ok(any)
+    }
+
+    /// Until a frame comes, one is due, or it is time to look at the flag.
+    fn wait(&mut self) -> Result<(), Errno> {
+        let now_ns = WallClock.now().0;
+        let span_ns = self.model.next_ns().map_or(LOOK_NS, |due_ns| due_ns.saturating_sub(now_ns).min(LOOK_NS));
+        if span_ns == 0 {
+            return Ok(());
+        }
+        let [first, second] = &self.ports;
+        let mut ports = [first, second].map(|port| PollFd::from_borrowed_fd(port.as_fd(), PollFlags::IN));
+        let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(span_ns).unwrap_or(0) };
+        match poll(&mut ports, Some(&timeout)) {
+            Ok(_) | Err(Errno::INTR) => Ok(()),
+            Err(errno) => Err(errno),
+        }
+    }
+
+    /// Leaves the counters where others read them, unless somebody is reading.
+    fn tell(&mut self, told: &Mutex<Report>) {
+        if let Ok(mut place) = told.try_lock() {
+            place.counters = *self.model.counters();
+            place.lateness = self.report.lateness;
+            place.priority = self.report.priority;
+            correct(&mut place, self.unsent);
+        }
+    }
+
+    fn count(&mut self) {
+        self.report.counters = *self.model.counters();
+        correct(&mut self.report, self.unsent);
+        for (flow, port) in self.report.counters.flows.iter_mut().zip(&mut self.ports) {
+            let overruns = port.overruns();
+            flow.in_frames += overruns;
+            flow.dropped_by_hop += overruns;
+        }
+    }
+}
+
+/// What the kernel did not take has not left.
+fn correct(report: &mut Report, unsent: [(u64, u64); 2]) {
+    for (flow, (frames, bytes)) in report.counters.flows.iter_mut().zip(unsent) {
+        flow.out_frames -= frames;
+        flow.out_bytes -= bytes;
+        flow.dropped_by_hop += frames;
+    }
+}
+
+fn arrive(frames: &mut Frames, model: &mut Model, now_ns: u64, direction: Direction, bytes: &[u8], cut: bool) {
+    let frame = bytes.get(NOTE_BYTES..).unwrap_or_default();
+    // Who asks for addresses must be answered; chance is for what carries data.
+    let chance = frame.get(12..14) == Some(&IPV4);
+    let kept = if cut { None } else { frames.keep(bytes) };
+    match kept {
+        None => model.no_memory(direction, frame.len()),
+        Some(slot) => {
+            if model.arrive(now_ns, direction, frame.len(), slot, chance).is_some() {
+                frames.release(slot);
+            }
+        }
+    }
+}
+
+/// Sends a batch. What the kernel does not take is lost, as in a device whose transmit ring is full.
+fn send_all(port: &mut LinkPort, arena: &[u8], spans: &[Span], unsent: &mut (u64, u64)) -> Result<(), Errno> {
+    let mut rest = spans;
+    while !rest.is_empty() {
+        let sent = match port.send(arena, rest) {
+            Err(errno @ (Errno::NODEV | Errno::NXIO | Errno::NETDOWN)) => return Err(errno),
+            sent => sent.unwrap_or(0),
+        };
+        rest = rest.get(sent..).unwrap_or_default();
+        if sent == 0
+            && let Some((first, others)) = rest.split_first()
+        {
+            unsent.0 += 1;
+            unsent.1 += (first.len - NOTE_BYTES) as u64;
+            rest = others;
+        }
+    }
+    Ok(())
+}
