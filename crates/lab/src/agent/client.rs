@@ -165,6 +165,17 @@ impl Agent {
         }
     }
 
+    /// What the hop that was started has counted so far.
+    ///
+    /// # Errors
+    /// Nothing was started, or it is no hop.
+    pub fn look(&mut self) -> Result<Value, AgentError> {
+        match self.ask(&Request::Look, PATIENCE)? {
+            Reply::Done { result } => Ok(result),
+            other => Err(unexpected("counters of a hop", &other)),
+        }
+    }
+
     /// Ends the service; what it counted.
     ///
     /// # Errors

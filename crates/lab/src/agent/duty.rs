@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::Stop;
 use takt_emulator::emulate::{self, Emulator};
+use takt_path::hop::{self, Hop};
 
 use super::protocol::{Failure, Service};
 use crate::experiment::settings::Kind;
@@ -18,6 +19,7 @@ use crate::workload::{interface, rate, roles, round_trip, waveform};
 /// A service that was started.
 pub(super) enum Running {
     Emulator(Emulator),
+    Hop(Hop),
     Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
 
@@ -28,6 +30,10 @@ impl Running {
                 let options: emulate::Options = read("emulator options", options)?;
                 Emulator::start(&options).map(Running::Emulator).map_err(|error| Failure::of(&error, None))
             }
+            Service::Hop => {
+                let options: hop::Options = read("hop options", options)?;
+                Hop::start(&options).map(Running::Hop).map_err(|error| Failure::of(&error, None))
+            }
             Service::UdpServer => serve_udp(read("server options", options)?),
         }
     }
@@ -36,7 +42,16 @@ impl Running {
     pub(super) fn at(&self) -> Vec<String> {
         match self {
             Running::Emulator(emulator) => emulator.addrs().map(|addr| addr.to_string()).collect(),
+            Running::Hop(_) => Vec::new(),
             Running::Udp { at, .. } => vec![at.to_string()],
+        }
+    }
+
+    /// What it has counted so far, if it is a hop.
+    pub(super) fn look(&self) -> Result<Value, Failure> {
+        match self {
+            Running::Hop(hop) => write(&hop.report()),
+            _ => Err(Failure::saying("what is running is no hop")),
         }
     }
 
@@ -44,6 +59,7 @@ impl Running {
     pub(super) fn finish(self) -> Result<Value, Failure> {
         match self {
             Running::Emulator(emulator) => write(&emulator.stop().map_err(|error| Failure::of(&error, None))?),
+            Running::Hop(hop) => write(&hop.finish()),
             Running::Udp { stop, thread, .. } => {
                 stop.request();
                 write(&join(thread)?)

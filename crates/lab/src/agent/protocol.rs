@@ -26,6 +26,8 @@ pub enum Request {
         /// Its options document.
         options: Value,
     },
+    /// What has the hop that was started counted so far?
+    Look,
     /// End what was started, and tell what it counted.
     Finish,
     /// Do a workload and tell its result.
@@ -47,6 +49,8 @@ pub enum Service {
     Emulator,
     /// The other end of a datagram load.
     UdpServer,
+    /// A hop of the path between two interfaces.
+    Hop,
 }
 
 /// What an agent answers.
@@ -62,7 +66,7 @@ pub enum Reply {
         /// Addresses, as text.
         at: Vec<String>,
     },
-    /// To [`Request::Finish`] and [`Request::Run`]: what was counted or measured.
+    /// To [`Request::Look`], [`Request::Finish`] and [`Request::Run`]: what was counted or measured.
     Done {
         /// The document.
         result: Value,

@@ -101,6 +101,10 @@ fn answer(request: Request, running: &mut Option<Running>, stop: &Stop) -> Resul
             *running = Some(started);
             Ok(Reply::Started { at })
         }
+        Request::Look => {
+            let running = running.as_ref().ok_or_else(|| Failure::saying("nothing is running"))?;
+            Ok(Reply::Done { result: running.look()? })
+        }
         Request::Finish => {
             let running = running.take().ok_or_else(|| Failure::saying("nothing is running"))?;
             Ok(Reply::Done { result: running.finish()? })
