@@ -24,6 +24,26 @@ pub struct Relation {
     pub offset_ns: i64,
     /// By how much that may be wrong, ns: half the shortest round trip.
     pub uncertainty_ns: u64,
+    /// The shortest round trip between the ends before the round, ns, without the time the server took to answer.
+    #[serde(default)]
+    pub round_trip_ns: u64,
+    /// How much further the server's clock was ahead after the round, ns, to twice the uncertainty. `None`: not asked, or
+    /// one clock.
+    #[serde(default)]
+    pub drift_ns: Option<i64>,
+}
+
+impl Relation {
+    /// With what was found after the round: a clock that was shared and is no longer was never.
+    #[must_use]
+    pub fn confirmed_by(self, after: &Relation) -> Relation {
+        if self.shared && after.shared {
+            return self;
+        }
+        let drift_ns = Some(after.offset_ns.saturating_sub(self.offset_ns));
+        let uncertainty_ns = self.uncertainty_ns.max(after.uncertainty_ns);
+        Relation { shared: false, uncertainty_ns, drift_ns, ..self }
+    }
 }
 
 /// Kernel stamps are related to the monotonic clock to about this, ns.
@@ -35,14 +55,15 @@ const STAMP_ERROR_NS: u64 = 1000;
 #[must_use]
 pub fn relate(same_boot: bool, probes: &[Probe]) -> Option<Relation> {
     let best = probes.iter().min_by_key(|p| p.round_trip_ns())?;
+    let round_trip_ns = best.round_trip_ns();
     let causal =
         |p: &Probe| p.asked <= p.heard.saturating_add(STAMP_ERROR_NS) && p.heard <= p.answered && p.answered <= p.told;
     if same_boot && probes.iter().all(causal) {
-        return Some(Relation { shared: true, offset_ns: 0, uncertainty_ns: 0 });
+        return Some(Relation { shared: true, offset_ns: 0, uncertainty_ns: 0, round_trip_ns, drift_ns: None });
     }
     let ahead = i128::from(best.heard) - i128::from(best.asked) + i128::from(best.answered) - i128::from(best.told);
     let offset_ns = i64::try_from(ahead / 2).ok()?;
-    Some(Relation { shared: false, offset_ns, uncertainty_ns: best.round_trip_ns() / 2 })
+    Some(Relation { shared: false, offset_ns, uncertainty_ns: round_trip_ns / 2, round_trip_ns, drift_ns: None })
 }
 
 impl Probe {
@@ -63,25 +84,42 @@ mod tests {
         Probe { asked, heard: server(heard), answered: server(heard + 500), told: heard + 500 + back }
     }
 
+    fn two(offset_ns: i64, round_trip_ns: u64) -> Relation {
+        Relation { shared: false, offset_ns, uncertainty_ns: round_trip_ns / 2, round_trip_ns, drift_ns: None }
+    }
+
+    fn one(round_trip_ns: u64) -> Relation {
+        Relation { shared: true, offset_ns: 0, uncertainty_ns: 0, round_trip_ns, drift_ns: None }
+    }
+
     #[test]
     fn one_machine_one_clock() {
         let relation = relate(true, &[probe(0, 30_000, 20_000), probe(0, 9000, 8000)]).unwrap();
-        assert_eq!(relation, Relation { shared: true, offset_ns: 0, uncertainty_ns: 0 });
+        assert_eq!(relation, one(17_000));
+        assert_eq!(relation.confirmed_by(&one(50_000)), relation);
     }
 
     #[test]
     fn the_same_boot_with_a_shifted_clock_is_not_one_clock() {
         for offset in [-1_000_000_000, 5_000_000] {
             let relation = relate(true, &[probe(offset, 30_000, 30_000)]).unwrap();
-            assert_eq!(relation, Relation { shared: false, offset_ns: offset, uncertainty_ns: 30_000 });
+            assert_eq!(relation, two(offset, 60_000));
         }
     }
 
     #[test]
     fn another_machine_is_as_far_off_as_the_quickest_probe_says() {
         let relation = relate(false, &[probe(77_000, 900_000, 10_000), probe(77_000, 12_000, 10_000)]).unwrap();
-        assert_eq!(relation, Relation { shared: false, offset_ns: 78_000, uncertainty_ns: 11_000 });
+        assert_eq!(relation, two(78_000, 22_000));
         assert_eq!(relate(true, &[]), None);
+    }
+
+    #[test]
+    fn a_clock_that_moved_meanwhile_is_said_to_have() {
+        let (before, after) = (two(78_000, 22_000), two(70_000, 40_000));
+        let expected = Relation { uncertainty_ns: 20_000, drift_ns: Some(-8000), ..before };
+        assert_eq!(before.confirmed_by(&after), expected);
+        assert_eq!(one(9).confirmed_by(&after).drift_ns, Some(70_000), "it was not one clock after all");
     }
 
     #[test]

@@ -6,6 +6,8 @@ use takt_host::ReadError;
 use takt_host::affinity::AffinityError;
 use takt_packet::EngineError;
 
+use super::plan::PlanError;
+
 /// Why a load could not be run or served.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -69,6 +71,9 @@ pub enum UdpError {
         /// The server.
         server: SocketAddr,
     },
+    /// The client's plan is none, or out of range.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
     /// The server's result is none.
     #[error("the result from {server} can't be read")]
     Result {

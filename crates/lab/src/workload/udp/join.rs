@@ -2,11 +2,12 @@
 
 use super::clock::Relation;
 use super::error::UdpError;
-use super::options::{Options, Plan};
+use super::options::Options;
 use super::place::{Seen, place};
+use super::plan::Plan;
 use super::report::{
-    Cpu, CrossedAs, EndEvidence, Evidence, Histograms, LatencyKind, Lost, Quantiles, Received, ReceivedFigures, SCHEMA,
-    Sent, SentFigures, Side, UdpReport, Way, WayName,
+    Cpu, CrossedAs, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, Received,
+    ReceivedFigures, Reordered, SCHEMA, Sent, SentFigures, Side, UdpReport, Way, WayName,
 };
 
 /// The document from both halves.
@@ -20,10 +21,12 @@ pub(super) fn report(
     clock: Relation,
     complete: bool,
 ) -> Result<UdpReport, UdpError> {
-    let planned_s = plan.duration().as_secs_f64();
+    // UDP over IP, without options.
+    let headers_bytes = if options.server.is_ipv4() { 28 } else { 48 };
+    let round = Round { plan, clock, headers_bytes };
     let way = |name, from: &Side, to: &Side| -> Option<Way> {
         let (sent, received) = (from.sent.as_ref()?, to.received.as_ref()?);
-        Some(join(name, (sent, &from.evidence), (received, &to.evidence), &clock, planned_s))
+        Some(join(name, (sent, &from.evidence), (received, &to.evidence), &round))
     };
     let forward = way(WayName::ToServer, &mine, &theirs);
     let back = way(WayName::FromServer, &theirs, &mine);
@@ -52,16 +55,29 @@ pub(super) fn report(
     })
 }
 
+/// What both halves have in common.
+struct Round<'a> {
+    plan: &'a Plan,
+    clock: Relation,
+    /// Of a datagram's packet.
+    headers_bytes: u64,
+}
+
 /// Joins what one end sent with what the other received.
 fn join(
     direction: WayName,
     (sent, sender): (&Sent, &EndEvidence),
     (received, receiver): (&Received, &EndEvidence),
-    clock: &Relation,
-    planned_s: f64,
+    round: &Round<'_>,
 ) -> Way {
     let total = sent.datagrams.saturating_sub(received.datagrams);
-    let (by_place, unplaced) = place(total, &seen((sent, sender), (received, receiver)));
+    let crossed_as = crossed(received, receiver, sender, round);
+    let (plan, clock) = (round.plan, &round.clock);
+    let mut seen = seen((sent, sender), (received, receiver));
+    // Fragments are more than datagrams: how many datagrams a missing one stands for is not known.
+    seen.between = seen.between.filter(|_| crossed_as != CrossedAs::Fragments);
+    let (by_place, unplaced) = place(total, &seen);
+    let planned_s = plan.duration().as_secs_f64();
     // A buffer that is still full when the sender ends is emptied after it; a sender that ends early sends for less.
     let seconds = received.span_s.max(sent.span_s.min(planned_s)).max(f64::MIN_POSITIVE);
     Way {
@@ -86,6 +102,7 @@ fn join(
         },
         duplicates: received.duplicates,
         reordered: received.reordered,
+        reordering: reordering(received),
         too_old: received.too_old,
         unsent: sent.unsent,
         datagrams_per_s: received.datagrams as f64 / seconds,
@@ -94,9 +111,9 @@ fn join(
         latency_kind: if clock.shared { LatencyKind::OneWay } else { LatencyKind::OneWayEstimated },
         latency_us: Quantiles::of(&received.latency_ns),
         pacing_error_us: Quantiles::of(&sent.pacing_error_ns),
-        crossed_as: crossed(received, receiver),
-        flows: received.flows.clone(),
-        intervals: received.intervals.clone(),
+        crossed_as,
+        flows: flows(sent, received),
+        intervals: intervals(sent, received, plan),
         histograms: Histograms {
             latency_ns: received.latency_ns.clone(),
             pacing_error_ns: sent.pacing_error_ns.clone(),
@@ -138,12 +155,45 @@ fn between(expected: u64, sender: &EndEvidence, receiver: &EndEvidence) -> Optio
     (left >= expected).then(|| left.saturating_sub(came))
 }
 
-fn crossed(received: &Received, receiver: &EndEvidence) -> CrossedAs {
+fn crossed(received: &Received, receiver: &EndEvidence, sender: &EndEvidence, round: &Round<'_>) -> CrossedAs {
+    let packet_bytes = round.plan.largest_payload_bytes() as u64 + round.headers_bytes;
+    let fits = |end: &EndEvidence| end.net.mtu_bytes.is_none_or(|mtu| packet_bytes <= u64::from(mtu));
     match &receiver.net.device {
+        _ if !(fits(sender) && fits(receiver)) => CrossedAs::Fragments,
         None => CrossedAs::Unknown,
         Some(device) if device.rx_frames >= received.datagrams + received.duplicates => CrossedAs::Datagrams,
         Some(_) => CrossedAs::Aggregates,
     }
+}
+
+fn reordering(received: &Received) -> Reordered {
+    let (reordered, extents) = (received.reordered as f64, received.extents);
+    Reordered {
+        share: if received.datagrams == 0 { 0.0 } else { reordered / received.datagrams as f64 },
+        extent_mean: (received.reordered > 0).then(|| extents.extent_sum as f64 / reordered),
+        extent_max: extents.extent_max,
+        late_max_us: extents.late_max_ns as f64 / 1e3,
+        three_reordered: extents.three_reordered,
+        beyond_memory: extents.beyond_memory,
+    }
+}
+
+fn flows(sent: &Sent, received: &Received) -> Vec<FlowReceived> {
+    let sent = sent.by_flow.iter().copied().chain(std::iter::repeat(0));
+    received.flows.iter().zip(sent).map(|(flow, sent)| FlowReceived { sent, ..*flow }).collect()
+}
+
+/// What was sent in intervals of the schedule beside what arrived in intervals since the first arrival. An interval in
+/// which nothing arrived any more is there if something was sent in it.
+fn intervals(sent: &Sent, received: &Received, plan: &Plan) -> Vec<Interval> {
+    let used = sent.by_interval.iter().rposition(|&count| count > 0).map_or(0, |last| last + 1);
+    let length_s = plan.interval_ns as f64 / 1e9;
+    let at = |n: usize| {
+        let (start_s, end_s) = (n as f64 * length_s, (n + 1) as f64 * length_s);
+        let arrived = received.intervals.get(n).copied().unwrap_or(Interval { start_s, end_s, ..Interval::default() });
+        Interval { sent: sent.by_interval.get(n).copied().unwrap_or(0), ..arrived }
+    };
+    (0..used.max(received.intervals.len())).map(at).collect()
 }
 
 #[cfg(test)]
@@ -151,9 +201,11 @@ mod tests {
     use takt_stats::Histogram;
 
     use super::super::evidence::{DeviceCounts, NetCounts};
+    use super::super::reorder::Extents;
     use super::*;
 
-    const CLOCK: Relation = Relation { shared: true, offset_ns: 0, uncertainty_ns: 0 };
+    const CLOCK: Relation =
+        Relation { shared: true, offset_ns: 0, uncertainty_ns: 0, round_trip_ns: 0, drift_ns: None };
 
     fn sent(datagrams: u64) -> Sent {
         Sent {
@@ -163,6 +215,7 @@ mod tests {
             span_s: 2.0,
             pacing_error_ns: Histogram::default(),
             by_flow: vec![datagrams],
+            by_interval: vec![600, 400, 0],
         }
     }
 
@@ -171,6 +224,7 @@ mod tests {
             datagrams,
             payload_bytes: datagrams * 100,
             reordered: 0,
+            extents: Extents::default(),
             duplicates: 0,
             too_old: 0,
             foreign: 0,
@@ -178,8 +232,8 @@ mod tests {
             span_s: 1.9,
             jitter_us: None,
             latency_ns: Histogram::default(),
-            flows: Vec::new(),
-            intervals: Vec::new(),
+            flows: vec![FlowReceived::default()],
+            intervals: vec![Interval { datagrams, end_s: 1.0, ..Interval::default() }],
         }
     }
 
@@ -188,7 +242,30 @@ mod tests {
     }
 
     fn joined(sender: &EndEvidence, receiver: &EndEvidence) -> Way {
-        join(WayName::ToServer, (&sent(1000), sender), (&received(900), receiver), &CLOCK, 2.0)
+        let mut plan = Plan::of(&Options::to(([127, 0, 0, 1], 1).into()), 0, None);
+        (plan.payload_bytes, plan.duration_ns) = (100, 2_000_000_000);
+        let round = Round { plan: &plan, clock: CLOCK, headers_bytes: 28 };
+        join(WayName::ToServer, (&sent(1000), sender), (&received(900), receiver), &round)
+    }
+
+    #[test]
+    fn datagrams_longer_than_the_paths_frames_are_fragments_and_missing_frames_place_none() {
+        let mut sender = evidence(DeviceCounts { tx_frames: 7000, ..DeviceCounts::default() });
+        let mut receiver = evidence(DeviceCounts { rx_frames: 6900, ..DeviceCounts::default() });
+        (sender.net.mtu_bytes, receiver.net.mtu_bytes) = (Some(127), Some(9000));
+        let way = joined(&sender, &receiver);
+        assert_eq!((way.crossed_as, way.lost.by_place.path, way.lost.unplaced), (CrossedAs::Fragments, 0, 100));
+        sender.net.mtu_bytes = Some(128);
+        assert_eq!(joined(&sender, &receiver).crossed_as, CrossedAs::Datagrams);
+    }
+
+    #[test]
+    fn what_was_sent_stands_beside_what_arrived() {
+        let way = joined(&EndEvidence::default(), &EndEvidence::default());
+        assert_eq!(way.flows[0].sent, 1000);
+        let told: Vec<_> = way.intervals.iter().map(|i| (i.start_s, i.sent, i.datagrams)).collect();
+        assert_eq!(told, [(0.0, 600, 900), (1.0, 400, 0)]);
+        assert_eq!(way.reordering.share, 0.0);
     }
 
     #[test]

@@ -17,7 +17,8 @@
 //!   the first datagram and after traffic has stopped, and what no counter saw is called unplaced.
 //! * Nothing allocates, locks or logs between the first datagram and the last.
 //!
-//! [`run`] is the client, [`serve`] the server; [`UdpReport`] is the `--json` document. The bytes are in [`protocol`];
+//! [`run`] is the client, [`serve`] the server; [`UdpReport`] is the `--json` document. [`search`] runs many rounds to find
+//! the highest rate without loss. The bytes are in [`protocol`];
 //! `docs/reference/udp.md` has the conversation and every field.
 
 mod client;
@@ -29,10 +30,13 @@ mod join;
 mod measure;
 mod options;
 mod place;
+mod plan;
 pub mod protocol;
 mod receiver;
+mod reorder;
 mod report;
 mod schedule;
+pub mod search;
 mod sender;
 mod server;
 mod session;
@@ -42,10 +46,11 @@ pub use client::{Progress, run};
 pub use clock::Relation;
 pub use error::UdpError;
 pub use evidence::{DeviceCounts, NetCounts, UdpCounts};
-pub use options::{DEFAULT_PORT, Direction, Options, ServeOptions};
+pub use options::{DEFAULT_PORT, Direction, IMIX, Options, ServeOptions};
 pub use place::Places;
+pub use plan::{Plan, PlanError};
 pub use report::{
     Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Notice,
-    Quantiles, ReceivedFigures, SCHEMA, SentFigures, ServeSummary, UdpReport, Way, WayName,
+    Quantiles, ReceivedFigures, Reordered, SCHEMA, SentFigures, ServeSummary, UdpReport, Way, WayName,
 };
 pub use server::serve;

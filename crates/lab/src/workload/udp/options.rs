@@ -7,7 +7,8 @@ use serde::{Deserialize, Serialize};
 use takt_packet::EngineKind;
 
 use super::error::UdpError;
-use super::protocol::data::{HEADER_BYTES, MAX_FLOWS};
+use super::plan::Plan;
+use super::protocol::data::HEADER_BYTES;
 use crate::workload::engine_name;
 
 /// The port a server listens on where nobody says otherwise: one above iperf3's.
@@ -20,6 +21,17 @@ pub const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
 pub const MIN_INTERVAL: Duration = Duration::from_millis(10);
 /// Intervals a round can have.
 pub const MAX_INTERVALS: u128 = 100_000;
+/// Datagrams a second.
+pub const RATES_PER_S: std::ops::RangeInclusive<f64> = 0.001..=1e9;
+/// Datagrams that come due at one instant.
+pub const BURSTS: std::ops::RangeInclusive<u32> = 1..=65_536;
+/// Datagrams of a round that ends after so many.
+pub const DATAGRAMS: std::ops::RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// Sizes that follow one another.
+pub const MAX_SIZES: usize = 64;
+/// The simple IMIX, seven frames of 64 bytes, four of 594 and one of 1518, as payloads of UDP over IPv4. In the genome of
+/// RFC 6985: `azazazaagaaz` with z = 594.
+pub const IMIX: [usize; 12] = [18, 548, 18, 548, 18, 548, 18, 18, 1472, 18, 18, 548];
 
 /// Which way load flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -57,8 +69,20 @@ pub struct Options {
     pub direction: Direction,
     /// Payload of a datagram, bytes, 16 to 9000.
     pub payload_bytes: usize,
+    /// Several payloads instead, at most 64: datagram n has that of place n modulo their number. Empty = all alike.
+    #[serde(default)]
+    pub sizes: Vec<usize>,
     /// Datagrams a second, of all flows together and each way; `None` = flat out.
     pub datagrams_per_s: Option<f64>,
+    /// Begin with so many a second, and grow or fall evenly to `datagrams_per_s`.
+    #[serde(default)]
+    pub ramp_from_per_s: Option<f64>,
+    /// So many come due at one instant, at the same mean rate; 1 = evenly spread.
+    #[serde(default = "one")]
+    pub burst: u32,
+    /// End after so many datagrams each way, if `duration` has not ended before.
+    #[serde(default)]
+    pub datagrams: Option<u64>,
     /// How long load is sent.
     pub duration: Duration,
     /// How long load is sent before, and not measured. Zero = not at all.
@@ -86,7 +110,11 @@ impl Options {
             server,
             direction: Direction::default(),
             payload_bytes: 1472,
+            sizes: Vec::new(),
             datagrams_per_s: None,
+            ramp_from_per_s: None,
+            burst: 1,
+            datagrams: None,
             duration: Duration::from_secs(10),
             warm_up: Duration::ZERO,
             flows: 1,
@@ -95,6 +123,15 @@ impl Options {
             aggregate: false,
             buffer_bytes: 4 << 20,
             cpus: Vec::new(),
+        }
+    }
+
+    /// The mean payload of a datagram, bytes.
+    #[must_use]
+    pub fn mean_payload_bytes(&self) -> f64 {
+        match self.sizes.len() {
+            0 => self.payload_bytes as f64,
+            n => self.sizes.iter().sum::<usize>() as f64 / n as f64,
         }
     }
 
@@ -109,6 +146,10 @@ impl Options {
             _ => Ok(()),
         })
     }
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// What a server permits. Start from [`ServeOptions::at`].
@@ -144,61 +185,6 @@ impl ServeOptions {
     }
 }
 
-/// What a client tells a server about a round (the body of `Start`).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Plan {
-    pub(super) direction: Direction,
-    pub(super) payload_bytes: usize,
-    pub(super) datagrams_per_s: Option<f64>,
-    pub(super) duration_ns: u64,
-    pub(super) interval_ns: u64,
-    pub(super) flows: u8,
-    /// The server's clock minus the client's, ns.
-    pub(super) server_ahead_ns: i64,
-}
-
-impl Plan {
-    pub(super) fn of(options: &Options, server_ahead_ns: i64, warm_up: Option<Duration>) -> Plan {
-        let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
-        Plan {
-            direction: options.direction,
-            payload_bytes: options.payload_bytes,
-            datagrams_per_s: options.datagrams_per_s,
-            duration_ns: ns(warm_up.unwrap_or(options.duration)),
-            interval_ns: ns(options.interval),
-            flows: options.flows,
-            server_ahead_ns,
-        }
-    }
-
-    /// How long load is sent.
-    pub(super) fn duration(&self) -> Duration {
-        Duration::from_nanos(self.duration_ns)
-    }
-
-    pub(super) fn check(&self) -> Result<(), UdpError> {
-        let (duration, interval) = (self.duration(), Duration::from_nanos(self.interval_ns));
-        if !PAYLOAD_BYTES.contains(&self.payload_bytes) {
-            return Err(UdpError::option("payload", format!("{} bytes", self.payload_bytes), "16 to 9000 bytes"));
-        }
-        if self.datagrams_per_s.is_some_and(|rate| !(0.001..=1e9).contains(&rate)) {
-            let got = format!("{} datagrams/s", self.datagrams_per_s.unwrap_or_default());
-            return Err(UdpError::option("rate", got, "0.001 to 1e9 datagrams/s"));
-        }
-        if duration.is_zero() || duration > MAX_DURATION {
-            return Err(UdpError::option("duration", format!("{duration:?}"), "above 0, at most 24 h"));
-        }
-        if interval < MIN_INTERVAL || duration.as_nanos() / interval.as_nanos() > MAX_INTERVALS {
-            let want = "at least 10 ms and a hundred-thousandth of the duration";
-            return Err(UdpError::option("interval", format!("{interval:?}"), want));
-        }
-        if !(1..=MAX_FLOWS).contains(&self.flows) {
-            return Err(UdpError::option("flows", self.flows.to_string(), "1 to 16"));
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -216,6 +202,16 @@ mod tests {
             ),
             (Options { duration: Duration::ZERO, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
             (Options { flows: 17, ..good.clone() }, "flows: 17 (want 1 to 16)"),
+            (Options { sizes: vec![1472, 12], ..good.clone() }, "payload: 12 bytes (want 16 to 9000 bytes)"),
+            (Options { sizes: vec![64; 65], ..good.clone() }, "sizes: 65 (want at most 64)"),
+            (Options { burst: 0, ..good.clone() }, "burst: 0 (want 1 to 65536 datagrams)"),
+            (Options { burst: 2, ..good.clone() }, "rate: bursts flat out (want a rate)"),
+            (Options { ramp_from_per_s: Some(1.0), ..good.clone() }, "rate: a ramp to flat out (want a rate)"),
+            (
+                Options { ramp_from_per_s: Some(-1.0), datagrams_per_s: Some(1.0), ..good.clone() },
+                "rate: -1 datagrams/s (want 0.001 to 1e9 datagrams/s)",
+            ),
+            (Options { datagrams: Some(0), ..good.clone() }, "count: 0 (want 1 to 1e12 datagrams)"),
             (
                 Options { warm_up: Duration::MAX, ..good.clone() },
                 "warm-up: 18446744073709551615.999999999s (want at most 24 h)",

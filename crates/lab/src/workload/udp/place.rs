@@ -25,6 +25,17 @@ impl Places {
     pub fn sum(&self) -> u64 {
         self.sender + self.path + self.receiver_buffer + self.application
     }
+
+    /// Of both.
+    #[must_use]
+    pub fn and(self, other: Places) -> Places {
+        Places {
+            sender: self.sender + other.sender,
+            path: self.path + other.path,
+            receiver_buffer: self.receiver_buffer + other.receiver_buffer,
+            application: self.application + other.application,
+        }
+    }
 }
 
 /// What was seen to go, at each place. `None`: nobody could look.

@@ -3,8 +3,9 @@
 use takt_base::MonoNs;
 use takt_stats::{Histogram, Jitter, Ns};
 
-use super::options::Plan;
+use super::plan::Plan;
 use super::protocol::data::Data;
+use super::reorder::{Extents, Reordering};
 use super::report::{FlowReceived, Interval, Received};
 use super::window::{Arrival, Window};
 
@@ -27,6 +28,7 @@ pub struct Receiver {
 #[derive(Debug, Default)]
 struct Flow {
     window: Window,
+    reordering: Reordering,
     reordered: u64,
     duplicates: u64,
     too_old: u64,
@@ -58,11 +60,15 @@ impl Receiver {
             self.foreign += 1;
             return;
         };
-        let unseen_before = flow.window.next() - flow.window.unique();
+        let expected = flow.window.next();
+        let unseen_before = expected - flow.window.unique();
         let arrival = flow.window.see(data.sequence);
         match arrival {
-            Arrival::Next => {}
-            Arrival::Reordered => flow.reordered += 1,
+            Arrival::Next => flow.reordering.in_order(data.sequence, data.sequence > expected, arrived),
+            Arrival::Reordered => {
+                flow.reordered += 1;
+                flow.reordering.late(data.sequence, arrived);
+            }
             Arrival::Duplicate => flow.duplicates += 1,
             Arrival::TooOld => flow.too_old += 1,
         }
@@ -71,7 +77,7 @@ impl Receiver {
         self.first.get_or_insert(arrived);
         self.last = self.last.max(arrived);
         let since_first = arrived.saturating_since(self.first.unwrap_or(arrived));
-        let interval = self.intervals.at(since_first.as_nanos());
+        let interval = self.intervals.at(u64::try_from(since_first.as_nanos()).unwrap_or(u64::MAX));
         if matches!(arrival, Arrival::Next | Arrival::Reordered) {
             let transit = i128::from(arrived.0) - i128::from(self.ahead_ns) - i128::from(data.intended.0);
             let latency = u64::try_from(transit.max(0)).unwrap_or(u64::MAX);
@@ -107,6 +113,7 @@ impl Receiver {
             datagrams: self.unique(),
             payload_bytes: self.payload_bytes,
             reordered: sum(|flow| flow.reordered),
+            extents: self.flows.iter().fold(Extents::default(), |all, flow| all.and(flow.reordering.extents())),
             duplicates: sum(|flow| flow.duplicates),
             too_old: sum(|flow| flow.too_old),
             foreign: self.foreign,
@@ -123,6 +130,7 @@ impl Receiver {
 impl Flow {
     fn report(&self) -> FlowReceived {
         FlowReceived {
+            sent: 0,
             datagrams: self.window.unique(),
             reordered: self.reordered,
             duplicates: self.duplicates,
@@ -134,7 +142,7 @@ impl Flow {
 /// Counts by time since the first datagram. All memory is there from the beginning.
 #[derive(Debug)]
 struct Intervals {
-    length_ns: u128,
+    plan: Plan,
     counts: Vec<Counts>,
 }
 
@@ -149,24 +157,21 @@ struct Counts {
 
 impl Intervals {
     fn new(plan: &Plan) -> Intervals {
-        let count = plan.duration_ns.div_ceil(plan.interval_ns.max(1)).clamp(1, 200_000);
-        // One more for what arrives after the sender has ended.
-        let counts = vec![Counts::default(); usize::try_from(count).unwrap_or(1) + 1];
-        Intervals { length_ns: u128::from(plan.interval_ns.max(1)), counts }
+        Intervals { plan: plan.clone(), counts: vec![Counts::default(); plan.intervals()] }
     }
 
-    fn at(&mut self, since_first_ns: u128) -> &mut Counts {
-        let last = self.counts.len() - 1;
-        let index = usize::try_from(since_first_ns / self.length_ns).unwrap_or(last).min(last);
+    fn at(&mut self, since_first_ns: u64) -> &mut Counts {
+        let index = self.plan.interval_at(since_first_ns, self.counts.len());
         &mut self.counts[index]
     }
 
     fn report(&self) -> Vec<Interval> {
-        let seconds = self.length_ns as f64 / 1e9;
+        let seconds = self.plan.interval_ns as f64 / 1e9;
         let used = self.counts.iter().rposition(|c| c.datagrams > 0).map_or(0, |last| last + 1);
         let number = |(n, counts): (usize, &Counts)| Interval {
             start_s: n as f64 * seconds,
             end_s: (n + 1) as f64 * seconds,
+            sent: 0,
             datagrams: counts.datagrams,
             payload_bytes: counts.payload_bytes,
             lost: counts.newly_missing,

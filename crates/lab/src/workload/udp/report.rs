@@ -11,6 +11,7 @@ use super::clock::Relation;
 use super::evidence::NetCounts;
 use super::options::Options;
 use super::place::Places;
+use super::reorder::Extents;
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -52,6 +53,8 @@ pub struct Way {
     pub duplicates: u64,
     /// Received after one with a higher number (RFC 4737).
     pub reordered: u64,
+    /// How far out of order (RFC 4737).
+    pub reordering: Reordered,
     /// Received so late (131 072 numbers) that nobody can tell late from repeated; among the lost.
     pub too_old: u64,
     /// Due by the schedule and not sent in its time: the sender did not keep up. Not among the lost.
@@ -128,6 +131,23 @@ pub struct Lost {
     pub unplaced: u64,
 }
 
+/// How far out of order datagrams came: RFC 4737.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Reordered {
+    /// Of the different datagrams received, 0 to 1 (3.4).
+    pub share: f64,
+    /// Arrivals since the first datagram with a higher number: the mean over the reordered (4.2.1). `None`: none was.
+    pub extent_mean: Option<f64>,
+    /// The largest.
+    pub extent_max: u64,
+    /// The longest time since that arrival, µs (4.2.2).
+    pub late_max_us: f64,
+    /// Each of the last three arrivals had a higher number: what a TCP would take for lost (5.2).
+    pub three_reordered: u64,
+    /// More than 1024 gaps late: of these the extent is a lower bound.
+    pub beyond_memory: u64,
+}
+
 /// What a latency was measured between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -175,6 +195,8 @@ impl Quantiles {
 pub enum CrossedAs {
     /// The receiver's device counted at least as many frames as datagrams arrived.
     Datagrams,
+    /// The path's frames are shorter than the datagrams: each crossed as several IP fragments.
+    Fragments,
     /// It counted fewer: several datagrams crossed as one frame, so datagrams/s are no packets/s.
     Aggregates,
     /// It could not be asked.
@@ -184,6 +206,9 @@ pub enum CrossedAs {
 /// One flow, as received.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct FlowReceived {
+    /// Datagrams sent; 0 where only the receiver speaks.
+    #[serde(default)]
+    pub sent: u64,
     /// Different datagrams.
     pub datagrams: u64,
     /// Of these, after one with a higher number.
@@ -201,6 +226,9 @@ pub struct Interval {
     pub start_s: f64,
     /// Since the first arrival; the last interval has no end.
     pub end_s: f64,
+    /// Datagrams due so long after the start, and sent; 0 where only the receiver speaks.
+    #[serde(default)]
+    pub sent: u64,
     /// Different datagrams.
     pub datagrams: u64,
     /// Their payload.
@@ -307,6 +335,7 @@ pub struct Sent {
     pub(super) span_s: f64,
     pub(super) pacing_error_ns: Histogram<Ns>,
     pub(super) by_flow: Vec<u64>,
+    pub(super) by_interval: Vec<u64>,
 }
 
 /// What a receiver counted in a round.
@@ -315,6 +344,7 @@ pub struct Received {
     pub(super) datagrams: u64,
     pub(super) payload_bytes: u64,
     pub(super) reordered: u64,
+    pub(super) extents: Extents,
     pub(super) duplicates: u64,
     pub(super) too_old: u64,
     pub(super) foreign: u64,

@@ -7,7 +7,7 @@ use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Engine, EngineError, PortIndex, Wait};
 use takt_stats::{Histogram, Ns};
 
-use super::options::Plan;
+use super::plan::Plan;
 use super::protocol::data::Data;
 use super::report::Sent;
 use super::schedule::Schedule;
@@ -22,8 +22,9 @@ pub type Route = (PortIndex, Option<SocketAddr>);
 #[derive(Debug)]
 pub struct Sender {
     schedule: Schedule,
+    plan: Plan,
     round: u8,
-    payload_bytes: usize,
+    payload_bytes: u64,
     routes: Vec<Route>,
     /// Next sequence number of each flow.
     sequences: Vec<u64>,
@@ -31,6 +32,9 @@ pub struct Sender {
     done: u64,
     turn: usize,
     pacing: Histogram<Ns>,
+    by_interval: Vec<u64>,
+    /// When the first left.
+    began: Option<MonoNs>,
     ended: Option<MonoNs>,
 }
 
@@ -39,14 +43,17 @@ impl Sender {
     #[must_use]
     pub fn new(plan: &Plan, round: u8, start: MonoNs, routes: Vec<Route>) -> Sender {
         Sender {
-            schedule: Schedule::new(start, plan.duration(), plan.datagrams_per_s),
+            schedule: plan.schedule(start),
+            plan: plan.clone(),
             round,
-            payload_bytes: plan.payload_bytes,
+            payload_bytes: 0,
             sequences: vec![0; routes.len()],
             routes,
             done: 0,
             turn: 0,
             pacing: Histogram::default(),
+            by_interval: vec![0; plan.intervals()],
+            began: None,
             ended: None,
         }
     }
@@ -66,10 +73,15 @@ impl Sender {
         }
         let due = self.schedule.due(now).map_or(u64::MAX, |due| due - self.done.min(due));
         if due > 0 && now >= self.schedule.intended(self.done, now) {
+            self.began.get_or_insert(now);
             self.send_batch(engine, now, due)?;
         }
-        let next = self.schedule.intended(self.done, now).min(self.schedule.end());
-        Ok(if self.schedule.total() == Some(self.done) { self.schedule.end() } else { next })
+        if self.plan.datagrams == Some(self.done) {
+            self.end(WallClock.now());
+            return Ok(MonoNs::NEVER);
+        }
+        // Beyond the last there is none: the round then lasts to its end.
+        Ok(self.schedule.intended(self.done, now).min(self.schedule.end()))
     }
 
     fn send_batch(&mut self, engine: &mut dyn Engine, now: MonoNs, due: u64) -> Result<(), EngineError> {
@@ -78,14 +90,14 @@ impl Sender {
         let (Some(&(port, to)), Some(sequence)) = (self.routes.get(flow), self.sequences.get_mut(flow)) else {
             return Ok(());
         };
-        let (schedule, round, done, payload) = (&self.schedule, self.round, self.done, self.payload_bytes);
+        let (schedule, plan, round, done) = (&self.schedule, &self.plan, self.round, self.done);
         let mut pushed = 0;
         while pushed < due
             && batch.push(port, to, |frame| {
                 let intended = schedule.intended(done + pushed, now);
                 let flow = u8::try_from(flow).unwrap_or(u8::MAX);
                 Data { flow, round, sequence: *sequence + pushed, intended }.write(frame);
-                payload
+                plan.payload_of(done + pushed)
             })
         {
             pushed += 1;
@@ -94,6 +106,10 @@ impl Sender {
         for number in done..done + dealt {
             let intended = schedule.intended(number, now);
             self.pacing.record_saturating(now.0.saturating_sub(intended.0));
+            self.payload_bytes += plan.payload_of(number) as u64;
+            let since_start_ns = intended.0.saturating_sub(schedule.start().0);
+            let interval = plan.interval_at(since_start_ns, self.by_interval.len());
+            self.by_interval.get_mut(interval).into_iter().for_each(|count| *count += 1);
         }
         *sequence += dealt;
         self.done += dealt;
@@ -118,6 +134,12 @@ impl Sender {
         self.done
     }
 
+    /// A schedule's span begins when it says, a burst's when its first datagram leaves.
+    fn span_start(&self) -> MonoNs {
+        let burst = self.plan.datagrams.is_some() && self.plan.datagrams_per_s.is_none();
+        self.began.filter(|_| burst).unwrap_or_else(|| self.schedule.start())
+    }
+
     /// Everything it counted. What was due before its end and not dealt with is unsent.
     #[must_use]
     pub fn report(&self) -> Sent {
@@ -125,11 +147,12 @@ impl Sender {
         let due = self.schedule.due(MonoNs(ended.0.saturating_sub(1)));
         Sent {
             datagrams: self.done,
-            payload_bytes: self.done * self.payload_bytes as u64,
+            payload_bytes: self.payload_bytes,
             unsent: due.map_or(0, |due| due.saturating_sub(self.done)),
-            span_s: ended.saturating_since(self.schedule.intended(0, MonoNs(0))).as_secs_f64(),
+            span_s: ended.saturating_since(self.span_start()).as_secs_f64(),
             pacing_error_ns: self.pacing.clone(),
             by_flow: self.sequences.clone(),
+            by_interval: self.by_interval.clone(),
         }
     }
 }

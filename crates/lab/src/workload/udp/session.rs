@@ -8,7 +8,7 @@ use takt_packet::{Engine, PortIndex};
 use super::end::{ALIVE_EVERY, HEAD_START, QUIET, tell};
 use super::error::UdpError;
 use super::measure::Measure;
-use super::options::Plan;
+use super::plan::Plan;
 use super::protocol::data::Data;
 use super::protocol::message::{Body, CHUNK_BYTES, Message};
 use super::receiver::Receiver;
@@ -114,9 +114,7 @@ impl Session {
         if self.round.as_ref().is_some_and(|round| round.number == number) {
             return Ok(());
         }
-        let not_json = |source| UdpError::Result { server: self.client, source };
-        let plan: Plan = serde_json::from_slice(plan).map_err(not_json)?;
-        plan.check()?;
+        let plan = Plan::parse(plan)?;
         let open: Vec<SocketAddr> = self.flows.iter().copied().flatten().collect();
         if open.len() != usize::from(plan.flows) || open.len() != self.flows.len() {
             return Err(UdpError::option("flows", plan.flows.to_string(), "as many as are open"));

@@ -29,6 +29,9 @@ pub struct NetCounts {
     pub device: Option<DeviceCounts>,
     /// Frames its queueing discipline dropped. `None`: can't be read.
     pub queue_drops: Option<u64>,
+    /// The longest packet the device carries in one frame, bytes; no counter. `None`: can't be read.
+    #[serde(default)]
+    pub mtu_bytes: Option<u32>,
 }
 
 impl NetCounts {
@@ -40,7 +43,8 @@ impl NetCounts {
         NetCounts {
             udp: text("snmp").and_then(|text| UdpCounts::parse(&text)),
             device: route.as_ref().and_then(|route| DeviceCounts::parse(&text("dev")?, &route.device)),
-            queue_drops: route.and_then(|route| netlink::queue_drops(route.index).ok()),
+            queue_drops: route.as_ref().and_then(|route| netlink::queue_drops(route.index).ok()),
+            mtu_bytes: route.and_then(|route| netlink::mtu(route.index).ok()),
         }
     }
 
@@ -52,6 +56,7 @@ impl NetCounts {
             udp: self.udp.zip(earlier.udp).map(|(now, then)| now.since(then)),
             device: pair.filter(|(now, then)| now.name == then.name).map(|(now, then)| now.since(then)),
             queue_drops: self.queue_drops.zip(earlier.queue_drops).map(|(now, then)| now.saturating_sub(then)),
+            mtu_bytes: self.mtu_bytes,
         }
     }
 }
@@ -74,5 +79,6 @@ mod tests {
         assert!(device.tx_frames >= 10 && device.rx_frames >= 10, "{device:?}");
         assert!(gained.udp.is_some_and(|udp| udp.out_datagrams >= 10), "{gained:?}");
         assert!(gained.queue_drops.is_some());
+        assert!(gained.mtu_bytes.is_some_and(|mtu| mtu >= 576), "{gained:?}");
     }
 }

@@ -1,11 +1,12 @@
-//! Two questions to the kernel's routing socket (rtnetlink(7)): which device a route uses, and what its queueing
-//! discipline dropped.
+//! Questions to the kernel's routing socket (rtnetlink(7)): which device a route uses, how long its packets may be, and
+//! what its queueing discipline dropped.
 
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
 
 use netlink_packet_core::{NLM_F_DUMP, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload};
+use netlink_packet_route::link::{LinkAttribute, LinkMessage};
 use netlink_packet_route::route::{RouteAddress, RouteAttribute, RouteMessage};
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcStats2};
 use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
@@ -41,6 +42,19 @@ pub(super) fn route(to: IpAddr) -> io::Result<Route> {
     let index = index.ok_or_else(|| io::Error::other("a route without a device"))?;
     let device = rustix::net::netdevice::index_to_name(&socket, index)?;
     Ok(Route { device, index })
+}
+
+/// The longest packet a device carries in one frame, bytes.
+pub(super) fn mtu(device: u32) -> io::Result<u32> {
+    let mut question = LinkMessage::default();
+    question.header.index = device;
+    let mut mtu = None;
+    ask(&socket()?, RouteNetlinkMessage::GetLink(question), 0, &mut |answer| {
+        if let RouteNetlinkMessage::NewLink(link) = answer {
+            mtu = link.attributes.iter().find_map(|a| if let LinkAttribute::Mtu(mtu) = a { Some(*mtu) } else { None });
+        }
+    })?;
+    mtu.ok_or_else(|| io::Error::other("a device without an MTU"))
 }
 
 /// What the root queueing discipline of a device dropped, since it was installed.

@@ -1,0 +1,120 @@
+//! The end that asks: opens a session, runs rounds in it, joins both halves of each into a report.
+
+mod gauge;
+mod round;
+mod talk;
+
+use std::num::NonZeroU64;
+use std::thread;
+use std::time::Duration;
+
+use takt_base::Stop;
+
+pub use gauge::Progress;
+
+use self::gauge::Gauge;
+use self::talk::Talk;
+use super::clock::Relation;
+use super::error::UdpError;
+use super::join::report;
+use super::options::Options;
+use super::plan::Plan;
+use super::protocol::message::Body;
+use super::report::UdpReport;
+
+/// How often progress is told.
+const TELL_EVERY: Duration = Duration::from_millis(200);
+
+/// Runs a load against a server that consents to it. The calling thread waits and tells `progress` about five times a
+/// second; the load has a thread of its own, which inherits the caller's network namespace.
+///
+/// When `stop` is requested the load ends early and what was measured is reported, with `complete` false.
+///
+/// # Errors
+/// An option is out of range; nobody answers; the server is busy, falls silent or refuses.
+pub fn run(options: &Options, progress: &mut (dyn FnMut(Progress) + Send), stop: &Stop) -> Result<UdpReport, UdpError> {
+    options.check()?;
+    on_its_thread(options, progress, |gauge| {
+        let mut client = Client::open(options, gauge, stop)?;
+        // Whatever becomes of it, the server is free for others after.
+        let report = client.warm_up(options).and_then(|()| client.round(options));
+        client.close()?;
+        report
+    })
+}
+
+/// Does `work` on a thread made for load, and tells `progress` meanwhile.
+pub(super) fn on_its_thread<T: Send>(
+    options: &Options,
+    progress: &mut (dyn FnMut(Progress) + Send),
+    work: impl FnOnce(&Gauge) -> Result<T, UdpError> + Send,
+) -> Result<T, UdpError> {
+    let (gauge, waiting) = (Gauge::default(), thread::current());
+    thread::scope(|scope| {
+        let worker = thread::Builder::new().name("takt-udp-client".into()).spawn_scoped(scope, || {
+            // Also after a panic: who waits must not wait for longer.
+            let _awake = Wake(&waiting);
+            takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
+            if !options.cpus.is_empty() {
+                takt_host::affinity::pin_self(&options.cpus)?;
+            }
+            work(&gauge)
+        });
+        let worker = worker.map_err(|source| UdpError::Thread { source })?;
+        while !worker.is_finished() {
+            thread::park_timeout(TELL_EVERY);
+            if let Some(now) = gauge.read() {
+                progress(now);
+            }
+        }
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })
+}
+
+struct Wake<'a>(&'a thread::Thread);
+
+impl Drop for Wake<'_> {
+    fn drop(&mut self) {
+        self.0.unpark();
+    }
+}
+
+/// A session with a server.
+pub(super) struct Client<'a> {
+    talk: Talk<'a>,
+    gauge: &'a Gauge,
+    server_boot: [u8; 16],
+    clock: Relation,
+}
+
+impl<'a> Client<'a> {
+    /// Opens a session for rounds of these flows, with payloads as large as those of `options`.
+    pub(super) fn open(options: &'a Options, gauge: &'a Gauge, stop: &'a Stop) -> Result<Client<'a>, UdpError> {
+        let mut talk = Talk::open(options, stop)?;
+        let server_boot = talk.open_flows()?;
+        let clock = talk.compare_clocks(server_boot)?;
+        Ok(Client { talk, gauge, server_boot, clock })
+    }
+
+    /// The round before, where one is asked for.
+    pub(super) fn warm_up(&mut self, options: &Options) -> Result<(), UdpError> {
+        if !options.warm_up.is_zero() {
+            let plan = Plan::of(options, self.clock.offset_ns, Some(options.warm_up));
+            self.talk.run_round(&plan, true, self.gauge)?;
+        }
+        Ok(())
+    }
+
+    /// One round, and its report.
+    pub(super) fn round(&mut self, options: &Options) -> Result<UdpReport, UdpError> {
+        let plan = Plan::of(options, self.clock.offset_ns, None);
+        let (mine, theirs, complete) = self.talk.run_round(&plan, false, self.gauge)?;
+        let after = self.talk.compare_clocks(self.server_boot)?;
+        report(options, &plan, (mine, theirs), self.clock.confirmed_by(&after), complete)
+    }
+
+    /// Ends the session.
+    pub(super) fn close(&mut self) -> Result<(), UdpError> {
+        Ok(self.talk.say(0, Body::Close)?)
+    }
+}

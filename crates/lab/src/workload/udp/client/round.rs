@@ -1,0 +1,139 @@
+//! One round of a session: start, load, finish, fetch.
+
+use takt_base::{Clock, MonoNs, WallClock};
+use takt_packet::{PortIndex, Wait};
+
+use super::super::end::{ALIVE_EVERY, HEAD_START, QUIET, SILENCE};
+use super::super::error::UdpError;
+use super::super::measure::Measure;
+use super::super::plan::Plan;
+use super::super::protocol::message::{Body, CHUNK_BYTES, Message};
+use super::super::receiver::Receiver;
+use super::super::report::Side;
+use super::super::sender::Sender;
+use super::gauge::Gauge;
+use super::talk::Talk;
+
+impl Talk<'_> {
+    /// Runs it; returns this end's half, the server's, and whether it lasted as long as planned.
+    pub(super) fn run_round(
+        &mut self,
+        plan: &Plan,
+        warm_up: bool,
+        gauge: &Gauge,
+    ) -> Result<(Side, Side, bool), UdpError> {
+        let server = self.options.server;
+        let text = serde_json::to_vec(plan).map_err(|source| UdpError::Result { server, source })?;
+        // 0 is what was said before the first.
+        self.round = self.round.checked_add(1).unwrap_or(1);
+        self.received_by_server = 0;
+        self.receiver = plan
+            .direction
+            .from_server()
+            .then(|| Receiver::new(plan, self.round, plan.server_ahead_ns.saturating_neg()));
+        let measure = Measure::begin(&*self.engine, server.ip())?;
+        self.ask(0, Body::Start(&text), "before the load began", |body| match body {
+            Body::Started => Some(()),
+            _ => None,
+        })?;
+        gauge.begin(WallClock.now(), plan.duration_ns, warm_up);
+        let (sent, complete) = self.load(plan, gauge)?;
+        let bytes = self.finish(sent.as_ref().map_or(0, Sender::done))?;
+        self.drain()?;
+        let received = self.receiver.take().map(|receiver| receiver.report());
+        let sent = sent.map(|sender| sender.report());
+        let mine = measure.end(&*self.engine, self.options.engine.name(), sent, received)?;
+        Ok((mine, self.fetch(bytes)?, complete))
+    }
+
+    /// Sends and receives until the plan's time is over, or somebody wants it to stop.
+    fn load(&mut self, plan: &Plan, gauge: &Gauge) -> Result<(Option<Sender>, bool), UdpError> {
+        let begin = WallClock.now();
+        let routes = (0..plan.flows).map(|flow| (PortIndex(flow), None)).collect();
+        let mut sender = plan.direction.to_server().then(|| Sender::new(plan, self.round, begin + HEAD_START, routes));
+        // The server's sender began when it heard `Start`, and has a head start as well.
+        let end = begin + plan.duration() + 3 * HEAD_START;
+        let mut alive = begin;
+        loop {
+            let now = WallClock.now();
+            let next = match &mut sender {
+                Some(sender) => sender.pump(&mut *self.engine, now)?,
+                None => MonoNs::NEVER,
+            };
+            if now >= alive {
+                let received = self.receiver.as_ref().map_or(0, Receiver::unique);
+                self.say(0, Body::Alive { received })?;
+                gauge.show(sender.as_ref().map_or(0, Sender::done), self.received_by_server, received);
+                alive = now + ALIVE_EVERY;
+            }
+            let stopped = self.stop.requested();
+            if stopped && let Some(sender) = &mut sender {
+                sender.end(now);
+            }
+            let sent_all = sender.as_ref().is_none_or(Sender::has_ended);
+            if stopped || sent_all && (now >= end || self.has_all(plan, now)) {
+                return Ok((sender, !stopped));
+            }
+            self.check_sign(now, "under load")?;
+            self.listen(Wait::Until(next.min(alive).min(end)), &mut |_| {})?;
+        }
+    }
+
+    /// Whether nothing more is to come from the server: it does not send, or has sent as many as it was to, of which the
+    /// last ones may be lost.
+    fn has_all(&self, plan: &Plan, now: MonoNs) -> bool {
+        let Some(receiver) = &self.receiver else { return true };
+        let unique = receiver.unique();
+        plan.datagrams.is_some_and(|all| unique >= all || unique > 0 && now.saturating_since(receiver.last()) >= QUIET)
+    }
+
+    /// Tells the server that all is sent; returns the size of its result when it has one.
+    fn finish(&mut self, sent: u64) -> Result<u32, UdpError> {
+        let (mut next, mut bytes) = (WallClock.now(), 0);
+        while bytes == 0 {
+            let now = WallClock.now();
+            if now >= next {
+                self.say(0, Body::Finish { sent })?;
+                next = now + ALIVE_EVERY;
+            }
+            self.check_sign(now, "after the load")?;
+            self.listen(Wait::Until(next), &mut |heard| {
+                if let Some(Message { body: Body::Finished { bytes: told }, .. }) = Message::parse(&heard.bytes) {
+                    bytes = told;
+                }
+            })?;
+        }
+        Ok(bytes)
+    }
+
+    /// Takes what is still on its way.
+    fn drain(&mut self) -> Result<(), UdpError> {
+        let begin = WallClock.now();
+        while let Some(last) = self.receiver.as_ref().map(Receiver::last) {
+            let now = WallClock.now();
+            if now.saturating_since(last) >= QUIET || now.saturating_since(begin) >= SILENCE {
+                break;
+            }
+            self.listen(Wait::Until(last + QUIET), &mut |_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Gets the server's half, piece by piece.
+    fn fetch(&mut self, bytes: u32) -> Result<Side, UdpError> {
+        let mut text = Vec::new();
+        let chunks = bytes.div_ceil(CHUNK_BYTES as u32).min(MAX_CHUNKS);
+        for wanted in 0..chunks {
+            let piece =
+                self.ask(0, Body::Get { chunk: wanted }, "while the result was fetched", |body| match body {
+                    Body::Chunk { chunk, bytes } if chunk == wanted => Some(bytes.to_vec()),
+                    _ => None,
+                })?;
+            text.extend(piece);
+        }
+        serde_json::from_slice(&text).map_err(|source| UdpError::Result { server: self.options.server, source })
+    }
+}
+
+/// 4 MiB: more than a hundred thousand intervals take.
+const MAX_CHUNKS: u32 = 32 * 1024;

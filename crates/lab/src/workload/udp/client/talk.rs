@@ -1,0 +1,203 @@
+//! The client's side of the conversation: asks until it is answered, or has waited long enough.
+
+use std::hash::{BuildHasher, RandomState};
+use std::net::{IpAddr, SocketAddr};
+
+use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_packet::{Engine, EngineError, PortIndex, PortSpec, Wait, open};
+
+use super::super::clock::{Probe, Relation, relate};
+use super::super::end::{ASK_EVERY, SILENCE, boot_id, config, tell};
+use super::super::error::UdpError;
+use super::super::options::Options;
+use super::super::protocol::data::Data;
+use super::super::protocol::message::{Body, Message, Reason, VERSION, other_version};
+use super::super::receiver::Receiver;
+
+/// Times both clocks are read to compare them.
+const PROBES: usize = 32;
+
+/// A session's engine, and what has been heard on it.
+pub(super) struct Talk<'a> {
+    pub(super) options: &'a Options,
+    pub(super) stop: &'a Stop,
+    pub(super) engine: Box<dyn Engine>,
+    session: u64,
+    pub(super) round: u8,
+    /// When the server was last heard.
+    heard: MonoNs,
+    pub(super) receiver: Option<Receiver>,
+    pub(super) received_by_server: u64,
+}
+
+/// A control message, owned.
+pub(super) struct Heard {
+    flow: u8,
+    round: u8,
+    arrived: MonoNs,
+    pub(super) bytes: Vec<u8>,
+}
+
+impl<'a> Talk<'a> {
+    pub(super) fn open(options: &'a Options, stop: &'a Stop) -> Result<Talk<'a>, UdpError> {
+        let any: IpAddr = if options.server.is_ipv4() { [0, 0, 0, 0].into() } else { [0; 16].into() };
+        let spec = PortSpec { bind: SocketAddr::new(any, 0), peer: Some(options.server) };
+        let ports = vec![spec; usize::from(options.flows)];
+        let largest = options.sizes.iter().copied().max().unwrap_or(0).max(options.payload_bytes);
+        let engine = open(options.engine, &config(ports, options.aggregate, options.buffer_bytes, largest))?;
+        let session = RandomState::new().hash_one(WallClock.now().0);
+        let heard = WallClock.now();
+        Ok(Talk { options, stop, engine, session, round: 0, heard, receiver: None, received_by_server: 0 })
+    }
+
+    pub(super) fn say(&mut self, flow: u8, body: Body<'_>) -> Result<(), EngineError> {
+        let message = Message { flow, round: self.round, session: self.session, body };
+        tell(&mut *self.engine, PortIndex(flow), None, &message)
+    }
+
+    /// Shows the server that each flow's address is ours; returns the number of its machine's boot.
+    pub(super) fn open_flows(&mut self) -> Result<[u8; 16], UdpError> {
+        let mut server_boot = [0; 16];
+        for flow in 0..self.options.flows {
+            let cookie = self.ask(flow, Body::Hello, "before it answered", |body| match body {
+                Body::Cookie(cookie) => Some(cookie),
+                _ => None,
+            })?;
+            let flows = self.options.flows;
+            let open = Body::Open { cookie, flows };
+            server_boot = self.ask(flow, open, "while the session was opened", |body| match body {
+                Body::Opened { boot_id } => Some(boot_id),
+                _ => None,
+            })?;
+        }
+        Ok(server_boot)
+    }
+
+    pub(super) fn compare_clocks(&mut self, server_boot: [u8; 16]) -> Result<Relation, UdpError> {
+        let mut probes = Vec::with_capacity(PROBES);
+        for _ in 0..PROBES {
+            let asked = WallClock.now();
+            let mut told = asked;
+            let ping = Body::Ping { sent_ns: asked.0 };
+            let probe = self.ask_at(0, ping, "while clocks were compared", |body, arrived| match body {
+                Body::Pong { sent_ns, arrived_ns, answered_ns } if sent_ns == asked.0 => {
+                    told = arrived;
+                    Some((arrived_ns, answered_ns))
+                }
+                _ => None,
+            })?;
+            probes.push(Probe { asked: asked.0, heard: probe.0, answered: probe.1, told: told.0 });
+        }
+        let ours = boot_id();
+        let known = relate(ours == server_boot && ours != [0; 16], &probes);
+        known.ok_or(UdpError::Silent { server: self.options.server, during: "while clocks were compared" })
+    }
+
+    pub(super) fn check_sign(&mut self, now: MonoNs, during: &'static str) -> Result<(), UdpError> {
+        let server = self.options.server;
+        if self.engine.refused().is_some() || now.saturating_since(self.heard) >= SILENCE {
+            return Err(UdpError::Silent { server, during });
+        }
+        Ok(())
+    }
+
+    pub(super) fn ask<T>(
+        &mut self,
+        flow: u8,
+        body: Body<'_>,
+        during: &'static str,
+        mut accept: impl FnMut(Body<'_>) -> Option<T>,
+    ) -> Result<T, UdpError> {
+        self.ask_at(flow, body, during, |body, _| accept(body))
+    }
+
+    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. A server with another client is
+    /// asked for as long as that one may be dead without the server knowing.
+    fn ask_at<T>(
+        &mut self,
+        flow: u8,
+        body: Body<'_>,
+        during: &'static str,
+        mut accept: impl FnMut(Body<'_>, MonoNs) -> Option<T>,
+    ) -> Result<T, UdpError> {
+        let server = self.options.server;
+        let (begin, round) = (WallClock.now(), self.round);
+        let (mut next, mut busy) = (begin, false);
+        loop {
+            let now = WallClock.now();
+            if busy && now.saturating_since(begin) >= SILENCE + 2 * ASK_EVERY {
+                return Err(UdpError::Busy { server });
+            }
+            if !busy && now.saturating_since(begin) >= SILENCE {
+                return Err(match body {
+                    Body::Hello => UdpError::NoAnswer { server },
+                    _ => UdpError::Silent { server, during },
+                });
+            }
+            if round == 0 && self.stop.requested() {
+                return Err(UdpError::Stopped);
+            }
+            if now >= next {
+                self.say(flow, body)?;
+                next = now + ASK_EVERY;
+            }
+            let (mut answer, mut refused) = (None, None);
+            self.listen(Wait::Until(next), &mut |heard| match Message::parse(&heard.bytes).map(|m| m.body) {
+                _ if heard.flow != flow || heard.round != round => {}
+                Some(Body::Refused(reason)) => refused = Some(reason),
+                Some(body) => answer = answer.take().or_else(|| accept(body, heard.arrived)),
+                None => {}
+            })?;
+            if let Some(answer) = answer {
+                return Ok(answer);
+            }
+            match refused {
+                Some(Reason::Busy) => busy = true,
+                Some(Reason::Version) => return Err(UdpError::Version { server, ours: VERSION }),
+                Some(Reason::Plan) => return Err(UdpError::Refused { server }),
+                None if self.engine.refused().is_some() => {
+                    return Err(match body {
+                        Body::Hello => UdpError::NobodyThere { server },
+                        _ => UdpError::Silent { server, during },
+                    });
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Receives once: load goes to the receiver, signs of life are noted, other control of this session goes to `each`.
+    pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&Heard)) -> Result<(), UdpError> {
+        let batch = self.engine.recv(wait)?;
+        let now = WallClock.now();
+        // Only questions bring answers, so that nothing is allocated under load.
+        let mut control = Vec::new();
+        for datagram in batch.iter() {
+            let arrived = datagram.arrived.unwrap_or(now);
+            if let (Some(data), Some(receiver)) = (Data::parse(datagram.bytes), &mut self.receiver)
+                && data.flow == datagram.port.0
+            {
+                receiver.data(&data, datagram.bytes.len(), arrived);
+                self.heard = now;
+                continue;
+            }
+            if other_version(datagram.bytes).is_some() {
+                return Err(UdpError::Version { server: self.options.server, ours: VERSION });
+            }
+            let message = Message::parse(datagram.bytes).filter(|message| message.session == self.session);
+            let Some(message) = message else { continue };
+            self.heard = now;
+            match message.body {
+                Body::Alive { received } => self.received_by_server = received,
+                _ => control.push(Heard {
+                    flow: message.flow,
+                    round: message.round,
+                    arrived,
+                    bytes: datagram.bytes.to_vec(),
+                }),
+            }
+        }
+        control.iter().for_each(each);
+        Ok(())
+    }
+}

@@ -1,0 +1,191 @@
+//! One search: bisection with short trials, confirmation with a long one. What runs a trial is the caller's, so that
+//! tests run it on a virtual clock.
+
+use std::time::Duration;
+
+use super::bisection::{Bisection, Goal, Verdict};
+use super::report::{Found, SetBy, Trial};
+
+/// Lower values that are tried, where a rate does not hold for longer.
+const STEPS_DOWN: i32 = 12;
+
+/// A trial to be run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Ask {
+    /// The rate, or the length of a burst.
+    pub value: f64,
+    /// For how long.
+    pub duration: Duration,
+}
+
+/// What running a trial came to.
+#[derive(Clone, Debug)]
+pub enum Outcome {
+    /// It was run.
+    Ran(Box<Trial>),
+    /// The search is to stop.
+    Stopped,
+}
+
+/// Searches up to `ceiling`. `confirm`: how long the result must hold, if longer than `trial`.
+///
+/// # Errors
+/// Those of `run`.
+pub fn find<E>(
+    goal: Goal,
+    ceiling: f64,
+    (trial, confirm): (Duration, Option<Duration>),
+    run: &mut dyn FnMut(Ask) -> Result<Outcome, E>,
+) -> Result<Found, E> {
+    let (mut search, mut trials) = (Bisection::new(goal, ceiling), Vec::new());
+    let mut ran = |value, duration, trials: &mut Vec<Trial>| -> Result<Option<Verdict>, E> {
+        match run(Ask { value, duration })? {
+            Outcome::Stopped => Ok(None),
+            Outcome::Ran(trial) => {
+                let verdict = trial.verdict;
+                trials.push(*trial);
+                Ok(Some(verdict))
+            }
+        }
+    };
+    while let Some(value) = search.next() {
+        match ran(value, trial, &mut trials)? {
+            Some(verdict) => search.told(verdict),
+            None => return Ok(found(None, &search, trials, false)),
+        }
+    }
+    let Some(confirm) = confirm.filter(|&confirm| confirm > trial) else {
+        return Ok(found(search.clean(), &search, trials, true));
+    };
+    // What held for a short while is lowered, in growing steps, until it holds for long.
+    for step in 0..STEPS_DOWN {
+        let Some(clean) = search.clean() else { break };
+        let value = if step == 0 { clean } else { clean * (1.0 - goal.resolution * f64::from(1 << (step - 1))) };
+        if value <= goal.floor * ceiling {
+            break;
+        }
+        for _ in 0..=goal.verify {
+            match ran(value, confirm, &mut trials)? {
+                Some(Verdict::Clean) => return Ok(found(Some(value), &search, trials, true)),
+                Some(_) => {}
+                None => return Ok(found(None, &search, trials, false)),
+            }
+        }
+    }
+    Ok(found(None, &search, trials, true))
+}
+
+fn found(value: Option<f64>, search: &Bisection, trials: Vec<Trial>, complete: bool) -> Found {
+    // Judged by the lowest rate that failed, be it in a short trial or in a long one.
+    let above = |trial: &&Trial| trial.verdict != Verdict::Clean && Some(trial.asked) > value;
+    let failed = trials.iter().filter(above).min_by(|a, b| a.asked.total_cmp(&b.asked));
+    let set_by = match failed.map(|trial| trial.verdict).filter(|_| search.failed().is_some() || value.is_none()) {
+        None => SetBy::Ceiling,
+        Some(Verdict::Behind) => SetBy::Sender,
+        Some(_) => SetBy::Path,
+    };
+    Found { value, failed_at: failed.map(|trial| trial.asked), set_by, trials, complete }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use proptest::prelude::*;
+    use takt_base::{Clock, MonoNs, VirtualClock};
+
+    use super::super::super::schedule::{Pace, Schedule};
+    use super::*;
+
+    const GOAL: Goal = Goal { resolution: 0.01, floor: 1e-3, verify: 1 };
+    const TRIAL: Duration = Duration::from_secs(1);
+
+    /// A path that forwards one datagram after another, each in its time, and holds so many while they wait.
+    struct Store {
+        forward_ns: u64,
+        holds: u64,
+        clock: VirtualClock,
+        /// A sender that cannot send more often than this.
+        sender_ns: u64,
+    }
+
+    impl Store {
+        fn trial(&self, ask: Ask) -> Trial {
+            let start = self.clock.now();
+            let schedule = Schedule::new(start, ask.duration, Pace::Steady(ask.value));
+            let (total, end) = (schedule.total().unwrap(), schedule.end());
+            let (mut free, mut leave, mut sent, mut lost) = (MonoNs(0), start, 0, 0);
+            for n in 0..total {
+                leave = schedule.intended(n, start).max(leave);
+                if leave >= end {
+                    break;
+                }
+                self.clock.advance_to(leave);
+                sent += 1;
+                // Those before it that are still there, the one that is being forwarded included.
+                let waiting = free.saturating_since(leave).as_nanos().div_ceil(u128::from(self.forward_ns));
+                if waiting > u128::from(self.holds) {
+                    lost += 1;
+                } else {
+                    free = free.max(leave) + Duration::from_nanos(self.forward_ns);
+                }
+                leave = leave + Duration::from_nanos(self.sender_ns);
+            }
+            self.clock.advance_to(end);
+            Trial::counted(ask, (sent, sent - lost, total - sent), 0.0)
+        }
+
+        fn searched(&self, ceiling: f64, confirm: Option<Duration>) -> Found {
+            let mut run = |ask| Ok::<_, Infallible>(Outcome::Ran(Box::new(self.trial(ask))));
+            find(GOAL, ceiling, (TRIAL, confirm), &mut run).unwrap()
+        }
+    }
+
+    fn store(per_s: u64, holds: u64) -> Store {
+        Store {
+            forward_ns: 1_000_000_000 / per_s,
+            holds,
+            clock: VirtualClock::starting_at(MonoNs(1_000_000_000)),
+            sender_ns: 1,
+        }
+    }
+
+    #[test]
+    fn a_buffer_hides_an_overload_from_a_short_trial_and_a_long_one_finds_it() {
+        // 200 held: a second at 1200 a second passes through a path of 1000, ten seconds do not.
+        let store = store(1000, 200);
+        let short = store.searched(5000.0, None).value.unwrap();
+        let long = store.searched(5000.0, Some(10 * TRIAL)).value.unwrap();
+        assert!((1180.0..1210.0).contains(&short), "{short}");
+        assert!((900.0..1025.0).contains(&long), "{long}");
+    }
+
+    #[test]
+    fn a_sender_that_can_do_no_more_is_not_blamed_on_the_path() {
+        let slow = Store { sender_ns: 1_000_000, ..store(100_000, 10) };
+        let found = slow.searched(5000.0, None);
+        assert_eq!(found.set_by, SetBy::Sender);
+        assert!(found.value.is_some_and(|v| (985.0..=1002.0).contains(&v)), "{:?}", found.value);
+        assert_eq!(store(100_000, 10).searched(5000.0, None).set_by, SetBy::Ceiling);
+        assert_eq!(store(1000, 10).searched(5000.0, None).set_by, SetBy::Path);
+    }
+
+    #[test]
+    fn a_search_that_is_stopped_says_so() {
+        let mut run = |_| Ok::<_, Infallible>(Outcome::Stopped);
+        let found = find(GOAL, 10.0, (TRIAL, None), &mut run).unwrap();
+        assert_eq!((found.value, found.complete, found.trials.len()), (None, false, 0));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        #[test]
+        fn on_a_virtual_path_the_result_is_its_capacity(per_s in 100..4000_u64, holds in 1..8_u64) {
+            let found = store(per_s, holds).searched(5000.0, None);
+            let (value, failed) = (found.value.unwrap(), found.failed_at.unwrap());
+            let carried = per_s as f64 + holds as f64 + 1.0;
+            prop_assert!(value <= carried * 1.002 && value >= per_s as f64 * 0.985, "{value} of {per_s}");
+            prop_assert!(failed > value && failed <= value / (1.0 - GOAL.resolution) * 1.001);
+        }
+    }
+}

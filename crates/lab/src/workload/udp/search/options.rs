@@ -1,0 +1,158 @@
+//! What a search is to look for.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::super::error::UdpError;
+use super::super::options::{Options, RATES_PER_S};
+use super::bisection::Goal;
+
+/// What to search for, and how carefully. Start from [`SearchOptions::of`] and change what matters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SearchOptions {
+    /// Server, direction, flows, engine, CPUs of the load; its size, rate, count and duration are the search's to choose.
+    pub load: Options,
+    /// Payloads, bytes: one search each.
+    pub payloads_bytes: Vec<usize>,
+    /// Highest rate to offer, datagrams a second; `None`: what leaves flat out.
+    pub ceiling_per_s: Option<f64>,
+    /// Share of the sent that may be lost; 0 is RFC 2544's throughput.
+    pub loss_share: f64,
+    /// How long a trial lasts.
+    pub trial: Duration,
+    /// How long the result must hold. `None`: as long as a trial.
+    pub confirm: Option<Duration>,
+    /// How close the highest rate that holds and the lowest that does not must be, as a share of the latter.
+    pub resolution: f64,
+    /// A trial that is not clean is repeated so often before it is believed.
+    pub verify: u32,
+    /// The whole search is repeated so often; from 2 on the result has an interval.
+    pub repeats: u32,
+    /// Also search the longest burst that passes without loss.
+    pub bursts: bool,
+}
+
+impl SearchOptions {
+    /// No loss, trials of 1 s, confirmed for 5 s, to one in a hundred, verified once, three times.
+    #[must_use]
+    pub fn of(load: Options) -> SearchOptions {
+        SearchOptions {
+            payloads_bytes: vec![load.payload_bytes],
+            load,
+            ceiling_per_s: None,
+            loss_share: 0.0,
+            trial: Duration::from_secs(1),
+            confirm: Some(Duration::from_secs(5)),
+            resolution: 0.01,
+            verify: 1,
+            repeats: 3,
+            bursts: false,
+        }
+    }
+
+    /// Whether such a search can be run.
+    ///
+    /// # Errors
+    /// Names the option, its value and the range.
+    pub fn check(&self) -> Result<(), UdpError> {
+        let out_of = |what, got: String, want| Err(UdpError::option(what, got, want));
+        if !(1..=64).contains(&self.payloads_bytes.len()) {
+            return out_of("sizes", self.payloads_bytes.len().to_string(), "1 to 64");
+        }
+        for &payload_bytes in &self.payloads_bytes {
+            self.trial(payload_bytes, None, self.trial).check()?;
+            self.trial(payload_bytes, None, self.confirm.unwrap_or(self.trial)).check()?;
+        }
+        if let Some(rate) = self.ceiling_per_s.filter(|rate| !RATES_PER_S.contains(rate)) {
+            return out_of("highest rate", format!("{rate} datagrams/s"), "0.001 to 1e9 datagrams/s");
+        }
+        if !(0.0..1.0).contains(&self.loss_share) {
+            return out_of("loss", self.loss_share.to_string(), "a share from 0 to below 1");
+        }
+        if !(0.0001..=0.5).contains(&self.resolution) {
+            return out_of("resolution", self.resolution.to_string(), "a share from 0.0001 to 0.5");
+        }
+        if self.verify > 20 {
+            return out_of("verify", self.verify.to_string(), "0 to 20");
+        }
+        if !(1..=1000).contains(&self.repeats) {
+            return out_of("repeats", self.repeats.to_string(), "1 to 1000");
+        }
+        Ok(())
+    }
+
+    /// About how long it takes where the path, not the sender, sets the limit.
+    #[must_use]
+    pub fn about(&self) -> Duration {
+        let steps = (1.0 / self.resolution).log2().ceil() as u32 + 1;
+        // Half of the steps lose something, and are repeated.
+        let trials = steps + self.verify * steps / 2;
+        let confirm = self.confirm.filter(|&confirm| confirm > self.trial).map_or(Duration::ZERO, |c| c + BETWEEN);
+        let rates = (self.trial + BETWEEN) * trials + confirm;
+        let bursts = if self.bursts { BETWEEN * trials * 2 } else { Duration::ZERO };
+        let size = self.trial + BETWEEN + (rates + bursts) * self.repeats;
+        size * u32::try_from(self.payloads_bytes.len()).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn goal(&self) -> Goal {
+        Goal { resolution: self.resolution, floor: 1e-4, verify: self.verify }
+    }
+
+    /// A trial at a rate, or flat out.
+    pub(super) fn trial(&self, payload_bytes: usize, datagrams_per_s: Option<f64>, duration: Duration) -> Options {
+        Options {
+            payload_bytes,
+            sizes: Vec::new(),
+            datagrams_per_s,
+            ramp_from_per_s: None,
+            burst: 1,
+            datagrams: None,
+            duration,
+            interval: duration.max(Duration::from_millis(10)),
+            ..self.load.clone()
+        }
+    }
+
+    /// A burst: so many as fast as they leave.
+    pub(super) fn burst(&self, payload_bytes: usize, datagrams: u64) -> Options {
+        Options { datagrams: Some(datagrams), ..self.trial(payload_bytes, None, LONGEST_BURST) }
+    }
+}
+
+/// What a trial takes besides its load: questions, quiet, fetching.
+const BETWEEN: Duration = Duration::from_millis(400);
+/// A burst that takes longer is none.
+const LONGEST_BURST: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_out_of_range_name_option_value_and_range() {
+        let good = SearchOptions::of(Options::to(([127, 0, 0, 1], 1).into()));
+        good.check().unwrap();
+        let (trial, resolution) = (Duration::ZERO, 0.9);
+        for (options, text) in [
+            (SearchOptions { payloads_bytes: vec![], ..good.clone() }, "sizes: 0 (want 1 to 64)"),
+            (SearchOptions { payloads_bytes: vec![64, 9], ..good.clone() }, "payload: 9 bytes (want 16 to 9000 bytes)"),
+            (SearchOptions { trial, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
+            (SearchOptions { loss_share: 1.0, ..good.clone() }, "loss: 1 (want a share from 0 to below 1)"),
+            (SearchOptions { resolution, ..good.clone() }, "resolution: 0.9 (want a share from 0.0001 to 0.5)"),
+            (SearchOptions { repeats: 0, ..good.clone() }, "repeats: 0 (want 1 to 1000)"),
+            (SearchOptions { verify: 21, ..good.clone() }, "verify: 21 (want 0 to 20)"),
+        ] {
+            assert_eq!(options.check().unwrap_err().to_string(), text);
+        }
+        assert!(SearchOptions { ceiling_per_s: Some(-1.0), ..good }.check().is_err());
+    }
+
+    #[test]
+    fn what_it_takes_grows_with_sizes_and_repeats() {
+        let one = SearchOptions { repeats: 1, ..SearchOptions::of(Options::to(([127, 0, 0, 1], 1).into())) };
+        let three = SearchOptions { repeats: 3, ..one.clone() };
+        let sizes = SearchOptions { payloads_bytes: vec![64, 512], ..one.clone() };
+        assert!(three.about() > 2 * one.about() && sizes.about() == 2 * one.about());
+    }
+}
