@@ -1,5 +1,7 @@
 //! What this process' cgroup does to real-time threads. Reading only; capping others is the lab's business.
 
+use std::path::PathBuf;
+
 use crate::host::Host;
 
 /// What in the cgroup tree keeps FIFO and RR away although the process may have them.
@@ -27,6 +29,17 @@ pub(crate) fn version(host: &Host) -> Option<&'static str> {
         (None, Some(_)) => Some("v2"),
         (None, None) => None,
     }
+}
+
+/// Where a group with a CPU limit can be made: the top of v1's cpu hierarchy, and that of v2 if it has the controller.
+pub(crate) fn cpu_mounts(host: &Host) -> (Option<PathBuf>, Option<PathBuf>) {
+    let mounts = host.read("/proc/self/mountinfo").unwrap_or_default();
+    let v1 = mount_point(&mounts, |kind, options| kind == "cgroup" && options.split(',').any(|o| o == "cpu"));
+    let v2 = mount_point(&mounts, |kind, _| kind == "cgroup2").filter(|mount| {
+        let controllers = host.read(&format!("{mount}/cgroup.controllers")).unwrap_or_default();
+        controllers.split_whitespace().any(|controller| controller == "cpu")
+    });
+    (v1.map(PathBuf::from), v2.map(PathBuf::from))
 }
 
 fn zero_budget(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {

@@ -6,6 +6,7 @@
 //! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
+//! | [`quota`] | a share of processor time that a process may not exceed |
 //! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
 //! | [`leftovers`], [`dirs`] | what a killed run left, and where takt keeps its own notes |
@@ -33,6 +34,7 @@ pub mod leftovers;
 pub mod memory;
 pub mod namespace;
 pub mod policy;
+pub mod quota;
 pub mod slack;
 pub mod topology;
 
