@@ -18,6 +18,10 @@ count = { full = 2, quick = 1 }
 order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
 [[part]]
+name = "execution"
+factors = { slots = [10, 50] }
+fixed = { slot = "5ms", workload = { kind = "waveform", waveform = "utran", duration = "1s", warm_up = "0s" } }
+[[part]]
 name = "longest"
 factors = { slot = ["10ms"] }
 fixed = { workers = 1, workload = { kind = "longest-packet", waveform = "modem", duration = "20ms" } }
@@ -65,8 +69,16 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert_eq!(output.status.code(), Some(expected), "{outcome:#}");
     assert_eq!((outcome["schema"].as_u64(), outcome["study"].as_str()), (Some(1), Some("aloe")));
     assert_eq!(outcome["complete"], true);
-    assert_eq!(outcome["rounds"]["valid"], 9, "{:#}", outcome["records"]);
+    assert_eq!(outcome["rounds"]["valid"], 11, "{:#}", outcome["records"]);
     let value = |pointer: &str| outcome.pointer(pointer).and_then(Value::as_f64).unwrap_or_else(|| panic!("{pointer}"));
+    assert_eq!((value("/execution/few_slots"), value("/execution/many_slots")), (10.0, 50.0));
+    assert_eq!(outcome["execution"]["components"].as_array().map(Vec::len), Some(14));
+    let (all, decoder) = (value("/execution/total/many_ns/value"), value("/execution/components/12/many_ns/value"));
+    assert!(decoder > 0.0 && all > decoder, "the turbo decoder's {decoder} of {all} ns");
+    let rate = value("/execution/mac_per_s/value");
+    assert!((value("/execution/total/kmac") - all * rate / 1e12).abs() < 1e-6 * rate);
+    assert_eq!(value("/execution/histograms/1/measured"), 50.0);
+    assert_eq!(value("/paper/execution/total/x86_us"), 3250.0);
     assert!(value("/longest/0/bits/value") >= 16.0);
     assert_eq!(value("/interface/0/packet_bits"), 100_000.0);
     assert_eq!(value("/interface/0/measured"), 200.0);
@@ -84,12 +96,12 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert!(role("SWLOAD")["per_slot_ns"].is_null() && role("SWLOAD")["once_ns"]["value"].as_f64() > Some(0.0));
     assert!(role("FRONTEND")["per_slot_ns"].is_null() && role("FRONTEND")["once_ns"].is_null());
     let claims = outcome["claims"].as_array().expect("claims");
-    assert_eq!(claims.len(), 5);
+    assert_eq!(claims.len(), 7);
     assert_eq!((claims[0]["answer"].as_str(), claims[0]["covered"].as_bool()), (Some("holds"), Some(true)));
     assert_eq!((claims[4]["answer"].as_str(), claims[4]["covered"].as_bool()), (Some("unknown"), Some(false)));
 
     let run = outcome["run"].as_str().expect("a name");
     let page = fs::read_to_string(dir.path().join("takt-runs").join(run).join("report.html")).expect("a page");
-    assert!(page.starts_with("<!") && page.contains("Table II"));
+    assert!(page.starts_with("<!") && page.contains("Table II") && page.contains("Figure 1"));
     assert_eq!(json(&takt(&dir, &["report", "last", "--json"])), outcome, "read again it says the same");
 }

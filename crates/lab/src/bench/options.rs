@@ -77,7 +77,10 @@ fn waveform(settings: &Settings) -> Result<waveform::Options, Failure> {
         true => None,
         false => Some(std::fs::read_to_string(name).map_err(|error| Failure {
             chain: vec![format!("waveform {name}"), error.to_string()],
-            fix: Some("a path from where takt was called, or one that comes with takt: bpsk, modem, chain".into()),
+            fix: Some(format!(
+                "a path from where takt was called, or one that comes with takt: {}",
+                waveform::library::NAMES.join(", ")
+            )),
         })?),
     };
     let whole = |name: &str| settings.number(name).map_or(0, |number| number as usize);

@@ -9,7 +9,7 @@ use takt_stats::{Histogram, Ns};
 
 use super::{
     BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, Role, RoundRecord, SCHEMA,
-    TwoOverOne, claims, facts, overhead, words,
+    TwoOverOne, claims, execution, facts, overhead, words,
 };
 use crate::check::{Answer, AssembleError, HOST, host_facts, summary};
 use crate::experiment::settings::Kind;
@@ -59,6 +59,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         two_over_one: two_over_one(&part("longest")),
         roles: roles(&part("roles"), &interfaces, &costs),
         memory: memory(&part("memory")),
+        execution: execution::execution(&part("execution"), &paper.execution),
         claims: Vec::new(),
         answer: Answer::Unknown,
         rounds: summary(&rounds, points.len() * file.round_count(depth) as usize),
@@ -116,7 +117,7 @@ pub(super) fn whole(settings: &BTreeMap<String, Value>, name: &str) -> usize {
     settings.get(name).and_then(Value::as_u64).unwrap_or(1) as usize
 }
 
-fn slot_us(settings: &BTreeMap<String, Value>) -> f64 {
+pub(super) fn slot_us(settings: &BTreeMap<String, Value>) -> f64 {
     let slot = settings.get("slot").and_then(Value::as_str).and_then(|text| parse_duration(text).ok());
     slot.unwrap_or_default().as_secs_f64() * 1e6
 }
@@ -126,7 +127,7 @@ pub(super) fn at(round: &RoundRow, pointer: &str) -> Option<f64> {
 }
 
 /// A record of another version is left out: its round is in the list, and in no figure.
-fn read<T: for<'de> Deserialize<'de>>(round: &RoundRow) -> Option<T> {
+pub(super) fn read<T: for<'de> Deserialize<'de>>(round: &RoundRow) -> Option<T> {
     T::deserialize(&round.record.as_ref()?.result).ok()
 }
 
@@ -298,6 +299,7 @@ fn floors(rounds: &[RoundRow]) -> Floors {
         null_call_ns: median("null_call_ns"),
         measured_call_ns: median("measured_call_ns"),
         memcpy_bytes_per_s: median("memcpy_bytes_per_s"),
+        mac_per_s: median("mac_per_s"),
     }
 }
 

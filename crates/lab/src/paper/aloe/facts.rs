@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 #[allow(missing_docs, reason = "the file says it")]
 pub struct Facts {
     pub platforms: Vec<Platform>,
+    pub execution: ExecutionFacts,
     pub longest: LongestFacts,
     pub interface: InterfaceFacts,
     pub overhead: OverheadFacts,
@@ -25,6 +26,39 @@ pub struct Facts {
 pub struct Platform {
     pub name: String,
     pub about: String,
+}
+
+/// Table I and Figure 1.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct ExecutionFacts {
+    pub mean_of: u64,
+    pub histogram_of: u64,
+    pub x86_mac_per_s: f64,
+    pub arm_mac_per_s: f64,
+    pub total: ExecutionRow,
+    #[serde(rename = "component")]
+    pub components: Vec<ExecutionRow>,
+}
+
+/// A row of Table I: mean execution times, the same in multiply-accumulates, and by how much the times on the ARM are missed when
+/// they are estimated from those on the x86, by clock frequency and by multiply-accumulates.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[allow(missing_docs, reason = "the file says it")]
+pub struct ExecutionRow {
+    /// As the paper calls it.
+    pub name: String,
+    /// As `waveforms/utran.toml` does; empty for the total.
+    #[serde(default)]
+    pub component: String,
+    pub x86_us: f64,
+    pub arm_us: f64,
+    pub x86_kmac: f64,
+    pub arm_kmac: f64,
+    pub time_error_pct: f64,
+    pub mac_error_pct: f64,
 }
 
 /// Figure 2.
@@ -121,6 +155,18 @@ mod tests {
         };
         assert!((total(|role| Some(role.x86_us)) - facts.overhead.x86_base_us - 6.0).abs() < 1e-9, "Table II, x86");
         assert!((total(|role| role.arm_us) - facts.overhead.arm_base_us).abs() < 1e-9, "Table II, ARM");
+        let Facts { execution, .. } = &facts;
+        let sum = |of: fn(&ExecutionRow) -> f64| execution.components.iter().map(of).sum::<f64>();
+        let totals: [(fn(&ExecutionRow) -> f64, f64); 4] =
+            [(|row| row.x86_us, 0.5), (|row| row.arm_us, 0.5), (|row| row.x86_kmac, 1.0), (|row| row.arm_kmac, 0.5)];
+        for (of, rounding) in totals {
+            assert!((sum(of) - of(&execution.total)).abs() < rounding, "Table I: {} {}", sum(of), of(&execution.total));
+        }
+        // The paper's error: off by how much of what is to be estimated.
+        for row in &execution.components {
+            let error = 100.0 * (row.arm_kmac - row.x86_kmac).abs() / row.arm_kmac;
+            assert!((error - row.mac_error_pct).abs() < 0.3, "{}: {error}", row.name);
+        }
         assert_eq!(facts.memory.base_bytes, 16_056 * 1024);
         assert_eq!(facts.memory.component_bytes, 260 * 1024);
         assert!((facts.overhead.x86_us(10.0) - 246.09).abs() < 1e-9);

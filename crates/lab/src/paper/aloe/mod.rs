@@ -1,7 +1,8 @@
-//! The study `aloe`, first part: what a time-slotted software-radio environment costs, and what it gives.
+//! The study `aloe`: what a time-slotted software-radio environment costs, and what it gives.
 //!
 //! | part of `experiments/aloe.toml` | figure of the paper | here |
 //! | --- | --- | --- |
+//! | `execution` | Table I, 1 | [`Execution`] |
 //! | `longest` | 2 | [`LongestPoint`] |
 //! | `interface` | 3, 4 | [`InterfacePoint`] |
 //! | `overhead`, `beat` | 5, 6, the model | [`Overhead`] |
@@ -11,6 +12,7 @@
 
 mod assemble;
 mod claims;
+mod execution;
 mod facts;
 mod overhead;
 mod words;
@@ -24,7 +26,8 @@ use crate::check::{Answer, HostFacts, RoundsSummary};
 use crate::workload::waveform::Floors;
 
 pub use assemble::assemble;
-pub use facts::{ClaimFacts, Facts, RoleFacts, facts};
+pub use execution::{Execution, ExecutionPoint, Scatter};
+pub use facts::{ClaimFacts, ExecutionRow, Facts, RoleFacts, facts};
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -56,6 +59,9 @@ pub struct Outcome {
     pub real_time: Option<bool>,
     /// What the paper reports.
     pub paper: Facts,
+    /// Table I and Figure 1; empty in documents of before they were looked at.
+    #[serde(default)]
+    pub execution: Execution,
     /// Figure 2: longest packets, by workers and slot.
     pub longest: Vec<LongestPoint>,
     /// Of them: throughput on two cores over that on one, by slot.

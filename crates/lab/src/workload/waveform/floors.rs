@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
+use takt_mapper::cost::kernels::{Kernels, MACS};
 use takt_stats::{Histogram, Ns};
 
 /// Floors of one process on one core; medians of some turns.
@@ -18,6 +19,9 @@ pub struct Floors {
     pub measured_call_ns: f64,
     /// Copying 16 KiB that lie in the cache, bytes a second.
     pub memcpy_bytes_per_s: f64,
+    /// Multiply-accumulates a second of one after the other, the metric of ALOE.
+    #[serde(default)]
+    pub mac_per_s: f64,
 }
 
 /// Measures them: some milliseconds.
@@ -28,6 +32,7 @@ pub fn floors() -> Floors {
         null_call_ns: median(null_call),
         measured_call_ns: median(measured_call),
         memcpy_bytes_per_s: 1e9 / median(memcpy_ns_per_byte),
+        mac_per_s: 1e9 / median(mac_ns()),
     }
 }
 
@@ -76,6 +81,16 @@ fn measured_call() -> f64 {
         histogram.record_saturating(clock.delta_as_nanos(before, clock.raw()));
     }
     per_call(begun)
+}
+
+/// As `takt calibrate` measures it.
+fn mac_ns() -> impl FnMut() -> f64 {
+    let (mut kernels, iterations) = (Kernels::new(), 300);
+    move || {
+        let begun = Instant::now();
+        black_box(kernels.mac(iterations));
+        begun.elapsed().as_nanos() as f64 / (iterations * MACS) as f64
+    }
 }
 
 fn memcpy_ns_per_byte() -> f64 {

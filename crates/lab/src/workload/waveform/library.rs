@@ -5,9 +5,9 @@ use std::time::Duration;
 use takt_graph::{ComponentSpec, GraphError, Waveform};
 
 /// Names of what comes with the program.
-pub const NAMES: &[&str] = &["bpsk", "modem", "chain"];
+pub const NAMES: &[&str] = &["bpsk", "utran", "utran-ref", "modem", "chain"];
 
-/// A waveform by its name: `bpsk` (the file of that name), `modem` (source, modulator, demodulator, sink: bits to 16-bit
+/// A waveform by its name: `bpsk`, `utran` and `utran-ref` (the files of those names), `modem` (source, modulator, demodulator, sink: bits to 16-bit
 /// samples and back), `chain` (a null source, copies, a null sink: one item a packet unless told otherwise). `None`: it is
 /// none of these.
 ///
@@ -16,6 +16,8 @@ pub const NAMES: &[&str] = &["bpsk", "modem", "chain"];
 pub fn named(name: &str, components: usize) -> Option<Result<Waveform, GraphError>> {
     match name {
         "bpsk" => Some(Waveform::parse("bpsk.toml", include_str!("../../../../../waveforms/bpsk.toml"))),
+        "utran" => Some(Waveform::parse("utran.toml", include_str!("../../../../../waveforms/utran.toml"))),
+        "utran-ref" => Some(Waveform::parse("utran-ref.toml", include_str!("../../../../../waveforms/utran-ref.toml"))),
         "modem" => Some(Ok(modem())),
         "chain" => Some(Ok(chain(components))),
         _ => None,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// What it is called: `bpsk`, `modem`, `chain`, or a file's name.
+    /// What it is called: `bpsk`, `utran`, `utran-ref`, `modem`, `chain`, or a file's name.
     pub waveform: String,
     /// The text of the file, where it is one: the record must say what was run.
     pub text: Option<String>,

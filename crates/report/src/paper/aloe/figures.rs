@@ -10,7 +10,7 @@ use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Sourc
 
 const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
 
-fn source(outcome: &Outcome, query: &str) -> Source {
+pub(super) fn source(outcome: &Outcome, query: &str) -> Source {
     Source { run: outcome.run.clone(), query: query.to_owned() }
 }
 
@@ -20,7 +20,7 @@ fn line(name: &str, slot: usize, mut points: Vec<Point>) -> Series {
 }
 
 /// A value of the paper, or of a model: no rounds behind it.
-fn alone(x: f64, y: f64) -> Point {
+pub(super) fn alone(x: f64, y: f64) -> Point {
     Point { x, y: Some(Reading::alone(y)), rounds: Vec::new() }
 }
 

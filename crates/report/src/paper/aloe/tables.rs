@@ -9,7 +9,7 @@ use crate::figure::Reading;
 use crate::quantity::significant;
 use crate::{Answer, Cell, Column, Row, Table, Unit, count};
 
-fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
+pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
     let figure = figure.scaled(factor);
     let text = match (figure.estimate, figure.value) {
         (Some(estimate), _) => unit.show_reading(&Reading::from(estimate)),
@@ -22,14 +22,14 @@ fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
     }
 }
 
-fn columns(first: &str, numbers: &[&str], text: &[&str]) -> Vec<Column> {
+pub(super) fn columns(first: &str, numbers: &[&str], text: &[&str]) -> Vec<Column> {
     let mut columns = vec![Column::text(first)];
     columns.extend(numbers.iter().map(|head| Column::number(*head)));
     columns.extend(text.iter().map(|head| Column::text(*head)));
     columns
 }
 
-fn cells(cells: Vec<Cell>) -> Row {
+pub(super) fn cells(cells: Vec<Cell>) -> Row {
     Row::Cells { id: None, cells }
 }
 

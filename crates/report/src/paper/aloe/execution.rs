@@ -1,0 +1,115 @@
+//! Table I and Figure 1: execution times, the paper's beside ours.
+
+use takt_lab::paper::aloe::{ExecutionPoint, Outcome, Scatter};
+
+use super::figures::{alone, source};
+use super::tables::{cell, cells, columns};
+use crate::figure::{Axis, Look, Reference, Series};
+use crate::quantity::significant;
+use crate::{Cell, Figure, Table, Unit, count};
+
+pub(super) fn figures(outcome: &Outcome) -> Vec<Figure> {
+    outcome.execution.histograms.iter().map(|scatter| histogram(outcome, scatter)).collect()
+}
+
+fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
+    let paper = outcome.paper.execution.components.iter().find(|row| row.name == scatter.name);
+    let component = paper.map(|row| row.component.clone()).unwrap_or_default();
+    let time = |ns: Option<f64>| ns.map(|ns| Unit::SECONDS.show(ns * 1e-9, 3)).unwrap_or_default();
+    let mean = |us: f64, of: &str| Reference::Vertical { x: us * 1e-6, label: format!("paper's mean, {of}") };
+    Figure {
+        id: format!("execution-{component}"),
+        finding: format!(
+            "{}: {} in the mean of {} executions, {} at most",
+            scatter.name,
+            time(scatter.mean_ns),
+            count(scatter.measured),
+            time(scatter.max_ns.map(|ns| ns as f64)),
+        ),
+        how_to_read: "Each step is a bin a twentieth wide, as high as the share of executions in it; the scale shows few as well as \
+                      many. The paper's histograms are drawings: of them the means, from its Table I."
+            .into(),
+        x: Axis::log("execution time", Unit::SECONDS),
+        y: Axis::log_and_zero("executions", Unit::SHARE),
+        series: vec![Series {
+            name: component,
+            look: Look::Step,
+            slot: 0,
+            points: scatter.bins.iter().map(|&(ns, share)| alone(ns * 1e-9, share)).collect(),
+        }],
+        others: Vec::new(),
+        references: paper.iter().flat_map(|row| [mean(row.x86_us, "x86"), mean(row.arm_us, "ARM")]).collect(),
+        source: source(outcome, "executions of the longest runs of part execution that count"),
+    }
+}
+
+pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
+    let execution = &outcome.execution;
+    if execution.many_slots == 0 {
+        return Vec::new();
+    }
+    let mean = |slots: u64| format!("here, mean of {}", count(slots));
+    let (few, many) = (mean(execution.few_slots), mean(execution.many_slots));
+    let rate = execution.mac_per_s.value.map(|rate| Unit::prefixed("MAC").show(rate, 3)).unwrap_or_default();
+    let paper_rate = |rate: f64| Unit::prefixed("MAC").show(rate, 3);
+    let rows = || execution.components.iter().chain(&execution.total);
+    let times = Table {
+        id: "execution-times".into(),
+        title: "Execution times".into(),
+        columns: columns("component", &[&few, &many, "paper, x86", "paper, ARM", "x86 over here"], &[]),
+        rows: rows().map(time_row).collect(),
+        note: format!(
+            "The paper's are means of {}. In the {} slots of the runs of {}, {} slots of components were missed.",
+            outcome.paper.execution.mean_of,
+            count(execution.slots),
+            count(execution.many_slots),
+            count(execution.misses),
+        ),
+    };
+    let metric = Table {
+        id: "execution-mac".into(),
+        title: "The same in multiply-accumulates".into(),
+        columns: columns(
+            "component, kMAC",
+            &["here", "paper, x86", "paper, ARM", "error here", "paper's error, MAC", "paper's error, time"],
+            &[],
+        ),
+        rows: rows().map(metric_row).collect(),
+        note: format!(
+            "Time by the multiply-accumulates of the processor: {rate} a second here, {} and {} in the paper. Errors are those of \
+             estimating a processor's times from the paper's x86: this host's by multiply-accumulates, the ARM's by those and by \
+             clock frequency.",
+            paper_rate(outcome.paper.execution.x86_mac_per_s),
+            paper_rate(outcome.paper.execution.arm_mac_per_s),
+        ),
+    };
+    vec![times, metric]
+}
+
+fn time_row(point: &ExecutionPoint) -> crate::Row {
+    let paper = |us: f64| Cell::text(Unit::SECONDS.show(us * 1e-6, 4));
+    let ratio = point.many_ns.value.filter(|ns| *ns > 0.0).map(|ns| point.paper.x86_us * 1e3 / ns);
+    cells(vec![
+        Cell::text(&point.paper.name),
+        cell(&point.few_ns, Unit::SECONDS, 1e-9),
+        cell(&point.many_ns, Unit::SECONDS, 1e-9),
+        paper(point.paper.x86_us),
+        paper(point.paper.arm_us),
+        Cell::text(ratio.map(|ratio| Unit::TIMES.show(ratio, 2)).unwrap_or_default()),
+    ])
+}
+
+fn metric_row(point: &ExecutionPoint) -> crate::Row {
+    let kmac = |kmac: f64| Cell::text(significant(kmac, 4));
+    let percent = |percent: f64| Cell::text(Unit::SHARE.show(percent / 100.0, 3));
+    let none = || Cell::text("–");
+    cells(vec![
+        Cell::text(&point.paper.name),
+        point.kmac.map_or_else(none, kmac),
+        kmac(point.paper.x86_kmac),
+        kmac(point.paper.arm_kmac),
+        point.mac_error_pct.map_or_else(none, percent),
+        percent(point.paper.mac_error_pct),
+        percent(point.paper.time_error_pct),
+    ])
+}
