@@ -1,7 +1,8 @@
 //! The convolutional code, TS 25.212 section 4.2.3.1.
 
 use super::code_blocks::{CodeBlocks, coded_len, interval_len};
-use super::{bits, bits_mut, each_block, llrs};
+use super::each_block;
+use crate::items::{bits, bits_mut, llrs};
 use takt_dsp::umts::{self, Coding, ConvolutionalRate, Viterbi};
 use takt_runtime::{Bit, Llr, MakeError, component};
 

@@ -1,6 +1,7 @@
 //! CRC attachment and its check, TS 25.212 section 4.2.1.
 
-use super::{bits, bits_mut, each_block};
+use super::each_block;
+use crate::items::{bits, bits_mut};
 use takt_dsp::crc::Crc;
 use takt_dsp::umts;
 use takt_graph::Value;
@@ -27,7 +28,7 @@ struct UmtsCrcAttach {
 impl UmtsCrcAttach {
     fn new(
         /// Bits of a transport block.
-        #[param(name = "A", alias = "length", unit = "items", range = 1..=1_000_000, default = 3840)]
+        #[param(name = "A", alias = "length", alias = "in_bits", unit = "items", range = 1..=1_000_000, default = 3840)]
         length: u32,
         /// Bits of the CRC: 8, 12, 16 or 24.
         #[param(name = "L", alias = "crc", range = 8..=24, default = 16)]
@@ -62,7 +63,7 @@ struct UmtsCrcCheck {
 impl UmtsCrcCheck {
     fn new(
         /// Bits of a transport block without its CRC.
-        #[param(name = "A", alias = "length", unit = "items", range = 1..=1_000_000, default = 3840)]
+        #[param(name = "A", alias = "length", alias = "in_bits", unit = "items", range = 1..=1_000_000, default = 3840)]
         length: u32,
         /// Bits of the CRC: 8, 12, 16 or 24.
         #[param(name = "L", alias = "crc", range = 8..=24, default = 16)]

@@ -1,7 +1,8 @@
 //! The two interleavers, TS 25.212 sections 4.2.5 and 4.2.11, with what stands before them: radio frame size equalisation, 4.2.4,
 //! and physical channels, 4.2.10.
 
-use super::{bits, bits_mut, each_block, frames, llrs, llrs_mut, tti};
+use super::{each_block, frames, tti};
+use crate::items::{bits, bits_mut, llrs, llrs_mut};
 use takt_dsp::Binary;
 use takt_dsp::umts::{self, Tti};
 use takt_runtime::{Bit, Llr, MakeError, Out, component};
@@ -21,9 +22,11 @@ impl Equalised {
         Ok(Equalised { tti, bits, filled: vec![0; if equalised == bits { 0 } else { equalised }] })
     }
 
-    /// The lengths of an interval whose packet has `items`, those of its own.
+    /// The lengths of an interval before and after, in a packet of `items`.
     fn lengths(&self, items: usize) -> (usize, usize) {
-        if self.bits == 0 { (items.max(1), items.max(1)) } else { (self.bits, self.tti.equalised(self.bits)) }
+        let frames = self.tti.frames();
+        let whole = (items / frames * frames).max(frames);
+        if self.bits == 0 { (whole, whole) } else { (self.bits, self.tti.equalised(self.bits)) }
     }
 }
 

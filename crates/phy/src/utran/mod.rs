@@ -22,23 +22,7 @@ mod soft;
 mod turbo;
 
 use takt_dsp::umts;
-use takt_runtime::{Bit, Llr, MakeError, Out};
-
-fn bits(bits: &[Bit]) -> &[u8] {
-    bytemuck::cast_slice(bits)
-}
-
-fn bits_mut(bits: &mut [Bit]) -> &mut [u8] {
-    bytemuck::cast_slice_mut(bits)
-}
-
-fn llrs(llrs: &[Llr]) -> &[i8] {
-    bytemuck::cast_slice(llrs)
-}
-
-fn llrs_mut(llrs: &mut [Llr]) -> &mut [i8] {
-    bytemuck::cast_slice_mut(llrs)
-}
+use takt_runtime::{MakeError, Out};
 
 /// The standard has no such shape.
 fn refused(error: &umts::Error) -> MakeError {
@@ -47,9 +31,10 @@ fn refused(error: &umts::Error) -> MakeError {
 
 /// A transmission time interval by its length.
 fn tti(ms: u32) -> Result<umts::Tti, MakeError> {
-    let fix = || "10, 20, 40 or 80".into();
-    umts::Tti::from_ms(ms)
-        .ok_or_else(|| MakeError { what: format!("a transmission time interval of {ms} ms"), fix: fix() })
+    umts::Tti::from_ms(ms).ok_or_else(|| MakeError {
+        what: format!("a transmission time interval of {ms} ms"),
+        fix: "10, 20, 40 or 80".into(),
+    })
 }
 
 /// F, for shapes: what is no interval is refused when the component is made.

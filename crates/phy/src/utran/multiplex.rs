@@ -1,7 +1,7 @@
 //! The multiplexing of transport channels, TS 25.212 sections 4.2.8 and 4.2.9. How many ports there are depends on the
 //! parameters, so these are written without the macro.
 
-use super::{bits, bits_mut, llrs, llrs_mut};
+use crate::items::{bits, bits_mut, llrs, llrs_mut};
 use takt_dsp::umts;
 use takt_graph::{Accepts, Domain, Item, Kind, Length, ParamSpec, Params, Shape};
 use takt_runtime::{Bit, Component, Io, Llr, MakeError, Registration};

@@ -1,7 +1,8 @@
 //! Rate matching of one transport channel, TS 25.212 section 4.2.7, and its inverse on soft values.
 
 use super::convolutional::rate;
-use super::{bits, bits_mut, each_block, llrs, llrs_mut, refused, tti};
+use super::{each_block, refused, tti};
+use crate::items::{bits, bits_mut, llrs, llrs_mut};
 use takt_dsp::umts::{Coding, RateMatching};
 use takt_runtime::{Bit, Llr, MakeError, component};
 

@@ -2,7 +2,8 @@
 
 use super::code_blocks::{CodeBlocks, coded_len, interval_len};
 use super::crc::polynomial;
-use super::{bits, bits_mut, each_block, llrs, refused};
+use super::{each_block, refused};
+use crate::items::{bits, bits_mut, llrs};
 use takt_dsp::crc::Crc;
 use takt_dsp::umts::Coding::Turbo;
 use takt_dsp::{turbo, umts};
@@ -66,7 +67,7 @@ impl UmtsTurboDecode {
         #[param(range = 1..=64, default = 8, variable)]
         iterations: u32,
         /// Stop as soon as the block ends with its CRC of so many bits: 8, 12, 16 or 24; 0: make all iterations.
-        #[param(name = "stop_crc", alias = "L", range = 0..=24, default = 0)]
+        #[param(name = "crc", alias = "L", range = 0..=24, default = 0)]
         crc: u32,
     ) -> Result<UmtsTurboDecode, MakeError> {
         let blocks = CodeBlocks::new(Turbo, length, interval)?;
@@ -74,7 +75,7 @@ impl UmtsTurboDecode {
         if crc.is_some() && blocks.count() > 1 {
             let what =
                 format!("a CRC at the end of each of {} code blocks: only the interval's last has one", blocks.count());
-            return Err(MakeError { what, fix: "stop_crc = 0".into() });
+            return Err(MakeError { what, fix: "crc = 0".into() });
         }
         let decoder = turbo::Decoder::umts(blocks.block_len()).map_err(|error| refused(&error))?;
         Ok(UmtsTurboDecode { decoder, blocks, iterations: iterations as usize, crc, decoded: 0, made: 0 })

@@ -1,0 +1,47 @@
+//! Test vectors of `crates/dsp/tests/vectors`, and components on them.
+#![allow(dead_code, reason = "not every test needs all")]
+
+use serde_json::Value as Json;
+use takt_graph::Params;
+use takt_runtime::{Bench, Bit, Registry, Sample};
+
+pub fn open(name: &str) -> Json {
+    let path = format!("{}/../dsp/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))).expect("JSON")
+}
+
+/// The vectors of a file that has them in a list.
+pub fn list(name: &str) -> Vec<Json> {
+    open(name)["vectors"].as_array().filter(|list| !list.is_empty()).expect("a list of vectors").clone()
+}
+
+pub fn number(vector: &Json, key: &str) -> i64 {
+    vector[key].as_i64().unwrap_or_else(|| panic!("no number {key} in {vector}"))
+}
+
+pub fn bytes(hex: &Json) -> Vec<u8> {
+    let hex = hex.as_str().expect("hex");
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex digits")).collect()
+}
+
+/// The first bit is the highest of its byte.
+pub fn bits(hex: &Json, count: i64) -> Vec<Bit> {
+    let packed = bytes(hex);
+    (0..count as usize).map(|i| Bit(packed[i / 8] >> (7 - i % 8) & 1)).collect()
+}
+
+/// The fields of a vector as parameters of the same names.
+pub fn named(vector: &Json, names: &[&str]) -> Params {
+    names.iter().fold(Params::new(), |params, name| params.with(name, number(vector, name)))
+}
+
+pub fn bench(kind: &str, params: &Params) -> Bench {
+    takt_phy::link();
+    let registry = Registry::of_program().expect("one name each");
+    Bench::sized(&registry, kind, params, 1 << 17).unwrap_or_else(|error| panic!("{kind}: {error}"))
+}
+
+/// What a component makes of one packet.
+pub fn through<I: Sample, O: Sample>(kind: &str, params: &Params, input: &[I]) -> Vec<O> {
+    bench(kind, params).feed("in", input).tick().output("out")
+}
