@@ -9,7 +9,7 @@ use crate::component::{Component, Io, Message, Outbox};
 use crate::control::{Pending, What};
 use crate::isolated::{Answer, Remote};
 use crate::port::{InPort, OutPort};
-use crate::stats::EntryStats;
+use crate::stats::{EntryStats, Event};
 use crate::timer::Timer;
 
 pub(crate) struct Entry {
@@ -193,6 +193,26 @@ impl Entry {
             }
         }
         answer
+    }
+
+    /// Remembers the request to an isolated component; `false` of one that is none.
+    #[inline]
+    pub(crate) fn asked(&mut self, event: Event) -> bool {
+        match &mut self.component {
+            Body::Here(_) => false,
+            Body::Isolated(remote) => {
+                remote.asked = event;
+                true
+            }
+        }
+    }
+
+    /// The request that an isolated component was asked last.
+    pub(crate) fn last_asked(&self) -> Option<Event> {
+        match &self.component {
+            Body::Here(_) => None,
+            Body::Isolated(remote) => Some(remote.asked),
+        }
     }
 
     /// Without a clock, answers are waited for.

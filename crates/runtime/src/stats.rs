@@ -108,11 +108,17 @@ impl WorkerStats {
         }
     }
 
+    /// Remembers what the worker spent its time on.
     #[inline]
     pub(crate) fn trace(&mut self, event: Event) {
         // TRACE is a power of two: the remainder is a mask.
         self.trace[self.traced as usize % TRACE] = event;
         self.traced += 1;
+    }
+
+    /// Tells whoever keeps a log of an execution, in whatever process it was.
+    #[inline]
+    pub(crate) fn tell(&mut self, event: Event) {
         if let Some(log) = &mut self.log {
             let Event { slot, component, start_ns, execution_ns } = event;
             log.give(&[TraceEvent { slot, component, start_ns, execution_ns }]);

@@ -169,6 +169,10 @@ impl Worker {
         let start_ns = slot.release_ns + self.timer.ns(slot.base, executed.start);
         let event = Event { slot: slot.number, component: entry.id, start_ns, execution_ns: ns };
         self.stats.trace(event);
+        // Of an isolated component this was the request; its execution is told when the answer comes.
+        if self.stats.log.is_some() && !entry.asked(event) {
+            self.stats.tell(event);
+        }
         let late = slot.left_ns != u64::MAX && self.timer.ns(slot.base, executed.end) > slot.left_ns;
         if late || executed.fault {
             self.missed(slot, index, if executed.fault { MissKind::Fault } else { MissKind::Late }, logical, 1, ns);
@@ -179,9 +183,21 @@ impl Worker {
     #[inline]
     fn collect(&mut self, slot: Slot, index: usize) {
         match self.table.entries[index].collect(slot.number, false) {
-            None | Some((_, Answer::Done { .. })) => {}
-            Some((logical, Answer::Fault { ns })) => self.missed(slot, index, MissKind::Fault, logical, 1, ns),
+            None => {}
+            Some((_, Answer::Done { ns })) => self.answered(index, ns),
+            Some((logical, Answer::Fault { ns })) => {
+                self.answered(index, ns);
+                self.missed(slot, index, MissKind::Fault, logical, 1, ns);
+            }
             Some((logical, Answer::None)) => self.missed(slot, index, MissKind::Unanswered, logical, 1, 0),
+        }
+    }
+
+    /// The execution of an isolated component: in the slot and from the time of its request, as long as its process took.
+    #[cold]
+    fn answered(&mut self, index: usize, execution_ns: u64) {
+        if let Some(event) = self.table.entries[index].last_asked() {
+            self.stats.tell(Event { execution_ns, ..event });
         }
     }
 

@@ -18,8 +18,8 @@ use rustix::process::{Pid, Signal, kill_process};
 use takt_base::Stop;
 use takt_graph::{ComponentSpec, Graph, Kind, Latency, MissPolicy, Plan, Shape, Value, Waveform};
 use takt_runtime::{
-    Component, ComponentReport, Culprit, Io, Isolation, Message, MissKind, OpenError, Options, Registration, Registry,
-    Report, Session, SlotClock, component,
+    Component, ComponentReport, Culprit, Io, Isolation, LogOptions, Message, MissKind, OpenError, Options,
+    Registration, Registry, Report, Session, SlotClock, component,
 };
 
 /// Does harm in one slot; otherwise it passes on.
@@ -317,6 +317,31 @@ fn garbage_in_the_shared_memory_costs_slots_of_its_own_only() {
     }
 }
 
+fn the_log_has_the_time_of_the_process_in_the_slot_of_the_request() {
+    let graph = harmed("late", MissPolicy::Skip);
+    let plan = assign(&graph, &[0; 6], Latency::Compact);
+    let log = Some(LogOptions { waiting: 4096, policy: takt_runtime::soft::Policy::Hold });
+    let mut running = open(&graph, &plan, Options { log, ..options(60) }).start(&Stop::new()).expect("starts");
+    let mut log = running.log().expect("asked for");
+    let mut rows = Vec::new();
+    while !running.ended() {
+        log.read(|_, event| rows.push(event));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    log.read(|_, event| rows.push(event));
+    let report = running.join();
+    assert_eq!(rows.len(), 6 * 60);
+    let index = graph.find("h").expect("there");
+    let mine: Vec<_> = rows.iter().filter(|row| row.component == index).collect();
+    let depth = u64::from(plan.depth(index));
+    assert!(mine.iter().map(|row| row.slot).eq(depth..depth + 60));
+    // The request took its worker no time; the process slept in logical slot 50.
+    let longest = mine.iter().max_by_key(|row| row.execution_ns).expect("some");
+    assert_eq!(longest.slot, depth + 50);
+    assert!(longest.execution_ns >= 50_000_000, "{longest:?}");
+    assert_eq!(of(&report, "h").execution.expect("executed").max_ns, longest.execution_ns);
+}
+
 fn under_a_clock_a_late_answer_is_missing_and_nobody_waits_for_it() {
     let graph = harmed("late", MissPolicy::Skip);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
@@ -601,6 +626,7 @@ tests! {
     without_restarts_all_later_slots_are_missed,
     a_crash_stops_the_waveform_where_that_is_its_policy,
     garbage_in_the_shared_memory_costs_slots_of_its_own_only,
+    the_log_has_the_time_of_the_process_in_the_slot_of_the_request,
     under_a_clock_a_late_answer_is_missing_and_nobody_waits_for_it,
     a_change_of_plan_loses_nothing_of_an_isolated_component,
     another_waveform_keeps_the_process_or_ends_it,

@@ -24,6 +24,7 @@ use crate::library::Word;
 use crate::names;
 use crate::port::{Granted, InPort, OutPort};
 use crate::registry::Registry;
+use crate::stats::Event;
 use crate::sync::AtomicU64;
 
 /// How long results are waited for, outside real time.
@@ -44,6 +45,8 @@ pub(crate) struct Remote {
     spent: Producer<Link>,
     layout: Layout,
     pending: Option<Pending>,
+    /// The last request as the worker saw it; kept where there is a log.
+    pub(crate) asked: Event,
     granted: Box<[Granted]>,
     /// What waits for the next request.
     told: Vec<Told>,
@@ -102,6 +105,7 @@ impl Remote {
             spent: started.spent,
             granted,
             pending: None,
+            asked: Event::default(),
             told: Vec::with_capacity(2 * CONTROLS),
             values: vec![None; config.params_count].into_boxed_slice(),
             set: vec![false; config.params_count].into_boxed_slice(),
