@@ -1,4 +1,5 @@
-//! What this process' cgroup does to real-time threads. Reading only; capping others is the lab's business.
+//! What control groups allow: this process' real-time threads, and a group that a container runtime made. Reading only;
+//! capping others is the lab's business.
 
 use std::path::PathBuf;
 
@@ -19,6 +20,50 @@ pub(crate) fn real_time_obstacle(host: &Host) -> Option<Obstacle> {
     let mounts = host.read("/proc/self/mountinfo").ok()?;
     zero_budget(host, &memberships, &mounts).or_else(|| not_root_v2(host, &memberships, &mounts))
 }
+
+/// What a control group may use at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct GroupLimits {
+    /// CPUs' worth of time; `None`: no limit.
+    pub cpus: Option<f64>,
+    /// Memory, bytes; `None`: no limit.
+    pub memory_bytes: Option<u64>,
+}
+
+/// The limits in force of the group `name` at the top of each hierarchy, of either version.
+#[must_use]
+pub fn limits_of(name: &str) -> GroupLimits {
+    limits(&Host::this(), name)
+}
+
+/// Whether hierarchies of both versions are mounted, which some container runtimes refuse.
+#[must_use]
+pub fn is_hybrid() -> bool {
+    version(&Host::this()) == Some("hybrid")
+}
+
+fn limits(host: &Host, name: &str) -> GroupLimits {
+    let mounts = host.read("/proc/self/mountinfo").unwrap_or_default();
+    let of_v1 = |controller: &'static str| {
+        let has = move |kind: &str, options: &str| kind == "cgroup" && options.split(',').any(|o| o == controller);
+        mount_point(&mounts, has).map(|mount| format!("{mount}/{name}"))
+    };
+    let v2 = mount_point(&mounts, |kind, _| kind == "cgroup2").map(|mount| format!("{mount}/{name}"));
+    let read = |folder: &Option<String>, file: &str| host.read_opt(&format!("{}/{file}", folder.as_ref()?));
+    let quota =
+        |us: &str, period: &str| Some(us.parse::<f64>().ok().filter(|&us| us > 0.0)? / period.parse::<f64>().ok()?);
+    let cpu_v1 = of_v1("cpu");
+    let cpus = read(&v2, "cpu.max")
+        .and_then(|max| max.trim().split_once(' ').and_then(|(us, period)| quota(us, period)))
+        .or_else(|| quota(read(&cpu_v1, "cpu.cfs_quota_us")?.trim(), read(&cpu_v1, "cpu.cfs_period_us")?.trim()));
+    let bytes = |text: Option<String>| text?.trim().parse().ok().filter(|&bytes: &u64| bytes < V1_UNLIMITED);
+    let memory_bytes =
+        bytes(read(&v2, "memory.max")).or_else(|| bytes(read(&of_v1("memory"), "memory.limit_in_bytes")));
+    GroupLimits { cpus, memory_bytes }
+}
+
+/// Version 1 says "no limit" with the largest number of pages there is.
+const V1_UNLIMITED: u64 = 1 << 62;
 
 /// Which kinds of control groups are mounted: `v1`, `v2`, or both, `hybrid`.
 pub(crate) fn version(host: &Host) -> Option<&'static str> {
@@ -124,6 +169,32 @@ mod tests {
             .with("/proc/self/mountinfo", V1_MOUNTS)
             .with("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n");
         assert_eq!(real_time_obstacle(&tree.host()), None);
+    }
+
+    #[test]
+    fn limits_are_read_in_either_version() {
+        let v1 = Tree::new()
+            .with(
+                "/proc/self/mountinfo",
+                &format!("{V1_MOUNTS}31 25 0:27 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n"),
+            )
+            .with("/sys/fs/cgroup/cpu/takt-1/cpu.cfs_quota_us", "150000\n")
+            .with("/sys/fs/cgroup/cpu/takt-1/cpu.cfs_period_us", "100000\n")
+            .with("/sys/fs/cgroup/memory/takt-1/memory.limit_in_bytes", "268435456\n")
+            .with("/sys/fs/cgroup/cpu/takt-2/cpu.cfs_quota_us", "-1\n")
+            .with("/sys/fs/cgroup/cpu/takt-2/cpu.cfs_period_us", "100000\n")
+            .with("/sys/fs/cgroup/memory/takt-2/memory.limit_in_bytes", "9223372036854771712\n");
+        let some = GroupLimits { cpus: Some(1.5), memory_bytes: Some(1 << 28) };
+        assert_eq!(limits(&v1.host(), "takt-1"), some);
+        assert_eq!(limits(&v1.host(), "takt-2"), GroupLimits::default());
+        let v2 = Tree::new()
+            .with("/proc/self/mountinfo", "31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n")
+            .with("/sys/fs/cgroup/takt-1/cpu.max", "150000 100000\n")
+            .with("/sys/fs/cgroup/takt-1/memory.max", "268435456\n")
+            .with("/sys/fs/cgroup/takt-2/cpu.max", "max 100000\n")
+            .with("/sys/fs/cgroup/takt-2/memory.max", "max\n");
+        assert_eq!(limits(&v2.host(), "takt-1"), some);
+        assert_eq!(limits(&v2.host(), "takt-2"), GroupLimits::default());
     }
 
     proptest! {

@@ -6,7 +6,7 @@
 //! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
-//! | [`quota`] | a share of processor time that a process may not exceed |
+//! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
 //! | [`leftovers`], [`dirs`] | what a killed run left, and where takt keeps its own notes |
@@ -15,7 +15,6 @@
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
 //! without recording the old value first, and sends nothing anywhere but to itself.
 
-mod cgroup;
 mod error;
 mod host;
 mod proc;
@@ -27,6 +26,7 @@ pub mod accounting;
 pub mod affinity;
 pub mod bpf;
 pub mod capability;
+pub mod cgroup;
 pub mod dirs;
 pub mod doctor;
 pub mod fingerprint;

@@ -19,13 +19,27 @@ pub struct Args {
     /// The CPUs to stay on.
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     cores: Vec<usize>,
+
+    /// End with the input alone, not with the program that started it: that was a container runtime.
+    #[arg(long)]
+    outlive_parent: bool,
+
+    /// Be the first process of a guest, as this file says.
+    #[arg(long, value_name = "FILE", hide = true)]
+    guest: Option<PathBuf>,
 }
 
 /// Settles in its place, then serves.
 pub fn run(args: Args, _output: &Output) -> Result<Answer> {
+    if let Some(file) = &args.guest {
+        takt_lab::environment::serve_guest(file).into_diagnostic()?;
+        return Ok(Answer::Yes);
+    }
     // The end of the input is told as well, but a thread that spins at real-time priority could keep that from being
     // heard. A parent that has died before this line has closed the input.
-    set_parent_process_death_signal(Some(Signal::KILL)).into_diagnostic()?;
+    if !args.outlive_parent {
+        set_parent_process_death_signal(Some(Signal::KILL)).into_diagnostic()?;
+    }
     // Before any thread exists, so that all of them are born there.
     if let Some(namespace) = &args.netns {
         takt_host::namespace::enter_network(namespace).into_diagnostic()?;

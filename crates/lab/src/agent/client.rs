@@ -1,5 +1,6 @@
 //! The end that asks.
 
+use std::any::Any;
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -37,6 +38,9 @@ pub struct Agent {
     from: Receiver<Reply>,
     child: Option<Child>,
     hello: Hello,
+    pid: u32,
+    /// Dropped after the child has ended.
+    _holder: Option<Box<dyn Any + Send>>,
 }
 
 /// Why an agent did not do what it was asked.
@@ -82,23 +86,33 @@ impl Agent {
     /// # Errors
     /// It can't be started, can't enter its namespace, or speaks another protocol.
     pub fn launch(launch: &Launch) -> Result<Agent, AgentError> {
-        let failed = |source| AgentError::Launch { program: launch.program.clone(), source };
         let mut command = Command::new(&launch.program);
-        command.args(&launch.arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        command.args(&launch.arguments);
         if let Some(namespace) = &launch.namespace {
             command.arg("--netns").arg(namespace);
         }
         if !launch.cpus.is_empty() {
-            let cpus: Vec<String> = launch.cpus.iter().map(ToString::to_string).collect();
-            command.arg("--cores").arg(cpus.join(","));
+            command.arg("--cores").arg(cores(&launch.cpus));
         }
         command.envs(launch.mark.clone());
+        Agent::spawn(command, PATIENCE)
+    }
+
+    /// Starts a program on whose standard input and output an agent speaks: the agent itself, or what holds it. It gets
+    /// a process group of its own, and `patience` to answer for the first time.
+    ///
+    /// # Errors
+    /// It can't be started, does not answer in time, or speaks another protocol.
+    pub fn spawn(mut command: Command, patience: Duration) -> Result<Agent, AgentError> {
+        let program = PathBuf::from(command.get_program());
+        let failed = |source| AgentError::Launch { program: program.clone(), source };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(failed)?;
         let piped = child.stdin.take().zip(child.stdout.take());
         let (to, from) = piped.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
         let mut agent = Agent::new(to, BufReader::new(from));
         agent.child = Some(child);
-        agent.greet()?;
+        agent.greet(patience)?;
         Ok(agent)
     }
 
@@ -108,7 +122,7 @@ impl Agent {
     /// It does not answer, or speaks another protocol.
     pub fn over(to: impl Write + Send + 'static, from: impl BufRead + Send + 'static) -> Result<Agent, AgentError> {
         let mut agent = Agent::new(to, from);
-        agent.greet()?;
+        agent.greet(PATIENCE)?;
         Ok(agent)
     }
 
@@ -123,13 +137,13 @@ impl Agent {
                 }
             }
         });
-        let hello = Hello { protocol: 0, version: String::new(), pid: 0, cpus: Vec::new() };
-        Agent { to: Some(Box::new(to)), from: replies, child: None, hello }
+        Agent { to: Some(Box::new(to)), from: replies, child: None, hello: Hello::default(), pid: 0, _holder: None }
     }
 
-    fn greet(&mut self) -> Result<(), AgentError> {
-        match self.ask(&Request::Hello, PATIENCE)? {
+    fn greet(&mut self, patience: Duration) -> Result<(), AgentError> {
+        match self.ask(&Request::Hello, patience)? {
             Reply::Hello(hello) if hello.protocol == PROTOCOL => {
+                self.pid = hello.pid;
                 self.hello = hello;
                 Ok(())
             }
@@ -141,6 +155,27 @@ impl Agent {
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello
+    }
+
+    /// The process of this machine that does its work: of a guest, the hypervisor.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Ties the life of what holds the agent to it: its process as this machine numbers it, and what is to be dropped
+    /// once the agent has ended.
+    #[must_use]
+    pub fn held_by(mut self, pid: u32, holder: impl Send + 'static) -> Agent {
+        self.pid = pid;
+        self._holder = Some(Box::new(holder));
+        self
+    }
+
+    /// The process that was started; of an agent over given streams, its own.
+    #[must_use]
+    pub fn child_pid(&self) -> u32 {
+        self.child.as_ref().map_or(self.hello.pid, Child::id)
     }
 
     /// What the kernel has counted in its namespace.
@@ -237,6 +272,11 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(20);
 /// How long an agent may take to end after its input has.
 const FAREWELL: Duration = Duration::from_secs(4);
+
+/// CPUs as the option `--cores` takes them.
+pub(crate) fn cores(cpus: &[usize]) -> String {
+    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
 
 fn unexpected(expected: &'static str, reply: &Reply) -> AgentError {
     match reply {

@@ -15,6 +15,7 @@ mod duty;
 mod protocol;
 mod serve;
 
+pub(crate) use client::cores;
 pub use client::{Agent, AgentError, Launch};
 pub use counters::{Counters, InterfaceCounters, UdpCounters};
 pub use protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};

@@ -76,7 +76,7 @@ pub enum Reply {
 }
 
 /// Who an agent is.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`] of its program.
     pub protocol: u32,
@@ -86,6 +86,9 @@ pub struct Hello {
     pub pid: u32,
     /// The CPUs it may use.
     pub cpus: Vec<usize>,
+    /// Release of the kernel under it.
+    #[serde(default)]
+    pub kernel: String,
 }
 
 /// Why something could not be done, in a form that travels.

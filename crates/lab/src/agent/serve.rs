@@ -90,6 +90,7 @@ fn answer(request: Request, running: &mut Option<Running>, stop: &Stop) -> Resul
             version: env!("CARGO_PKG_VERSION").into(),
             pid: std::process::id(),
             cpus: takt_host::affinity::own_cpus(),
+            kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
         })),
         Request::Counters => Counters::read().map(Reply::Counters).map_err(|error| Failure::of(&error, None)),
         Request::Start { service, options } => {

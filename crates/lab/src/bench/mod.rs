@@ -92,7 +92,7 @@ impl Bench for LabBench<'_> {
         if point.settings.word("process") == "fresh" {
             self.sites.remove(&wanted);
         }
-        let site = self.site(wanted).map_err(|error| Failure::of(&error, None))?;
+        let site = self.site(wanted).map_err(|error| Failure::of(&error, error.fix()))?;
         match round(site, point, stop) {
             Ok(measured) => Ok(Some(measured)),
             Err(AgentError::Stopped) => {
@@ -116,8 +116,7 @@ impl Bench for LabBench<'_> {
 }
 
 fn round(site: &mut Site, point: &Point, stop: &Stop) -> Result<Measured, AgentError> {
-    let companions: Vec<u32> =
-        [Some(&site.host), site.radio.as_ref()].into_iter().flatten().map(|a| a.hello().pid).collect();
+    let companions = site.companions();
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let before = counters(site)?;
     let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;

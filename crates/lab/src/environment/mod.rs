@@ -1,25 +1,55 @@
-//! Where the measured side runs.
+//! Where the measured side runs: this machine itself, a container, a virtual machine.
+//!
+//! An environment takes the host side's seat on the path: a namespace and the interface in it. `native` works there.
+//! `container` and `vm` make the interface a port of a bridge and move its address to the inside end, as the study of
+//! virtualised radios did (its Figure 2):
+//!
+//! ```text
+//!     native                  container                                  vm
+//!   +-----------------+     +----------------------------------+     +----------------------------------+
+//!   | agent     host0 |     | +--------+                       |     | +--------+                       |
+//!   |     192.168.10.1|     | | agent  |veth1 veth0 br0 host0  |     | | agent  |eth0   tap0  br0 host0 |
+//!   +-----------------+     | +--------+ 192.168.10.1          |     | +--------+ 192.168.10.1          |
+//!                           +----------------------------------+     +----------------------------------+
+//! ```
+//!
+//! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path. What an
+//! environment makes is registered before it exists and goes when its [`Held`] is dropped.
 
+mod bridge;
+mod container;
+mod error;
+mod held;
 mod native;
 mod placement;
+mod programs;
+mod scratch;
+mod seat;
 mod site;
+mod spec;
+mod vm;
 
+pub use container::Container;
+pub use error::EnvironmentError;
+pub use held::{Held, Holder};
 pub use native::Native;
 pub use placement::Placement;
+pub use seat::Seat;
 pub use site::{InForce, Site, SiteError, SiteOptions};
-
-use std::path::Path;
-
-use crate::agent::{Agent, AgentError};
+pub use spec::{Kind, Limits, Spec, open};
+pub use vm::{GuestError, Vm, serve_guest};
 
 /// Something that can hold the measured side: this machine itself, a container, a virtual machine.
 pub trait Environment: Send {
-    /// Its name in experiment files and records: `native`.
+    /// Its name in experiment files and records: `native`, `container`, `vm`.
     fn name(&self) -> &'static str;
 
-    /// Starts an agent inside, in a network namespace of this machine if one is given, on these CPUs.
+    /// What starts agents on this machine itself: those of the other side.
+    fn outside(&self) -> &Native;
+
+    /// Starts an agent inside, on the seat if there is a path, on these CPUs of this machine.
     ///
     /// # Errors
-    /// The agent can't be started there.
-    fn start_agent(&self, namespace: Option<&Path>, cpus: &[usize]) -> Result<Agent, AgentError>;
+    /// It can't be brought up, or the agent in it does not answer; nothing is left then.
+    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError>;
 }

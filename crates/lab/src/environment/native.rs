@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use takt_host::leftovers::Run;
 
-use super::Environment;
+use super::{Environment, EnvironmentError, Held, Holder, Seat};
 use crate::agent::{Agent, AgentError, Launch};
 
 /// Agents are children of this process: the same program, called as `takt agent`.
@@ -21,14 +21,12 @@ impl Native {
         let (name, value) = run.mark();
         Native { program, mark: (name.to_owned(), value.to_owned()) }
     }
-}
 
-impl Environment for Native {
-    fn name(&self) -> &'static str {
-        "native"
-    }
-
-    fn start_agent(&self, namespace: Option<&Path>, cpus: &[usize]) -> Result<Agent, AgentError> {
+    /// Starts an agent, in a network namespace of this machine if one is given, on these CPUs.
+    ///
+    /// # Errors
+    /// The agent can't be started there.
+    pub fn start_agent(&self, namespace: Option<&Path>, cpus: &[usize]) -> Result<Agent, AgentError> {
         Agent::launch(&Launch {
             program: self.program.clone(),
             arguments: vec!["agent".into()],
@@ -36,5 +34,37 @@ impl Environment for Native {
             cpus: cpus.to_vec(),
             mark: Some(self.mark.clone()),
         })
+    }
+
+    /// The takt that agents are.
+    pub(super) fn program(&self) -> &Path {
+        &self.program
+    }
+
+    /// The variable that every process of the run carries.
+    pub(super) fn mark(&self) -> (&str, &str) {
+        (&self.mark.0, &self.mark.1)
+    }
+}
+
+impl Environment for Native {
+    fn name(&self) -> &'static str {
+        "native"
+    }
+
+    fn outside(&self) -> &Native {
+        self
+    }
+
+    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
+        let namespace = seat.map(|seat| seat.namespace.path());
+        let agent = self.start_agent(namespace.as_deref(), cpus)?;
+        let holder = Holder {
+            environment: self.name().into(),
+            kernel: agent.hello().kernel.clone(),
+            interface: seat.map(|seat| seat.interface.to_owned()),
+            ..Holder::default()
+        };
+        Ok(Held { agent, holder })
     }
 }

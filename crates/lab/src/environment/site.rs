@@ -9,7 +9,7 @@ use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
-use super::{Environment, Placement};
+use super::{Environment, EnvironmentError, Held, Holder, Placement, Seat};
 use crate::agent::{Agent, AgentError, Service};
 use crate::net::{PathError, RadioPair};
 
@@ -25,9 +25,9 @@ pub struct SiteOptions {
 }
 
 /// What a site turned out to be; goes into every record.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InForce {
-    /// `native`.
+    /// `native`, `container` or `vm`.
     pub environment: String,
     /// `veth`, `loopback` or `network`; `none` where there is no other side.
     pub path: String,
@@ -41,8 +41,11 @@ pub struct InForce {
     pub emulator_priority: Option<u8>,
     /// What a reader must know about all this.
     pub notes: Vec<String>,
-    /// What speeds up the environment: none for `native`; a virtual machine says here how it runs.
+    /// What executes a guest's instructions, `kvm` or `tcg`; `None` outside of guests.
     pub accelerator: Option<String>,
+    /// What holds the host side: kernel, limits, accelerator and what made them.
+    #[serde(default)]
+    pub holder: Holder,
 }
 
 /// The path, and an agent on each side. Dropping it takes everything away again.
@@ -65,18 +68,32 @@ pub enum SiteError {
     /// The path.
     #[error("network path")]
     Path(#[from] PathError),
-    /// An agent of one of the sides.
-    #[error("agent of the {side} side")]
-    Agent {
-        /// `host` or `radio`.
-        side: &'static str,
+    /// The agent of the radio's side.
+    #[error("agent of the radio side")]
+    Radio(#[source] AgentError),
+    /// What is to hold the host side, or the agent in it.
+    #[error("environment {name}")]
+    Environment {
+        /// Its name.
+        name: &'static str,
         /// Why.
         #[source]
-        source: AgentError,
+        source: EnvironmentError,
     },
     /// The processors of this machine can't be listed.
     #[error("processors")]
     Topology(#[from] ReadError),
+}
+
+impl SiteError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            SiteError::Environment { source, .. } => source.fix(),
+            _ => None,
+        }
+    }
 }
 
 impl Site {
@@ -101,14 +118,21 @@ impl Site {
             (None, Some(_)) => ("veth", RadioPair::RADIO_ADDR),
             (None, None) => ("loopback", own_loopback()),
         };
-        let agent = |side, namespace: Option<&crate::net::Namespace>, cpus: &[usize]| {
-            let path = namespace.map(crate::net::Namespace::path);
-            environment.start_agent(path.as_deref(), cpus).map_err(|source| SiteError::Agent { side, source })
+        let seat = pair.as_ref().map(seat);
+        let held = match seat.is_none() && emulated && environment.name() != "native" {
+            // There is no way from the loopback interface of this machine into another namespace.
+            true => Err(EnvironmentError::NoSeat { environment: environment.name() }),
+            false => environment.hold(seat.as_ref(), &placement.host),
         };
-        let host = agent("host", pair.as_ref().map(|pair| &pair.host), &placement.host)?;
+        let Held { agent: host, holder } =
+            held.map_err(|source| SiteError::Environment { name: environment.name(), source })?;
         let radio = match emulated {
             false => None,
-            true => Some(agent("radio", pair.as_ref().map(|pair| &pair.radio), &placement.radio)?),
+            true => {
+                let namespace = pair.as_ref().map(|pair| pair.radio.path());
+                let radio = environment.outside().start_agent(namespace.as_deref(), &placement.radio);
+                Some(radio.map_err(SiteError::Radio)?)
+            }
         };
         let in_force = InForce {
             environment: environment.name().into(),
@@ -118,11 +142,26 @@ impl Site {
             placement,
             emulator_priority: None,
             notes,
-            accelerator: None,
+            accelerator: holder.accelerator.clone(),
+            holder,
         };
         let mut site = Site { host, radio, in_force, _pair: pair };
         site.find_emulator_priority();
         Ok(site)
+    }
+
+    /// Processes of this machine that do the host side's work: the agent, of a virtual machine the hypervisor. Their CPU
+    /// time is what the environment costs.
+    #[must_use]
+    pub fn host_pids(&self) -> Vec<u32> {
+        vec![self.host.pid()]
+    }
+
+    /// Processes of this machine that work for the site; what they use is not foreign load.
+    #[must_use]
+    pub fn companions(&self) -> Vec<u32> {
+        let radio = self.radio.as_ref().map(Agent::pid);
+        self.host_pids().into_iter().chain(radio).collect()
     }
 
     /// Starts a fresh emulator, so that its lag and its counters are those of one round.
@@ -170,6 +209,12 @@ impl Site {
 
 /// Below everything the kernel runs as FIFO, above every normal thread.
 const PRIORITY: u8 = 10;
+
+/// The host side's place on a direct path.
+fn seat(pair: &RadioPair) -> Seat<'_> {
+    let (address, prefix_len) = (RadioPair::HOST_ADDR, 24);
+    Seat { namespace: &pair.host, interface: "host0", address, prefix_len, gateway: None }
+}
 
 fn pair(run: &Run, label: &str, notes: &mut Vec<String>) -> Result<Option<RadioPair>, PathError> {
     match RadioPair::create(run, label) {

@@ -1,0 +1,172 @@
+//! The environment `container`: a container of this machine's kernel, made by an OCI runtime from a bundle that takt
+//! writes (OCI runtime specification 1.0.2). No engine, no image and no registry is needed; where Docker or Podman is
+//! installed, the runtime they use is called as they would call it.
+//!
+//! Its root is this machine's programs and libraries, read-only, and empty folders; the agent is the program that is
+//! running now. It has process, mount, host name, IPC and network namespaces and a control group of its own, the
+//! capabilities that a radio host needs, and no filter of system calls.
+
+mod config;
+mod root;
+mod runtime;
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use takt_host::capability::{Capabilities, Capability};
+use takt_host::cgroup::{self, GroupLimits};
+use takt_host::leftovers::{Leftover, Registration, Run, remove_control_group};
+
+use self::config::Config;
+use self::runtime::Runtime;
+use super::bridge::Bridge;
+use super::programs::last_lines;
+use super::scratch::Scratch;
+use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Seat};
+use crate::agent::{Agent, AgentError, cores};
+use crate::net::{Namespace, PathError};
+
+/// Agents in containers.
+#[derive(Debug)]
+pub struct Container {
+    native: Native,
+    run: Run,
+    limits: Limits,
+    runtime: Runtime,
+}
+
+impl Container {
+    /// Finds a runtime that works here.
+    ///
+    /// # Errors
+    /// There is none, or this process may not make namespaces.
+    pub fn open(native: Native, run: Run, limits: Limits) -> Result<Container, EnvironmentError> {
+        let runtime = Runtime::find()?;
+        if !Capabilities::own().has(Capability::CapSysAdmin) {
+            return Err(EnvironmentError::NotPermitted { what: "a container", capability: "CAP_SYS_ADMIN" });
+        }
+        Ok(Container { native, run, limits, runtime })
+    }
+
+    /// Writes the bundle; the command that runs it.
+    fn bundle(&self, parts: &Parts, cpus: &[usize]) -> Result<Command, EnvironmentError> {
+        let root = parts.scratch.folder("root")?;
+        let mut arguments = vec!["/takt".to_owned(), "agent".into(), "--outlive-parent".into()];
+        if !cpus.is_empty() {
+            arguments.extend(["--cores".into(), cores(cpus)]);
+        }
+        let config = Config {
+            arguments,
+            mark: self.native.mark(),
+            name: parts.scratch.name(),
+            network: parts.inside.as_ref().map(Namespace::path),
+            binds: root::lay_out(&root, self.native.program())?,
+            limits: self.limits,
+        };
+        parts.scratch.write("config.json", config.document().to_string().as_bytes())?;
+        let path = parts.scratch.path();
+        let stderr = parts.scratch.path().join("stderr");
+        let said = fs::File::create(&stderr);
+        let said = said.map_err(|source| EnvironmentError::File { doing: "making", path: stderr, source })?;
+        let (name, value) = self.native.mark();
+        let mut command = self.runtime.command(path);
+        command.arg("run").arg("--bundle").arg(path).arg("--pid-file").arg(path.join("pid"));
+        command.arg(parts.scratch.name()).env(name, value).stderr(Stdio::from(said));
+        Ok(command)
+    }
+}
+
+impl Environment for Container {
+    fn name(&self) -> &'static str {
+        "container"
+    }
+
+    fn outside(&self) -> &Native {
+        &self.native
+    }
+
+    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
+        let parts = Parts::create(self, seat)?;
+        let command = self.bundle(&parts, cpus)?;
+        let agent = Agent::spawn(command, PATIENCE).map_err(|source| self.explain(&parts, source))?;
+        let pid = fs::read_to_string(parts.scratch.path().join("pid")).ok().and_then(|pid| pid.trim().parse().ok());
+        let GroupLimits { cpus, memory_bytes } = cgroup::limits_of(parts.scratch.name());
+        let holder = Holder {
+            environment: self.name().into(),
+            kernel: agent.hello().kernel.clone(),
+            runtime: Some(self.runtime.title()),
+            cpus,
+            memory_bytes,
+            interface: seat.map(|_| INSIDE.to_owned()),
+            ..Holder::default()
+        };
+        let pid = pid.unwrap_or_else(|| agent.child_pid());
+        Ok(Held { agent: agent.held_by(pid, parts), holder })
+    }
+}
+
+impl Container {
+    fn explain(&self, parts: &Parts, source: AgentError) -> EnvironmentError {
+        let said = fs::read_to_string(parts.scratch.path().join("stderr")).unwrap_or_default();
+        EnvironmentError::Inside { program: self.runtime.program().to_owned(), said: last_lines(&said), source }
+    }
+}
+
+/// Everything of one container outside of it; dropped, it is gone.
+struct Parts {
+    runtime: Runtime,
+    group: Option<Registration>,
+    /// Before the namespace inside, so that the pair of interfaces goes from its outer end.
+    _bridge: Option<Bridge>,
+    inside: Option<Namespace>,
+    scratch: Scratch,
+}
+
+impl Parts {
+    fn create(container: &Container, seat: Option<&Seat<'_>>) -> Result<Parts, EnvironmentError> {
+        let label = format!("box{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let scratch = Scratch::create(&container.run, &label)?;
+        let group = container.run.will_create(Leftover::ControlGroup { name: scratch.name().to_owned() })?;
+        let mut parts =
+            Parts { runtime: container.runtime.clone(), group: Some(group), _bridge: None, inside: None, scratch };
+        if let Some(seat) = seat {
+            let inside = parts.inside.insert(Namespace::create(&container.run, &format!("{label}-in"))?);
+            parts._bridge = Some(connect(seat, inside)?);
+        }
+        Ok(parts)
+    }
+}
+
+/// A pair of interfaces from the bridge into the container's namespace (Figure 2 of the study).
+fn connect(seat: &Seat<'_>, inside: &Namespace) -> Result<Bridge, PathError> {
+    let mut bridge = Bridge::over(seat)?;
+    let file = fs::File::open(inside.path());
+    let file =
+        file.map_err(|source| PathError::File { what: "opening namespace", name: inside.name().into(), source })?;
+    seat.namespace.netlink()?.add_veth(OUTSIDE, INSIDE, &file)?;
+    bridge.connect(OUTSIDE)?;
+    bridge.settle(&mut inside.netlink()?, INSIDE)?;
+    Ok(bridge)
+}
+
+impl Drop for Parts {
+    fn drop(&mut self) {
+        // The runtime does this itself when its container ends; not when it was killed.
+        self.runtime.delete(self.scratch.path(), self.scratch.name());
+        if remove_control_group(self.scratch.name()).is_ok()
+            && let Some(group) = self.group.take()
+        {
+            let _ = group.released();
+        }
+    }
+}
+
+/// Containers of this process.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+/// The ends of the pair of interfaces, named as in the study.
+const OUTSIDE: &str = "veth0";
+const INSIDE: &str = "veth1";
+/// A container is up in tens of milliseconds; on a machine that is busy with other things, later.
+const PATIENCE: Duration = Duration::from_secs(20);

@@ -1,0 +1,37 @@
+//! An agent in its environment, and what that environment turned out to be.
+
+use serde::{Deserialize, Serialize};
+
+use crate::agent::Agent;
+
+/// A running agent in its environment. Dropping the agent takes the environment away.
+#[derive(Debug)]
+pub struct Held {
+    /// The measured side.
+    pub agent: Agent,
+    /// What holds it.
+    pub holder: Holder,
+}
+
+/// What holds the measured side, as found in force, not as wished for; goes into every record.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Holder {
+    /// `native`, `container` or `vm`.
+    pub environment: String,
+    /// Release of the kernel under the agent, in its own words.
+    pub kernel: String,
+    /// What brought it up, with its version: `runc 1.1.5`, `QEMU 7.2.22`; `None`: nothing was needed.
+    pub runtime: Option<String>,
+    /// What executes a guest's instructions: `kvm` (the processor) or `tcg` (software); `None` outside of guests.
+    pub accelerator: Option<String>,
+    /// Why the accelerator is not the processor.
+    pub not_accelerated: Option<String>,
+    /// Whether the kernel moves a guest's datagrams (`true`) or QEMU itself does; `None` outside of guests.
+    pub vhost: Option<bool>,
+    /// CPUs' worth of time the agent may use at most; `None`: no limit.
+    pub cpus: Option<f64>,
+    /// Memory the agent may use at most, bytes; `None`: no limit.
+    pub memory_bytes: Option<u64>,
+    /// The agent's interface on the path; `None` without a path.
+    pub interface: Option<String>,
+}

@@ -1,0 +1,75 @@
+//! Programs of this machine that environments are made with.
+
+use std::env;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// Folders of system programs that a user's PATH may lack.
+const ALSO: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
+
+/// The first file of that name that may be executed.
+pub(super) fn find(name: &str) -> Option<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let folders = env::split_paths(&path).chain(ALSO.map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).find(|file| is_program(file))
+}
+
+fn is_program(file: &Path) -> bool {
+    file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
+}
+
+/// What a program prints when called with `arguments`; `None` if it can't be called or fails.
+pub(super) fn says(program: &Path, arguments: &[&str]) -> Option<String> {
+    let Output { status, stdout, .. } = Command::new(program).args(arguments).output().ok()?;
+    status.success().then(|| String::from_utf8_lossy(&stdout).into_owned())
+}
+
+/// The first thing in a text that looks like a version: `1.1.5+ds1` gives `1.1.5`.
+pub(super) fn version(text: &str) -> Option<&str> {
+    let word = |word: &&str| word.starts_with(|c: char| c.is_ascii_digit()) && word.contains('.');
+    let found = text.split_whitespace().find(word)?;
+    let end = found.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(found.len());
+    found.get(..end).map(|version| version.trim_end_matches('.'))
+}
+
+/// The last lines of what something said, for an error.
+pub(super) fn last_lines(text: &str) -> String {
+    let lines: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    let from = lines.len().saturating_sub(8);
+    let last: Vec<String> = lines[from..].iter().map(|line| line.chars().take(LONGEST).collect()).collect();
+    if last.is_empty() { "(nothing)".into() } else { last.join("\n") }
+}
+
+/// Characters of a line that are shown.
+const LONGEST: usize = 400;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read_off_what_runtimes_say() {
+        assert_eq!(version("runc version 1.1.5+ds1\ncommit: 1.1.5+ds1-1"), Some("1.1.5"));
+        assert_eq!(version("crun version 1.8.1\ncommit: f8a0"), Some("1.8.1"));
+        assert_eq!(version("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)"), Some("7.2.22"));
+        assert_eq!(version("no number"), None);
+        assert_eq!(version(""), None);
+    }
+
+    #[test]
+    fn a_program_is_a_file_that_may_be_executed() {
+        assert!(find("sh").is_some_and(|sh| sh.ends_with("sh")));
+        assert_eq!(find("takt-no-such-program"), None);
+        assert!(!is_program(Path::new("/etc/passwd")) && !is_program(Path::new("/")));
+    }
+
+    #[test]
+    fn the_last_lines_are_few_and_short() {
+        let text = (0..100).map(|n| format!("{n} {}\n\n", "x".repeat(1000))).collect::<String>();
+        let last = last_lines(&text);
+        assert_eq!(last.lines().count(), 8);
+        assert!(last.starts_with("92 ") && last.lines().all(|line| line.len() <= LONGEST));
+        assert_eq!(last_lines("\n \n"), "(nothing)");
+    }
+}

@@ -1,0 +1,131 @@
+//! An environment by its name and limits, as an experiment file states it.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use takt_host::leftovers::Run;
+
+use super::{Container, Environment, EnvironmentError, Native, Vm};
+
+/// Which environment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Processes of this machine.
+    #[default]
+    Native,
+    /// A container of this machine's kernel.
+    Container,
+    /// A virtual machine with a kernel of its own.
+    Vm,
+}
+
+impl Kind {
+    /// Every one, the least separated first.
+    pub const ALL: [Kind; 3] = [Kind::Native, Kind::Container, Kind::Vm];
+
+    /// Its name in experiment files and records.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Kind::Native => "native",
+            Kind::Container => "container",
+            Kind::Vm => "vm",
+        }
+    }
+
+    /// The one of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+/// How much of this machine the environment may use.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// CPUs' worth of time, at least 0.01; a virtual machine has whole processors, so this is rounded up there. `None`:
+    /// a container has no limit, a virtual machine as many processors as the host side has.
+    pub cpus: Option<f64>,
+    /// Memory, bytes, at least 64 MiB. `None`: a container has no limit, a virtual machine [`Vm::MEMORY_BYTES`].
+    pub memory_bytes: Option<u64>,
+}
+
+/// What to open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Spec {
+    /// Which environment.
+    pub kind: Kind,
+    /// How much of this machine it may use; `native` has no limits.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// Finds out whether the environment can be had here, and how; nothing is brought up yet, except that the first virtual
+/// machine of a boot is preceded by a test whether KVM works.
+///
+/// `program` is the takt that is to run inside as agent.
+///
+/// # Errors
+/// It can't be had: the program that makes it is missing, or a privilege, or a limit is impossible.
+pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environment>, EnvironmentError> {
+    let native = Native::new(program, run);
+    check(spec)?;
+    Ok(match spec.kind {
+        Kind::Native => Box::new(native),
+        Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits)?),
+        Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?),
+    })
+}
+
+fn check(spec: &Spec) -> Result<(), EnvironmentError> {
+    let Spec { kind, limits: Limits { cpus, memory_bytes } } = *spec;
+    let impossible = |limit, value: String, allowed| Err(EnvironmentError::Limit { limit, value, allowed });
+    match (kind, cpus, memory_bytes) {
+        (Kind::Native, Some(cpus), _) => impossible("cpus", cpus.to_string(), "native has no limits"),
+        (Kind::Native, _, Some(bytes)) => impossible("memory", bytes.to_string(), "native has no limits"),
+        // A quota is a whole number of microseconds of each 100 ms, 1000 at least.
+        (_, Some(cpus), _) if !(0.01..=1024.0).contains(&cpus) => impossible("cpus", cpus.to_string(), "0.01 to 1024"),
+        (_, _, Some(bytes)) if bytes < MIN_MEMORY_BYTES => impossible("memory", bytes.to_string(), "64 MiB or more"),
+        _ => Ok(()),
+    }
+}
+
+/// The agent, its threads and their buffers, and for a guest its kernel.
+const MIN_MEMORY_BYTES: u64 = 64 << 20;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec(kind: Kind, cpus: Option<f64>, memory_bytes: Option<u64>) -> Spec {
+        Spec { kind, limits: Limits { cpus, memory_bytes } }
+    }
+
+    #[test]
+    fn impossible_limits_are_refused_with_what_is_possible() {
+        for (kind, cpus, memory) in [
+            (Kind::Native, Some(1.0), None),
+            (Kind::Native, None, Some(1 << 30)),
+            (Kind::Container, Some(0.0), None),
+            (Kind::Container, Some(f64::NAN), None),
+            (Kind::Vm, Some(-1.0), None),
+            (Kind::Vm, None, Some(1 << 20)),
+        ] {
+            let refused = check(&spec(kind, cpus, memory)).unwrap_err();
+            assert!(matches!(refused, EnvironmentError::Limit { .. }), "{refused}");
+        }
+        check(&spec(Kind::Container, Some(0.5), Some(1 << 28))).unwrap();
+        check(&Spec::default()).unwrap();
+    }
+
+    #[test]
+    fn a_kind_is_found_by_the_name_it_is_written_with() {
+        for kind in Kind::ALL {
+            assert_eq!(Kind::named(kind.name()), Some(kind));
+            assert_eq!(serde_json::to_value(kind).unwrap(), kind.name());
+        }
+        assert_eq!(Kind::named("docker"), None);
+    }
+}

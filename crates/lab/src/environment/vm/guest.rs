@@ -1,0 +1,193 @@
+//! The guest's side: the agent as first process, before which there is nothing: no file systems, no drivers, no
+//! network.
+
+use std::fs::{self, File};
+use std::io::{self, BufReader, Read};
+use std::net::Ipv4Addr;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::mount::{MountFlags, mount};
+use rustix::system::{RebootCommand, init_module, reboot};
+use serde::{Deserialize, Serialize};
+
+use crate::agent::{ServeError, serve};
+use crate::net::{PathError, Rtnetlink};
+
+/// The agent.
+pub(super) const PROGRAM: &str = "/takt";
+/// What it is to do, as a file.
+pub(super) const ORDERS: &str = "/orders.json";
+/// The virtio-serial port on which it speaks.
+pub(super) const PORT: &str = "takt.agent";
+/// The path's end: the only network device of a guest.
+pub(super) const INTERFACE: &str = "eth0";
+
+/// What the first process of a guest is told.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Orders {
+    /// Kernel modules, in the order in which they are to be loaded.
+    pub(super) modules: Vec<String>,
+    /// Its place on the path.
+    pub(super) link: Option<Link>,
+}
+
+/// What the interface is given.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Link {
+    pub(super) address: Ipv4Addr,
+    pub(super) prefix_len: u8,
+    pub(super) gateway: Option<Ipv4Addr>,
+}
+
+/// Why a guest could not be made ready. It is written to the console, whose last lines the lab shows.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum GuestError {
+    /// This is no guest of takt's.
+    #[error("only the first process of a virtual machine may do this")]
+    NotFirst,
+    /// A file system, module or port.
+    #[error("{what} {name}")]
+    System {
+        /// `mounting`, `loading`, ...
+        what: &'static str,
+        /// What it was about.
+        name: String,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// The interface.
+    #[error("the guest's interface")]
+    Path(#[from] PathError),
+    /// The agent.
+    #[error("the guest's agent")]
+    Serve(#[from] ServeError),
+}
+
+/// Makes the guest ready, serves until the lab has gone, then ends the guest. Returns only where it is refused: outside
+/// of a guest.
+///
+/// # Errors
+/// [`GuestError::NotFirst`]; anything else ends the guest with a line on its console.
+pub fn serve_guest(orders: &Path) -> Result<(), GuestError> {
+    if std::process::id() != 1 || !orders.starts_with(ORDERS) {
+        return Err(GuestError::NotFirst);
+    }
+    let served = make_ready(orders).and_then(|port| speak(&port));
+    if let Err(error) = served {
+        let mut chain = vec![error.to_string()];
+        let mut cause = std::error::Error::source(&error);
+        while let Some(error) = cause {
+            chain.push(error.to_string());
+            cause = error.source();
+        }
+        let _ = fs::write("/dev/console", format!("takt guest: {}\n", chain.join(": ")));
+    }
+    end();
+    Ok(())
+}
+
+/// QEMU was told that a restart is the end.
+fn end() {
+    let _ = reboot(RebootCommand::Restart);
+}
+
+fn make_ready(orders: &Path) -> Result<PathBuf, GuestError> {
+    for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")] {
+        mount(kind, at, kind, MountFlags::empty(), None).map_err(|errno| system("mounting", at, errno.into()))?;
+    }
+    let text = fs::read(orders).map_err(|source| system("reading", ORDERS, source))?;
+    let orders: Orders = serde_json::from_slice(&text).map_err(|error| system("reading", ORDERS, error.into()))?;
+    for module in &orders.modules {
+        load(module).map_err(|source| system("loading", module, source))?;
+    }
+    let mut netlink = Rtnetlink::open()?;
+    netlink.set_up("lo")?;
+    if let Some(Link { address, prefix_len, gateway }) = orders.link {
+        netlink.add_address(INTERFACE, address, prefix_len)?;
+        netlink.set_up(INTERFACE)?;
+        gateway.map_or(Ok(()), |gateway| netlink.set_default_route(gateway))?;
+    }
+    port()
+}
+
+fn load(module: &str) -> io::Result<()> {
+    match init_module(&fs::read(module)?, c"") {
+        Ok(()) | Err(rustix::io::Errno::EXIST) => Ok(()),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
+/// The device of the port of our name, once the kernel has found it.
+fn port() -> Result<PathBuf, GuestError> {
+    let ours =
+        |entry: &fs::DirEntry| fs::read_to_string(entry.path().join("name")).is_ok_and(|name| name.trim() == PORT);
+    let begun = Instant::now();
+    loop {
+        let ports = fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten();
+        let device = ports.into_iter().find(ours).map(|entry| Path::new("/dev").join(entry.file_name()));
+        if let Some(device) = device.filter(|device| device.exists()) {
+            return Ok(device);
+        }
+        if begun.elapsed() > PATIENCE {
+            return Err(system("waiting for port", PORT, io::ErrorKind::TimedOut.into()));
+        }
+        thread::sleep(LOOK);
+    }
+}
+
+fn speak(port: &Path) -> Result<(), GuestError> {
+    let open = |path: &Path| File::options().read(true).write(true).open(path);
+    let file = open(port).map_err(|source| system("opening", PORT, source))?;
+    let input = file.try_clone().map_err(|source| system("opening", PORT, source))?;
+    Ok(serve(BufReader::new(Line { port: input, heard: false }), file, end)?)
+}
+
+/// The port, read. Until the lab has connected, a read finds the end of the input at once.
+struct Line {
+    port: File,
+    heard: bool,
+}
+
+impl Read for Line {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let begun = Instant::now();
+        loop {
+            let got = self.port.read(buffer)?;
+            self.heard |= got > 0;
+            if got > 0 || self.heard || begun.elapsed() > PATIENCE {
+                return Ok(got);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+}
+
+fn system(what: &'static str, name: &str, source: io::Error) -> GuestError {
+    GuestError::System { what, name: name.to_owned(), source }
+}
+
+/// How long a device may take to appear, and the lab to connect.
+const PATIENCE: Duration = Duration::from_secs(20);
+const LOOK: Duration = Duration::from_millis(5);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn orders_are_read_back_as_they_were_written() {
+        let link = Link { address: Ipv4Addr::new(192, 168, 10, 1), prefix_len: 24, gateway: None };
+        let orders = Orders { modules: vec!["/modules/virtio.ko".into()], link: Some(link) };
+        let text = serde_json::to_vec(&orders).unwrap();
+        assert_eq!(serde_json::from_slice::<Orders>(&text).unwrap(), orders);
+    }
+
+    #[test]
+    fn outside_of_a_guest_nothing_is_mounted_and_nothing_restarted() {
+        assert!(matches!(serve_guest(Path::new(ORDERS)), Err(GuestError::NotFirst)));
+    }
+}

@@ -1,0 +1,75 @@
+//! The guest's root: the agent, its libraries, kernel modules, and orders.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use super::super::EnvironmentError;
+use super::cpio::Archive;
+use super::guest::{self, Orders};
+use super::kernel::Kernel;
+use super::library::{libraries, loaded};
+use super::modules;
+
+/// What a guest needs of its kernel beside what is built in: the bus, the agent's port, the path.
+const MODULES: [&str; 3] = ["virtio_pci", "virtio_console", "virtio_net"];
+
+/// The archive for the kernel; `orders` get the names of the modules that are in it.
+pub(super) fn build(program: &Path, kernel: &Kernel, orders: &Orders) -> Result<Vec<u8>, EnvironmentError> {
+    let mut root = Root { archive: Archive::new(), folders: BTreeSet::new() };
+    for folder in ["/proc", "/sys", "/dev", "/tmp"] {
+        root.folder(folder);
+    }
+    // The first process has this console as its output before anything is mounted.
+    root.archive.device("dev/console", 5, 1);
+    let content = read(program)?;
+    let part = loaded(&content);
+    let part = part.map_err(|why| EnvironmentError::Program { path: program.to_owned(), why: why.into() })?;
+    root.file(guest::PROGRAM, &part);
+    for library in libraries(program, &content)? {
+        root.file(&library.target, &read(&library.source)?);
+    }
+    let mut orders = orders.clone();
+    if let Some(folder) = &kernel.modules {
+        for module in modules::resolve(folder, &MODULES)? {
+            let path = format!("/modules/{}.ko", module.name);
+            root.file(&path, &module.content);
+            orders.modules.push(path);
+        }
+    }
+    let orders = serde_json::to_vec(&orders);
+    root.file(
+        guest::ORDERS,
+        &orders.map_err(|error| EnvironmentError::Program { path: guest::ORDERS.into(), why: error.to_string() })?,
+    );
+    Ok(root.archive.finish())
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, EnvironmentError> {
+    fs::read(path).map_err(|source| EnvironmentError::File { doing: "reading", path: path.to_owned(), source })
+}
+
+/// An archive that makes the folders of what is put into it.
+struct Root {
+    archive: Archive,
+    folders: BTreeSet<String>,
+}
+
+impl Root {
+    fn file(&mut self, path: &str, content: &[u8]) {
+        if let Some((folder, _)) = path.rsplit_once('/') {
+            self.folder(folder);
+        }
+        self.archive.file(path.trim_start_matches('/'), content);
+    }
+
+    fn folder(&mut self, path: &str) {
+        if path.is_empty() || !self.folders.insert(path.to_owned()) {
+            return;
+        }
+        if let Some((parent, _)) = path.rsplit_once('/') {
+            self.folder(parent);
+        }
+        self.archive.folder(path.trim_start_matches('/'));
+    }
+}

@@ -1,0 +1,127 @@
+//! The kernel that guests run.
+
+use std::cmp::Reverse;
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+use takt_host::dirs::state_dir;
+
+use super::super::EnvironmentError;
+
+/// A kernel image and, if it is modular, its modules.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Kernel {
+    pub(super) image: PathBuf,
+    pub(super) release: String,
+    /// `lib/modules/RELEASE`; `None`: everything is taken to be built in.
+    pub(super) modules: Option<PathBuf>,
+}
+
+/// Names an image, or the folder into which a kernel package was unpacked.
+const VARIABLE: &str = "TAKT_VM_KERNEL";
+
+impl Kernel {
+    /// What `TAKT_VM_KERNEL` names, else the best kernel that was unpacked for guests, else the best of this machine.
+    pub(super) fn find() -> Result<Kernel, EnvironmentError> {
+        let unpacked = state_dir().join("kernel");
+        let folders = match env::var_os(VARIABLE).map(PathBuf::from) {
+            Some(named) if named.is_file() => {
+                let release = release_of(&named).unwrap_or_else(|| "named".into());
+                return Ok(Kernel { image: named, release, modules: None });
+            }
+            Some(named) => vec![named],
+            None => vec![unpacked.clone(), PathBuf::from("/")],
+        };
+        let running = rustix::system::uname().release().to_string_lossy().into_owned();
+        let found = folders.iter().find_map(|folder| best(candidates(folder), &running));
+        found.ok_or_else(|| EnvironmentError::NoKernel {
+            looked: folders
+                .iter()
+                .map(|folder| folder.join("boot/vmlinuz-*").display().to_string())
+                .collect::<Vec<_>>()
+                .join(", "),
+            fix: fix(&unpacked),
+        })
+    }
+}
+
+/// The small kernel that Debian makes for guests: unpacked, not installed, so that this machine's boot loader never sees
+/// it.
+fn fix(folder: &Path) -> String {
+    format!(
+        "cd /tmp && apt-get download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \
+         \\(linux-image-.*\\)/\\1/p') && dpkg-deb -x linux-image-*-cloud-*.deb {}\n{VARIABLE}=FILE names an image of \
+         your own",
+        folder.display()
+    )
+}
+
+/// Images of a root that may be read, with their modules.
+fn candidates(root: &Path) -> Vec<Kernel> {
+    let entries = fs::read_dir(root.join("boot")).into_iter().flatten().flatten();
+    let kernel = |image: PathBuf| {
+        let release = release_of(&image)?;
+        File::open(&image).ok()?;
+        let folders = ["lib/modules", "usr/lib/modules"].map(|folder| root.join(folder).join(&release));
+        let modules = folders.into_iter().find(|folder| folder.join("kernel").is_dir());
+        Some(Kernel { image, release, modules })
+    };
+    entries.map(|entry| entry.path()).filter_map(kernel).collect()
+}
+
+fn release_of(image: &Path) -> Option<String> {
+    image.file_name()?.to_str()?.strip_prefix("vmlinuz-").map(str::to_owned)
+}
+
+/// One made for guests starts fastest; else the one that runs this machine, so that only the virtualisation differs;
+/// else the newest. One without modules can't drive anything unless it was made for that.
+fn best(mut kernels: Vec<Kernel>, running: &str) -> Option<Kernel> {
+    kernels.retain(|kernel| kernel.modules.is_some());
+    kernels.sort_by_key(|kernel| {
+        let for_guests = ["cloud", "virtual", "kvm"].iter().any(|word| kernel.release.contains(word));
+        Reverse((for_guests, kernel.release == running, numbers(&kernel.release)))
+    });
+    kernels.into_iter().next()
+}
+
+/// The numbers in a release, so that 6.10 is newer than 6.9.
+fn numbers(release: &str) -> Vec<u64> {
+    release.split(|c: char| !c.is_ascii_digit()).filter_map(|number| number.parse().ok()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn root(releases: &[&str]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir_all(dir.path().join("boot")).unwrap();
+        for release in releases {
+            fs::write(dir.path().join("boot").join(format!("vmlinuz-{release}")), "").unwrap();
+            fs::create_dir_all(dir.path().join("lib/modules").join(release).join("kernel")).unwrap();
+        }
+        fs::write(dir.path().join("boot/vmlinuz-9.9-without-modules"), "").unwrap();
+        fs::write(dir.path().join("boot/config-1"), "").unwrap();
+        dir
+    }
+
+    fn chosen(releases: &[&str], running: &str) -> Option<String> {
+        best(candidates(root(releases).path()), running).map(|kernel| kernel.release)
+    }
+
+    #[test]
+    fn made_for_guests_beats_running_beats_newest() {
+        let all = ["6.9.0-amd64", "6.10.0-amd64", "6.1.0-amd64", "5.10.0-cloud-amd64"];
+        assert_eq!(chosen(&all, "6.1.0-amd64").as_deref(), Some("5.10.0-cloud-amd64"));
+        assert_eq!(chosen(&all[..3], "6.1.0-amd64").as_deref(), Some("6.1.0-amd64"));
+        assert_eq!(chosen(&all[..3], "4.19").as_deref(), Some("6.10.0-amd64"));
+        assert_eq!(chosen(&[], "6.1"), None, "one without modules is of no use");
+    }
+
+    #[test]
+    fn the_fix_says_where_the_kernel_goes() {
+        let fix = fix(Path::new("/var/lib/takt/kernel"));
+        assert!(fix.contains("dpkg-deb -x") && fix.contains("/var/lib/takt/kernel"), "{fix}");
+    }
+}

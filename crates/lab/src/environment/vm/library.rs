@@ -1,0 +1,176 @@
+//! A program with the libraries it needs, for a root that has nothing else.
+//!
+//! A static build of the agent would need a second compiler target and, for SQLite, a C compiler for it: neither is on
+//! a fresh machine with Rust. The program that is running now is there, and so are its libraries, and the dynamic
+//! linker lists them. A static program is taken as it is.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use super::super::EnvironmentError;
+
+/// A file for the guest: where it is here, and there.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Library {
+    pub(super) source: PathBuf,
+    pub(super) target: String,
+}
+
+/// The dynamic linker and the libraries of `program`, whose bytes are `content`; nothing for a static program.
+pub(super) fn libraries(program: &Path, content: &[u8]) -> Result<Vec<Library>, EnvironmentError> {
+    let wrong = |why: String| EnvironmentError::Program { path: program.to_owned(), why };
+    let Some(linker) = interpreter(content).map_err(|why| wrong(why.into()))? else { return Ok(Vec::new()) };
+    let listed = Command::new(&linker).arg("--list").arg(program).output();
+    let listed = listed.map_err(|error| wrong(format!("asking {linker} for its libraries: {error}")))?;
+    let text = String::from_utf8_lossy(&listed.stdout);
+    if !listed.status.success() {
+        return Err(wrong(format!("{linker} --list: {}", String::from_utf8_lossy(&listed.stderr).trim())));
+    }
+    let mut found = vec![Library { source: PathBuf::from(&linker), target: linker.clone() }];
+    for line in text.lines() {
+        match library(line) {
+            Line::Found(path) if path != linker => {
+                found.push(Library { source: PathBuf::from(path), target: path.to_owned() });
+            }
+            Line::Missing(name) => return Err(wrong(format!("library {name} is not found"))),
+            Line::Found(_) | Line::Virtual => {}
+        }
+    }
+    Ok(found)
+}
+
+enum Line<'a> {
+    Found(&'a str),
+    Missing(&'a str),
+    /// The kernel's own.
+    Virtual,
+}
+
+/// `NAME => /path (0x...)`, `/path (0x...)`, `NAME => not found`, `linux-vdso.so.1 (0x...)`.
+fn library(line: &str) -> Line<'_> {
+    let line = line.trim();
+    let (name, rest) = line.split_once(" => ").unwrap_or((line, line));
+    let path = rest.split(" (").next().unwrap_or(rest);
+    match path {
+        path if path.starts_with('/') => Line::Found(path),
+        "not found" => Line::Missing(name),
+        _ => Line::Virtual,
+    }
+}
+
+const PT_LOAD: u32 = 1;
+const PT_INTERP: u32 = 3;
+
+/// The dynamic linker that a program names; `None`: it is static. Only 64-bit little-endian ELF is understood (System V
+/// ABI, chapter 5).
+fn interpreter(program: &[u8]) -> Result<Option<String>, &'static str> {
+    let Some(segment) = segments(program)?.into_iter().find(|segment| segment.kind == PT_INTERP) else {
+        return Ok(None);
+    };
+    let text = program.get(segment.offset..segment.end).ok_or("the name of its dynamic linker is cut off")?;
+    let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
+    String::from_utf8(text.to_vec()).map(Some).map_err(|_| "the name of its dynamic linker is no text")
+}
+
+/// The part of a program that is loaded: without symbols and debug information, which may be most of it.
+pub(super) fn loaded(program: &[u8]) -> Result<Vec<u8>, &'static str> {
+    let end = segments(program)?.iter().filter(|segment| segment.kind == PT_LOAD).map(|segment| segment.end).max();
+    let mut bytes = program.get(..end.ok_or("it has nothing to load")?).ok_or("it is cut off")?.to_vec();
+    // The table of sections is gone: no offset, no entries.
+    for range in [40..48, 60..64] {
+        bytes.get_mut(range).ok_or("it is cut off")?.fill(0);
+    }
+    Ok(bytes)
+}
+
+struct Segment {
+    kind: u32,
+    offset: usize,
+    end: usize,
+}
+
+fn segments(program: &[u8]) -> Result<Vec<Segment>, &'static str> {
+    if program.get(..6) != Some(b"\x7fELF\x02\x01") {
+        return Err("it is no 64-bit little-endian ELF program");
+    }
+    let cut_off = "it is cut off";
+    let table = number::<8>(program, 32).ok_or(cut_off)?;
+    let size = number::<2>(program, 54).ok_or(cut_off)?;
+    let count = number::<2>(program, 56).ok_or(cut_off)?;
+    let segment = |index: usize| {
+        let at = table.checked_add(index.checked_mul(size)?)?;
+        let (offset, length) = (number::<8>(program, at.checked_add(8)?)?, number::<8>(program, at.checked_add(32)?)?);
+        let kind = number::<4>(program, at)? as u32;
+        Some(Segment { kind, offset, end: offset.checked_add(length)? })
+    };
+    (0..count).map(segment).collect::<Option<_>>().ok_or(cut_off)
+}
+
+fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
+    let mut eight = [0; 8];
+    eight.get_mut(..N)?.copy_from_slice(bytes.get(at..at.checked_add(N)?)?);
+    usize::try_from(u64::from_le_bytes(eight)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::fs::PermissionsExt;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn this_very_program_comes_with_its_linker_and_its_libc() {
+        let own = std::env::current_exe().unwrap();
+        let content = fs::read(&own).unwrap();
+        let libraries = libraries(&own, &content).unwrap();
+        match interpreter(&content).unwrap() {
+            Some(linker) => {
+                assert_eq!(libraries[0].target, linker);
+                assert!(libraries.iter().any(|library| library.target.contains("libc")), "{libraries:?}");
+                assert!(libraries.iter().all(|library| library.source.exists()), "{libraries:?}");
+            }
+            None => assert!(libraries.is_empty(), "static"),
+        }
+    }
+
+    #[test]
+    fn what_is_left_of_a_program_still_runs() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("true");
+        let whole = fs::read("/bin/true").unwrap();
+        let part = loaded(&whole).unwrap();
+        assert!(part.len() <= whole.len());
+        fs::write(&file, part).unwrap();
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(Command::new(&file).status().unwrap().success());
+    }
+
+    #[test]
+    fn lines_of_the_linker_are_understood() {
+        assert!(matches!(library("\tlibc.so.6 => /lib/libc.so.6 (0x7f)"), Line::Found("/lib/libc.so.6")));
+        assert!(matches!(library("\t/lib64/ld-linux-x86-64.so.2 (0x7f)"), Line::Found("/lib64/ld-linux-x86-64.so.2")));
+        assert!(matches!(library("\tlinux-vdso.so.1 (0x7ffe)"), Line::Virtual));
+        assert!(matches!(library("\tlibx.so => not found"), Line::Missing("libx.so")));
+        assert!(matches!(library("\tstatically linked"), Line::Virtual));
+    }
+
+    #[test]
+    fn a_script_is_no_program() {
+        let error = libraries(Path::new("/x"), b"#!/bin/sh\n").unwrap_err();
+        assert!(error.to_string().contains("/x: it is no 64-bit"), "{error}");
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_bytes_never_panic(mut bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
+            let _ = (interpreter(&bytes), loaded(&bytes));
+            if let Some(start) = bytes.get_mut(..6) {
+                start.copy_from_slice(b"\x7fELF\x02\x01");
+            }
+            let _ = (interpreter(&bytes), loaded(&bytes));
+        }
+    }
+}

@@ -1,0 +1,174 @@
+//! The environment `vm`: a virtual machine of QEMU, with a kernel of its own and nothing on it but the agent.
+//!
+//! ```text
+//!   takt ==pipes== QEMU ==virtio-serial== agent = first process of the guest
+//!   br0 -- tap0 -- QEMU (or vhost) --virtio-net-- eth0
+//! ```
+//!
+//! The guest's root is an archive that takt writes: the program that is running now with its libraries, the kernel
+//! modules for virtio, and a file that says what to do. KVM executes it where a test has shown that KVM boots a guest
+//! here; elsewhere QEMU translates (TCG), which is several times slower, and the record says so.
+
+mod accelerator;
+mod cpio;
+mod guest;
+mod image;
+mod kernel;
+mod library;
+mod modules;
+mod qemu;
+
+use std::fs;
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use takt_host::affinity::{own_cpus, pin_self};
+use takt_host::leftovers::Run;
+
+pub use self::guest::{GuestError, serve_guest};
+
+use self::accelerator::Accelerator;
+use self::guest::{Link, Orders};
+use self::kernel::Kernel;
+use self::qemu::{Machine, Qemu};
+use super::bridge::Bridge;
+use super::programs::last_lines;
+use super::scratch::Scratch;
+use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Seat};
+use crate::agent::{Agent, AgentError};
+
+/// Agents in virtual machines.
+#[derive(Debug)]
+pub struct Vm {
+    native: Native,
+    run: Run,
+    limits: Limits,
+    qemu: Qemu,
+    kernel: Kernel,
+    accelerator: Accelerator,
+}
+
+impl Vm {
+    /// What a guest has if nothing is said: enough for the buffers of every workload.
+    pub const MEMORY_BYTES: u64 = 1 << 30;
+
+    /// Finds QEMU and a kernel, and finds out whether KVM boots it; that is remembered until the next boot.
+    ///
+    /// # Errors
+    /// There is no QEMU or no kernel.
+    pub fn open(native: Native, run: Run, limits: Limits) -> Result<Vm, EnvironmentError> {
+        let qemu = Qemu::find()?;
+        let kernel = Kernel::find()?;
+        let mut vm = Vm { native, run, limits, qemu, kernel, accelerator: Accelerator::Kvm };
+        vm.accelerator = accelerator::find(&vm.qemu, &vm.kernel, || vm.try_kvm())?;
+        Ok(vm)
+    }
+
+    /// Boots a guest with KVM; what it came to.
+    fn try_kvm(&self) -> Result<(), EnvironmentError> {
+        self.boot(None, &own_cpus(), accelerator::PATIENCE).map(|_| ())
+    }
+
+    fn boot(&self, seat: Option<&Seat<'_>>, cpus: &[usize], patience: Duration) -> Result<Held, EnvironmentError> {
+        let label = format!("vm{}", NUMBER.fetch_add(1, Ordering::Relaxed));
+        let scratch = Scratch::create(&self.run, &label)?;
+        let bridge = seat.map(|seat| plug_in(seat)).transpose()?;
+        let link = seat.map(|seat| Link { address: seat.address, prefix_len: seat.prefix_len, gateway: seat.gateway });
+        let image = image::build(self.native.program(), &self.kernel, &Orders { modules: Vec::new(), link })?;
+        let machine = Machine {
+            accelerator: &self.accelerator,
+            cpus: self.limits.cpus.map_or_else(|| cpus.len().max(1), |cpus| cpus.ceil() as usize),
+            memory_bytes: self.limits.memory_bytes.unwrap_or(Vm::MEMORY_BYTES),
+            kernel: &self.kernel.image,
+            image: &scratch.write("image", &image)?,
+            console: &scratch.path().join("console"),
+            tap: seat.map(|_| TAP),
+            name: scratch.name(),
+        };
+        let agent = self.start(&machine, seat, cpus, patience);
+        let agent = agent.map_err(|source| self.explain(scratch.path(), source))?;
+        let holder = Holder {
+            environment: self.name().into(),
+            kernel: agent.hello().kernel.clone(),
+            runtime: Some(self.qemu.title()),
+            accelerator: Some(self.accelerator.name().into()),
+            not_accelerated: self.accelerator.why_not().map(str::to_owned),
+            vhost: Some(machine.vhost()),
+            cpus: Some(agent.hello().cpus.len() as f64),
+            memory_bytes: Some(machine.memory_bytes),
+            interface: seat.map(|_| guest::INTERFACE.to_owned()),
+        };
+        let pid = agent.child_pid();
+        Ok(Held { agent: agent.held_by(pid, (bridge, scratch)), holder })
+    }
+
+    /// QEMU opens the tap by its name, so it has to be born in its namespace; its threads stay on `cpus`, as an agent's
+    /// would.
+    fn start(
+        &self,
+        machine: &Machine<'_>,
+        seat: Option<&Seat<'_>>,
+        cpus: &[usize],
+        patience: Duration,
+    ) -> Result<Agent, AgentError> {
+        let said = machine.console.with_file_name("stderr");
+        let file = |source| AgentError::Launch { program: said.clone(), source };
+        let mut command = self.qemu.command(machine);
+        let (name, value) = self.native.mark();
+        command.env(name, value).stderr(Stdio::from(fs::File::create(&said).map_err(file)?));
+        let spawn = move || {
+            // CPUs that can't be had were refused when the placement was made.
+            let _ = pin_self(cpus);
+            Agent::spawn(command, patience)
+        };
+        match seat {
+            Some(seat) => seat.namespace.inside(spawn).unwrap_or_else(|error| {
+                Err(AgentError::Launch {
+                    program: self.qemu.program().to_owned(),
+                    source: std::io::Error::other(error),
+                })
+            }),
+            None => std::thread::scope(|scope| {
+                scope.spawn(spawn).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            }),
+        }
+    }
+
+    /// What QEMU said, and what the guest's console showed last.
+    fn explain(&self, scratch: &Path, source: AgentError) -> EnvironmentError {
+        let read = |name: &str| String::from_utf8_lossy(&fs::read(scratch.join(name)).unwrap_or_default()).into_owned();
+        let said = last_lines(&format!("{}\n{}", read("console"), read("stderr")));
+        EnvironmentError::Inside { program: self.qemu.program().to_owned(), said, source }
+    }
+}
+
+/// A tap of the bridge, for QEMU to open.
+fn plug_in(seat: &Seat<'_>) -> Result<Bridge, EnvironmentError> {
+    let mut bridge = Bridge::over(seat)?;
+    seat.namespace.add_tap(TAP)?;
+    bridge.connect(TAP)?;
+    Ok(bridge)
+}
+
+impl Environment for Vm {
+    fn name(&self) -> &'static str {
+        "vm"
+    }
+
+    fn outside(&self) -> &Native {
+        &self.native
+    }
+
+    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
+        self.boot(seat, cpus, PATIENCE)
+    }
+}
+
+/// Guests of this process.
+static NUMBER: AtomicU32 = AtomicU32::new(0);
+/// The outer end of the guest's interface.
+const TAP: &str = "tap0";
+/// A guest is up in three seconds even in software; on a machine that is busy with other things, later.
+const PATIENCE: Duration = Duration::from_secs(90);
