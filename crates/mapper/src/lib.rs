@@ -4,7 +4,8 @@
 //! | question | answer |
 //! | --- | --- |
 //! | what can this processor do? | [`calibrate`]: [`Capacities`] by kind of work, and MAC/s; [`calibrate_prices`]: [`Prices`] of instructions |
-//! | what do components cost? | [`Costs`]: quantiles measured on a reference; [`cost::prices`] and [`cost::model`] predict other processors |
+//! | what do components cost? | [`Costs`]: quantiles measured on a reference |
+//! | what do they cost elsewhere? | [`predicted`]: by counted instructions ([`Counted`], [`Prices`]) or by MACs, and how far off such figures were: [`Metric`] |
 //! | what is there to run on? | [`Platform`], from a file or a calibration |
 //! | where does what run? | [`map`]: a [`Mapping`], or what is in the way |
 //! | how good is that? | [`Bounds`], [`Mapping::gap`], [`Mapping::next`] |
@@ -28,12 +29,16 @@ pub mod platform;
 
 pub use cost::calibrate::{CalibrationError, calibrate, calibrate_prices, time_probes};
 pub use cost::costs::{Cost, Costs, Quantile};
-pub use cost::evaluate::{Evaluation, Measured, Prediction, evaluate};
-pub use cost::model::{BadMix, Example, Mix, Stretch, predict, predict_mac};
+pub use cost::counted::Counted;
+pub use cost::metric::{ExpectedError, Metric};
+pub use cost::model::{BadMix, Mix, predict, predict_mac};
 pub use cost::operations::{Operations, Profile};
 pub use cost::prices::{Prices, Timed};
 pub use cost::work::{Capacities, PerWork, Work};
-pub use map::{Binding, Change, CoreLoad, Infeasible, LinkLoad, MapError, Mapping, Next, Objective, Remedy, map};
+pub use map::{
+    Binding, Change, CoreLoad, Infeasible, LinkLoad, MapError, Mapping, Next, Objective, Predicted, Remedy, map,
+    predicted,
+};
 pub use place::bounds::{Bounds, LinkPart, Part};
 pub use place::solve::{Algorithm, Effort};
 pub use platform::{ClassSpec, CoresSpec, LinkSpec, NodeSpec, Platform, PlatformError, PlatformProblem, PlatformSpec};

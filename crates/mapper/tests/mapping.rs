@@ -4,7 +4,7 @@ mod common;
 
 use std::collections::BTreeMap;
 
-use common::{Link, costs, graph, graphs};
+use common::{Link, costs, graph, graphs, isolated};
 use proptest::prelude::*;
 use takt_graph::{Graph, Latency, Plan};
 use takt_mapper::{
@@ -64,15 +64,29 @@ impl Bed {
         nodes.flat_map(|(n, (cores, _))| cores.iter().map(move |&big| (n, big))).collect()
     }
 
-    /// The period of a placement, worked out from the definition; `None` if it is none.
+    /// The period of a placement, worked out from the definition; `None` if it is none. `on`: the core of each component, then
+    /// those of the processes of isolated ones.
     fn period(&self, graph: &Graph, ns: &[u64], on: &[usize]) -> Option<u64> {
+        let (on, processes) = on.split_at(ns.len());
         Plan::assign(graph, on, Latency::Compact).ok()?;
         let cores = self.cores();
-        let mut load = vec![0_u64; cores.len()];
+        let mut work = vec![None; cores.len()];
+        let mut add = |core: usize, ns: u64| *work[core].get_or_insert(self.slot_ns) += ns;
+        let time = |c: usize, core: usize| match cores[core].1 {
+            true => ns[c],
+            false => (ns[c] as f64 * MAC[0].1 / MAC[1].1).ceil() as u64,
+        };
         for (c, &core) in on.iter().enumerate() {
-            let time = if cores[core].1 { ns[c] } else { (ns[c] as f64 * MAC[0].1 / MAC[1].1).ceil() as u64 };
-            load[core] += if load[core] == 0 { self.slot_ns } else { 0 } + time + self.call_ns;
+            let here = if graph.components()[c].isolated { 0 } else { time(c, core) };
+            add(core, here + self.call_ns);
         }
+        for (c, &core) in apart(graph).into_iter().zip(processes) {
+            if cores[core].0 != cores[on[c]].0 {
+                return None;
+            }
+            add(core, time(c, core));
+        }
+        let load = work.into_iter().flatten();
         let mut ways = BTreeMap::<(usize, usize), (u64, f64)>::new();
         for link in graph.links() {
             let (from, to) = (on[link.from.component], on[link.to.component]);
@@ -86,11 +100,11 @@ impl Bed {
             ways.entry((a, b)).or_insert((0, rate)).0 += link.bytes_max();
         }
         let ways = ways.values().map(|&(bytes, rate)| (bytes as f64 * 1e9 / rate).ceil() as u64);
-        load.into_iter().chain(ways).max()
+        load.chain(ways).max()
     }
 
     fn brute(&self, graph: &Graph, ns: &[u64]) -> Option<u64> {
-        let (cores, n) = (self.cores().len(), ns.len());
+        let (cores, n) = (self.cores().len(), ns.len() + apart(graph).len());
         let digits = |mut code: usize| -> Vec<usize> {
             (0..n)
                 .map(|_| {
@@ -129,9 +143,15 @@ fn host(n: usize) -> Bed {
     Bed { nodes: vec![(vec![true; n], None)], links: Vec::new(), slot_ns: 3, call_ns: 1 }
 }
 
-/// The placement of a mapping, core by component.
-fn placed(mapping: &Mapping, components: usize) -> Vec<usize> {
-    (0..components).map(|c| mapping.cores[mapping.plan.worker_of(c)]).collect()
+/// The placement of a mapping: the core of each component, then those of processes.
+fn placed(graph: &Graph, mapping: &Mapping) -> Vec<usize> {
+    let workers = (0..graph.components().len()).map(|c| mapping.cores[mapping.plan.worker_of(c)]);
+    workers.chain(apart(graph).iter().map(|c| mapping.process_cores[&format!("c{c}")])).collect()
+}
+
+/// Isolated components.
+fn apart(graph: &Graph) -> Vec<usize> {
+    (0..graph.components().len()).filter(|&c| graph.components()[c].isolated).collect()
 }
 
 proptest! {
@@ -139,9 +159,11 @@ proptest! {
 
     #[test]
     fn the_exact_mapping_is_as_good_as_brute_force_and_no_bound_is_above_it(
-        bed in beds(), (ns, bytes, links) in graphs(1..7), fixed in any::<bool>()
+        bed in beds(), (ns, bytes, links) in graphs(1..7), fixed in any::<bool>(), apart in prop::option::of(0..7_usize)
     ) {
-        let graph = graph(&bytes, &links).expect("legal");
+        // An isolated component may leave a cycle no slot to work in.
+        let alone = graph(&bytes, &links).expect("legal");
+        let graph = apart.and_then(|c| isolated(&bytes, &links, &[c]).ok()).unwrap_or(alone);
         let latency = if fixed { Latency::Fixed } else { Latency::Compact };
         let best = bed.brute(&graph, &ns).expect("one core can have all");
         let exact = Effort::Exact { steps: u64::MAX };
@@ -149,21 +171,23 @@ proptest! {
         prop_assert_eq!(mapping.period_ns, best);
         prop_assert!(mapping.optimal && mapping.gap() == 0.0);
         prop_assert!(mapping.bound_ns <= best, "{:?} {best}", mapping.bounds);
-        prop_assert_eq!(bed.period(&graph, &ns, &placed(&mapping, ns.len())), Some(best));
+        prop_assert_eq!(bed.period(&graph, &ns, &placed(&graph, &mapping)), Some(best));
         prop_assert_eq!(mapping.latency_slots, mapping.plan.latency_slots());
     }
 
     #[test]
     fn every_effort_gives_a_legal_plan_with_the_period_it_claims_and_more_effort_is_never_worse(
-        bed in beds(), (ns, bytes, links) in graphs(1..16), fixed in any::<bool>()
+        bed in beds(), (ns, bytes, links) in graphs(1..16), fixed in any::<bool>(),
+        apart in prop::collection::vec(0..16_usize, 0..3)
     ) {
-        let graph = graph(&bytes, &links).expect("legal");
+        let alone = graph(&bytes, &links).expect("legal");
+        let graph = isolated(&bytes, &links, &apart).unwrap_or(alone);
         let latency = if fixed { Latency::Fixed } else { Latency::Compact };
         let mut before = u64::MAX;
         for effort in [Effort::Greedy, Effort::Search, Effort::Exact { steps: 1000 }] {
             let objective = wide(effort, latency);
             let mapping = map(&graph, &referenced(&ns), &bed.platform(), &objective).expect("wide");
-            prop_assert_eq!(bed.period(&graph, &ns, &placed(&mapping, ns.len())), Some(mapping.period_ns));
+            prop_assert_eq!(bed.period(&graph, &ns, &placed(&graph, &mapping)), Some(mapping.period_ns));
             prop_assert_eq!(mapping.latency_slots, mapping.plan.latency_slots());
             prop_assert!(mapping.bound_ns <= mapping.period_ns && mapping.period_ns <= before, "{effort:?}");
             before = mapping.period_ns;
@@ -235,7 +259,7 @@ proptest! {
         let best = (0..all).map(digits).filter(|on| kept(on)).filter_map(|on| bed.period(&graph, &ns, &on)).min();
         match map(&graph, &referenced(&ns), &bed.platform(), &objective) {
             Ok(mapping) => {
-                prop_assert!(kept(&placed(&mapping, ns.len())));
+                prop_assert!(kept(&placed(&graph, &mapping)));
                 prop_assert_eq!(Some(mapping.period_ns), best);
                 prop_assert!(mapping.bound_ns <= mapping.period_ns);
             }
@@ -341,6 +365,28 @@ fn hops_between_machines_count_at_their_own_delay() {
     let near = map(&graph, &costs(&[10, 10, 10]), &bed.platform(), &objective).expect("wide");
     assert_eq!((near.latency_slots, near.period_ns), (1, 20), "one hop of one slot");
     assert_eq!((far.latency_slots, far.period_ns, far.plan.latency_slots()), (4, 20, 1), "one hop of four");
+}
+
+#[test]
+fn an_isolated_component_takes_a_slot_more_and_its_time_on_another_core() {
+    let graph = isolated(&[100; 3], &[(0, 1, 0), (1, 2, 0)], &[1]).expect("legal");
+    let bed = Bed { slot_ns: 0, call_ns: 5, ..host(2) };
+    let objective = Objective { slot_ns: Some(100_000), latency: Latency::Compact, ..Objective::default() };
+    let mapping = map(&graph, &costs(&[20_000, 60_000, 20_000]), &bed.platform(), &objective).expect("it fits");
+    assert_eq!((mapping.period_ns, mapping.latency_slots, mapping.plan.latency_slots()), (60_000, 1, 1));
+    assert!(mapping.optimal);
+    let loads: Vec<_> = mapping
+        .core_loads
+        .iter()
+        .map(|load| (load.load_ns, load.components.join(" "), load.processes.join(" ")))
+        .collect();
+    let of = |text: &str| text.to_owned();
+    assert_eq!(loads, [(40_015, of("c0 c1 c2"), of("")), (60_000, of(""), of("c1"))]);
+    assert_eq!((mapping.cores.len(), mapping.process_cores["c1"] != mapping.cores[0]), (1, true));
+    // With nowhere else to go it shares the core, and no longer fits.
+    let one = host(1).platform();
+    let error = map(&graph, &costs(&[20_000, 60_000, 20_000]), &one, &objective).expect_err("100 us of 70");
+    assert!(error.to_string().contains("all components together take 100.003 us of a slot"), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `list` | names of components, probes and frames |
 //! | `families` | each component to be predicted, and its family |
-//! | `components FILE` | those of a waveform: `slot:FILE:NAME` calls one |
+//! | `components FILE` | those of a waveform, a line each: name, type, parameters, items a packet; `slot:FILE:NAME` calls one |
 //! | `calls NAME N` | calls one so many times, for a counter of instructions |
 //! | `time NAME...` | a line each: the shortest time of a call, quantiles over batches |
 //! | `calibrate` | what this processor can do |
@@ -27,8 +27,8 @@ fn main() -> ExitCode {
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["families"] => components::families().for_each(|(name, family)| println!("{name} {family}")),
-        ["components", file] => match waveform::graph(file) {
-            Ok(graph) => graph.components().iter().for_each(|component| println!("{}", component.name)),
+        ["components", file] => match waveform::components(file) {
+            Ok(components) => components.iter().for_each(|component| println!("{}", serde_json::json!(component))),
             Err(error) => return failed(&error),
         },
         ["list"] => components::names().for_each(|name| println!("{name}")),

@@ -4,6 +4,7 @@
 //! does nothing: instructions counted are those of one less those of the other; times are the bench's own, which leave
 //! it out.
 
+use serde::Serialize;
 use takt_graph::{Graph, Item, Params, PortId, Shape, Waveform};
 use takt_runtime::{Bench, Component, Io, Registry};
 
@@ -78,6 +79,38 @@ pub fn graph(file: &str) -> Result<Graph, String> {
     Graph::check(&waveform, &registry).map_err(|error| error.to_string())
 }
 
+/// A component of a waveform as it is counted.
+#[derive(Serialize)]
+pub struct Named {
+    name: String,
+    #[serde(rename = "type")]
+    kind: String,
+    params: Params,
+    /// Of the packet of each input.
+    items: Vec<u64>,
+}
+
+/// Those of a waveform.
+pub fn components(file: &str) -> Result<Vec<Named>, String> {
+    let graph = graph(file)?;
+    let named = |(index, component): (usize, &takt_graph::Component)| Named {
+        name: component.name.clone(),
+        kind: component.kind.clone(),
+        params: component.params.clone(),
+        items: items(&graph, index),
+    };
+    Ok(graph.components().iter().enumerate().map(named).collect())
+}
+
+/// Items of the longest packet of each input.
+fn items(graph: &Graph, component: usize) -> Vec<u64> {
+    let longest = |port| {
+        let link = graph.link_to(PortId { component, port });
+        link.map_or(0, |link| graph.links()[link].lengths.max)
+    };
+    (0..graph.components()[component].declared().inputs.len()).map(longest).collect()
+}
+
 /// A component of a waveform, with its longest packets, full of noise; or the same ports with nothing done.
 pub fn of_waveform(place: &str, frame: bool) -> Option<Call> {
     let (file, name) = place.rsplit_once(':')?;
@@ -85,11 +118,8 @@ pub fn of_waveform(place: &str, frame: bool) -> Option<Call> {
     let index = graph.find(name)?;
     let component = &graph.components()[index];
     let shape = component.declared();
-    let items = |port| {
-        let link = graph.link_to(PortId { component: index, port });
-        link.map_or(0, |link| graph.links()[link].lengths.max as usize)
-    };
-    let packets = packets(&shape, items);
+    let items = items(&graph, index);
+    let packets = packets(&shape, |port| items[port] as usize);
     let bench = if frame {
         Bench::of(Nothing, shape).ok()?
     } else {

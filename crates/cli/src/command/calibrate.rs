@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use miette::Result;
 use serde::Serialize;
 use takt_host::affinity;
-use takt_mapper::{Capacities, ClassSpec, CoresSpec, NodeSpec, PlatformSpec, Work};
+use takt_mapper::{Capacities, ClassSpec, CoresSpec, NodeSpec, PlatformSpec, Prices, Work};
 
 use crate::answer::Answer;
 use crate::costs;
@@ -16,15 +16,19 @@ use crate::story::Story;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt calibrate                           every core this process may use, half a second each
+  takt calibrate                           every core this process may use, a second each
   takt calibrate --cores 2 --out here.toml
+  takt calibrate --class cortex-a72 --out board.toml    where the processor does not say what it is
 
-The file is a platform for `takt map --platform`; put several together for a cluster. Best on a quiet machine: the
-fastest of seven rounds counts.")]
+The file is a platform for `takt map --platform`, here or on another machine; put several together
+for a cluster. Best on a quiet machine: the fastest of several rounds counts.")]
 pub struct Args {
     /// Cores; all this process may use by default.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
+    /// What to call this kind of core; as its maker does by default.
+    #[arg(long, value_name = "NAME")]
+    class: Option<String>,
     /// Write a platform file.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -42,6 +46,8 @@ struct Core {
     core: usize,
     #[serde(flatten)]
     capacities: Capacities,
+    /// Nanoseconds of an instruction of each kind.
+    prices: Prices,
 }
 
 /// Cores that differ by more than this are not of one kind.
@@ -60,12 +66,20 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 .fix(format!("--cores of {}", list.join(",")))
         };
         affinity::pin_self(&[core]).map_err(pinned)?;
-        measured.push(Core { core, capacities: costs::capacities()? });
+        measured.push(Core { core, capacities: costs::capacities()?, prices: costs::prices()? });
     }
-    let document = Document { class: costs::class(), cores: measured };
+    let document = Document { class: args.class.unwrap_or_else(costs::class), cores: measured };
+    let platform = platform(&document);
+    platform.check().map_err(|error| {
+        let fix = error.fix();
+        Story::new("this is no platform").why(error).fix(fix)
+    })?;
     if let Some(path) = &args.out {
         let refused = |error| Story::new(format!("{} can't be written", path.display())).why(error);
-        std::fs::write(path, platform(&document).to_toml()).map_err(refused)?;
+        std::fs::write(path, platform.to_toml()).map_err(refused)?;
+    }
+    if cfg!(debug_assertions) {
+        output.note("note      this takt was built without optimisation, and so were the loops that it timed: cargo build --release");
     }
     output.result(&document, || text(&document))?;
     Ok(Answer::Yes)
@@ -75,21 +89,22 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 fn platform(document: &Document) -> PlatformSpec {
     let mut order: Vec<&Core> = document.cores.iter().collect();
     order.sort_by(|a, b| b.capacities.mac_per_s.total_cmp(&a.capacities.mac_per_s));
-    let mut classes: Vec<(f64, Capacities, Vec<u32>)> = Vec::new();
+    let mut classes: Vec<(f64, &Core, Vec<u32>)> = Vec::new();
     for core in order {
         let (mac, cpu) = (core.capacities.mac_per_s, u32::try_from(core.core).unwrap_or(u32::MAX));
         match classes.last_mut().filter(|(best, ..)| mac * ALIKE >= *best) {
             Some((_, _, cpus)) => cpus.push(cpu),
-            None => classes.push((mac, core.capacities, vec![cpu])),
+            None => classes.push((mac, core, vec![cpu])),
         }
     }
     let mut spec = PlatformSpec { name: "host".to_owned(), ..PlatformSpec::default() };
     let mut node = NodeSpec { name: "host".to_owned(), ..NodeSpec::default() };
-    for (index, (_, capacities, mut cpus)) in classes.into_iter().enumerate() {
+    for (index, (_, best, mut cpus)) in classes.into_iter().enumerate() {
         // The fastest class is what costs tried on this machine are measured on.
         let class = if index == 0 { document.class.clone() } else { format!("slower-{index}") };
         cpus.sort_unstable();
-        spec.class.insert(class.clone(), ClassSpec { capacities: Some(capacities), ..ClassSpec::default() });
+        let (capacities, prices) = (Some(best.capacities), Some(best.prices));
+        spec.class.insert(class.clone(), ClassSpec { capacities, prices, ..ClassSpec::default() });
         node.cores.push(CoresSpec { class, cpus });
     }
     spec.node.push(node);
@@ -110,10 +125,13 @@ fn text(document: &Document) -> String {
 
 #[cfg(test)]
 mod tests {
+    use takt_mapper::Operations;
+
     use super::*;
 
     fn core(core: usize, mac_per_s: f64) -> Core {
-        Core { core, capacities: Capacities { mac_per_s, work_per_s: None } }
+        let prices = Prices(Operations::from_array([1e9 / mac_per_s; 15]));
+        Core { core, capacities: Capacities { mac_per_s, work_per_s: None }, prices }
     }
 
     #[test]
@@ -123,6 +141,7 @@ mod tests {
         let of = |class: &str| spec.node[0].cores.iter().find(|cores| cores.class == class).map(|c| c.cpus.clone());
         assert_eq!((of("big"), of("slower-1")), (Some(vec![1, 2]), Some(vec![0, 3])));
         assert_eq!(spec.class["slower-1"].capacities.map(|c| c.mac_per_s), Some(1.1e9));
+        assert_eq!(spec.class["slower-1"].prices.map(|prices| prices.0.load), Some(1.0 / 1.1));
         spec.check().expect("a platform");
     }
 }

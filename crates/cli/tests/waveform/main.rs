@@ -7,5 +7,6 @@ mod library;
 mod live;
 mod log;
 mod map;
+mod pages;
 mod program;
 mod run;

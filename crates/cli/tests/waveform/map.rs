@@ -73,6 +73,55 @@ fn a_calibration_is_a_platform_to_map_onto() {
 }
 
 #[test]
+fn each_prediction_says_what_it_rests_on_and_how_far_off_such_figures_were() {
+    let (folder, path) = file(
+        br#"
+name = "mixed"
+slot = "1 s"
+chain = ["source", "modulator", "stall", "demodulator", "sink"]
+[component.source]
+type = "bit-source"
+[component.modulator]
+type = "bpsk-modulate"
+[component.stall]
+type = "stall"
+time_us = 1
+[component.demodulator]
+type = "bpsk-demodulate"
+[component.sink]
+type = "bit-sink-compare"
+"#,
+    );
+    let platform = folder.path().join("board.toml");
+    let platform = platform.to_str().expect("text");
+    json(&["calibrate", "--cores", "0", "--class", "board", "--out", platform]);
+    let found = json(&["map", &path, "--platform", platform]);
+    let rows = found["predicted"].as_array().expect("a list");
+    let metric = |name: &str| rows.iter().find(|row| row["component"] == name).expect("there")["metric"].clone();
+    // What stalls was never counted; the source was, as part of another waveform.
+    assert_eq!(metric("stall"), "mac");
+    assert!(metric("source") == "instructions" || metric("source") == "scaled", "{rows:?}");
+    let said = text(&takt(&["map", &path, "--platform", platform]).stdout);
+    assert!(said.contains("1 by MACs alone: 80 % off on average"), "{said}");
+    let here = json(&["map", &path, "--cores", "0"]);
+    assert!(here["predicted"].as_array().expect("a list").iter().all(|row| row["metric"] == "measured"));
+    assert_eq!(here["predicted"][0]["error"], serde_json::Value::Null);
+}
+
+#[test]
+fn costs_of_another_kind_of_processor_are_not_mixed_with_those_of_this_one() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("costs.json");
+    std::fs::write(&path, r#"{ "reference": "elsewhere", "components": {} }"#).expect("written");
+    let path = path.to_str().expect("text");
+    let bpsk = waveform("bpsk.toml");
+    let said = refusal(&["map", &bpsk, "--cores", "0", "--costs", path]);
+    assert!(said.contains("measured on `elsewhere`") && said.contains("without `source`"), "{said}");
+    let said = refusal(&["run", &bpsk, "--slots", "20", "--clock", "free", "--save-costs", path]);
+    assert!(said.contains("it has costs of `elsewhere`"), "{said}");
+}
+
+#[test]
 fn what_can_not_be_mapped_is_told_with_the_fix() {
     let bpsk = waveform("bpsk.toml");
     assert!(refusal(&["map", &bpsk, "--cores", "4095"]).contains("--cores of 0"));

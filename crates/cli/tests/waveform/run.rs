@@ -111,4 +111,10 @@ fn a_component_in_a_process_of_its_own_computes_the_same() {
     let run = |path: &str| json(&["run", path, "--slots", "100", "--clock", "free"]);
     let (apart, together) = (run(&path), run(&waveform("bpsk.toml")));
     assert_eq!((&apart["output_hash"], &apart["misses"]), (&together["output_hash"], &0.into()));
+    // Mapped, its process has a core beside the workers, and what it makes comes a slot later.
+    let mapped = json(&["run", &path, "--slots", "100", "--clock", "free", "--cores", "0,1"]);
+    assert_eq!(mapped["output_hash"], together["output_hash"]);
+    let found = json(&["map", &path, "--cores", "0", "--slot", "10s"]);
+    let load = &found["mapping"]["core_loads"][0];
+    assert_eq!((&load["processes"], &found["mapping"]["latency_slots"]), (&serde_json::json!(["channel"]), &1.into()));
 }

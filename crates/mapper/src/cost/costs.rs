@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::model::{Mix, predict, predict_mac};
+use super::metric::Metric;
+use super::model::predict_mac;
 use super::operations::Profile;
 use super::prices::Prices;
 use super::work::Capacities;
@@ -24,6 +25,10 @@ pub struct Costs {
     /// What they execute in a slot, by name, where it was counted: predicts processors whose instructions have prices.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub profiles: BTreeMap<String, Profile>,
+    /// Of profiles that are those of the same component with other parameters or packets, by name: so many times as long
+    /// as that this one takes on the reference. Its profile has been made so many times as large.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scaled: BTreeMap<String, f64>,
 }
 
 /// Execution times of a component, ns a slot.
@@ -38,9 +43,6 @@ pub struct Cost {
     pub max_ns: u64,
     /// Executions measured.
     pub n: u64,
-    /// Its shares by kind of work, where known.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub mix: Option<Mix>,
 }
 
 /// Which figure of a [`Cost`] to plan with.
@@ -60,7 +62,7 @@ impl Cost {
     /// Measured once, or declared: all figures the same.
     #[must_use]
     pub fn exactly(ns: u64) -> Cost {
-        Cost { p50_ns: ns, p99_ns: ns, max_ns: ns, n: 1, mix: None }
+        Cost { p50_ns: ns, p99_ns: ns, max_ns: ns, n: 1 }
     }
 
     /// The figure to plan with.
@@ -78,7 +80,7 @@ impl Costs {
     /// None yet, of this processor.
     #[must_use]
     pub fn of(reference: &str, capacities: Option<Capacities>) -> Costs {
-        Costs { reference: reference.to_owned(), capacities, components: BTreeMap::new(), profiles: BTreeMap::new() }
+        Costs { reference: reference.to_owned(), capacities, ..Costs::default() }
     }
 
     /// With one more.
@@ -88,32 +90,49 @@ impl Costs {
         self
     }
 
-    /// What `ns` of a component on the reference are on a core of this class: the same on the reference itself; else by
-    /// counted instructions where the class has prices, by kinds of work where the mix and both capacities are known, by
-    /// MACs where those are. `None`: nothing tells.
+    /// With what is known there of components that are not known here. Profiles go with their component.
+    #[must_use]
+    pub fn or(mut self, other: Costs) -> Costs {
+        self.capacities = self.capacities.or(other.capacities);
+        for (name, profile) in other.profiles {
+            if self.profiles.contains_key(&name) {
+                continue;
+            }
+            if let Some(&times) = other.scaled.get(&name) {
+                self.scaled.insert(name.clone(), times);
+            }
+            self.profiles.insert(name, profile);
+        }
+        for (name, cost) in other.components {
+            self.components.entry(name).or_insert(cost);
+        }
+        self
+    }
+
+    /// What `ns` of a component on the reference are on a core of this class, and by what that is known: the same on the
+    /// reference itself; else by counted instructions where the class has prices, by MACs where both capacities are known.
+    /// `None`: nothing tells.
     pub(crate) fn on(
         &self,
         component: &str,
         ns: u64,
         class: &str,
         to: (Option<&Capacities>, Option<&Prices>),
-    ) -> Option<u64> {
-        if class == self.reference {
-            return Some(ns);
-        }
+    ) -> Option<(u64, Metric)> {
         let cost = self.components.get(component);
+        if class == self.reference {
+            return Some((ns, if cost.is_some() { Metric::Measured } else { Metric::Budget }));
+        }
         // Counts are of a call like any other and give the median; how far a quantile is from it is taken from here.
         let by_price = || {
             let profile = self.profiles.get(component).filter(|profile| profile.is_sound())?;
-            Some(to.1?.of(profile) * (ns as f64 / cost?.p50_ns.max(1) as f64).max(1.0))
+            let ns = to.1?.of(profile) * (ns as f64 / cost?.p50_ns.max(1) as f64).max(1.0);
+            Some((ns, if self.scaled.contains_key(component) { Metric::Scaled } else { Metric::Instructions }))
         };
-        let by_capacity = || {
-            let (from, to) = (self.capacities.as_ref()?, to.0?);
-            let by_kind = cost.and_then(|cost| predict(ns as f64, &cost.mix?, from, to));
-            Some(by_kind.unwrap_or_else(|| predict_mac(ns as f64, from, to)))
-        };
+        let by_mac = || Some((predict_mac(ns as f64, self.capacities.as_ref()?, to.0?), Metric::Mac));
+        let (ns, metric) = by_price().or_else(by_mac)?;
         // Up, so that a cost never vanishes; saturates.
-        Some(by_price().or_else(by_capacity)?.ceil() as u64)
+        Some((ns.ceil() as u64, metric))
     }
 }
 
@@ -121,48 +140,59 @@ impl Costs {
 mod tests {
     use super::*;
     use crate::cost::operations::Operations;
-    use crate::cost::work::{PerWork, Work};
+    use crate::cost::work::PerWork;
+
+    fn known() -> Costs {
+        let capacities = Capacities { mac_per_s: 6e8, work_per_s: Some(PerWork::from_fn(|_| 1e9)) };
+        let crc = Cost { p50_ns: 900, p99_ns: 1200, max_ns: 4000, n: 100_000 };
+        let executed = Operations { integer: 50.0, vector_load: 3.5, ..Operations::default() };
+        let mut costs = Costs::of("zen5", Some(capacities)).with("crc", crc).with("sink", Cost::exactly(80));
+        costs.profiles.insert("crc".to_owned(), Profile { vector: executed, scalar: executed });
+        costs.scaled.insert("crc".to_owned(), 2.5);
+        costs
+    }
 
     #[test]
     fn costs_read_back_from_json_and_toml() {
-        let capacities = Capacities { mac_per_s: 6e8, work_per_s: Some(PerWork::from_fn(|_| 1e9)) };
-        let mix = Some(Mix::only(Work::Table));
-        let crc = Cost { p50_ns: 900, p99_ns: 1200, max_ns: 4000, n: 100_000, mix };
-        let costs = Costs::of("zen5", Some(capacities)).with("crc", crc).with("sink", Cost::exactly(80));
-        let executed = Operations { integer: 50.0, vector_load: 3.5, ..Operations::default() };
-        let mut costs = costs;
-        costs.profiles.insert("crc".to_owned(), Profile { vector: executed, scalar: executed });
+        let costs = known();
         let json = serde_json::to_string(&costs).expect("JSON");
         assert_eq!(serde_json::from_str::<Costs>(&json).expect("read"), costs);
         let file = toml::to_string(&costs).expect("TOML");
         assert_eq!(toml::from_str::<Costs>(&file).expect("read"), costs);
         assert!(toml::from_str::<Costs>(&file.replace("p99_ns", "p98_ns")).is_err());
-        assert!(serde_json::from_str::<Costs>(&json.replace("\"table\":1.0", "\"table\":-1.0")).is_err());
     }
 
     #[test]
-    fn the_best_that_is_known_predicts() {
-        let fast = Capacities { mac_per_s: 4e8, work_per_s: Some(PerWork::from_fn(|_| 1e9)) };
-        let slow_tables = PerWork { table: 1e8, ..PerWork::from_fn(|_| 1e9) };
-        let slow = Capacities { mac_per_s: 2e8, work_per_s: Some(slow_tables) };
-        let table = Cost { mix: Some(Mix::only(Work::Table)), ..Cost::exactly(100) };
+    fn what_is_not_known_is_taken_from_other_costs_and_what_is_known_stays() {
+        let some = Costs::of("zen5", None).with("sink", Cost::exactly(70)).with("fft", Cost::exactly(10));
+        let all = some.or(known());
+        assert_eq!((all.components["sink"].p50_ns, all.components["crc"].p50_ns), (70, 900));
+        assert_eq!((all.components.len(), all.scaled["crc"]), (3, 2.5));
+        assert!(all.profiles.contains_key("crc") && all.capacities.is_some());
+    }
+
+    #[test]
+    fn the_best_that_is_known_predicts_and_says_what_it_is() {
+        let capacities = |mac_per_s| Capacities { mac_per_s, work_per_s: None };
+        let (fast, slow) = (capacities(4e8), capacities(2e8));
         let late = Cost { p99_ns: 150, max_ns: 400, ..Cost::exactly(100) };
-        let mut costs =
-            Costs::of("fast", Some(fast)).with("table", table).with("any", Cost::exactly(100)).with("late", late);
+        let mut costs = Costs::of("fast", Some(fast)).with("any", Cost::exactly(100)).with("late", late);
         let on = |costs: &Costs, name: &str, class, to, prices| {
             let ns = costs.components.get(name).map_or(70, |cost| cost.at(Quantile::P99));
             costs.on(name, ns, class, (to, prices))
         };
-        assert_eq!(on(&costs, "table", "slow", Some(&slow), None), Some(1000));
-        assert_eq!(on(&costs, "any", "slow", Some(&slow), None), Some(200));
+        assert_eq!(on(&costs, "any", "slow", Some(&slow), None), Some((200, Metric::Mac)));
         assert_eq!(on(&costs, "any", "slow", None, None), None);
-        assert_eq!(on(&costs, "any", "fast", None, None), Some(100));
-        assert_eq!(on(&costs, "budgeted", "slow", Some(&slow), None), Some(140));
+        assert_eq!(on(&costs, "any", "fast", None, None), Some((100, Metric::Measured)));
+        assert_eq!(on(&costs, "budgeted", "fast", None, None), Some((70, Metric::Budget)));
+        assert_eq!(on(&costs, "budgeted", "slow", Some(&slow), None), Some((140, Metric::Mac)));
         let executed = Operations { integer: 50.0, ..Operations::default() };
         costs.profiles.insert("late".to_owned(), Profile { vector: executed, scalar: executed });
         let prices = Prices(Operations { integer: 20.0, ..Operations::default() });
         // The quantile as far from the median as on the reference.
-        assert_eq!(on(&costs, "late", "slow", None, Some(&prices)), Some(1500));
-        assert_eq!(on(&costs, "any", "slow", Some(&slow), Some(&prices)), Some(200));
+        assert_eq!(on(&costs, "late", "slow", None, Some(&prices)), Some((1500, Metric::Instructions)));
+        assert_eq!(on(&costs, "any", "slow", Some(&slow), Some(&prices)), Some((200, Metric::Mac)));
+        costs.scaled.insert("late".to_owned(), 3.0);
+        assert_eq!(on(&costs, "late", "slow", None, Some(&prices)), Some((1500, Metric::Scaled)));
     }
 }

@@ -2,10 +2,10 @@
 
 pub mod calibrate;
 pub mod costs;
-pub mod evaluate;
+pub mod counted;
 pub mod kernels;
+pub mod metric;
 pub mod model;
-mod nnls;
 pub mod operations;
 pub mod prices;
 pub mod probes;

@@ -128,6 +128,13 @@ impl Profile {
         [self.vector.to_array(), self.scalar.to_array()]
     }
 
+    /// So many of these calls.
+    #[must_use]
+    pub fn times(&self, times: f64) -> Profile {
+        let each = |way: Operations| Operations::from_array(way.to_array().map(|count| count * times));
+        Profile { vector: each(self.vector), scalar: each(self.scalar) }
+    }
+
     /// Whether the figures are counts, and something is executed either way.
     #[must_use]
     pub fn is_sound(&self) -> bool {

@@ -150,14 +150,15 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// Nanoseconds as microseconds, at most three digits behind the point.
+/// Nanoseconds as microseconds, or from ten milliseconds on as those; at most three digits behind the point.
 struct Us(u64);
 
 impl fmt::Display for Us {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.0 / 1000, self.0 % 1000) {
-            (us, 0) => write!(f, "{us} us"),
-            (us, ns) => write!(f, "{us}.{} us", format!("{ns:03}").trim_end_matches('0')),
+        let (thousandths, unit) = if self.0 < 10_000_000 { (self.0, "us") } else { (self.0.div_ceil(1000), "ms") };
+        match (thousandths / 1000, thousandths % 1000) {
+            (whole, 0) => write!(f, "{whole} {unit}"),
+            (whole, rest) => write!(f, "{whole}.{} {unit}", format!("{rest:03}").trim_end_matches('0')),
         }
     }
 }

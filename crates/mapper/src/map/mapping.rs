@@ -1,5 +1,7 @@
 //! [`Mapping`]: a plan, with what it is predicted to take and how far it is from what is possible.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use serde::Serialize;
 use takt_graph::{Graph, Plan};
 
@@ -17,6 +19,8 @@ pub struct Mapping {
     pub plan: Plan,
     /// For each worker of the plan the core it is meant for, an index of `Platform::cores`.
     pub cores: Vec<usize>,
+    /// For each isolated component, by name, the core on which there is room for its process, likewise.
+    pub process_cores: BTreeMap<String, usize>,
     /// What found it.
     pub algorithm: Algorithm,
     /// Length of the slot, ns.
@@ -33,7 +37,7 @@ pub struct Mapping {
     pub optimal: bool,
     /// Slots from a source to the last that hears of it, hops between machines at their own delay.
     pub latency_slots: u32,
-    /// One a worker.
+    /// One a worker; behind those, cores that have nothing but processes of isolated components.
     pub core_loads: Vec<CoreLoad>,
     /// Links between machines, and insides of machines where a limit is known.
     pub link_loads: Vec<LinkLoad>,
@@ -52,8 +56,10 @@ pub struct CoreLoad {
     pub load_ns: u64,
     /// The same as a share of the slot.
     pub share: f64,
-    /// What runs on it, in order.
+    /// What its worker runs, in order; of an isolated component, the call alone.
     pub components: Vec<String>,
+    /// Isolated components whose processes are reckoned with on it.
+    pub processes: Vec<String>,
 }
 
 /// What a link is predicted to carry, one direction.
@@ -105,13 +111,21 @@ pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: 
     let Found { graph, platform, problem, slot_ns, allowed_ns, bounds, .. } = found;
     let state = State::of(problem, &solution.placed);
     let share = |ns: u64| ns as f64 / slot_ns.max(1) as f64;
-    let core_load = |(worker, &core): (usize, &usize)| CoreLoad {
+    let name = |c: usize| graph.components()[c].name.clone();
+    let processes =
+        || (problem.processes..problem.groups.len()).map(|group| (problem.groups[group][0], state.placed[group]));
+    let core_load = |core: usize, components: &[usize]| CoreLoad {
         core: platform.core_name(core),
         class: platform.class_of(core).name.clone(),
         load_ns: state.load_ns(core),
         share: share(state.load_ns(core)),
-        components: plan.workers()[worker].iter().map(|&c| graph.components()[c].name.clone()).collect(),
+        components: components.iter().map(|&c| name(c)).collect(),
+        processes: processes().filter(|&(_, on)| on == core).map(|(c, _)| name(c)).collect(),
     };
+    let mut core_loads: Vec<CoreLoad> =
+        cores.iter().zip(plan.workers()).map(|(&core, components)| core_load(core, components)).collect();
+    let others: BTreeSet<usize> = processes().map(|(_, core)| core).filter(|core| !cores.contains(core)).collect();
+    core_loads.extend(others.into_iter().map(|core| core_load(core, &[])));
     let link_load = |(index, channel): (usize, &crate::place::problem::Channel)| {
         let load_ns = problem.channel_ns(index, state.bytes(index));
         let name = |node: usize| platform.nodes()[node].name.clone();
@@ -127,7 +141,8 @@ pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: 
         bound_ns,
         optimal: solution.proven || solution.period_ns <= bound_ns,
         latency_slots: solution.latency_slots,
-        core_loads: cores.iter().enumerate().map(core_load).collect(),
+        process_cores: processes().map(|(c, core)| (name(c), core)).collect(),
+        core_loads,
         link_loads: problem.channels.iter().enumerate().map(link_load).collect(),
         next: if moves { next(graph, platform, problem, solution) } else { Vec::new() },
         bounds,

@@ -3,6 +3,7 @@
 mod infeasible;
 mod mapping;
 mod next;
+mod predicted;
 
 use std::collections::BTreeMap;
 
@@ -11,6 +12,7 @@ use takt_graph::{Graph, Latency, Plan, PlanError, nearest};
 pub use infeasible::{Binding, Infeasible, Remedy};
 pub use mapping::{CoreLoad, LinkLoad, Mapping};
 pub use next::{Change, Next};
+pub use predicted::{Predicted, predicted};
 
 use crate::cost::costs::{Costs, Quantile};
 use crate::place::bounds::bounds;
@@ -159,10 +161,9 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
         return Err(MapError::Share { share });
     }
     let allowed_ns = share_of(slot_ns, share);
-    let times = times(graph, costs, platform, objective.quantile)?;
+    let times = predicted::times(graph, costs, platform, objective.quantile)?;
     let pinned = pins(graph, platform, &objective.pins)?;
-    let on =
-        |component: usize, class: usize| times[class][component].saturating_add(platform.classes()[class].spec.call_ns);
+    let on = |component: usize, class: usize| times[class][component];
     let problem = Problem::new(graph, platform, objective.latency, on, |component| pinned[component]);
     let bounds = bounds(&problem, graph, platform);
     let solution = solve(&problem, objective.effort);
@@ -181,24 +182,6 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
 /// To the nearest nanosecond, so that 0.7 of 115 us is 80.5 us though no float is 0.7.
 fn share_of(slot_ns: u64, share: f64) -> u64 {
     (slot_ns as f64 * share).round() as u64
-}
-
-/// ns of each component by class, `[class][component]`; of classes no core has, nothing is asked.
-fn times(graph: &Graph, costs: &Costs, platform: &Platform, quantile: Quantile) -> Result<Vec<Vec<u64>>, MapError> {
-    let time = |class: usize, component: &takt_graph::Component| {
-        let measured = costs.components.get(&component.name);
-        let Some(ns) = measured.map(|cost| cost.at(quantile)).or(component.budget_ns) else {
-            return Err(MapError::NoCost { component: component.name.clone() });
-        };
-        let of = &platform.classes()[class];
-        costs
-            .on(&component.name, ns, &of.name, (of.spec.capacities.as_ref(), of.spec.prices.as_ref()))
-            .ok_or_else(|| MapError::NoCapacities { reference: costs.reference.clone(), class: of.name.clone() })
-    };
-    let classes = 0..platform.classes().len();
-    let used = |class: usize| platform.cores().iter().any(|core| core.class == class);
-    let all = |class: usize| graph.components().iter().map(|component| time(class, component)).collect();
-    classes.map(|class| if used(class) { all(class) } else { Ok(vec![0; graph.components().len()]) }).collect()
 }
 
 /// The machine each component must be on.

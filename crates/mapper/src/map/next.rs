@@ -29,6 +29,8 @@ pub enum Change {
     Move {
         /// Names.
         components: Vec<String>,
+        /// Whether it is the process of an isolated component that moves, not what its worker does for it.
+        process: bool,
         /// `node:cpu` of their core.
         from: String,
         /// `node:cpu` of the other.
@@ -56,6 +58,7 @@ pub(super) fn next(graph: &Graph, platform: &Platform, problem: &Problem, soluti
     let told = moves.into_iter().take(3).map(|(period_ns, latency_slots, _, group, core)| Next {
         change: Change::Move {
             components: names(group),
+            process: group >= problem.processes,
             from: platform.core_name(solution.placed[group]),
             to: platform.core_name(core),
         },

@@ -166,7 +166,7 @@ fn forced(problem: &Problem, platform: &Platform) -> Option<LinkPart> {
             continue;
         }
         let names = |kind: usize| platform.nodes()[problem.kinds[kind].node].name.clone();
-        match problem.way(core(from), core(to)) {
+        match problem.way(flow, core(from), core(to)) {
             Way::Over(channel) => bytes[channel] = bytes[channel].saturating_add(flow.bytes),
             Way::None | Way::Free => {
                 return Some(LinkPart { from: names(from), to: names(to), bytes: flow.bytes, ns: NEVER });

@@ -17,10 +17,13 @@ struct Hop {
     in_cycle: bool,
     /// Whether the consumer comes first in topological order, so that even on one worker the packet waits a slot.
     backward: bool,
+    /// A slot, where the producer is isolated: what it makes in a slot comes back in the next.
+    lag: i64,
 }
 
 pub(crate) struct Hops {
-    components: usize,
+    /// For each component the slots until what it makes is there: one of an isolated component, 0 of others.
+    lags: Vec<i64>,
     /// In topological order of their producers, so that one pass settles all that is no cycle.
     hops: Vec<Hop>,
     /// Links on cycles; none if every cycle is inside one group, which no placement can break.
@@ -33,8 +36,8 @@ pub(crate) struct Hops {
 
 impl Hops {
     pub fn new(graph: &Graph, platform: &Platform, order: &[usize], group_of: &[usize]) -> Hops {
-        let components = graph.components().len();
-        let mut position = vec![0; components];
+        let lags: Vec<i64> = graph.components().iter().map(|component| component.isolated.into()).collect();
+        let mut position = vec![0; lags.len()];
         for (at, &component) in order.iter().enumerate() {
             position[component] = at;
         }
@@ -44,7 +47,7 @@ impl Hops {
             .map(|link| {
                 let (from, to) = (link.from.component, link.to.component);
                 let backward = position[from] >= position[to];
-                Hop { from, to, delay: i64::from(link.delay), in_cycle: link.in_cycle, backward }
+                Hop { from, to, delay: i64::from(link.delay), in_cycle: link.in_cycle, backward, lag: lags[from] }
             })
             .collect();
         hops.sort_by_key(|hop| position[hop.from]);
@@ -58,7 +61,7 @@ impl Hops {
             slots[b * nodes + a] = i64::from(link.delay_slots);
         }
         let node_of = platform.cores().iter().map(|core| core.node).collect();
-        Hops { components, hops, cyclic, node_of, slots, nodes }
+        Hops { lags, hops, cyclic, node_of, slots, nodes }
     }
 
     /// Whether any cycle lies open: only then can a placement be illegal.
@@ -75,7 +78,8 @@ impl Hops {
     /// Slots from a source to the last that hears of it; `None` if a cycle can't be run.
     pub fn latency(&self, core_of: impl Fn(usize) -> usize, latency: Latency) -> Option<u32> {
         let depth = self.settle(self.hops.iter(), &core_of, latency)?;
-        Some(u32::try_from(depth.into_iter().max().unwrap_or(0)).unwrap_or(u32::MAX))
+        let known = depth.into_iter().zip(&self.lags).map(|(depth, lag)| depth + lag);
+        Some(u32::try_from(known.max().unwrap_or(0)).unwrap_or(u32::MAX))
     }
 
     /// Least depths, by raising what is too low; on a cycle that asks for more than it has this never ends, so it is cut
@@ -86,8 +90,8 @@ impl Hops {
         core_of: &impl Fn(usize) -> usize,
         latency: Latency,
     ) -> Option<Vec<i64>> {
-        let mut depth = vec![0_i64; self.components];
-        for _ in 0..=self.components {
+        let mut depth = vec![0_i64; self.lags.len()];
+        for _ in 0..=self.lags.len() {
             let mut raised = false;
             for hop in hops.clone() {
                 let (from, to) = (core_of(hop.from), core_of(hop.to));
@@ -99,7 +103,7 @@ impl Hops {
                 } else {
                     self.slots[self.node_of[from] * self.nodes + self.node_of[to]]
                 };
-                let wanted = depth[hop.from] + need - hop.delay;
+                let wanted = depth[hop.from] + need + hop.lag - hop.delay;
                 if wanted > depth[hop.to] {
                     depth[hop.to] = wanted;
                     raised = true;

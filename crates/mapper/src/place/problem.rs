@@ -2,6 +2,9 @@
 //!
 //! Components that no legal plan can part are one *group*: on a cycle of one slot of delay, being on two workers would need
 //! two. Cores of one class on one machine are one *kind*: what holds for one of them holds for all.
+//!
+//! An isolated component works in a process of its own. What it takes is a group by itself, behind all others, on any core
+//! of the machine that the component's worker is on; the worker is left with the call.
 
 use takt_graph::{Graph, Latency};
 
@@ -15,8 +18,10 @@ pub(crate) const LONGEST_NS: u64 = 1 << 50;
 
 pub(crate) struct Problem {
     pub latency: Latency,
-    /// Components of each group, in topological order; groups in that of their first.
+    /// Components of each group, in topological order; groups in that of their first. From `processes` on: the processes of
+    /// isolated components, one each.
     pub groups: Vec<Vec<usize>>,
+    pub processes: usize,
     pub group_of: Vec<usize>,
     /// Groups of each strongly connected part.
     pub parts: Vec<Vec<usize>>,
@@ -48,6 +53,8 @@ pub(crate) struct Flow {
     pub from: usize,
     pub to: usize,
     pub bytes: u64,
+    /// Through memory that both share: never from machine to machine.
+    pub shared: bool,
 }
 
 /// A way of limited bandwidth: one direction of a link, or the inside of a machine.
@@ -69,7 +76,7 @@ pub(crate) enum Way {
 }
 
 impl Problem {
-    /// `cost(component, class)`: ns on that class, call included. `pinned(component)`: the machine it must be on.
+    /// `cost(component, class)`: ns on that class, call not included. `pinned(component)`: the machine it must be on.
     pub fn new(
         graph: &Graph,
         platform: &Platform,
@@ -78,17 +85,33 @@ impl Problem {
         pinned: impl Fn(usize) -> Option<usize>,
     ) -> Problem {
         let order = graph.topological_order();
-        let (groups, group_of) = super::group::groups(graph, &order);
-        let parts = super::group::parts(graph, &group_of, groups.len());
+        let (mut groups, group_of) = super::group::groups(graph, &order);
+        let mut parts = super::group::parts(graph, &group_of, groups.len());
+        let processes = groups.len();
+        let isolated = |c: usize| graph.components()[c].isolated;
+        groups.extend(order.iter().filter(|&&c| isolated(c)).map(|&c| vec![c]));
+        parts.extend((processes..groups.len()).map(|process| vec![process]));
         let (kinds, kind_of) = kinds(platform);
-        let on = |group: &Vec<usize>, kind: &Kind| {
+        let on = |(index, group): (usize, &Vec<usize>), kind: &Kind| {
             let barred = group.iter().filter_map(|&c| pinned(c)).any(|node| node != kind.node);
-            let sum = group.iter().map(|&c| cost(c, kind.class).min(LONGEST_NS)).sum();
+            let call_ns = platform.classes()[kind.class].spec.call_ns;
+            let time = |&c: &usize| match (index < processes, isolated(c)) {
+                (true, true) => call_ns,
+                (true, false) => cost(c, kind.class).saturating_add(call_ns),
+                (false, _) => cost(c, kind.class),
+            };
+            let sum = group.iter().map(|c| time(c).min(LONGEST_NS)).sum();
             if barred { NEVER } else { sum }
         };
         let (on, of) = (&on, &kinds);
-        let costs = groups.iter().flat_map(|group| of.iter().map(move |kind| on(group, kind))).collect();
-        let flows = flows(graph, &group_of);
+        let costs = groups.iter().enumerate().flat_map(|group| of.iter().map(move |kind| on(group, kind))).collect();
+        let mut flows = flows(graph, &group_of);
+        flows.extend((processes..groups.len()).map(|process| Flow {
+            from: group_of[groups[process][0]],
+            to: process,
+            bytes: 0,
+            shared: true,
+        }));
         let mut flows_of = vec![Vec::new(); groups.len()];
         for (index, flow) in flows.iter().enumerate() {
             flows_of[flow.from].push(index);
@@ -96,7 +119,21 @@ impl Problem {
         }
         let (channels, ways) = channels(platform, &kinds);
         let hops = depth::Hops::new(graph, platform, &order, &group_of);
-        Problem { latency, groups, group_of, parts, kind_of, kinds, costs, flows, flows_of, channels, ways, hops }
+        Problem {
+            latency,
+            groups,
+            processes,
+            group_of,
+            parts,
+            kind_of,
+            kinds,
+            costs,
+            flows,
+            flows_of,
+            channels,
+            ways,
+            hops,
+        }
     }
 
     /// Of a group on a kind of core, ns; [`NEVER`] where it must not be.
@@ -109,9 +146,14 @@ impl Problem {
         (0..self.kinds.len()).map(|kind| self.cost(group, kind)).min().unwrap_or(NEVER)
     }
 
-    /// What traffic between two different cores goes over.
-    pub fn way(&self, from_core: usize, to_core: usize) -> Way {
-        self.ways[self.kind_of[from_core] * self.kinds.len() + self.kind_of[to_core]]
+    /// What a flow between two different cores goes over.
+    pub fn way(&self, flow: &Flow, from_core: usize, to_core: usize) -> Way {
+        let (from, to) = (self.kind_of[from_core], self.kind_of[to_core]);
+        match self.ways[from * self.kinds.len() + to] {
+            _ if flow.shared && self.kinds[from].node == self.kinds[to].node => Way::Free,
+            _ if flow.shared => Way::None,
+            way => way,
+        }
     }
 
     /// Time that so many bytes take, ns, rounded up.
@@ -150,7 +192,7 @@ fn flows(graph: &Graph, group_of: &[usize]) -> Vec<Flow> {
             *bytes = bytes.saturating_add(link.bytes_max());
         }
     }
-    flows.into_iter().map(|((from, to), bytes)| Flow { from, to, bytes }).collect()
+    flows.into_iter().map(|((from, to), bytes)| Flow { from, to, bytes, shared: false }).collect()
 }
 
 fn channels(platform: &Platform, kinds: &[Kind]) -> (Vec<Channel>, Vec<Way>) {

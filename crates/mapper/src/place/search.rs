@@ -92,7 +92,7 @@ fn pressing(state: &State<'_>) -> Vec<usize> {
             let flow = problem.flows[index];
             let (from, to) = (state.placed[flow.from], state.placed[flow.to]);
             from != to
-                && matches!(problem.way(from, to), Way::Over(channel) if problem.channel_ns(channel, state.bytes(channel)) == period_ns)
+                && matches!(problem.way(&flow, from, to), Way::Over(channel) if problem.channel_ns(channel, state.bytes(channel)) == period_ns)
         })
     };
     groups.filter(|&group| busy(state.placed[group]) || over(group)).collect()

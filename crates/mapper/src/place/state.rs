@@ -80,7 +80,7 @@ impl<'p> State<'p> {
             let (from, to) = if flow.from == group { (core, other) } else { (other, core) };
             let change = |sum: &mut u64| *sum = if add { *sum + flow.bytes } else { *sum - flow.bytes };
             change(&mut self.crossing);
-            match self.problem.way(from, to) {
+            match self.problem.way(&flow, from, to) {
                 Way::Free => {}
                 Way::Over(channel) => change(&mut self.bytes[channel]),
                 Way::None if add => self.wrong += 1,

@@ -28,13 +28,19 @@ pub type Link = (usize, usize, u32);
 
 /// Components `c0`, `c1`, ... that each give so many bytes a slot.
 pub fn graph(bytes: &[u32], links: &[Link]) -> Result<Graph, takt_graph::GraphError> {
+    isolated(bytes, links, &[])
+}
+
+/// The same, some of them in processes of their own.
+pub fn isolated(bytes: &[u32], links: &[Link], apart: &[usize]) -> Result<Graph, takt_graph::GraphError> {
     let whole = |name| ParamSpec::new(name, Domain::Int { min: 0, max: 1 << 24 }, "");
     let types = Types(vec![Kind::new("any", "").param(whole("inputs")).param(whole("bytes"))]);
     let mut waveform = Waveform::new("any", Duration::from_millis(1));
     for (c, &bytes) in bytes.iter().enumerate() {
         let inputs = links.iter().filter(|link| link.1 == c).count() as i64;
         let spec = ComponentSpec::new(&format!("c{c}"), "any").param("inputs", inputs);
-        waveform = waveform.with(spec.param("bytes", i64::from(bytes)));
+        let spec = spec.param("bytes", i64::from(bytes));
+        waveform = waveform.with(if apart.contains(&c) { spec.isolated() } else { spec });
     }
     let mut taken = vec![0; bytes.len()];
     for &(from, to, delay) in links {

@@ -1,15 +1,18 @@
 //! `takt component run`: one component on files, packet by packet.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use miette::Result;
 use serde::Serialize;
 use takt_graph::{Accepts, Catalogue, Kind, Length, Params, Shape, Value, limits};
+use takt_mapper::Costs;
 use takt_runtime::{Bench, Registry};
 
 use super::files::{FileError, Reader, Writer};
 use super::list::find;
 use crate::answer::Answer;
+use crate::costs;
 use crate::output::Output;
 use crate::story::Story;
 use crate::waveform::{Libraries, Said};
@@ -49,6 +52,12 @@ pub struct Args {
     /// Eight bits a byte, the first in the highest place.
     #[arg(long)]
     packed: bool,
+    /// Keep what a slot of it took, beside what the file knows already; `takt map --costs` reads it.
+    #[arg(long, value_name = "FILE")]
+    save_costs: Option<PathBuf>,
+    /// What the component is called in the waveform that the costs are for; its type by default.
+    #[arg(long = "as", value_name = "COMPONENT", requires = "save_costs")]
+    called: Option<String>,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -81,6 +90,9 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let sinks = sinks(args, &shape, output)?;
     let mut job = Job::open(&registry, kind, complete, shape, sources, sinks, args)?;
     while job.slot(args.slots)? {}
+    if let Some(path) = &args.save_costs {
+        costs::keep(path, job.costs(args.called.as_deref(), &registry)?)?;
+    }
     let outcome = job.finish()?;
     if output.wants_json() {
         output.result(&outcome, String::new)?;
@@ -191,7 +203,8 @@ struct Job {
     lengths: Vec<usize>,
     items_in: Vec<u64>,
     slots: u64,
-    execution_ns: u64,
+    /// Of each slot.
+    execution_ns: Vec<u64>,
     packet: Vec<u8>,
 }
 
@@ -221,7 +234,7 @@ impl Job {
             lengths,
             items_in,
             slots: 0,
-            execution_ns: 0,
+            execution_ns: Vec::new(),
             packet: Vec::new(),
         })
     }
@@ -237,7 +250,7 @@ impl Job {
             Story::new(format!("`{}` did not survive its input", self.name)).why(error).fix(fix)
         })?;
         self.slots += 1;
-        self.execution_ns += self.bench.ns();
+        self.execution_ns.push(self.bench.ns());
         for (index, (writer, port)) in self.writers.iter_mut().zip(&self.shape.outputs).enumerate() {
             writer.packet(self.bench.output_bytes(index), port.item).map_err(told)?;
         }
@@ -271,6 +284,22 @@ impl Job {
         }
     }
 
+    /// What it cost, and what predicts it elsewhere.
+    fn costs(&self, called: Option<&str>, registry: &Registry) -> Result<Costs, Story> {
+        let name = called.unwrap_or(&self.name);
+        let Some(cost) = costs::of_times(self.execution_ns.clone()) else {
+            let what = Story::new(format!("nothing is known about what `{}` costs", self.name));
+            return Err(what.why(Said("it executed no slot".to_owned())).fix("an input that is not empty"));
+        };
+        let mut costs = Costs::of(&costs::class(), Some(costs::capacities()?)).with(name, cost);
+        let items: Vec<u64> = self.lengths.iter().map(|&items| items as u64).collect();
+        if let Some((profile, times)) = costs::profile(&self.name, &self.params, &items, registry) {
+            costs.profiles.insert(name.to_owned(), profile);
+            costs.scaled.extend(times.map(|times| (name.to_owned(), times)));
+        }
+        Ok(costs)
+    }
+
     fn finish(self) -> Result<Outcome, Story> {
         let by_port = |names: Vec<String>, counts: Vec<u64>| names.into_iter().zip(counts).collect();
         let inputs = self.shape.inputs.iter().map(|port| port.name.clone()).collect();
@@ -283,7 +312,7 @@ impl Job {
             slots: self.slots,
             items_in: by_port(inputs, self.items_in),
             items_out: by_port(outputs, written),
-            execution_ns: self.execution_ns,
+            execution_ns: self.execution_ns.iter().sum(),
         })
     }
 }

@@ -10,7 +10,8 @@ use serde::Serialize;
 use takt_base::parse_duration;
 use takt_graph::{Graph, Latency};
 use takt_mapper::{
-    ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformSpec, Quantile, map, platform::limits,
+    ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformSpec, Predicted, Quantile, map,
+    platform::limits, predicted,
 };
 
 use crate::answer::Answer;
@@ -27,9 +28,10 @@ Examples:
   takt map waveforms/bpsk.toml --cores 0,1 --slot 100us
   takt calibrate --out here.toml; takt map waveforms/bpsk.toml --platform here.toml
   takt map waveforms/bpsk.toml --save-costs bpsk.json            and later --costs bpsk.json
+  takt map waveforms/bpsk.toml --platform board.toml             there: takt calibrate --out
 
-Without --costs the waveform is tried for half a second on one core. Exit status: 0 it fits, 1 it does not, with what
-binds and what would mend it.")]
+What --costs does not know is tried for half a second on one core. Exit status: 0 it fits, 1 it
+does not, with what binds and what would mend it.")]
 pub struct Args {
     /// The waveform file.
     waveform: PathBuf,
@@ -42,7 +44,7 @@ pub struct Args {
     /// What the components cost, as kept by --save-costs; they are tried otherwise.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
-    /// Keep what the components cost.
+    /// Keep what the components cost, beside what the file knows already.
     #[arg(long, value_name = "FILE")]
     save_costs: Option<PathBuf>,
     /// Length of a slot, instead of the file's.
@@ -74,6 +76,8 @@ struct Document<'a> {
     platform: &'a str,
     fits: bool,
     costs: &'a Costs,
+    /// What the components take on each class of core, by what that is known, and how far off such figures were.
+    predicted: &'a [Predicted],
     mapping: Option<&'a Mapping>,
     infeasible: Option<&'a Infeasible>,
 }
@@ -83,14 +87,16 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let platform = platform(&args)?;
-    let costs = match &args.costs {
-        Some(path) => costs::read(path)?,
-        None => with_capacities(costs::tried(&graph, &registry)?, &platform)?,
-    };
-    if let Some(path) = &args.save_costs {
-        costs::write(path, &costs)?;
-    }
     let objective = args.objective()?;
+    let kept = args.costs.as_deref().map(costs::read).transpose()?;
+    let mut costs = costs::with_capacities_of(costs::known(&graph, &registry, kept)?, &platform);
+    if args.save_costs.is_some() || platform.classes().iter().any(|class| class.name != costs.reference) {
+        costs = costs::for_elsewhere(costs, &graph, &registry)?;
+    }
+    if let Some(path) = &args.save_costs {
+        costs::keep(path, costs.clone())?;
+    }
+    let predicted = predicted(&graph, &costs, &platform, objective.quantile).map_err(unmapped)?;
     let found = match map(&graph, &costs, &platform, &objective) {
         Ok(mapping) => Ok(mapping),
         Err(MapError::Infeasible(why)) => Err(why),
@@ -101,12 +107,17 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         platform: platform.name(),
         fits: found.is_ok(),
         costs: &costs,
+        predicted: &predicted,
         mapping: found.as_ref().ok(),
         infeasible: found.as_ref().err().map(|why| &**why),
     };
-    output.result(&document, || match &found {
-        Ok(mapping) => text::mapping(graph.name(), &platform, mapping),
-        Err(why) => text::infeasible(graph.name(), why),
+    output.result(&document, || {
+        let elsewhere = text::predicted(&costs, &predicted);
+        elsewhere
+            + &match &found {
+                Ok(mapping) => text::mapping(graph.name(), &platform, mapping),
+                Err(why) => text::infeasible(graph.name(), why),
+            }
     })?;
     Ok(Answer::of(found.is_ok()))
 }
@@ -173,14 +184,6 @@ fn read(path: &Path) -> Result<Platform> {
     };
     let text = waveform::text_of(path, limits::FILE_BYTES).map_err(unreadable)?;
     Ok(Platform::parse(&name, &text).map_err(Misfit::from)?)
-}
-
-/// Costs tried here hold on cores of this class; for others both must be calibrated, this one now.
-fn with_capacities(mut costs: Costs, platform: &Platform) -> Result<Costs> {
-    if platform.classes().iter().any(|class| class.name != costs.reference) {
-        costs.capacities = Some(costs::capacities()?);
-    }
-    Ok(costs)
 }
 
 /// A mapper's error as a story.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use takt_mapper::{Algorithm, Bounds, Change, Infeasible, Mapping, Next, Platform};
+use takt_mapper::{Algorithm, Bounds, Change, Costs, Infeasible, Mapping, Metric, Next, Platform, Predicted};
 
 use crate::command::run::text::{slots, time};
 
@@ -21,7 +21,9 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String
     let _ = writeln!(text, "{:<width$}  {:>9}  {:>6}  components in order", "core", "load", "slot %");
     for load in &mapping.core_loads {
         let (ns, share) = (time(load.load_ns as f64), 100.0 * load.share);
-        let _ = writeln!(text, "{:<width$}  {ns:>9}  {share:>6.2}  {}", load.core, load.components.join(", "));
+        let processes = load.processes.iter().map(|name| format!("the process of {name}"));
+        let all: Vec<String> = load.components.iter().cloned().chain(processes).collect();
+        let _ = writeln!(text, "{:<width$}  {ns:>9}  {share:>6.2}  {}", load.core, all.join(", "));
     }
     for load in &mapping.link_loads {
         let ns = time(load.load_ns as f64);
@@ -33,7 +35,10 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String
     let better = |next: &&Next| next.period_ns < mapping.period_ns || next.latency_slots < mapping.latency_slots;
     for next in mapping.next.iter().filter(better) {
         let change = match &next.change {
-            Change::Move { components, from, to } => format!("move {} from {from} to {to}", components.join(", ")),
+            Change::Move { components, process, from, to } => {
+                let what = if *process { "the process of " } else { "" };
+                format!("move {what}{} from {from} to {to}", components.join(", "))
+            }
             Change::Halve { component, percent } => {
                 format!("make {component} ({percent} % of its core) twice as fast")
             }
@@ -44,6 +49,51 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String
     let times = mapping.slot_ns as f64 / mapping.period_ns.max(1) as f64;
     let _ = write!(text, "It fits: a slot is {times:.1} times the period.");
     text
+}
+
+/// What the components take on other classes of cores than they were measured on, and how far that can be trusted; nothing
+/// where none is asked for.
+pub fn predicted(costs: &Costs, predicted: &[Predicted]) -> String {
+    let elsewhere: Vec<&Predicted> = predicted.iter().filter(|one| one.class != costs.reference).collect();
+    if elsewhere.is_empty() {
+        return String::new();
+    }
+    let of = |pick: fn(&Predicted) -> &str, head: &str| {
+        elsewhere.iter().map(|one| pick(one).len()).max().unwrap_or(0).max(head.len())
+    };
+    let (name, class) = (of(|one| &one.component, "component"), of(|one| &one.class, "class"));
+    let mut text = format!("Measured on {}, predicted:\n", costs.reference);
+    // Writing to a String can't fail.
+    let _ = writeln!(text, "{:<name$}  {:<class$}  {:>9}  {:>9}  by", "component", "class", "p50 here", "there");
+    for one in &elsewhere {
+        let here = costs.components.get(&one.component);
+        let here = here.map_or_else(|| "-".to_owned(), |cost| time(cost.p50_ns as f64));
+        let (component, on, there) = (&one.component, &one.class, time(one.ns as f64));
+        let _ = writeln!(text, "{component:<name$}  {on:<class$}  {here:>9}  {there:>9}  {}", by(one.metric));
+    }
+    for metric in [Metric::Instructions, Metric::Scaled, Metric::Mac] {
+        let count = elsewhere.iter().filter(|one| one.metric == metric).count();
+        if let Some(error) = metric.expected_error().filter(|_| count > 0) {
+            let [mean, low, high] = [error.mean, error.low, error.high].map(|share| 100.0 * share);
+            let _ = writeln!(
+                text,
+                "expect    {count} by {}: {mean:.0} % off on average, {low:.0} to {high:.0} % (95 %)",
+                by(metric)
+            );
+        }
+    }
+    text.push('\n');
+    text
+}
+
+fn by(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Measured => "measurement",
+        Metric::Budget => "its budget",
+        Metric::Instructions => "counted instructions",
+        Metric::Scaled => "instructions of its like",
+        Metric::Mac => "MACs alone",
+    }
 }
 
 /// What found it, and how good it is.

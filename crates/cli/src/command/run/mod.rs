@@ -11,7 +11,9 @@ use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
 use takt_graph::{Graph, Plan};
-use takt_runtime::{LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft};
+use takt_runtime::{
+    Isolation, LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft,
+};
 
 use crate::answer::Answer;
 use crate::command::map;
@@ -54,6 +56,9 @@ pub struct Args {
     /// What the components cost, as kept by `takt map --save-costs`; tried otherwise, where there are cores to choose from.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
+    /// Keep what the components took, beside what the file knows already; `takt map --costs` reads it.
+    #[arg(long, value_name = "FILE")]
+    save_costs: Option<PathBuf>,
     /// Slots a hop takes: one, as in ALOE, or one only between workers.
     #[arg(long, default_value = "compact", value_parser = ["fixed", "compact"])]
     latency: String,
@@ -108,9 +113,10 @@ struct Document<'a> {
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
-    let (plan, cores) = plan(&graph, &registry, &args, output)?;
+    let Placed { plan, cores, process_cores } = place(&graph, &registry, &args, output)?;
     let stop = stop_on_signal()?;
-    let session = Session::open(&graph, &plan, &registry, args.options(&cores)).map_err(unopened)?;
+    let options = args.options(&cores, process_cores);
+    let session = Session::open(&graph, &plan, &registry, options).map_err(unopened)?;
     let book = args.log.as_deref().map(|path| log::Book::create(path, &graph)).transpose()?;
     let running = session.start(&stop).map_err(unstarted)?;
     if !output.wants_json() {
@@ -119,6 +125,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let report = door::attend(running, &graph, &registry, book, &stop)?;
     if let Some(missing) = log::missing(report.log_dropped) {
         output.note(missing);
+    }
+    if let Some(path) = &args.save_costs {
+        costs::keep(path, costs::for_elsewhere(costs::of_report(&report), &graph, &registry)?)?;
     }
     if let Some(path) = &args.trace {
         write(path, &report.to_perfetto())?;
@@ -130,7 +139,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 impl Args {
     /// A clock asks for all the host grants; without one nothing is late.
-    fn options(&self, cores: &[usize]) -> Options {
+    fn options(&self, cores: &[usize], process_cores: Vec<usize>) -> Options {
         let free = self.clock == "free";
         let (fifo_priority, priority) = match self.priority {
             None if free => (None, Wish::No),
@@ -142,6 +151,7 @@ impl Args {
             slots: self.slots,
             clock: if free { SlotClock::Free } else { SlotClock::Wall },
             cores: cores.to_vec(),
+            isolation: Isolation { cores: process_cores, ..Isolation::default() },
             fifo_priority,
             priority,
             lock_memory: if free { Wish::No } else { Wish::Try },
@@ -155,24 +165,40 @@ impl Args {
     }
 }
 
-/// One worker a core, the components where they are expected to take least of a slot. What they cost is tried, or read.
-fn plan(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Result<(Plan, Vec<usize>)> {
+/// What runs where.
+struct Placed {
+    plan: Plan,
+    /// Of each worker; none: wherever the kernel likes.
+    cores: Vec<usize>,
+    /// For the processes of isolated components; none: likewise.
+    process_cores: Vec<usize>,
+}
+
+/// One worker a core, the components where they are expected to take least of a slot. What they cost is read, or tried.
+fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Result<Placed> {
     let latency = map::latency(&args.latency);
     if args.cores.len() < 2 {
-        return Ok((Plan::single(graph, latency), args.cores.clone()));
+        let plan = Plan::single(graph, latency);
+        return Ok(Placed { plan, cores: args.cores.clone(), process_cores: Vec::new() });
     }
-    let costs = match &args.costs {
-        Some(path) => costs::read(path)?,
-        None => costs::tried(graph, registry)?,
-    };
+    let kept = args.costs.as_deref().map(costs::read).transpose()?;
+    let costs = costs::known(graph, registry, kept)?;
     let (mapping, fits) = map::best_effort(graph, &costs, &args.cores, latency)?;
     if !fits && args.clock != "free" {
         let (period, slot) = (text::time(mapping.period_ns as f64), text::time(graph.slot_ns() as f64));
         output.note(format!("note      the busiest core needs {period} of a slot of {slot}: slots will be missed"));
     }
     // The platform has the cores as they were named.
-    let cores = mapping.cores.iter().filter_map(|&core| args.cores.get(core).copied()).collect();
-    Ok((mapping.plan, cores))
+    let named = |core: &usize| args.cores.get(*core).copied();
+    let cores: Vec<usize> = mapping.cores.iter().filter_map(named).collect();
+    // Beside a worker, which comes first, a process had better be where the kernel finds room for it.
+    let apart = mapping.process_cores.values().filter(|core| !mapping.cores.contains(core));
+    let process_cores = if apart.clone().count() == mapping.process_cores.len() {
+        apart.filter_map(named).collect()
+    } else {
+        Vec::new()
+    };
+    Ok(Placed { plan: mapping.plan, cores, process_cores })
 }
 
 pub fn unopened(error: OpenError) -> Story {

@@ -1,0 +1,78 @@
+//! What components take, as a run or a trial shows.
+
+use std::time::Instant;
+
+use miette::Result;
+use takt_base::Stop;
+use takt_graph::{Graph, Latency, Plan};
+use takt_mapper::{Cost, Costs};
+use takt_runtime::{ComponentReport, Options, Registry, Report, Session};
+
+use super::class;
+use crate::command::run::{unopened, unstarted};
+
+/// Slots of the first trial, which only says how many the second may have.
+const FIRST: u64 = 20;
+/// Slots of the second at most, and what it may take.
+const MOST: u64 = 1000;
+const TRIAL_S: f64 = 0.5;
+
+/// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took.
+///
+/// # Errors
+/// The waveform can't be opened.
+pub fn tried(graph: &Graph, registry: &Registry) -> Result<Costs> {
+    let run = |slots: u64| -> Result<_> {
+        let options = Options { slots: Some(slots), hash: false, ..Options::default() };
+        let plan = Plan::single(graph, Latency::Compact);
+        let session = Session::open(graph, &plan, registry, options).map_err(unopened)?;
+        Ok(session.run(&Stop::new()).map_err(unstarted)?)
+    };
+    let start = Instant::now();
+    let first = run(FIRST)?;
+    let slot_s = start.elapsed().as_secs_f64() / FIRST as f64;
+    let more = ((TRIAL_S / slot_s.max(1e-9)) as u64).min(MOST);
+    Ok(of_report(&if more > FIRST { run(more)? } else { first }))
+}
+
+/// What a run says of its components. Of one that was never executed nothing is known.
+pub fn of_report(report: &Report) -> Costs {
+    let mut costs = Costs::of(&class(), None);
+    for component in &report.components {
+        if let Some(cost) = cost(component) {
+            costs = costs.with(&component.name, cost);
+        }
+    }
+    costs
+}
+
+/// Quantiles beyond the histogram's bound are the longest execution, which is always known.
+fn cost(component: &ComponentReport) -> Option<Cost> {
+    let times = component.execution?;
+    Some(Cost {
+        p50_ns: times.p50_ns.unwrap_or(times.max_ns),
+        p99_ns: times.p99_ns.unwrap_or(times.max_ns),
+        max_ns: times.max_ns,
+        n: component.executions,
+    })
+}
+
+/// What executions of one component say, ns each; `None` of none.
+pub fn of_times(mut ns: Vec<u64>) -> Option<Cost> {
+    ns.sort_unstable();
+    let at = |share: f64| ns.get(((ns.len() as f64 * share) as usize).min(ns.len().saturating_sub(1))).copied();
+    Some(Cost { p50_ns: at(0.5)?, p99_ns: at(0.99)?, max_ns: *ns.last()?, n: ns.len() as u64 })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_times() {
+        let cost = of_times((1..=200).rev().collect()).expect("some");
+        assert_eq!((cost.p50_ns, cost.p99_ns, cost.max_ns, cost.n), (101, 199, 200, 200));
+        assert_eq!(of_times(vec![7]), Some(Cost::exactly(7)));
+        assert_eq!(of_times(Vec::new()), None);
+    }
+}
