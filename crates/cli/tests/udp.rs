@@ -30,6 +30,12 @@ impl Server {
     fn send(&self, more: &[&str]) -> Output {
         send(&self.port, more)
     }
+
+    fn search(&self, more: &[&str]) -> Output {
+        let mut command = Command::new(TAKT);
+        command.args(["udp", "search", "--addr", "127.0.0.1", "--port", &self.port]).args(more);
+        command.output().expect("takt")
+    }
 }
 
 impl Drop for Server {
@@ -102,15 +108,104 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
     assert!(serve.status.code() == Some(2) && said.contains("is taken by another program"), "{said}");
 
     for (bad, hint) in [
-        (["--size", "15"], "want 16 to 9000 bytes"),
-        (["--engine", "dpdk"], "no engine is called `dpdk`"),
-        (["--rate", "fast"], "such as 25e6"),
-        (["--flows", "17"], "flows: 17 (want 1 to 16)"),
+        (&["--size", "15"][..], "want 16 to 9000 bytes"),
+        (&["--size", "64,9001"], "`9001`: want 16 to 9000 bytes"),
+        (&["--engine", "dpdk"], "no engine is called `dpdk`"),
+        (&["--rate", "fast"], "such as 25e6"),
+        (&["--rate", "10M..fast"], "`fast` is not a number"),
+        (&["--rate", "0"], "fix   --rate or --pps within that range; leave both away to send flat out"),
+        (&["--rate", "1M", "--pps", "1"], "cannot be used with"),
+        (&["--reverse", "--bidir"], "cannot be used with"),
+        (&["--burst", "2"], "rate: bursts flat out (want a rate)"),
+        (&["--pps", "9", "--burst", "70000"], "burst: 70000 (want 1 to 65536 datagrams)"),
+        (&["--count", "0"], "count: 0 (want 1 to 1e12 datagrams)"),
+        (&["--duration", "0"], "duration: 0ns (want above 0, at most 24 h)"),
+        (&["--interval", "1ms"], "fix   a longer --interval, or a shorter --duration"),
+        (&["--flows", "17"], "flows: 17 (want 1 to 16)"),
+        (&["--cores", "9999"], "fix   --cores with CPUs that are allowed"),
     ] {
-        let out = server.send(&bad);
-        assert_eq!(out.status.code(), Some(2));
-        assert!(text(&out.stderr).contains(hint), "{}", text(&out.stderr));
+        let out = server.send(bad);
+        assert_eq!(out.status.code(), Some(2), "{bad:?}");
+        assert!(text(&out.stderr).contains(hint), "{bad:?} {}", text(&out.stderr));
     }
+    for (bad, hint) in [
+        (["--loss", "2"], "loss: 2 (want a share from 0 to below 1)"),
+        (["--loss", "much"], "is not a share such as 0.1% or 0.001"),
+        (["--resolution", "90%"], "resolution: 0.9 (want a share from 0.0001 to 0.5)"),
+        (["--repeats", "0"], "repeats: 0 (want 1 to 1000)"),
+        (["--trial", "0s"], "duration: 0ns (want above 0, at most 24 h)"),
+        (["--max-pps", "0"], "highest rate: 0 datagrams/s (want 0.001 to 1e9 datagrams/s)"),
+    ] {
+        let out = server.search(&bad);
+        assert_eq!(out.status.code(), Some(2), "{bad:?}");
+        assert!(text(&out.stderr).contains(hint), "{bad:?} {}", text(&out.stderr));
+    }
+}
+
+#[test]
+fn a_search_below_what_the_path_carries_finds_what_was_offered() {
+    let server = Server::start(&[]);
+    let quick = ["--size", "64,1472", "--max-pps", "2k", "--trial", "200ms", "--confirm", "0", "--repeats", "2"];
+    let out = server.search(&[&quick[..], &["--json"]].concat());
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
+    let sizes = json["sizes"].as_array().expect("a list");
+    assert_eq!(sizes.iter().map(|size| &size["payload_bytes"]).collect::<Vec<_>>(), [64, 1472]);
+    // On a machine that stalls for longer than a trial the sender sets a lower limit; it is never called the path's loss.
+    for size in sizes {
+        let searches = size["searches"].as_array().expect("a list");
+        assert_eq!(searches.len(), 2);
+        for search in searches {
+            let holds = search["value"].as_f64();
+            assert!(holds == Some(2000.0) || search["set_by"] == "sender" || search["set_by"] == "path", "{search:#}");
+            assert_eq!(holds == Some(2000.0), search["set_by"] == "ceiling", "{search:#}");
+        }
+    }
+    assert_eq!(json["complete"], true);
+    assert!(matches!(out.status.code(), Some(0 | 1)));
+}
+
+#[test]
+fn a_ramp_in_bursts_of_mixed_sizes_ends_after_its_count() {
+    let server = Server::start(&[]);
+    let shape = ["-l", "imix", "--pps", "500..1500", "--burst", "10", "-k", "200", "-t", "1", "-i", "100ms", "--json"];
+    let out = server.send(&shape);
+    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
+    let number = |key: &str| json.pointer(key).and_then(serde_json::Value::as_u64).expect(key);
+    assert_eq!(number("/sent/datagrams") + number("/unsent"), 200);
+    if number("/sent/datagrams") == 200 {
+        // Sixteen times the twelve sizes, and the first eight of them.
+        assert_eq!(number("/sent/payload_bytes"), 16 * 3790 + 4 * 18 + 3 * 548 + 18);
+    }
+    assert_eq!(number("/options/burst"), 10);
+    let intervals = json["intervals"].as_array().expect("a list");
+    let sent: u64 = intervals.iter().filter_map(|interval| interval["sent"].as_u64()).sum();
+    assert_eq!(sent, number("/sent/datagrams"));
+}
+
+/// The page names every key of both documents, so that a reader can look each up.
+#[test]
+fn the_reference_page_has_every_key_of_the_documents() {
+    const PAGE: &str = include_str!("../../../docs/reference/udp.md");
+    fn keys(value: &serde_json::Value, into: &mut std::collections::BTreeSet<String>) {
+        match value {
+            serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| {
+                into.insert(key.clone());
+                keys(value, into);
+            }),
+            serde_json::Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
+            _ => {}
+        }
+    }
+    let server = Server::start(&[]);
+    let load = server.send(&["--bidir", "--pps", "100", "--duration", "100ms", "--json"]).stdout;
+    let quick = ["--max-pps", "1k", "--trial", "50ms", "--confirm", "0", "--repeats", "2", "--bursts", "--json"];
+    let found = server.search(&quick).stdout;
+    let mut all = std::collections::BTreeSet::new();
+    for document in [load, found] {
+        keys(&serde_json::from_slice(&document).expect("one document"), &mut all);
+    }
+    let missing: Vec<_> = all.iter().filter(|key| !PAGE.contains(key.as_str())).collect();
+    assert!(missing.is_empty(), "docs/reference/udp.md says nothing of {missing:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use takt_lab::workload::udp::{
-    CrossedAs, EndCpu, LatencyKind, Progress, Quantiles, ServeSummary, UdpReport, Way, WayName,
+    CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, Quantiles, ServeSummary, UdpReport, Way, WayName,
 };
 
 /// The whole report.
@@ -30,14 +30,43 @@ pub(super) fn report(report: &UdpReport, intervals: bool) -> String {
 
 fn headline(out: &mut String, report: &UdpReport) -> std::fmt::Result {
     let options = &report.options;
-    let pace = options.datagrams_per_s.map_or_else(|| "flat out".to_owned(), |rate| format!("{rate:.0} datagrams/s"));
     let (client, server) = (&report.evidence.client, &report.evidence.server);
     let flows = if options.flows == 1 { "1 flow".to_owned() } else { format!("{} flows", options.flows) };
     writeln!(
         out,
-        "{} · {} B payload · {pace} · {flows} · engines {} and {} there · {:.1} s",
-        options.server, options.payload_bytes, client.engine, server.engine, report.way.sent.span_s
+        "{} · {} B payload · {} · {flows} · engines {} and {} there · {:.1} s",
+        options.server,
+        sizes(options),
+        pace(options),
+        client.engine,
+        server.engine,
+        report.way.sent.span_s
     )
+}
+
+fn sizes(options: &Options) -> String {
+    match options.sizes.as_slice() {
+        [] => options.payload_bytes.to_string(),
+        sizes if *sizes == IMIX => format!("imix, {:.0}", options.mean_payload_bytes()),
+        sizes if sizes.len() <= 4 => sizes.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        sizes => format!("{} sizes, {:.0}", sizes.len(), options.mean_payload_bytes()),
+    }
+}
+
+fn pace(options: &Options) -> String {
+    let mut pace = match (options.datagrams_per_s, options.ramp_from_per_s) {
+        (None, _) => "flat out".to_owned(),
+        (Some(rate), None) => format!("{rate:.0} datagrams/s"),
+        (Some(to), Some(from)) => format!("{from:.0} to {to:.0} datagrams/s"),
+    };
+    // Writing to a string can't be refused.
+    if options.burst > 1 {
+        let _ = write!(pace, " in bursts of {}", options.burst);
+    }
+    if let Some(datagrams) = options.datagrams {
+        let _ = write!(pace, ", at most {}", grouped(datagrams));
+    }
+    pace
 }
 
 fn name(way: &Way) -> &'static str {
@@ -68,10 +97,15 @@ fn details(out: &mut String, report: &UdpReport, way: &Way, intervals: bool) -> 
         writeln!(out, " {}", name(way))?;
     }
     if intervals {
-        writeln!(out, "  {:<12} {:>14} {:>12} {:>14}", "interval s", "received", "missing", "longest us")?;
+        let heads = ["interval s", "sent", "received", "Mb/s", "missing", "longest us"];
+        let [span, sent, received, rate, missing, longest] = heads;
+        writeln!(out, "  {span:<12} {sent:>12} {received:>12} {rate:>10} {missing:>10} {longest:>12}")?;
         for i in &way.intervals {
             let span = format!("{:.2}-{:.2}", i.start_s, i.end_s);
-            writeln!(out, "  {span:<12} {:>14} {:>12} {:>14.1}", grouped(i.datagrams), i.lost, i.latency_max_us)?;
+            let (sent, received) = (grouped(i.sent), grouped(i.datagrams));
+            let rate = i.payload_bytes as f64 * 8.0 / (i.end_s - i.start_s) / 1e6;
+            let (missing, longest) = (i.lost, i.latency_max_us);
+            writeln!(out, "  {span:<12} {sent:>12} {received:>12} {rate:>10.1} {missing:>10} {longest:>12.1}")?;
         }
     }
     let place = way.lost.by_place;
@@ -88,15 +122,26 @@ fn details(out: &mut String, report: &UdpReport, way: &Way, intervals: bool) -> 
     let latency = match way.latency_kind {
         LatencyKind::OneWay => "one way, one clock, from the intended send time".to_owned(),
         LatencyKind::OneWayEstimated => {
-            format!("one way, two clocks, known to {:.1} us", report.clock.uncertainty_ns as f64 / 1e3)
+            let drift = report.clock.drift_ns.map_or(0, i64::unsigned_abs) as f64 / 1e3;
+            let uncertainty = report.clock.uncertainty_ns as f64 / 1e3;
+            format!("one way, two clocks, known to {uncertainty:.1} us, {drift:.1} us of drift meanwhile")
         }
     };
     writeln!(out, "  latency   {} us   ({latency})", quantiles(&way.latency_us))?;
-    writeln!(out, "  sender    {} us late by its schedule", quantiles(&way.pacing_error_us))?;
+    match report.options.datagrams_per_s {
+        Some(_) => writeln!(out, "  sender    {} us late by its schedule", quantiles(&way.pacing_error_us))?,
+        None => writeln!(out, "  sender    flat out: there is no schedule to be late by")?,
+    }
     let jitter = way.jitter_us.map_or_else(|| "not known".to_owned(), |us| format!("{us:.2} us"));
     writeln!(out, "  jitter    {jitter}   (RFC 3550)")?;
+    if way.reordered > 0 {
+        reordering(out, way)?;
+    }
     match way.crossed_as {
         CrossedAs::Datagrams => Ok(()),
+        CrossedAs::Fragments => {
+            writeln!(out, "  note      datagrams are longer than the path's frames: each crossed in pieces")
+        }
         CrossedAs::Aggregates => {
             writeln!(out, "  note      several datagrams crossed the path as one frame: datagrams/s are no packets/s")
         }
@@ -104,8 +149,25 @@ fn details(out: &mut String, report: &UdpReport, way: &Way, intervals: bool) -> 
     }
 }
 
+fn reordering(out: &mut String, way: &Way) -> std::fmt::Result {
+    let r = &way.reordering;
+    writeln!(
+        out,
+        "  order     {:.3} % reordered, {:.1} arrivals late in the mean, {} at most ({:.1} us); {} by three or more   (RFC 4737)",
+        r.share * 100.0,
+        r.extent_mean.unwrap_or_default(),
+        grouped(r.extent_max),
+        r.late_max_us,
+        grouped(r.three_reordered)
+    )
+}
+
+/// Microseconds, or that there are none.
+pub(super) fn us(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |us| format!("{us:.1}"))
+}
+
 fn quantiles(q: &Quantiles) -> String {
-    let us = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |us| format!("{us:.1}"));
     format!("p50 {}   p99 {}   p99.9 {}   max {}", us(q.p50), us(q.p99), us(q.p99_9), us(q.max))
 }
 
@@ -183,7 +245,7 @@ pub(super) fn summary(summary: &ServeSummary) -> String {
 }
 
 /// `1234567` as `1 234 567`.
-fn grouped(number: u64) -> String {
+pub(super) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut out = String::with_capacity(digits.len() * 4 / 3 + 1);
     for (n, digit) in digits.chars().enumerate() {

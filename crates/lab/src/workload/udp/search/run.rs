@@ -95,7 +95,7 @@ impl Searcher<'_, '_> {
         let rates: Vec<f64> = searches.iter().filter_map(|found| found.value).collect();
         let datagrams_per_s = mean(&rates);
         let bursts = if options.bursts && !self.stop.requested() {
-            let longest = LONGEST_BURST.min((sent_per_s * 2.0).max(1.0));
+            let longest = LONGEST_BURST.min((ceiling * 2.0).max(1.0));
             let goal = Goal { floor: 0.5 / longest, ..options.goal() };
             let searches = self.repeated(goal, longest, (options.trial, None), (payload_bytes, true))?;
             Some(Bursts::of(searches, datagrams_per_s))

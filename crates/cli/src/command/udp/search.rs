@@ -1,0 +1,118 @@
+//! `takt udp search`: the highest rate at which nothing is lost.
+
+use std::time::Duration;
+
+use takt_base::{parse_duration, parse_number};
+use takt_lab::workload::udp::Options;
+use takt_lab::workload::udp::search::{SearchOptions, SearchReport, search};
+
+use super::flags::{Engine, Server, Sizes, Ways, bar, share};
+use super::{search_text, story};
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::signals::stop_on_signal;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt udp search --addr 192.168.10.2                              one size, three searches, about half a minute
+  takt udp search --addr 192.168.10.2 --size 64,512,1472 --bursts
+  takt udp search --addr 192.168.10.2 --size 18,82,210,466,978,1234,1472 --trial 2s --confirm 60s
+                                                                   RFC 2544's Ethernet frames and final trial
+  takt udp search --addr 192.168.10.2 --loss 0.1% --reverse
+
+Binary search; a trial with losses is repeated before it is believed (--verify). What the sender could not send in time is
+no loss: the sender then sets the limit, and the table says so.
+
+Exit status 0: a rate was found for every size; 1: not for all; 2: could not be done.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    server: Server,
+    /// Payloads to search for, 16 to 9000 bytes each.
+    #[arg(short = 'l', long, value_name = "B,B", default_value = "1472")]
+    size: Sizes,
+    /// Highest rate to offer, datagrams a second [default: what leaves flat out].
+    #[arg(long, value_name = "N", value_parser = parse_number)]
+    max_pps: Option<f64>,
+    /// Share of the sent that may be lost, such as 0.1%.
+    #[arg(long, value_name = "S", default_value = "0", value_parser = share)]
+    loss: f64,
+    /// How long a trial lasts.
+    #[arg(long, value_name = "T", default_value = "1s", value_parser = parse_duration)]
+    trial: Duration,
+    /// How long the result must hold; no longer than a trial = not tried again.
+    #[arg(long, value_name = "T", default_value = "5s", value_parser = parse_duration)]
+    confirm: Duration,
+    /// How close to the lowest rate that fails the result must be.
+    #[arg(long, value_name = "S", default_value = "1%", value_parser = share)]
+    resolution: f64,
+    /// A trial with losses is repeated so often before it is believed.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    verify: u32,
+    /// The whole search is repeated so often.
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    repeats: u32,
+    /// Also search the longest burst that passes, and the buffer it tells of.
+    #[arg(long)]
+    bursts: bool,
+    /// How long load is sent before all, and not measured.
+    #[arg(short = 'O', long, value_name = "T", default_value = "0s", value_parser = parse_duration)]
+    warm_up: Duration,
+    #[command(flatten)]
+    ways: Ways,
+    /// Source ports the load is spread over, 1 to 16.
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
+    flows: u8,
+    #[command(flatten)]
+    engine: Engine,
+}
+
+pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let stop = stop_on_signal()?;
+    let options = args.options();
+    if !output.wants_json() {
+        output.note(format!("this takes up to about {}", search_text::rough(options.about())));
+    }
+    let bar = bar(output);
+    let mut draw = |progress| bar.set_message(search_text::progress(&progress));
+    let report = search(&options, &mut draw, &stop);
+    bar.finish_and_clear();
+    let report = report.map_err(|error| story(&format!("no search towards {}", options.load.server), error))?;
+    output.result(&report, || search_text::report(&report))?;
+    Ok(Answer::of(found(&report)))
+}
+
+fn found(report: &SearchReport) -> bool {
+    report.complete && report.sizes.iter().all(|size| size.searches.iter().all(|search| search.value.is_some()))
+}
+
+impl Args {
+    fn options(self) -> SearchOptions {
+        let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = self.engine;
+        let load = Options {
+            direction: self.ways.direction(),
+            warm_up: self.warm_up,
+            flows: self.flows,
+            engine,
+            aggregate,
+            buffer_bytes,
+            cpus,
+            ..Options::to(self.server.at())
+        };
+        let Sizes(mut payloads_bytes) = self.size;
+        payloads_bytes.sort_unstable();
+        payloads_bytes.dedup();
+        SearchOptions {
+            payloads_bytes,
+            ceiling_per_s: self.max_pps,
+            loss_share: self.loss,
+            trial: self.trial,
+            confirm: Some(self.confirm).filter(|&confirm| confirm > self.trial),
+            resolution: self.resolution,
+            verify: self.verify,
+            repeats: self.repeats,
+            bursts: self.bursts,
+            ..SearchOptions::of(load)
+        }
+    }
+}

@@ -1,0 +1,120 @@
+//! `takt udp send`: one load, and what became of it.
+
+use std::time::Duration;
+
+use indicatif::ProgressBar;
+use takt_base::parse_duration;
+use takt_lab::workload::udp::{Options, Progress, UdpReport, run as load};
+
+use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count};
+use super::{story, text};
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::signals::stop_on_signal;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  takt udp send --addr 192.168.10.2                        1472-byte datagrams, flat out, 10 s
+  takt udp send --addr 192.168.10.2 --size 64 --pps 20k    paced, with the latency that shows
+  takt udp send --addr 192.168.10.2 --rate 100M --bidir --json
+  takt udp send --addr 192.168.10.2 --rate 10M..900M --interval 1s    a ramp: where does it begin to lose?
+  takt udp send --addr 192.168.10.2 --pps 10k --burst 64   bursts of 64 at the same mean rate
+  takt udp send --addr 192.168.10.2 --size imix --rate 50M
+
+From iperf3 (which sends 1 Mb/s of UDP where no rate is given, takt sends flat out):
+  iperf3 -u -c HOST -b 100M -l 1400 -t 30         takt udp send -c HOST -b 100M -l 1400 -t 30
+  iperf3 -u -c HOST -b 0 -R -P 4 -i 1 -O 2        takt udp send -c HOST -R -P 4 -i 1 -O 2
+  iperf3 -u -c HOST -b 10M -k 5000 -w 4M -J       takt udp send -c HOST -b 10M -k 5000 -w 4M --json
+
+Exit status 0: everything arrived; 1: datagrams were lost or could not be sent in time; 2: could not be done.")]
+pub(super) struct Args {
+    #[command(flatten)]
+    server: Server,
+    /// Payload of a datagram, 16 to 9000 bytes; several in turn (64,512,1472), or imix.
+    #[arg(short = 'l', long, value_name = "B", default_value = "1472")]
+    size: Sizes,
+    /// Payload bits a second, such as 100M, or a ramp, 10M..100M [default: flat out].
+    #[arg(short = 'b', long, value_name = "R", conflicts_with = "pps")]
+    rate: Option<Rate>,
+    /// Datagrams a second, such as 20k, or a ramp, 1k..20k.
+    #[arg(long, value_name = "N")]
+    pps: Option<Rate>,
+    /// So many leave at once, at the same mean rate.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    burst: u32,
+    /// End after so many datagrams, if the duration has not ended before.
+    #[arg(short = 'k', long, value_name = "N", value_parser = count)]
+    count: Option<u64>,
+    /// How long load is sent.
+    #[arg(short = 't', long, value_name = "T", default_value = "10s", value_parser = parse_duration)]
+    duration: Duration,
+    /// How long load is sent before that, and not measured.
+    #[arg(short = 'O', long, value_name = "T", default_value = "0s", value_parser = parse_duration)]
+    warm_up: Duration,
+    #[command(flatten)]
+    ways: Ways,
+    /// Source ports the load is spread over, 1 to 16.
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
+    flows: u8,
+    /// Report by intervals of this length; the text shows them where this is given.
+    #[arg(short = 'i', long, value_name = "T", value_parser = parse_duration)]
+    interval: Option<Duration>,
+    #[command(flatten)]
+    engine: Engine,
+}
+
+pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let stop = stop_on_signal()?;
+    let intervals = args.interval.is_some();
+    let options = args.options();
+    let bar = bar(output);
+    let report = load(&options, &mut |progress| draw(&bar, &progress), &stop);
+    bar.finish_and_clear();
+    let report = report.map_err(|error| story(&format!("no load to {}", options.server), error))?;
+    output.result(&report, || text::report(&report, intervals))?;
+    Ok(Answer::of(clean(&report)))
+}
+
+/// Whether everything that was to be sent was, and arrived.
+fn clean(report: &UdpReport) -> bool {
+    let mut ways = std::iter::once(&report.way).chain(&report.from_server);
+    ways.all(|way| way.sent.datagrams > 0 && way.lost.total == 0 && way.unsent == 0)
+}
+
+impl Args {
+    fn options(self) -> Options {
+        let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = self.engine;
+        let defaults = Options::to(self.server.at());
+        let Sizes(sizes) = self.size;
+        let payload_bytes = sizes.first().copied().unwrap_or(defaults.payload_bytes);
+        let options = Options {
+            payload_bytes,
+            sizes: if sizes.len() > 1 { sizes } else { Vec::new() },
+            burst: self.burst,
+            datagrams: self.count,
+            direction: self.ways.direction(),
+            duration: self.duration,
+            warm_up: self.warm_up,
+            flows: self.flows,
+            interval: self.interval.unwrap_or(defaults.interval),
+            engine,
+            aggregate,
+            buffer_bytes,
+            cpus,
+            ..defaults
+        };
+        let rate = self.pps.or(self.rate.map(|rate| rate.over(8.0 * options.mean_payload_bytes())));
+        Options {
+            datagrams_per_s: rate.map(|rate| rate.to),
+            ramp_from_per_s: rate.and_then(|rate| rate.from),
+            ..options
+        }
+    }
+}
+
+fn draw(bar: &ProgressBar, progress: &Progress) {
+    let share = progress.elapsed.as_secs_f64() / progress.planned.as_secs_f64().max(f64::MIN_POSITIVE);
+    bar.set_position((share.min(1.0) * 1000.0) as u64);
+    bar.set_message(text::progress(progress));
+}

@@ -1,0 +1,57 @@
+//! `takt udp serve`: consent to load.
+
+use std::net::{IpAddr, SocketAddr};
+
+use takt_lab::workload::udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
+
+use super::flags::Engine;
+use super::{story, text};
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::signals::stop_on_signal;
+
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  takt udp serve --addr 127.0.0.1
+
+Prints `ready udp ADDR:PORT` when it listens, runs until Ctrl-C. Whoever can reach the port can have load sent to itself.")]
+pub(super) struct Args {
+    /// Where to listen.
+    #[arg(long, value_name = "A", default_value = "0.0.0.0")]
+    addr: IpAddr,
+    /// Which UDP port; 0 lets the kernel choose.
+    #[arg(short, long, value_name = "P", default_value_t = DEFAULT_PORT)]
+    port: u16,
+    /// End after the first client.
+    #[arg(short = '1', long)]
+    once: bool,
+    #[command(flatten)]
+    engine: Engine,
+}
+
+pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    let stop = stop_on_signal()?;
+    let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = args.engine;
+    let options = ServeOptions {
+        bind: SocketAddr::new(args.addr, args.port),
+        engine,
+        aggregate,
+        buffer_bytes,
+        cpus,
+        once: args.once,
+    };
+    let mut notice = |notice: Notice| match notice {
+        Notice::Ready(at) => output.line(format!("ready udp {at}")),
+        _ if output.wants_json() => {}
+        Notice::Opened(client) => output.note(format!("{client} began")),
+        Notice::Round { client, received, sent } => {
+            output.note(format!("{client} received {received}, sent {sent} datagrams"));
+        }
+        Notice::Closed(client, true) => output.note(format!("{client} ended")),
+        Notice::Closed(client, false) => output.note(format!("{client} fell silent; nothing more is sent to it")),
+    };
+    let summary = serve(&options, &mut notice, &stop).map_err(|error| story("no load can be served", error))?;
+    output.result(&summary, || text::summary(&summary))?;
+    Ok(Answer::Yes)
+}

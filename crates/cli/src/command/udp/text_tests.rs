@@ -1,0 +1,237 @@
+//! Reports as people read them, word for word.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use takt_lab::workload::udp::search::{
+    Ask, Bursts, Found, SearchOptions, SearchProgress, SearchReport, SetBy, SizeFound, Trial,
+};
+use takt_lab::workload::udp::{
+    Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Options,
+    Places, Progress, Quantiles, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
+};
+use takt_stats::Histogram;
+
+use super::{search_text, text};
+
+fn server() -> SocketAddr {
+    SocketAddr::from(([192, 168, 10, 2], 5202))
+}
+
+fn quantiles(p50: f64) -> Quantiles {
+    let us = |factor: f64| Some(p50 * factor);
+    Quantiles { min: us(0.5), p50: us(1.0), p99: us(2.0), p99_9: us(4.0), max: us(8.0) }
+}
+
+fn way() -> Way {
+    let by_place = Places { sender: 10, path: 200, receiver_buffer: 300, application: 0 };
+    Way {
+        direction: WayName::ToServer,
+        sent: SentFigures { datagrams: 20_000, payload_bytes: 1_280_000, calls: 9000, span_s: 2.0 },
+        received: ReceivedFigures { datagrams: 19_480, payload_bytes: 1_246_720, calls: 8000, span_s: 1.99 },
+        lost: Lost { total: 520, share: 0.026, by_place, unplaced: 10 },
+        duplicates: 3,
+        reordered: 40,
+        reordering: Reordered {
+            share: 40.0 / 19_480.0,
+            extent_mean: Some(2.5),
+            extent_max: 12,
+            late_max_us: 310.5,
+            three_reordered: 7,
+            beyond_memory: 0,
+        },
+        too_old: 0,
+        unsent: 2,
+        datagrams_per_s: 9740.0,
+        throughput_bps: 4_986_880.0,
+        jitter_us: Some(3.25),
+        latency_kind: LatencyKind::OneWayEstimated,
+        latency_us: quantiles(40.0),
+        pacing_error_us: quantiles(12.0),
+        crossed_as: CrossedAs::Datagrams,
+        flows: vec![FlowReceived::default()],
+        intervals: vec![Interval {
+            start_s: 0.0,
+            end_s: 1.0,
+            sent: 10_000,
+            datagrams: 9700,
+            payload_bytes: 620_800,
+            lost: 300,
+            latency_max_us: 320.0,
+        }],
+        histograms: Histograms { latency_ns: Histogram::default(), pacing_error_ns: Histogram::default() },
+    }
+}
+
+fn report() -> UdpReport {
+    let end = EndCpu {
+        wall_s: 2.3,
+        process_s: 0.5,
+        machine_busy_share: 0.4,
+        machine_softirq_share: 0.05,
+        ..EndCpu::default()
+    };
+    let evidence = EndEvidence { engine: "mmsg".to_owned(), ..EndEvidence::default() };
+    let options = Options {
+        payload_bytes: 64,
+        datagrams_per_s: Some(10_000.0),
+        burst: 16,
+        duration: Duration::from_secs(2),
+        ..Options::to(server())
+    };
+    UdpReport {
+        schema: SCHEMA,
+        options,
+        way: way(),
+        from_server: None,
+        cpu: Cpu { client: end, server: end, client_ns_per_datagram: Some(25_667.0), server_ns_per_datagram: None },
+        clock: Relation {
+            shared: false,
+            offset_ns: -77_000,
+            uncertainty_ns: 11_500,
+            round_trip_ns: 23_000,
+            drift_ns: Some(-1200),
+        },
+        evidence: Evidence { client: evidence.clone(), server: evidence },
+        complete: true,
+    }
+}
+
+const LOAD: &str = "\
+192.168.10.2:5202 · 64 B payload · 10000 datagrams/s in bursts of 16 · 1 flow · engines mmsg and mmsg there · 2.0 s
+                         sent       received   received/s         Mb/s         lost   repeated  reordered     unsent
+  to server            20 000         19 480        9 740          5.0          520          3         40          2
+  interval s           sent     received       Mb/s    missing   longest us
+  0.00-1.00          10 000        9 700        5.0        300        320.0
+  where     sender 10   path 200   receiver's buffer 300   application 0       510 of 520 placed
+  latency   p50 40.0   p99 80.0   p99.9 160.0   max 320.0 us   (one way, two clocks, known to 11.5 us, 1.2 us of drift meanwhile)
+  sender    p50 12.0   p99 24.0   p99.9 48.0   max 96.0 us late by its schedule
+  jitter    3.25 us   (RFC 3550)
+  order     0.205 % reordered, 2.5 arrivals late in the mean, 12 at most (310.5 us); 7 by three or more   (RFC 4737)
+  CPU       client 25667 ns a datagram (process 0.50 s of 2.30); its machine 40 % busy, 5.0 % in soft interrupts
+            server - ns a datagram (process 0.50 s of 2.30); its machine 40 % busy, 5.0 % in soft interrupts
+No: 520 of 20 000 datagrams lost (2.600 %).
+";
+
+#[test]
+fn a_load_reads_like_this() {
+    assert_eq!(text::report(&report(), true), LOAD);
+}
+
+#[test]
+fn a_ramp_of_mixed_sizes_and_fragments_is_named() {
+    let mut report = report();
+    report.options.sizes = vec![64, 9000];
+    report.options.ramp_from_per_s = Some(100.0);
+    report.options.burst = 1;
+    report.options.datagrams = Some(30_000);
+    report.way.crossed_as = CrossedAs::Fragments;
+    let text = text::report(&report, false);
+    assert!(text.contains("· 64, 9000 B payload · 100 to 10000 datagrams/s, at most 30 000 ·"), "{text}");
+    assert!(text.contains("each crossed in pieces") && !text.contains("interval s"), "{text}");
+}
+
+#[test]
+fn flat_out_has_no_schedule_to_be_late_by() {
+    let mut report = report();
+    report.options.datagrams_per_s = None;
+    report.complete = false;
+    let text = text::report(&report, false);
+    assert!(text.contains("sender    flat out: there is no schedule to be late by"), "{text}");
+    assert!(text.contains("Stopped before its time"), "{text}");
+}
+
+fn trial(asked: f64, (sent, received): (u64, u64)) -> Trial {
+    let ask = Ask { value: asked, duration: Duration::from_secs(1) };
+    Trial { latency_us: quantiles(50.0), ..Trial::counted(ask, (sent, received, 0), 0.0) }
+}
+
+fn found(value: Option<f64>, set_by: SetBy) -> Found {
+    let trials = value.map(|value| trial(value, (value as u64, value as u64))).into_iter().collect();
+    Found { value, failed_at: Some(160_000.0), set_by, trials, complete: true }
+}
+
+fn search() -> SearchReport {
+    let searches = vec![found(Some(150_000.0), SetBy::Path), found(Some(152_000.0), SetBy::Path)];
+    let estimate = takt_stats::mean(&[150_000.0, 152_000.0], 0.95);
+    let bursts = Bursts {
+        searches: vec![],
+        datagrams: Some(1100.0),
+        estimate: None,
+        sent_per_s: Some(300_000.0),
+        implied_buffer_s: Some(0.00367),
+        corrected_buffer_s: Some(0.00182),
+    };
+    let small = SizeFound {
+        payload_bytes: 64,
+        flat_out: trial(300_000.0, (300_000, 240_000)),
+        datagrams_per_s: Some(151_000.0),
+        throughput_bps: Some(77_312_000.0),
+        estimate,
+        set_by: Some(SetBy::Path),
+        searches,
+        bursts: Some(bursts),
+    };
+    let none = SizeFound {
+        payload_bytes: 1472,
+        flat_out: trial(200_000.0, (200_000, 0)),
+        datagrams_per_s: None,
+        throughput_bps: None,
+        estimate: None,
+        set_by: Some(SetBy::Path),
+        searches: vec![found(None, SetBy::Path), found(None, SetBy::Path)],
+        bursts: None,
+    };
+    let options = SearchOptions { repeats: 2, ..SearchOptions::of(Options::to(server())) };
+    SearchReport { schema: SCHEMA, options, sizes: vec![small, none], complete: true }
+}
+
+const SEARCH: &str = "\
+192.168.10.2:5202 · highest rate without loss · trials of 1s, confirmed for 5s · 2 searches
+  payload   datagrams/s                    95 %      Mb/s   set by      p50 us    p99 us     flat out/s lost there
+       64       151 000      [138 293, 163 706]      77.3   path          50.0     100.0        240 000    20.00 %
+     1472          none                       -         -   path             -         -              0   100.00 %
+  burst     64 B: 1 100 datagrams at 300 000 a second; a buffer of 1.820 ms (RFC 9004, corrected)
+No: 2 of 4 searches found no rate that holds.
+";
+
+#[test]
+fn a_search_reads_like_this() {
+    assert_eq!(search_text::report(&search()), SEARCH);
+}
+
+#[test]
+fn a_search_that_the_sender_limits_says_so() {
+    let mut report = search();
+    report.sizes.truncate(1);
+    report.sizes[0].searches[1].set_by = SetBy::Sender;
+    report.sizes[0].bursts = None;
+    report.options.loss_share = 0.001;
+    let text = search_text::report(&report);
+    assert!(text.contains("highest rate with at most 0.1 % lost"), "{text}");
+    assert!(text.ends_with("where the sender set them, the path may carry more.\n"), "{text}");
+    report.sizes.clear();
+    report.complete = false;
+    let text = search_text::report(&report);
+    assert!(
+        text.ends_with("Stopped before its time; this is what was found until then.\nNo: nothing was found.\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn progress_says_what_is_tried() {
+    let round = Progress { sent: 1234, ..Progress::default() };
+    let at =
+        |repeat, burst| SearchProgress { payload_bytes: 64, repeat, repeats: 3, burst, asked: 9e4, trials: 4, round };
+    assert_eq!(search_text::progress(&at(0, false)), "64 B · flat out · trial 5 · sent 1 234");
+    assert_eq!(
+        search_text::progress(&at(2, false)),
+        "64 B · search 2 of 3 · 90 000 datagrams/s · trial 5 · sent 1 234"
+    );
+    assert_eq!(search_text::progress(&at(2, true)), "64 B · search 2 of 3 · a burst of 90 000 · trial 5 · sent 1 234");
+    assert_eq!(
+        [1, 90, 600, 7200].map(|s| search_text::rough(Duration::from_secs(s))),
+        ["1 s", "90 s", "10 min", "2 h"]
+    );
+}
