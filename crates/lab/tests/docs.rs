@@ -1,13 +1,13 @@
 //! The reference page says what the program does.
 
-use takt_lab::experiment::settings::ALL;
+use takt_lab::experiment::settings::all;
 use takt_lab::experiment::{Depth, Experiment, Valid};
 
 const PAGE: &str = include_str!("../../../docs/reference/experiments.md");
 
 #[test]
 fn every_setting_is_on_the_page_with_its_default_and_its_words() {
-    for setting in ALL {
+    for setting in all() {
         let row = PAGE.lines().find(|line| line.starts_with(&format!("| `{}` |", setting.name)));
         let row = row.unwrap_or_else(|| panic!("{} is not on the page", setting.name));
         let default = setting.default.map_or("must be set".to_owned(), |default| format!("`{default}`"));

@@ -42,7 +42,7 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
     let expected = json!({
         "environment": "native", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
         "policy": "normal",
-        "warm_up": "500ms", "mode": "duplex", "rate_sps": 25e6, "format": "sc16"
+        "warm_up": "500ms", "twin": 1, "mode": "duplex", "rate_sps": 25e6, "format": "sc16"
     });
     assert_eq!(settings, expected);
 }

@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
-use takt_lab::experiment::settings::{self, ALL, did_you_mean};
-use takt_lab::experiment::{Depth, Experiment, LIBRARY, named, plain};
+use takt_lab::experiment::settings::{self, did_you_mean};
+use takt_lab::experiment::{Depth, Experiment, named, names, plain};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
 use takt_lab::{Order, execute};
@@ -109,9 +109,9 @@ pub fn read(what: &str) -> Result<Experiment> {
     if !path.exists()
         && let Some(text) = named(what)
     {
-        return Ok(Experiment::parse(what, text)?);
+        // A name with a folder in it would make one of the run's directory.
+        return Ok(Experiment::parse(&what.replace('/', "-"), &text)?);
     }
-    let names = || LIBRARY.iter().map(|(name, _)| *name);
     let text = fs::read_to_string(path).map_err(|error| {
         let near = did_you_mean(what, names()).map(|near| format!("did you mean {near}?\n")).unwrap_or_default();
         let known = names().collect::<Vec<_>>().join(", ");
@@ -229,7 +229,7 @@ fn factors(output: &Output) -> Result<Answer> {
         workloads: setting.of.iter().map(|kind| kind.name()).collect(),
         about: setting.about,
     };
-    let words: Vec<Word> = ALL.iter().map(word).collect();
+    let words: Vec<Word> = settings::all().map(word).collect();
     let line = |word: &Word| {
         let default = word.default.map_or_else(|| "must be set".into(), |default| format!("default {default}"));
         let first = format!("{:<14} {} ({default}; {})", word.name, word.takes, word.workloads.join(", "));

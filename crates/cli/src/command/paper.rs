@@ -7,11 +7,11 @@ use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use takt_host::affinity::own_cpus;
 use takt_lab::check;
+use takt_lab::check::RoundsSummary;
 use takt_lab::experiment::{Depth, Experiment};
-use takt_lab::paper::aloe::{self, Outcome};
-use takt_lab::paper::{PaperError, PaperOptions, run_aloe};
+use takt_lab::paper::{Found, PaperError, PaperOptions, assemble, run as run_study};
 use takt_lab::store::Store;
-use takt_report::TextStyle;
+use takt_report::{Report, TextStyle};
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, told, version};
@@ -25,7 +25,9 @@ use crate::story::Story;
 #[command(after_help = "\
 Examples:
   takt paper aloe --quick              about two minutes: overhead, interfaces, longest packets
-  takt paper aloe                      every point and round; Ctrl-C stops it, --resume goes on
+  takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
+  takt paper routers --quick           below ten minutes: switch, software and hardware routers
+  takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 
 Exit status: 0 what was seen agrees with the paper's claims, 1 it does not with one, 2 it could not
@@ -39,6 +41,10 @@ pub struct Args {
 enum StudyName {
     /// What a time-slotted software-radio environment costs, and what it gives (Gomez, Marojevic, Bracke, Gelonch).
     Aloe(Study),
+    /// What a container and a virtual machine cost an Ethernet-attached radio (Bezerra, Ferreira, Mattos).
+    VirtualSdr(Study),
+    /// Can a software router keep up with a hardware one? (Schulz).
+    Routers(Study),
 }
 
 /// How a study is run.
@@ -63,8 +69,12 @@ struct Study {
 
 /// Runs, reports, answers.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    let StudyName::Aloe(study) = args.study;
-    tell(&measure(&study, output)?, &study.runs, output)
+    let (name, study) = match args.study {
+        StudyName::Aloe(study) => ("aloe", study),
+        StudyName::VirtualSdr(study) => ("virtual-sdr", study),
+        StudyName::Routers(study) => ("routers", study),
+    };
+    tell(&measure(name, &study, output)?, &study.runs, output)
 }
 
 /// Whether a run repeated a study.
@@ -75,23 +85,56 @@ pub fn is_study(store: &Store, run: &str) -> Result<bool> {
 
 /// Judges the records of a study again.
 pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<Answer> {
-    tell(&aloe::assemble(store, run).map_err(story)?, runs, output)
+    tell(&assemble(store, run).map_err(story)?, runs, output)
 }
 
-fn tell(outcome: &Outcome, runs: &Path, output: &Output) -> Result<Answer> {
-    let page = save(outcome, runs)?;
-    output.result(outcome, || text(outcome, &page, output))?;
-    if !outcome.complete {
-        let (done, planned) = (outcome.rounds.valid + outcome.rounds.skipped, outcome.rounds.planned);
+/// What is said of every study alike.
+struct Common<'a> {
+    run: &'a str,
+    complete: bool,
+    answer: check::Answer,
+    rounds: RoundsSummary,
+    document: serde_json::Value,
+    report: Report,
+}
+
+fn common(found: &Found) -> Result<Common<'_>> {
+    Ok(match found {
+        Found::Aloe(outcome) => Common {
+            run: &outcome.run,
+            complete: outcome.complete,
+            answer: outcome.answer,
+            rounds: outcome.rounds,
+            document: serde_json::to_value(outcome).into_diagnostic()?,
+            report: takt_report::paper::aloe::report(outcome),
+        },
+        Found::Sweep(outcome) => Common {
+            run: &outcome.run,
+            complete: outcome.complete,
+            answer: outcome.answer,
+            rounds: outcome.rounds,
+            document: serde_json::to_value(outcome).into_diagnostic()?,
+            report: takt_report::paper::sweep::report(outcome),
+        },
+    })
+}
+
+fn tell(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
+    let mut found = common(found)?;
+    save(&mut found, runs)?;
+    let style = TextStyle { colour: output.may_draw(), ..TextStyle::default() };
+    output.result(&found.document, || found.report.to_text(&style))?;
+    if !found.complete {
+        let (done, planned) = (found.rounds.valid + found.rounds.skipped, found.rounds.planned);
         output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
     }
-    Ok(answer(outcome))
+    Ok(answer(&found))
 }
 
-fn measure(study: &Study, output: &Output) -> Result<Outcome> {
+fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
     let options = PaperOptions {
         runs: study.runs.clone(),
-        experiment: read(study.file.as_deref().unwrap_or("aloe"))?,
+        experiment: read(study.file.as_deref().unwrap_or(name))?,
         depth: if study.quick { Depth::Quick } else { Depth::Full },
         resume: study.resume,
         cores: own_cpus().len(),
@@ -100,9 +143,9 @@ fn measure(study: &Study, output: &Output) -> Result<Outcome> {
     };
     let stop = stop_on_signal()?;
     let mut progress = ProgressBar::new(output);
-    let outcome = run_aloe(&options, &mut |event, at| progress.tell(event, at), &stop);
+    let found = run_study(&options, &mut |event, at| progress.tell(event, at), &stop);
     progress.finish();
-    Ok(outcome.map_err(story)?)
+    Ok(found.map_err(story)?)
 }
 
 fn story(error: PaperError) -> Story {
@@ -115,34 +158,27 @@ fn story(error: PaperError) -> Story {
 }
 
 /// As the claims say; a run that was interrupted never says yes.
-fn answer(outcome: &Outcome) -> Answer {
-    match outcome.answer {
+fn answer(found: &Common<'_>) -> Answer {
+    match found.answer {
         check::Answer::Fails => Answer::No,
-        check::Answer::Holds if outcome.complete => Answer::Yes,
+        check::Answer::Holds if found.complete => Answer::Yes,
         check::Answer::Holds | check::Answer::Unknown => Answer::Unknown,
     }
 }
 
-/// Writes `report.html` and `outcome.json` beside the records; where the page is.
-fn save(outcome: &Outcome, runs: &Path) -> Result<PathBuf> {
-    let directory = runs.join(&outcome.run);
+/// Writes `report.html` and `outcome.json` beside the records, and tells the report where the page is.
+fn save(found: &mut Common<'_>, runs: &Path) -> Result<()> {
+    let directory = runs.join(found.run);
     let page = directory.join("report.html");
     let refused = |error: std::io::Error| {
         Story::new(format!("the report can't be written to {}", directory.display()))
             .why(error)
-            .fix(format!("the records are safe; free some space, then: takt report {}", outcome.run))
+            .fix(format!("the records are safe; free some space, then: takt report {}", found.run))
     };
     fs::create_dir_all(&directory).map_err(refused)?;
-    let mut report = takt_report::paper::aloe::report(outcome);
-    report.page = Some(page.display().to_string());
-    fs::write(&page, report.to_html()).map_err(refused)?;
-    let document = serde_json::to_string_pretty(outcome).unwrap_or_default();
+    found.report.page = Some(page.display().to_string());
+    fs::write(&page, found.report.to_html()).map_err(refused)?;
+    let document = serde_json::to_string_pretty(&found.document).into_diagnostic()?;
     fs::write(directory.join("outcome.json"), document).map_err(refused)?;
-    Ok(page)
-}
-
-fn text(outcome: &Outcome, page: &Path, output: &Output) -> String {
-    let mut report = takt_report::paper::aloe::report(outcome);
-    report.page = Some(page.display().to_string());
-    report.to_text(&TextStyle { colour: output.may_draw(), ..TextStyle::default() })
+    Ok(())
 }

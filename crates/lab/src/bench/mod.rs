@@ -133,7 +133,9 @@ fn round(site: &mut Site, point: &Point, stop: &Stop) -> Result<Measured, AgentE
     let conditions = conditions::of(&usage, &emulator, &site.in_force.placement, clean);
     let settings = json!({ "point": point.settings, "workload": workload });
     let in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
-    let machine = json!({ "conditions": conditions, "usage": usage });
+    let pid = |agent: &Agent| agent.hello().pid;
+    let sides = json!({ "host": [pid(&site.host)], "radio": site.radio.iter().map(pid).collect::<Vec<_>>() });
+    let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
     Ok(Measured { record, conditions })
 }

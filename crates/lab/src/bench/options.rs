@@ -11,8 +11,8 @@ use crate::agent::Failure;
 use crate::check::rates;
 use crate::environment::InForce;
 use crate::experiment::Point;
-use crate::experiment::settings::per_second;
-use crate::experiment::settings::{Kind, Settings};
+use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
+use crate::net::ethernet::datagram_wire_bytes;
 use crate::workload::{interface, rate, roles, round_trip, udp, waveform};
 
 /// The options document of the workload.
@@ -177,18 +177,26 @@ const STREAM_PRIORITY: u8 = 20;
 
 fn udp(settings: &Settings, site: &InForce) -> udp::Options {
     let server = SocketAddr::new(site.radio_addr.into(), udp::DEFAULT_PORT);
+    let payload_bytes = settings.number("payload_bytes").unwrap_or_default() as usize;
     udp::Options {
         direction: match settings.word("direction") {
             "to-host" => udp::Direction::FromServer,
+            "both" => udp::Direction::Both,
             _ => udp::Direction::ToServer,
         },
-        payload_bytes: settings.number("payload_bytes").unwrap_or_default() as usize,
-        datagrams_per_s: settings.number("offered"),
+        payload_bytes,
+        datagrams_per_s: offered(settings, payload_bytes),
         duration: settings.span("duration"),
         warm_up: settings.span("warm_up"),
         engine: engine(settings),
         ..udp::Options::to(server)
     }
+}
+
+/// Datagrams a second; `None`: flat out. The rate of an Ethernet means as many as it carries, with everything it adds.
+fn offered(settings: &Settings, payload_bytes: usize) -> Option<f64> {
+    let of_ethernet = |bps: f64| bps / 8.0 / datagram_wire_bytes(payload_bytes) as f64;
+    settings.number("offered").or_else(|| ethernet_bps(settings.word("offered")).map(of_ethernet))
 }
 
 /// The options document of the server on the radio's side.

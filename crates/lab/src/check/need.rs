@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_needed_rate_is_measured_even_if_the_file_does_not_name_it() {
-        let check = Experiment::parse("check", named("check").unwrap()).unwrap();
+        let check = Experiment::parse("check", &named("check").unwrap()).unwrap();
         let with = with_needs(check, vec!["n200:7.692M".parse().unwrap()]);
         let rates: Vec<f64> = with
             .points(Depth::Quick)

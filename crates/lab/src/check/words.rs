@@ -163,7 +163,7 @@ mod tests {
 
     #[test]
     fn a_quick_look_names_what_it_leaves_out() {
-        let check = Experiment::parse("check", named("check").unwrap()).unwrap();
+        let check = Experiment::parse("check", &named("check").unwrap()).unwrap();
         let told = left_out(&check, Depth::Quick, false);
         assert!(told[0].ends_with("rounds of each point, where a full run has 10."), "{told:?}");
         for part in ["Not run: datagrams of 16, 256", "Not run: sc16 at 1, 2, 4, 6.25", "Not run: answers after 500us"]

@@ -38,7 +38,7 @@ pub mod settings;
 
 pub use error::FileError;
 pub use file::{Experiment, Rounds, Stop, Study, Valid};
-pub use library::{LIBRARY, named};
+pub use library::{named, names};
 pub use matrix::{Point, plain};
 pub use order::blocks;
 pub use part::{Factor, Part};

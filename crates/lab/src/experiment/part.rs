@@ -9,7 +9,7 @@ use toml::Spanned;
 
 use super::error::Complaint;
 use super::node::{Node, Table};
-use super::settings::{self, ALL, Kind, Setting, did_you_mean};
+use super::settings::{self, Kind, Setting, did_you_mean};
 use super::{Depth, Stop};
 
 /// A part whose every word was checked.
@@ -129,7 +129,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
 
 /// The row of a name, if this workload knows it.
 fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Complaint> {
-    let known = || ALL.iter().filter(|setting| setting.of.contains(&kind)).map(|setting| setting.name);
+    let known = || settings::all().filter(|setting| setting.of.contains(&kind)).map(|setting| setting.name);
     let complain = |what: String| {
         let near = did_you_mean(name.get_ref(), known()).map(|near| format!("did you mean \"{near}\"?"));
         let remedy = near
@@ -226,7 +226,7 @@ fn complete(
     part: Range<usize>,
 ) -> Result<(), Complaint> {
     let is_set = |name: &str| fixed.contains_key(name) || factors.iter().any(|factor| factor.name == name);
-    let required = ALL.iter().filter(|setting| setting.of.contains(&kind) && setting.default.is_none());
+    let required = settings::all().filter(|setting| setting.of.contains(&kind) && setting.default.is_none());
     match required.into_iter().find(|setting| !is_set(setting.name)) {
         None => Ok(()),
         Some(setting) => {

@@ -5,8 +5,14 @@
 //! any time, also of an interrupted run.
 
 pub mod aloe;
+mod claim;
 mod figure;
 mod fit;
+mod part;
+mod record;
+mod routers;
+pub mod sweep;
+mod virtual_sdr;
 
 use std::path::PathBuf;
 
@@ -19,11 +25,19 @@ use crate::experiment::{Depth, Experiment};
 use crate::run::{Event, Progress};
 use crate::store::{Store, StoreError};
 
+pub use claim::Claim;
 pub use figure::{Figure, RoundValue};
 pub use fit::line;
+pub use record::RoundRecord;
 
 /// The studies there are.
-pub const NAMES: &[&str] = &["aloe"];
+pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers"];
+
+/// A study that is a sweep.
+fn sweep_of(name: &str) -> Option<&'static sweep::Study> {
+    const ALL: [&sweep::Study; 2] = [&virtual_sdr::STUDY, &routers::STUDY];
+    ALL.into_iter().find(|study| study.name == name)
+}
 
 /// What is asked for.
 #[derive(Clone, Debug)]
@@ -85,15 +99,20 @@ impl PaperError {
     }
 }
 
-/// Runs the study `aloe` until it is done or `stop` is raised, and says what there is.
+/// What was found, by the kind of the study.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// The study `aloe`.
+    Aloe(Box<aloe::Outcome>),
+    /// A study that is a sweep.
+    Sweep(Box<sweep::Outcome>),
+}
+
+/// Runs a study until it is done or `stop` is raised, and says what there is.
 ///
 /// # Errors
 /// The store can't be used, or the first round can't be run.
-pub fn run_aloe(
-    options: &PaperOptions,
-    tell: &mut dyn FnMut(&Event, &Progress),
-    stop: &Stop,
-) -> Result<aloe::Outcome, PaperError> {
+pub fn run(options: &PaperOptions, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Found, PaperError> {
     let order = Order {
         runs: options.runs.clone(),
         experiment: within(options.experiment.clone(), options.cores),
@@ -106,8 +125,21 @@ pub fn run_aloe(
         takt_version: options.takt_version.clone(),
     };
     let ran = execute(&order, tell, stop)?;
-    let store = Store::open(&options.runs)?;
-    aloe::assemble(&store, &ran.run)
+    assemble(&Store::open(&options.runs)?, &ran.run)
+}
+
+/// What a run of a study found, finished or not.
+///
+/// # Errors
+/// There is no such run, it is of no study this program knows, or it can't be read.
+pub fn assemble(store: &Store, run: &str) -> Result<Found, PaperError> {
+    let row = store.run(run)?;
+    let file = Experiment::parse(&row.experiment, &row.file);
+    let study = file.ok().and_then(|file| file.study).map(|study| study.name).unwrap_or_default();
+    match study.as_str() {
+        "aloe" => aloe::assemble(store, run).map(|outcome| Found::Aloe(Box::new(outcome))),
+        _ => sweep::assemble(store, run).map(|outcome| Found::Sweep(Box::new(outcome))),
+    }
 }
 
 /// Without the points that need more cores than there are; a part with none left goes too.
@@ -136,7 +168,7 @@ mod tests {
 
     #[test]
     fn on_one_core_what_needs_two_is_left_out_and_the_rest_stays() {
-        let aloe = Experiment::parse("aloe", named("aloe").unwrap()).unwrap();
+        let aloe = Experiment::parse("aloe", &named("aloe").unwrap()).unwrap();
         let all = aloe.points(Depth::Full).len();
         assert_eq!(within(aloe.clone(), 2).points(Depth::Full).len(), all);
         let one = within(aloe, 1);

@@ -24,6 +24,11 @@ pub trait Bench {
     /// The workload could not be run.
     fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure>;
 
+    /// Why a point can't be run on this machine at all, if it can't: its rounds are entered as skipped, with this reason.
+    fn unavailable(&mut self, _point: &Point) -> Option<String> {
+        None
+    }
+
     /// Share of what was sent that was lost, 0 to 1, by the result document of a point's workload; `None` where that is
     /// no question.
     fn lost_share(&self, point: &Point, result: &Value) -> Option<f64>;
@@ -278,7 +283,8 @@ impl<'a> Sitting<'a> {
         };
         let points = self.points;
         let Some(point) = points.get(number) else { return Ok(true) };
-        if let Some(why) = self.losses.hopeless(self.plan.experiment, points, number) {
+        let hopeless = self.losses.hopeless(self.plan.experiment, points, number);
+        if let Some(why) = hopeless.or_else(|| self.bench.unavailable(point)) {
             self.finish(point, NewRound { why: Some(why), ..blank }, None)?;
             return Ok(true);
         }

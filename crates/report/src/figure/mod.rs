@@ -58,6 +58,8 @@ pub enum Look {
     Step,
     /// Markers alone.
     Points,
+    /// A box over the rounds of each point: quarters, median, whiskers to the ends.
+    Box,
 }
 
 /// One place on the x axis and what was found there.

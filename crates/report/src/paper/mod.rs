@@ -1,3 +1,5 @@
 //! Reports of the studies that `takt paper` runs again: what was measured here, beside what the paper printed.
 
 pub mod aloe;
+mod common;
+pub mod sweep;

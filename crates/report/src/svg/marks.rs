@@ -17,7 +17,11 @@ pub(super) fn draw(svg: &mut String, plot: &Plot<'_>) {
         let hollow = if index < ours { "" } else { " hollow" };
         let _ = write!(svg, r#"<g class="s{}{hollow}">"#, series.slot % crate::palette::SLOTS);
         line(svg, plot, series, plot.dodge(index));
-        if series.look != Look::Step {
+        if series.look == Look::Box {
+            for point in &series.points {
+                five(svg, plot, series, point, plot.dodge(index));
+            }
+        } else if series.look != Look::Step {
             for point in &series.points {
                 estimate(svg, plot, series, point, plot.dodge(index));
             }
@@ -59,7 +63,7 @@ fn hover(plot: &Plot<'_>, series: &Series, dot: &Dot) -> String {
 
 /// Through the estimates; a break where one is missing.
 fn line(svg: &mut String, plot: &Plot<'_>, series: &Series, dodge: f64) {
-    if series.look == Look::Points {
+    if matches!(series.look, Look::Points | Look::Box) {
         return;
     }
     let mut path = String::new();
@@ -111,6 +115,40 @@ fn estimate(svg: &mut String, plot: &Plot<'_>, series: &Series, point: &Point, d
         Escaped(&title)
     );
 }
+
+/// A box plot of the rounds that count; whiskers go to the ends, so that nothing is hidden as an outlier.
+fn five(svg: &mut String, plot: &Plot<'_>, series: &Series, point: &Point, dodge: f64) {
+    let rounds: Vec<f64> = point.rounds.iter().filter(|dot| dot.counts).map(|dot| dot.y).collect();
+    let Some(five) = takt_stats::five_numbers(&rounds) else { return };
+    let places = [five.min, five.q1, five.median, five.q3, five.max].map(|value| plot.py(value));
+    let (Some(x), [Some(min), Some(q1), Some(median), Some(q3), Some(max)]) = (plot.px(point.x), places) else {
+        return;
+    };
+    let (x, left, width) = (N(x + dodge), N(x + dodge - BOX / 2.0), N(BOX));
+    let show = |value| plot.figure.y.unit.show(value, 3);
+    let title = format!(
+        "{}: {} to {}, half from {} to {}, median {}",
+        series.name,
+        show(five.min),
+        show(five.max),
+        show(five.q1),
+        show(five.q3),
+        show(five.median)
+    );
+    let _ = write!(
+        svg,
+        r#"<path class="whisker" d="M{x} {0}V{1}M{x} {2}V{3}"/><path class="box" d="M{left} {1}h{width}V{2}h-{width}zM{left} {4}h{width}"><title>{5}</title></path>"#,
+        N(min),
+        N(q1),
+        N(q3),
+        N(max),
+        N(median),
+        Escaped(&title)
+    );
+}
+
+/// Width of a box, px.
+const BOX: f64 = 9.0;
 
 /// Disc, triangle, square, diamond, triangle down, cross: one for each colour, of about equal weight.
 pub(super) fn marker(slot: usize, x: f64, y: f64) -> String {

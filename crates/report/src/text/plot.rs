@@ -78,7 +78,7 @@ fn references(figure: &Figure, canvas: &mut Canvas, x: &Projection, y: &Projecti
 }
 
 fn curve(series: &Series, canvas: &mut Canvas, at: &impl Fn(f64, f64) -> Option<(f64, f64)>) {
-    if series.look == Look::Points {
+    if matches!(series.look, Look::Points | Look::Box) {
         return;
     }
     let mut pen: Option<(f64, f64)> = None;

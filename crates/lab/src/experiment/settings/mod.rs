@@ -1,0 +1,56 @@
+//! The words of an experiment file: what can be set, to what, and for which workload.
+//!
+//! A setting is a factor if it has several levels, else it is fixed; the file decides. Everything that can be set is one
+//! row of one of the tables here, from which checking, `takt experiment factors` and the reference page come: a new
+//! word is a new row. A record holds every setting of its workload, those left at their default as well.
+
+mod interface;
+mod kind;
+mod radio;
+mod site;
+mod takes;
+mod udp;
+mod values;
+mod waveform;
+
+pub use kind::Kind;
+pub use takes::Takes;
+pub(crate) use takes::{ethernet_bps, per_second};
+pub use values::Settings;
+
+/// One thing that can be set.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name in a file.
+    pub name: &'static str,
+    /// What it can be set to.
+    pub takes: Takes,
+    /// The workloads that know it.
+    pub of: &'static [Kind],
+    /// What it is if nobody sets it, as in a file; `None`: it must be set.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub about: &'static str,
+}
+
+/// By what they are about, in the order in which they are listed.
+const TABLES: [&[Setting]; 5] = [site::ROWS, radio::ROWS, udp::ROWS, waveform::ROWS, interface::ROWS];
+
+/// Everything that can be set.
+pub fn all() -> impl Iterator<Item = &'static Setting> {
+    TABLES.into_iter().flatten()
+}
+
+/// A setting's row by its name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Setting> {
+    all().find(|setting| setting.name == name)
+}
+
+/// The nearest of `words`, if `word` looks like a slip of the pen.
+#[must_use]
+pub fn did_you_mean<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let likeness = |other: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &other.to_lowercase());
+    let near = words.into_iter().map(|other| (likeness(other), other)).min_by_key(|(far, _)| *far);
+    near.filter(|(far, other)| *far <= 1 + other.len() / 4).map(|(_, other)| other)
+}

@@ -1,0 +1,52 @@
+//! What every workload shares: where it runs, over what, for how long.
+
+use super::Kind::{Interface, LongestPacket, Roles, RoundTrip, Udp};
+use super::{Kind, Setting, Takes};
+
+const EVERY: &[Kind] = &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Interface, Roles];
+const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip];
+
+pub(super) const ROWS: &[Setting] = &[
+    Setting {
+        name: "environment",
+        takes: Takes::Word(&["native", "container", "vm"]),
+        of: EVERY,
+        default: Some("native"),
+        about: "where the host side runs",
+    },
+    Setting {
+        name: "path",
+        takes: Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
+        of: PATHS,
+        default: Some("direct"),
+        about: "what lies between host and radio; direct is a veth pair where permitted, else loopback",
+    },
+    Setting {
+        name: "engine",
+        takes: Takes::Word(&["mmsg", "socket"]),
+        of: PATHS,
+        default: Some("mmsg"),
+        about: "how datagrams enter and leave the host side",
+    },
+    Setting {
+        name: "duration",
+        takes: Takes::Span,
+        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Roles],
+        default: None,
+        about: "what of a round is measured; of a search: its confirmation, a trial takes a quarter",
+    },
+    Setting {
+        name: "warm_up",
+        takes: Takes::SpanOrNone,
+        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform],
+        default: Some("500ms"),
+        about: "runs before it and is not in the record",
+    },
+    Setting {
+        name: "twin",
+        takes: Takes::Whole(1, 9),
+        of: EVERY,
+        default: Some("1"),
+        about: "changes nothing: with the levels 1 and 2 the same is measured twice, and their difference is noise",
+    },
+];

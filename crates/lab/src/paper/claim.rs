@@ -1,0 +1,30 @@
+//! What a paper claims, and what was seen of it.
+
+use serde::{Deserialize, Serialize};
+
+use crate::check::Answer;
+
+/// A claim of the paper and what was seen of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Claim {
+    /// The paper's number, or its place in the file of facts.
+    pub number: u32,
+    /// What it says, in our words.
+    pub claim: String,
+    /// Whether what was seen agrees.
+    pub answer: Answer,
+    /// Whether this part of the study looks at it at all.
+    pub covered: bool,
+    /// What was seen.
+    pub seen: String,
+}
+
+/// One that fails decides; else one that could not be told does.
+pub(super) fn answer(claims: &[Claim]) -> Answer {
+    let any = |answer| claims.iter().any(|claim| claim.covered && claim.answer == answer);
+    match (any(Answer::Fails), any(Answer::Unknown) || !any(Answer::Holds)) {
+        (true, _) => Answer::Fails,
+        (false, true) => Answer::Unknown,
+        (false, false) => Answer::Holds,
+    }
+}

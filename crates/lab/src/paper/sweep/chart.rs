@@ -1,0 +1,180 @@
+//! [`Chart`]: a figure of the paper, measured here.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Facts;
+use crate::experiment::plain;
+use crate::paper::figure::{Figure, RoundValue};
+use crate::paper::part::Part;
+use crate::store::{RoundRow, RoundState};
+
+/// What a chart shows and where it comes from.
+pub(in crate::paper) struct ChartPlan {
+    pub(in crate::paper) id: &'static str,
+    /// The paper's number.
+    pub(in crate::paper) number: &'static str,
+    pub(in crate::paper) part: &'static str,
+    /// The factor across.
+    pub(in crate::paper) x: &'static str,
+    /// The factor with a curve for each level.
+    pub(in crate::paper) by: &'static str,
+    /// Only points with this level.
+    pub(in crate::paper) only: Option<(&'static str, &'static str)>,
+    pub(in crate::paper) measure: Measure,
+    pub(in crate::paper) read: fn(&RoundRow) -> Option<f64>,
+    /// Over the same quantity at this level of `by`, in the same block.
+    pub(in crate::paper) over: Option<&'static str>,
+    /// As boxes over rounds.
+    pub(in crate::paper) boxes: bool,
+}
+
+/// What is plotted, in base units.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Payload bits a second.
+    BitsPerS,
+    /// Datagrams a second.
+    DatagramsPerS,
+    /// Samples a second.
+    SamplesPerS,
+    /// A share, 0 to 1.
+    Share,
+    /// How many times as much.
+    Times,
+    /// Processor cores kept busy.
+    Cores,
+    /// Seconds.
+    Seconds,
+    /// How many.
+    Count,
+}
+
+/// A figure of the paper, measured here.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Chart {
+    /// Short and stable.
+    pub id: String,
+    /// The paper's number: `3a`.
+    pub number: String,
+    /// What it plots.
+    pub title: String,
+    /// What the paper's shows.
+    pub paper: String,
+    /// The part of the file its rounds are of.
+    pub part: String,
+    /// The factor across.
+    pub x: String,
+    /// What is plotted.
+    pub measure: Measure,
+    /// Drawn as boxes over rounds.
+    pub boxes: bool,
+    /// One for each level of the other factor, in the file's order.
+    pub curves: Vec<Curve>,
+}
+
+/// The points of one level.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Curve {
+    /// The level.
+    pub name: String,
+    /// Ascending in x.
+    pub points: Vec<Spot>,
+}
+
+/// One point.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Spot {
+    /// The level across, in its base unit.
+    pub x: f64,
+    /// What was measured.
+    pub figure: Figure,
+    /// Why nothing was, if nothing was.
+    pub skipped: Option<String>,
+}
+
+impl Chart {
+    /// From the rounds of its part; a chart whose part was not run has no curves.
+    pub(super) fn of(plan: &ChartPlan, part: &Part<'_>, facts: &Facts) -> Chart {
+        let facts = facts.figures.iter().find(|figure| figure.number == plan.number);
+        Chart {
+            id: plan.id.into(),
+            number: plan.number.into(),
+            title: facts.map(|facts| facts.title.clone()).unwrap_or_default(),
+            paper: facts.map(|facts| facts.shows.clone()).unwrap_or_default(),
+            part: plan.part.into(),
+            x: plan.x.into(),
+            measure: plan.measure,
+            boxes: plan.boxes,
+            curves: curves(plan, part),
+        }
+    }
+
+    /// A curve by its level.
+    #[must_use]
+    pub fn curve(&self, name: &str) -> Option<&Curve> {
+        self.curves.iter().find(|curve| curve.name == name)
+    }
+}
+
+impl Curve {
+    /// Points with a value.
+    pub fn measured(&self) -> impl Iterator<Item = &Spot> {
+        self.points.iter().filter(|spot| spot.figure.value.is_some())
+    }
+}
+
+type Rounds<'a> = Vec<&'a RoundRow>;
+
+fn curves(plan: &ChartPlan, part: &Part<'_>) -> Vec<Curve> {
+    let mut names: Vec<String> = Vec::new();
+    let mut by: BTreeMap<String, Vec<(f64, Rounds<'_>)>> = BTreeMap::new();
+    for (settings, rounds) in part.points() {
+        let level = |name: &str| settings.get(name).map(plain);
+        if plan.only.is_some_and(|(name, wanted)| level(name).as_deref() != Some(wanted)) {
+            continue;
+        }
+        let Some(x) = settings.get(plan.x).and_then(Value::as_f64) else { continue };
+        let name = level(plan.by).unwrap_or_else(|| plan.by.to_owned());
+        if !names.contains(&name) {
+            names.push(name.clone());
+        }
+        by.entry(name).or_default().push((x, rounds.to_vec()));
+    }
+    let base = plan.over.and_then(|level| by.get(level)).cloned();
+    let curve = |name: String| {
+        let mut points: Vec<Spot> =
+            by.get(&name).into_iter().flatten().map(|at| spot(plan, at, base.as_deref())).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Curve { name, points }
+    };
+    let shown = names.into_iter().filter(|name| plan.over != Some(name.as_str()));
+    shown.map(curve).collect()
+}
+
+fn spot(plan: &ChartPlan, (x, rounds): &(f64, Rounds<'_>), base: Option<&[(f64, Rounds<'_>)]>) -> Spot {
+    let figure = match plan.over {
+        None => Figure::of(rounds, plan.read),
+        Some(_) => {
+            let base = base.into_iter().flatten().find(|(other, _)| other == x).map(|(_, rounds)| rounds.as_slice());
+            Figure::from_rounds(over(plan.read, rounds, base.unwrap_or_default()))
+        }
+    };
+    let skipped = rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone());
+    Spot { x: *x, skipped: skipped.filter(|_| figure.value.is_none()), figure }
+}
+
+/// Each round over the base's of the same block: what drifts hits both.
+fn over(read: fn(&RoundRow) -> Option<f64>, rounds: &[&RoundRow], base: &[&RoundRow]) -> Vec<RoundValue> {
+    let counts = |round: &&&RoundRow| round.state == RoundState::Valid;
+    let base: BTreeMap<u32, f64> =
+        base.iter().filter(counts).filter_map(|round| Some((round.block, read(round)?))).collect();
+    let ratio = |round: &&RoundRow| {
+        let value = read(round)? / base.get(&round.block)?;
+        value.is_finite().then_some(RoundValue { round_id: round.id, value, counts: true })
+    };
+    rounds.iter().filter(counts).filter_map(ratio).collect()
+}

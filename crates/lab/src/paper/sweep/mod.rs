@@ -1,0 +1,107 @@
+//! Studies that are sweeps: `virtual-sdr` and `routers`. Each figure of such a paper shows a quantity over one factor,
+//! with a curve for each level of another.
+//!
+//! ```text
+//!   papers/NAME.toml ── figures, claims, numbers ──┐
+//!   the study's plan ── which part, axis, curves ──┼──> charts ──> claims ──> Outcome ──> report
+//!   records of a run ── rounds of every point ─────┘
+//! ```
+//!
+//! What differs between studies is data: the facts of the paper, the [`ChartPlan`]s, and what a claim is judged by.
+
+mod assemble;
+mod chart;
+mod claims;
+mod facts;
+mod noise;
+mod read;
+mod words;
+
+pub use assemble::assemble;
+pub use chart::{Chart, Curve, Measure, Spot};
+pub use facts::{ClaimFacts, Facts, FigureFacts};
+pub use noise::{Noise, SiteFacts};
+
+pub(super) use chart::ChartPlan;
+pub(super) use claims::{Judged, all_above, all_below, surely_more};
+pub(super) use read::{cpu_cores, from_host, rate, to_host};
+pub(super) use words::{at, value};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Claim, RoundRecord};
+use crate::check::{Answer, HostFacts, RoundsSummary};
+
+/// Version of the document; raised when a key changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// A study of this kind.
+pub(super) struct Study {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What the paper reports.
+    pub(super) facts: fn() -> Facts,
+    /// Its figures.
+    pub(super) charts: &'static [ChartPlan],
+    /// By the claim's number: what is seen of it.
+    pub(super) judge: fn(u32, &Outcome) -> Judged,
+    /// Limits that no round shows; a sentence each.
+    pub(super) does_not_say: &'static [&'static str],
+}
+
+/// Everything such a study found: what `takt paper NAME --json` prints. Keys are stable and carry their units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// [`SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// `virtual-sdr`, `routers`.
+    pub study: String,
+    /// Name of the run in the store.
+    pub run: String,
+    /// The question of the file.
+    pub question: String,
+    /// When the first round began, RFC 3339, UTC.
+    pub started: String,
+    /// Seconds that rounds took.
+    pub duration_s: f64,
+    /// `quick` or `full`.
+    pub depth: String,
+    /// Whether every planned round was run.
+    pub complete: bool,
+    /// Version of takt, with its commit where known.
+    pub takt_version: String,
+    /// The machine.
+    pub host: HostFacts,
+    /// Where rounds ran: each environment and path, and what was in force there.
+    pub sites: Vec<SiteFacts>,
+    /// What the paper reports.
+    pub paper: Facts,
+    /// The figures, in the paper's order.
+    pub charts: Vec<Chart>,
+    /// How far the same thing measured twice differs: the floor below which no difference means anything.
+    pub noise: Vec<Noise>,
+    /// The paper's claims and what was seen of them.
+    pub claims: Vec<Claim>,
+    /// Over all claims that could be looked at: `fails` if one does, `holds` if all do.
+    pub answer: Answer,
+    /// Doubts about the rounds: drift, few rounds, a disturbed host.
+    pub warnings: Vec<String>,
+    /// How many rounds went where.
+    pub rounds: RoundsSummary,
+    /// What it says, a sentence each.
+    pub says: Vec<String>,
+    /// What it does not say, a sentence each.
+    pub does_not_say: Vec<String>,
+    /// What this depth, or this machine, left out, a sentence each.
+    pub left_out: Vec<String>,
+    /// Every round: where all numbers lead back to.
+    pub records: Vec<RoundRecord>,
+}
+
+impl Outcome {
+    /// A figure by its name.
+    #[must_use]
+    pub fn chart(&self, id: &str) -> Option<&Chart> {
+        self.charts.iter().find(|chart| chart.id == id)
+    }
+}

@@ -1,0 +1,123 @@
+//! Whether the path or the machine set a result, and how far the same thing measured twice differs.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use takt_stats::Estimate;
+
+use crate::experiment::{Experiment, plain, quantities};
+use crate::paper::figure::{Figure, RoundValue};
+use crate::store::{PointRow, RoundRow, RoundState};
+
+/// An environment and a path in which rounds ran.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SiteFacts {
+    /// The environment.
+    pub environment: String,
+    /// The path.
+    pub path: String,
+    /// Its first round's account of what was in force: limits, accelerator, kernel, placement, topology.
+    pub in_force: Value,
+    /// What a reader must know about it.
+    pub notes: Vec<String>,
+    /// Rounds of datagram load that count, by what set their result: `load` (all that was offered arrived), `path` (its
+    /// stated rate was reached, or datagrams were lost on it), `machine` (a core was full, or datagrams were lost in a
+    /// socket), `unclear`.
+    pub set_by: BTreeMap<String, usize>,
+}
+
+/// The same point measured twice in each block.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Noise {
+    /// The point.
+    pub point: String,
+    /// The quantity.
+    pub quantity: String,
+    /// Second over first, block by block: an interval without one in it says that differences of this size mean nothing.
+    pub ratio: Option<Estimate>,
+    /// Its rounds.
+    pub rounds: usize,
+}
+
+/// Sites in the order in which rounds first ran there.
+pub(super) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
+    let mut sites: Vec<SiteFacts> = Vec::new();
+    for round in rounds {
+        let Some(record) = &round.record else { continue };
+        let text = |name: &str| record.in_force.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let (environment, path) = (text("environment"), text("path"));
+        let place = sites.iter().position(|site| site.environment == environment && site.path == path);
+        let place = place.unwrap_or_else(|| {
+            let notes = record.in_force.get("notes").and_then(Value::as_array).into_iter().flatten();
+            let notes = notes.filter_map(Value::as_str).map(str::to_owned).collect();
+            let in_force = record.in_force.clone();
+            sites.push(SiteFacts { environment, path, in_force, notes, set_by: BTreeMap::new() });
+            sites.len() - 1
+        });
+        if let (RoundState::Valid, Some(who), Some(site)) = (round.state, set_by(round), sites.get_mut(place)) {
+            *site.set_by.entry(who.to_owned()).or_default() += 1;
+        }
+    }
+    sites
+}
+
+/// What set the result of a round of datagram load; `None` for other workloads.
+fn set_by(round: &RoundRow) -> Option<&'static str> {
+    let record = round.record.as_ref()?;
+    let number = |pointer: &str| record.result.pointer(pointer).and_then(Value::as_f64);
+    let (received, lost) = (number("/datagrams_per_s")?, number("/lost/share")?);
+    let offered = number("/options/datagrams_per_s");
+    if offered.is_some_and(|offered| received >= 0.99 * offered) {
+        return Some("load");
+    }
+    let ceiling = record.in_force.pointer("/path_ceiling_datagrams_per_s").and_then(Value::as_f64);
+    let at = |place: &str| number(&format!("/lost/by_place/{place}")).unwrap_or(0.0);
+    let (on_path, in_hosts) = (at("path"), at("sender") + at("receiver_buffer") + at("application"));
+    if ceiling.is_some_and(|ceiling| received >= 0.95 * ceiling) || (lost > 0.01 && on_path > in_hosts) {
+        return Some("path");
+    }
+    let full = ["client", "server"].iter().any(|end| {
+        let of = |name: &str| number(&format!("/cpu/{end}/{name}"));
+        of("thread_s").zip(of("wall_s")).is_some_and(|(busy, wall)| busy > 0.85 * wall)
+    });
+    Some(if full || (lost > 0.01 && in_hosts > on_path) { "machine" } else { "unclear" })
+}
+
+/// Points that differ in `twin` alone, by the first quantity of their workload.
+pub(super) fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<Noise> {
+    let mut all = Vec::new();
+    for (first, point) in (0_u32..).zip(points).filter(|(_, point)| point.factors.get("twin") == Some(&Value::from(1)))
+    {
+        let mut other = point.clone();
+        other.factors.insert("twin".into(), Value::from(2));
+        let Some(second) = (0_u32..).zip(points).find(|(_, point)| **point == other).map(|(number, _)| number) else {
+            continue;
+        };
+        let part = file.parts.iter().find(|part| part.name == point.part);
+        let Some(quantity) = part.and_then(|part| quantities(part.kind).next()) else { continue };
+        let of = |number: u32| -> BTreeMap<u32, (f64, i64)> {
+            let own = rounds.iter().filter(|round| round.point == number && round.state == RoundState::Valid);
+            own.filter_map(|r| Some((r.block, (quantity.read(&r.record.as_ref()?.result)?, r.id)))).collect()
+        };
+        let (one, two) = (of(first), of(second));
+        let pairs: Vec<(f64, f64)> = one.iter().filter_map(|(block, (a, _))| Some((*a, two.get(block)?.0))).collect();
+        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        let levels = point.factors.iter().filter(|(name, _)| *name != "twin");
+        let levels: String = levels.map(|(name, level)| format!(" {name}={}", plain(level))).collect();
+        all.push(Noise {
+            point: point.part.clone() + &levels,
+            quantity: quantity.name.into(),
+            ratio: takt_stats::compare(&a, &b, 0.0).map(|comparison| comparison.ratio()),
+            rounds: pairs.len(),
+        });
+    }
+    all
+}
+
+/// The rounds of a figure that count, in the order in which they were run.
+pub(super) fn in_order(figure: &Figure) -> Vec<f64> {
+    let mut rounds: Vec<&RoundValue> = figure.rounds.iter().filter(|round| round.counts).collect();
+    rounds.sort_by_key(|round| round.round_id);
+    rounds.iter().map(|round| round.value).collect()
+}
