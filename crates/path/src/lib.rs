@@ -6,6 +6,7 @@
 //! | [`hop`] | the model between two interfaces of this machine |
 //! | [`dhcp`] | the four messages by which a host gets its address |
 //! | [`forward`] | a forwarder in the kernel's receive path: an XDP program, written out by us |
+//! | [`topology`] | a path as data |
 //! | [`ethernet`] | what a frame takes on a cable |
 //!
 //! Namespaces, interfaces and routes are the lab's business; nothing here makes or removes one.
@@ -16,6 +17,7 @@ pub mod ethernet;
 pub mod forward;
 pub mod hop;
 pub mod model;
+pub mod topology;
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

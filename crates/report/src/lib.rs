@@ -49,6 +49,7 @@ pub mod paper;
 mod quantity;
 mod svg;
 mod text;
+pub mod topology;
 mod xml;
 
 pub use document::{Answer, Cell, Column, Finding, Fix, Provenance, Report, Row, Section, Table, Verdict};

@@ -1,11 +1,11 @@
 //! Requests about interfaces: bridges, pairs, their place, their size.
 
 use std::fs::File;
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::link::{
-    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage,
+    BridgeStpState, InfoBridge, InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage, LinkXdp,
 };
 
 use super::PathError;
@@ -87,6 +87,17 @@ impl Rtnetlink {
     /// What the kernel answered; a name that is not there.
     pub fn set_hardware_address(&mut self, name: &str, address: [u8; 6]) -> Result<(), PathError> {
         self.change(name, &format!("hardware address of {name}"), LinkAttribute::Address(address.to_vec()))
+    }
+
+    /// Runs an XDP program on what an interface receives, in the kernel's generic mode, which every driver has.
+    ///
+    /// # Errors
+    /// What the kernel answered; a name that is not there, or one that runs a program already.
+    pub fn attach_xdp(&mut self, name: &str, program: &OwnedFd) -> Result<(), PathError> {
+        // linux/if_link.h: XDP_FLAGS_UPDATE_IF_NOEXIST, XDP_FLAGS_SKB_MODE
+        const GENERIC_IF_NONE: u32 = 1 | 2;
+        let program = LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd()), LinkXdp::Flags(GENERIC_IF_NONE)]);
+        self.change(name, &format!("XDP program on {name}"), program)
     }
 
     /// Brings an interface up.

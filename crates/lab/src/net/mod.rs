@@ -15,7 +15,9 @@
 mod address;
 mod link;
 mod namespace;
+mod nftables;
 mod pair;
+mod path;
 mod rtnetlink;
 mod shaper;
 
@@ -23,9 +25,13 @@ use std::io;
 
 pub use namespace::Namespace;
 pub use pair::RadioPair;
+pub use path::{
+    Addressing, Build, Ceiling, HopCounters, OPTIONS, Path, PathName, PathSpec, PathSpecError, Seat, SetBy,
+};
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;
-pub use takt_path::ethernet;
+pub use takt_path::topology::Topology;
+pub use takt_path::{ethernet, topology};
 
 /// Why a path could not be built.
 #[derive(Debug, thiserror::Error)]
@@ -78,4 +84,61 @@ pub enum PathError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// This kernel has not what a path needs.
+    #[error("{what} needs {needs}")]
+    Missing {
+        /// What of a path.
+        what: &'static str,
+        /// What it needs.
+        needs: &'static str,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// A CPU limit.
+    #[error(transparent)]
+    Quota(takt_host::quota::QuotaError),
+    /// The program of a fast forwarder.
+    #[error(transparent)]
+    Program(takt_host::bpf::BpfError),
+    /// A hop in user space.
+    #[error("hop {node} of the path")]
+    Hop {
+        /// As in the topology.
+        node: String,
+        /// Why.
+        #[source]
+        source: crate::agent::AgentError,
+    },
+    /// An address over the path itself.
+    #[error("namespace {name} gets no address by DHCP")]
+    Lease {
+        /// The namespace that asks.
+        name: String,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// A calibration.
+    #[error("calibrating the path")]
+    Calibration(#[source] takt_packet::EngineError),
+}
+
+impl PathError {
+    /// Whether this machine or this process lacks what it takes; anything else is a fault or a clash.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        use takt_host::bpf::BpfError;
+        use takt_host::quota::QuotaError;
+        match self {
+            PathError::NotPermitted | PathError::Missing { .. } => true,
+            PathError::Quota(error) => matches!(error, QuotaError::NoController | QuotaError::NotPermitted(_)),
+            PathError::Program(error) => matches!(error, BpfError::NotPermitted | BpfError::NotThere),
+            // An interface, queue or address family that the kernel was built without.
+            PathError::Netlink { source, .. } => {
+                matches!(source.kind(), io::ErrorKind::Unsupported | io::ErrorKind::NotFound)
+            }
+            _ => false,
+        }
+    }
 }

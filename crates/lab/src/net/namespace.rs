@@ -103,7 +103,7 @@ impl Namespace {
         thread::scope(|scope| {
             let worker = scope.spawn(|| {
                 unshare_network().map_err(|source| self.error(source))?;
-                quiet_ipv6();
+                settle();
                 rustix::mount::mount_bind("/proc/thread-self/ns/net", file)
                     .map_err(|errno| self.file_error("mounting namespace", errno.into()))
             });
@@ -176,10 +176,12 @@ fn prepare(directory: &Path) -> Result<(), PathError> {
     }
 }
 
-/// Router solicitations and address detection would put packets into the counters that nobody sent on purpose. The
-/// setting belongs to the new namespace alone; a kernel without IPv6 has no such file, and nothing to silence.
-fn quiet_ipv6() {
+/// Router solicitations and address detection would put packets into the counters that nobody sent on purpose, and a
+/// filter by return path, which the first namespace may have on, would drop what crosses a router that is not complete
+/// yet. The settings belong to the new namespace alone; a kernel without IPv6 has no such file, and nothing to silence.
+fn settle() {
     for scope in ["default", "all"] {
         let _ = fs::write(format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6"), "1");
+        let _ = fs::write(format!("/proc/sys/net/ipv4/conf/{scope}/rp_filter"), "0");
     }
 }

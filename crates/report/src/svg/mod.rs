@@ -6,7 +6,7 @@
 mod frame;
 mod labels;
 mod marks;
-mod text_width;
+pub(crate) mod text_width;
 
 use std::fmt::Write as _;
 
@@ -111,7 +111,7 @@ impl<'a> Plot<'a> {
 }
 
 /// Coordinates to a tenth of a unit, needless zeros dropped.
-struct N(f64);
+pub(crate) struct N(pub(crate) f64);
 
 impl std::fmt::Display for N {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -2,15 +2,15 @@
 //! names) needs, so that nothing runs out of the figure where another is installed.
 
 /// Size of all text in a figure, user units.
-pub(super) const FONT_SIZE: f64 = 12.5;
+pub(crate) const FONT_SIZE: f64 = 12.5;
 
 /// Estimated width in user units.
-pub(super) fn of(text: &str) -> f64 {
+pub(crate) fn of(text: &str) -> f64 {
     text.chars().map(|c| em(c) * FONT_SIZE).sum()
 }
 
 /// The longest beginning of a text that fits, with an ellipsis if anything was cut.
-pub(super) fn cut(text: &str, width: f64) -> String {
+pub(crate) fn cut(text: &str, width: f64) -> String {
     if of(text) <= width {
         return text.to_owned();
     }

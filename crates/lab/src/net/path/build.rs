@@ -1,0 +1,298 @@
+//! From a specification to a path that stands.
+
+use std::fs::File;
+use std::net::Ipv4Addr;
+
+use takt_path::dhcp::Pool;
+use takt_path::forward::{Way, program};
+use takt_path::topology::{Link, LinkEnd, Node, Topology};
+
+use super::super::{Namespace, PathError, RadioPair, Shape, nftables};
+use super::chain::{Forwarding, Member, Part, chain};
+use super::hops::RunningHop;
+use super::lease::{self, lease};
+use super::{Addressing, Build, Path, PathSpec, Seat};
+
+/// Behind a router.
+const INSIDE_HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
+const INSIDE_ROUTER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
+/// Before it: the radio's network, where the router has the host's place.
+const OUTSIDE_ROUTER: Ipv4Addr = RadioPair::HOST_ADDR;
+const PREFIX: u8 = 24;
+/// A host's own queue is bounded by its sockets' buffers, not by this.
+const END_BUFFER_BYTES: u32 = 8 << 20;
+/// What may leave at once: a thousandth of a second, so that the kernel's timers keep up, and two frames at least.
+const BURST: u64 = 1000;
+
+impl Path {
+    /// Builds it. Each part is in the record of the run before it exists; what was made is gone if this fails.
+    ///
+    /// The thread that calls this must outlive the path: hops end with it.
+    ///
+    /// # Errors
+    /// Something this machine does not have or this process may not do, told by [`PathError::is_unavailable`]; a name
+    /// that is taken.
+    pub fn build(spec: &PathSpec, with: &Build<'_>) -> Result<Path, PathError> {
+        let members = chain(spec);
+        let mut namespaces = Vec::with_capacity(members.len());
+        for member in &members {
+            namespaces.push(Namespace::create(with.run, &format!("{}-{}", with.label, member.name))?);
+        }
+        let mut building = Building { spec, members: &members, namespaces: &namespaces };
+        building.cables()?;
+        let hops = building.inner_nodes(with)?;
+        let addresses = building.addresses()?;
+        let topology = building.topology(&addresses);
+        let seat = |namespace, interface, address, gateway| {
+            let mtu_bytes = spec.mtu_bytes;
+            Seat { namespace, interface, address, prefix_len: PREFIX, gateway, mtu_bytes }
+        };
+        let mut namespaces = namespaces.into_iter();
+        let (Some(host), Some(radio)) = (namespaces.next(), namespaces.next_back()) else {
+            return Err(PathError::Taken { name: "a path without ends".into() });
+        };
+        Ok(Path {
+            spec: spec.clone(),
+            topology,
+            hops,
+            host: seat(host, "host0", addresses.host, addresses.host_gateway),
+            radio: seat(radio, "radio0", RadioPair::RADIO_ADDR, addresses.radio_gateway),
+            _between: namespaces.collect(),
+        })
+    }
+}
+
+/// What the ends and the router have.
+struct Addresses {
+    host: Ipv4Addr,
+    host_gateway: Option<Ipv4Addr>,
+    radio_gateway: Option<Ipv4Addr>,
+    /// Inside and outside.
+    router: Option<[Ipv4Addr; 2]>,
+}
+
+struct Building<'a> {
+    spec: &'a PathSpec,
+    members: &'a [Member],
+    namespaces: &'a [Namespace],
+}
+
+/// The interface of node `index` of `count` that looks to the host, or to the radio.
+fn interface(index: usize, count: usize, to_radio: bool) -> &'static str {
+    match (index, to_radio) {
+        (0, _) => "host0",
+        _ if index + 1 == count => "radio0",
+        (_, false) => "lan0",
+        (_, true) => "wan0",
+    }
+}
+
+/// A locally administered address, different for all interfaces of a path.
+fn hardware(index: usize, to_radio: bool) -> [u8; 6] {
+    [0x02, 0x74, 0x6b, 0, u8::try_from(index).unwrap_or(u8::MAX), to_radio.into()]
+}
+
+impl Building<'_> {
+    fn cables(&self) -> Result<(), PathError> {
+        let count = self.members.len();
+        for (index, pair) in self.namespaces.windows(2).enumerate() {
+            let [near, far] = pair else { continue };
+            let (here, there) = (interface(index, count, true), interface(index + 1, count, false));
+            let peer_in = File::open(far.path()).map_err(|source| PathError::File {
+                what: "opening namespace",
+                name: far.name().into(),
+                source,
+            })?;
+            near.netlink()?.add_veth(here, there, &peer_in)?;
+            self.ready(index, here, true)?;
+            self.ready(index + 1, there, false)?;
+        }
+        Ok(())
+    }
+
+    /// Gives an interface its hardware address, size and rate, and brings it up.
+    fn ready(&self, index: usize, name: &str, to_radio: bool) -> Result<(), PathError> {
+        let (Some(namespace), Some(member)) = (self.namespaces.get(index), self.members.get(index)) else {
+            return Ok(());
+        };
+        let mut netlink = namespace.netlink()?;
+        netlink.set_hardware_address(name, hardware(index, to_radio))?;
+        netlink.set_mtu(name, self.spec.mtu_bytes)?;
+        let [to_host, away] = member.limits;
+        if let Some(rate_bps) = self.spec.rate_bps.filter(|_| if to_radio { away } else { to_host }) {
+            let end = member.part == Part::End;
+            let two_frames = 2 * (self.spec.mtu_bytes + 38);
+            let burst_bytes = u32::try_from(rate_bps / 8 / BURST).unwrap_or(u32::MAX).max(two_frames);
+            let buffer_bytes = if end { END_BUFFER_BYTES } else { self.spec.buffer_bytes };
+            netlink.set_rate(name, &Shape { rate_bps, burst_bytes, buffer_bytes })?;
+        }
+        netlink.set_up(name)
+    }
+
+    /// Bridges, routers and hops come to life.
+    fn inner_nodes(&mut self, with: &Build<'_>) -> Result<Vec<RunningHop>, PathError> {
+        let mut hops = Vec::new();
+        for (index, (member, namespace)) in self.members.iter().zip(self.namespaces).enumerate() {
+            match &member.part {
+                Part::End => {}
+                Part::Switch => bridge(namespace)?,
+                Part::Router(forwarding) => {
+                    namespace.set_forwarding()?;
+                    match forwarding {
+                        Forwarding::Masquerade => namespace.inside(|| nftables::masquerade("wan0"))??,
+                        Forwarding::Xdp => self.forward(index, namespace)?,
+                    }
+                }
+                Part::Hop(model, share) => {
+                    let mtu_bytes = self.spec.mtu_bytes;
+                    hops.push(RunningHop::start(member.name, namespace, model.clone(), *share, mtu_bytes, with)?);
+                }
+            }
+        }
+        Ok(hops)
+    }
+
+    /// Puts a program on each interface of a router. Generic mode: on veth it is faster than native, which copies every
+    /// frame into a page of its own first and sends only to a peer that runs a program too.
+    fn forward(&self, index: usize, namespace: &Namespace) -> Result<(), PathError> {
+        let mut netlink = namespace.netlink()?;
+        // Towards the radio there may be a hop, which has no addresses of its own.
+        let radio = self.members.len() - 1;
+        let ways = [
+            ("lan0", false, RadioPair::RADIO_ADDR, "wan0", hardware(radio, false)),
+            ("wan0", true, INSIDE_HOST, "lan0", hardware(0, true)),
+        ];
+        for (name, to_radio, network, out, next) in ways {
+            let way = Way {
+                own: hardware(index, to_radio),
+                network,
+                prefix_len: PREFIX,
+                out_index: netlink.index(out)?,
+                out_own: hardware(index, !to_radio),
+                next,
+            };
+            let loaded = takt_host::bpf::load_xdp(&program(&way)).map_err(PathError::Program)?;
+            netlink.attach_xdp(name, &loaded)?;
+        }
+        Ok(())
+    }
+
+    fn addresses(&self) -> Result<Addresses, PathError> {
+        let seat =
+            |index: usize, interface| self.namespaces.get(index).map(|namespace| lease::Seat { namespace, interface });
+        let count = self.namespaces.len();
+        let is_router = |member: &Member| matches!(member.part, Part::Router(_));
+        let router = self.members.iter().position(is_router);
+        let (Some(host), Some(radio)) = (seat(0, "host0"), seat(count - 1, "radio0")) else {
+            return Err(PathError::Taken { name: "a path without ends".into() });
+        };
+        radio.namespace.netlink()?.add_address("radio0", RadioPair::RADIO_ADDR, PREFIX)?;
+        let by_dhcp = self.spec.addressing == Addressing::Dhcp;
+        // The study's scenario I: somebody on the same switch gives addresses.
+        let outside =
+            Pool { server: RadioPair::RADIO_ADDR, prefix_len: PREFIX, first: OUTSIDE_ROUTER, count: 1, router: None };
+        let Some((index, router)) = router.and_then(|index| Some((index, seat(index, "lan0")?))) else {
+            let address = match by_dhcp {
+                true => lease(radio, outside, host, hardware(0, true))?.address,
+                false => {
+                    host.namespace.netlink()?.add_address("host0", RadioPair::HOST_ADDR, PREFIX)?;
+                    RadioPair::HOST_ADDR
+                }
+            };
+            return Ok(Addresses { host: address, host_gateway: None, radio_gateway: None, router: None });
+        };
+        let wan = lease::Seat { interface: "wan0", ..router };
+        let outer = match self.spec.addressing {
+            Addressing::Static => {
+                wan.namespace.netlink()?.add_address("wan0", OUTSIDE_ROUTER, PREFIX)?;
+                OUTSIDE_ROUTER
+            }
+            Addressing::Outside | Addressing::Dhcp => lease(radio, outside, wan, hardware(index, true))?.address,
+        };
+        router.namespace.netlink()?.add_address("lan0", INSIDE_ROUTER, PREFIX)?;
+        let inside = Pool {
+            server: INSIDE_ROUTER,
+            prefix_len: PREFIX,
+            first: INSIDE_HOST,
+            count: 1,
+            router: Some(INSIDE_ROUTER),
+        };
+        let address = match by_dhcp {
+            true => lease(router, inside, host, hardware(0, true))?.address,
+            false => {
+                let mut netlink = host.namespace.netlink()?;
+                netlink.add_address("host0", INSIDE_HOST, PREFIX)?;
+                netlink.set_default_route(INSIDE_ROUTER)?;
+                INSIDE_HOST
+            }
+        };
+        // Behind NAT nobody outside knows the host's network; without, the radio must.
+        let translated = self.members.iter().any(|member| member.part == Part::Router(Forwarding::Masquerade));
+        let radio_gateway = (!translated).then_some(outer);
+        if let Some(gateway) = radio_gateway {
+            radio.namespace.netlink()?.set_default_route(gateway)?;
+        }
+        Ok(Addresses {
+            host: address,
+            host_gateway: Some(INSIDE_ROUTER),
+            radio_gateway,
+            router: Some([INSIDE_ROUTER, outer]),
+        })
+    }
+
+    fn topology(&self, addresses: &Addresses) -> Topology {
+        let count = self.members.len();
+        let address = |index: usize, to_radio: bool| {
+            let member = self.members.get(index)?;
+            let address = match (&member.part, addresses.router) {
+                (Part::End, _) if index == 0 => addresses.host,
+                (Part::End, _) => RadioPair::RADIO_ADDR,
+                (Part::Router(_), Some([inside, outside])) => {
+                    if to_radio {
+                        outside
+                    } else {
+                        inside
+                    }
+                }
+                _ => return None,
+            };
+            Some(format!("{address}/{PREFIX}"))
+        };
+        let end = |index, to_radio| LinkEnd {
+            interface: interface(index, count, to_radio).into(),
+            address: address(index, to_radio),
+        };
+        let node =
+            |member: &Member| Node { name: member.name.into(), kind: member.part.kind(), notes: member.part.notes() };
+        let link = |index: usize| {
+            let sides = [(index, 1), (index + 1, 0)];
+            let limits = |(node, side): (usize, usize)| {
+                let member = self.members.get(node)?;
+                let modelled = match &member.part {
+                    Part::Hop(model, _) => model.rate_bps,
+                    _ => None,
+                };
+                modelled.or(self.spec.rate_bps.filter(|_| member.limits.get(side) == Some(&true)))
+            };
+            // Inside a device of two namespaces the model's port is not between them.
+            let within = matches!(self.members.get(index + 1), Some(Member { part: Part::Router(_), .. }))
+                && matches!(self.members.get(index), Some(Member { part: Part::Hop(..), .. }));
+            let rate_bps = if within { None } else { sides.into_iter().filter_map(limits).min() };
+            Link { ends: [end(index, true), end(index + 1, false)], rate_bps }
+        };
+        Topology {
+            name: self.spec.name.to_string(),
+            nodes: self.members.iter().map(node).collect(),
+            links: (0..count - 1).map(link).collect(),
+        }
+    }
+}
+
+fn bridge(namespace: &Namespace) -> Result<(), PathError> {
+    let mut netlink = namespace.netlink()?;
+    netlink.add_bridge("bridge0")?;
+    for port in ["lan0", "wan0"] {
+        netlink.enslave(port, "bridge0")?;
+    }
+    netlink.set_up("bridge0")
+}

@@ -1,0 +1,98 @@
+//! What lies between host and radio: from a [`PathSpec`] to namespaces, cables, routes and hops, and back to nothing.
+//!
+//! ```text
+//! direct        host ---------------------------------------- radio
+//! switch        host ---------------- switch ---------------- radio     bridge, rate on every cable end
+//! router        host ---------------- router ---------------- radio     forwarding and NAT by the kernel
+//! router-small  host ----- small : router ------------------- radio     the same, behind a process with a CPU quota
+//! router-hw     host -- hardware : router ------------------- radio     the same, behind a model of the study's device
+//! xdp-router    host ---------------- router ---------------- radio     forwarding by XDP programs of takt's own
+//!
+//! with impairments, any:   ... ------ network --------------- radio     delay, jitter, loss, order, doubles, rate
+//! ```
+//!
+//! Behind a router the host has 10.0.1.2 of 10.0.1.0/24; the radio keeps its factory address, 192.168.10.2.
+
+mod build;
+mod calibrate;
+mod chain;
+mod hops;
+mod lease;
+mod options;
+mod spec;
+
+use std::net::Ipv4Addr;
+use std::path::Path as FilePath;
+
+use serde::{Deserialize, Serialize};
+use takt_host::leftovers::Run;
+use takt_path::hop::Report;
+use takt_path::topology::Topology;
+
+use super::Namespace;
+pub use calibrate::{Ceiling, SetBy};
+use hops::RunningHop;
+pub use options::OPTIONS;
+pub use spec::{Addressing, PathName, PathSpec, PathSpecError};
+
+/// With what a path is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Build<'a> {
+    /// In whose record everything is.
+    pub run: &'a Run,
+    /// Tells several paths of a run apart.
+    pub label: &'a str,
+    /// The program whose `agent` the hops are: takt itself.
+    pub program: &'a FilePath,
+    /// The CPUs of the hops; empty: all.
+    pub cpus: &'a [usize],
+}
+
+/// A path that stands. Dropping it takes everything away: first the hops, then the namespaces.
+#[derive(Debug)]
+pub struct Path {
+    /// What it was built from.
+    pub spec: PathSpec,
+    /// What it looks like.
+    pub topology: Topology,
+    hops: Vec<RunningHop>,
+    /// Where the measured side sits.
+    pub host: Seat,
+    /// Where the radio, or the other end of a load, sits.
+    pub radio: Seat,
+    _between: Vec<Namespace>,
+}
+
+/// An end of a path: its namespace, and what it has there. The interface is up and has the address.
+#[derive(Debug)]
+pub struct Seat {
+    /// Where it is.
+    pub namespace: Namespace,
+    /// The only interface besides `lo`.
+    pub interface: &'static str,
+    /// Its address.
+    pub address: Ipv4Addr,
+    /// Length of the network's prefix.
+    pub prefix_len: u8,
+    /// Where everything else goes.
+    pub gateway: Option<Ipv4Addr>,
+    /// The largest packet, bytes.
+    pub mtu_bytes: u32,
+}
+
+/// What a hop has counted.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HopCounters {
+    /// As in the topology.
+    pub node: String,
+    /// From the host to the radio, then back.
+    pub report: Report,
+    /// How often its CPU limit was felt, if it has one.
+    pub throttled: Option<takt_host::quota::Throttled>,
+}
+
+/// The most similar of some words, if one is similar.
+fn nearest(word: &str, of: &[&'static str]) -> Option<&'static str> {
+    let far = |other: &&'static str| strsim::damerau_levenshtein(word, other);
+    of.iter().copied().min_by_key(far).filter(|other| far(other) <= 3)
+}
