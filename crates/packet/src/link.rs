@@ -7,7 +7,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
+use takt_base::MonoNs;
 
+use crate::stamp::StampClock;
 use crate::sys::message::{RecvMany, Run, SendMany, Wants};
 use crate::sys::{link, option};
 use crate::{PortIndex, TxEntry};
@@ -29,7 +31,19 @@ pub struct LinkPort {
     stride: usize,
     entries: Vec<TxEntry>,
     runs: Vec<Run>,
+    stamps: StampClock,
     overrun: u64,
+}
+
+/// A frame that has arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrived<'a> {
+    /// Note and frame.
+    pub bytes: &'a [u8],
+    /// It was longer than the port was opened for.
+    pub cut: bool,
+    /// When, by the kernel's own stamp.
+    pub at: Option<MonoNs>,
 }
 
 /// A frame in somebody's memory: where its note begins, and the bytes of note and frame.
@@ -55,6 +69,7 @@ impl LinkPort {
         let index = rustix::net::netdevice::name_to_index(fd, interface)?;
         option::set(fd, libc::SOL_PACKET, PACKET_VNET_HDR, 1)?;
         option::set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
+        option::set(fd, libc::SOL_SOCKET, option::SO_TIMESTAMPNS_NEW, 1)?;
         let buffer = i32::try_from(buffer_bytes).unwrap_or(i32::MAX);
         for (forced, asked) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
             option::set(fd, libc::SOL_SOCKET, forced, buffer)
@@ -68,23 +83,23 @@ impl LinkPort {
             row: vec![0; stride * batch].into(),
             stride,
             entries: Vec::with_capacity(batch),
+            stamps: StampClock::new(),
             runs: vec![Run { datagrams: 1, segment: None }; batch],
             socket,
             overrun: 0,
         })
     }
 
-    /// Hands what has arrived, note and frame, to `each`, a batch at most. A frame longer than it was opened for is cut,
-    /// and told as `true`.
+    /// Hands what has arrived to `each`, a batch at most; how many there were.
     ///
     /// # Errors
     /// The interface is gone or down.
-    pub fn recv(&mut self, each: &mut dyn FnMut(&[u8], bool)) -> Result<usize, Errno> {
-        let wants = Wants { source: false, ancillary: false };
-        let (mut lengths, mut got) = ([(0, false); MAX_BATCH], 0);
+    pub fn recv(&mut self, each: &mut dyn FnMut(Arrived<'_>)) -> Result<usize, Errno> {
+        let wants = Wants { source: false, ancillary: true };
+        let (mut told, mut got) = ([None; MAX_BATCH], 0);
         let received = self.many.recv(self.socket.as_fd(), &mut self.row, self.stride, wants, &mut |message| {
-            if let Some(place) = lengths.get_mut(got) {
-                *place = (message.len, message.cut);
+            if let Some(place) = told.get_mut(got) {
+                *place = Some(message);
                 got += 1;
             }
         });
@@ -93,8 +108,11 @@ impl LinkPort {
             Err(Errno::AGAIN | Errno::INTR) => return Ok(0),
             Err(errno) => return Err(errno),
         }
-        for (frame, &(len, cut)) in self.row.chunks_exact(self.stride).zip(&lengths).take(got) {
-            each(frame.get(..len).unwrap_or_default(), cut);
+        self.stamps.look();
+        for (frame, message) in self.row.chunks_exact(self.stride).zip(told.iter().flatten()) {
+            let bytes = frame.get(..message.len).unwrap_or_default();
+            let at = message.ancillary.arrived_real_ns.map(|real_ns| self.stamps.monotonic(real_ns));
+            each(Arrived { bytes, cut: message.cut, at });
         }
         Ok(got)
     }

@@ -8,7 +8,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use takt_base::{Clock, Stop, WallClock};
 use takt_host::policy::{Policy, set_policy};
-use takt_packet::link::{LinkPort, MAX_BATCH, NOTE_BYTES, Span};
+use takt_packet::link::{Arrived, LinkPort, MAX_BATCH, NOTE_BYTES, Span};
 
 use super::frames::Frames;
 use super::{HopError, Options, Report};
@@ -138,7 +138,8 @@ impl Work {
         let Work { ports, frames, model, .. } = self;
         for (port, direction) in ports.iter_mut().zip([Direction::Forth, Direction::Back]) {
             let now_ns = WallClock.now().0;
-            any |= port.recv(&mut |bytes, cut| arrive(frames, model, now_ns, direction, bytes, cut))? > 0;
+            // By the kernel's stamp, so that being late does not look like a burst to the model.
+            any |= port.recv(&mut |arrived| arrive(frames, model, now_ns, direction, arrived))? > 0;
         }
         Ok(any)
     }
@@ -218,7 +219,9 @@ fn correct(report: &mut Report, unsent: [(u64, u64); 2]) {
     }
 }
 
-fn arrive(frames: &mut Frames, model: &mut Model, now_ns: u64, direction: Direction, bytes: &[u8], cut: bool) {
+fn arrive(frames: &mut Frames, model: &mut Model, now_ns: u64, direction: Direction, arrived: Arrived<'_>) {
+    let Arrived { bytes, cut, at } = arrived;
+    let at_ns = at.map_or(now_ns, |at| at.0);
     let frame = bytes.get(NOTE_BYTES..).unwrap_or_default();
     // Who asks for addresses must be answered; chance is for what carries data.
     let chance = frame.get(12..14) == Some(&IPV4);
@@ -226,7 +229,7 @@ fn arrive(frames: &mut Frames, model: &mut Model, now_ns: u64, direction: Direct
     match kept {
         None => model.no_memory(direction, frame.len()),
         Some(slot) => {
-            if model.arrive(now_ns, direction, frame.len(), slot, chance).is_some() {
+            if model.arrive(at_ns, direction, frame.len(), slot, chance).is_some() {
                 frames.release(slot);
             }
         }

@@ -116,8 +116,8 @@ impl Model {
         }
     }
 
-    /// A frame of `frame_bytes` (header and payload) arrives at `now_ns`, not before anything that arrived or was asked
-    /// for earlier. It lies in `slot` until an event says that it is free. `chance`: whether it may be lost, doubled or
+    /// A frame of `frame_bytes` (header and payload) arrives at `now_ns`, not before the last one of its direction; if
+    /// that is before what was asked for already, it leaves late and changes nothing else. It lies in `slot` until an event says that it is free. `chance`: whether it may be lost, doubled or
     /// held back.
     ///
     /// # Returns
