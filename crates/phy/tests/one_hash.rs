@@ -14,10 +14,13 @@ fn registry() -> Registry {
     Registry::of_program().expect("one name each")
 }
 
-fn graph(registry: &Registry) -> Graph {
-    // Noise that makes errors: a bit decided otherwise would show.
-    let text = include_str!("../../../waveforms/bpsk.toml").replace("ebn0_db = 200.0", "ebn0_db = 3.0");
-    Graph::check(&Waveform::parse("bpsk.toml", &text).expect("read"), registry).expect("checked")
+const BPSK: &str = include_str!("../../../waveforms/bpsk.toml");
+const REFERENCE_CHANNEL: &str = include_str!("../../../waveforms/utran-ref.toml");
+
+/// With noise that makes errors: a bit decided otherwise would show.
+fn graph(registry: &Registry, text: &str, ebn0_db: &str) -> Graph {
+    let text = text.replace("ebn0_db = 200.0", &format!("ebn0_db = {ebn0_db}"));
+    Graph::check(&Waveform::parse("waveform.toml", &text).expect("read"), registry).expect("checked")
 }
 
 fn hash(graph: &Graph, plan: &Plan, registry: &Registry) -> String {
@@ -38,7 +41,7 @@ fn costs(graph: &Graph, turn: u64) -> Costs {
 #[test]
 fn every_plan_of_the_mapper_on_one_to_four_cores_in_both_modes_computes_the_same() {
     let registry = registry();
-    let graph = graph(&registry);
+    let graph = graph(&registry, BPSK, "3.0");
     let mut hashes = BTreeSet::new();
     let mut plans = BTreeSet::new();
     for cores in 1..=4_u32 {
@@ -62,8 +65,29 @@ fn every_plan_of_the_mapper_on_one_to_four_cores_in_both_modes_computes_the_same
 #[test]
 fn twenty_runs_on_four_workers_compute_the_same() {
     let registry = registry();
-    let graph = graph(&registry);
+    let graph = graph(&registry, BPSK, "3.0");
     let plan = Plan::assign(&graph, &[0, 1, 2, 3, 0], Latency::Compact).expect("placed");
     let hashes: BTreeSet<String> = (0..20).map(|_| hash(&graph, &plan, &registry)).collect();
+    assert_eq!(hashes.len(), 1, "{hashes:?}");
+}
+
+#[test]
+fn two_transport_channels_and_their_multiplex_compute_the_same_on_every_plan() {
+    let registry = registry();
+    let graph = graph(&registry, REFERENCE_CHANNEL, "-1.5");
+    let (mut hashes, mut plans) = (BTreeSet::new(), BTreeSet::new());
+    for cores in 1..=4_u32 {
+        let cpus: Vec<u32> = (0..cores).collect();
+        let platform = Platform::host("core", ClassSpec::default(), &cpus).expect("a platform");
+        for latency in [Latency::Fixed, Latency::Compact] {
+            for effort in [Effort::Greedy, Effort::Search] {
+                let objective = Objective { latency, effort, ..Objective::default() };
+                let mapping = map(&graph, &costs(&graph, 1), &platform, &objective).expect("it fits");
+                plans.insert(format!("{:?}", mapping.plan));
+                hashes.insert(hash(&graph, &mapping.plan, &registry));
+            }
+        }
+    }
+    assert!(plans.len() >= 6, "only {} different plans were tried", plans.len());
     assert_eq!(hashes.len(), 1, "{hashes:?}");
 }

@@ -61,6 +61,30 @@ fn both_transport_channels_of_the_reference_channel_come_back_whoever_runs_them(
     }
 }
 
+/// On the beat, in virtual time: the sender is held up in slot 5 until 2 ms into the next.
+#[test]
+fn a_stall_costs_the_block_of_its_slot_and_none_of_the_channel_that_is_spread_over_four() {
+    let file = REFERENCE.replace("\"modulator\", \"channel\"", "\"modulator\", \"stall\", \"channel\"")
+        + "\n[component.stall]\ntype = \"stall\"\nslot = 5\ntime_us = 12_000.0\n";
+    let registry = registry();
+    let graph = Graph::check(&Waveform::parse("utran-ref.toml", &file).expect("read"), &registry).expect("checked");
+    let simulate = || {
+        let options = Options { slots: Some(40), ..Options::default() };
+        Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options).expect("opened").simulate()
+    };
+    let report = simulate();
+    let culprits = report.miss_list.iter().map(|miss| format!("{:?}", miss.culprit)).collect::<Vec<_>>();
+    assert!(!culprits.is_empty() && culprits.iter().all(|culprit| culprit.contains("stall")), "{culprits:?}");
+    assert_eq!((result(&report, "crc-check", "blocks"), result(&report, "crc-check", "block_errors")), (39, 0));
+    assert_eq!((result(&report, "sink", "bits"), result(&report, "sink", "bit_errors")), (39 * 3840, 0));
+    assert_eq!(
+        (result(&report, "dcch-crc-check", "blocks"), result(&report, "dcch-crc-check", "block_errors")),
+        (10, 0)
+    );
+    assert_eq!((result(&report, "dcch-sink", "bits"), result(&report, "dcch-sink", "bit_errors")), (1000, 0));
+    assert_eq!(simulate().output_hash, report.output_hash);
+}
+
 /// Wrong blocks of aff3ct 3.0.2 with 16-bit metrics (max-log, extrinsics times 0.75), K = 3856, all 11 580 bits sent; 100 block
 /// errors each at least.
 #[test]

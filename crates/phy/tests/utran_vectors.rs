@@ -102,7 +102,7 @@ fn turbo_coded_bits_are_punctured_as_others_do() {
         let params = named(&vector, &["N", "N_out"]);
         let length = number(&vector, "N");
         let keep = bits(&vector["keep_hex"], length);
-        let block: Vec<Bit> = (0..length).map(|i| Bit((i * i / 7 & 1) as u8)).collect();
+        let block: Vec<Bit> = (0..length).map(|i| Bit(((i * i / 7) & 1) as u8)).collect();
         let kept: Vec<Bit> = block.iter().zip(&keep).filter(|(_, keep)| keep.0 == 1).map(|(bit, _)| *bit).collect();
         for direction in ["uplink", "downlink"] {
             let params = params.clone().with("direction", direction);

@@ -82,7 +82,7 @@ fn turbo_coding_and_rate_matching_reproduce_the_vectors() {
     }
     for vector in list("umts_rate_match_turbo_puncture") {
         let keep = bits(&vector["keep_hex"], number(&vector, "N"));
-        let block: Vec<u8> = (0..keep.len()).map(|i| (i * i / 7 & 1) as u8).collect();
+        let block: Vec<u8> = (0..keep.len()).map(|i| ((i * i / 7) & 1) as u8).collect();
         let kept: Vec<u8> = block.iter().zip(&keep).filter(|(_, keep)| **keep == 1).map(|(bit, _)| *bit).collect();
         assert_eq!(run("umts-rate-match", &vector, &["N", "N_out"], &[], &block), kept);
     }
