@@ -129,7 +129,7 @@ mod tests {
                 } else {
                     free = free.max(leave) + Duration::from_nanos(self.forward_ns);
                 }
-                leave = leave + Duration::from_nanos(self.sender_ns);
+                leave += Duration::from_nanos(self.sender_ns);
             }
             self.clock.advance_to(end);
             Trial::counted(ask, (sent, sent - lost, total - sent), 0.0)
