@@ -18,6 +18,7 @@ mod namespace;
 mod nftables;
 mod pair;
 mod path;
+mod queue;
 mod rtnetlink;
 mod shaper;
 
@@ -26,7 +27,8 @@ use std::io;
 pub use namespace::Namespace;
 pub use pair::RadioPair;
 pub use path::{
-    Addressing, Build, Ceiling, HopCounters, OPTIONS, Path, PathName, PathSpec, PathSpecError, Seat, SetBy,
+    Addressing, Build, Ceiling, HopCounters, InterfaceCounters, NodeCounters, OPTIONS, Path, PathName, PathSpec,
+    PathSpecError, Seat, SetBy,
 };
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;

@@ -14,7 +14,7 @@ use super::PathError;
 
 /// A routing socket of the namespace in which it was opened, whichever thread uses it later.
 pub struct Rtnetlink {
-    socket: OwnedFd,
+    pub(super) socket: OwnedFd,
     sequence: u32,
 }
 
@@ -35,6 +35,10 @@ impl Rtnetlink {
             .map_err(|errno| PathError::Netlink { what: format!("interface {name}"), source: errno.into() })
     }
 
+    pub(super) fn name(&self, index: i32) -> io::Result<String> {
+        Ok(rustix::net::netdevice::index_to_name(&self.socket, index.cast_unsigned())?)
+    }
+
     pub(super) fn create(&mut self, what: &str, message: RouteNetlinkMessage) -> Result<(), PathError> {
         self.request(what, message, NLM_F_CREATE | NLM_F_EXCL)
     }
@@ -48,9 +52,14 @@ impl Rtnetlink {
     }
 
     fn exchange(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
+        self.send(message, NLM_F_ACK | flags)?;
+        self.acknowledged()
+    }
+
+    pub(super) fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
         self.sequence += 1;
         let mut header = NetlinkHeader::default();
-        header.flags = NLM_F_REQUEST | NLM_F_ACK | flags;
+        header.flags = NLM_F_REQUEST | flags;
         header.sequence_number = self.sequence;
         let mut request = NetlinkMessage::new(header, NetlinkPayload::from(message));
         request.finalize();
@@ -58,7 +67,7 @@ impl Rtnetlink {
         request.serialize(&mut bytes);
         let kernel = SocketAddrNetlink::new(0, 0);
         rustix::net::sendto(&self.socket, &bytes, SendFlags::empty(), &kernel)?;
-        self.acknowledged()
+        Ok(())
     }
 
     /// The kernel answers a request with an error message, code 0 for success (netlink(7)).

@@ -57,7 +57,7 @@ impl Path {
             hops,
             host: seat(host, "host0", addresses.host, addresses.host_gateway),
             radio: seat(radio, "radio0", RadioPair::RADIO_ADDR, addresses.radio_gateway),
-            _between: namespaces.collect(),
+            between: namespaces.collect(),
         })
     }
 }

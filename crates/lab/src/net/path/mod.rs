@@ -16,6 +16,7 @@
 mod build;
 mod calibrate;
 mod chain;
+mod counters;
 mod hops;
 mod lease;
 mod options;
@@ -31,6 +32,7 @@ use takt_path::topology::Topology;
 
 use super::Namespace;
 pub use calibrate::{Ceiling, SetBy};
+pub use counters::{InterfaceCounters, NodeCounters};
 use hops::RunningHop;
 pub use options::OPTIONS;
 pub use spec::{Addressing, PathName, PathSpec, PathSpecError};
@@ -60,7 +62,7 @@ pub struct Path {
     pub host: Seat,
     /// Where the radio, or the other end of a load, sits.
     pub radio: Seat,
-    _between: Vec<Namespace>,
+    between: Vec<Namespace>,
 }
 
 /// An end of a path: its namespace, and what it has there. The interface is up and has the address.
