@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use crate::program::{TAKT, file, json, refusal, takt, text};
 
 /// Runs a component on standard input; what comes out of standard output.
-fn piped(args: &[&str], input: &[u8]) -> Vec<u8> {
+pub fn piped(args: &[&str], input: &[u8]) -> Vec<u8> {
     let mut child = Command::new(TAKT);
     child.args(["component", "run"]).args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = child.spawn().expect("takt");

@@ -12,6 +12,13 @@ pub fn waveform(name: &str) -> String {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../waveforms").join(name).to_str().expect("text").to_owned()
 }
 
+/// Outputs of others' programs that components are held against.
+pub fn vectors(name: &str) -> Value {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../dsp/tests/vectors").join(name).with_extension("json");
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    serde_json::from_str(&text).expect("JSON")
+}
+
 /// Runs `takt`.
 pub fn takt(args: &[&str]) -> Output {
     Command::new(TAKT).args(args).stdin(Stdio::null()).output().expect("takt starts")

@@ -45,6 +45,8 @@ pub struct Reader {
     item: Item,
     packed: bool,
     from: Box<dyn Read>,
+    /// Bits of a byte that the last packet did not take.
+    rest: Vec<u8>,
     bytes_read: u64,
     size_bytes: Option<u64>,
 }
@@ -62,12 +64,17 @@ impl Reader {
             let size = about.is_file().then_some(about.len());
             (name.to_owned(), Box::new(BufReader::with_capacity(1 << 16, file)), size)
         };
-        Ok(Reader { name, item, packed, from, bytes_read: 0, size_bytes })
+        Ok(Reader { name, item, packed, from, rest: Vec::new(), bytes_read: 0, size_bytes })
     }
 
     /// Its name, for messages.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Whether `bits`, the last ones, can be what fills the last byte of packed bits.
+    pub fn may_be_padding(&self, bits: &[u8]) -> bool {
+        self.packed && bits.len() < 8 && bits.iter().all(|&bit| bit == 0)
     }
 
     /// Whole items in it; `None` of a pipe.
@@ -76,10 +83,12 @@ impl Reader {
         Some(if self.packed { bytes * 8 } else { bytes / self.item.bytes() as u64 })
     }
 
-    /// The next items, at most `items` of them, as a component takes them; fewer only at the end.
+    /// The next items, at most `items` of them, as a component takes them; fewer only at the end. Packets of packed bits follow
+    /// each other without a gap.
     pub fn packet(&mut self, items: usize, into: &mut Vec<u8>) -> Result<(), FileError> {
         into.clear();
-        let wanted = if self.packed { items.div_ceil(8) } else { items * self.item.bytes() };
+        let rest = std::mem::take(&mut self.rest);
+        let wanted = if self.packed { items.saturating_sub(rest.len()).div_ceil(8) } else { items * self.item.bytes() };
         let refused = |source| FileError::Io { name: self.name.clone(), source };
         let start = self.bytes_read;
         let got = self.from.by_ref().take(wanted as u64).read_to_end(into).map_err(refused)?;
@@ -89,7 +98,9 @@ impl Reader {
             return Err(FileError::Cut { name: self.name.clone(), extra, bytes: self.item.bytes() });
         }
         if self.packed {
-            *into = into.iter().flat_map(|byte| (0..8).rev().map(move |place| byte >> place & 1)).collect();
+            let read = into.iter().flat_map(|byte| (0..8).rev().map(move |place| byte >> place & 1));
+            *into = rest.into_iter().chain(read).collect();
+            self.rest = into.split_off(items.min(into.len()));
         } else if self.item == Item::Bit
             && let Some(at) = into.iter().position(|&byte| byte > 1)
         {
@@ -178,6 +189,23 @@ mod tests {
         writer.packet(&bits[3..9], Item::Bit).expect("written");
         assert_eq!(writer.finish().expect("written"), 9);
         assert_eq!(std::fs::read(path("out")).expect("there"), [0b1010_0001, 0x80]);
+    }
+
+    #[test]
+    fn packets_of_packed_bits_need_not_end_with_a_byte() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("in");
+        std::fs::write(&path, [0b1010_0001, 0b1100_0000]).expect("written");
+        let mut reader = Reader::open(path.to_str().expect("text"), Item::Bit, true).expect("opened");
+        let mut packet = |items| {
+            let mut bits = Vec::new();
+            reader.packet(items, &mut bits).expect("read");
+            bits
+        };
+        assert_eq!(packet(5), [1, 0, 1, 0, 0]);
+        assert_eq!(packet(5), [0, 0, 1, 1, 1]);
+        assert_eq!(packet(2), [0, 0]);
+        assert_eq!((packet(5), packet(5)), (vec![0; 4], vec![]));
     }
 
     #[test]

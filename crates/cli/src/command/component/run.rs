@@ -199,8 +199,9 @@ struct Job {
     shape: Shape,
     readers: Vec<Reader>,
     writers: Vec<Writer>,
-    /// Items a packet, of each input.
+    /// Items a packet, of each input, and whether that was asked for.
     lengths: Vec<usize>,
+    asked: bool,
     items_in: Vec<u64>,
     slots: u64,
     /// Of each slot.
@@ -232,6 +233,7 @@ impl Job {
             readers,
             writers,
             lengths,
+            asked: args.items.is_some(),
             items_in,
             slots: 0,
             execution_ns: Vec::new(),
@@ -265,9 +267,15 @@ impl Job {
         let mut ended = None;
         let mut goes_on = None;
         for (index, reader) in self.readers.iter_mut().enumerate() {
+            let accepts = self.shape.inputs[index].accepts;
             reader.packet(self.lengths[index], &mut self.packet).map_err(told)?;
+            let step = step(accepts).unwrap_or(if self.asked { self.lengths[index] } else { 1 });
+            let whole_packets = self.packet.len() / step.max(1) * step;
+            if reader.may_be_padding(&self.packet[whole_packets..]) {
+                self.packet.truncate(whole_packets);
+            }
             let items = self.packet.len() / self.shape.inputs[index].item.bytes();
-            whole(items, self.shape.inputs[index].accepts, reader)?;
+            whole(items, accepts, reader)?;
             self.items_in[index] += items as u64;
             *(if items == 0 { &mut ended } else { &mut goes_on }) = Some(index);
             self.bench.feed_bytes(index, &self.packet);
@@ -346,16 +354,21 @@ fn lengths(shape: &Shape, readers: &[Reader], asked: Option<u32>) -> Result<Vec<
     Ok(lengths.into_iter().map(|items| usize::try_from(items).unwrap_or(usize::MAX)).collect())
 }
 
+/// What the items of a packet are a multiple of, if the component says.
+fn step(accepts: Accepts) -> Option<usize> {
+    match accepts {
+        Accepts::Exactly(n) | Accepts::MultipleOf(n) => Some(n as usize),
+        Accepts::Any | Accepts::Ratio { .. } => None,
+    }
+}
+
 /// Whether the component takes a packet of so many items; the last of a file may be shorter than the others.
 fn whole(items: usize, accepts: Accepts, reader: &Reader) -> Result<(), Story> {
-    let (step, wants) = match accepts {
-        Accepts::Exactly(n) => (n as usize, format!("packets of exactly {n} items")),
-        Accepts::MultipleOf(n) => (n as usize, format!("a multiple of {n} items")),
-        Accepts::Any | Accepts::Ratio { .. } => return Ok(()),
+    let Some(step) = step(accepts).filter(|&step| !items.is_multiple_of(step)) else { return Ok(()) };
+    let wants = match accepts {
+        Accepts::Exactly(_) => format!("packets of exactly {step} items"),
+        _ => format!("a multiple of {step} items"),
     };
-    if items.is_multiple_of(step) {
-        return Ok(());
-    }
     let why = Said(format!("the component takes {wants}, and {} gives {items}", reader.name()));
     let fix = format!("a file of a multiple of {step} items, or --items with a multiple of {step}");
     Err(Story::new("the input does not fill a packet").why(why).fix(fix))

@@ -1,0 +1,140 @@
+//! `takt component run` on the vectors of others for LTE, files in and files out; crates/dsp/tests/vectors/README.md says where
+//! they come from.
+
+use serde_json::Value;
+
+use crate::component::piped;
+use crate::program::{json, vectors};
+
+fn number(vector: &Value, key: &str) -> u64 {
+    vector[key].as_u64().unwrap_or_else(|| panic!("no number {key} in {vector}"))
+}
+
+fn bytes(vector: &Value, key: &str) -> Vec<u8> {
+    let hex = vector[key].as_str().expect("hex");
+    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex digits")).collect()
+}
+
+/// The first bit is the highest of its byte.
+fn bits(vector: &Value, key: &str, count: u64) -> Vec<u8> {
+    let packed = bytes(vector, key);
+    (0..count as usize).map(|i| packed[i / 8] >> (7 - i % 8) & 1).collect()
+}
+
+fn packed(bits: &[u8]) -> Vec<u8> {
+    bits.chunks(8)
+        .map(|eight| eight.iter().zip((0..8).rev()).fold(0, |byte, (bit, place)| byte | bit << place))
+        .collect()
+}
+
+/// A component with the fields of a vector as parameters of the same names.
+fn run(name: &str, vector: &Value, fields: &[&str], more: &[&str], input: &[u8]) -> Vec<u8> {
+    let params: Vec<String> = fields.iter().map(|field| format!("{field}={}", number(vector, field))).collect();
+    let params = params.iter().flat_map(|param| ["--param", param]);
+    piped(&[name].into_iter().chain(params).chain(more.iter().copied()).collect::<Vec<_>>(), input)
+}
+
+#[test]
+fn parity_bits_are_those_of_others() {
+    for vector in vectors("lte_crc")["vectors"].as_array().expect("a list") {
+        let crc = format!("crc={}", vector["crc"].as_str().expect("a name"));
+        let more = ["--param", &crc, "--packed"];
+        let block = bytes(vector, "in_hex");
+        let sent = run("lte-crc-attach", vector, &["in_bits"], &more, &block);
+        let parity =
+            &bytes(vector, "crc_hex")[if crc.ends_with("16") { 1 } else { 2 * usize::from(crc.ends_with('8')) }..];
+        assert_eq!(sent, [&block, parity].concat(), "{vector}");
+        assert_eq!(run("lte-crc-check", vector, &["in_bits"], &more, &sent), block);
+    }
+}
+
+#[test]
+fn transport_blocks_are_cut_as_others_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("block").to_str().expect("text").to_owned();
+    for vector in vectors("lte_segmentation")["vectors"].as_array().expect("a list") {
+        std::fs::write(&path, vec![0; number(vector, "tbs") as usize + 24]).expect("written");
+        let tbs = format!("tbs={}", number(vector, "tbs"));
+        let said = json(&["component", "run", "lte-segment", "--param", &tbs, "--in", &path, "--out", "/dev/null"]);
+        for name in ["C", "K_plus", "C_plus", "K_minus", "C_minus", "F"] {
+            assert_eq!(said["results"][name], vector[name], "{name} of {vector}");
+        }
+    }
+}
+
+#[test]
+fn turbo_code_words_are_those_of_others() {
+    for vector in vectors("lte_turbo_encoder")["vectors"].as_array().expect("a list") {
+        let streams = ["d0_hex", "d1_hex", "d2_hex"].map(|key| bits(vector, key, number(vector, "d_bits")));
+        let coded = run("lte-turbo-encode", vector, &["K"], &["--packed"], &bytes(vector, "in_hex"));
+        assert_eq!(coded, packed(&streams.concat()), "K = {}", number(vector, "K"));
+    }
+}
+
+/// The vectors say what came out, not what went in; but those that hold all of the coded bits do both.
+#[test]
+fn code_words_are_matched_as_others_do() {
+    let document = vectors("lte_rate_match_turbo");
+    let vectors = document["vectors"].as_array().expect("a list");
+    for vector in vectors {
+        let length = number(vector, "K");
+        let whole = |other: &&Value| number(other, "K") == length && number(other, "E") >= 3 * (length + 4);
+        let whole = vectors.iter().find(whole).expect("one that holds all");
+        let soft: Vec<u8> =
+            bits(whole, "out_hex", number(whole, "E")).iter().map(|bit| if *bit == 0 { 20 } else { 236 }).collect();
+        let coded = run("lte-rate-dematch", whole, &["K", "E", "rv"], &[], &soft);
+        let coded: Vec<u8> = coded.iter().map(|llr| llr >> 7).collect();
+        let sent = run("lte-rate-match", vector, &["K", "E", "rv"], &["--packed"], &packed(&coded));
+        assert_eq!(sent, bytes(vector, "out_hex"), "K = {length}, E = {}", number(vector, "E"));
+    }
+}
+
+#[test]
+fn scrambling_sequences_are_those_of_others() {
+    let document = vectors("lte_gold_scrambling");
+    for (key, fields) in [("gold", &["c_init"][..]), ("pdsch", &["rnti", "q", "n_slot", "cell"])] {
+        for vector in document[key].as_array().expect("a list") {
+            let sequence = bytes(vector, "c_hex");
+            assert_eq!(
+                run("lte-scramble", vector, fields, &["--packed"], &vec![0; sequence.len()]),
+                sequence,
+                "{vector}"
+            );
+        }
+    }
+}
+
+#[test]
+fn constellations_are_those_of_others() {
+    for table in vectors("lte_modulation")["tables"].as_array().expect("a list") {
+        let (per_symbol, points) = (number(table, "Qm"), table["points"].as_array().expect("a list"));
+        let all: Vec<u8> =
+            (0..1u8 << per_symbol).flat_map(|n| (0..per_symbol).rev().map(move |place| n >> place & 1)).collect();
+        let symbols = run("lte-modulate", table, &["Qm"], &[], &all);
+        let values: Vec<f32> = symbols.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
+        let expected: Vec<f64> =
+            points.iter().flat_map(|point| [&point[0], &point[1]]).filter_map(Value::as_f64).collect();
+        assert_eq!(values.len(), expected.len());
+        assert!(values.iter().zip(&expected).all(|(value, point)| (f64::from(*value) - point).abs() < 1e-6));
+        let llrs = run("lte-demodulate", table, &["Qm"], &[], &symbols);
+        assert_eq!(llrs.iter().map(|llr| llr >> 7).collect::<Vec<u8>>(), all);
+    }
+}
+
+#[test]
+fn a_code_word_of_a_subframe_is_that_of_others() {
+    let vector = vectors("lte_dl_code_word");
+    let channel = format!("n_slot={}", 2 * number(&vector, "tti"));
+    let all = number(&vector, "G").to_string();
+    let mut packet = bytes(&vector, "tb_hex");
+    for (name, fields, more) in [
+        ("lte-crc-attach", &["tbs"][..], &["--packed"][..]),
+        ("lte-segment", &["tbs"], &["--packed"]),
+        ("lte-turbo-encode", &["tbs"], &["--packed"]),
+        ("lte-rate-match", &["tbs", "G", "Qm"], &["--packed"]),
+        ("lte-scramble", &["rnti", "cell"], &["--packed", "--items", &all, "--param", &channel]),
+    ] {
+        packet = run(name, &vector, fields, more, &packet);
+    }
+    assert_eq!(packet, bytes(&vector, "pdsch_scrambled_bits_hex"));
+}
