@@ -146,6 +146,24 @@ SEEDS["coding"] = {
     "lte_symbols": bytes([7, 3]) + struct.pack("<HB", 160, 0) + struct.pack("<40f", *range(40)),
 }
 
+# Which component, two bytes for each parameter left at its default, and then packets as crates/phy/tests/support/hostile.rs
+# reads them.
+SEEDS["components"] = {f"with_defaults_{n}": bytes([n] + [0] * 16) + bytes(range(256)) for n in range(0, 32, 3)}
+
+
+def dhcp(op, kind, options=b"", yours=0):
+    fixed = struct.pack(">BBBBIHHIIII", op, 1, 6, 0, 7, 0, 0x8000, 0, yours, 0, 0) + bytes.fromhex("02746b000001") + bytes(202)
+    return fixed + bytes([99, 130, 83, 99, 53, 1, kind]) + options + b"\xff"
+
+
+SEEDS["dhcp"] = {
+    "discover": dhcp(1, 1),
+    "offer": dhcp(2, 2, bytes([1, 4, 255, 255, 255, 0, 3, 4, 10, 0, 1, 1, 51, 4, 255, 255, 255, 255, 54, 4, 10, 0, 1, 1]), 0x0A000102),
+    "request": dhcp(1, 3, bytes([50, 4, 10, 0, 1, 2, 54, 4, 10, 0, 1, 1])),
+    "ack": dhcp(2, 5, bytes([54, 4, 10, 0, 1, 1, 0, 0, 12, 3]) + b"box", 0x0A000102),
+    "nak": dhcp(2, 6, bytes([54, 4, 10, 0, 1, 1])),
+}
+
 for target, seeds in SEEDS.items():
     (HERE / target).mkdir(parents=True, exist_ok=True)
     for name, seed in seeds.items():

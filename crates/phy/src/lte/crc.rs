@@ -26,7 +26,7 @@ struct LteCrcAttach {
 impl LteCrcAttach {
     fn new(
         /// Bits of a transport block, A.
-        #[param(name = "A", alias = "length", alias = "tbs", alias = "in_bits", unit = "items", range = 0..=1_000_000, default = 4008)]
+        #[param(name = "A", alias = "length", alias = "tbs", alias = "in_bits", unit = "items", range = 1..=1_000_000, default = 4008)]
         transport: u32,
         /// Which CRC: that of transport blocks, of code blocks, of control information.
         #[param(choice = ["CRC24A", "CRC24B", "CRC16", "CRC8"], default = "CRC24A")]
@@ -61,7 +61,7 @@ struct LteCrcCheck {
 impl LteCrcCheck {
     fn new(
         /// Bits of a transport block without its CRC, A.
-        #[param(name = "A", alias = "length", alias = "tbs", alias = "in_bits", unit = "items", range = 0..=1_000_000, default = 4008)]
+        #[param(name = "A", alias = "length", alias = "tbs", alias = "in_bits", unit = "items", range = 1..=1_000_000, default = 4008)]
         transport: u32,
         /// Which CRC: that of transport blocks, of code blocks, of control information.
         #[param(choice = ["CRC24A", "CRC24B", "CRC16", "CRC8"], default = "CRC24A")]
