@@ -1,16 +1,12 @@
-//! `takt component run` on the UMTS vectors, with parameters called as in the files: bit for bit what others' programs gave.
+//! The waveforms of UTRA FDD, and `takt component run` on the UMTS vectors, with parameters called as in the files: bit for bit what others' programs gave.
 
 use serde_json::Value as Json;
 
 use crate::component::piped;
-
-fn open(name: &str) -> Json {
-    let path = format!("{}/../dsp/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))).expect("JSON")
-}
+use crate::program::{json, vectors, waveform};
 
 fn list(name: &str) -> Vec<Json> {
-    open(name)["vectors"].as_array().filter(|list| !list.is_empty()).expect("a list of vectors").clone()
+    vectors(name)["vectors"].as_array().filter(|list| !list.is_empty()).expect("a list of vectors").clone()
 }
 
 fn bytes(hex: &Json) -> Vec<u8> {
@@ -96,4 +92,19 @@ fn a_noisy_frame_is_received() {
     let coded = run("umts-rate-dematch", frame, none, &["N=11580", "N_out=9120"], &deinterleaved);
     let block = run("umts-turbo-decode", frame, none, &["K=3856", "iterations=8", "crc=16"], &coded);
     assert_eq!(run("umts-crc-check", frame, none, &["A=3840", "L=16"], &block), bits(&frame["data_hex"], 3840));
+}
+
+#[test]
+fn both_waveforms_bring_every_block_back() {
+    for (name, checks) in [("utran.toml", &["crc-check"][..]), ("utran-ref.toml", &["crc-check", "dcch-crc-check"])] {
+        let run = json(&["run", &waveform(name), "--slots", "1000", "--clock", "free"]);
+        assert_eq!((&run["slots"], &run["misses"]), (&1000.into(), &0.into()));
+        let components = run["components"].as_array().expect("a list");
+        let results = |name: &str| &components.iter().find(|one| one["name"] == name).expect("there")["results"];
+        for (check, blocks) in checks.iter().zip([1000, 250]) {
+            let results = results(check);
+            assert_eq!((&results["blocks"], &results["block_errors"]), (&blocks.into(), &0.into()), "{name}, {check}");
+        }
+        assert_eq!(results("sink")["bit_errors"], 0, "{name}");
+    }
 }

@@ -16,7 +16,7 @@ fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
     let paper = outcome.paper.execution.components.iter().find(|row| row.name == scatter.name);
     let component = paper.map(|row| row.component.clone()).unwrap_or_default();
     let time = |ns: Option<f64>| ns.map(|ns| Unit::SECONDS.show(ns * 1e-9, 3)).unwrap_or_default();
-    let mean = |us: f64, of: &str| Reference::Vertical { x: us * 1e-6, label: format!("paper's mean, {of}") };
+    let mean = |us: f64, of: &str| Reference::Vertical { x: us * 1e-6, label: format!("paper, {of}") };
     Figure {
         id: format!("execution-{component}"),
         finding: format!(
