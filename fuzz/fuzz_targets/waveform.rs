@@ -14,7 +14,9 @@ impl Catalogue for Types {
         Ok(match kind.name.as_str() {
             "source" => Shape::new().output("out", Item::Bit, Length::Fixed(8)),
             "add" => Shape::new().input("a", Item::Bit).input("b", Item::Bit).output("out", Item::Bit, like),
-            "half" => Shape::new().input("in", Item::Bit).output("out", Item::Bit, Length::Ratio { num: 1, den: 2, of: 0 }),
+            "half" => {
+                Shape::new().input("in", Item::Bit).output("out", Item::Bit, Length::Ratio { num: 1, den: 2, of: 0 })
+            }
             _ => Shape::new().input("in", Item::Bit),
         })
     }
@@ -25,7 +27,11 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let types = Types(["source", "add", "half", "sink"].iter().map(|name| Kind::new(name, "")).collect());
     let checked = Waveform::parse("fuzzed.toml", &text).and_then(|waveform| Graph::check(&waveform, &types));
     match checked {
-        Ok(graph) => assert_eq!(Plan::single(&graph, Latency::Compact).latency_slots(), 0),
+        Ok(graph) => {
+            // One worker, in order: nothing takes a slot but what is isolated, one each at most.
+            let isolated = graph.components().iter().filter(|component| component.isolated).count();
+            assert!(Plan::single(&graph, Latency::Compact).latency_slots() as usize <= isolated);
+        }
         Err(error) => {
             assert!(!error.fix().is_empty() && !error.to_string().is_empty());
             if let Some(place) = error.place {
