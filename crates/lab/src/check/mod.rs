@@ -32,4 +32,4 @@ pub use outcome::{
 pub use run::{CheckError, CheckOptions, run};
 pub use verdict::{Evidence, judge, need_words};
 pub use waveform::HOST;
-pub(crate) use words::sentence;
+pub(crate) use words::{less, sentence};

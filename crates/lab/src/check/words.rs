@@ -127,7 +127,7 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
     for part in experiment.parts.iter().filter(|part| !(without_udp && part.kind == Kind::Udp)) {
         for (name, quick) in &part.fixed_quick {
             let full = part.fixed.get(name).map(plain).unwrap_or_default();
-            words.push(format!("{} with a {name} of {}, where a full run has {full}", part.name, plain(quick)));
+            words.push(less(&part.name, name, &plain(quick), &full));
         }
         for factor in &part.factors {
             let missing: Vec<String> =
@@ -143,6 +143,18 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
 /// A level without the unit that its factor has.
 fn bare(level: &Value) -> String {
     plain(level).trim_end_matches('M').to_owned()
+}
+
+/// A setting of a part that a quick look makes smaller.
+pub(crate) fn less(part: &str, setting: &str, quick: &str, full: &str) -> String {
+    let quick = match setting {
+        "slots" => format!("{quick} slots a round"),
+        "slot" => format!("slots of {quick}"),
+        "duration" => format!("{quick} a round"),
+        "count" => format!("{quick} times a round"),
+        other => format!("{other} {quick}"),
+    };
+    format!("{part}: {quick}, where a full run has {full}")
 }
 
 /// Levels of a factor as a radio person says them.
@@ -172,6 +184,13 @@ mod tests {
         }
         assert_eq!(left_out(&check, Depth::Full, false), [""; 0]);
         assert_eq!(left_out(&check, Depth::Full, true), ["Datagram sizes: a radio takes no datagram load."]);
+    }
+
+    #[test]
+    fn what_is_smaller_than_in_a_full_run_is_told_in_words() {
+        let told = less("overhead", "slots", "20000", "100000");
+        assert_eq!(sentence(&told), "Overhead: 20000 slots a round, where a full run has 100000.");
+        assert_eq!(less("udp", "duration", "1s", "10s"), "udp: 1s a round, where a full run has 10s");
     }
 
     #[test]

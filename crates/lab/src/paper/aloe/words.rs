@@ -233,7 +233,7 @@ pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow]) -> 
         if depth == Depth::Quick {
             for (name, quick) in &part.fixed_quick {
                 let full = part.fixed.get(name).map(plain).unwrap_or_default();
-                words.push(format!("{} with a {name} of {}, where a full run has {full}", part.name, plain(quick)));
+                words.push(crate::check::less(&part.name, name, &plain(quick), &full));
             }
         }
     }
