@@ -280,12 +280,12 @@ fn refused(ns: &[u64], links: &[Link], cores: usize, slot_ns: u64) -> String {
 fn an_error_says_what_binds_by_how_much_and_what_would_mend_it() {
     assert_eq!(
         refused(&[90_000, 10_000], &[(0, 1, 0)], 2, 100_000),
-        "component `c0` takes 90 us on a big core, which has 70 us | a slot of 129 us, or cores 1.29 times as fast"
+        "component `c0` takes 90 us on a core of class big, which has 70 us | a slot of 129 us, or cores 1.29 times as fast"
     );
     assert_eq!(
         refused(&[40_000, 40_500], &[(0, 1, 0), (1, 0, 1)], 2, 100_000),
-        "the cycle of `c0`, `c1` has one slot of delay, so it stays on one core: it takes 80.5 us on a big core, which has \
-         70 us | a slot of 115 us, or cores 1.15 times as fast"
+        "the cycle of `c0`, `c1` has one slot of delay, so it stays on one core: it takes 80.5 us on one of class big, \
+         which has 70 us | a slot of 115 us, or cores 1.15 times as fast"
     );
     assert_eq!(
         refused(&[60_000, 50_000, 40_000], &[(0, 1, 0)], 2, 100_000),

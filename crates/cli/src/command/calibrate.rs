@@ -112,14 +112,22 @@ fn platform(document: &Document) -> PlatformSpec {
 }
 
 fn text(document: &Document) -> String {
-    let mut lines = vec![document.class.clone()];
-    let heads: Vec<String> = Work::ALL.iter().map(|work| format!("{:>14}", work.name())).collect();
-    lines.push(format!("core  {:>14}{}   G a second", "mac", heads.concat()));
+    let names: Vec<&str> = std::iter::once("mac").chain(Work::ALL.iter().map(|work| work.name())).collect();
+    let line = |core: &str, cells: &mut dyn Iterator<Item = String>| {
+        let cells = names.iter().zip(cells).map(|(name, cell)| format!("  {cell:>width$}", width = name.len().max(6)));
+        format!("{core:>4}{}", cells.collect::<String>())
+    };
+    let mut lines = vec![
+        format!("{}: 1e9 operations a second, of memory bytes", document.class),
+        line("core", &mut names.iter().map(|name| (*name).to_owned())),
+    ];
     for core in &document.cores {
-        let rate = |work: &Work| core.capacities.work_per_s.map_or(0.0, |rates| rates.get(*work));
-        let cells: Vec<String> = Work::ALL.iter().map(|work| format!("{:>14.2}", rate(work) / 1e9)).collect();
-        lines.push(format!("{:>4}  {:>14.2}{}", core.core, core.capacities.mac_per_s / 1e9, cells.concat()));
+        let Capacities { mac_per_s, work_per_s } = core.capacities;
+        let work = Work::ALL.iter().map(|&work| work_per_s.map_or(0.0, |rates| rates.get(work)));
+        let mut cells = std::iter::once(mac_per_s).chain(work).map(|rate| format!("{:.2}", rate / 1e9));
+        lines.push(line(&core.core.to_string(), &mut cells));
     }
+    lines.push("What an instruction of each kind takes, by which takt map predicts: --out FILE, or --json.".to_owned());
     lines.join("\n")
 }
 

@@ -8,6 +8,7 @@ mod live;
 mod log;
 mod lte;
 mod map;
+mod mapped;
 mod pages;
 mod program;
 mod run;

@@ -89,14 +89,14 @@ impl fmt::Display for Infeasible {
             Binding::Component(Part { components, ns, class }) => {
                 write!(
                     f,
-                    "component `{}` takes {} on a {class} core, which has {allowed}",
+                    "component `{}` takes {} on a core of class {class}, which has {allowed}",
                     components.join("`, `"),
                     Us(*ns)
                 )
             }
             Binding::Cycle(Part { components, ns, class }) => write!(
                 f,
-                "the cycle of `{}` has one slot of delay, so it stays on one core: it takes {} on a {class} core, which has {allowed}",
+                "the cycle of `{}` has one slot of delay, so it stays on one core: it takes {} on one of class {class}, which has {allowed}",
                 components.join("`, `"),
                 Us(*ns)
             ),
@@ -150,12 +150,12 @@ impl fmt::Display for Remedy {
     }
 }
 
-/// Nanoseconds as microseconds, or from ten milliseconds on as those; at most three digits behind the point.
+/// Nanoseconds as microseconds, or from one millisecond on as those; at most three digits behind the point, rounded up.
 struct Us(u64);
 
 impl fmt::Display for Us {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (thousandths, unit) = if self.0 < 10_000_000 { (self.0, "us") } else { (self.0.div_ceil(1000), "ms") };
+        let (thousandths, unit) = if self.0 < 1_000_000 { (self.0, "us") } else { (self.0.div_ceil(1000), "ms") };
         match (thousandths / 1000, thousandths % 1000) {
             (whole, 0) => write!(f, "{whole} {unit}"),
             (whole, rest) => write!(f, "{whole}.{} {unit}", format!("{rest:03}").trim_end_matches('0')),

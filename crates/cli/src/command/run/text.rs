@@ -63,7 +63,7 @@ pub fn report(report: &Report) -> String {
     }
     let _ = match report.misses {
         0 => writeln!(text, "No slot of {} was missed.", report.slots),
-        misses => writeln!(text, "{misses} missed in {}.", slots(report.slots)),
+        misses => writeln!(text, "{misses} execution{} missed or late in {}.", plural(misses), slots(report.slots)),
     };
     text
 }
