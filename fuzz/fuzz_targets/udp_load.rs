@@ -1,6 +1,8 @@
 #![no_main]
-//! What a load generator and its server say to each other.
+//! What a load generator and its server say to each other, and the plan a server is asked to follow.
 
+use takt_base::MonoNs;
+use takt_lab::workload::udp::Plan;
 use takt_lab::workload::udp::protocol::{data::Data, message::Message};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
@@ -14,4 +16,27 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert!(data.write(&mut frame));
         assert_eq!(Data::parse(&frame), Some(data));
     }
+    if let Ok(plan) = Plan::parse(bytes) {
+        follow(&plan);
+    }
 });
+
+/// A plan that was accepted can be followed: what is due never shrinks, and each datagram has an instant and a size.
+fn follow(plan: &Plan) {
+    let start = MonoNs(1 << 40);
+    let schedule = plan.schedule(start);
+    let (mut due, total) = (Some(0), schedule.total());
+    for shift in 0..48 {
+        let now = MonoNs(start.0 + (1 << shift));
+        let later = schedule.due(now);
+        assert!(later >= due && later <= total.or(later), "{plan:?} {now:?} {due:?} {later:?} {total:?}");
+        if let Some(number) = later.and_then(|count| count.checked_sub(1)) {
+            assert!(schedule.intended(number, now) <= now, "{plan:?} {number}");
+        }
+        due = later;
+    }
+    for number in [0, 1, u64::from(u32::MAX), u64::MAX] {
+        assert!((16..=9000).contains(&plan.payload_of(number)));
+        assert!(schedule.intended(number, start) >= start);
+    }
+}

@@ -54,3 +54,10 @@ pub use report::{
     Quantiles, ReceivedFigures, Reordered, SCHEMA, SentFigures, ServeSummary, UdpReport, Way, WayName,
 };
 pub use server::serve;
+
+/// What tests need to hold the halves of an end against their contract, without the other end.
+#[doc(hidden)]
+pub mod halves {
+    pub use super::receiver::Receiver;
+    pub use super::sender::Sender;
+}
