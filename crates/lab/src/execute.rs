@@ -9,7 +9,6 @@ use takt_host::fingerprint::Fingerprint;
 use takt_host::leftovers::{LeftoversError, Registry};
 
 use crate::bench::LabBench;
-use crate::environment::Native;
 use crate::experiment::{Depth, Experiment};
 use crate::run::{self, Event, Progress, Ran, RunError, RunPlan};
 use crate::store::{Store, StoreError};
@@ -74,8 +73,7 @@ impl ExecuteError {
 pub fn execute(order: &Order, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Ran, ExecuteError> {
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
-    let environment = Native::new(order.program.clone(), &created);
-    let mut bench = LabBench::new(&environment, &created, order.addr);
+    let mut bench = LabBench::new(order.program.clone(), &created, order.addr);
     let fingerprint = Fingerprint::read();
     let plan = RunPlan {
         experiment: &order.experiment,

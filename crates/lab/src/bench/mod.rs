@@ -9,11 +9,12 @@
 
 mod conditions;
 mod options;
+mod sites;
 
 pub(crate) use options::about;
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -21,93 +22,48 @@ use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
 
+use self::sites::Sites;
 use crate::agent::{Agent, AgentError, Failure, Service};
-use crate::environment::{Environment, Site, SiteError, SiteOptions};
+use crate::environment::Site;
 use crate::experiment::Point;
 use crate::experiment::settings::Kind;
 use crate::run::{Bench, Measured};
 use crate::store::Record;
 
-/// Sites of one run, brought up when the first round needs them, taken away when this is dropped.
+/// Runs the rounds of one run.
 pub struct LabBench<'a> {
-    environment: &'a dyn Environment,
-    run: &'a Run,
-    addr: Option<Ipv4Addr>,
-    sites: BTreeMap<Where, Site>,
-}
-
-/// Which site a point needs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Where {
-    /// Two sides, with the best path there is between them.
-    Direct,
-    /// Two sides on loopback.
-    Loopback,
-    /// The host side alone: all cores are its own.
-    Alone,
-}
-
-impl Where {
-    fn of(point: &Point) -> Where {
-        match (point.kind.has_path(), point.settings.word("path")) {
-            (false, _) => Where::Alone,
-            (true, "loopback") => Where::Loopback,
-            (true, _) => Where::Direct,
-        }
-    }
+    sites: Sites<'a>,
 }
 
 impl<'a> LabBench<'a> {
-    /// `addr`: a radio that is there already; `None`: one is emulated on this machine.
+    /// `program`: the takt that agents are. `addr`: a radio that is there already; `None`: one is emulated on this machine.
     #[must_use]
-    pub fn new(environment: &'a dyn Environment, run: &'a Run, addr: Option<Ipv4Addr>) -> LabBench<'a> {
-        LabBench { environment, run, addr, sites: BTreeMap::new() }
-    }
-
-    /// The site of that kind.
-    ///
-    /// # Errors
-    /// It can't be brought up.
-    pub fn site(&mut self, wanted: Where) -> Result<&mut Site, SiteError> {
-        let site = match self.sites.remove(&wanted) {
-            Some(site) => site,
-            None => {
-                let (loopback, alone) = (wanted == Where::Loopback, wanted == Where::Alone);
-                let options = SiteOptions { addr: self.addr, loopback, alone };
-                let label = match wanted {
-                    Where::Direct => "direct",
-                    Where::Loopback => "loopback",
-                    Where::Alone => "alone",
-                };
-                Site::bring_up(&options, self.environment, self.run, label)?
-            }
-        };
-        Ok(self.sites.entry(wanted).or_insert(site))
+    pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> LabBench<'a> {
+        LabBench { sites: Sites::new(program, run, addr) }
     }
 }
 
 impl Bench for LabBench<'_> {
     fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure> {
-        let wanted = Where::of(point);
         if point.settings.word("process") == "fresh" {
-            self.sites.remove(&wanted);
+            self.sites.remove(point);
         }
-        let site = self.site(wanted).map_err(|error| Failure::of(&error, error.fix()))?;
-        match round(site, point, stop) {
+        let (site, others) = self.sites.of(point)?;
+        let measured = round(site, &others, point, stop);
+        if measured.is_err() {
+            // Whatever state the agents are in: the next round has new ones.
+            self.sites.remove(point);
+        }
+        match measured {
             Ok(measured) => Ok(Some(measured)),
-            Err(AgentError::Stopped) => {
-                // Whatever state the agents are in: the next sitting has new ones.
-                self.sites.remove(&wanted);
-                Ok(None)
-            }
-            Err(error) => {
-                self.sites.remove(&wanted);
-                Err(match error {
-                    AgentError::Failed(failure) => failure,
-                    other => Failure::of(&other, None),
-                })
-            }
+            Err(AgentError::Stopped) => Ok(None),
+            Err(AgentError::Failed(failure)) => Err(failure),
+            Err(other) => Err(Failure::of(&other, None)),
         }
+    }
+
+    fn unavailable(&mut self, point: &Point) -> Option<String> {
+        self.sites.missing(point)
     }
 
     fn lost_share(&self, point: &Point, result: &Value) -> Option<f64> {
@@ -115,8 +71,9 @@ impl Bench for LabBench<'_> {
     }
 }
 
-fn round(site: &mut Site, point: &Point, stop: &Stop) -> Result<Measured, AgentError> {
-    let companions = site.companions();
+/// `others`: processes of sites that stand by. They idle, and what they use is not foreign.
+fn round(site: &mut Site, others: &[u32], point: &Point, stop: &Stop) -> Result<Measured, AgentError> {
+    let companions: Vec<u32> = site.companions().into_iter().chain(others.iter().copied()).collect();
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let before = counters(site)?;
     let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
@@ -132,9 +89,13 @@ fn round(site: &mut Site, point: &Point, stop: &Stop) -> Result<Measured, AgentE
     let clean = options::clean(point.kind, &result);
     let conditions = conditions::of(&usage, &emulator, &site.in_force.placement, clean);
     let settings = json!({ "point": point.settings, "workload": workload });
-    let in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
-    let pid = |agent: &Agent| agent.hello().pid;
-    let sides = json!({ "host": [pid(&site.host)], "radio": site.radio.iter().map(pid).collect::<Vec<_>>() });
+    let mut in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
+    if let (Some(bytes), Some(all)) = (point.settings.number("payload_bytes"), in_force.as_object_mut()) {
+        all.insert("path_ceiling_datagrams_per_s".into(), json!(site.ceiling_datagrams_per_s(bytes as usize)));
+    }
+    let host = site.host_pids();
+    let radio: Vec<u32> = site.radio.iter().map(Agent::pid).chain(others.iter().copied()).collect();
+    let sides = json!({ "host": host, "radio": radio });
     let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
     Ok(Measured { record, conditions })
@@ -163,9 +124,10 @@ fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     }
 }
 
-/// Of both sides; one of a radio that is not ours is `null`.
+/// Of both sides, and of the hops between them; those of a radio that is not ours are `null`.
 fn counters(site: &mut Site) -> Result<Value, AgentError> {
     let host = site.host.counters()?;
     let radio = site.radio.as_mut().map(Agent::counters).transpose()?;
-    Ok(json!({ "host": host, "radio": radio }))
+    let hops = site.hops().map_err(|error| AgentError::Failed(Failure::of(&error, None)))?;
+    Ok(json!({ "host": host, "radio": radio, "hops": hops }))
 }

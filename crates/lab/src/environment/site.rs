@@ -1,6 +1,8 @@
 //! Everything that stands while rounds are run: the path, an agent on each side, and what is in force.
 
 use std::net::Ipv4Addr;
+use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -11,10 +13,10 @@ use takt_host::{Host, ReadError};
 
 use super::{Environment, EnvironmentError, Held, Holder, Placement, Seat};
 use crate::agent::{Agent, AgentError, Service};
-use crate::net::{PathError, RadioPair};
+use crate::net::{Build, Ceiling, HopCounters, Path, PathError, PathSpec, RadioPair, topology};
 
 /// What a site is to be.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteOptions {
     /// A radio that is there already, real or software; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
@@ -22,6 +24,8 @@ pub struct SiteOptions {
     pub loopback: bool,
     /// No radio and no path: the host side alone, on all cores.
     pub alone: bool,
+    /// What lies between the sides; `None`: a cable, or loopback where that is not permitted.
+    pub path: Option<PathSpec>,
 }
 
 /// What a site turned out to be; goes into every record.
@@ -29,8 +33,17 @@ pub struct SiteOptions {
 pub struct InForce {
     /// `native`, `container` or `vm`.
     pub environment: String,
-    /// `veth`, `loopback` or `network`; `none` where there is no other side.
+    /// `veth`, `loopback`, `network`, or the name of a built path; `none` where there is no other side.
     pub path: String,
+    /// What that path was built from, where it was built.
+    #[serde(default)]
+    pub path_spec: Option<PathSpec>,
+    /// What it looks like.
+    #[serde(default)]
+    pub topology: Option<topology::Topology>,
+    /// What it carried flat out before the first round, beside what it is said to carry.
+    #[serde(default)]
+    pub ceilings: Vec<Ceiling>,
     /// Address of the radio.
     pub radio_addr: Ipv4Addr,
     /// Whether this run emulates the radio.
@@ -58,7 +71,18 @@ pub struct Site {
     /// What it turned out to be.
     pub in_force: InForce,
     /// Last, so that the agents have left when the namespaces go.
-    _pair: Option<RadioPair>,
+    between: Between,
+}
+
+/// What lies between the sides.
+#[derive(Debug)]
+enum Between {
+    /// Nothing of ours: loopback, a network, or no other side.
+    Nothing,
+    /// A cable.
+    Cable(RadioPair),
+    /// A path with more to it.
+    Path(Box<Path>),
 }
 
 /// Why a site could not be brought up. Nothing of it is left.
@@ -94,6 +118,16 @@ impl SiteError {
             _ => None,
         }
     }
+
+    /// Whether it is this machine that lacks something: an experiment leaves such a level out and says so.
+    #[must_use]
+    pub fn is_unavailable(&self) -> bool {
+        match self {
+            SiteError::Path(error) => error.is_unavailable(),
+            SiteError::Environment { source, .. } => source.is_unavailable(),
+            SiteError::Radio(_) | SiteError::Topology(_) => false,
+        }
+    }
 }
 
 impl Site {
@@ -111,14 +145,29 @@ impl Site {
         let emulated = options.addr.is_none() && !options.alone;
         let placement = Placement::of(&topology, &own_cpus(), emulated);
         let mut notes = Vec::new();
-        let pair = if !emulated || options.loopback { None } else { pair(run, label, &mut notes)? };
-        let (path, radio_addr) = match (options.addr, &pair) {
-            _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
-            (Some(addr), _) => ("network", addr),
-            (None, Some(_)) => ("veth", RadioPair::RADIO_ADDR),
-            (None, None) => ("loopback", own_loopback()),
+        let mut between = match &options.path {
+            _ if !emulated || options.loopback => Between::Nothing,
+            None => pair(run, label, &mut notes)?.map_or(Between::Nothing, Between::Cable),
+            Some(spec) => {
+                let program = environment.outside().program();
+                Between::Path(Box::new(Path::build(spec, &Build { run, label, program, cpus: &[] })?))
+            }
         };
-        let seat = pair.as_ref().map(seat);
+        let ceilings = between.calibrate()?;
+        let radio_addr = match (options.addr, &between) {
+            _ if options.alone => Ipv4Addr::UNSPECIFIED,
+            (Some(addr), _) => addr,
+            (None, Between::Nothing) => own_loopback(),
+            (None, _) => RadioPair::RADIO_ADDR,
+        };
+        let path = match (options.addr, &between) {
+            _ if options.alone => "none".to_owned(),
+            (Some(_), _) => "network".to_owned(),
+            (None, Between::Nothing) => "loopback".to_owned(),
+            (None, Between::Cable(_)) => "veth".to_owned(),
+            (None, Between::Path(path)) => path.spec.name.to_string(),
+        };
+        let seat = between.seat();
         let held = match seat.is_none() && emulated && environment.name() != "native" {
             // There is no way from the loopback interface of this machine into another namespace.
             true => Err(EnvironmentError::NoSeat { environment: environment.name() }),
@@ -129,14 +178,16 @@ impl Site {
         let radio = match emulated {
             false => None,
             true => {
-                let namespace = pair.as_ref().map(|pair| pair.radio.path());
-                let radio = environment.outside().start_agent(namespace.as_deref(), &placement.radio);
+                let radio = environment.outside().start_agent(between.radio().as_deref(), &placement.radio);
                 Some(radio.map_err(SiteError::Radio)?)
             }
         };
         let in_force = InForce {
             environment: environment.name().into(),
-            path: path.into(),
+            path,
+            path_spec: between.path().map(|path| path.spec.clone()),
+            topology: between.path().map(|path| path.topology.clone()),
+            ceilings,
             radio_addr,
             emulated,
             placement,
@@ -145,7 +196,7 @@ impl Site {
             accelerator: holder.accelerator.clone(),
             holder,
         };
-        let mut site = Site { host, radio, in_force, _pair: pair };
+        let mut site = Site { host, radio, in_force, between };
         site.find_emulator_priority();
         Ok(site)
     }
@@ -161,7 +212,26 @@ impl Site {
     #[must_use]
     pub fn companions(&self) -> Vec<u32> {
         let radio = self.radio.as_ref().map(Agent::pid);
-        self.host_pids().into_iter().chain(radio).collect()
+        let hops = self.between.path().map(Path::hop_pids).unwrap_or_default();
+        self.host_pids().into_iter().chain(radio).chain(hops).collect()
+    }
+
+    /// What the hops of the path have counted; empty where it has none in user space.
+    ///
+    /// # Errors
+    /// A hop has ended.
+    pub fn hops(&mut self) -> Result<Vec<HopCounters>, PathError> {
+        match &mut self.between {
+            Between::Path(path) => path.look(),
+            Between::Nothing | Between::Cable(_) => Ok(Vec::new()),
+        }
+    }
+
+    /// Datagrams of that size that the path can carry each second by its own account; `None`: nothing but this machine
+    /// limits it.
+    #[must_use]
+    pub fn ceiling_datagrams_per_s(&self, payload_bytes: usize) -> Option<f64> {
+        self.between.path()?.spec.ceiling_datagrams_per_s(payload_bytes)
     }
 
     /// Starts a fresh emulator, so that its lag and its counters are those of one round.
@@ -185,8 +255,11 @@ impl Site {
     }
 
     fn emulator_options(&self, priority: Option<u8>) -> Value {
-        let host = format!("{}/32", RadioPair::HOST_ADDR);
-        json!({ "addrs": [self.in_force.radio_addr], "allow": [host], "priority": priority })
+        // Behind most routers the host has the address that it has on a cable; behind one without translation its own.
+        let own = self.between.seat().map(|seat| seat.address);
+        let allow: Vec<String> =
+            own.into_iter().chain([RadioPair::HOST_ADDR]).map(|host| format!("{host}/32")).collect();
+        json!({ "addrs": [self.in_force.radio_addr], "allow": allow, "priority": priority })
     }
 
     /// A radio is punctual by nature; an emulator needs priority for it. Where that is not permitted the record says so.
@@ -210,10 +283,48 @@ impl Site {
 /// Below everything the kernel runs as FIFO, above every normal thread.
 const PRIORITY: u8 = 10;
 
-/// The host side's place on a direct path.
-fn seat(pair: &RadioPair) -> Seat<'_> {
-    let (address, prefix_len) = (RadioPair::HOST_ADDR, 24);
-    Seat { namespace: &pair.host, interface: "host0", address, prefix_len, gateway: None }
+/// Sizes at which a path is held against what it is said to carry, and for how long each.
+const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
+const CALIBRATION: Duration = Duration::from_millis(300);
+
+impl Between {
+    fn path(&self) -> Option<&Path> {
+        match self {
+            Between::Path(path) => Some(path),
+            Between::Nothing | Between::Cable(_) => None,
+        }
+    }
+
+    /// What a limited path carries, before anything is measured on it: a limiter that is not in force would show here.
+    fn calibrate(&mut self) -> Result<Vec<Ceiling>, PathError> {
+        let limited = |path: &&Path| path.spec.ceiling_datagrams_per_s(64).is_some();
+        let Some(path) = self.path().filter(limited) else { return Ok(Vec::new()) };
+        CALIBRATED_BYTES.into_iter().map(|bytes| path.ceiling(bytes, CALIBRATION)).collect()
+    }
+
+    /// The host side's place.
+    fn seat(&self) -> Option<Seat<'_>> {
+        match self {
+            Between::Nothing => None,
+            Between::Cable(pair) => {
+                let (address, prefix_len) = (RadioPair::HOST_ADDR, 24);
+                Some(Seat { namespace: &pair.host, interface: "host0", address, prefix_len, gateway: None })
+            }
+            Between::Path(path) => {
+                let crate::net::Seat { namespace, interface, address, prefix_len, gateway, .. } = &path.host;
+                Some(Seat { namespace, interface, address: *address, prefix_len: *prefix_len, gateway: *gateway })
+            }
+        }
+    }
+
+    /// The radio's namespace.
+    fn radio(&self) -> Option<PathBuf> {
+        match self {
+            Between::Nothing => None,
+            Between::Cable(pair) => Some(pair.radio.path()),
+            Between::Path(path) => Some(path.radio.namespace.path()),
+        }
+    }
 }
 
 fn pair(run: &Run, label: &str, notes: &mut Vec<String>) -> Result<Option<RadioPair>, PathError> {

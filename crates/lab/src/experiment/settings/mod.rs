@@ -6,6 +6,7 @@
 
 mod interface;
 mod kind;
+mod path;
 mod radio;
 mod site;
 mod takes;
@@ -14,6 +15,7 @@ mod values;
 mod waveform;
 
 pub use kind::Kind;
+pub(crate) use path::OPTIONS as PATH_OPTIONS;
 pub use takes::Takes;
 pub(crate) use takes::{ethernet_bps, per_second};
 pub use values::Settings;
@@ -34,7 +36,7 @@ pub struct Setting {
 }
 
 /// By what they are about, in the order in which they are listed.
-const TABLES: [&[Setting]; 5] = [site::ROWS, radio::ROWS, udp::ROWS, waveform::ROWS, interface::ROWS];
+const TABLES: [&[Setting]; 6] = [site::ROWS, path::ROWS, radio::ROWS, udp::ROWS, waveform::ROWS, interface::ROWS];
 
 /// Everything that can be set.
 pub fn all() -> impl Iterator<Item = &'static Setting> {

@@ -15,6 +15,20 @@ pub(super) const ROWS: &[Setting] = &[
         about: "where the host side runs",
     },
     Setting {
+        name: "environment_cpus",
+        takes: Takes::Cpus,
+        of: EVERY,
+        default: Some("all"),
+        about: "how many CPUs' worth of time it may use; native has no limit",
+    },
+    Setting {
+        name: "environment_memory",
+        takes: Takes::Memory,
+        of: EVERY,
+        default: Some("all"),
+        about: "how much memory it may use; native has no limit",
+    },
+    Setting {
         name: "path",
         takes: Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
         of: PATHS,

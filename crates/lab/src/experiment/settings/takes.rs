@@ -3,10 +3,11 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use takt_base::{parse_duration, parse_number};
+use takt_base::{parse_bytes, parse_duration, parse_number};
 use takt_wire::n200::rate::Factor;
 
 use super::{Setting, did_you_mean};
+use crate::net::PathSpec;
 use crate::workload::waveform::library;
 
 /// What a setting can be set to.
@@ -30,6 +31,12 @@ pub enum Takes {
     Slots,
     /// A waveform that comes with the program, or a TOML file.
     Waveform,
+    /// `"all"`, or CPUs' worth of time.
+    Cpus,
+    /// `"all"`, or bytes: `"2GiB"`.
+    Memory,
+    /// `"usual"`, or what that option of a path takes.
+    PathOption(&'static str),
 }
 
 impl fmt::Display for Takes {
@@ -44,6 +51,9 @@ impl fmt::Display for Takes {
             Takes::Packet => f.write_str("as-written | items a slot | items a second, such as 5M/s"),
             Takes::Slots => f.write_str("by-duration | a number"),
             Takes::Waveform => write!(f, "{} | a TOML file", library::NAMES.join(" | ")),
+            Takes::Cpus => f.write_str("all | a number of CPUs"),
+            Takes::Memory => f.write_str("all | bytes, such as 2GiB"),
+            Takes::PathOption(option) => write!(f, "usual | {option} of a path"),
         }
     }
 }
@@ -98,6 +108,24 @@ impl Setting {
                 None if value == "by-duration" => Ok(value.clone()),
                 None => Err(refuse("\"by-duration\", or a number of slots".into())),
             },
+            Takes::Cpus => match value.as_f64() {
+                Some(cpus) if (0.01..=1024.0).contains(&cpus) => Ok(json!(cpus)),
+                None if value == "all" => Ok(value.clone()),
+                _ => Err(refuse("\"all\", or a number of CPUs from 0.01 to 1024".into())),
+            },
+            Takes::Memory => match value.as_str().map(parse_bytes) {
+                Some(Ok(bytes)) if bytes >= 64 << 20 => Ok(value.clone()),
+                _ if value == "all" => Ok(value.clone()),
+                _ => Err(refuse("\"all\", or 64MiB and more, such as \"2GiB\"".into())),
+            },
+            Takes::PathOption(option) => {
+                let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+                match PathSpec::default().set(option, &text) {
+                    Ok(()) => Ok(value.clone()),
+                    Err(_) if value == "usual" => Ok(value.clone()),
+                    Err(error) => Err(refuse(format!("\"usual\"; {error}"))),
+                }
+            }
             Takes::Waveform => match value.as_str() {
                 Some(name) if library::NAMES.contains(&name) || is_toml(name) => Ok(value.clone()),
                 other => {
@@ -212,6 +240,12 @@ mod tests {
         assert!(accept("warm_up", "0s").is_ok());
         assert_eq!(accept("offered", "20k"), Ok(json!(20e3)));
         assert!(accept("offered", "fast").is_err());
+        assert_eq!(accept("environment_cpus", 1.5), Ok(json!(1.5)));
+        assert!(accept("environment_cpus", 0).is_err() && accept("environment_memory", "1KiB").is_err());
+        assert_eq!(accept("environment_memory", "2GiB"), Ok(json!("2GiB")));
+        assert_eq!(accept("path_loss", 0.01), Ok(json!(0.01)));
+        assert_eq!(accept("path_delay", "5ms"), Ok(json!("5ms")));
+        assert!(accept("path_delay", "5 parsec").unwrap_err().1.contains("a time"));
         assert_eq!(accept("offered", "100Mb/s"), Ok(json!("100Mb/s")));
         assert_eq!(ethernet_bps("100Mb/s"), Some(1e8));
     }

@@ -1,0 +1,195 @@
+//! The sites of a run: one for each environment and path that a point asks for, brought up when the first round needs it.
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::path::PathBuf;
+
+use takt_base::parse_bytes;
+use takt_host::leftovers::Run;
+
+use crate::agent::Failure;
+use crate::environment::{self, Environment, EnvironmentError, Kind, Limits, Site, SiteError, SiteOptions, Spec};
+use crate::experiment::Point;
+use crate::experiment::settings::{PATH_OPTIONS, Settings};
+use crate::net::{PathSpec, PathSpecError};
+
+/// Where a point is to be measured.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Where {
+    /// What holds the host side.
+    environment: Spec,
+    /// What lies between, and whether there is another side at all.
+    options: SiteOptions,
+    /// Tells sites of one run apart; part of the names of everything that is made for it.
+    label: String,
+}
+
+impl Where {
+    /// Of a point; `addr`: a radio that is there already.
+    fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<Where, PathSpecError> {
+        let (settings, kind) = (&point.settings, environment(&point.settings));
+        let alone = !point.kind.has_path();
+        let loopback = settings.word("path") == "loopback";
+        let path = if alone || loopback || addr.is_some() { None } else { path(settings)? };
+        let way = if alone { "alone" } else { settings.word("path") };
+        let label = format!("{}-{way}", kind.kind.name());
+        Ok(Where { environment: kind, options: SiteOptions { addr, loopback, alone, path }, label })
+    }
+}
+
+/// `native` has no limits: those of a sweep over environments are for the others.
+fn environment(settings: &Settings) -> Spec {
+    let kind = Kind::named(settings.word("environment")).unwrap_or_default();
+    let limits = Limits {
+        cpus: settings.number("environment_cpus"),
+        memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
+    };
+    Spec { kind, limits: if kind == Kind::Native { Limits::default() } else { limits } }
+}
+
+/// `None` for a plain cable, which is a veth pair where permitted and loopback where not.
+fn path(settings: &Settings) -> Result<Option<PathSpec>, PathSpecError> {
+    let mut spec = PathSpec::named(settings.word("path"))?;
+    let usual = spec.clone();
+    for (setting, option) in PATH_OPTIONS {
+        match settings.all().get(*setting) {
+            Some(value) if value != "usual" => spec.set(option, &plain_option(value))?,
+            _ => {}
+        }
+    }
+    Ok((spec != PathSpec::default() || spec != usual).then_some(spec))
+}
+
+/// A number as `PathSpec` reads it: never abbreviated.
+fn plain_option(value: &serde_json::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// Sites of one run, taken away when this is dropped.
+pub(super) struct Sites<'a> {
+    program: PathBuf,
+    run: &'a Run,
+    addr: Option<Ipv4Addr>,
+    up: Vec<(Where, Site)>,
+    /// What can't be had here, by label, and why.
+    missing: BTreeMap<String, String>,
+    /// Sites brought up so far: two that differ in an option alone have the same label.
+    made: usize,
+}
+
+impl<'a> Sites<'a> {
+    pub(super) fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> Sites<'a> {
+        Sites { program, run, addr, up: Vec::new(), missing: BTreeMap::new(), made: 0 }
+    }
+
+    /// The site of a point, brought up if it does not stand, and the processes of all others.
+    pub(super) fn of(&mut self, point: &Point) -> Result<(&mut Site, Vec<u32>), Failure> {
+        let wanted = Where::of(point, self.addr).map_err(|error| Failure::of(&error, None))?;
+        let place = match self.up.iter().position(|(there, _)| *there == wanted) {
+            Some(place) => place,
+            None => {
+                let site = self.bring_up(&wanted).map_err(|error| Failure::of(&error, error.fix()))?;
+                self.up.push((wanted, site));
+                self.up.len() - 1
+            }
+        };
+        let others = self.up.iter().enumerate().filter(|(other, _)| *other != place);
+        let others = others.flat_map(|(_, (_, site))| site.companions()).collect();
+        let (_, site) = self.up.get_mut(place).ok_or_else(|| Failure { chain: Vec::new(), fix: None })?;
+        Ok((site, others))
+    }
+
+    /// Takes the site of a point away, so that the next round there has a new one.
+    pub(super) fn remove(&mut self, point: &Point) {
+        if let Ok(wanted) = Where::of(point, self.addr) {
+            self.up.retain(|(there, _)| *there != wanted);
+        }
+    }
+
+    /// Why a point can't be measured on this machine, if it can't: found out once for each environment and path.
+    pub(super) fn missing(&mut self, point: &Point) -> Option<String> {
+        let wanted = Where::of(point, self.addr).ok()?;
+        if let Some(why) = self.missing.get(&wanted.label) {
+            return Some(why.clone());
+        }
+        if self.up.iter().any(|(there, _)| *there == wanted) {
+            return None;
+        }
+        match self.bring_up(&wanted) {
+            Ok(site) => {
+                self.up.push((wanted, site));
+                None
+            }
+            Err(error) if error.is_unavailable() => {
+                let why = not_here(&wanted, &error);
+                self.missing.insert(wanted.label, why.clone());
+                Some(why)
+            }
+            // It may go better with the round, and if not that is where it is told.
+            Err(_) => None,
+        }
+    }
+
+    fn bring_up(&mut self, wanted: &Where) -> Result<Site, SiteError> {
+        let name = wanted.environment.kind.name();
+        let failed = |source: EnvironmentError| SiteError::Environment { name, source };
+        let environment = environment::open(&wanted.environment, self.program.clone(), self.run).map_err(failed)?;
+        self.made += 1;
+        let label = match self.made {
+            1 => wanted.label.clone(),
+            n => format!("{}-{n}", wanted.label),
+        };
+        Site::bring_up(&wanted.options, &*environment as &dyn Environment, self.run, &label)
+    }
+}
+
+/// In a sentence, with what would mend it.
+fn not_here(wanted: &Where, error: &SiteError) -> String {
+    let mut why = vec![error.to_string()];
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        why.push(cause.to_string());
+        source = cause.source();
+    }
+    let fix = error.fix().and_then(|fix| fix.lines().next().map(|line| format!(" (fix: {line})"))).unwrap_or_default();
+    format!("{} can't be had here: {}{fix}", wanted.label, why.join(": "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Depth, Experiment};
+
+    fn points(fixed: &str, factors: &str) -> Vec<Point> {
+        let text = format!(
+            "question = \"?\"\n[factors]\n{factors}\n[fixed]\n{fixed}\nworkload = {{ kind = \"udp\", duration = \"1s\", \
+             payload_bytes = 64, direction = \"both\" }}\n[rounds]\ncount = {{ full = 1, quick = 1 }}\norder = {{ seed = 1 }}\n"
+        );
+        Experiment::parse("x", &text).unwrap_or_else(|error| panic!("{error}: {}", error.remedy())).points(Depth::Full)
+    }
+
+    #[test]
+    fn a_site_is_told_by_environment_path_and_their_options() {
+        let all = points(
+            "environment_cpus = 2\npath_rate = \"100M\"",
+            "environment = [\"native\", \"vm\"]\npath = [\"direct\", \"router\"]",
+        );
+        let sites: Vec<Where> = all.iter().map(|point| Where::of(point, None).unwrap()).collect();
+        let labels: Vec<&str> = sites.iter().map(|site| site.label.as_str()).collect();
+        assert_eq!(labels, ["native-direct", "native-router", "vm-direct", "vm-router"]);
+        assert_eq!((sites[0].environment.limits.cpus, sites[2].environment.limits.cpus), (None, Some(2.0)));
+        assert!(sites.iter().all(|site| site.options.path.as_ref().unwrap().rate_bps == Some(100_000_000)));
+        assert!(sites.iter().enumerate().all(|(n, site)| sites.iter().skip(n + 1).all(|other| other != site)));
+    }
+
+    #[test]
+    fn a_plain_cable_is_no_built_path_and_a_router_is_one() {
+        let all = points("", "path = [\"direct\", \"loopback\", \"switch\"]");
+        let built: Vec<bool> = all.iter().map(|point| Where::of(point, None).unwrap().options.path.is_some()).collect();
+        assert_eq!(built, [false, false, true]);
+        assert!(
+            Where::of(&all[2], Some(Ipv4Addr::LOCALHOST)).unwrap().options.path.is_none(),
+            "a radio is where it is"
+        );
+    }
+}
