@@ -249,6 +249,73 @@ fn the_small_router_feels_its_limit() {
     aloud(&format!("router-small, 10 % of a core: {:.0} datagrams/s of 16 B", ceiling.datagrams_per_s));
 }
 
+/// Starts a program in a namespace; `None`, aloud, if it or ip(8) is not installed.
+fn start(namespace: &Namespace, program: &[&str]) -> Option<std::process::Child> {
+    let installed = Command::new("sh").args(["-c", "command -v ip && command -v \"$0\"", program[0]]).output().unwrap();
+    if !installed.status.success() {
+        aloud(&format!("SKIPPED: the judge, {}, is not installed", program[0]));
+        return None;
+    }
+    let mut command = Command::new("ip");
+    command.args(["netns", "exec", namespace.name()]).args(program);
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    Some(command.spawn().unwrap())
+}
+
+#[test]
+fn an_independent_capture_sees_what_the_counters_say() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let ground = ground();
+    let options = [("loss", "20%"), ("duplicate", "10%"), ("seed", "5")];
+    let Some(mut path) = build(&ground, &spec("router", &options)) else { return };
+    let capture = ["tcpdump", "-i", "radio0", "-nn", "-q", "-B", "4096", "udp", "dst", "port", "49152"];
+    let Some(tcpdump) = start(&path.radio.namespace, &capture) else { return };
+    // It says when it listens, on its error output; half a second is what it takes at most.
+    thread::sleep(Duration::from_millis(500));
+    let before = path.look().unwrap()[0].report.counters.flows[0];
+    let seen = numbered(&path, 1000, Duration::from_micros(500)).len() as u64;
+    let after = path.look().unwrap()[0].report.counters.flows[0];
+    Command::new("kill").args(["-INT", &tcpdump.id().to_string()]).status().unwrap();
+    let output = tcpdump.wait_with_output().unwrap();
+    let captured =
+        String::from_utf8_lossy(&output.stdout).lines().filter(|line| line.contains(": UDP,")).count() as u64;
+    let lost = after.dropped_by_chance - before.dropped_by_chance;
+    assert_eq!(captured, seen, "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(captured, 1000 - lost + after.doubled - before.doubled);
+    assert!((100..300).contains(&lost), "{lost} of 1000");
+    let counters = path.counters().unwrap();
+    let names: Vec<&str> = counters.iter().map(|node| node.node.as_str()).collect();
+    assert_eq!(names, ["host", "router", "network", "radio"]);
+    assert!(
+        counters[0].interfaces["host0"].tx_frames >= 1000 && counters[3].interfaces["radio0"].rx_frames >= captured
+    );
+}
+
+#[test]
+fn iperf3_gets_no_more_than_the_cable_carries_and_the_loss_is_where_it_says() {
+    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let ground = ground();
+    let options = [("rate", "1G"), ("impaired-rate", "20M"), ("buffer", "64KiB")];
+    let Some(mut path) = build(&ground, &spec("switch", &options)) else { return };
+    let Some(server) = start(&path.radio.namespace, &["iperf3", "-s", "-1"]) else { return };
+    thread::sleep(Duration::from_millis(300));
+    let to = path.radio.address.to_string();
+    let flood = ["iperf3", "-u", "-c", &to, "-b", "60M", "-l", "1472", "-t", "1", "--json"];
+    let client = start(&path.host.namespace, &flood).unwrap().wait_with_output().unwrap();
+    server.wait_with_output().unwrap();
+    let said: serde_json::Value = serde_json::from_slice(&client.stdout).unwrap();
+    let sum = &said["end"]["sum"];
+    let (sent, lost) = (sum["packets"].as_u64().unwrap(), sum["lost_packets"].as_u64().unwrap());
+    let (passed, seconds) = (sent - lost, sum["seconds"].as_f64().unwrap());
+    let most = path.spec.ceiling_datagrams_per_s(1472).unwrap();
+    // What waits in the buffer when the sender stops arrives as well: 64 KiB are 43 frames.
+    assert!(passed as f64 <= most * seconds + 43.0 + 1.0, "{passed} passed in {seconds} s, {most} a second may");
+    assert!(lost > 0, "{sum}");
+    let flow = path.look().unwrap()[0].report.counters.flows[0];
+    // iperf3 may stop counting before the last has arrived.
+    assert!(flow.dropped_at_queue.abs_diff(lost) <= 50, "{flow:?}, iperf3 lost {lost}");
+}
+
 /// Set for the process that is going to be killed; its value is the registry's directory.
 const VICTIM: &str = "TAKT_TEST_PATH_VICTIM";
 

@@ -15,6 +15,8 @@ use crate::leftovers::remove_control_group;
 
 /// The period over which the share is counted. Short, so that what is limited halts for moments, not for long.
 const PERIOD_US: u64 = 10_000;
+/// The root's file of controllers that its children have (v2).
+const HANDED_DOWN: &str = "cgroup.subtree_control";
 
 /// A control group with a quota. Dropping it removes the group, which must be empty then.
 #[derive(Debug)]
@@ -68,11 +70,13 @@ impl CpuQuota {
     /// No cpu controller, no permission, or the share is refused.
     pub fn create(name: &str, share: f64) -> Result<CpuQuota, QuotaError> {
         let (mount, version) = mount().ok_or(QuotaError::NoController)?;
-        let quota = CpuQuota { name: name.to_owned(), folder: mount.join(name), version };
-        if version == Version::Two && !controls(&quota.folder) {
-            // Children of the root have the controller only if the root hands it down.
-            write(&mount.join("cgroup.subtree_control"), "+cpu")?;
+        let folder = mount.join(name);
+        // v2: children of the root have the controller only if the root hands it down. It is not taken back later: by
+        // then others may count on it, and it would take their limits away.
+        if version == Version::Two && !controls(&folder) {
+            write(&mount.join(HANDED_DOWN), "+cpu")?;
         }
+        let quota = CpuQuota { name: name.to_owned(), folder, version };
         fs::create_dir(&quota.folder).map_err(|source| failed(&quota.folder, source))?;
         let quota_us = (share * PERIOD_US as f64).round().max(1000.0) as u64;
         match version {
@@ -128,7 +132,7 @@ fn mount() -> Option<(PathBuf, Version)> {
 
 /// Whether groups beside this one have the cpu controller.
 fn controls(group: &Path) -> bool {
-    let file = group.with_file_name("cgroup.subtree_control");
+    let file = group.with_file_name(HANDED_DOWN);
     fs::read_to_string(file).is_ok_and(|on| on.split_whitespace().any(|controller| controller == "cpu"))
 }
 

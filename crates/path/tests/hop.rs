@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use takt_packet::link::{LinkPort, NOTE_BYTES, Span};
-use takt_path::hop::{Hop, HopError, Options};
+use takt_path::hop::{Hop, HopError, LARGE_BUFFER_BYTES, Options};
 use takt_path::model::{HopSpec, Impairments};
 
 /// Past the harness, which keeps what a test that passes prints.
@@ -33,7 +33,13 @@ fn between_two_cables(work: impl FnOnce() + Send + 'static) {
 }
 
 fn options(spec: HopSpec) -> Options {
-    Options { spec, ports: ["a1".into(), "b1".into()], mtu_bytes: 1500, priority: None }
+    Options {
+        spec,
+        ports: ["a1".into(), "b1".into()],
+        mtu_bytes: 1500,
+        buffer_bytes: LARGE_BUFFER_BYTES,
+        priority: None,
+    }
 }
 
 fn port(name: &str) -> LinkPort {

@@ -24,9 +24,15 @@ pub struct Options {
     pub ports: [String; 2],
     /// The largest packet, without the Ethernet header, bytes.
     pub mtu_bytes: u32,
+    /// Buffer in the kernel before each port, bytes as the kernel counts them (about 768 for a small frame). Large, where
+    /// the model has the device's buffers in it; where the hop itself is the device it is the ring of its network card.
+    pub buffer_bytes: u32,
     /// Real-time priority of its thread; refused or `None`: none, and the report says so.
     pub priority: Option<u8>,
 }
+
+/// A buffer that is never the limit while the hop gets its share of a processor.
+pub const LARGE_BUFFER_BYTES: u32 = 8 << 20;
 
 /// Why a hop can't be opened.
 #[derive(Debug, thiserror::Error)]

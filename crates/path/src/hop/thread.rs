@@ -72,8 +72,6 @@ impl Drop for Hop {
 
 /// Memory for frames inside.
 const MEMORY_BYTES: usize = 32 << 20;
-/// Buffer in the kernel before each port.
-const KERNEL_BYTES: usize = 8 << 20;
 /// How often the stop flag is looked at.
 const LOOK_NS: u64 = 20_000_000;
 /// A tag, which some interfaces leave in.
@@ -89,13 +87,16 @@ struct Work {
     spans: [Vec<Span>; 2],
     freed: Vec<u32>,
     unsent: [(u64, u64); 2],
+    /// Dropped by the kernel before each port, and when that was asked for last: a system call each.
+    overruns: [u64; 2],
+    asked_ns: u64,
 }
 
 impl Work {
     fn open(options: &Options) -> Result<Work, HopError> {
         let frame_bytes = options.mtu_bytes as usize + HEADER_BYTES + TAG_BYTES;
         let open = |name: &String| {
-            LinkPort::open(name, MAX_BATCH, frame_bytes, KERNEL_BYTES).map_err(|errno| match errno {
+            LinkPort::open(name, MAX_BATCH, frame_bytes, options.buffer_bytes as usize).map_err(|errno| match errno {
                 Errno::PERM | Errno::ACCESS => HopError::NotPermitted,
                 errno => HopError::Port { name: name.clone(), source: errno.into() },
             })
@@ -110,6 +111,8 @@ impl Work {
             spans: [Vec::with_capacity(MAX_BATCH), Vec::with_capacity(MAX_BATCH)],
             freed: Vec::with_capacity(4 * MAX_BATCH),
             unsent: [(0, 0); 2],
+            overruns: [0; 2],
+            asked_ns: 0,
         })
     }
 
@@ -127,9 +130,9 @@ impl Work {
                 break;
             }
         }
-        let mut place = told.lock().unwrap_or_else(PoisonError::into_inner);
+        self.ask();
         self.count();
-        *place = self.report.clone();
+        *told.lock().unwrap_or_else(PoisonError::into_inner) = self.report.clone();
     }
 
     /// Takes in what both ports have; whether there was anything.
@@ -191,31 +194,35 @@ impl Work {
 
     /// Leaves the counters where others read them, unless somebody is reading.
     fn tell(&mut self, told: &Mutex<Report>) {
+        let now_ns = WallClock.now().0;
+        if now_ns.saturating_sub(self.asked_ns) > LOOK_NS {
+            self.asked_ns = now_ns;
+            self.ask();
+        }
+        self.count();
         if let Ok(mut place) = told.try_lock() {
-            place.counters = *self.model.counters();
+            place.counters = self.report.counters;
             place.lateness = self.report.lateness;
             place.priority = self.report.priority;
-            correct(&mut place, self.unsent);
         }
     }
 
+    fn ask(&mut self) {
+        for (overruns, port) in self.overruns.iter_mut().zip(&mut self.ports) {
+            *overruns = port.overruns();
+        }
+    }
+
+    /// The model's counters, and what the model can't know: what the kernel did not give, or not take.
     fn count(&mut self) {
         self.report.counters = *self.model.counters();
-        correct(&mut self.report, self.unsent);
-        for (flow, port) in self.report.counters.flows.iter_mut().zip(&mut self.ports) {
-            let overruns = port.overruns();
+        let beside = self.unsent.into_iter().zip(self.overruns);
+        for (flow, ((frames, bytes), overruns)) in self.report.counters.flows.iter_mut().zip(beside) {
+            flow.out_frames -= frames;
+            flow.out_bytes -= bytes;
             flow.in_frames += overruns;
-            flow.dropped_by_hop += overruns;
+            flow.dropped_by_hop += frames + overruns;
         }
-    }
-}
-
-/// What the kernel did not take has not left.
-fn correct(report: &mut Report, unsent: [(u64, u64); 2]) {
-    for (flow, (frames, bytes)) in report.counters.flows.iter_mut().zip(unsent) {
-        flow.out_frames -= frames;
-        flow.out_bytes -= bytes;
-        flow.dropped_by_hop += frames;
     }
 }
 

@@ -34,31 +34,36 @@ impl Path {
     /// that is taken.
     pub fn build(spec: &PathSpec, with: &Build<'_>) -> Result<Path, PathError> {
         let members = chain(spec);
-        let mut namespaces = Vec::with_capacity(members.len());
-        for member in &members {
-            namespaces.push(Namespace::create(with.run, &format!("{}-{}", with.label, member.name))?);
-        }
-        let mut building = Building { spec, members: &members, namespaces: &namespaces };
+        let create = |name: &str| Namespace::create(with.run, &format!("{}-{name}", with.label));
+        let (host, radio) = (create("host")?, create("radio")?);
+        let inner = members.iter().filter(|member| member.part != Part::End);
+        let between = inner.map(|member| create(member.name)).collect::<Result<Vec<_>, _>>()?;
+        let namespaces: Vec<&Namespace> = [&host].into_iter().chain(&between).chain([&radio]).collect();
+        let building = Building { spec, members: &members, namespaces: &namespaces, host: &host, radio: &radio };
         building.cables()?;
         let hops = building.inner_nodes(with)?;
         let addresses = building.addresses()?;
         let topology = building.topology(&addresses);
-        let seat = |namespace, interface, address, gateway| {
-            let mtu_bytes = spec.mtu_bytes;
-            Seat { namespace, interface, address, prefix_len: PREFIX, gateway, mtu_bytes }
+        let (prefix_len, mtu_bytes) = (PREFIX, spec.mtu_bytes);
+        let host = Seat {
+            namespace: host,
+            interface: "host0",
+            address: addresses.host,
+            prefix_len,
+            gateway: addresses.host_gateway,
+            mtu_bytes,
+            hardware: hardware(0, true),
         };
-        let mut namespaces = namespaces.into_iter();
-        let (Some(host), Some(radio)) = (namespaces.next(), namespaces.next_back()) else {
-            return Err(PathError::Taken { name: "a path without ends".into() });
+        let radio = Seat {
+            namespace: radio,
+            interface: "radio0",
+            address: RadioPair::RADIO_ADDR,
+            prefix_len,
+            gateway: addresses.radio_gateway,
+            mtu_bytes,
+            hardware: hardware(members.len() - 1, false),
         };
-        Ok(Path {
-            spec: spec.clone(),
-            topology,
-            hops,
-            host: seat(host, "host0", addresses.host, addresses.host_gateway),
-            radio: seat(radio, "radio0", RadioPair::RADIO_ADDR, addresses.radio_gateway),
-            between: namespaces.collect(),
-        })
+        Ok(Path { spec: spec.clone(), topology, hops, host, radio, between })
     }
 }
 
@@ -74,7 +79,10 @@ struct Addresses {
 struct Building<'a> {
     spec: &'a PathSpec,
     members: &'a [Member],
-    namespaces: &'a [Namespace],
+    /// Of each member.
+    namespaces: &'a [&'a Namespace],
+    host: &'a Namespace,
+    radio: &'a Namespace,
 }
 
 /// The interface of node `index` of `count` that looks to the host, or to the radio.
@@ -130,7 +138,7 @@ impl Building<'_> {
     }
 
     /// Bridges, routers and hops come to life.
-    fn inner_nodes(&mut self, with: &Build<'_>) -> Result<Vec<RunningHop>, PathError> {
+    fn inner_nodes(&self, with: &Build<'_>) -> Result<Vec<RunningHop>, PathError> {
         let mut hops = Vec::new();
         for (index, (member, namespace)) in self.members.iter().zip(self.namespaces).enumerate() {
             match &member.part {
@@ -178,20 +186,16 @@ impl Building<'_> {
     }
 
     fn addresses(&self) -> Result<Addresses, PathError> {
-        let seat =
-            |index: usize, interface| self.namespaces.get(index).map(|namespace| lease::Seat { namespace, interface });
-        let count = self.namespaces.len();
-        let is_router = |member: &Member| matches!(member.part, Part::Router(_));
-        let router = self.members.iter().position(is_router);
-        let (Some(host), Some(radio)) = (seat(0, "host0"), seat(count - 1, "radio0")) else {
-            return Err(PathError::Taken { name: "a path without ends".into() });
-        };
+        let host = lease::Seat { namespace: self.host, interface: "host0" };
+        let radio = lease::Seat { namespace: self.radio, interface: "radio0" };
+        let mut nodes = self.members.iter().zip(self.namespaces).enumerate();
+        let router = nodes.find(|(_, (member, _))| matches!(member.part, Part::Router(_)));
         radio.namespace.netlink()?.add_address("radio0", RadioPair::RADIO_ADDR, PREFIX)?;
         let by_dhcp = self.spec.addressing == Addressing::Dhcp;
         // The study's scenario I: somebody on the same switch gives addresses.
         let outside =
             Pool { server: RadioPair::RADIO_ADDR, prefix_len: PREFIX, first: OUTSIDE_ROUTER, count: 1, router: None };
-        let Some((index, router)) = router.and_then(|index| Some((index, seat(index, "lan0")?))) else {
+        let Some((index, (_, namespace))) = router else {
             let address = match by_dhcp {
                 true => lease(radio, outside, host, hardware(0, true))?.address,
                 false => {
@@ -201,6 +205,7 @@ impl Building<'_> {
             };
             return Ok(Addresses { host: address, host_gateway: None, radio_gateway: None, router: None });
         };
+        let router = lease::Seat { namespace, interface: "lan0" };
         let wan = lease::Seat { interface: "wan0", ..router };
         let outer = match self.spec.addressing {
             Addressing::Static => {

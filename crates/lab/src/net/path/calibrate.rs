@@ -40,6 +40,8 @@ pub enum SetBy {
 
 /// Neither end of the flow may be the one that is full.
 const BUFFER_BYTES: usize = 4 << 20;
+/// Short, so that little of one calibration still waits before a cable when the next one begins.
+const SEND_BUFFER_BYTES: usize = 256 << 10;
 const TOLERANCE: f64 = 0.03;
 /// Queues are full, and the first burst is through, after a third of the time.
 const SETTLE: u32 = 3;
@@ -86,6 +88,7 @@ fn failed(source: EngineError) -> PathError {
 fn open(bind: SocketAddr, peer: Option<SocketAddr>, payload_bytes: usize) -> Result<Box<dyn Engine>, EngineError> {
     let config = Config {
         recv_buffer_bytes: BUFFER_BYTES,
+        send_buffer_bytes: SEND_BUFFER_BYTES,
         max_payload_bytes: payload_bytes.max(64),
         ..Config::new(vec![PortSpec { bind, peer }])
     };

@@ -3,7 +3,7 @@
 use serde_json::json;
 use takt_host::leftovers::{Leftover, Registration};
 use takt_host::quota::CpuQuota;
-use takt_path::hop::{Options, Report};
+use takt_path::hop::{LARGE_BUFFER_BYTES, Options, Report};
 use takt_path::model::HopSpec;
 
 use super::super::{Namespace, PathError};
@@ -12,6 +12,9 @@ use crate::agent::{Agent, AgentError, Launch, Service};
 
 /// Above the host side, below the kernel's own threads; a hop stands for hardware, which is punctual.
 const PRIORITY: u8 = 10;
+
+/// The ring of a small computer's network card: some 700 small frames, or 230 of the largest.
+const RING_BYTES: u32 = 512 << 10;
 
 /// A hop that passes frames on. Process, group, record end in this order.
 #[derive(Debug)]
@@ -57,6 +60,7 @@ impl RunningHop {
             spec,
             ports: ["lan0".into(), "wan0".into()],
             mtu_bytes,
+            buffer_bytes: if share.is_some() { RING_BYTES } else { LARGE_BUFFER_BYTES },
             // What is to be slow has no priority; a group with a quota has no real-time budget either.
             priority: share.is_none().then_some(PRIORITY),
         };

@@ -80,6 +80,9 @@ pub struct Seat {
     pub gateway: Option<Ipv4Addr>,
     /// The largest packet, bytes.
     pub mtu_bytes: u32,
+    /// Hardware address of the interface. Who moves the address elsewhere moves this one too: leases and the constants of
+    /// `xdp-router` hang on it.
+    pub hardware: [u8; 6],
 }
 
 /// What a hop has counted.
