@@ -1,4 +1,5 @@
-//! A change of plan, or of the whole waveform, at a slot edge: no logical slot is lost or doubled, no packet is lost, nothing is allocated.
+//! A change of plan, or of the whole waveform, at a slot edge: no logical slot is lost or doubled, no packet is lost,
+//! nothing is allocated.
 //!
 //! At the edge of physical slot K every worker gives its table away. The first worker, when it has them all, moves each
 //! component with its statistics and each packet still in flight into the new tables, which were built beforehand; then
@@ -128,10 +129,10 @@ impl Mover {
         Some(Given { table, number: at })
     }
 
-    /// Executes what workers that are behind have left of the old plan, up to the slot the foremost has come to; answers
-    /// that. All are at the same slot already, unless the change came too late for some.
+    /// Executes what entries that are behind have left of the old plan, up to the slot the foremost has come to; answers
+    /// that. All are at the same slot already, unless the change came too late for some, or in the middle of a burst.
     fn level(&mut self) -> u64 {
-        let at = self.old.iter().map(|given| given.number).max().unwrap_or(0);
+        let at = self.old.iter().map(|given| given.number.max(given.table.reached)).max().unwrap_or(0);
         let first = self.old.iter().map(|given| given.number).min().unwrap_or(at);
         for physical in first..at {
             for given in self.old.iter_mut().filter(|given| given.number <= physical) {

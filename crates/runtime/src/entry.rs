@@ -130,26 +130,40 @@ impl Entry {
         }
     }
 
-    /// Whether all packets for what it has to do in physical slot `physical` are there, and room for what it makes.
+    /// The first logical slot from `self.next` on that it can't execute yet: a packet is not there, or no room for what it
+    /// makes. Of a component in this process.
     #[inline]
-    pub(crate) fn ready(&self, physical: u64) -> bool {
-        let room = |slot| self.outputs.iter().all(|output| output.ready(slot));
-        let due = match self.due(physical) {
-            Due::Slot { slot, .. } => Some(slot),
-            Due::Nothing => None,
-        };
-        let heard = due.is_none_or(|slot| self.inputs.iter().all(|input| input.ready(slot)));
-        match &self.component {
-            Body::Here(_) => heard && due.is_none_or(room),
-            Body::Isolated(remote) => {
-                heard && self.collectable(physical).is_none_or(|slot| remote.settled() && room(slot))
-            }
+    pub(crate) fn ready_until(&self) -> u64 {
+        let mut until = self.until;
+        for input in &self.inputs {
+            until = until.min(input.ready_until(self.next));
         }
+        for output in &self.outputs {
+            until = until.min(output.free_until(self.next));
+        }
+        until
+    }
+
+    /// Whether an isolated component can do what it has to do in physical slot `physical`: its packets are there, its
+    /// answer, and room for that.
+    pub(crate) fn ready(&self, physical: u64) -> bool {
+        let Body::Isolated(remote) = &self.component else { return true };
+        let room = |slot| self.outputs.iter().all(|output| output.free_until(slot) > slot);
+        let heard = match self.due(physical) {
+            Due::Slot { slot, .. } => self.inputs.iter().all(|input| input.ready_until(slot) > slot),
+            Due::Nothing => true,
+        };
+        heard && self.collectable(physical).is_none_or(|slot| remote.settled() && room(slot))
+    }
+
+    #[inline]
+    pub(crate) fn is_isolated(&self) -> bool {
+        matches!(self.component, Body::Isolated(_))
     }
 
     /// Physical slots between a logical slot and the hand-over of what was made in it.
     pub(crate) fn lag(&self) -> u64 {
-        u64::from(matches!(self.component, Body::Isolated(_)))
+        u64::from(self.is_isolated())
     }
 
     /// Logical slots whose packets were handed over, or passed by.
@@ -233,7 +247,11 @@ impl Entry {
     /// Executes logical slot `slot`; [`Entry::publish`] hands over what it made.
     #[inline]
     pub(crate) fn execute(&mut self, slot: u64, timer: &mut Timer) -> Executed {
-        self.inputs.iter_mut().for_each(|input| input.begin(slot));
+        let mut empty = false;
+        for (port, input) in self.inputs.iter_mut().enumerate() {
+            input.begin(slot);
+            empty |= input.items() == 0 && port < self.declared.0;
+        }
         let component = match &mut self.component {
             Body::Here(component) => component,
             Body::Isolated(remote) => {
@@ -247,7 +265,7 @@ impl Entry {
         }
         let (inputs, told) = self.inputs.split_at_mut(self.declared.0);
         let (outputs, outbox) = self.outputs.split_at_mut(self.declared.1);
-        if inputs.iter().any(|input| input.items() == 0) {
+        if empty {
             outputs.iter_mut().for_each(OutPort::blank);
         }
         for &(input, output) in &self.in_place {

@@ -4,7 +4,9 @@
 //! - Time is the slot index. A component executes its logical slots 0, 1, 2, ... once and in order; the plan says in
 //!   which physical slot. What it computes depends on the waveform alone, so `output_hash` is one value for all plans.
 //! - A link carries whole slots ([`ring`]); nobody takes a lock, and under a clock nobody waits for anybody.
-//! - The slot loop allocates nothing and makes no system call but the clock's sleep. Statistics are always on.
+//! - The slot loop allocates nothing and makes no system call but the clock's sleep. Statistics are always on: the
+//!   execution time of a component is between two readings of the time-stamp counter, right before and behind its `tick`.
+//!   Looking at its links, handing over what it made and the record itself are not in it; they are in the worker's `busy`.
 //! - A slot that is missed has a culprit: [`Miss`].
 //!
 //! ```

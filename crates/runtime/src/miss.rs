@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use crate::report::{ComponentReport, Known};
-use crate::stats::{Event, MissKind, RawMiss};
+use crate::report::{ComponentReport, Known, TraceEvent};
+use crate::stats::{MissKind, RawMiss};
 use crate::worker::Worker;
 
 /// A missed slot, and why.
@@ -77,12 +77,13 @@ pub(crate) fn explain(known: &[Known], components: &[ComponentReport], workers: 
     let usual: Vec<u64> = components.iter().zip(known).map(|(report, known)| usual_ns(known, report)).collect();
     let name = |id: usize| known[id].name.clone();
     let mut all = Vec::new();
-    for (worker, misses) in workers.iter().enumerate().map(|(index, worker)| (index, worker.stats.misses())) {
+    for (worker, Worker { stats, timer, .. }) in workers.iter().enumerate() {
         let mut last: Option<Culprit> = None;
-        for raw in misses {
-            let culprit = blame(raw, worker, &usual, &name, last.as_ref());
+        for raw in stats.misses() {
+            let events: Vec<TraceEvent> = raw.window().iter().map(|event| event.told(timer)).collect();
+            let culprit = blame(raw, &events, worker, &usual, &name, last.as_ref());
             last = Some(culprit.clone());
-            let before = raw.window.iter().take(raw.window_len).map(|event| Before {
+            let before = events.iter().map(|event| Before {
                 component: name(event.component),
                 slot: event.slot,
                 start_ns: event.start_ns,
@@ -117,6 +118,7 @@ fn usual_ns(known: &Known, report: &ComponentReport) -> u64 {
 /// miss. A slot that began late because an earlier one overran has the culprit of that.
 fn blame(
     raw: &RawMiss,
+    events: &[TraceEvent],
     worker: usize,
     usual: &[u64],
     name: &dyn Fn(usize) -> String,
@@ -127,11 +129,12 @@ fn blame(
         let (component, execution_ns) = (name(raw.component), raw.execution_ns);
         return Culprit::Component { component, worker, slot: raw.slot, execution_ns, usual_ns };
     }
-    let excess = |event: &Event| event.execution_ns.saturating_sub(usual.get(event.component).copied().unwrap_or(0));
+    let excess =
+        |event: &TraceEvent| event.execution_ns.saturating_sub(usual.get(event.component).copied().unwrap_or(0));
     // A skipped slot is the work of an earlier one: of all that is remembered since.
     let since = if raw.carried || raw.kind == MissKind::Skipped { 0 } else { raw.slot };
-    let events = raw.window.iter().take(raw.window_len);
-    let worst = events.filter(|event| event.slot >= since && event.slot <= raw.slot).max_by_key(|event| excess(event));
+    let worst =
+        events.iter().filter(|event| event.slot >= since && event.slot <= raw.slot).max_by_key(|event| excess(event));
     let overrun = worst.map(|event| Culprit::Component {
         component: name(event.component),
         worker,
@@ -163,8 +166,6 @@ mod tests {
 
     #[test]
     fn slots_that_a_late_release_carried_away_are_not_blamed_on_a_component_that_was_a_little_slow() {
-        let mut window = [Event::default(); crate::stats::WINDOW];
-        window[0] = Event { slot: 3, component: 1, start_ns: 0, execution_ns: 610 };
         let raw = RawMiss {
             kind: MissKind::Skipped,
             component: 0,
@@ -174,24 +175,16 @@ mod tests {
             release_ns: 180_000,
             carried: true,
             execution_ns: 0,
-            window,
-            window_len: 1,
+            window: Default::default(),
+            window_len: 0,
         };
         let name = |id: usize| format!("c{id}");
         let release = Culprit::Release { worker: 0, slot: 8, late_ns: 4_180_000 };
-        let blamed = |last| blame(&raw, 0, &[0, 430], &name, last);
-        assert_eq!(blamed(Some(&release)), release);
+        let blamed = |events: &[TraceEvent]| blame(&raw, events, 0, &[0, 430], &name, Some(&release));
+        let event = |slot, component, execution_ns| TraceEvent { slot, component, start_ns: 0, execution_ns };
+        assert_eq!(blamed(&[event(3, 1, 610)]), release);
         // A stall of a component since then outweighs it.
-        let stalled = [0, 610].map(|execution_ns| Event {
-            slot: 11,
-            component: 0,
-            start_ns: 0,
-            execution_ns: execution_ns * 10_000,
-        });
-        let mut worse = raw;
-        worse.window[..2].copy_from_slice(&stalled);
-        worse.window_len = 2;
-        let culprit = blame(&worse, 0, &[0, 430], &name, Some(&release));
+        let culprit = blamed(&[event(11, 0, 0), event(11, 0, 6_100_000)]);
         assert!(matches!(culprit, Culprit::Component { slot: 11, execution_ns: 6_100_000, .. }), "{culprit:?}");
     }
 }

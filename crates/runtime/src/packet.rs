@@ -112,8 +112,9 @@ impl Buffer {
     }
 }
 
-/// A cell of a link.
+/// A cell of a link; on cache lines of its own, as one core fills a cell while another reads the next.
 #[derive(Clone, Debug)]
+#[repr(align(128))]
 pub(crate) struct Cell {
     pub(crate) header: Header,
     pub(crate) buffer: Buffer,

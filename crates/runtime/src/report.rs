@@ -99,10 +99,18 @@ pub struct ComponentReport {
 pub struct WorkerReport {
     /// Physical slots.
     pub slots: u64,
-    /// From release to the end of the last entry.
+    /// From the release of its first slot to the end of its last, by its own clock.
+    pub elapsed_ns: u64,
+    /// From release to the end of the last entry; of slots in one burst, each the same part of it.
     pub busy: Option<Quantiles>,
     /// From edge to release; `None` under a free clock.
     pub lateness: Option<Quantiles>,
+    /// All of `busy`, for who wants more than quantiles.
+    #[serde(skip)]
+    pub busy_histogram: Histogram<Ns>,
+    /// All of `lateness`.
+    #[serde(skip)]
+    pub lateness_histogram: Histogram<Ns>,
     /// What it executed last, oldest first.
     #[serde(skip)]
     pub trace: Vec<TraceEvent>,
@@ -237,17 +245,14 @@ fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentRe
 }
 
 fn worker_report(worker: &Worker) -> WorkerReport {
-    let event = |event: crate::stats::Event| TraceEvent {
-        slot: event.slot,
-        component: event.component,
-        start_ns: event.start_ns,
-        execution_ns: event.execution_ns,
-    };
     WorkerReport {
         slots: worker.stats.slots,
+        elapsed_ns: worker.timer.ns(worker.stats.begun, worker.stats.ended),
         busy: Quantiles::of(&worker.stats.busy),
         lateness: Quantiles::of(&worker.stats.lateness),
-        trace: worker.stats.events().map(event).collect(),
+        busy_histogram: worker.stats.busy.clone(),
+        lateness_histogram: worker.stats.lateness.clone(),
+        trace: worker.stats.events().map(|event| event.told(&worker.timer)).collect(),
     }
 }
 

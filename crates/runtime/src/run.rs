@@ -19,7 +19,7 @@ use crate::report::{Granted, Known, Report};
 use crate::running::Running;
 use crate::soft;
 use crate::stats::WorkerStats;
-use crate::table::{Making, OpenError, Table, make, make_components};
+use crate::table::{Making, OpenError, Spare, Table, make, make_components};
 use crate::timer::Timer;
 use crate::worker::Worker;
 
@@ -38,6 +38,10 @@ pub struct Options {
     pub priority: Wish,
     /// Whether all memory of the process is locked before the workers start, and stays so afterwards.
     pub lock_memory: Wish,
+    /// Slots that a worker executes of one component before the next one's turn, under a free clock; no more than its links
+    /// hold. What is computed does not depend on it. 1: slot by slot, as on the beat, so that execution times are those of
+    /// the beat. More: what a component needs stays in the processor's caches.
+    pub burst: u64,
     /// How long before an edge a worker stops sleeping and watches the clock.
     pub spin: Duration,
     /// Whether what the sinks receive is folded into `output_hash`.
@@ -69,6 +73,7 @@ impl Default for Options {
             fifo_priority: None,
             priority: Wish::Require,
             lock_memory: Wish::No,
+            burst: 1,
             spin: Duration::from_micros(100),
             hash: true,
             isolation: Isolation::default(),
@@ -293,6 +298,7 @@ pub(crate) fn making(options: &Options) -> Making {
         hash_sinks: options.hash,
         memory_max_bytes: options.memory_max_bytes,
         slots: options.slots.unwrap_or(u64::MAX),
+        spare: matches!(options.clock, SlotClock::Free).then_some(Spare { burst: options.burst.max(1) }),
     }
 }
 
@@ -320,7 +326,7 @@ impl Start {
         if let (true, Ok(edges)) = (good, self.opened.recv()) {
             match edges {
                 Some(edges) => worker.run_timed(0, &edges, self.options.spin),
-                None => worker.run_free(0),
+                None => worker.run_free(0, self.options.burst.max(1)),
             };
         }
         drop(guard);

@@ -5,11 +5,13 @@
 //! So a stall, and who suffers from it, is the same in every run, to the nanosecond.
 
 use takt_base::Stop;
+use takt_graph::{Graph, Plan};
 
 use crate::control::{Ending, mailbox};
 use crate::entry::{Entry, Executed};
 use crate::report::{Known, Report, report};
-use crate::run::{Session, prepared};
+use crate::run::{Options, Session, making, prepared};
+use crate::table::{Making, Table, make};
 use crate::timer::Timer;
 use crate::worker::{Slot, Worker};
 
@@ -48,7 +50,8 @@ impl Session {
     /// Without a number of slots: virtual time has no end of its own.
     #[must_use]
     pub fn simulate(self) -> Report {
-        let (graph, plan, options, mut tables) = self.into_parts();
+        let (graph, plan, options, tables) = self.into_parts();
+        let mut tables = of_a_clock(&graph, &plan, &options, tables);
         // What another process does takes no virtual time.
         tables.iter_mut().flat_map(|table| &mut table.entries).for_each(Entry::wait_always);
         assert!(options.slots.is_some(), "a simulation has a number of slots");
@@ -66,6 +69,16 @@ impl Session {
         let known: Vec<Known> = graph.components().iter().map(Known::of).collect();
         report(&graph, &plan, &workers, &known, std::iter::empty())
     }
+}
+
+/// The same tables with the rings that a clock asks for.
+fn of_a_clock(graph: &Graph, plan: &Plan, options: &Options, tables: Vec<Table>) -> Vec<Table> {
+    let mut entries: Vec<Entry> = tables.into_iter().flat_map(|table| table.entries).collect();
+    entries.sort_by_key(|entry| entry.id);
+    let ids: Vec<usize> = entries.iter().map(|entry| entry.id).collect();
+    let components = entries.into_iter().map(|entry| entry.component).collect();
+    let making = Making { spare: None, ..making(options) };
+    make(graph, plan, components, &ids, &making, &|_| 0).expect("no more memory than when it was opened")
 }
 
 fn earliest(workers: &mut [Simulated]) -> Option<&mut Simulated> {
@@ -101,8 +114,8 @@ impl Simulated {
         let due = number * slot_ns;
         let release_ns = self.now_ns - due;
         let left_ns = (due + slot_ns).saturating_sub(self.now_ns);
-        let carried = self.free_at_ns > due;
-        let slot = Slot { number, base: self.now_ns, release_ns, left_ns, carried };
+        let slot = Slot::timed(number, self.now_ns, release_ns, left_ns, &self.worker.timer);
+        let slot = Slot { carried: self.free_at_ns > due, ..slot };
         self.next = Next::Start { slot, index: 0 };
         self.worker.pass_by_missed(slot);
         if self.worker.table.entries.is_empty() {
@@ -113,9 +126,7 @@ impl Simulated {
     fn end(&mut self) {
         self.next = Next::Ended;
         if !self.worker.stop.requested() {
-            let number = self.worker.table.end;
-            let last = Slot { number, base: self.now_ns, release_ns: 0, left_ns: u64::MAX, carried: true };
-            self.worker.pass_by_missed(last);
+            self.worker.pass_by_missed(Slot::behind(self.worker.table.end));
         }
     }
 
@@ -124,7 +135,7 @@ impl Simulated {
             self.next = Next::Start { slot, index: index + 1 };
             return;
         }
-        self.worker.account(slot, Some(slot.release_ns));
+        self.worker.account(slot, 1, Some(slot.release_ns));
         self.free_at_ns = self.now_ns;
         let number = (self.now_ns / slot_ns).max(slot.number + 1);
         self.now_ns = self.now_ns.max(number * slot_ns);

@@ -7,6 +7,7 @@ use takt_stats::{Histogram, Ns};
 use crate::live::{BOUND_NS, Live};
 use crate::report::TraceEvent;
 use crate::soft::Outgoing;
+use crate::timer::Timer;
 
 /// Executions a worker remembers.
 const TRACE: usize = 4096;
@@ -34,7 +35,7 @@ impl EntryStats {
     }
 }
 
-/// One execution in a worker's memory.
+/// One execution in a worker's memory, in ticks of its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
     /// Physical slot.
@@ -42,8 +43,17 @@ pub(crate) struct Event {
     /// The graph's component.
     pub(crate) component: usize,
     /// From the edge of the slot.
-    pub(crate) start_ns: u64,
-    pub(crate) execution_ns: u64,
+    pub(crate) start: u64,
+    /// How long.
+    pub(crate) ticks: u64,
+}
+
+impl Event {
+    /// In nanoseconds.
+    pub(crate) fn told(self, timer: &Timer) -> TraceEvent {
+        let Event { slot, component, start, ticks } = self;
+        TraceEvent { slot, component, start_ns: timer.ns_of(start), execution_ns: timer.ns_of(ticks) }
+    }
 }
 
 /// How a slot was missed.
@@ -80,13 +90,23 @@ pub(crate) struct RawMiss {
     pub(crate) window_len: usize,
 }
 
+impl RawMiss {
+    /// What the worker executed last, oldest first.
+    pub(crate) fn window(&self) -> &[Event] {
+        &self.window[..self.window_len]
+    }
+}
+
 /// Of one worker.
 pub(crate) struct WorkerStats {
     pub(crate) lateness: Histogram<Ns>,
     /// From release to the end of the last entry.
     pub(crate) busy: Histogram<Ns>,
     pub(crate) slots: u64,
-    trace: Box<[Event]>,
+    /// The timer at the release of the first slot, and at the end of the last.
+    pub(crate) begun: u64,
+    pub(crate) ended: u64,
+    trace: Box<[Event; TRACE]>,
     traced: u64,
     misses: Vec<RawMiss>,
     pub(crate) misses_beyond: u64,
@@ -100,7 +120,9 @@ impl WorkerStats {
             lateness: Histogram::with_bound(BOUND_NS),
             busy: Histogram::with_bound(BOUND_NS),
             slots: 0,
-            trace: vec![Event::default(); TRACE].into_boxed_slice(),
+            begun: 0,
+            ended: 0,
+            trace: Box::new([Event::default(); TRACE]),
             traced: 0,
             misses: Vec::with_capacity(MISSES),
             misses_beyond: 0,
@@ -118,11 +140,15 @@ impl WorkerStats {
 
     /// Tells whoever keeps a log of an execution, in whatever process it was.
     #[inline]
-    pub(crate) fn tell(&mut self, event: Event) {
+    pub(crate) fn tell(&mut self, event: TraceEvent) {
         if let Some(log) = &mut self.log {
-            let Event { slot, component, start_ns, execution_ns } = event;
-            log.give(&[TraceEvent { slot, component, start_ns, execution_ns }]);
+            log.give(&[event]);
         }
+    }
+
+    /// Executions so far.
+    pub(crate) fn executions(&self) -> u64 {
+        self.traced
     }
 
     #[cold]

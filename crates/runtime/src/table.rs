@@ -23,6 +23,8 @@ pub(crate) struct Table {
     pub(crate) end: u64,
     /// Settings and messages that wait in its entries.
     pub(crate) pending: usize,
+    /// All physical slots from this one on are still to be executed, by all entries.
+    pub(crate) reached: u64,
 }
 
 impl Table {
@@ -68,6 +70,31 @@ pub(crate) struct Making {
     pub(crate) memory_max_bytes: u64,
     /// Logical slots each component executes.
     pub(crate) slots: u64,
+    /// Cells that rings have beyond need; none under a clock, where a packet that is late is missing.
+    pub(crate) spare: Option<Spare>,
+}
+
+/// Cells beyond need, for workers that run ahead of each other: as many as there is room for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spare {
+    /// Slots that a worker executes of one component before the next one's turn.
+    pub(crate) burst: u64,
+}
+
+/// Slots that a producer on another core may be ahead: the two look at each other's words once in so many.
+const AHEAD: u64 = 16;
+/// Bytes of the cells beyond need of a link between cores, at most: a share of a second-level cache.
+const AHEAD_BYTES: u64 = 256 << 10;
+/// The same inside a worker, where what one component writes the next is to find in the first-level cache.
+const BURST_BYTES: u64 = 32 << 10;
+
+impl Spare {
+    /// Cells worth having in a ring of such cells; a power of two.
+    fn cells(self, crosses: bool, delay: u64, cell_bytes: u64) -> u64 {
+        let (ahead, most) = if crosses { (self.burst.max(AHEAD), AHEAD_BYTES) } else { (self.burst, BURST_BYTES) };
+        let cells = ahead.saturating_add(delay).min(most / cell_bytes.max(1)).max(1);
+        1 << cells.ilog2()
+    }
 }
 
 /// The components of a graph, ready for their first slot; in place of those that are not `wanted`, nothing.
@@ -119,7 +146,7 @@ struct Layout {
 }
 
 /// `least`: cells that the ring of a link must have at least, for the packets that a change moves into it.
-fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64) -> Layout {
+fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64, spare: Option<Spare>) -> Layout {
     let mut histories: BTreeMap<PortId, usize> = BTreeMap::new();
     let mut rooms: BTreeMap<PortId, Room> = BTreeMap::new();
     let mut groups: BTreeMap<(PortId, usize, Option<usize>), Vec<usize>> = BTreeMap::new();
@@ -146,11 +173,25 @@ fn layout(graph: &Graph, plan: &Plan, least: &dyn Fn(usize) -> u64) -> Layout {
         let delay = links.iter().map(|&link| u64::from(plan.delay(link))).max().unwrap_or(0);
         let least = links.iter().map(|&link| least(link)).max().unwrap_or(0);
         // One being written, `delay` in flight, and between workers one being read.
-        let cells = least.max(delay + 1 + u64::from(crosses));
+        let needed = least.max(delay + 1 + u64::from(crosses));
+        let spare = spare.map_or(0, |spare| spare.cells(crosses, delay, cell_bytes(rooms[&output])));
         // A power of two finds its cells by a mask.
-        RingSpec { output, links, cells: cells.next_power_of_two() }
+        RingSpec { output, links, cells: needed.next_power_of_two().max(spare) }
     });
-    Layout { rings: rings.collect(), rooms, histories }
+    let rings = rings.collect();
+    Layout { rings, rooms, histories }
+}
+
+impl Layout {
+    fn bytes(&self) -> u64 {
+        let bytes = |spec: &RingSpec| spec.cells.saturating_mul(cell_bytes(self.rooms[&spec.output]));
+        self.rings.iter().map(bytes).fold(0, u64::saturating_add)
+    }
+}
+
+/// Memory of a cell, with what keeps it.
+fn cell_bytes(room: Room) -> u64 {
+    room.lines() as u64 * 128 + 192
 }
 
 fn changes_in_place(graph: &Graph, input: PortId) -> bool {
@@ -205,9 +246,9 @@ pub(crate) fn make(
     making: &Making,
     least: &dyn Fn(usize) -> u64,
 ) -> Result<Vec<Table>, OpenError> {
-    let layout = layout(graph, plan, least);
-    let bytes = |spec: &RingSpec| spec.cells.saturating_mul(layout.rooms[&spec.output].lines() as u64 * 128 + 192);
-    let needed_bytes = layout.rings.iter().map(bytes).fold(0, u64::saturating_add);
+    let roomy = layout(graph, plan, least, making.spare);
+    let layout = if roomy.bytes() <= making.memory_max_bytes { roomy } else { layout(graph, plan, least, None) };
+    let needed_bytes = layout.bytes();
     if needed_bytes > making.memory_max_bytes {
         return Err(OpenError::Memory { needed_bytes, allowed_bytes: making.memory_max_bytes });
     }
@@ -250,7 +291,7 @@ pub(crate) fn make(
                 stats: EntryStats::new(),
             })
         });
-        Table { entries: entries.collect(), end, pending: 0 }
+        Table { entries: entries.collect(), end, pending: 0, reached: 0 }
     };
     Ok(plan.workers().iter().map(&mut table).collect())
 }
@@ -298,4 +339,20 @@ fn outputs(
         OutPort::new(output.item, grant, rings, layout.rooms[&output_id], history)
     };
     shape.outputs.iter().enumerate().map(port).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rings_between_cores_have_sixteen_cells_or_as_many_as_256_kib_hold() {
+        let spare = Spare { burst: 1 };
+        let cells = |items: u64| spare.cells(true, 1, cell_bytes(Room { bytes: items as usize * 8, margin_bytes: 0 }));
+        assert_eq!([1, 128, 1024, 2048, 4096, 1 << 20].map(cells), [16, 16, 16, 8, 4, 1]);
+        assert_eq!(spare.cells(false, 0, 1000), 1, "inside a worker there is nothing to run ahead of");
+        assert_eq!(Spare { burst: 16 }.cells(false, 0, 1000), 16);
+        assert_eq!(Spare { burst: 64 }.cells(true, 1, 1000), 64);
+        assert_eq!(Spare { burst: u64::MAX }.cells(false, 7, 1 << 14), 2, "no more than 32 KiB");
+    }
 }

@@ -14,6 +14,7 @@ use crate::clock::{Edges, Patience, wait_until};
 use crate::control::{Ending, Inbox};
 use crate::entry::{Due, Entry, Executed};
 use crate::isolated::Answer;
+use crate::report::TraceEvent;
 use crate::stats::{Event, MissKind, RawMiss, WINDOW, WorkerStats};
 use crate::table::Table;
 use crate::timer::Timer;
@@ -33,31 +34,60 @@ pub(crate) struct Worker {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Slot {
     pub(crate) number: u64,
+    /// The timer at its edge.
+    pub(crate) edge: u64,
     /// The timer at its release.
     pub(crate) base: u64,
+    /// The timer at its deadline; `u64::MAX` where there is none.
+    pub(crate) deadline: u64,
     /// From the edge to the release.
     pub(crate) release_ns: u64,
-    /// From the release to the deadline; `u64::MAX` where there is none.
-    pub(crate) left_ns: u64,
     /// The worker was still busy with an earlier slot at the edge.
     pub(crate) carried: bool,
 }
 
+impl Slot {
+    /// A slot that nobody expects at a time.
+    pub(crate) fn free(number: u64, base: u64) -> Slot {
+        Slot { number, edge: base, base, deadline: u64::MAX, release_ns: 0, carried: false }
+    }
+
+    /// What is left to say of slots that were lost when all is over.
+    pub(crate) fn behind(number: u64) -> Slot {
+        Slot { carried: true, ..Slot::free(number, 0) }
+    }
+
+    /// A slot released at `base`, so long after its edge and before its deadline.
+    pub(crate) fn timed(number: u64, base: u64, release_ns: u64, left_ns: u64, timer: &Timer) -> Slot {
+        let edge = base.saturating_sub(timer.ticks_of(release_ns));
+        let deadline = base.saturating_add(timer.ticks_of(left_ns));
+        Slot { number, edge, base, deadline, release_ns, carried: false }
+    }
+}
+
 impl Worker {
-    /// Each slot follows the last; waits for other workers' packets. Answers the first slot not executed.
-    pub(crate) fn run_free(&mut self, first: u64) -> u64 {
+    /// Each slot follows the last, in bursts of so many; waits for other workers' packets. Answers the first slot not
+    /// executed.
+    pub(crate) fn run_free(&mut self, first: u64, burst: u64) -> u64 {
         let mut number = first;
         while let Some(next) = self.go_on(number) {
             number = next;
-            let base = self.timer.read();
-            let slot = Slot { number, base, release_ns: 0, left_ns: u64::MAX, carried: false };
-            if !self.slot_waiting(slot) {
-                continue;
+            let slot = Slot::free(number, self.timer.read());
+            let until = self.burst_until(number, burst);
+            if self.burst(slot, until) {
+                self.account(slot, until - number, None);
+                number = until;
             }
-            self.account(slot, None);
-            number += 1;
         }
         number
+    }
+
+    /// Where a burst ends that begins with slot `number`: with that slot, while anything waits for an edge or for another
+    /// process.
+    fn burst_until(&self, number: u64, burst: u64) -> u64 {
+        let single =
+            self.table.pending > 0 || !self.inbox.is_empty() || self.table.entries.iter().any(Entry::is_isolated);
+        number.saturating_add(if single { 1 } else { burst }).min(self.table.end)
     }
 
     /// Slots begin at their edges; what is not there in time is missing.
@@ -76,17 +106,17 @@ impl Worker {
             }
             let release_ns = now.0 - due.0;
             let left_ns = edges.due(number + 1).0.saturating_sub(now.0);
-            let slot = Slot { number, base, release_ns, left_ns, carried: free_at > due };
+            let slot = Slot::timed(number, base, release_ns, left_ns, &self.timer);
+            let slot = Slot { carried: free_at > due, ..slot };
             self.pass_by_missed(slot);
             self.slot(slot);
-            self.account(slot, Some(release_ns));
+            self.account(slot, 1, Some(release_ns));
             free_at = WallClock.now();
             number = edges.slot_at(free_at).max(number + 1);
         }
         if !self.stop.requested() {
             // The last slots may have been lost: they count.
-            let number = self.table.end;
-            let end = Slot { number, base: 0, release_ns: 0, left_ns: u64::MAX, carried: true };
+            let end = Slot::behind(self.table.end);
             self.pass_by_missed(end);
             (0..self.table.entries.len()).for_each(|index| self.collect(end, index));
         }
@@ -134,26 +164,78 @@ impl Worker {
         }
     }
 
-    /// `false`: the slot is to be gone on with after a look at the commands.
-    fn slot_waiting(&mut self, slot: Slot) -> bool {
-        for index in 0..self.table.entries.len() {
-            if !wait_for(&self.table.entries[index], slot.number, &self.stop, &self.inbox, self.spins) {
+    /// Executes all slots from this one to below `until`: each entry as many in a row as its links have packets and room
+    /// for. `false`: asked to stop, or told something; the latter may be a change for which the very worker waits that
+    /// this one waits for. What was executed until then is not executed again.
+    fn burst(&mut self, slot: Slot, until: u64) -> bool {
+        let mut patience = Patience::new(self.spins);
+        loop {
+            let before = self.stats.executions();
+            let mut left = false;
+            for index in 0..self.table.entries.len() {
+                left |= !self.burst_of(slot, index, until);
+            }
+            if !left {
+                return true;
+            }
+            if self.stats.executions() != before {
+                patience = Patience::new(self.spins);
+                continue;
+            }
+            if self.stop.requested() || self.inbox.has_news() {
                 return false;
             }
-            if let Some((logical, executed)) = self.start(slot, index) {
-                self.finish(slot, index, logical, executed);
+            patience.pause();
+        }
+    }
+
+    /// One entry's part of a burst, as far as can be. Answers whether that is all of it.
+    #[inline]
+    fn burst_of(&mut self, slot: Slot, index: usize, until: u64) -> bool {
+        let entry = &self.table.entries[index];
+        if entry.is_isolated() {
+            return self.isolated(slot, index);
+        }
+        let last = until.saturating_sub(entry.depth).min(entry.until);
+        loop {
+            let entry = &self.table.entries[index];
+            let next = entry.next;
+            if next >= last {
+                return true;
+            }
+            let ready = entry.ready_until().min(last);
+            if ready <= next {
+                return false;
+            }
+            for logical in next..ready {
+                let entry = &mut self.table.entries[index];
+                let number = logical + entry.depth;
+                self.table.reached = self.table.reached.max(number + 1);
+                let executed = entry.execute(logical, &mut self.timer);
+                self.finish(Slot { number, ..slot }, index, logical, executed);
             }
         }
-        true
+    }
+
+    /// A slot of a component in another process; `false`: it can't be gone on with yet.
+    #[cold]
+    fn isolated(&mut self, slot: Slot, index: usize) -> bool {
+        let ready = self.table.entries[index].ready(slot.number);
+        if ready && let Some((logical, executed)) = self.start(slot, index) {
+            self.finish(slot, index, logical, executed);
+        }
+        ready
     }
 
     /// Executes an entry's logical slot, if it is due and its deadline has not passed.
     #[inline]
     pub(crate) fn start(&mut self, slot: Slot, index: usize) -> Option<(u64, Executed)> {
-        self.collect(slot, index);
+        if self.table.entries[index].is_isolated() {
+            self.collect(slot, index);
+        }
         let Due::Slot { slot: logical, missed: 0 } = self.table.entries[index].due(slot.number) else { return None };
         // Without a deadline the timer is not asked.
-        if slot.left_ns != u64::MAX && self.timer.ns(slot.base, self.timer.read()) > slot.left_ns {
+        if slot.deadline != u64::MAX && self.timer.read() > slot.deadline {
             self.passed_by(slot, index, logical + 1);
             return None;
         }
@@ -161,19 +243,20 @@ impl Worker {
     }
 
     /// Hands over what an entry made, and records how long it took.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, slot: Slot, index: usize, logical: u64, executed: Executed) {
-        let ns = self.timer.ns(executed.start, executed.end);
+        let ticks = executed.end.saturating_sub(executed.start);
+        let ns = self.timer.ns_of(ticks);
         let entry = &mut self.table.entries[index];
         entry.publish(logical, executed, ns);
-        let start_ns = slot.release_ns + self.timer.ns(slot.base, executed.start);
-        let event = Event { slot: slot.number, component: entry.id, start_ns, execution_ns: ns };
+        let start = executed.start.saturating_sub(slot.edge);
+        let event = Event { slot: slot.number, component: entry.id, start, ticks };
         self.stats.trace(event);
         // Of an isolated component this was the request; its execution is told when the answer comes.
         if self.stats.log.is_some() && !entry.asked(event) {
-            self.stats.tell(event);
+            self.stats.tell(event.told(&self.timer));
         }
-        let late = slot.left_ns != u64::MAX && self.timer.ns(slot.base, executed.end) > slot.left_ns;
+        let late = executed.end > slot.deadline;
         if late || executed.fault {
             self.missed(slot, index, if executed.fault { MissKind::Fault } else { MissKind::Late }, logical, 1, ns);
         }
@@ -197,7 +280,7 @@ impl Worker {
     #[cold]
     fn answered(&mut self, index: usize, execution_ns: u64) {
         if let Some(event) = self.table.entries[index].last_asked() {
-            self.stats.tell(Event { execution_ns, ..event });
+            self.stats.tell(TraceEvent { execution_ns, ..event.told(&self.timer) });
         }
     }
 
@@ -234,31 +317,18 @@ impl Worker {
         });
     }
 
-    #[inline]
-    pub(crate) fn account(&mut self, slot: Slot, lateness_ns: Option<u64>) {
-        let busy = self.timer.ns(slot.base, self.timer.read());
-        self.stats.slots += 1;
-        self.stats.busy.record_saturating(busy);
+    /// Counts so many slots, which took as long as has passed since the release of the first, each the same part of it.
+    pub(crate) fn account(&mut self, slot: Slot, slots: u64, lateness_ns: Option<u64>) {
+        let end = self.timer.read();
+        let busy = self.timer.ns(slot.base, end);
+        if self.stats.slots == 0 {
+            self.stats.begun = slot.base;
+        }
+        self.stats.ended = end;
+        self.stats.slots += slots;
+        self.stats.busy.record_n_saturating(busy / slots.max(1), slots);
         if let Some(ns) = lateness_ns {
             self.stats.lateness.record_saturating(ns);
         }
     }
-}
-
-/// Waits for the packets of an entry and for room for what it makes. `false`: asked to stop, or told something. The latter
-/// may be a change for which the very worker waits that this one waits for; what was executed of the slot is not executed
-/// again afterwards.
-#[inline]
-fn wait_for(entry: &Entry, physical: u64, stop: &Stop, inbox: &Inbox, spins: u32) -> bool {
-    if entry.ready(physical) {
-        return true;
-    }
-    let mut patience = Patience::new(spins);
-    while !entry.ready(physical) {
-        if stop.requested() || inbox.has_news() {
-            return false;
-        }
-        patience.pause();
-    }
-    true
 }

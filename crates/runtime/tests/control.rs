@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Recipe, assign, check, cook, open, registry, run, spec, waveform};
+use common::{Recipe, assign, check, cook, open, open_in_bursts, registry, run, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
@@ -159,6 +159,32 @@ fn another_waveform_takes_over_at_one_logical_slot_in_every_plan() {
 }
 
 #[test]
+fn a_waveform_that_changes_in_the_middle_of_bursts_misses_no_packet() {
+    let before = chain();
+    let after = waveform().with(spec("a", "source")).with(spec("p", "add")).with(spec("z", "sink"));
+    let after = check(&after.with(spec("y", "watch")).chain(["a", "p", "z"]).link("a", "y"));
+    for (worker_of, latency) in [([0, 0, 0], Latency::Compact), ([0, 1, 2], Latency::Fixed)] {
+        let stop = Stop::new();
+        let session = open_in_bursts(&before, &assign(&before, &worker_of, latency), None, 64);
+        let mut running = session.start(&stop).expect("starts");
+        let executions =
+            |running: &takt_runtime::Running, index: usize| running.snapshot().components[index].executions;
+        while executions(&running, 0) < 100 {
+            std::thread::yield_now();
+        }
+        let plan = assign(&after, &[worker_of[0], worker_of[1], worker_of[2], worker_of[0]], latency);
+        running.change_waveform(&after, &plan, &registry(), 0).expect("room");
+        while executions(&running, 3) < 100 {
+            std::thread::yield_now();
+        }
+        stop.request();
+        let report = running.join();
+        assert_eq!(report.misses, 0);
+        assert!(report.components.iter().all(|c| c.missing_packets == 0 && c.dropped_packets == 0), "{report:#?}");
+    }
+}
+
+#[test]
 fn what_another_waveform_leaves_behind_is_in_the_report() {
     let (before, after) =
         (chain(), check(&waveform().with(spec("b", "source")).with(spec("z", "sink")).chain(["b", "z"])));
@@ -191,8 +217,9 @@ fn changes_may_come_too_late_for_their_slot_and_up_to_the_very_end() {
     let slots = if cfg!(miri) { 100 } else { 5_000 };
     let reference = run(&graph, &assign(&graph, &[0, 0, 0], Latency::Compact), slots).output_hash;
     for round in 0..4 {
-        let mut running =
-            open(&graph, &assign(&graph, &[0, 1, 2], Latency::Fixed), slots).start(&Stop::new()).expect("starts");
+        let plan = assign(&graph, &[0, 1, 2], Latency::Fixed);
+        let session = open_in_bursts(&graph, &plan, Some(slots), [1, 3, 16, 100][round]);
+        let mut running = session.start(&Stop::new()).expect("starts");
         let mut told = 0_usize;
         loop {
             let of = [told % 3, (told + round) % 3, (told / 3) % 3];

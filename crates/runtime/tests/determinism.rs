@@ -2,8 +2,9 @@
 
 mod common;
 
-use common::{Recipe, assign, check, cook, open, run, spec, waveform};
+use common::{Recipe, assign, check, cook, open, open_in_bursts, run, spec, waveform};
 use proptest::prelude::*;
+use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
 
 fn recipes() -> impl Strategy<Value = Recipe> {
@@ -49,6 +50,22 @@ proptest! {
                 prop_assert_eq!((report.misses, report.slots), (0, slots));
                 prop_assert!(report.components.iter().all(|c| c.executions == slots && c.dropped_packets == 0));
             }
+        }
+    }
+
+    #[test]
+    fn bursts_compute_the_same(recipe in recipes(), seed in any::<u64>(), burst in 2..40_u64) {
+        let slots = 100;
+        let graph = check(&cook(&recipe));
+        let reference = run(&graph, &Plan::single(&graph, Latency::Compact), slots);
+        for (workers, latency) in [(1, Latency::Compact), (1, Latency::Fixed), (3, Latency::Compact), (4, Latency::Fixed)] {
+            let plan = random_plan(&graph, workers, seed, latency);
+            let report = open_in_bursts(&graph, &plan, Some(slots), burst).run(&Stop::new()).expect("starts");
+            prop_assert_eq!(&report.output_hash, &reference.output_hash, "{:?}", plan);
+            prop_assert_eq!((report.misses, report.slots), (0, slots));
+            prop_assert!(report.components.iter().all(|c| c.executions == slots && c.dropped_packets == 0));
+            let ends = slots + u64::from(plan.latency_slots());
+            prop_assert!(report.workers.iter().all(|w| (w.slots, w.busy_histogram.len()) == (ends, ends)));
         }
     }
 

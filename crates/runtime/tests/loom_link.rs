@@ -83,7 +83,8 @@ fn a_cell_changed_in_place_by_its_only_reader_is_the_writers_again_afterwards() 
             while !rx.ready(slot) {
                 thread::yield_now();
             }
-            let cell = rx.cell_mut(slot).expect("ready");
+            assert!(rx.open(slot));
+            let cell = rx.opened_mut().expect("ready");
             assert_eq!(*cell, 10 + slot);
             *cell = 0;
             rx.release(slot + 1);

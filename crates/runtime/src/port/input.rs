@@ -43,7 +43,8 @@ pub struct InPort {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Now {
     Nowhere,
-    InRing(u64),
+    /// In the cell that its reader has open.
+    InRing,
     Repeated,
     /// History and packet, of somebody else.
     Lent(Lent),
@@ -198,7 +199,7 @@ impl InPort {
     fn buffer(&self) -> Option<&Buffer> {
         match self.now {
             Now::Nowhere | Now::Lent(_) => None,
-            Now::InRing(slot) => self.reader.cell(slot).map(|cell| &cell.buffer),
+            Now::InRing => self.reader.opened().map(|cell| &cell.buffer),
             Now::Repeated => self.last.as_ref().map(|cell| &cell.buffer),
         }
     }
@@ -217,10 +218,13 @@ impl InPort {
         }
     }
 
-    /// Whether the packet for logical slot `slot` can be taken, or nothing is to be waited for.
+    /// The first logical slot whose packet can't be taken; from it on something is to be waited for. Looked up anew unless
+    /// it is beyond `slot`, as far as is known.
     #[inline]
-    pub(crate) fn ready(&self, slot: u64) -> bool {
-        slot.checked_sub(self.delay).is_none_or(|wanted| self.reader.ready(wanted))
+    pub(crate) fn ready_until(&self, slot: u64) -> u64 {
+        // The packets before slot 0 are nowhere, and not waited for.
+        let wanted = slot.checked_sub(self.delay);
+        wanted.map_or(self.delay, |wanted| self.reader.ready_until(wanted).saturating_add(self.delay))
     }
 
     /// Points at the packet for logical slot `slot`, or at nothing.
@@ -231,10 +235,11 @@ impl InPort {
         let Some(wanted) = slot.checked_sub(self.delay).filter(|&wanted| wanted >= self.first) else {
             return self.fold();
         };
-        match self.reader.cell(wanted).map(|cell| cell.header) {
+        self.reader.open(wanted);
+        match self.reader.opened().map(|cell| cell.header) {
             Some(header) if header.is_of(wanted) && !header.missing => {
-                (self.now, self.header) = (Now::InRing(wanted), header);
-                self.remember(wanted);
+                (self.now, self.header) = (Now::InRing, header);
+                self.remember();
             }
             _ => self.miss(),
         }
@@ -242,8 +247,8 @@ impl InPort {
     }
 
     #[inline]
-    fn remember(&mut self, slot: u64) {
-        if let (Some(last), Some(cell)) = (&mut self.last, self.reader.cell(slot)) {
+    fn remember(&mut self) {
+        if let (Some(last), Some(cell)) = (&mut self.last, self.reader.opened()) {
             last.header = cell.header;
             last.buffer.copy_from(&cell.buffer, cell.header.items * self.item.bytes());
         }
@@ -272,7 +277,7 @@ impl InPort {
     #[inline]
     pub(super) fn cell_to_take(&mut self) -> Option<&mut Cell> {
         match self.now {
-            Now::InRing(slot) => self.reader.cell_mut(slot),
+            Now::InRing => self.reader.opened_mut(),
             Now::Nowhere | Now::Repeated | Now::Lent(_) => None,
         }
     }

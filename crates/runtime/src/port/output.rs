@@ -14,7 +14,15 @@ use crate::sample::Sample;
 pub(crate) enum Grant {
     Fixed(usize),
     UpTo(usize),
-    Ratio { num: usize, den: usize, of: usize },
+    /// As many as an input's packet has.
+    Same {
+        of: usize,
+    },
+    Ratio {
+        num: usize,
+        den: usize,
+        of: usize,
+    },
 }
 
 impl Grant {
@@ -22,6 +30,7 @@ impl Grant {
         match length {
             Length::Fixed(items) => Grant::Fixed(items as usize),
             Length::UpTo(items) => Grant::UpTo(items as usize),
+            Length::Ratio { num, den, of } if num == den => Grant::Same { of },
             Length::Ratio { num, den, of } => Grant::Ratio { num: num as usize, den: den as usize, of },
         }
     }
@@ -46,7 +55,6 @@ pub struct OutPort {
     /// The last bytes of the last packets, for the history of the next.
     tail: Box<[u8]>,
     slot: u64,
-    in_first: bool,
     granted: usize,
     missing: bool,
     first_item: u64,
@@ -104,7 +112,6 @@ impl OutPort {
             scratch: Box::new(Cell::new(room)),
             tail: vec![0; history * item.bytes()].into_boxed_slice(),
             slot: 0,
-            in_first: false,
             granted: 0,
             missing: false,
             first_item: 0,
@@ -122,12 +129,8 @@ impl OutPort {
     pub fn write<T: Sample>(&mut self) -> Out<'_, T> {
         assert!(self.item == T::ITEM, "an output of {} written as {}", self.item, T::ITEM);
         let first_item = self.first_item;
-        let buffer = match self.rings.first_mut() {
-            Some(ring) if self.in_first => ring.cell(self.slot).map(|cell| &mut cell.buffer),
-            _ => None,
-        };
-        let all = match (buffer, &mut self.lent) {
-            (Some(buffer), _) => buffer.items_mut(),
+        let all = match (self.rings.first_mut().and_then(Writer::opened), &mut self.lent) {
+            (Some(cell), _) => cell.buffer.items_mut(),
             (None, Some(memory)) => memory.items_mut(),
             (None, None) => self.scratch.buffer.items_mut(),
         };
@@ -135,12 +138,10 @@ impl OutPort {
         Out { items, granted: &mut self.granted, first_item }
     }
 
+    /// The packet to fill.
     #[inline]
     fn cell(&mut self) -> &mut Cell {
-        match self.rings.first_mut() {
-            Some(ring) if self.in_first => ring.cell(self.slot).unwrap_or(&mut self.scratch),
-            _ => &mut self.scratch,
-        }
+        self.rings.first_mut().and_then(Writer::opened).unwrap_or(&mut self.scratch)
     }
 
     /// An output without a link, whose packets are lent.
@@ -198,10 +199,11 @@ impl OutPort {
         self.cell().buffer.items_mut::<u8>().fill(0xa5);
     }
 
-    /// Whether all rings have room for logical slot `slot`.
+    /// The first logical slot that not all rings have room for. Looked up anew unless it is beyond `slot`, as far as is
+    /// known.
     #[inline]
-    pub(crate) fn ready(&self, slot: u64) -> bool {
-        self.rings.iter().all(|ring| ring.free(slot))
+    pub(crate) fn free_until(&self, slot: u64) -> u64 {
+        self.rings.iter().fold(u64::MAX, |until, ring| until.min(ring.free_until(slot)))
     }
 
     /// Points at the cell of logical slot `slot`.
@@ -230,14 +232,19 @@ impl OutPort {
             // Slots that were missed had their items, too: the sample index says where a packet belongs.
             Grant::Fixed(items) => (self.granted, self.first_item) = (items, slot.saturating_mul(items as u64)),
             Grant::UpTo(items) => self.granted = items,
-            Grant::Ratio { num, den, of } => self.follow(inputs.get(of), num, den),
+            Grant::Same { of } => self.follow(inputs.get(of), |items| items),
+            Grant::Ratio { num, den, of } => {
+                self.follow(inputs.get(of), |items| items.saturating_mul(num as u64) / den as u64);
+            }
         }
     }
 
     #[inline]
     fn point_at(&mut self, slot: u64) {
         self.slot = slot;
-        self.in_first = self.rings.first().is_some_and(|ring| ring.free(slot));
+        if let Some(ring) = self.rings.first_mut() {
+            ring.open(slot);
+        }
         if !self.tail.is_empty() {
             let tail = std::mem::take(&mut self.tail);
             self.cell().buffer.set_history(&tail);
@@ -247,12 +254,13 @@ impl OutPort {
 
     /// Takes length and sample index from an input's packet. What is made of a missing packet is missing as well.
     #[inline]
-    fn follow(&mut self, input: Option<&InPort>, num: usize, den: usize) {
+    fn follow(&mut self, input: Option<&InPort>, scale: impl Fn(u64) -> u64) {
         let header = input.map_or(Header::default(), InPort::header);
-        self.granted = header.items * num / den;
+        // No packet has more than 16 Mi items.
+        self.granted = scale(header.items as u64) as usize;
         self.missing = header.missing && header.items == 0;
         if header.items > 0 {
-            self.first_item = header.first_item.saturating_mul(num as u64) / den as u64;
+            self.first_item = scale(header.first_item);
         }
     }
 
@@ -267,10 +275,7 @@ impl OutPort {
     #[inline]
     pub(crate) fn take(&mut self, input: &mut InPort) {
         if let Some(theirs) = input.cell_to_take() {
-            let ours = match self.rings.first_mut() {
-                Some(ring) if self.in_first => ring.cell(self.slot).unwrap_or(&mut self.scratch),
-                _ => &mut self.scratch,
-            };
+            let ours = self.rings.first_mut().and_then(Writer::opened).unwrap_or(&mut self.scratch);
             std::mem::swap(&mut ours.buffer, &mut theirs.buffer);
             if !self.tail.is_empty() {
                 ours.buffer.set_history(&self.tail);
@@ -288,17 +293,15 @@ impl OutPort {
         let items = if missing { 0 } else { self.checked() };
         let header = Header::new(self.slot, self.first_item, items, missing);
         self.first_item += items as u64;
-        let slot = self.slot;
         self.cell().header = header;
         let bytes = items * self.item.bytes();
         self.copy_to_others(bytes);
         if !self.tail.is_empty() && bytes > 0 {
             self.keep_tail(bytes);
         }
-        for (index, ring) in self.rings.iter_mut().enumerate() {
-            let filled = if index == 0 { self.in_first } else { ring.free(slot) };
-            if filled {
-                ring.publish(slot);
+        for ring in &mut self.rings {
+            if ring.is_open() {
+                ring.publish(self.slot);
             } else {
                 self.dropped += 1;
             }
@@ -324,10 +327,8 @@ impl OutPort {
         if others.is_empty() {
             return;
         }
-        let slot = self.slot;
-        let source =
-            if self.in_first { first.cell(slot).map_or(&*self.scratch, |cell| &*cell) } else { &*self.scratch };
-        for cell in others.iter_mut().filter_map(|ring| ring.cell(slot)) {
+        let source = first.opened().unwrap_or(&mut self.scratch);
+        for cell in others.iter_mut().filter_map(|ring| ring.cell(self.slot)) {
             cell.header = source.header;
             cell.buffer.copy_from(&source.buffer, bytes);
         }

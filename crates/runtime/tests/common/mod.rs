@@ -318,7 +318,11 @@ pub fn check(waveform: &Waveform) -> Graph {
 }
 
 pub fn open(graph: &Graph, plan: &Plan, slots: u64) -> Session {
-    let options = Options { slots: Some(slots), ..Options::default() };
+    open_in_bursts(graph, plan, Some(slots), 1)
+}
+
+pub fn open_in_bursts(graph: &Graph, plan: &Plan, slots: Option<u64>, burst: u64) -> Session {
+    let options = Options { slots, burst, ..Options::default() };
     Session::open(graph, plan, &registry(), options).expect("opens")
 }
 
