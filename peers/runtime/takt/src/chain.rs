@@ -46,7 +46,8 @@ fn session(case: &Case, sink: &str, slots: Option<u64>) -> Session {
     let worker_of: Vec<usize> = [0].into_iter().chain(kernels).chain([case.workers() - 1]).collect();
     let plan = Plan::assign(&graph, &worker_of, Latency::Compact).unwrap_or_else(|error| panic!("{error}"));
     let cores = case.cores[..case.workers()].to_vec();
-    let options = Options { slots, hash: false, cores, ..Options::default() };
+    // FutureSDR's blocks work through their whole buffer as well before the next one's turn.
+    let options = Options { slots, hash: false, cores, burst: 16, ..Options::default() };
     Session::open(&graph, &plan, &registry, options).unwrap_or_else(|error| panic!("{error}"))
 }
 
