@@ -16,8 +16,13 @@ fn some_bits(count: usize) -> Vec<u8> {
 }
 
 fn floor(c: &mut Criterion) {
-    let (from, mut to) = (some_bits(11_580), vec![0; 11_580]);
-    c.bench_function("floor: memcpy 11580", |b| b.iter(|| black_box(&mut to).copy_from_slice(black_box(&from))));
+    // A block, a radio frame, and the coded blocks of UMTS and LTE.
+    for bytes in [6144, 9120, 11_580, 18_444] {
+        let (from, mut to) = (some_bits(bytes), vec![0; bytes]);
+        c.bench_function(&format!("floor: memcpy {bytes}"), |b| {
+            b.iter(|| black_box(&mut to).copy_from_slice(black_box(&from)));
+        });
+    }
 }
 
 fn checks(c: &mut Criterion) {
@@ -25,6 +30,8 @@ fn checks(c: &mut Criterion) {
     for crc in Crc::ALL {
         c.bench_function(&format!("{crc:?} of 3840 bits"), |b| b.iter(|| crc.remainder(black_box(&block))));
     }
+    let longest = some_bits(6144);
+    c.bench_function("Crc24B of 6144 bits", |b| b.iter(|| Crc::Crc24B.remainder(black_box(&longest))));
     let packed: Vec<u8> = block.chunks(8).map(|byte| byte.iter().fold(0, |b, bit| b << 1 | bit)).collect();
     let rival = crc::Crc::<u32, crc::Table<16>>::new(&crc::CRC_24_LTE_A);
     c.bench_function("rival: crate crc, Crc24A of 3840 bits packed before", |b| {
@@ -114,6 +121,47 @@ fn modulation(c: &mut Criterion) {
             b.iter(|| lte::demodulate(modulation, 30.0, black_box(&symbols), Some(&weights), &mut llrs));
         });
     }
+}
+
+/// All that is done to a subframe of 10 MHz: 15 264 bits in three code blocks, 16QAM; the decoder makes one iteration.
+fn subframe(c: &mut Criterion) {
+    let (data, sent_bits) = (some_bits(15_264), 30_000);
+    let cut = lte::Segmentation::new(15_288).unwrap();
+    let length = cut.block_len(0);
+    assert_eq!(cut.blocks() * length, cut.blocks_len());
+    let mut encoder = lte::TurboEncoder::new(length).unwrap();
+    let mut matching = lte::RateMatching::new(length, cut.fillers(), None).unwrap();
+    let (mut with_crc, mut blocks) = (vec![0; 15_288], vec![0; cut.blocks_len()]);
+    let (mut coded, mut sent) = (vec![0; encoder.coded_len()], vec![0; sent_bits]);
+    let mut symbols = vec![Complex32::default(); sent_bits / 4];
+    c.bench_function("lte transmitter, 15264 bits", |b| {
+        b.iter(|| {
+            lte::crc_attach(Crc::Crc24A, black_box(&data), &mut with_crc);
+            cut.segment(&with_crc, &mut blocks);
+            for (block, sent) in blocks.chunks(length).zip(sent.chunks_mut(sent_bits / 3)) {
+                encoder.encode(block, &mut coded);
+                matching.apply(&coded, 0, sent);
+            }
+            lte::scramble(0x1234, &mut sent);
+            lte::modulate(lte::Modulation::Qam16, &sent, &mut symbols);
+        });
+    });
+    let mut decoder = Decoder::lte(length).unwrap();
+    let (mut llrs, mut buffer) = (vec![0; sent_bits], vec![0; matching.buffer_len()]);
+    let mut soft = vec![0; decoder.coded_len()];
+    c.bench_function("lte receiver, 15264 bits", |b| {
+        b.iter(|| {
+            lte::demodulate(lte::Modulation::Qam16, 50.0, black_box(&symbols), None, &mut llrs);
+            lte::descramble(0x1234, &mut llrs);
+            for (received, block) in llrs.chunks(sent_bits / 3).zip(blocks.chunks_mut(length)) {
+                buffer.fill(0);
+                matching.combine(received, 0, &mut buffer);
+                matching.read(&buffer, &mut soft);
+                decoder.decode_until(&soft, 8, block, |block| lte::crc_check(Crc::Crc24B, block));
+            }
+            assert!(cut.join(&blocks, &mut with_crc) && lte::crc_check(Crc::Crc24A, &with_crc));
+        });
+    });
 }
 
 /// All that is done to a frame of the 384 kb/s channel alone, in the downlink: but for the turbo decoder.
@@ -208,6 +256,7 @@ criterion_group!(
     rate_matching,
     signalling,
     lte_rate_matching,
-    modulation
+    modulation,
+    subframe
 );
 criterion_main!(benches);

@@ -51,8 +51,9 @@ impl SubBlocks {
         let (first, rest) = buffer.split_at_mut(self.padded.len());
         for (n, stream) in coded.chunks_exact(self.stream).enumerate() {
             let before = self.nulls_before(n);
-            self.padded.fill(0);
+            self.padded[..before].fill(0);
             self.padded[before..][..self.stream].copy_from_slice(stream);
+            self.padded[before + self.stream..].fill(0);
             let out = [&mut *first, &mut self.second, &mut self.third].into_iter().nth(n).expect("three streams");
             columns::read(&self.layout, &self.padded, out);
         }
