@@ -114,19 +114,22 @@ fn table(all: &[Document<'_>]) -> String {
 
 fn page(one: &Document<'_>) -> String {
     let mut text = format!("{}: {}\n", one.kind.name, one.kind.summary);
+    let names = |param: &ParamSpec| param.names().collect::<Vec<_>>().join(", ");
+    let width = one.kind.params.iter().map(|param| names(param).len()).max().unwrap_or(0).max(12);
     // Writing to a String can't fail.
     match &one.ports {
         Some(ports) => {
             for (side, list) in [("input", &ports.inputs), ("output", &ports.outputs)] {
                 for port in list {
-                    let _ = writeln!(text, "  {side:<7} {:<12} {:<5} {} a packet", port.name, port.item, port.packet);
+                    let _ =
+                        writeln!(text, "  {side:<7} {:<width$} {:<5} {} a packet", port.name, port.item, port.packet);
                 }
             }
         }
         None => text.push_str("  ports depend on parameters that have no default\n"),
     }
     for param in &one.kind.params {
-        let _ = writeln!(text, "  param   {:<12} {}", param.names().collect::<Vec<_>>().join(", "), about(param));
+        let _ = writeln!(text, "  param   {:<width$} {}", names(param), about(param));
     }
     text
 }
