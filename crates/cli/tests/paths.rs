@@ -158,7 +158,7 @@ fn the_fast_forwarder_forwards_and_the_kernel_does_not() {
 /// Sends numbered datagrams at an even pace; the numbers in order of their arrival.
 fn numbered(path: &Path, count: u32, gap: Duration) -> Vec<u32> {
     let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
-    radio.set_read_timeout(Some(Duration::from_millis(700))).unwrap();
+    radio.set_read_timeout(Some(Duration::from_millis(1500))).unwrap();
     let host = socket(&path.host.namespace, (path.host.address, 0));
     let to = path.radio.address;
     let sending = thread::spawn(move || {
