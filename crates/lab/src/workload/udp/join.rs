@@ -6,9 +6,10 @@ use super::options::Options;
 use super::place::{Seen, place};
 use super::plan::Plan;
 use super::report::{
-    Cpu, CrossedAs, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, Received,
-    ReceivedFigures, Reordered, SCHEMA, Sent, SentFigures, Side, UdpReport, Way, WayName,
+    CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, ReceivedFigures, Reordered, SCHEMA,
+    SentFigures, UdpReport, Way, WayName,
 };
+use super::side::{Cpu, EndEvidence, Evidence, Received, Sent, Side};
 
 /// The document from both halves.
 ///

@@ -7,7 +7,7 @@ use takt_host::accounting::{Snapshot, Usage};
 use takt_packet::{Counters, Engine};
 
 use super::evidence::NetCounts;
-use super::report::{EndCpu, EndEvidence, Received, Sent, Side};
+use super::side::{EndCpu, EndEvidence, Received, Sent, Side};
 
 /// Counters read before a round.
 #[derive(Debug)]

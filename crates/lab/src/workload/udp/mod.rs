@@ -40,6 +40,7 @@ pub mod search;
 mod sender;
 mod server;
 mod session;
+mod side;
 mod window;
 
 pub use client::{Progress, run};
@@ -50,10 +51,11 @@ pub use options::{DEFAULT_PORT, Direction, IMIX, Options, ServeOptions};
 pub use place::Places;
 pub use plan::{Plan, PlanError};
 pub use report::{
-    Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Notice,
-    Quantiles, ReceivedFigures, Reordered, SCHEMA, SentFigures, ServeSummary, UdpReport, Way, WayName,
+    CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, ReceivedFigures, Reordered, SCHEMA,
+    SentFigures, UdpReport, Way, WayName,
 };
 pub use server::serve;
+pub use side::{Cpu, EndCpu, EndEvidence, Evidence, Notice, ServeSummary};
 
 /// What tests need to hold the halves of an end against their contract, without the other end.
 #[doc(hidden)]

@@ -6,7 +6,8 @@ use takt_stats::{Histogram, Jitter, Ns};
 use super::plan::Plan;
 use super::protocol::data::Data;
 use super::reorder::{Extents, Reordering};
-use super::report::{FlowReceived, Interval, Received};
+use super::report::{FlowReceived, Interval};
+use super::side::Received;
 use super::window::{Arrival, Window};
 
 /// What one round's datagrams were, counted as they arrive.

@@ -9,8 +9,8 @@ use takt_stats::{Histogram, Ns};
 
 use super::plan::Plan;
 use super::protocol::data::Data;
-use super::report::Sent;
 use super::schedule::Schedule;
+use super::side::Sent;
 
 /// The longest a send may wait, so that control goes on while a queue is full.
 const PATIENCE: Duration = Duration::from_millis(5);

@@ -17,8 +17,8 @@ use super::options::{PAYLOAD_BYTES, ServeOptions};
 use super::protocol::cookie::Cookies;
 use super::protocol::data::{Data, MAX_FLOWS};
 use super::protocol::message::{Body, CHUNK_BYTES, HELLO_BYTES, Message, Reason, other_version};
-use super::report::{Notice, ServeSummary};
 use super::session::{Round, Session};
+use super::side::{Notice, ServeSummary};
 
 /// The server has one port.
 const PORT: PortIndex = PortIndex(0);

@@ -12,8 +12,8 @@ use super::plan::Plan;
 use super::protocol::data::Data;
 use super::protocol::message::{Body, CHUNK_BYTES, Message};
 use super::receiver::Receiver;
-use super::report::Side;
 use super::sender::Sender;
+use super::side::Side;
 
 const PORT: PortIndex = PortIndex(0);
 

@@ -9,8 +9,8 @@ use super::super::measure::Measure;
 use super::super::plan::Plan;
 use super::super::protocol::message::{Body, CHUNK_BYTES, Message};
 use super::super::receiver::Receiver;
-use super::super::report::Side;
 use super::super::sender::Sender;
+use super::super::side::Side;
 use super::gauge::Gauge;
 use super::talk::Talk;
 
