@@ -137,5 +137,6 @@ fn a_stop_flag_ends_an_endless_run_with_whole_slots() {
     stop.request();
     let report = running.join();
     let (made, taken) = (report.components[0].executions, report.components[1].executions);
-    assert!(taken <= made && made <= taken + 4, "{made} made, {taken} taken");
+    // A link between cores holds 16 slots.
+    assert!(taken <= made && made <= taken + 16, "{made} made, {taken} taken");
 }
