@@ -1,5 +1,6 @@
 //! `takt experiment`: run experiment files, look at their records.
 
+mod env;
 pub mod progress;
 
 use std::fmt::Write as _;
@@ -28,6 +29,7 @@ use crate::story::Story;
 Examples:
   takt experiment run my-sweep.toml --quick
   takt experiment run my-sweep.toml --resume
+  takt experiment run my-sweep.toml --env-only vm --env-cpus 2 --env-memory 512MiB
   takt experiment show last
   takt experiment export last --out rounds.csv")]
 pub struct Args {
@@ -57,6 +59,8 @@ enum Action {
         /// A radio that is there already, instead of a software one on this machine.
         #[arg(long, value_name = "A")]
         addr: Option<std::net::Ipv4Addr>,
+        #[command(flatten)]
+        env: env::Flags,
     },
     /// List the runs in the store.
     List,
@@ -80,8 +84,11 @@ enum Action {
 /// Runs, lists, shows or exports.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     match args.command {
-        Action::Run { what, quick, full: _, resume, addr } => {
+        Action::Run { what, quick, full: _, resume, addr, env } => {
             let experiment = read(&what)?;
+            if let Some(spec) = env.spec() {
+                return env::look(&spec, output);
+            }
             let depth = if quick { Depth::Quick } else { Depth::Full };
             let order = Order {
                 runs: args.runs,

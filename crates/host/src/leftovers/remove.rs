@@ -18,7 +18,11 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
             Ok(namespace::remove_named(name)?)
         }
         Leftover::Scratch { name } => remove_scratch(name),
-        Leftover::ControlGroup { name } => remove_control_group(name),
+        Leftover::ControlGroup { name } => {
+            own(name)?;
+            end_members(name);
+            remove_control_group(name)
+        }
         Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
     }
 }
@@ -57,6 +61,24 @@ pub fn remove_control_group(name: &str) -> Result<bool, LeftoversError> {
         found |= remove_group(&folder).map_err(|source| LeftoversError::ControlGroup { path: folder, source })?;
     }
     Ok(found)
+}
+
+/// Kills what is in a dead run's group: a container runtime that was killed itself may have left a process there that
+/// carries no mark yet.
+fn end_members(name: &str) {
+    for folder in control_groups().into_iter().map(|top| top.join(name)) {
+        let members = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+        for pid in members.lines().filter_map(|pid| pid.parse().ok()) {
+            // One that can't be killed keeps the group from being removed, and that is told.
+            let still_there = |_: &Host, pid: u32| is_member(&folder, pid);
+            let _ = process::end(pid, still_there);
+        }
+    }
+}
+
+fn is_member(folder: &Path, pid: u32) -> bool {
+    let members = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    members.lines().any(|line| line.parse() == Ok(pid))
 }
 
 fn remove_group(folder: &Path) -> io::Result<bool> {

@@ -44,7 +44,7 @@ fn environment(settings: &Settings) -> Spec {
         cpus: settings.number("environment_cpus"),
         memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
     };
-    Spec { kind, limits: if kind == Kind::Native { Limits::default() } else { limits } }
+    Spec { kind, limits: if kind == Kind::Native { Limits::default() } else { limits }, shell: false }
 }
 
 /// `None` for a plain cable, which is a veth pair where permitted and loopback where not.

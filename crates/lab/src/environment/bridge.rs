@@ -2,13 +2,15 @@
 
 use std::net::Ipv4Addr;
 
-use super::Seat;
-use crate::net::{PathError, Rtnetlink};
+use crate::net::{PathError, Rtnetlink, Seat};
 
 /// Name of the bridge; it is alone in its namespace.
 const BRIDGE: &str = "br0";
+/// Hardware address of the seat's interface while it is a port: its own is the inside end's then, as routes on the path
+/// may know it, and a bridge keeps what is for one of its ports.
+const OUTER: [u8; 6] = [0x02, 0x74, 0x6b, 0xff, 0x00, 0x01];
 
-/// The seat's interface as a port of a bridge, its address taken away for the inside end. Dropping it gives the seat
+/// The seat's interface as a port of a bridge, its addresses taken away for the inside end. Dropping it gives the seat
 /// back as it was.
 pub(super) struct Bridge {
     netlink: Rtnetlink,
@@ -16,21 +18,26 @@ pub(super) struct Bridge {
     address: Ipv4Addr,
     prefix_len: u8,
     gateway: Option<Ipv4Addr>,
+    mtu_bytes: u32,
+    hardware: [u8; 6],
     port: Option<String>,
 }
 
 impl Bridge {
-    pub(super) fn over(seat: &Seat<'_>) -> Result<Bridge, PathError> {
+    pub(super) fn over(seat: &Seat) -> Result<Bridge, PathError> {
         let mut bridge = Bridge {
             netlink: seat.namespace.netlink()?,
             interface: seat.interface.to_owned(),
             address: seat.address,
             prefix_len: seat.prefix_len,
             gateway: seat.gateway,
+            mtu_bytes: seat.mtu_bytes,
+            hardware: seat.hardware,
             port: None,
         };
         bridge.netlink.add_bridge(BRIDGE)?;
         bridge.netlink.delete_address(seat.interface, seat.address, seat.prefix_len)?;
+        bridge.netlink.set_hardware_address(seat.interface, OUTER)?;
         bridge.netlink.enslave(seat.interface, BRIDGE)?;
         bridge.netlink.set_up(BRIDGE)?;
         Ok(bridge)
@@ -39,12 +46,15 @@ impl Bridge {
     /// Makes `port`, the outer end of what leads inside, a port as well; it goes with the bridge.
     pub(super) fn connect(&mut self, port: &str) -> Result<(), PathError> {
         self.port = Some(port.to_owned());
+        self.netlink.set_mtu(port, self.mtu_bytes)?;
         self.netlink.enslave(port, BRIDGE)?;
         self.netlink.set_up(port)
     }
 
-    /// Gives the inside end the seat's address and route.
+    /// Gives the inside end the seat's addresses and route.
     pub(super) fn settle(&self, inside: &mut Rtnetlink, interface: &str) -> Result<(), PathError> {
+        inside.set_hardware_address(interface, self.hardware)?;
+        inside.set_mtu(interface, self.mtu_bytes)?;
         inside.add_address(interface, self.address, self.prefix_len)?;
         inside.set_up(interface)?;
         self.gateway.map_or(Ok(()), |gateway| inside.set_default_route(gateway))
@@ -54,9 +64,10 @@ impl Bridge {
 impl Drop for Bridge {
     fn drop(&mut self) {
         // If the namespace is going as well, none of this matters.
-        let Bridge { netlink, interface, address, prefix_len, gateway, port } = self;
+        let Bridge { netlink, interface, address, prefix_len, gateway, hardware, port, .. } = self;
         let _ = port.take().map_or(Ok(()), |port| netlink.delete(&port));
         let _ = netlink.delete(BRIDGE);
+        let _ = netlink.set_hardware_address(interface, *hardware);
         let _ = netlink.add_address(interface, *address, *prefix_len);
         let _ = gateway.map_or(Ok(()), |gateway| netlink.set_default_route(gateway));
     }

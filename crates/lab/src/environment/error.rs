@@ -129,7 +129,7 @@ impl EnvironmentError {
     pub fn is_unavailable(&self) -> bool {
         use EnvironmentError::{Missing, NoKernel, NoSeat, NotPermitted, Path, Unusable};
         matches!(self, Missing { .. } | Unusable { .. } | NoKernel { .. } | NotPermitted { .. } | NoSeat { .. })
-            || matches!(self, Path(PathError::NotPermitted))
+            || matches!(self, Path(error) if error.is_unavailable())
     }
 }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::Shell;
 use crate::agent::Agent;
 
 /// A running agent in its environment. Dropping the agent takes the environment away.
@@ -11,6 +12,8 @@ pub struct Held {
     pub agent: Agent,
     /// What holds it.
     pub holder: Holder,
+    /// The way to a shell beside it.
+    pub shell: Shell,
 }
 
 /// What holds the measured side, as found in force, not as wished for; goes into every record.

@@ -24,7 +24,7 @@ mod native;
 mod placement;
 mod programs;
 mod scratch;
-mod seat;
+mod shell;
 mod site;
 mod spec;
 mod vm;
@@ -34,10 +34,12 @@ pub use error::EnvironmentError;
 pub use held::{Held, Holder};
 pub use native::Native;
 pub use placement::Placement;
-pub use seat::Seat;
+pub use shell::Shell;
 pub use site::{InForce, Site, SiteError, SiteOptions};
 pub use spec::{Kind, Limits, Spec, open};
 pub use vm::{GuestError, Vm, serve_guest};
+
+use crate::net::Seat;
 
 /// Something that can hold the measured side: this machine itself, a container, a virtual machine.
 pub trait Environment: Send {
@@ -51,5 +53,5 @@ pub trait Environment: Send {
     ///
     /// # Errors
     /// It can't be brought up, or the agent in it does not answer; nothing is left then.
-    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError>;
+    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError>;
 }

@@ -4,8 +4,9 @@ use std::path::{Path, PathBuf};
 
 use takt_host::leftovers::Run;
 
-use super::{Environment, EnvironmentError, Held, Holder, Seat};
+use super::{Environment, EnvironmentError, Held, Holder, Shell};
 use crate::agent::{Agent, AgentError, Launch};
+use crate::net::Seat;
 
 /// Agents are children of this process: the same program, called as `takt agent`.
 #[derive(Clone, Debug)]
@@ -56,7 +57,7 @@ impl Environment for Native {
         self
     }
 
-    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
+    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
         let namespace = seat.map(|seat| seat.namespace.path());
         let agent = self.start_agent(namespace.as_deref(), cpus)?;
         let holder = Holder {
@@ -65,6 +66,6 @@ impl Environment for Native {
             interface: seat.map(|seat| seat.interface.to_owned()),
             ..Holder::default()
         };
-        Ok(Held { agent, holder })
+        Ok(Held { agent, holder, shell: Shell::Beside { namespace } })
     }
 }

@@ -1,7 +1,6 @@
 //! Everything that stands while rounds are run: the path, an agent on each side, and what is in force.
 
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -11,9 +10,9 @@ use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
-use super::{Environment, EnvironmentError, Held, Holder, Placement, Seat};
+use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell};
 use crate::agent::{Agent, AgentError, Service};
-use crate::net::{Build, Ceiling, HopCounters, Path, PathError, PathSpec, RadioPair, topology};
+use crate::net::{Build, Ceiling, HopCounters, Path, PathError, PathName, PathSpec, RadioPair, topology};
 
 /// What a site is to be.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -66,23 +65,14 @@ pub struct InForce {
 pub struct Site {
     /// The measured side.
     pub host: Agent,
+    /// The way to a shell beside it.
+    pub shell: Shell,
     /// The radio's side, if the radio is emulated.
     pub radio: Option<Agent>,
     /// What it turned out to be.
     pub in_force: InForce,
-    /// Last, so that the agents have left when the namespaces go.
-    between: Between,
-}
-
-/// What lies between the sides.
-#[derive(Debug)]
-enum Between {
-    /// Nothing of ours: loopback, a network, or no other side.
-    Nothing,
-    /// A cable.
-    Cable(RadioPair),
-    /// A path with more to it.
-    Path(Box<Path>),
+    /// Last, so that the agents have left when the namespaces go. `None`: nothing of ours lies between the sides.
+    path: Option<Box<Path>>,
 }
 
 /// Why a site could not be brought up. Nothing of it is left.
@@ -145,48 +135,37 @@ impl Site {
         let emulated = options.addr.is_none() && !options.alone;
         let placement = Placement::of(&topology, &own_cpus(), emulated);
         let mut notes = Vec::new();
-        let mut between = match &options.path {
-            _ if !emulated || options.loopback => Between::Nothing,
-            None => pair(run, label, &mut notes)?.map_or(Between::Nothing, Between::Cable),
-            Some(spec) => {
-                let program = environment.outside().program();
-                Between::Path(Box::new(Path::build(spec, &Build { run, label, program, cpus: &[] })?))
-            }
+        let program = environment.outside().program();
+        let with = Build { run, label, program, cpus: &[] };
+        let between = if !emulated || options.loopback { None } else { build(options, &with, &mut notes)? };
+        let ceilings = between.as_deref().map_or_else(|| Ok(Vec::new()), calibrate)?;
+        let (path, radio_addr) = match (options.addr, &between) {
+            _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
+            (Some(addr), _) => ("network", addr),
+            (None, None) => ("loopback", own_loopback()),
+            (None, Some(path)) if options.path.is_none() => ("veth", path.radio.address),
+            (None, Some(path)) => (path.spec.name.as_str(), path.radio.address),
         };
-        let ceilings = between.calibrate()?;
-        let radio_addr = match (options.addr, &between) {
-            _ if options.alone => Ipv4Addr::UNSPECIFIED,
-            (Some(addr), _) => addr,
-            (None, Between::Nothing) => own_loopback(),
-            (None, _) => RadioPair::RADIO_ADDR,
-        };
-        let path = match (options.addr, &between) {
-            _ if options.alone => "none".to_owned(),
-            (Some(_), _) => "network".to_owned(),
-            (None, Between::Nothing) => "loopback".to_owned(),
-            (None, Between::Cable(_)) => "veth".to_owned(),
-            (None, Between::Path(path)) => path.spec.name.to_string(),
-        };
-        let seat = between.seat();
-        let held = match seat.is_none() && emulated && environment.name() != "native" {
+        let held = match between.is_none() && emulated && environment.name() != "native" {
             // There is no way from the loopback interface of this machine into another namespace.
             true => Err(EnvironmentError::NoSeat { environment: environment.name() }),
-            false => environment.hold(seat.as_ref(), &placement.host),
+            false => environment.hold(between.as_ref().map(|path| &path.host), &placement.host),
         };
-        let Held { agent: host, holder } =
+        let Held { agent: host, holder, shell } =
             held.map_err(|source| SiteError::Environment { name: environment.name(), source })?;
         let radio = match emulated {
             false => None,
             true => {
-                let radio = environment.outside().start_agent(between.radio().as_deref(), &placement.radio);
+                let namespace = between.as_ref().map(|path| path.radio.namespace.path());
+                let radio = environment.outside().start_agent(namespace.as_deref(), &placement.radio);
                 Some(radio.map_err(SiteError::Radio)?)
             }
         };
         let in_force = InForce {
             environment: environment.name().into(),
-            path,
-            path_spec: between.path().map(|path| path.spec.clone()),
-            topology: between.path().map(|path| path.topology.clone()),
+            path: path.into(),
+            path_spec: between.as_ref().map(|path| path.spec.clone()),
+            topology: between.as_ref().map(|path| path.topology.clone()),
             ceilings,
             radio_addr,
             emulated,
@@ -196,7 +175,7 @@ impl Site {
             accelerator: holder.accelerator.clone(),
             holder,
         };
-        let mut site = Site { host, radio, in_force, between };
+        let mut site = Site { host, shell, radio, in_force, path: between };
         site.find_emulator_priority();
         Ok(site)
     }
@@ -212,7 +191,7 @@ impl Site {
     #[must_use]
     pub fn companions(&self) -> Vec<u32> {
         let radio = self.radio.as_ref().map(Agent::pid);
-        let hops = self.between.path().map(Path::hop_pids).unwrap_or_default();
+        let hops = self.path.as_deref().map(Path::hop_pids).unwrap_or_default();
         self.host_pids().into_iter().chain(radio).chain(hops).collect()
     }
 
@@ -221,17 +200,14 @@ impl Site {
     /// # Errors
     /// A hop has ended.
     pub fn hops(&mut self) -> Result<Vec<HopCounters>, PathError> {
-        match &mut self.between {
-            Between::Path(path) => path.look(),
-            Between::Nothing | Between::Cable(_) => Ok(Vec::new()),
-        }
+        self.path.as_mut().map_or_else(|| Ok(Vec::new()), |path| path.look())
     }
 
     /// Datagrams of that size that the path can carry each second by its own account; `None`: nothing but this machine
     /// limits it.
     #[must_use]
     pub fn ceiling_datagrams_per_s(&self, payload_bytes: usize) -> Option<f64> {
-        self.between.path()?.spec.ceiling_datagrams_per_s(payload_bytes)
+        self.path.as_ref()?.spec.ceiling_datagrams_per_s(payload_bytes)
     }
 
     /// Starts a fresh emulator, so that its lag and its counters are those of one round.
@@ -256,7 +232,7 @@ impl Site {
 
     fn emulator_options(&self, priority: Option<u8>) -> Value {
         // Behind most routers the host has the address that it has on a cable; behind one without translation its own.
-        let own = self.between.seat().map(|seat| seat.address);
+        let own = self.path.as_ref().map(|path| path.host.address);
         let allow: Vec<String> =
             own.into_iter().chain([RadioPair::HOST_ADDR]).map(|host| format!("{host}/32")).collect();
         json!({ "addrs": [self.in_force.radio_addr], "allow": allow, "priority": priority })
@@ -287,50 +263,20 @@ const PRIORITY: u8 = 10;
 const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
 const CALIBRATION: Duration = Duration::from_millis(300);
 
-impl Between {
-    fn path(&self) -> Option<&Path> {
-        match self {
-            Between::Path(path) => Some(path),
-            Between::Nothing | Between::Cable(_) => None,
-        }
-    }
-
-    /// What a limited path carries, before anything is measured on it: a limiter that is not in force would show here.
-    fn calibrate(&mut self) -> Result<Vec<Ceiling>, PathError> {
-        let limited = |path: &&Path| path.spec.ceiling_datagrams_per_s(64).is_some();
-        let Some(path) = self.path().filter(limited) else { return Ok(Vec::new()) };
-        CALIBRATED_BYTES.into_iter().map(|bytes| path.ceiling(bytes, CALIBRATION)).collect()
-    }
-
-    /// The host side's place.
-    fn seat(&self) -> Option<Seat<'_>> {
-        match self {
-            Between::Nothing => None,
-            Between::Cable(pair) => {
-                let (address, prefix_len) = (RadioPair::HOST_ADDR, 24);
-                Some(Seat { namespace: &pair.host, interface: "host0", address, prefix_len, gateway: None })
-            }
-            Between::Path(path) => {
-                let crate::net::Seat { namespace, interface, address, prefix_len, gateway, .. } = &path.host;
-                Some(Seat { namespace, interface, address: *address, prefix_len: *prefix_len, gateway: *gateway })
-            }
-        }
-    }
-
-    /// The radio's namespace.
-    fn radio(&self) -> Option<PathBuf> {
-        match self {
-            Between::Nothing => None,
-            Between::Cable(pair) => Some(pair.radio.path()),
-            Between::Path(path) => Some(path.radio.namespace.path()),
-        }
+/// What a limited path carries, before anything is measured on it: a limiter that is not in force would show here.
+fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
+    match path.spec.ceiling_datagrams_per_s(64) {
+        Some(_) => CALIBRATED_BYTES.into_iter().map(|bytes| path.ceiling(bytes, CALIBRATION)).collect(),
+        None => Ok(Vec::new()),
     }
 }
 
-fn pair(run: &Run, label: &str, notes: &mut Vec<String>) -> Result<Option<RadioPair>, PathError> {
-    match RadioPair::create(run, label) {
-        Ok(pair) => Ok(Some(pair)),
-        Err(error @ PathError::NotPermitted) => {
+/// A cable can be replaced by loopback; what was asked for by name can't.
+fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Result<Option<Box<Path>>, PathError> {
+    let spec = options.path.clone().unwrap_or_else(|| PathSpec::of(PathName::Direct));
+    match Path::build(&spec, with) {
+        Ok(path) => Ok(Some(Box::new(path))),
+        Err(error @ PathError::NotPermitted) if options.path.is_none() => {
             notes.push(format!("the path was loopback instead of a veth pair: {error}"));
             Ok(None)
         }

@@ -60,6 +60,9 @@ pub struct Spec {
     /// How much of this machine it may use; `native` has no limits.
     #[serde(default)]
     pub limits: Limits,
+    /// Whether a person will look into it: a virtual machine then also gets a shell and some programs.
+    #[serde(skip)]
+    pub shell: bool,
 }
 
 /// Finds out whether the environment can be had here, and how; nothing is brought up yet, except that the first virtual
@@ -75,12 +78,12 @@ pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environm
     Ok(match spec.kind {
         Kind::Native => Box::new(native),
         Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits)?),
-        Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?),
+        Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?.with_shell(spec.shell)),
     })
 }
 
 fn check(spec: &Spec) -> Result<(), EnvironmentError> {
-    let Spec { kind, limits: Limits { cpus, memory_bytes } } = *spec;
+    let Spec { kind, limits: Limits { cpus, memory_bytes }, .. } = *spec;
     let impossible = |limit, value: String, allowed| Err(EnvironmentError::Limit { limit, value, allowed });
     match (kind, cpus, memory_bytes) {
         (Kind::Native, Some(cpus), _) => impossible("cpus", cpus.to_string(), "native has no limits"),
@@ -100,7 +103,7 @@ mod tests {
     use super::*;
 
     fn spec(kind: Kind, cpus: Option<f64>, memory_bytes: Option<u64>) -> Spec {
-        Spec { kind, limits: Limits { cpus, memory_bytes } }
+        Spec { kind, limits: Limits { cpus, memory_bytes }, shell: false }
     }
 
     #[test]

@@ -10,7 +10,9 @@ mod config;
 mod root;
 mod runtime;
 
+use std::ffi::OsString;
 use std::fs;
+use std::io::{IsTerminal, stdin};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -24,9 +26,9 @@ use self::runtime::Runtime;
 use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
-use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Seat};
+use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
 use crate::agent::{Agent, AgentError, cores};
-use crate::net::{Namespace, PathError};
+use crate::net::{Namespace, PathError, Seat};
 
 /// Agents in containers.
 #[derive(Debug)]
@@ -87,7 +89,7 @@ impl Environment for Container {
         &self.native
     }
 
-    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
+    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
         let parts = Parts::create(self, seat)?;
         let command = self.bundle(&parts, cpus)?;
         let agent = Agent::spawn(command, PATIENCE).map_err(|source| self.explain(&parts, source))?;
@@ -103,7 +105,8 @@ impl Environment for Container {
             ..Holder::default()
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
-        Ok(Held { agent: agent.held_by(pid, parts), holder })
+        let shell = Shell::Program { program: self.runtime.program().to_owned(), arguments: parts.exec() };
+        Ok(Held { agent: agent.held_by(pid, parts), holder, shell })
     }
 }
 
@@ -125,7 +128,7 @@ struct Parts {
 }
 
 impl Parts {
-    fn create(container: &Container, seat: Option<&Seat<'_>>) -> Result<Parts, EnvironmentError> {
+    fn create(container: &Container, seat: Option<&Seat>) -> Result<Parts, EnvironmentError> {
         let label = format!("box{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let scratch = Scratch::create(&container.run, &label)?;
         let group = container.run.will_create(Leftover::ControlGroup { name: scratch.name().to_owned() })?;
@@ -139,8 +142,21 @@ impl Parts {
     }
 }
 
+impl Parts {
+    /// Arguments of the runtime for one more process in the container.
+    fn exec(&self) -> Vec<OsString> {
+        let state = self.scratch.path().join("state");
+        let mut arguments: Vec<OsString> = vec!["--root".into(), state.into(), "exec".into()];
+        if stdin().is_terminal() {
+            arguments.push("--tty".into());
+        }
+        arguments.extend([self.scratch.name().into(), "/bin/sh".into()]);
+        arguments
+    }
+}
+
 /// A pair of interfaces from the bridge into the container's namespace (Figure 2 of the study).
-fn connect(seat: &Seat<'_>, inside: &Namespace) -> Result<Bridge, PathError> {
+fn connect(seat: &Seat, inside: &Namespace) -> Result<Bridge, PathError> {
     let mut bridge = Bridge::over(seat)?;
     let file = fs::File::open(inside.path());
     let file =

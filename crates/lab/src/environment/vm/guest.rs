@@ -2,9 +2,10 @@
 //! network.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Write};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +14,7 @@ use rustix::system::{RebootCommand, init_module, reboot};
 use serde::{Deserialize, Serialize};
 
 use crate::agent::{ServeError, serve};
-use crate::net::{PathError, Rtnetlink};
+use crate::net::{PathError, Rtnetlink, Seat};
 
 /// The agent.
 pub(super) const PROGRAM: &str = "/takt";
@@ -21,6 +22,10 @@ pub(super) const PROGRAM: &str = "/takt";
 pub(super) const ORDERS: &str = "/orders.json";
 /// The virtio-serial port on which it speaks.
 pub(super) const PORT: &str = "takt.agent";
+/// The virtio-serial port of a shell.
+pub(super) const SHELL_PORT: &str = "takt.shell";
+/// The shell, and where it finds programs.
+pub(super) const SHELL: &str = "/bin/sh";
 /// The path's end: the only network device of a guest.
 pub(super) const INTERFACE: &str = "eth0";
 
@@ -31,6 +36,8 @@ pub(super) struct Orders {
     pub(super) modules: Vec<String>,
     /// Its place on the path.
     pub(super) link: Option<Link>,
+    /// Whether somebody wants a shell.
+    pub(super) shell: bool,
 }
 
 /// What the interface is given.
@@ -39,6 +46,14 @@ pub(super) struct Link {
     pub(super) address: Ipv4Addr,
     pub(super) prefix_len: u8,
     pub(super) gateway: Option<Ipv4Addr>,
+    pub(super) mtu_bytes: u32,
+}
+
+impl Link {
+    pub(super) fn of(seat: &Seat) -> Link {
+        let Seat { address, prefix_len, gateway, mtu_bytes, .. } = *seat;
+        Link { address, prefix_len, gateway, mtu_bytes }
+    }
 }
 
 /// Why a guest could not be made ready. It is written to the console, whose last lines the lab shows.
@@ -76,7 +91,7 @@ pub fn serve_guest(orders: &Path) -> Result<(), GuestError> {
     if std::process::id() != 1 || !orders.starts_with(ORDERS) {
         return Err(GuestError::NotFirst);
     }
-    let served = make_ready(orders).and_then(|port| speak(&port));
+    let served = make_ready(orders).and_then(|()| speak());
     if let Err(error) = served {
         let mut chain = vec![error.to_string()];
         let mut cause = std::error::Error::source(&error);
@@ -84,7 +99,7 @@ pub fn serve_guest(orders: &Path) -> Result<(), GuestError> {
             chain.push(error.to_string());
             cause = error.source();
         }
-        let _ = fs::write("/dev/console", format!("takt guest: {}\n", chain.join(": ")));
+        let _ = fs::write(CONSOLE, format!("takt guest: {}\n", chain.join(": ")));
     }
     end();
     Ok(())
@@ -95,7 +110,7 @@ fn end() {
     let _ = reboot(RebootCommand::Restart);
 }
 
-fn make_ready(orders: &Path) -> Result<PathBuf, GuestError> {
+fn make_ready(orders: &Path) -> Result<(), GuestError> {
     for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")] {
         mount(kind, at, kind, MountFlags::empty(), None).map_err(|errno| system("mounting", at, errno.into()))?;
     }
@@ -106,12 +121,35 @@ fn make_ready(orders: &Path) -> Result<PathBuf, GuestError> {
     }
     let mut netlink = Rtnetlink::open()?;
     netlink.set_up("lo")?;
-    if let Some(Link { address, prefix_len, gateway }) = orders.link {
+    if let Some(Link { address, prefix_len, gateway, mtu_bytes }) = orders.link {
+        netlink.set_mtu(INTERFACE, mtu_bytes)?;
+        netlink.set_single(INTERFACE)?;
         netlink.add_address(INTERFACE, address, prefix_len)?;
         netlink.set_up(INTERFACE)?;
         gateway.map_or(Ok(()), |gateway| netlink.set_default_route(gateway))?;
     }
-    port()
+    if orders.shell {
+        let port = port(SHELL_PORT)?;
+        thread::spawn(move || shell(&port));
+    }
+    Ok(())
+}
+
+/// A shell whose terminal is the far end of the port; the guest ends with it.
+fn shell(port: &Path) {
+    let run = || -> io::Result<()> {
+        let mut input = File::options().read(true).write(true).open(port)?;
+        // Writing waits until somebody has connected; reading would find the end of the input before.
+        input.write_all(b"a shell in the guest; the guest ends with it\n")?;
+        let (output, errors) = (input.try_clone()?, input.try_clone()?);
+        let mut command = Command::new(SHELL);
+        command.arg("-i").env("PATH", "/bin").stdin(input).stdout(output).stderr(errors);
+        command.status().map(|_| ())
+    };
+    if let Err(error) = run() {
+        let _ = fs::write(CONSOLE, format!("takt guest: {SHELL}: {error}\n"));
+    }
+    end();
 }
 
 fn load(module: &str) -> io::Result<()> {
@@ -122,9 +160,11 @@ fn load(module: &str) -> io::Result<()> {
 }
 
 /// The device of the port of our name, once the kernel has found it.
-fn port() -> Result<PathBuf, GuestError> {
-    let ours =
-        |entry: &fs::DirEntry| fs::read_to_string(entry.path().join("name")).is_ok_and(|name| name.trim() == PORT);
+fn port(wanted: &str) -> Result<PathBuf, GuestError> {
+    let ours = |entry: &fs::DirEntry| {
+        let name = fs::read_to_string(entry.path().join("name"));
+        name.is_ok_and(|name| name.trim() == wanted)
+    };
     let begun = Instant::now();
     loop {
         let ports = fs::read_dir("/sys/class/virtio-ports").into_iter().flatten().flatten();
@@ -133,15 +173,15 @@ fn port() -> Result<PathBuf, GuestError> {
             return Ok(device);
         }
         if begun.elapsed() > PATIENCE {
-            return Err(system("waiting for port", PORT, io::ErrorKind::TimedOut.into()));
+            return Err(system("waiting for port", wanted, io::ErrorKind::TimedOut.into()));
         }
         thread::sleep(LOOK);
     }
 }
 
-fn speak(port: &Path) -> Result<(), GuestError> {
+fn speak() -> Result<(), GuestError> {
     let open = |path: &Path| File::options().read(true).write(true).open(path);
-    let file = open(port).map_err(|source| system("opening", PORT, source))?;
+    let file = open(&port(PORT)?).map_err(|source| system("opening", PORT, source))?;
     let input = file.try_clone().map_err(|source| system("opening", PORT, source))?;
     Ok(serve(BufReader::new(Line { port: input, heard: false }), file, end)?)
 }
@@ -170,6 +210,8 @@ fn system(what: &'static str, name: &str, source: io::Error) -> GuestError {
     GuestError::System { what, name: name.to_owned(), source }
 }
 
+/// Where the lab looks when no agent answers.
+const CONSOLE: &str = "/dev/console";
 /// How long a device may take to appear, and the lab to connect.
 const PATIENCE: Duration = Duration::from_secs(20);
 const LOOK: Duration = Duration::from_millis(5);
@@ -180,8 +222,8 @@ mod tests {
 
     #[test]
     fn orders_are_read_back_as_they_were_written() {
-        let link = Link { address: Ipv4Addr::new(192, 168, 10, 1), prefix_len: 24, gateway: None };
-        let orders = Orders { modules: vec!["/modules/virtio.ko".into()], link: Some(link) };
+        let link = Link { address: Ipv4Addr::new(192, 168, 10, 1), prefix_len: 24, gateway: None, mtu_bytes: 9000 };
+        let orders = Orders { modules: vec!["/modules/virtio.ko".into()], link: Some(link), shell: true };
         let text = serde_json::to_vec(&orders).unwrap();
         assert_eq!(serde_json::from_slice::<Orders>(&text).unwrap(), orders);
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use super::super::EnvironmentError;
+use super::super::{EnvironmentError, programs};
 use super::cpio::Archive;
 use super::guest::{self, Orders};
 use super::kernel::Kernel;
@@ -14,20 +14,25 @@ use super::modules;
 /// What a guest needs of its kernel beside what is built in: the bus, the agent's port, the path.
 const MODULES: [&str; 3] = ["virtio_pci", "virtio_console", "virtio_net"];
 
+/// What a person finds in a guest with a shell, as far as this machine has it.
+const TOOLS: [&str; 12] =
+    ["sh", "ls", "cat", "ip", "ping", "ps", "ss", "uname", "free", "taskset", "tcpdump", "iperf3"];
+
 /// The archive for the kernel; `orders` get the names of the modules that are in it.
 pub(super) fn build(program: &Path, kernel: &Kernel, orders: &Orders) -> Result<Vec<u8>, EnvironmentError> {
-    let mut root = Root { archive: Archive::new(), folders: BTreeSet::new() };
+    let mut root = Root { archive: Archive::new(), folders: BTreeSet::new(), files: BTreeSet::new() };
     for folder in ["/proc", "/sys", "/dev", "/tmp"] {
         root.folder(folder);
     }
     // The first process has this console as its output before anything is mounted.
     root.archive.device("dev/console", 5, 1);
-    let content = read(program)?;
-    let part = loaded(&content);
-    let part = part.map_err(|why| EnvironmentError::Program { path: program.to_owned(), why: why.into() })?;
-    root.file(guest::PROGRAM, &part);
-    for library in libraries(program, &content)? {
-        root.file(&library.target, &read(&library.source)?);
+    root.program(program, guest::PROGRAM)?;
+    for name in if orders.shell { &TOOLS[..] } else { &[] } {
+        match programs::find(name) {
+            Some(tool) => root.program(&tool, &format!("/bin/{name}"))?,
+            None if format!("/bin/{name}") == guest::SHELL => return Err(no_shell()),
+            None => {}
+        }
     }
     let mut orders = orders.clone();
     if let Some(folder) = &kernel.modules {
@@ -49,17 +54,37 @@ fn read(path: &Path) -> Result<Vec<u8>, EnvironmentError> {
     fs::read(path).map_err(|source| EnvironmentError::File { doing: "reading", path: path.to_owned(), source })
 }
 
+fn no_shell() -> EnvironmentError {
+    EnvironmentError::Program { path: guest::SHELL.into(), why: "it is not in PATH".into() }
+}
+
 /// An archive that makes the folders of what is put into it.
 struct Root {
     archive: Archive,
     folders: BTreeSet<String>,
+    files: BTreeSet<String>,
 }
 
 impl Root {
+    /// A program of this machine, at `target`, with its libraries.
+    fn program(&mut self, program: &Path, target: &str) -> Result<(), EnvironmentError> {
+        let content = read(program)?;
+        let part = loaded(&content);
+        let part = part.map_err(|why| EnvironmentError::Program { path: program.to_owned(), why: why.into() })?;
+        self.file(target, &part);
+        for library in libraries(program, &content)? {
+            if !self.files.contains(&library.target) {
+                self.file(&library.target, &read(&library.source)?);
+            }
+        }
+        Ok(())
+    }
+
     fn file(&mut self, path: &str, content: &[u8]) {
         if let Some((folder, _)) = path.rsplit_once('/') {
             self.folder(folder);
         }
+        self.files.insert(path.to_owned());
         self.archive.file(path.trim_start_matches('/'), content);
     }
 

@@ -36,8 +36,9 @@ use self::qemu::{Machine, Qemu};
 use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
-use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Seat};
+use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
 use crate::agent::{Agent, AgentError};
+use crate::net::Seat;
 
 /// Agents in virtual machines.
 #[derive(Debug)]
@@ -48,6 +49,7 @@ pub struct Vm {
     qemu: Qemu,
     kernel: Kernel,
     accelerator: Accelerator,
+    shell: bool,
 }
 
 impl Vm {
@@ -61,9 +63,15 @@ impl Vm {
     pub fn open(native: Native, run: Run, limits: Limits) -> Result<Vm, EnvironmentError> {
         let qemu = Qemu::find()?;
         let kernel = Kernel::find()?;
-        let mut vm = Vm { native, run, limits, qemu, kernel, accelerator: Accelerator::Kvm };
+        let mut vm = Vm { native, run, limits, qemu, kernel, accelerator: Accelerator::Kvm, shell: false };
         vm.accelerator = accelerator::find(&vm.qemu, &vm.kernel, || vm.try_kvm())?;
         Ok(vm)
+    }
+
+    /// Guests started from now on have a shell and some programs.
+    pub(super) fn with_shell(mut self, shell: bool) -> Vm {
+        self.shell = shell;
+        self
     }
 
     /// Boots a guest with KVM; what it came to.
@@ -71,12 +79,17 @@ impl Vm {
         self.boot(None, &own_cpus(), accelerator::PATIENCE).map(|_| ())
     }
 
-    fn boot(&self, seat: Option<&Seat<'_>>, cpus: &[usize], patience: Duration) -> Result<Held, EnvironmentError> {
+    fn boot(&self, seat: Option<&Seat>, cpus: &[usize], patience: Duration) -> Result<Held, EnvironmentError> {
         let label = format!("vm{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let scratch = Scratch::create(&self.run, &label)?;
-        let bridge = seat.map(|seat| plug_in(seat)).transpose()?;
-        let link = seat.map(|seat| Link { address: seat.address, prefix_len: seat.prefix_len, gateway: seat.gateway });
-        let image = image::build(self.native.program(), &self.kernel, &Orders { modules: Vec::new(), link })?;
+        let bridge = seat.map(plug_in).transpose()?;
+        let link = seat.map(Link::of);
+        let image = image::build(
+            self.native.program(),
+            &self.kernel,
+            &Orders { modules: Vec::new(), link, shell: self.shell },
+        )?;
+        let shell = scratch.path().join("shell");
         let machine = Machine {
             accelerator: &self.accelerator,
             cpus: self.limits.cpus.map_or_else(|| cpus.len().max(1), |cpus| cpus.ceil() as usize),
@@ -84,7 +97,8 @@ impl Vm {
             kernel: &self.kernel.image,
             image: &scratch.write("image", &image)?,
             console: &scratch.path().join("console"),
-            tap: seat.map(|_| TAP),
+            tap: seat.map(|seat| (TAP, seat.hardware)),
+            shell: self.shell.then_some(&shell),
             name: scratch.name(),
         };
         let agent = self.start(&machine, seat, cpus, patience);
@@ -101,7 +115,7 @@ impl Vm {
             interface: seat.map(|_| guest::INTERFACE.to_owned()),
         };
         let pid = agent.child_pid();
-        Ok(Held { agent: agent.held_by(pid, (bridge, scratch)), holder })
+        Ok(Held { agent: agent.held_by(pid, (bridge, scratch)), holder, shell: Shell::Socket { path: shell } })
     }
 
     /// QEMU opens the tap by its name, so it has to be born in its namespace; its threads stay on `cpus`, as an agent's
@@ -109,7 +123,7 @@ impl Vm {
     fn start(
         &self,
         machine: &Machine<'_>,
-        seat: Option<&Seat<'_>>,
+        seat: Option<&Seat>,
         cpus: &[usize],
         patience: Duration,
     ) -> Result<Agent, AgentError> {
@@ -145,7 +159,7 @@ impl Vm {
 }
 
 /// A tap of the bridge, for QEMU to open.
-fn plug_in(seat: &Seat<'_>) -> Result<Bridge, EnvironmentError> {
+fn plug_in(seat: &Seat) -> Result<Bridge, EnvironmentError> {
     let mut bridge = Bridge::over(seat)?;
     seat.namespace.add_tap(TAP)?;
     bridge.connect(TAP)?;
@@ -161,7 +175,7 @@ impl Environment for Vm {
         &self.native
     }
 
-    fn hold(&self, seat: Option<&Seat<'_>>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
+    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
         self.boot(seat, cpus, PATIENCE)
     }
 }

@@ -26,8 +26,10 @@ pub(super) struct Machine<'a> {
     pub(super) image: &'a Path,
     /// Where its console is written.
     pub(super) console: &'a Path,
-    /// The interface of this machine that is the guest's cable.
-    pub(super) tap: Option<&'a str>,
+    /// The interface of this machine that is the guest's cable, and the hardware address of the guest's end.
+    pub(super) tap: Option<(&'a str, [u8; 6])>,
+    /// The socket on which a shell in the guest is heard.
+    pub(super) shell: Option<&'a Path>,
     pub(super) name: &'a str,
 }
 
@@ -38,8 +40,6 @@ const FLAVOUR: (&str, &str, &str) = if cfg!(target_arch = "aarch64") {
     ("qemu-system-x86_64", "q35", "ttyS0")
 };
 const PACKAGE: &str = if cfg!(target_arch = "aarch64") { "qemu-system-arm" } else { "qemu-system-x86" };
-/// Locally administered; the bridge knows no other guest.
-const MAC: &str = "52:54:00:74:61:6b";
 const VHOST: &str = "/dev/vhost-net";
 
 impl Qemu {
@@ -108,9 +108,14 @@ impl Machine<'_> {
         set("-device", "virtio-serial-pci".into());
         set("-chardev", "stdio,id=agent,signal=off".into());
         set("-device", format!("virtserialport,chardev=agent,name={}", guest::PORT));
-        if let Some(tap) = self.tap {
+        if let Some(shell) = self.shell {
+            set("-chardev", format!("socket,id=shell,server=on,wait=off,path={}", shell.display()));
+            set("-device", format!("virtserialport,chardev=shell,name={}", guest::SHELL_PORT));
+        }
+        if let Some((tap, hardware)) = self.tap {
+            let mac = hardware.map(|byte| format!("{byte:02x}")).join(":");
             set("-netdev", format!("tap,id=path,ifname={tap},script=no,downscript=no,vhost={vhost}"));
-            set("-device", format!("virtio-net-pci,netdev=path,mac={MAC},romfile="));
+            set("-device", format!("virtio-net-pci,netdev=path,mac={mac},romfile="));
         }
         arguments
     }
@@ -120,7 +125,7 @@ impl Machine<'_> {
 mod tests {
     use super::*;
 
-    fn line(accelerator: &Accelerator, tap: Option<&str>) -> String {
+    fn line(accelerator: &Accelerator, tap: Option<(&str, [u8; 6])>) -> String {
         let machine = Machine {
             accelerator,
             cpus: 3,
@@ -129,6 +134,7 @@ mod tests {
             image: Path::new("/i"),
             console: Path::new("/c"),
             tap,
+            shell: None,
             name: "takt-1-vm0",
         };
         machine.arguments().join(" ")
@@ -143,9 +149,10 @@ mod tests {
 
     #[test]
     fn the_agent_never_speaks_over_the_path() {
-        let line = line(&Accelerator::Tcg { why: String::new() }, Some("tap0"));
+        let line = line(&Accelerator::Tcg { why: String::new() }, Some(("tap0", [2, 0, 0, 0, 0, 10])));
         assert!(line.contains("virtserialport,chardev=agent,name=takt.agent"), "{line}");
         assert!(line.contains("-netdev tap,id=path,ifname=tap0,script=no,downscript=no,vhost=off"), "{line}");
+        assert!(line.contains("virtio-net-pci,netdev=path,mac=02:00:00:00:00:0a,"), "{line}");
         assert_eq!(line.matches("-netdev").count(), 1, "no network but the path: {line}");
     }
 

@@ -1,0 +1,119 @@
+//! `takt experiment run FILE --env-only KIND`: one environment on its path, and a shell in it.
+
+use clap::ValueEnum;
+use miette::{IntoDiagnostic, Result};
+use serde::Serialize;
+use takt_host::leftovers::Registry;
+use takt_lab::environment::{Kind, Limits, Site, SiteError, SiteOptions, Spec, open};
+
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::story::Story;
+
+/// Flags of `run`.
+#[derive(Debug, clap::Args)]
+pub struct Flags {
+    /// Run nothing: bring this environment up on the path, open a shell in it, and take it away when the shell ends.
+    #[arg(long, value_name = "ENVIRONMENT")]
+    env_only: Option<Environment>,
+    /// With --env-only: CPUs' worth of time that it may use.
+    #[arg(long, value_name = "N", requires = "env_only")]
+    env_cpus: Option<f64>,
+    /// With --env-only: memory that it may use, as 512MiB.
+    #[arg(long, value_name = "BYTES", requires = "env_only", value_parser = bytes)]
+    env_memory: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum Environment {
+    /// Processes of this machine.
+    Native,
+    /// A container of this machine's kernel.
+    Container,
+    /// A virtual machine.
+    Vm,
+}
+
+fn bytes(text: &str) -> Result<u64, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let shift = match unit {
+        "" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        _ => return Err(format!("{unit} is no unit of memory; KiB, MiB and GiB are")),
+    };
+    let number: u64 = number.parse().map_err(|_| format!("{text} is no number of bytes, as 512MiB is"))?;
+    number.checked_mul(1 << shift).ok_or_else(|| format!("{text} is more than there can be"))
+}
+
+impl Flags {
+    /// What is to be looked at; `None`: the experiment is to be run.
+    pub fn spec(&self) -> Option<Spec> {
+        let kind = match self.env_only? {
+            Environment::Native => Kind::Native,
+            Environment::Container => Kind::Container,
+            Environment::Vm => Kind::Vm,
+        };
+        let limits = Limits { cpus: self.env_cpus, memory_bytes: self.env_memory };
+        Some(Spec { kind, limits, shell: true })
+    }
+}
+
+/// What stood while the shell was open.
+#[derive(Serialize)]
+struct Looked {
+    in_force: takt_lab::environment::InForce,
+}
+
+/// Brings it up, opens the shell, takes it away.
+pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
+    let name = spec.kind.name();
+    let refused = |error: SiteError| {
+        let fix = error.fix();
+        told(name, error, fix)
+    };
+    let run = Registry::system().begin("experiment run --env-only").into_diagnostic()?;
+    let program = std::env::current_exe().into_diagnostic()?;
+    let environment = open(spec, program, &run).map_err(|error| {
+        let fix = error.fix();
+        told(name, error, fix)
+    })?;
+    let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name).map_err(refused)?;
+    let holder = &site.in_force.holder;
+    let by = holder.runtime.as_ref().map_or(String::new(), |runtime| format!(", by {runtime}"));
+    let accelerator = holder.accelerator.as_ref().map_or(String::new(), |how| format!(" ({how})"));
+    output.note(format!("{name}{by}{accelerator}, kernel {}: leave the shell to take it away", holder.kernel));
+    for note in site.in_force.notes.iter().chain(&holder.not_accelerated) {
+        output.note(format!("note: {note}"));
+    }
+    let attached = site.shell.attach();
+    attached.map_err(|error| Story::new(format!("the shell in {name} can't be reached")).why(error))?;
+    let looked = Looked { in_force: site.in_force.clone() };
+    output.result(&looked, || format!("{name} is gone"))?;
+    Ok(Answer::Yes)
+}
+
+fn told(name: &str, error: impl std::error::Error + Send + Sync + 'static, fix: Option<String>) -> Story {
+    let story = Story::new(format!("no {name} here")).why(error);
+    match fix {
+        Some(fix) => story.fix(fix),
+        None => story,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_has_units() {
+        assert_eq!(bytes("512MiB"), Ok(512 << 20));
+        assert_eq!(bytes("65536KiB"), Ok(64 << 20));
+        assert_eq!(bytes("1073741824"), Ok(1 << 30));
+        for wrong in ["", "MiB", "512MB", "-1", "1.5GiB", "99999999999GiB"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}
