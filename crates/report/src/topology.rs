@@ -135,7 +135,7 @@ mod tests {
             name: "router-hw".into(),
             nodes: vec![
                 node("host", NodeKind::End, &[]),
-                node("hardware", NodeKind::Hop, &["37.4 µs + 62 ns/B a frame", "<ring>"]),
+                node("hardware", NodeKind::Hop, &["35.7 µs + 66 ns/B a frame", "<ring>"]),
                 node("radio", NodeKind::End, &[]),
             ],
             links: vec![

@@ -52,8 +52,8 @@ fn a_hundred_megabits_pass_148810_of_the_smallest_datagrams_and_8127_of_the_larg
     }
 }
 
-/// The medians of the logs that go with the paper, 20 rounds each, 100 Mb/s offered; its rounds spread by more than
-/// the tolerance here.
+/// Medians of the logs that go with the paper, 100 Mb/s offered, 9 to 11 rounds each, which spread by more than the
+/// tolerance here.
 #[test]
 fn the_model_of_the_papers_router_passes_what_the_paper_saw() {
     let spec = HopSpec {
@@ -61,15 +61,15 @@ fn the_model_of_the_papers_router_passes_what_the_paper_saw() {
         ..HopSpec::wr741nd(1)
     };
     for (payload, offered, paper) in [
-        (128, 64_430, 20_859),
-        (256, 38_815, 19_673),
-        (512, 21_620, 13_500),
-        (1024, 11_467, 9_670),
-        (1280, 9_286, 8_360),
+        (128, 63_971, 20_712),
+        (256, 38_663, 19_477),
+        (512, 21_588, 14_913),
+        (1024, 11_384, 8_796),
+        (1280, 9_251, 8_161),
     ] {
         let (out, counters) = passed_in_a_second(&spec, payload, offered);
         let off = out as f64 / f64::from(paper) - 1.0;
-        assert!(off.abs() < 0.10, "{payload} bytes: {out} passed, the paper has {paper}");
+        assert!(off.abs() < 0.08, "{payload} bytes: {out} passed, the paper has {paper}");
         assert!(counters.flow(Direction::Forth).dropped_at_ring > 0);
     }
 }
