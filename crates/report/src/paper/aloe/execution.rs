@@ -16,7 +16,7 @@ fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
     let paper = outcome.paper.execution.components.iter().find(|row| row.name == scatter.name);
     let component = paper.map(|row| row.component.clone()).unwrap_or_default();
     let time = |ns: Option<f64>| ns.map(|ns| Unit::SECONDS.show(ns * 1e-9, 3)).unwrap_or_default();
-    let mean = |us: f64, of: &str| Reference::Vertical { x: us * 1e-6, label: format!("paper, {of}") };
+    let mean = |us: f64, of: &str| Reference::Vertical { x: us * 1e-6, label: of.to_owned() };
     Figure {
         id: format!("execution-{component}"),
         finding: format!(
@@ -27,7 +27,7 @@ fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
             time(scatter.max_ns.map(|ns| ns as f64)),
         ),
         how_to_read: "Each step is a bin a twentieth wide, as high as the share of executions in it; the scale shows few as well as \
-                      many. The paper's histograms are drawings: of them the means, from its Table I."
+                      many. The paper's histograms are drawings: the lines are its means, from Table I."
             .into(),
         x: Axis::log("execution time", Unit::SECONDS),
         y: Axis::log_and_zero("executions", Unit::SHARE),
