@@ -19,6 +19,9 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
 /// Items of the longest packet that is fed or asked for; what would be longer is not made, for the sake of time.
 const LONGEST: usize = 1 << 15;
 
+/// Items that any component is fed.
+const SHORT: usize = 4096;
+
 /// Bytes as numbers, and as items over and over again. Without any, zeros.
 struct Stranger<'a> {
     bytes: &'a [u8],
@@ -95,7 +98,7 @@ pub fn component(bytes: &[u8]) {
     let params = stranger.params(kind);
     let Ok(complete) = kind.resolve(&params) else { return };
     let Ok(shape) = REGISTRY.shape(kind, &complete) else { return };
-    let room = longest(&shape).max(4096);
+    let room = longest(&shape).max(SHORT);
     if room > LONGEST {
         return;
     }
@@ -122,7 +125,7 @@ fn longest(shape: &Shape) -> usize {
     });
     let given = shape.outputs.iter().map(|output| match output.length {
         Length::Fixed(items) | Length::UpTo(items) => items as usize,
-        Length::Ratio { .. } => 0,
+        Length::Ratio { num, den, .. } => SHORT * num as usize / den as usize,
     });
     taken.chain(given).max().unwrap_or(0)
 }
