@@ -98,7 +98,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
 fn measure(options: &Options, opened: &Opened, before: Memory, stop: &Stop) -> Result<Outcome, WaveformError> {
     let floors = floors();
     if !options.warm_up.is_zero() && !stop.requested() {
-        opened.execute(options.slots_of(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;
+        opened.execute(options.slots_by_time(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;
     }
     let slots = options.slots_of(options.duration, opened.slot_ns());
     let mut ran = opened.execute(slots, options.duration, stop)?;

@@ -121,12 +121,16 @@ impl Default for Options {
 impl Options {
     /// Slots of a run of this length; `None`: until it is told to stop.
     pub(crate) fn slots_of(&self, duration: Duration, slot_ns: u64) -> Option<u64> {
-        let by_time = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).div_ceil(slot_ns.max(1)).max(1);
-        match (self.slots, self.clock) {
-            (Slots::Count(count), _) => Some(count),
-            (Slots::ByDuration, Clock::Wall) => Some(by_time),
-            (Slots::ByDuration, Clock::Free) => None,
+        match self.slots {
+            Slots::Count(count) => Some(count),
+            Slots::ByDuration => self.slots_by_time(duration, slot_ns),
         }
+    }
+
+    /// The same, however many slots are to be measured: for the warm-up.
+    pub(crate) fn slots_by_time(&self, duration: Duration, slot_ns: u64) -> Option<u64> {
+        let by_time = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX).div_ceil(slot_ns.max(1)).max(1);
+        (self.clock == Clock::Wall).then_some(by_time)
     }
 
     /// Items a slot, where they are not the waveform's own.
@@ -152,6 +156,12 @@ mod tests {
         assert_eq!(free.slots_of(Duration::from_secs(1), 1_000_000), None, "as many as there is time for");
         let counted = Options { slots: Slots::Count(7), ..free };
         assert_eq!(counted.slots_of(Duration::from_secs(1), 1_000_000), Some(7));
+        let beaten = Options { clock: Clock::Wall, ..counted };
+        assert_eq!(
+            beaten.slots_by_time(Duration::from_millis(20), 1_000_000),
+            Some(20),
+            "a warm-up is as long as it says"
+        );
         assert_eq!(Options { packet: Packet::PerSecond(1.0), ..options }.items(), Some(1), "never none");
     }
 }
