@@ -232,8 +232,8 @@ mod tests {
         let spec = PathSpec { rate_bps: Some(100_000_000), ..PathSpec::of(PathName::Router) };
         let per_s = |payload| spec.ceiling_datagrams_per_s(payload).map(f64::round);
         assert_eq!((per_s(16), per_s(1472)), (Some(148_810.0), Some(8_127.0)));
-        // 1480 bytes and 28 bytes, each in a frame of its own: 1538 and 84 on the wire.
-        assert_eq!(per_s(1500), Some((12_500_000.0_f64 / (1538.0 + 86.0 - 2.0)).round()));
+        // 1480 bytes and 28 bytes, each in a frame of its own: 1538 and 86 on the wire.
+        assert_eq!(per_s(1500), Some((12_500_000.0_f64 / (1538.0 + 86.0)).round()));
         assert_eq!(PathSpec::default().ceiling_datagrams_per_s(16), None);
     }
 
