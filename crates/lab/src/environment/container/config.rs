@@ -14,8 +14,10 @@ pub(super) struct Config<'a> {
     pub(super) arguments: Vec<String>,
     /// The variable by which `takt clean` knows its processes.
     pub(super) mark: (&'a str, &'a str),
-    /// Name of the control group, at the top of each hierarchy.
+    /// Its name.
     pub(super) name: &'a str,
+    /// Whether it has a control group of that name, at the top of each hierarchy.
+    pub(super) group: bool,
     /// The network namespace; `None`: a new one with nothing in it.
     pub(super) network: Option<PathBuf>,
     /// What is seen of this machine.
@@ -32,7 +34,7 @@ const PERIOD_US: u64 = 100_000;
 impl Config<'_> {
     pub(super) fn document(&self) -> Value {
         let (name, value) = self.mark;
-        json!({
+        let mut document = json!({
             "ociVersion": "1.0.2",
             "process": {
                 "terminal": false,
@@ -49,11 +51,14 @@ impl Config<'_> {
             "hostname": self.name,
             "mounts": self.mounts(),
             "linux": {
-                "cgroupsPath": format!("/{}", self.name),
                 "namespaces": self.namespaces(),
                 "resources": self.resources(),
             },
-        })
+        });
+        if self.group {
+            document["linux"]["cgroupsPath"] = json!(format!("/{}", self.name));
+        }
+        document
     }
 
     fn mounts(&self) -> Vec<Value> {
@@ -101,8 +106,15 @@ mod tests {
     fn config(limits: Limits, network: Option<PathBuf>) -> Value {
         let bind = Bind { source: "/usr".into(), target: "/usr".into() };
         let arguments = vec!["/takt".into(), "agent".into()];
-        let config =
-            Config { arguments, mark: ("TAKT_RUN", "id"), name: "takt-1-box0", network, binds: vec![bind], limits };
+        let config = Config {
+            arguments,
+            mark: ("TAKT_RUN", "id"),
+            name: "takt-1-box0",
+            group: true,
+            network,
+            binds: vec![bind],
+            limits,
+        };
         config.document()
     }
 

@@ -17,7 +17,8 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-use takt_host::capability::{Capabilities, Capability};
+use takt_host::Host;
+use takt_host::capability::{Capabilities, Capability, in_user_namespace};
 use takt_host::cgroup::{self, GroupLimits};
 use takt_host::leftovers::{Leftover, Registration, Run, remove_control_group};
 
@@ -63,6 +64,9 @@ impl Container {
             arguments,
             mark: self.native.mark(),
             name: parts.scratch.name(),
+            // Root of a user namespace may make none. Without limits the container does without; with them the runtime
+            // says that they can't be had.
+            group: self.limits != Limits::default() || in_user_namespace(&Host::this()) != Some(true),
             network: parts.inside.as_ref().map(Namespace::path),
             binds: root::lay_out(&root, self.native.program())?,
             limits: self.limits,
