@@ -14,9 +14,9 @@ pub const OPTIONS: [&str; 13] = [
     "seed",
     "delay",
     "jitter",
+    "hold",
     "loss",
     "reorder",
-    "hold",
     "duplicate",
     "impaired-rate",
 ];
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn every_option_takes_what_people_write_and_refuses_the_rest() {
-        let good = ["100M", "64KiB", "9000", "dhcp", "0.5", "7", "5ms", "1 ms", "1 %", "0.02", "2ms", "0.5%", "10M"];
+        let good = ["100M", "64KiB", "9000", "dhcp", "0.5", "7", "5ms", "1 ms", "2ms", "1 %", "0.02", "0.5%", "10M"];
         for (option, value) in OPTIONS.into_iter().zip(good) {
             let mut spec = PathSpec::default();
             spec.set(option, value).unwrap_or_else(|error| panic!("{error}"));
