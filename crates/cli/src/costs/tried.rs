@@ -7,6 +7,7 @@ use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
 use takt_mapper::{Cost, Costs};
 use takt_runtime::{ComponentReport, Options, Registry, Report, Session};
+use takt_stats::{Histogram, Ns};
 
 use super::class;
 use crate::command::run::{unopened, unstarted};
@@ -57,22 +58,9 @@ fn cost(component: &ComponentReport) -> Option<Cost> {
     })
 }
 
-/// What executions of one component say, ns each; `None` of none.
-pub fn of_times(mut ns: Vec<u64>) -> Option<Cost> {
-    ns.sort_unstable();
-    let at = |share: f64| ns.get(((ns.len() as f64 * share) as usize).min(ns.len().saturating_sub(1))).copied();
-    Some(Cost { p50_ns: at(0.5)?, p99_ns: at(0.99)?, max_ns: *ns.last()?, n: ns.len() as u64 })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn quantiles_of_times() {
-        let cost = of_times((1..=200).rev().collect()).expect("some");
-        assert_eq!((cost.p50_ns, cost.p99_ns, cost.max_ns, cost.n), (101, 199, 200, 200));
-        assert_eq!(of_times(vec![7]), Some(Cost::exactly(7)));
-        assert_eq!(of_times(Vec::new()), None);
-    }
+/// What executions of one component say; `None` of none.
+pub fn of_times(times: &Histogram<Ns>) -> Option<Cost> {
+    // As in a report: quantiles beyond the bound are the longest.
+    let (max_ns, at) = (times.max()?, |share| times.quantile(share));
+    Some(Cost { p50_ns: at(0.5).unwrap_or(max_ns), p99_ns: at(0.99).unwrap_or(max_ns), max_ns, n: times.len() })
 }

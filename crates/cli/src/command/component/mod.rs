@@ -1,7 +1,9 @@
 //! `takt component`: what components there are, and one of them on files.
 
 mod files;
+mod job;
 mod list;
+mod ports;
 mod run;
 
 use crate::answer::Answer;
