@@ -35,7 +35,9 @@ fn what_a_waveform_takes_on_another_machine_is_predicted_as_the_page_says() {
     let predicted = plan["predicted"].as_array().expect("a row a component");
     assert!(predicted.len() >= 19);
     for row in predicted {
-        assert_eq!(row["class"], "board");
+        // Where other programs were at work, some cores may look slower than others.
+        let class = row["class"].as_str().expect("a name");
+        assert!(class == "board" || class.starts_with("slower-"), "{row}");
         assert!(matches!(row["metric"].as_str(), Some("instructions" | "scaled")), "{row}");
         let error = |key: &str| row["error"][key].as_f64().expect("a share");
         assert!(
