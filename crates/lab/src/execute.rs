@@ -2,6 +2,7 @@
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use takt_base::Stop;
@@ -34,6 +35,28 @@ pub struct Order {
     pub program: PathBuf,
     /// Version of takt with its commit.
     pub takt_version: String,
+}
+
+/// What an order will take, before anything was run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expected {
+    /// Points.
+    pub points: usize,
+    /// Rounds in all, none of them repeated.
+    pub rounds: usize,
+    /// About how long; repeats come on top.
+    pub time: Duration,
+}
+
+impl Order {
+    /// What it will take. A resumed run takes less.
+    #[must_use]
+    pub fn expected(&self) -> Expected {
+        let points = self.experiment.points(self.depth);
+        let rounds = self.experiment.round_count(self.depth);
+        let each: Duration = points.iter().map(crate::bench::about).sum();
+        Expected { points: points.len(), rounds: points.len() * rounds as usize, time: run::before_any(each * rounds) }
+    }
 }
 
 /// Why an order could not be carried out. What had ended is in the store.

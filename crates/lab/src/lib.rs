@@ -8,6 +8,7 @@
 pub mod agent;
 pub mod bench;
 pub mod check;
+pub mod compare;
 pub mod environment;
 mod execute;
 pub mod experiment;
@@ -19,4 +20,4 @@ pub mod summary;
 pub mod time;
 pub mod workload;
 
-pub use execute::{ExecuteError, Order, execute};
+pub use execute::{ExecuteError, Expected, Order, execute};

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use takt_stats::{Estimate, mean};
+use takt_stats::{Estimate, mean, order_warning};
 
+use crate::check::sentence;
 use crate::experiment::settings::Kind;
 use crate::experiment::{Experiment, Quantity, quantities};
 use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
@@ -24,6 +25,8 @@ pub struct Summary {
     pub rounds: RoundCounts,
     /// Whether all planned rounds were run.
     pub complete: bool,
+    /// Doubts that concern the run as a whole; a sentence each.
+    pub warnings: Vec<String>,
 }
 
 /// Rounds by what became of them.
@@ -63,9 +66,14 @@ pub struct FigureSummary {
     pub name: &'static str,
     /// Mean over rounds; `None` below two.
     pub mean: Option<Estimate>,
-    /// Each round.
+    /// Each round, in the order in which they were run.
     pub rounds: Vec<f64>,
+    /// Whether the order of the rounds shows in them; a sentence.
+    pub warning: Option<String>,
 }
+
+/// Rounds below which an interval is so wide that it seldom decides.
+pub const FEW_ROUNDS: usize = 5;
 
 impl Summary {
     /// Of a run in the store.
@@ -84,18 +92,16 @@ impl Summary {
             let kind = kind(&point.part);
             PointSummary::of(point, kind, &own)
         });
-        Ok(Summary {
-            points: points.collect(),
-            rounds: RoundCounts::of(&rounds),
-            complete: run.finished.is_some(),
-            run: run.id,
-        })
+        let (points, counts): (Vec<PointSummary>, _) = (points.collect(), RoundCounts::of(&rounds));
+        let complete = run.finished.is_some();
+        let warnings = warnings(&points, &counts);
+        Ok(Summary { points, rounds: counts, complete, warnings, run: run.id })
     }
 
-    /// Whether every planned round was run and none failed.
+    /// Whether every planned round was run, none failed, and there is one that counts.
     #[must_use]
     pub fn good(&self) -> bool {
-        self.complete && self.rounds.failed == 0
+        self.complete && self.rounds.failed == 0 && self.rounds.valid > 0
     }
 }
 
@@ -105,7 +111,8 @@ impl PointSummary {
         let figure = |quantity: &Quantity| {
             let value = |round: &&RoundRow| round.record.as_ref().and_then(|record| quantity.read(&record.result));
             let rounds: Vec<f64> = valid.iter().filter_map(value).collect();
-            FigureSummary { name: quantity.name, mean: mean(&rounds, LEVEL), rounds }
+            let warning = order_warning(&rounds).map(|warning| warning.to_string());
+            FigureSummary { name: quantity.name, mean: mean(&rounds, LEVEL), rounds, warning }
         };
         PointSummary {
             part: point.part,
@@ -115,6 +122,29 @@ impl PointSummary {
             not_counted: rounds.iter().filter_map(|round| round.why.clone()).collect(),
         }
     }
+}
+
+/// What a reader of the figures must know.
+fn warnings(points: &[PointSummary], counts: &RoundCounts) -> Vec<String> {
+    let mut words = Vec::new();
+    let measured = || points.iter().filter(|point| point.rounds > 0);
+    let few = measured().filter(|point| point.rounds < FEW_ROUNDS).count();
+    if few > 0 {
+        let all = measured().count();
+        words.push(format!("{few} of {all} points rest on fewer than {FEW_ROUNDS} rounds: their intervals are wide"));
+    }
+    let figures = || points.iter().flat_map(|point| &point.figures);
+    let order = figures().filter(|figure| figure.warning.is_some()).count();
+    // Each figure is looked at twice at 99 %: one in fifty warns by chance.
+    let by_chance = figures().filter(|figure| figure.rounds.len() >= 6).count().div_ceil(50);
+    if order > by_chance {
+        words.push(format!("the order of the rounds shows in {order} figures, where chance gives {by_chance}"));
+    }
+    let (not, ran) = (counts.disturbed + counts.emulator_late, counts.valid + counts.disturbed + counts.emulator_late);
+    if not > 0 {
+        words.push(format!("in {not} of {ran} rounds the host was disturbed or the emulator late: they do not count"));
+    }
+    words.iter().map(|words| sentence(words)).collect()
 }
 
 impl RoundCounts {

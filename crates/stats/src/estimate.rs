@@ -28,10 +28,12 @@ pub enum Method {
     T,
     /// Student's t on the logarithms of paired rounds; the point is a geometric mean of ratios.
     LogT,
-    /// Bootstrap over rounds, bias-corrected and accelerated, widened for few rounds.
-    Bca,
-    /// Percentile bootstrap over rounds, widened for few rounds.
-    Percentile,
+    /// Student's t on the logarithms of two sets of rounds that are not paired, after Welch.
+    Welch,
+    /// Fieller's interval for a ratio of means.
+    Fieller,
+    /// Between ordered rounds.
+    OrderStatistics,
     /// Exact binomial interval.
     ClopperPearson,
 }
@@ -132,14 +134,15 @@ impl fmt::Display for Estimate {
     }
 }
 
-/// The name as it is printed: `t`, `t of logs`, `BCa`, `percentile`, `Clopper-Pearson`.
+/// The name as it is printed: `t`, `t of logs`, `Welch`, `Fieller`, `order statistics`, `Clopper-Pearson`.
 impl fmt::Display for Method {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::T => "t",
             Self::LogT => "t of logs",
-            Self::Bca => "BCa",
-            Self::Percentile => "percentile",
+            Self::Welch => "Welch",
+            Self::Fieller => "Fieller",
+            Self::OrderStatistics => "order statistics",
             Self::ClopperPearson => "Clopper-Pearson",
         })
     }

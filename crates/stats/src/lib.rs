@@ -8,17 +8,18 @@
 //!    never NaN.
 //! 2. *No figure without its doubt.* An [`Estimate`] carries point, interval, level, number of rounds and method, and
 //!    prints them all. Zero failures in `n` rounds is an upper bound ([`clean_rounds`]), never a probability of zero.
-//! 3. *Equal rounds, equal answer.* Resampling is seeded; the order of the rounds changes nothing, except where order
+//! 3. *Equal rounds, equal answer.* Nothing is drawn at random; the order of the rounds changes nothing, except where order
 //!    is the question ([`drift`], [`order_warning`], pairs in [`compare`] and [`ratio`]).
 //!
 //! | question | function | method |
 //! | --- | --- | --- |
 //! | what is the mean? | [`mean`] | Student's t |
-//! | the median of rounds? | [`median`] | percentile bootstrap over rounds, widened for few rounds |
-//! | CPU seconds per sample (a sum over a sum)? | [`ratio`] | BCa bootstrap over rounds, widened for few rounds |
+//! | the median of rounds? | [`median`] | interpolated order statistics |
+//! | CPU seconds per sample (a sum over a sum)? | [`ratio`] | Fieller's interval |
 //! | the 99.9 % latency of a round? | [`quantile`] of one [`Histogram`] a round | Student's t on the rounds' own |
 //! | how often does it fail? | [`proportion`], [`clean_rounds`] | Clopper-Pearson |
 //! | is B really less than A? | [`compare`] | t on paired logarithms, against a margin fixed beforehand |
+//! | did it change from one run to another? | [`contrast`] | Welch's t on logarithms, or on differences where there are zeros |
 //! | did the host change while we measured? | [`order_warning`] | slope and lag-1 autocorrelation |
 //!
 //! ```
@@ -31,8 +32,8 @@
 //! ```
 #![forbid(unsafe_code)]
 
-mod bootstrap;
 mod compare;
+mod contrast;
 mod dist;
 mod estimate;
 mod histogram;
@@ -44,11 +45,12 @@ mod rounds;
 mod shape;
 
 pub use compare::{Comparison, compare};
+pub use contrast::{Contrast, contrast};
 pub use estimate::{Estimate, EstimateError, Method};
 pub use histogram::{Histogram, HistogramError, Ns, Ticks, Unit};
 pub use jitter::Jitter;
 pub use mean::mean;
 pub use order::{OrderWarning, drift, lag1_autocorrelation, order_warning};
 pub use proportion::{CleanRounds, clean_rounds, proportion, rounds_to_show};
-pub use rounds::{MIN_ROUNDS, median, quantile, ratio};
+pub use rounds::{median, quantile, ratio};
 pub use shape::{EcdfPoint, FiveNumbers, ecdf, five_numbers, sample_quantile};

@@ -1,11 +1,11 @@
 //! Seeded simulation: an interval that says 95 % holds the truth in 95 % of the rounds it is drawn from.
 //!
-//! 10,000 draws have a standard error of 0.22 %, so 93 to 97 % is what a sound method cannot miss by chance.
+//! 10,000 draws have a standard error of 0.22 %, so a sound method does not leave 94 to 96 % by chance.
 
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use takt_stats::{
-    Comparison, Estimate, Histogram, Ns, compare, mean, median, order_warning, proportion, quantile, ratio,
+    Comparison, Estimate, Histogram, Ns, compare, contrast, mean, median, order_warning, proportion, quantile, ratio,
 };
 
 const DRAWS: u32 = 10_000;
@@ -28,10 +28,16 @@ fn coverage(draws: u32, truth: f64, mut estimate: impl FnMut(&mut ChaCha8Rng) ->
     hits as f64 / f64::from(draws)
 }
 
-/// Asserts that 10,000 intervals hold the truth in 93 to 97 %.
+/// Draws of each test; `TAKT_LONG_TESTS=1` makes them a hundred thousand.
+fn draws() -> u32 {
+    if std::env::var_os("TAKT_LONG_TESTS").is_some() { 10 * DRAWS } else { DRAWS }
+}
+
+/// Asserts that intervals hold the truth in 94 to 96 %, four and a half standard errors of ten thousand draws; the long run
+/// has a third of that error, and the bound is the same: it is the method that is held to it.
 fn assert_covers(truth: f64, estimate: impl FnMut(&mut ChaCha8Rng) -> Option<Estimate>) {
-    let share = coverage(DRAWS, truth, estimate);
-    assert!((0.93..=0.97).contains(&share), "a 95 % interval holds the truth in {:.1} %", share * 100.0);
+    let share = coverage(draws(), truth, estimate);
+    assert!((0.94..=0.96).contains(&share), "a 95 % interval holds the truth in {:.2} %", share * 100.0);
 }
 
 fn rounds(n: usize, mut one: impl FnMut() -> f64) -> Vec<f64> {
@@ -49,31 +55,70 @@ fn the_mean_of_ten_uneven_rounds_covers() {
 }
 
 #[test]
-fn the_median_of_five_rounds_covers() {
-    assert_covers(10.0, |rng| median(&rounds(5, || 10.0 + normal(rng)), 0.95));
+fn the_mean_of_two_rounds_covers_and_so_does_that_of_thirty() {
+    for n in [2, 5, 30] {
+        assert_covers(10.0, |rng| mean(&rounds(n, || 10.0 + normal(rng)), 0.95));
+    }
 }
 
 #[test]
-fn the_median_of_twenty_skewed_rounds_covers() {
-    assert_covers(2_f64.ln(), |rng| median(&rounds(20, || -uniform(rng).ln()), 0.95));
+fn the_median_covers_from_six_rounds_on_whatever_their_shape() {
+    for n in [6, 7, 10, 15, 30] {
+        assert_covers(10.0, |rng| median(&rounds(n, || 10.0 + normal(rng)), 0.95));
+        assert_covers(2_f64.ln(), |rng| median(&rounds(n, || -uniform(rng).ln()), 0.95));
+    }
+    assert_eq!(median(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.95), None, "five rounds can't");
 }
 
 #[test]
-fn a_ratio_over_ten_rounds_covers() {
-    assert_covers(0.5, |rng| {
+fn a_ratio_covers_from_three_rounds_on() {
+    for n in [3, 5, 10, 30] {
+        assert_covers(0.5, |rng| {
+            let done = rounds(n, || 10.0 + normal(rng));
+            let spent: Vec<f64> = done.iter().map(|d| d * 0.5 + 0.3 * normal(rng)).collect();
+            ratio(&spent, &done, 0.95)
+        });
+    }
+}
+
+#[test] // exponential costs: the skewest a CPU figure gets; no interval over a handful of such rounds can be exact
+fn a_ratio_of_the_skewest_rounds_covers_nine_in_ten_from_ten_on() {
+    let share = coverage(DRAWS, 0.1, |rng| {
         let done = rounds(10, || 10.0 + normal(rng));
-        let spent: Vec<f64> = done.iter().map(|d| d * 0.5 + 0.3 * normal(rng)).collect();
+        let spent = rounds(10, || -uniform(rng).ln());
         ratio(&spent, &done, 0.95)
     });
+    assert!((0.89..=0.96).contains(&share), "{:.1} %", share * 100.0);
 }
 
-#[test] // exponential costs: the skewest a CPU figure gets; five such rounds cover 89 %, which the README says
-fn a_ratio_of_skewed_rounds_covers_from_fifteen_on() {
-    assert_covers(0.1, |rng| {
-        let done = rounds(15, || 10.0 + normal(rng));
-        let spent = rounds(15, || -uniform(rng).ln());
-        ratio(&spent, &done, 0.95)
+#[test]
+fn a_paired_comparison_covers_though_blocks_drift() {
+    for n in [3, 5, 10] {
+        assert_covers(1.1, |rng| {
+            let drift = rounds(n, || (0.3 * normal(rng)).exp());
+            let a: Vec<f64> = drift.iter().map(|d| d * (0.02 * normal(rng)).exp()).collect();
+            let b: Vec<f64> = drift.iter().map(|d| d * 1.1 * (0.02 * normal(rng)).exp()).collect();
+            compare(&a, &b, 0.02).map(|comparison| comparison.ratio())
+        });
+    }
+}
+
+#[test]
+fn a_contrast_of_two_runs_covers_though_they_spread_unlike() {
+    for (n, m) in [(5, 5), (10, 10), (10, 5)] {
+        assert_covers(1.1, |rng| {
+            let a = rounds(n, || (0.05 * normal(rng)).exp());
+            let b = rounds(m, || 1.1 * (0.05 * normal(rng)).exp());
+            contrast(&a, &b, 0.95).map(|contrast| contrast.estimate())
+        });
+    }
+    // Unlike spreads: Welch's interval is a little wide, never narrow.
+    let share = coverage(DRAWS, 1.1, |rng| {
+        let a = rounds(5, || (0.02 * normal(rng)).exp());
+        let b = rounds(10, || 1.1 * (0.1 * normal(rng)).exp());
+        contrast(&a, &b, 0.95).map(|contrast| contrast.estimate())
     });
+    assert!((0.94..=0.97).contains(&share), "{:.1} %", share * 100.0);
 }
 
 #[test] // values of a round share that round's effect: an interval over values would hold the truth far too rarely

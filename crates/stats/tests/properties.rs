@@ -10,7 +10,7 @@ fn any_rounds() -> impl Strategy<Value = Vec<f64>> {
 
 /// Rounds as they are measured.
 fn measured() -> impl Strategy<Value = Vec<f64>> {
-    prop::collection::vec(0.001..1e6_f64, 5..12)
+    prop::collection::vec(0.001..1e6_f64, 8..14)
 }
 
 fn is_sound(e: Estimate) -> bool {
@@ -38,7 +38,7 @@ proptest! {
     #[test]
     fn nothing_but_sound_estimates_comes_out(a in any_rounds(), b in any_rounds(), level in -0.5..1.5_f64) {
         let all = [mean(&a, level), median(&a, level), ratio(&a, &b, level), drift(&a, level),
-                   compare(&a, &b, level).map(|c| c.ratio()), proportion(a.len(), b.len(), level)];
+                   compare(&a, &b, level).map(|c| c.ratio()), contrast(&a, &b, level).map(|c| c.estimate()), proportion(a.len(), b.len(), level)];
         prop_assert!(all.into_iter().flatten().all(is_sound), "{all:?}");
         prop_assert!(lag1_autocorrelation(&a).is_none_or(f64::is_finite));
         prop_assert!(order_warning(&a).is_none_or(|w| !w.to_string().contains("NaN")));
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn swapping_the_two_sides_mirrors_a_comparison(a in measured(), noise in prop::collection::vec(0.8..1.25_f64, 12)) {
+    fn swapping_the_two_sides_mirrors_a_comparison(a in measured(), noise in prop::collection::vec(0.8..1.25_f64, 14)) {
         let b: Vec<f64> = a.iter().zip(&noise).map(|(a, n)| a * n).collect();
         let (ab, ba) = (compare(&a, &b, 0.02).unwrap(), compare(&b, &a, 0.02).unwrap());
         prop_assert!(close(ab.ratio().point() * ba.ratio().point(), 1.0));

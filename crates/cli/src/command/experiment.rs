@@ -1,5 +1,6 @@
 //! `takt experiment`: run experiment files, look at their records.
 
+mod compare;
 mod env;
 pub mod progress;
 
@@ -12,10 +13,10 @@ use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_lab::experiment::settings::{self, did_you_mean};
-use takt_lab::experiment::{Depth, Experiment, named, names, plain};
+use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
-use takt_lab::{Order, execute};
+use takt_lab::{Expected, Order, execute};
 
 use self::progress::ProgressBar;
 use crate::answer::Answer;
@@ -30,6 +31,8 @@ Examples:
   takt experiment run my-sweep.toml --quick
   takt experiment run my-sweep.toml --resume
   takt experiment run my-sweep.toml --env-only vm --env-cpus 2 --env-memory 512MiB
+  takt experiment run routers --only path=router --only payload_bytes=512
+  takt experiment compare 100412 112233        what changed from one run to another
   takt experiment show last
   takt experiment export last --out rounds.csv")]
 pub struct Args {
@@ -56,6 +59,9 @@ enum Action {
         /// Continue where an earlier run of the same file stopped.
         #[arg(long)]
         resume: bool,
+        /// Only the points that have this: part=NAME, or a factor and its level as they are shown.
+        #[arg(long, value_name = "WHAT=WHICH")]
+        only: Vec<String>,
         /// A radio that is there already, instead of a software one on this machine.
         #[arg(long, value_name = "A")]
         addr: Option<std::net::Ipv4Addr>,
@@ -77,6 +83,13 @@ enum Action {
         #[arg(long, value_name = "FILE")]
         out: Option<PathBuf>,
     },
+    /// What changed from one run to another, with intervals that hold together; exit 1 if something did.
+    Compare {
+        /// The first run: its name, a part of it, or `last`.
+        a: String,
+        /// The second.
+        b: String,
+    },
     /// List the words of experiment files.
     Factors,
 }
@@ -84,10 +97,13 @@ enum Action {
 /// Runs, lists, shows or exports.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     match args.command {
-        Action::Run { what, quick, full: _, resume, addr, env } => {
-            let experiment = read(&what)?;
+        Action::Run { what, quick, full: _, resume, only, addr, env } => {
+            let mut experiment = read(&what)?;
             if let Some(spec) = env.spec() {
                 return env::look(&spec, output);
+            }
+            for asked in &only {
+                experiment.only(asked).map_err(no_such_point)?;
             }
             let depth = if quick { Depth::Quick } else { Depth::Full };
             let order = Order {
@@ -96,7 +112,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 depth,
                 addr,
                 resume,
-                options: serde_json::Value::Null,
+                options: if only.is_empty() { serde_json::Value::Null } else { serde_json::json!({ "only": only }) },
                 seen: serde_json::Value::Null,
                 program: std::env::current_exe().into_diagnostic()?,
                 takt_version: version(),
@@ -106,6 +122,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         Action::List => list(&args.runs, output),
         Action::Show { run } => show(&args.runs, &run, output),
         Action::Export { run, out } => export(&args.runs, &run, out.as_deref(), output),
+        Action::Compare { a, b } => compare::run(&args.runs, &a, &b, output),
         Action::Factors => factors(output),
     }
 }
@@ -130,8 +147,21 @@ pub fn read(what: &str) -> Result<Experiment> {
     Ok(Experiment::parse(&name, &text)?)
 }
 
+fn no_such_point(error: NoSuchPoint) -> Story {
+    let fix = format!("one of: {}", error.there.join(", "));
+    Story::new(error.to_string()).why("the experiment has no such part, factor or level").fix(fix)
+}
+
 fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
     let stop = stop_on_signal()?;
+    let expected = order.expected();
+    if !output.wants_json() {
+        let Expected { points, rounds, time } = expected;
+        output.note(format!(
+            "{points} points, {rounds} rounds: about {}, and what has to be run again.",
+            progress::span(time)
+        ));
+    }
     let mut progress = ProgressBar::new(output);
     let ran = execute(order, &mut |event, at| progress.tell(event, at), &stop);
     progress.finish();
@@ -163,10 +193,16 @@ fn text(summary: &Summary) -> String {
                 (None, Some(one)) => writeln!(text, "    {:<18} {one} (one round has no interval)", figure.name),
                 (None, None) => Ok(()),
             };
+            if let Some(warning) = &figure.warning {
+                let _ = writeln!(text, "    {:<18} warning: {warning}", "");
+            }
         }
         for why in &point.not_counted {
             let _ = writeln!(text, "    not counted: {why}");
         }
+    }
+    for warning in &summary.warnings {
+        let _ = writeln!(text, "Warning: {warning}");
     }
     let RoundCounts { valid, disturbed, emulator_late, failed, skipped } = summary.rounds;
     let _ = write!(

@@ -18,5 +18,6 @@ mod runner;
 
 pub use judge::Conditions;
 pub(crate) use judge::SHARES;
+pub(crate) use progress::before_any;
 pub use progress::{Event, Progress};
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};

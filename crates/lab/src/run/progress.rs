@@ -62,6 +62,11 @@ impl Pace {
     }
 }
 
+/// What rounds that should take `nominal` will take, before any has ended.
+pub(crate) fn before_any(nominal: Duration) -> Duration {
+    Pace::default().expect(nominal)
+}
+
 /// Before any round has ended: bringing up an emulator and a session costs some tenths of a second beside it.
 const FIRST_GUESS: f64 = 1.3;
 

@@ -67,7 +67,7 @@ fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost_share: Option<
 }
 
 /// `40 s`, `12 min`, `1 h 20 min`.
-fn span(span: Duration) -> String {
+pub fn span(span: Duration) -> String {
     let seconds = span.as_secs_f64().round() as u64;
     match seconds {
         0..=90 => format!("{seconds} s"),

@@ -7,7 +7,7 @@
 //!   records of a run ── rounds of every point ─────┘
 //! ```
 //!
-//! What differs between studies is data: the facts of the paper, the [`ChartPlan`]s, and what a claim is judged by.
+//! What differs between studies is data: the facts of the paper, the plans of its charts, and what a claim is judged by.
 
 mod assemble;
 mod chart;

@@ -22,15 +22,20 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
         }
     }
     for site in outcome.sites.iter().filter(|site| !site.set_by.is_empty()) {
-        let told: Vec<String> = site.set_by.iter().map(|(who, rounds)| format!("{who} in {rounds}")).collect();
-        says.push(format!(
-            "{} over {}: the result was set by the {}",
-            site.environment,
-            site.path,
-            told.join(", the ")
-        ));
+        let told = site.set_by.iter().map(|(who, rounds)| format!("{} in {rounds}", setter(who)));
+        let told = told.collect::<Vec<_>>().join(", ");
+        says.push(format!("{} over {}: what set the result of a load, by rounds: {told}", site.environment, site.path));
     }
     says.iter().map(|words| sentence(words)).collect()
+}
+
+fn setter(who: &str) -> &str {
+    match who {
+        "load" => "the load (all that was offered arrived)",
+        "path" => "the path",
+        "machine" => "the machine",
+        _ => "unclear",
+    }
 }
 
 /// Doubts about the rounds behind the figures.
@@ -115,7 +120,9 @@ pub(in crate::paper) fn value(measure: Measure, figure: &crate::paper::Figure) -
         Measure::Seconds => (1e6, " µs", 1),
         Measure::Count => (1.0, "", 0),
     };
-    let show = |value: f64| format!("{:.decimals$}", value * factor);
+    // An interval of shares ends where shares do.
+    let whole = |value: f64| if measure == Measure::Share { value.clamp(0.0, 1.0) } else { value };
+    let show = |value: f64| format!("{:.decimals$}", whole(value) * factor);
     match (figure.estimate, figure.value) {
         (Some(e), _) => format!("{} [{}, {}]{unit}", show(e.point()), show(e.low()), show(e.high())),
         (None, Some(value)) => format!("{}{unit}", show(value)),

@@ -1,0 +1,202 @@
+//! Two runs beside each other: what changed, and how sure that is. What `takt experiment compare` prints.
+//!
+//! Runs are not paired: between them the machine, the program and the day may have changed, and a comparison shows all of that
+//! together. Many figures are looked at, so each interval is made so wide that all of them hold at once in 95 % of comparisons
+//! (C. E. Bonferroni): what is called a change is one even though there were many chances to find it.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use serde_json::Value;
+use takt_stats::{Contrast, contrast};
+
+use crate::store::{Store, StoreError};
+use crate::summary::{FigureSummary, PointSummary, Summary};
+
+/// Two runs beside each other.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Compared {
+    /// The first run.
+    pub a: String,
+    /// The second.
+    pub b: String,
+    /// What differs between them besides the rounds: the file, the host, the version, the options.
+    pub differ: Vec<String>,
+    /// Points that both have.
+    pub points: Vec<PointCompared>,
+    /// Points of the first alone.
+    pub only_a: Vec<String>,
+    /// Points of the second alone.
+    pub only_b: Vec<String>,
+    /// Figures that both have rounds of: so many chances to find a change.
+    pub figures: usize,
+    /// How often all intervals together hold the truth: 0.95.
+    pub level_together: f64,
+    /// Level of each.
+    pub level_each: f64,
+}
+
+/// One point in both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PointCompared {
+    /// Its part.
+    pub part: String,
+    /// Its factors.
+    pub factors: BTreeMap<String, Value>,
+    /// Its figures.
+    pub figures: Vec<FigureCompared>,
+}
+
+/// One quantity at one point in both.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FigureCompared {
+    /// Its name, unit included.
+    pub name: &'static str,
+    /// Rounds of each that count.
+    pub rounds: [usize; 2],
+    /// Mean of each; `None` without a round.
+    pub means: [Option<f64>; 2],
+    /// From A to B; `None` where one of them has fewer than two rounds.
+    pub change: Option<Contrast>,
+    /// Whether that interval leaves out "no change".
+    pub changed: bool,
+}
+
+/// How often all intervals together hold.
+const TOGETHER: f64 = 0.95;
+
+impl Compared {
+    /// Of two runs in the store.
+    ///
+    /// # Errors
+    /// There is no such run, or one can't be read.
+    pub fn of(store: &Store, a: &str, b: &str) -> Result<Compared, StoreError> {
+        let (row_a, row_b) = (store.run(a)?, store.run(b)?);
+        let (of_a, of_b) = (Summary::of(store, &row_a.id)?, Summary::of(store, &row_b.id)?);
+        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
+        let host = |value: &Value| format!("{} {}", text(value, "hostname"), text(value, "kernel"));
+        let mut differ = Vec::new();
+        let mut said = |what: &str, a: String, b: String| {
+            if a != b {
+                differ.push(format!("{what}: {a}; {b}"));
+            }
+        };
+        said("host", host(&row_a.host), host(&row_b.host));
+        said("takt", row_a.takt_version.clone(), row_b.takt_version.clone());
+        said("depth", row_a.depth.clone(), row_b.depth.clone());
+        said("options", row_a.options.to_string(), row_b.options.to_string());
+        if row_a.file != row_b.file {
+            differ.push("the experiment file".into());
+        }
+        Ok(compare(&of_a, &of_b, differ))
+    }
+}
+
+fn same<'a>(point: &PointSummary, among: &'a [PointSummary]) -> Option<&'a PointSummary> {
+    among.iter().find(|other| other.part == point.part && other.factors == point.factors)
+}
+
+/// The figures of both, one by one. A function of the summaries alone.
+fn compare(a: &Summary, b: &Summary, differ: Vec<String>) -> Compared {
+    let pairs: Vec<(&PointSummary, &PointSummary)> =
+        a.points.iter().filter_map(|point| Some((point, same(point, &b.points)?))).collect();
+    let both = |(a, b): &(&PointSummary, &PointSummary)| {
+        let has = |figure: &&FigureSummary| find(b, figure.name).is_some_and(|other| other.rounds.len() > 1);
+        a.figures.iter().filter(|figure| figure.rounds.len() > 1).filter(has).count()
+    };
+    let figures: usize = pairs.iter().map(both).sum();
+    let level_each = 1.0 - (1.0 - TOGETHER) / figures.max(1) as f64;
+    let alone = |of: &Summary, other: &Summary| -> Vec<String> {
+        of.points.iter().filter(|point| same(point, &other.points).is_none()).map(label).collect()
+    };
+    Compared {
+        a: a.run.clone(),
+        b: b.run.clone(),
+        differ,
+        points: pairs.into_iter().map(|(a, b)| point(a, b, level_each)).collect(),
+        only_a: alone(a, b),
+        only_b: alone(b, a),
+        figures,
+        level_together: TOGETHER,
+        level_each,
+    }
+}
+
+fn label(point: &PointSummary) -> String {
+    let levels = point.factors.iter().map(|(name, level)| format!(" {name}={}", crate::experiment::plain(level)));
+    point.part.clone() + &levels.collect::<String>()
+}
+
+fn find<'a>(point: &'a PointSummary, name: &str) -> Option<&'a FigureSummary> {
+    point.figures.iter().find(|figure| figure.name == name)
+}
+
+fn point(a: &PointSummary, b: &PointSummary, level: f64) -> PointCompared {
+    let figure = |one: &FigureSummary| {
+        let other = find(b, one.name)?;
+        let mean = |rounds: &[f64]| (!rounds.is_empty()).then(|| rounds.iter().sum::<f64>() / rounds.len() as f64);
+        let change = contrast(&one.rounds, &other.rounds, level);
+        Some(FigureCompared {
+            name: one.name,
+            rounds: [one.rounds.len(), other.rounds.len()],
+            means: [mean(&one.rounds), mean(&other.rounds)],
+            changed: change.is_some_and(|change| change.is_change()),
+            change,
+        })
+    };
+    PointCompared {
+        part: a.part.clone(),
+        factors: a.factors.clone(),
+        figures: a.figures.iter().filter_map(figure).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summary::RoundCounts;
+
+    fn summary(run: &str, points: &[(&str, Vec<f64>)]) -> Summary {
+        let point = |(part, rounds): &(&str, Vec<f64>)| PointSummary {
+            part: (*part).into(),
+            factors: BTreeMap::new(),
+            rounds: rounds.len(),
+            figures: vec![FigureSummary { name: "x", mean: None, rounds: rounds.clone(), warning: None }],
+            not_counted: Vec::new(),
+        };
+        let points = points.iter().map(point).collect();
+        Summary { run: run.into(), points, rounds: RoundCounts::default(), complete: true, warnings: Vec::new() }
+    }
+
+    #[test]
+    fn a_change_is_called_one_and_noise_is_not() {
+        let noise = vec![100.0, 101.0, 99.0, 100.5, 99.5];
+        let a = summary("a", &[("same", noise.clone()), ("changed", noise.clone()), ("gone", noise.clone())]);
+        let more: Vec<f64> = noise.iter().map(|x| x * 1.2).collect();
+        let b = summary("b", &[("same", vec![99.8, 100.9, 99.3, 100.1, 100.0]), ("changed", more), ("new", noise)]);
+        let compared = compare(&a, &b, Vec::new());
+        let changed: Vec<(&str, bool)> =
+            compared.points.iter().map(|point| (point.part.as_str(), point.figures[0].changed)).collect();
+        assert_eq!(changed, [("same", false), ("changed", true)]);
+        assert_eq!((compared.only_a, compared.only_b), (vec!["gone".to_owned()], vec!["new".to_owned()]));
+        assert_eq!((compared.figures, compared.level_each), (2, 0.975));
+    }
+
+    /// Twenty figures that did not change: one at 95 % would be called changed in two of three comparisons.
+    #[test]
+    fn many_figures_do_not_make_a_change() {
+        use rand::{RngExt, SeedableRng};
+        let mut random = rand_chacha::ChaCha8Rng::seed_from_u64(1);
+        let mut rounds =
+            || -> Vec<f64> { (0..6).map(|_| 100.0 + (0..12).map(|_| random.random::<f64>()).sum::<f64>()).collect() };
+        let names: Vec<String> = (0..20).map(|n| n.to_string()).collect();
+        let mut called = 0;
+        for _ in 0..200 {
+            let one: Vec<(&str, Vec<f64>)> = names.iter().map(|name| (name.as_str(), rounds())).collect();
+            let two: Vec<(&str, Vec<f64>)> = names.iter().map(|name| (name.as_str(), rounds())).collect();
+            let compared = compare(&summary("a", &one), &summary("b", &two), Vec::new());
+            called += usize::from(compared.points.iter().any(|point| point.figures[0].changed));
+        }
+        assert!(called <= 22, "{called} of 200 comparisons of nothing with nothing; 5 % are 10");
+    }
+}
