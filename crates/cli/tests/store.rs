@@ -64,6 +64,7 @@ fn a_store_of_a_later_takt_is_not_touched() {
 }
 
 #[test]
+#[allow(clippy::print_stderr)] // a test that is skipped says so
 fn a_folder_that_cannot_be_written_is_named_with_another_way() {
     let runs = store();
     let script = r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" check --quick --runs "$1""#;
