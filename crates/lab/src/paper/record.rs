@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::check::sentence;
+use crate::check::{less, sentence};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain, quantities};
 use crate::store::{PointRow, RoundRow, RoundState};
@@ -69,7 +69,7 @@ pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow]) -> 
         if depth == Depth::Quick {
             for (name, quick) in &part.fixed_quick {
                 let full = part.fixed.get(name).map(plain).unwrap_or_default();
-                words.push(format!("part {}: {name} is {}, where a full run has {full}", part.name, plain(quick)));
+                words.push(less(&part.name, name, &plain(quick), &full));
             }
         }
     }

@@ -8,22 +8,19 @@ use takt_base::parse_duration;
 use takt_stats::{Histogram, Ns};
 
 use super::{
-    BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, Role, RoundRecord, SCHEMA,
-    TwoOverOne, claims, execution, facts, overhead, words,
+    BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, Role, SCHEMA, TwoOverOne,
+    claims, execution, facts, overhead, words,
 };
 use crate::check::{Answer, AssembleError, HOST, host_facts, summary};
-use crate::experiment::settings::Kind;
-use crate::experiment::{Depth, Experiment, quantities};
+use crate::experiment::{Depth, Experiment};
 use crate::paper::PaperError;
+use crate::paper::claim::answer;
 use crate::paper::figure::{Figure, RoundValue};
-use crate::store::{PointRow, RoundRow, RoundState, Store};
+use crate::paper::part::{Part, at};
+use crate::paper::record::{left_out, records};
+use crate::store::{RoundRow, RoundState, Store};
 use crate::workload::interface;
 use crate::workload::waveform::{self, Floors, longest::Longest};
-
-/// The points of one part with their rounds.
-pub(super) struct Part<'a> {
-    points: Vec<(BTreeMap<String, Value>, Vec<&'a RoundRow>)>,
-}
 
 /// The outcome of a run of the study, finished or not.
 ///
@@ -38,7 +35,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
     }
     let depth = if run.depth == Depth::Quick.name() { Depth::Quick } else { Depth::Full };
     let (rounds, points) = (store.rounds(&run.id)?, store.points(&run.id)?);
-    let part = |name: &str| part(&file, &points, &rounds, name, depth);
+    let part = |name: &str| Part::of(&file, &points, &rounds, name, depth);
 
     let paper = facts();
     let longest = longest(&part("longest"));
@@ -65,7 +62,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         rounds: summary(&rounds, points.len() * file.round_count(depth) as usize),
         says: Vec::new(),
         does_not_say: Vec::new(),
-        left_out: words::left_out(&file, depth, &points),
+        left_out: left_out(&file, depth, &points),
         records: records(&file, &points, &rounds),
         paper,
         longest,
@@ -75,42 +72,19 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         run: run.id,
     };
     outcome.claims = claims::claims(&outcome, &part("same"));
-    outcome.answer = claims::answer(&outcome.claims);
+    outcome.answer = answer(&outcome.claims);
     outcome.says = words::says(&outcome);
     outcome.does_not_say = words::does_not_say(&outcome);
     Ok(outcome)
 }
 
-fn part<'a>(file: &Experiment, points: &[PointRow], rounds: &'a [RoundRow], name: &str, depth: Depth) -> Part<'a> {
-    let fixed = file.parts.iter().find(|part| part.name == name).map(|part| {
-        let mut fixed = part.fixed.clone();
-        if depth == Depth::Quick {
-            fixed.extend(part.fixed_quick.clone());
-        }
-        fixed
-    });
-    let of = |(number, point): (u32, &PointRow)| {
-        let mut settings = fixed.clone().unwrap_or_default();
-        settings.extend(point.factors.clone());
-        (settings, rounds.iter().filter(|round| round.point == number).collect())
+/// All rounds with the components of their point.
+fn by_components<'a>(part: &Part<'a>) -> Vec<(usize, &'a RoundRow)> {
+    let of = |(settings, rounds): (&BTreeMap<String, Value>, &[&'a RoundRow])| {
+        let components = whole(settings, "components");
+        rounds.iter().map(|round| (components, *round)).collect::<Vec<_>>()
     };
-    Part { points: (0..).zip(points).filter(|(_, point)| point.part == name).map(of).collect() }
-}
-
-impl<'a> Part<'a> {
-    pub(super) fn points(&self) -> impl Iterator<Item = (&BTreeMap<String, Value>, &[&'a RoundRow])> {
-        self.points.iter().map(|(settings, rounds)| (settings, rounds.as_slice()))
-    }
-
-    /// All rounds with the components of their point.
-    fn by_components(&self) -> Vec<(usize, &'a RoundRow)> {
-        let mut all = Vec::new();
-        for (settings, rounds) in self.points() {
-            let components = whole(settings, "components");
-            all.extend(rounds.iter().map(|round| (components, *round)));
-        }
-        all
-    }
+    part.points().flat_map(of).collect()
 }
 
 pub(super) fn whole(settings: &BTreeMap<String, Value>, name: &str) -> usize {
@@ -120,10 +94,6 @@ pub(super) fn whole(settings: &BTreeMap<String, Value>, name: &str) -> usize {
 pub(super) fn slot_us(settings: &BTreeMap<String, Value>) -> f64 {
     let slot = settings.get("slot").and_then(Value::as_str).and_then(|text| parse_duration(text).ok());
     slot.unwrap_or_default().as_secs_f64() * 1e6
-}
-
-pub(super) fn at(round: &RoundRow, pointer: &str) -> Option<f64> {
-    round.record.as_ref()?.result.pointer(pointer)?.as_f64()
 }
 
 /// A record of another version is left out: its round is in the list, and in no figure.
@@ -213,9 +183,9 @@ fn interfaces(part: &Part<'_>) -> Vec<InterfacePoint> {
 
 fn costs(free: &Part<'_>, beat: &Part<'_>, paper: &super::Facts) -> Overhead {
     let per_slot = |round: &RoundRow| at(round, "/overhead_ns_per_slot");
-    let (base_ns, module_ns) = overhead::lines(&free.by_components(), per_slot);
+    let (base_ns, module_ns) = overhead::lines(&by_components(free), per_slot);
     let mut one_by_one = Histogram::<Ns>::with_bound(1_000_000_000);
-    for (_, round) in free.by_components().iter().filter(|(_, round)| round.state == RoundState::Valid) {
+    for (_, round) in by_components(free).iter().filter(|(_, round)| round.state == RoundState::Valid) {
         if let Some(outcome) = read::<waveform::Outcome>(round) {
             let _ = one_by_one.merge(&outcome.between);
         }
@@ -269,7 +239,7 @@ fn memory(part: &Part<'_>) -> MemoryUse {
     let before = |what: &'static str| move |round: &RoundRow| at(round, what);
     let rounds: Vec<&RoundRow> = part.points().flat_map(|(_, rounds)| rounds.to_vec()).collect();
     let with = |round: &RoundRow| at(round, "/memory/running/private_bytes");
-    let (_, component_bytes) = overhead::lines(&part.by_components(), with);
+    let (_, component_bytes) = overhead::lines(&by_components(part), with);
     let point = |(settings, rounds): (&BTreeMap<String, Value>, &[&RoundRow])| MemoryPoint {
         components: whole(settings, "components"),
         private_bytes: Figure::of(rounds, with),
@@ -310,26 +280,4 @@ fn real_time(rounds: &[RoundRow]) -> Option<bool> {
     };
     let all: Vec<bool> = rounds.iter().filter_map(told).collect();
     (!all.is_empty()).then(|| all.iter().all(|fifo| *fifo))
-}
-
-fn records(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<RoundRecord> {
-    let kind = |name: &str| file.parts.iter().find(|part| part.name == name).map(|part| part.kind);
-    let label = |number: u32| {
-        let point = points.get(number as usize)?;
-        let levels = point.factors.iter().map(|(name, level)| format!(" {name}={}", crate::experiment::plain(level)));
-        Some(point.part.clone() + &levels.collect::<String>())
-    };
-    let figures = |round: &RoundRow| -> BTreeMap<String, f64> {
-        let (Some(kind), Some(record)) = (kind(&round.part), &round.record) else { return BTreeMap::new() };
-        let of = |kind: Kind| quantities(kind).filter_map(|q| Some((q.name.to_owned(), q.read(&record.result)?)));
-        of(kind).collect()
-    };
-    let row = |round: &RoundRow| RoundRecord {
-        round_id: round.id,
-        point: label(round.point).unwrap_or_default(),
-        state: round.state,
-        why: round.why.clone(),
-        figures: figures(round),
-    };
-    rounds.iter().map(row).collect()
 }

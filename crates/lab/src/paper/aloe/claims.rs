@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::assemble::{Part, at, whole};
+use super::assemble::whole;
 use super::words::{figure, time};
 use super::{Claim, Outcome};
 use crate::check::Answer;
+use crate::paper::part::{Part, at};
 use crate::store::{RoundRow, RoundState};
 
 pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
@@ -23,16 +24,6 @@ pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
         Claim { number: claim.number, claim: claim.says.clone(), answer, covered: !matches!(claim.number, 5 | 7), seen }
     };
     outcome.paper.claims.iter().map(claim).collect()
-}
-
-/// One that fails decides; else one that could not be told does.
-pub(super) fn answer(claims: &[Claim]) -> Answer {
-    let any = |answer| claims.iter().any(|claim| claim.covered && claim.answer == answer);
-    match (any(Answer::Fails), any(Answer::Unknown) || !any(Answer::Holds)) {
-        (true, _) => Answer::Fails,
-        (false, true) => Answer::Unknown,
-        (false, false) => Answer::Holds,
-    }
 }
 
 fn counted<'a>(same: &'a Part<'_>) -> impl Iterator<Item = (usize, String, &'a RoundRow)> {

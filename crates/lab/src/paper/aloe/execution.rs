@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use takt_stats::{Histogram, Ns};
 
-use super::assemble::{Part, at, read, slot_us, whole};
+use super::assemble::{read, slot_us, whole};
 use super::facts::{ExecutionFacts, ExecutionRow};
 use crate::paper::Figure;
+use crate::paper::part::{Part, at};
 use crate::store::{RoundRow, RoundState};
 use crate::workload::waveform;
 

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::Figure;
+use super::{Claim, Figure, RoundRecord};
 use crate::check::{Answer, HostFacts, RoundsSummary};
 use crate::workload::waveform::Floors;
 
@@ -250,34 +250,4 @@ pub struct MemoryPoint {
     pub components: usize,
     /// Written by the process, bytes.
     pub private_bytes: Figure,
-}
-
-/// A claim of the paper and what was seen of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Claim {
-    /// The paper's number.
-    pub number: u32,
-    /// What it says, in our words.
-    pub claim: String,
-    /// Whether what was seen agrees.
-    pub answer: Answer,
-    /// Whether this part of the study looks at it at all.
-    pub covered: bool,
-    /// What was seen.
-    pub seen: String,
-}
-
-/// A round, for the list of all.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct RoundRecord {
-    /// Row in the store.
-    pub round_id: i64,
-    /// Part and factors.
-    pub point: String,
-    /// What became of it.
-    pub state: crate::store::RoundState,
-    /// Why it does not count.
-    pub why: Option<String>,
-    /// Its figures: name and value.
-    pub figures: BTreeMap<String, f64>,
 }

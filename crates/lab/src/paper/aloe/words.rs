@@ -1,11 +1,7 @@
 //! The sentences of the study.
 
-use serde_json::Value;
-
 use super::Outcome;
-use crate::experiment::{Depth, Experiment, plain};
 use crate::paper::Figure;
-use crate::store::PointRow;
 
 /// A time from nanoseconds: `12 ns`, `1.4 µs`, `250 µs`, `2 ms`.
 pub(super) fn time(ns: f64) -> String {
@@ -209,35 +205,6 @@ pub(super) fn how(role: &str) -> &'static str {
         "SWMAN" | "STATSMAN" => "No cost a slot: histograms and variables are read outside real time.",
         _ => "Not measured.",
     }
-}
-
-/// What this depth left out, and what this machine could not do.
-pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow]) -> Vec<String> {
-    let mut words = Vec::new();
-    if depth == Depth::Quick && file.rounds.quick < file.rounds.full {
-        words.push(format!("{} rounds of each point, where a full run has {}", file.rounds.quick, file.rounds.full));
-    }
-    for part in &file.parts {
-        let own = || points.iter().filter(|point| point.part == part.name);
-        if own().next().is_none() {
-            words.push(format!("not run: part {}", part.name));
-            continue;
-        }
-        for factor in &part.factors {
-            let run = |level: &Value| own().any(|point| point.factors.get(&factor.name) == Some(level));
-            let missing: Vec<String> = factor.full.iter().filter(|level| !run(level)).map(plain).collect();
-            if !missing.is_empty() {
-                words.push(format!("not run: {} with {} {}", part.name, factor.name, missing.join(", ")));
-            }
-        }
-        if depth == Depth::Quick {
-            for (name, quick) in &part.fixed_quick {
-                let full = part.fixed.get(name).map(plain).unwrap_or_default();
-                words.push(crate::check::less(&part.name, name, &plain(quick), &full));
-            }
-        }
-    }
-    words.iter().map(|words| sentence(words)).collect()
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use takt_lab::paper::aloe::{ExecutionPoint, Outcome, Scatter};
 
+use super::super::common::{cell, cells, columns};
 use super::figures::{alone, source};
-use super::tables::{cell, cells, columns};
 use crate::figure::{Axis, Look, Reference, Series};
 use crate::quantity::significant;
 use crate::{Cell, Figure, Table, Unit, count};

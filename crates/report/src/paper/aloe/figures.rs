@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use takt_lab::paper::aloe::{InterfacePoint, LongestPoint, Outcome};
 
-use super::point;
+use super::super::common::point;
 use crate::Unit;
 use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
 

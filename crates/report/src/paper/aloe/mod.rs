@@ -8,56 +8,55 @@ mod figures;
 mod tables;
 
 use takt_lab::check;
-use takt_lab::paper::Figure;
-use takt_lab::paper::aloe::{Claim, Outcome};
+use takt_lab::paper::aloe::Outcome;
 
-use crate::figure::{Dot, Point, Reading};
-use crate::{Finding, Provenance, Report, Section, Verdict, count, duration};
+use super::common;
+use crate::{Provenance, Report, Verdict, count, duration};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
     let sections = [
-        section(
+        common::section(
             "execution",
             "Table I and Figure 1: execution times",
             EXECUTION,
             execution::figures(outcome),
             execution::tables(outcome),
         ),
-        section(
+        common::section(
             "longest",
             "Figure 2: the longest packet of a slot",
             LONGEST,
             figures::longest(outcome),
             tables::longest(outcome),
         ),
-        section(
+        common::section(
             "interface",
             "Figures 3 and 4: interfaces",
             INTERFACE,
             figures::interface(outcome),
             tables::interface(outcome),
         ),
-        section(
+        common::section(
             "overhead",
             "Figures 5 and 6: overhead",
             OVERHEAD,
             figures::overhead(outcome),
             tables::overhead(outcome),
         ),
-        section("roles", "Table II: by role", ROLES, Vec::new(), tables::roles(outcome)),
-        section("memory", "Table III: memory", MEMORY, Vec::new(), tables::memory(outcome)),
+        common::section("roles", "Table II: by role", ROLES, Vec::new(), tables::roles(outcome)),
+        common::section("memory", "Table III: memory", MEMORY, Vec::new(), tables::memory(outcome)),
     ];
     Report {
         title: format!("takt paper aloe on {}", outcome.host.hostname),
         run: outcome.run.clone(),
         facts: facts(outcome),
         verdict: Verdict { answer: outcome.answer.into(), headline: headline(outcome), says: outcome.says.clone() },
-        findings: outcome.claims.iter().map(claim).collect(),
+        findings: outcome.claims.iter().map(common::claim).collect(),
         fixes: Vec::new(),
         not_said: outcome.does_not_say.iter().chain(&outcome.left_out).cloned().collect(),
         sections: sections.into_iter().flatten().collect(),
-        records: tables::records(outcome).into_iter().collect(),
+        records: common::records(&outcome.records).into_iter().collect(),
         host: host(outcome),
         provenance: provenance(outcome),
         page: None,
@@ -76,18 +75,6 @@ const OVERHEAD: &str = "Chains of components that do nothing, as fast as slots g
                         the line through it, fitted in each block of rounds.";
 const ROLES: &str = "ALOE runs a daemon a role; takt does their work in one program, mostly outside real time.";
 const MEMORY: &str = "What a process of its own has written (Private_Dirty), before a waveform is there and with it.";
-
-fn section(
-    id: &str,
-    title: &str,
-    lead: &str,
-    figures: Vec<crate::Figure>,
-    tables: Vec<crate::Table>,
-) -> Option<Section> {
-    let empty = figures.is_empty() && tables.iter().all(|table| table.rows.is_empty());
-    let section = Section { id: id.into(), title: title.into(), lead: lead.into(), figures, tables };
-    (!empty).then_some(section)
-}
 
 fn facts(outcome: &Outcome) -> Vec<String> {
     let host = &outcome.host;
@@ -115,16 +102,6 @@ fn headline(outcome: &Outcome) -> String {
         "{seen} of the paper's {} claims were seen here, {not} were not, {open} could not be looked at.",
         outcome.claims.len()
     )
-}
-
-fn claim(claim: &Claim) -> Finding {
-    Finding {
-        answer: claim.answer.into(),
-        subject: format!("({}) {}", claim.number, claim.claim),
-        measured: claim.seen.clone(),
-        margin: String::new(),
-        record: None,
-    }
 }
 
 fn host(outcome: &Outcome) -> Vec<(String, String)> {
@@ -163,22 +140,4 @@ fn provenance(outcome: &Outcome) -> Provenance {
                 .to_owned(),
         ],
     }
-}
-
-/// A figure of the study as a point of a drawing, in another unit.
-fn point(x: f64, figure: &Figure, factor: f64) -> Point {
-    let figure = figure.scaled(factor);
-    Point {
-        x,
-        y: figure.estimate.map(Reading::from).or(figure.value.map(Reading::alone)),
-        rounds: figure
-            .rounds
-            .iter()
-            .map(|r| Dot { y: r.value, counts: r.counts, record: Some(anchor(r.round_id)) })
-            .collect(),
-    }
-}
-
-fn anchor(round: i64) -> String {
-    format!("round-{round}")
 }

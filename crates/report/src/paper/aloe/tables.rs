@@ -1,37 +1,12 @@
 //! The tables of the study, the paper's columns beside ours.
 
-use takt_lab::check::{HOST, RoundState};
+use takt_lab::check::HOST;
 use takt_lab::paper::Figure;
 use takt_lab::paper::aloe::{InterfacePoint, LongestPoint, Outcome, Role};
 
-use super::anchor;
-use crate::figure::Reading;
+use super::super::common::{cell, cells, columns};
 use crate::quantity::significant;
-use crate::{Answer, Cell, Column, Row, Table, Unit, count};
-
-pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
-    let figure = figure.scaled(factor);
-    let text = match (figure.estimate, figure.value) {
-        (Some(estimate), _) => unit.show_reading(&Reading::from(estimate)),
-        (None, Some(value)) => unit.show(value, 3),
-        (None, None) => return Cell::text("–"),
-    };
-    match figure.rounds.first() {
-        Some(round) => Cell::linked(text, anchor(round.round_id)),
-        None => Cell::text(text),
-    }
-}
-
-pub(super) fn columns(first: &str, numbers: &[&str], text: &[&str]) -> Vec<Column> {
-    let mut columns = vec![Column::text(first)];
-    columns.extend(numbers.iter().map(|head| Column::number(*head)));
-    columns.extend(text.iter().map(|head| Column::text(*head)));
-    columns
-}
-
-pub(super) fn cells(cells: Vec<Cell>) -> Row {
-    Row::Cells { id: None, cells }
-}
+use crate::{Cell, Row, Table, Unit, count};
 
 pub(super) fn longest(outcome: &Outcome) -> Vec<Table> {
     let row = |p: &LongestPoint| {
@@ -225,37 +200,4 @@ pub(super) fn memory(outcome: &Outcome) -> Vec<Table> {
         rows: if memory.points.is_empty() { Vec::new() } else { rows },
         note: "A component: its state, its link, its histogram; the slope over chains of several lengths.".into(),
     }]
-}
-
-/// Every round.
-pub(super) fn records(outcome: &Outcome) -> Option<Table> {
-    let row = |r: &takt_lab::paper::aloe::RoundRecord| {
-        let word = match r.state {
-            RoundState::Valid => "counts",
-            RoundState::Disturbed => "disturbed",
-            RoundState::EmulatorLate => "emulator late",
-            RoundState::Failed => "could not be run",
-            RoundState::Skipped => "not run",
-        };
-        let answer = (r.state != RoundState::Valid).then_some(Answer::Unknown);
-        let figures: Vec<String> =
-            r.figures.iter().map(|(name, value)| format!("{name}\u{a0}{}", significant(*value, 4))).collect();
-        Row::Cells {
-            id: Some(anchor(r.round_id)),
-            cells: vec![
-                Cell::text(r.round_id.to_string()),
-                Cell::text(&r.point),
-                Cell { text: word.to_owned(), answer, record: None },
-                Cell::text(figures.join(", ")),
-                Cell::text(r.why.clone().unwrap_or_default()),
-            ],
-        }
-    };
-    (!outcome.records.is_empty()).then(|| Table {
-        id: "rounds".into(),
-        title: "Rounds".into(),
-        columns: ["round", "point", "state", "figures", "remark"].map(Column::text).into(),
-        rows: outcome.records.iter().map(row).collect(),
-        note: String::new(),
-    })
 }
