@@ -37,7 +37,9 @@ fn of_workers(log: &Path) -> Vec<(String, Vec<String>)> {
     }
     let all = |(thread, name): (String, String)| {
         let own = text.lines().filter_map(|line| line.split_once(' ')).filter(|(id, _)| *id == thread);
-        let calls: Vec<String> = own.map(|(_, call)| call.trim().to_owned()).collect();
+        // A signal is no call, and one that is ignored reaches a thread only because it is traced.
+        let calls = own.map(|(_, call)| call.trim()).filter(|call| !call.starts_with("--- "));
+        let calls: Vec<String> = calls.map(str::to_owned).collect();
         let sleeps = |call: &&String| call.contains("clock_nanosleep");
         let first = calls.iter().position(|call| sleeps(&call)).unwrap_or(0);
         let last = calls.iter().rposition(|call| sleeps(&call)).unwrap_or(0);
