@@ -12,6 +12,7 @@ mod command;
 mod costs;
 mod live;
 mod output;
+mod radio_args;
 mod radio_story;
 #[cfg(test)]
 mod reference;

@@ -1,34 +1,17 @@
 //! LTE's downlink shared channel as components: the whole without an error, each step undone for every legal block length, and
 //! wrong blocks in noise as often as others leave them.
 
+#[path = "support/waveform.rs"]
+mod waveform;
+
 use proptest::prelude::*;
-use takt_base::Stop;
 use takt_dsp::lte::TURBO_LENGTHS;
-use takt_graph::{Catalogue, Graph, Latency, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Bit, Llr, Options, Registry, Report, Sample, Session};
+use takt_graph::{Catalogue, Latency, Params};
+use takt_runtime::{Bench, Bit, Llr, Registry, Sample};
+
+use waveform::{registry, result, run};
 
 const FILE: &str = include_str!("../../../waveforms/lte-dlsch.toml");
-const WORKERS: usize = 15;
-
-fn registry() -> Registry {
-    takt_phy::link();
-    Registry::of_program().expect("one name each")
-}
-
-fn run(file: &str, worker_of: impl Fn(usize) -> usize, latency: Latency, slots: u64) -> Report {
-    let registry = registry();
-    let graph = Graph::check(&Waveform::parse("lte-dlsch.toml", file).expect("read"), &registry).expect("checked");
-    let workers: Vec<usize> = (0..WORKERS).map(worker_of).collect();
-    let plan = Plan::assign(&graph, &workers, latency).expect("placed");
-    let options = Options { slots: Some(slots), ..Options::default() };
-    Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
-}
-
-fn result(report: &Report, component: &str, name: &str) -> i64 {
-    let found = report.components.iter().find(|found| found.name == component).expect("there");
-    let Value::Int(count) = found.results[name] else { panic!("{component} {name} is no count") };
-    count
-}
 
 #[test]
 fn without_noise_every_block_comes_back_whoever_runs_it() {

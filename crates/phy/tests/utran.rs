@@ -1,31 +1,15 @@
 //! The 384 kb/s channel of UTRA FDD as waveforms: without noise every block comes back, in noise no fewer than with others.
 
-use takt_base::Stop;
-use takt_graph::{Graph, Latency, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Options, Registry, Report, Session};
+#[path = "support/waveform.rs"]
+mod waveform;
+
+use takt_graph::{Graph, Latency, Params, Plan, Waveform};
+use takt_runtime::{Bench, Options, Session};
+
+use waveform::{registry, result, run};
 
 const FILE: &str = include_str!("../../../waveforms/utran.toml");
 const REFERENCE: &str = include_str!("../../../waveforms/utran-ref.toml");
-
-fn registry() -> Registry {
-    takt_phy::link();
-    Registry::of_program().expect("one name each")
-}
-
-fn run(file: &str, worker_of: impl Fn(usize) -> usize, latency: Latency, slots: u64) -> Report {
-    let registry = registry();
-    let graph = Graph::check(&Waveform::parse("utran.toml", file).expect("read"), &registry).expect("checked");
-    let workers: Vec<usize> = (0..graph.components().len()).map(worker_of).collect();
-    let plan = Plan::assign(&graph, &workers, latency).expect("placed");
-    let options = Options { slots: Some(slots), ..Options::default() };
-    Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
-}
-
-fn result(report: &Report, component: &str, name: &str) -> i64 {
-    let found = report.components.iter().find(|found| found.name == component).expect("there");
-    let Value::Int(count) = found.results[name] else { panic!("{component} {name} is no count") };
-    count
-}
 
 #[test]
 fn without_noise_every_block_comes_back_whoever_runs_it() {

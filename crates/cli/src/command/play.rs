@@ -1,19 +1,15 @@
 //! `takt play`: a SigMF recording to a radio.
 
-use std::net::IpAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::parse_number;
-use takt_packet::EngineKind;
-use takt_radio::sigmf::{PlayReport, Session};
-use takt_radio::{Net, WallNet};
+use takt_radio::sigmf::PlayReport;
 
 use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
-use crate::radio_story::{self, wire_format};
+use crate::radio_args::RadioArgs;
+use crate::radio_story;
 use crate::signals::stop_on_signal;
 
 /// Arguments.
@@ -22,50 +18,20 @@ use crate::signals::stop_on_signal;
     Rate and frequency are the recording's unless others are given. Gaps between captures stay gaps.\n\
     Exit status: 0 all was played in time, 1 not, 2 it could not be done.")]
 pub struct Args {
-    /// The recording: the common name of its two files.
-    file: PathBuf,
-    /// The radio.
-    #[arg(long, default_value = "127.0.0.1")]
-    addr: IpAddr,
+    #[command(flatten)]
+    radio: RadioArgs,
     /// Samples a second, instead of the recording's.
     #[arg(long, value_name = "R", value_parser = parse_number)]
     rate: Option<f64>,
-    /// Radio frequency, Hz, instead of the recording's.
-    #[arg(long, value_name = "HZ", value_parser = parse_number)]
-    freq: Option<f64>,
-    /// Gain, dB.
-    #[arg(long, value_name = "DB")]
-    gain: Option<f64>,
-    /// Antenna.
-    #[arg(long, value_name = "NAME")]
-    antenna: Option<String>,
     /// How often.
     #[arg(long, value_name = "N", default_value_t = 1)]
     times: u64,
-    /// Samples on the wire.
-    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
-    wire: String,
-    /// Packet engine: socket or mmsg.
-    #[arg(long, value_name = "E", default_value = "mmsg")]
-    engine: EngineKind,
-    /// Take the radio even from another host that uses it.
-    #[arg(long)]
-    force: bool,
 }
 
 /// Plays.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let session = Session {
-        addr: args.addr,
-        path: args.file,
-        frequency_hz: args.freq,
-        gain_db: args.gain,
-        antenna: args.antenna,
-        wire: wire_format(&args.wire),
-        force: args.force,
-    };
-    let net: Arc<dyn Net> = Arc::new(WallNet::new(args.engine));
+    let (session, net) = args.radio.open();
     let bar = Bar::new(output);
     let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
     let report = session.play(&net, args.rate, args.times, &mut progress, &stop);

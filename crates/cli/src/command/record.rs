@@ -1,20 +1,16 @@
 //! `takt record`: samples from a radio into a SigMF recording.
 
-use std::net::IpAddr;
-use std::path::PathBuf;
-use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
-use takt_packet::EngineKind;
-use takt_radio::sigmf::{RecordReport, Session};
-use takt_radio::{Net, WallNet};
+use takt_radio::sigmf::RecordReport;
 
 use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
-use crate::radio_story::{self, wire_format};
+use crate::radio_args::RadioArgs;
+use crate::radio_story;
 use crate::signals::stop_on_signal;
 
 /// Arguments.
@@ -25,23 +21,11 @@ use crate::signals::stop_on_signal;
     Exit status: 0 nothing was lost, 1 something was, 2 it could not be done."
 )]
 pub struct Args {
-    /// The recording: the common name of its two files.
-    file: PathBuf,
-    /// The radio.
-    #[arg(long, default_value = "127.0.0.1")]
-    addr: IpAddr,
+    #[command(flatten)]
+    radio: RadioArgs,
     /// Samples a second: 100 MHz divided by a whole number.
     #[arg(long, value_name = "R", value_parser = parse_number)]
     rate: f64,
-    /// Radio frequency, Hz.
-    #[arg(long, value_name = "HZ", value_parser = parse_number)]
-    freq: Option<f64>,
-    /// Gain, dB.
-    #[arg(long, value_name = "DB")]
-    gain: Option<f64>,
-    /// Antenna.
-    #[arg(long, value_name = "NAME")]
-    antenna: Option<String>,
     /// How long; without it and without --samples until Ctrl-C.
     #[arg(long, value_name = "T", value_parser = parse_duration, conflicts_with = "samples")]
     duration: Option<Duration>,
@@ -51,35 +35,17 @@ pub struct Args {
     /// Samples in the file: sc16, sc8 or fc32.
     #[arg(long, default_value = "sc16")]
     format: SampleFormat,
-    /// Samples on the wire.
-    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
-    wire: String,
-    /// Packet engine: socket or mmsg.
-    #[arg(long, value_name = "E", default_value = "mmsg")]
-    engine: EngineKind,
     /// Replace a recording of that name.
     #[arg(long)]
     replace: bool,
-    /// Take the radio even from another host that uses it.
-    #[arg(long)]
-    force: bool,
 }
 
 /// Records.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let session = Session {
-        addr: args.addr,
-        path: args.file,
-        frequency_hz: args.freq,
-        gain_db: args.gain,
-        antenna: args.antenna,
-        wire: wire_format(&args.wire),
-        force: args.force,
-    };
+    let (session, net) = args.radio.open();
     let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
     let existing = if args.replace { Existing::Replace } else { Existing::Keep };
-    let net: Arc<dyn Net> = Arc::new(WallNet::new(args.engine));
     let bar = Bar::new(output);
     let span = |n: u64| Duration::from_secs_f64(n as f64 / args.rate);
     let mut progress = |seen| bar.show(span(seen), span(samples.unwrap_or(seen)));

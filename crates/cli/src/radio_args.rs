@@ -1,0 +1,56 @@
+//! What `record` and `play` ask a radio for.
+
+use std::net::IpAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use takt_base::parse_number;
+use takt_packet::EngineKind;
+use takt_radio::sigmf::Session;
+use takt_radio::{Net, WallNet};
+
+use crate::radio_story::wire_format;
+
+/// Flags of a session between a radio and a recording.
+#[derive(Debug, clap::Args)]
+pub struct RadioArgs {
+    /// The recording: the common name of its two files.
+    file: PathBuf,
+    /// The radio.
+    #[arg(long, default_value = "127.0.0.1")]
+    addr: IpAddr,
+    /// Radio frequency, Hz; `play`: instead of the recording's.
+    #[arg(long, value_name = "HZ", value_parser = parse_number)]
+    freq: Option<f64>,
+    /// Gain, dB.
+    #[arg(long, value_name = "DB")]
+    gain: Option<f64>,
+    /// Antenna.
+    #[arg(long, value_name = "NAME")]
+    antenna: Option<String>,
+    /// Samples on the wire.
+    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
+    wire: String,
+    /// Packet engine: socket or mmsg.
+    #[arg(long, value_name = "E", default_value = "mmsg")]
+    engine: EngineKind,
+    /// Take the radio even from another host that uses it.
+    #[arg(long)]
+    force: bool,
+}
+
+impl RadioArgs {
+    /// The session, and the network it runs over.
+    pub fn open(self) -> (Session, Arc<dyn Net>) {
+        let session = Session {
+            addr: self.addr,
+            path: self.file,
+            frequency_hz: self.freq,
+            gain_db: self.gain,
+            antenna: self.antenna,
+            wire: wire_format(&self.wire),
+            force: self.force,
+        };
+        (session, Arc::new(WallNet::new(self.engine)))
+    }
+}
