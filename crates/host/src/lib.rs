@@ -6,6 +6,7 @@
 //! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
+//! | [`timer`] | waiting until an instant: sleeping, spinning, or one after the other |
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
@@ -36,6 +37,7 @@ pub mod namespace;
 pub mod policy;
 pub mod quota;
 pub mod slack;
+pub mod timer;
 pub mod topology;
 
 pub use error::ReadError;
