@@ -4,6 +4,8 @@
 //! namespace, a system-call filter, a pinned thread asking for DEADLINE. [`set_policy`] finds out which it was, and the
 //! error's [`fix`](PolicyError::fix) says what to do.
 
+mod asked;
+
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,8 @@ use crate::host::Host;
 use crate::proc::limits::{self, Limit};
 use crate::proc::{cpu_list, status};
 use crate::sys::sched::{self, SchedAttr};
+
+pub use asked::{Asked, AskedError};
 
 /// How the scheduler treats a thread: sched(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

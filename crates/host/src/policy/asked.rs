@@ -1,0 +1,152 @@
+//! A policy as people write it.
+
+use std::fmt;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_base::parse_duration;
+
+use super::Policy;
+
+/// A policy by its name, before the period of its thread is known: `other`, `other:-5` (nice), `fifo:50`, `rr:50`, or
+/// `deadline:2ms` (run time a period).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub enum Asked {
+    /// `SCHED_OTHER` with a nice value.
+    Other(i8),
+    /// `SCHED_FIFO` with a priority.
+    Fifo(u8),
+    /// `SCHED_RR` with a priority.
+    RoundRobin(u8),
+    /// `SCHED_DEADLINE` with a run time.
+    Deadline(Duration),
+}
+
+impl Asked {
+    /// The policy of a thread that works once a period; DEADLINE may take until the period's end.
+    #[must_use]
+    pub fn with_period(self, period: Duration) -> Policy {
+        let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
+        match self {
+            Asked::Other(nice) => Policy::Other { nice: nice.into() },
+            Asked::Fifo(priority) => Policy::Fifo { priority },
+            Asked::RoundRobin(priority) => Policy::RoundRobin { priority },
+            Asked::Deadline(runtime) => {
+                Policy::Deadline { runtime_ns: ns(runtime), deadline_ns: ns(period), period_ns: ns(period) }
+            }
+        }
+    }
+
+    /// Whether a thread under it runs before all that are not.
+    #[must_use]
+    pub fn is_real_time(self) -> bool {
+        !matches!(self, Asked::Other(_))
+    }
+}
+
+impl Default for Asked {
+    fn default() -> Asked {
+        Asked::Other(0)
+    }
+}
+
+impl fmt::Display for Asked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Asked::Other(0) => write!(f, "other"),
+            Asked::Other(nice) => write!(f, "other:{nice}"),
+            Asked::Fifo(priority) => write!(f, "fifo:{priority}"),
+            Asked::RoundRobin(priority) => write!(f, "rr:{priority}"),
+            Asked::Deadline(runtime) => write!(f, "deadline:{}ns", runtime.as_nanos()),
+        }
+    }
+}
+
+/// Words that name no policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{got}` is no policy; there are other, other:NICE (-20 to 19), fifo:PRIORITY and rr:PRIORITY (1 to 99), and \
+     deadline:RUNTIME (such as deadline:200us)"
+)]
+pub struct AskedError {
+    /// The text as given.
+    pub got: String,
+}
+
+impl FromStr for Asked {
+    type Err = AskedError;
+
+    fn from_str(text: &str) -> Result<Asked, AskedError> {
+        let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
+        let priority = || value?.parse().ok().filter(|priority| (1..=99).contains(priority));
+        let asked = match name {
+            "other" => match value {
+                None => Some(Asked::Other(0)),
+                Some(nice) => nice.parse().ok().filter(|nice| (-20..=19).contains(nice)).map(Asked::Other),
+            },
+            "fifo" => priority().map(Asked::Fifo),
+            "rr" => priority().map(Asked::RoundRobin),
+            "deadline" => value
+                .and_then(|runtime| parse_duration(runtime).ok())
+                .filter(|runtime| (SHORTEST..=LONGEST).contains(runtime))
+                .map(Asked::Deadline),
+            _ => None,
+        };
+        asked.ok_or_else(|| AskedError { got: text.to_owned() })
+    }
+}
+
+/// The kernel's shortest run time: sched(7).
+const SHORTEST: Duration = Duration::from_nanos(1024);
+/// Longer periods than the kernel's longest, 2^22 µs, are no periods.
+const LONGEST: Duration = Duration::from_micros(1 << 22);
+
+impl TryFrom<String> for Asked {
+    type Error = AskedError;
+    fn try_from(text: String) -> Result<Asked, AskedError> {
+        text.parse()
+    }
+}
+
+impl From<Asked> for String {
+    fn from(asked: Asked) -> String {
+        asked.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_policy_is_its_name_everywhere() {
+        for asked in ["other", "other:-20", "other:19", "fifo:1", "rr:99", "deadline:2000000ns"] {
+            let parsed: Asked = asked.parse().unwrap();
+            assert_eq!(parsed.to_string(), asked);
+            assert_eq!(serde_json::to_string(&parsed).unwrap(), format!("\"{asked}\""));
+        }
+        assert_eq!("other:0".parse(), Ok(Asked::default()));
+        assert_eq!("deadline:2ms".parse(), Ok(Asked::Deadline(Duration::from_millis(2))));
+    }
+
+    #[test]
+    fn a_wrong_policy_lists_the_right_ones() {
+        for text in
+            ["", "fifo", "fifo:0", "fifo:100", "rr:x", "other:20", "deadline", "deadline:1us", "batch", "FIFO:1"]
+        {
+            let error = text.parse::<Asked>().unwrap_err();
+            assert!(error.to_string().contains("fifo:PRIORITY"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_period_completes_deadline_and_changes_nothing_else() {
+        let period = Duration::from_millis(5);
+        assert_eq!(Asked::Fifo(50).with_period(period), Policy::Fifo { priority: 50 });
+        let deadline = Asked::Deadline(Duration::from_millis(2)).with_period(period);
+        let whole = Policy::Deadline { runtime_ns: 2_000_000, deadline_ns: 5_000_000, period_ns: 5_000_000 };
+        assert_eq!(deadline, whole);
+    }
+}
