@@ -1,4 +1,4 @@
-//! Signal processing on slices, the coding of UMTS and LTE, and the files that hold signals.
+//! Signal processing on slices, the coding of UMTS and LTE, an exchange of TD-SCDMA, and the files that hold signals.
 //!
 //! Every kernel is a function of its arguments: time comes in as a [`Tick`](takt_base::Tick), never from a clock, and a
 //! sample's value depends on its tick alone, not on the block it was computed in. The scalar code is the specification; what
@@ -14,6 +14,7 @@
 //! | the bit-level chain of UMTS, 3GPP TS 25.212 | [`umts`] |
 //! | coding and modulation of LTE, TS 36.212 and 36.211 | [`lte`] |
 //! | decoding the turbo codes of both | [`turbo`] |
+//! | a block of TD-SCDMA and its answer, TS 25.221 to 25.223 | [`tdscdma`] |
 //! | files of samples | [`mod@file`] |
 //! | recordings with what is known of them | [`sigmf`] |
 mod binary;
@@ -36,6 +37,7 @@ mod rsc;
 mod selection;
 pub mod sigmf;
 mod simd;
+pub mod tdscdma;
 mod tone;
 pub mod turbo;
 pub mod umts;
