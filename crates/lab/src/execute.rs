@@ -9,7 +9,7 @@ use takt_base::Stop;
 use takt_host::fingerprint::Fingerprint;
 use takt_host::leftovers::{LeftoversError, Registry};
 
-use crate::bench::LabBench;
+use crate::bench::{LabBench, OwnRadioError, answers_to};
 use crate::experiment::{Depth, Experiment};
 use crate::run::{self, Event, Progress, Ran, RunError, RunPlan};
 use crate::store::{Store, StoreError};
@@ -63,6 +63,9 @@ impl Order {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
+    /// A radio that is there already can't answer all that is asked; nothing was run.
+    #[error(transparent)]
+    OwnRadio(#[from] OwnRadioError),
     /// The store can't be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -79,6 +82,7 @@ impl ExecuteError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
+            ExecuteError::OwnRadio(error) => Some(error.fix()),
             ExecuteError::Store(error) | ExecuteError::Run(RunError::Store(error)) => error.fix(),
             ExecuteError::Run(RunError::First { failure, .. }) => failure.fix.clone(),
             ExecuteError::Run(RunError::OtherHost { .. }) => {
@@ -92,8 +96,9 @@ impl ExecuteError {
 /// Carries an order out until it is done or `stop` is raised; whatever it created is gone when this returns.
 ///
 /// # Errors
-/// The store can't be used, or the first round can't be run.
+/// The radio can't answer what is asked, the store can't be used, or the first round can't be run.
 pub fn execute(order: &Order, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Ran, ExecuteError> {
+    order.addr.map_or(Ok(()), |addr| answers_to(addr, &order.experiment.points(order.depth)))?;
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
     let mut bench = LabBench::new(order.program.clone(), &created, order.addr);

@@ -9,9 +9,12 @@
 
 mod conditions;
 mod options;
+mod own_radio;
 mod sites;
 
 pub(crate) use options::about;
+pub(crate) use own_radio::answers_to;
+pub use own_radio::{Needs, OwnRadioError};
 
 use std::net::Ipv4Addr;
 use std::path::PathBuf;

@@ -26,7 +26,7 @@ pub(super) struct Where {
 
 impl Where {
     /// Of a point; `addr`: a radio that is there already.
-    fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<Where, PathSpecError> {
+    pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<Where, PathSpecError> {
         let (settings, kind) = (&point.settings, environment(&point.settings));
         let alone = !point.kind.has_path();
         let loopback = settings.word("path") == "loopback";
@@ -34,6 +34,17 @@ impl Where {
         let way = if alone { "alone" } else { settings.word("path") };
         let label = format!("{}-{way}", kind.kind.name());
         Ok(Where { environment: kind, options: SiteOptions { addr, loopback, alone, path }, label })
+    }
+
+    /// An environment with a network of its own.
+    pub(super) fn own_network(&self) -> Option<&'static str> {
+        (self.environment.kind != Kind::Native).then(|| self.environment.kind.name())
+    }
+
+    /// What takt puts between the sides, if it is more than a plain cable.
+    pub(super) fn built_path(&self) -> Option<String> {
+        let loopback = self.options.loopback.then(|| "loopback".to_owned());
+        loopback.or_else(|| self.options.path.as_ref().map(|path| path.name.to_string()))
     }
 }
 
