@@ -8,6 +8,7 @@
 //! | `waveform` | does a host hold a waveform's slot? how long may its packets be? | misses, execution, lateness, overhead |
 //! | `interface` | what does handing a packet over cost? | latency, hand-over, both beside two copies |
 //! | `roles` | what does each role of an operating environment cost a slot? | variables, loading |
+//! | `wakeup` | how late is a thread that should wake up once a period? | lateness of every tick, stolen time |
 //!
 //! Each is a serde options struct, a serde result struct (which is the `--json` document of the command of the same
 //! name) and `run(options, progress, stop)`. A workload measures; it never judges.
@@ -18,4 +19,5 @@ pub mod rate;
 pub mod roles;
 pub mod round_trip;
 pub mod udp;
+pub mod wakeup;
 pub mod waveform;

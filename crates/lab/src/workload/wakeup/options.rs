@@ -1,0 +1,128 @@
+//! What a beat is to be.
+
+use std::num::NonZeroU64;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_host::affinity::own_cpus;
+use takt_host::policy::Asked;
+use takt_host::timer::{self, Method, Ticks};
+
+use super::WakeupError;
+
+/// What a beat is to be. Start from [`Options::default`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// How long it is measured.
+    pub duration: Duration,
+    /// How long it beats before, and that is not counted.
+    pub warm_up: Duration,
+    /// From one tick to the next.
+    pub interval: Duration,
+    /// Scheduling of the threads.
+    pub policy: Asked,
+    /// How they wait.
+    pub timer: Method,
+    /// Their sleeps end at the ticks of a clock of so many Hz; `None`: whenever the kernel can.
+    pub tick_hz: Option<u32>,
+    /// Their timer slack; `None`: the one they have.
+    pub slack: Option<Duration>,
+    /// A thread for each of these CPUs, tied to it. Empty: one for each CPU that this process may use, tied to it unless
+    /// the policy is DEADLINE, which refuses that.
+    pub cores: Vec<usize>,
+    /// Threads that count in a loop beside them, of ordinary policy: on `cores` if there are any, else anywhere.
+    pub load: u32,
+    /// The latest that a tick may be.
+    pub limit: Option<Duration>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            duration: Duration::from_secs(10),
+            warm_up: Duration::from_millis(200),
+            interval: Duration::from_millis(1),
+            policy: Asked::default(),
+            timer: Method::default(),
+            tick_hz: None,
+            slack: None,
+            cores: Vec::new(),
+            load: 0,
+            limit: None,
+        }
+    }
+}
+
+impl Options {
+    /// Whether such a beat can be tried.
+    ///
+    /// # Errors
+    /// Nothing to measure, an interval shorter than 10 µs, a clock tick out of range, or more ticks than are worth it.
+    pub fn check(&self) -> Result<(), WakeupError> {
+        if self.interval < SHORTEST {
+            return Err(WakeupError::Interval { got: self.interval });
+        }
+        match self.beats(self.duration) {
+            0 => return Err(WakeupError::NoTime),
+            1..=MOST_TICKS => {}
+            ticks => return Err(WakeupError::TooLong { ticks }),
+        }
+        self.waiting().map(|_| ())
+    }
+
+    /// Whole intervals in a span.
+    pub(super) fn beats(&self, span: Duration) -> u64 {
+        let beats = span.as_nanos().checked_div(self.interval.as_nanos()).unwrap_or(0);
+        u64::try_from(beats).unwrap_or(u64::MAX)
+    }
+
+    /// How the threads wait.
+    pub(super) fn waiting(&self) -> Result<timer::Options, WakeupError> {
+        let ticks = self.tick_hz.map(|hz| Ticks::of(hz).ok_or(WakeupError::TickHz { got: hz })).transpose()?;
+        let slack_ns =
+            self.slack.and_then(|slack| NonZeroU64::new(u64::try_from(slack.as_nanos()).unwrap_or(u64::MAX)));
+        Ok(timer::Options { method: self.timer, ticks, slack_ns })
+    }
+
+    /// The CPU of each thread; `None`: it is tied to none.
+    pub(super) fn places(&self) -> Vec<Option<usize>> {
+        match (self.cores.is_empty(), self.policy) {
+            (false, _) => self.cores.iter().copied().map(Some).collect(),
+            (true, Asked::Deadline(_)) => vec![None; own_cpus().len()],
+            (true, _) => own_cpus().into_iter().map(Some).collect(),
+        }
+    }
+}
+
+/// Below it the threads would do nothing but wake up.
+const SHORTEST: Duration = Duration::from_micros(10);
+/// Eleven days at a millisecond.
+const MOST_TICKS: u64 = 1_000_000_000;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_cannot_be_measured_is_refused_before_a_thread_is_started() {
+        let good = Options::default();
+        assert!(good.check().is_ok());
+        let of = |change: fn(&mut Options)| {
+            let mut options = Options::default();
+            change(&mut options);
+            options.check().unwrap_err()
+        };
+        assert!(matches!(of(|o| o.interval = Duration::from_micros(9)), WakeupError::Interval { .. }));
+        assert!(matches!(of(|o| o.duration = Duration::from_micros(999)), WakeupError::NoTime));
+        assert!(matches!(of(|o| o.duration = Duration::MAX), WakeupError::TooLong { .. }));
+        assert!(matches!(of(|o| o.tick_hz = Some(0)), WakeupError::TickHz { got: 0 }));
+    }
+
+    #[test]
+    fn deadline_threads_are_tied_to_no_cpu_unless_told_to() {
+        let options = Options { policy: "deadline:100us".parse().unwrap(), ..Options::default() };
+        assert!(options.places().iter().all(Option::is_none));
+        assert_eq!(Options { cores: vec![0], ..options }.places(), [Some(0)]);
+    }
+}

@@ -1,0 +1,109 @@
+//! A thread that beats.
+
+use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread::{Builder, JoinHandle};
+
+use takt_base::{MonoNs, Stop};
+use takt_host::affinity::pin_self;
+use takt_host::policy::set_policy;
+use takt_host::slack::timer_slack_ns;
+use takt_host::timer::Timer;
+
+use super::account::Account;
+use super::{Options, WakeupError};
+
+/// What a thread says to whoever started it: first that it is ready or why not, then what it saw or why nothing.
+pub(super) enum Told {
+    Ready,
+    Failed(WakeupError),
+    Measured(Box<Measured>),
+}
+
+/// What a thread saw.
+pub(super) struct Measured {
+    pub(super) index: usize,
+    pub(super) tid: u32,
+    pub(super) cpu: Option<usize>,
+    pub(super) slack_ns: u64,
+    pub(super) account: Account,
+}
+
+/// A thread that waits for its start, beats, tells, and stays until it is dropped.
+pub(super) struct Beating {
+    orders: Option<Sender<MonoNs>>,
+    handle: Option<JoinHandle<()>>,
+}
+
+impl Beating {
+    pub(super) fn start(
+        index: usize,
+        cpu: Option<usize>,
+        options: &Options,
+        told: &Sender<Told>,
+        stop: &Stop,
+    ) -> Result<Beating, WakeupError> {
+        let (orders, ordered) = mpsc::channel();
+        let (options, told, stop) = (options.clone(), told.clone(), stop.clone());
+        let work = move || {
+            if let Err(error) = live(index, cpu, &options, &told, &ordered, &stop) {
+                // Whoever does not hear it any more has given up before.
+                let _ = told.send(Told::Failed(error));
+            }
+        };
+        let handle = Builder::new().name(format!("takt-beat-{index}")).spawn(work).map_err(WakeupError::Thread)?;
+        Ok(Beating { orders: Some(orders), handle: Some(handle) })
+    }
+
+    /// Tells it when tick 0 is.
+    pub(super) fn go(&self, start: MonoNs) {
+        if let Some(orders) = &self.orders {
+            // One that has ended has told why.
+            let _ = orders.send(start);
+        }
+    }
+}
+
+impl Drop for Beating {
+    fn drop(&mut self) {
+        drop(self.orders.take());
+        if let Some(Err(panic)) = self.handle.take().map(JoinHandle::join)
+            && !std::thread::panicking()
+        {
+            std::panic::resume_unwind(panic);
+        }
+    }
+}
+
+fn live(
+    index: usize,
+    cpu: Option<usize>,
+    options: &Options,
+    told: &Sender<Told>,
+    ordered: &Receiver<MonoNs>,
+    stop: &Stop,
+) -> Result<(), WakeupError> {
+    if let Some(cpu) = cpu {
+        pin_self(&[cpu])?;
+    }
+    set_policy(0, options.policy.with_period(options.interval))?;
+    // After the policy: a real-time thread has no slack.
+    let mut timer = Timer::open(options.waiting()?)?;
+    let interval_ns = u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX);
+    let first = options.beats(options.warm_up);
+    let end = first + options.beats(options.duration);
+    let tell = |what| told.send(what).is_ok();
+    if !tell(Told::Ready) {
+        return Ok(());
+    }
+    let Ok(start) = ordered.recv() else { return Ok(()) };
+    let mut account = Account::new(start, interval_ns, first, end);
+    while let Some(due) = account.due() {
+        let Some(now) = timer.wait_until(due, stop)? else { break };
+        account.woken(now);
+    }
+    let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
+    tell(Told::Measured(Box::new(Measured { index, tid, cpu, slack_ns: timer_slack_ns(), account })));
+    // Until it has been looked at.
+    let _ = ordered.recv();
+    Ok(())
+}
