@@ -37,6 +37,12 @@ pub trait Edges: Send + Sync {
 
     /// The slot that an instant lies in; 0 before the first.
     fn slot_at(&self, now: MonoNs) -> u64;
+
+    /// Returns when a slot may begin, with the time it is then, or with `None` when asked to stop. A clock whose slots begin
+    /// with something that arrives waits for that; the difference from [`Edges::due`] is the lateness of the release.
+    fn wait(&self, slot: u64, spin: Duration, stop: &Stop) -> Option<MonoNs> {
+        wait_until(self.due(slot), spin, stop)
+    }
 }
 
 /// Edges of the host's own clock.
@@ -62,7 +68,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// Sleeps until `spin` before `due`, then watches the clock. Answers the time seen, or `None` if asked to stop.
 ///
 /// The sleep is the only system call of a worker's slot; the clock is read through the vDSO.
-pub(crate) fn wait_until(due: MonoNs, spin: Duration, stop: &Stop) -> Option<MonoNs> {
+pub fn wait_until(due: MonoNs, spin: Duration, stop: &Stop) -> Option<MonoNs> {
     let clock = WallClock;
     loop {
         let now = clock.now();

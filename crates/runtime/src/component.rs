@@ -57,9 +57,16 @@ pub struct Io<'a> {
     /// Messages to the components that the waveform names.
     pub outbox: Outbox<'a>,
     pub(crate) timer: &'a mut crate::timer::Timer,
+    pub(crate) lost: bool,
 }
 
 impl Io<'_> {
+    /// What the slot was to bring from outside, from a radio, was lost there: whatever hears this component finds the packet
+    /// missing, the slot counts as missed, and its culprit is [`Culprit::Radio`](crate::Culprit::Radio).
+    pub fn lose(&mut self) {
+        self.lost = true;
+    }
+
     /// Keeps the worker busy for a time: what a stall looks like to everybody else. Under a virtual clock only the clock
     /// moves.
     pub fn occupy(&mut self, time: Duration) {

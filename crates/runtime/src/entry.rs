@@ -103,6 +103,8 @@ pub(crate) struct Executed {
     pub(crate) start: u64,
     pub(crate) end: u64,
     pub(crate) fault: bool,
+    /// What it was to bring was lost outside.
+    pub(crate) lost: bool,
 }
 
 impl Entry {
@@ -257,7 +259,7 @@ impl Entry {
             Body::Isolated(remote) => {
                 let start = timer.read();
                 remote.post(slot, &self.inputs, &mut self.outputs);
-                return Executed { start, end: timer.read(), fault: false };
+                return Executed { start, end: timer.read(), fault: false, lost: false };
             }
         };
         for output in &mut self.outputs {
@@ -273,18 +275,18 @@ impl Entry {
         }
         let start = timer.read();
         let room = outbox.first_mut().map_or_else(Default::default, |port| messages_mut(port.bytes_mut()));
-        let mut io = Io { inputs, outputs, slot, outbox: Outbox { room, sent: 0 }, timer };
+        let mut io = Io { inputs, outputs, slot, outbox: Outbox { room, sent: 0 }, timer, lost: false };
         let result = catch_unwind(AssertUnwindSafe(|| {
             for port in told {
                 messages(port.bytes()).iter().for_each(|message| component.message(message));
             }
             component.tick(&mut io);
         }));
-        let sent = io.outbox.sent;
+        let (sent, lost) = (io.outbox.sent, io.lost);
         if let Some(port) = outbox.first_mut() {
             port.truncate(sent * size_of::<Message>());
         }
-        Executed { start, end: timer.read(), fault: result.is_err() }
+        Executed { start, end: timer.read(), fault: result.is_err(), lost }
     }
 
     /// Hands over what logical slot `slot` made, and lets go of what it read.
@@ -292,7 +294,7 @@ impl Entry {
     pub(crate) fn publish(&mut self, slot: u64, executed: Executed, ns: u64) {
         let here = matches!(self.component, Body::Here(_));
         if here {
-            self.outputs.iter_mut().for_each(|output| output.finish(executed.fault));
+            self.outputs.iter_mut().for_each(|output| output.finish(executed.fault || executed.lost));
             self.stats.record(ns);
         }
         for input in &mut self.inputs {
@@ -301,6 +303,9 @@ impl Entry {
         self.advance(slot + 1);
         if executed.fault {
             self.fault();
+        }
+        if executed.lost {
+            self.stats.live.missed.add(1);
         }
     }
 

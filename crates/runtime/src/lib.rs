@@ -130,7 +130,7 @@ mod trace;
 mod worker;
 
 pub use bench::{Bench, BenchError, TickError};
-pub use clock::{Edges, SlotClock};
+pub use clock::{Edges, SlotClock, wait_until};
 pub use component::{Component, Io, Make, MakeError, Message, Outbox, Prepared, Scalar};
 #[doc(hidden)]
 pub use inventory;
@@ -141,7 +141,7 @@ pub use miss::{Before, Culprit, Miss};
 pub use num_complex::Complex;
 pub use packet::Header;
 pub use port::{In, InPort, Out, OutPort};
-pub use registry::{NameTaken, Registration, Registry};
+pub use registry::{Equipment, NameTaken, Registration, Registry};
 pub use report::{ComponentReport, Granted, Quantiles, Report, TraceEvent, WorkerReport};
 pub use run::{LogOptions, Options, Session, StartError, Wish};
 pub use running::{ControlError, Log, Running};

@@ -48,6 +48,13 @@ pub enum Culprit {
         /// What it is allowed, or usually takes.
         usual_ns: u64,
     },
+    /// A radio, or the way to it: the samples of the slot did not arrive, or not all of them.
+    Radio {
+        /// The component that was to bring them.
+        component: String,
+        /// The logical slot.
+        slot: u64,
+    },
     /// The host let the worker begin late, or took the processor away from it.
     Release {
         /// The worker.
@@ -129,6 +136,9 @@ fn blame(
         let (component, execution_ns) = (name(raw.component), raw.execution_ns);
         return Culprit::Component { component, worker, slot: raw.slot, execution_ns, usual_ns };
     }
+    if raw.kind == MissKind::Lost {
+        return Culprit::Radio { component: name(raw.component), slot: raw.logical };
+    }
     let excess =
         |event: &TraceEvent| event.execution_ns.saturating_sub(usual.get(event.component).copied().unwrap_or(0));
     // A skipped slot is the work of an earlier one: of all that is remembered since.
@@ -156,6 +166,7 @@ impl Culprit {
         match self {
             Culprit::Component { execution_ns, usual_ns, .. } => execution_ns.saturating_sub(*usual_ns),
             Culprit::Release { late_ns, .. } => *late_ns,
+            Culprit::Radio { .. } => 0,
         }
     }
 }

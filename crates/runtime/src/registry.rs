@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use takt_graph::{Catalogue, Kind, ParamError, Params, Shape};
 
@@ -33,7 +34,12 @@ pub(crate) enum Origin {
     Program(Registration),
     /// A shared library.
     Library(LibraryKind),
+    /// This program, made in another way.
+    Equipped(Registration, Equipment),
 }
+
+/// Makes components that need what only exists while this program runs: a radio.
+pub type Equipment = Arc<dyn Fn(&Params) -> Result<Box<dyn Component>, MakeError> + Send + Sync>;
 
 /// Two component types have one name.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -89,14 +95,24 @@ impl Registry {
         match origin {
             Origin::Program(registration) => (registration.make)(params),
             Origin::Library(library) => library.make(params),
+            Origin::Equipped(_, make) => make(params),
         }
+    }
+
+    /// From now on components of a type of this program are made by `make`; its name, parameters and ports stay.
+    /// `false`: there is no such type.
+    pub fn equip(&mut self, kind: &str, make: Equipment) -> bool {
+        let Some((_, origin)) = self.by_name.get_mut(kind) else { return false };
+        let (Origin::Program(registration) | Origin::Equipped(registration, _)) = origin else { return false };
+        *origin = Origin::Equipped(*registration, make);
+        true
     }
 
     /// The shared library that a component type comes from; `None` for one of this program, or where there is no such type.
     #[must_use]
     pub fn library_of(&self, kind: &str) -> Option<&Path> {
         match &self.by_name.get(kind)?.1 {
-            Origin::Program(_) => None,
+            Origin::Program(_) | Origin::Equipped(..) => None,
             Origin::Library(library) => Some(&library.path),
         }
     }
@@ -138,7 +154,7 @@ impl Catalogue for Registry {
             return Err(ParamError::Together { what, fix: "`takt component list` lists all".to_owned() });
         };
         match origin {
-            Origin::Program(registration) => (registration.shape)(params),
+            Origin::Program(registration) | Origin::Equipped(registration, _) => (registration.shape)(params),
             Origin::Library(library) => library.shape(params),
         }
     }

@@ -71,7 +71,7 @@ pub struct ComponentReport {
     pub executions: u64,
     /// Execution times.
     pub execution: Option<Quantiles>,
-    /// Logical slots not executed.
+    /// Logical slots not executed, or of which nothing came from outside.
     pub missed: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,

@@ -68,6 +68,8 @@ pub enum MissKind {
     Skipped,
     /// The component panicked.
     Fault,
+    /// What the slot was to bring from outside was lost there.
+    Lost,
 }
 
 /// A miss as the worker saw it; who is to blame is worked out afterwards.

@@ -10,7 +10,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::MissPolicy;
 
-use crate::clock::{Edges, Patience, wait_until};
+use crate::clock::{Edges, Patience};
 use crate::control::{Ending, Inbox};
 use crate::entry::{Due, Entry, Executed};
 use crate::isolated::Answer;
@@ -96,7 +96,7 @@ impl Worker {
         let mut free_at = MonoNs(0);
         loop {
             let due = edges.due(number);
-            let now = wait_until(due, spin, &self.stop).unwrap_or(due);
+            let now = edges.wait(number, spin, &self.stop).unwrap_or(due);
             let base = self.timer.read();
             let Some(next) = self.go_on(number) else { break };
             if next != number {
@@ -104,7 +104,7 @@ impl Worker {
                 number = next;
                 continue;
             }
-            let release_ns = now.0 - due.0;
+            let release_ns = now.0.saturating_sub(due.0);
             let left_ns = edges.due(number + 1).0.saturating_sub(now.0);
             let slot = Slot::timed(number, base, release_ns, left_ns, &self.timer);
             let slot = Slot { carried: free_at > due, ..slot };
@@ -257,8 +257,15 @@ impl Worker {
             self.stats.tell(event.told(&self.timer));
         }
         let late = executed.end > slot.deadline;
-        if late || executed.fault {
-            self.missed(slot, index, if executed.fault { MissKind::Fault } else { MissKind::Late }, logical, 1, ns);
+        let kind = if executed.fault {
+            MissKind::Fault
+        } else if executed.lost {
+            MissKind::Lost
+        } else {
+            MissKind::Late
+        };
+        if late || executed.fault || executed.lost {
+            self.missed(slot, index, kind, logical, 1, ns);
         }
     }
 

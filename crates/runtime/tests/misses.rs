@@ -3,10 +3,12 @@
 
 mod common;
 
+use std::sync::Arc;
+
 use common::{assign, check, open, run, spec, waveform};
 use takt_base::Stop;
-use takt_graph::{Graph, Latency, MissPolicy, Value};
-use takt_runtime::{Culprit, MissKind, Report};
+use takt_graph::{Graph, Item, Kind, Latency, Length, MissPolicy, Shape, Value};
+use takt_runtime::{Component, Culprit, Io, MissKind, Options, Registration, Report, Session};
 
 /// Two chains on two workers, and one link between them: a -> x (stalls in slot 5) -> y on worker 0 with `m` behind x on
 /// worker 1, and b -> c -> w on worker 1 alone.
@@ -139,4 +141,54 @@ fn a_stop_flag_ends_an_endless_run_with_whole_slots() {
     let (made, taken) = (report.components[0].executions, report.components[1].executions);
     // A link between cores holds 16 slots.
     assert!(taken <= made && made <= taken + 16, "{made} made, {taken} taken");
+}
+
+/// Brings a byte a slot, but not in slot 7, and in slots 11 and 12 neither.
+struct Aerial;
+
+impl Component for Aerial {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        io.outputs[0].write::<u8>().fill(io.slot as u8);
+        if matches!(io.slot, 7 | 11 | 12) {
+            io.lose();
+        }
+    }
+}
+
+#[test]
+fn what_a_radio_does_not_bring_is_missing_and_nobody_else_is_to_blame() {
+    let mut registry = common::registry();
+    let aerial = Registration {
+        kind: || Kind::new("aerial", "Loses slots."),
+        shape: |_| Ok(Shape::new().output("out", Item::Byte, Length::Fixed(4))),
+        make: |_| Ok(Box::new(Aerial)),
+    };
+    registry.add(aerial).expect("a name of its own");
+    for policy in [MissPolicy::Skip, MissPolicy::Repeat] {
+        let made = waveform().with(spec("a", "aerial")).with(spec("y", "watch").on_miss(policy)).chain(["a", "y"]);
+        let graph = Graph::check(&made, &registry).expect("a waveform");
+        let plan = assign(&graph, &[0, 0], Latency::Compact);
+        let options = Options { slots: Some(20), ..Options::default() };
+        let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
+        assert_eq!((missed(&report, "a"), missed(&report, "y")), ((20, 3, 0, 0), (20, 0, 0, 0)));
+        assert_eq!((result(&report, "y", "missing"), report.misses), (&Value::Int(3), 3));
+        let told: Vec<_> = report.miss_list.iter().map(|miss| (miss.kind, miss.logical_slot, &miss.culprit)).collect();
+        let by_radio = |slot| Culprit::Radio { component: "a".to_owned(), slot };
+        let expected = [7, 11, 12].map(|slot| (MissKind::Lost, slot, by_radio(slot)));
+        assert!(told.iter().zip(&expected).all(|(told, want)| (told.0, told.1, told.2) == (want.0, want.1, &want.2)));
+        assert_eq!(told.len(), 3);
+    }
+}
+
+#[test]
+fn a_type_may_be_made_in_another_way_and_only_one_that_is_there() {
+    let mut registry = common::registry();
+    assert!(!registry.equip("aerial", Arc::new(|_| Ok(Box::new(Aerial)))));
+    assert!(registry.equip("source", Arc::new(|_| Ok(Box::new(Aerial)))));
+    let made = waveform().with(spec("a", "source")).with(spec("y", "watch")).chain(["a", "y"]);
+    let graph = Graph::check(&made, &registry).expect("ports as before");
+    let plan = assign(&graph, &[0, 0], Latency::Compact);
+    let options = Options { slots: Some(20), ..Options::default() };
+    let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
+    assert_eq!(report.misses, 3, "an aerial in its place");
 }

@@ -204,7 +204,7 @@ unsafe extern "C" fn tick(object: *mut c_void, slot: *mut Slot) -> Status {
         let room = unsafe { std::slice::from_raw_parts_mut(slot.messages, slot.message_room) };
         let outbox = Outbox { room, sent: 0 };
         let Object { component, inputs, outputs: ports, timer, .. } = object;
-        let mut io = Io { inputs, outputs: ports, slot: slot.slot, outbox, timer };
+        let mut io = Io { inputs, outputs: ports, slot: slot.slot, outbox, timer, lost: false };
         let status = guarded(|| {
             component.tick(&mut io);
             GOOD

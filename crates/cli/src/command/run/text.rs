@@ -147,6 +147,9 @@ impl std::fmt::Display for Event<'_> {
                 let (took, usual) = (time(*execution_ns as f64), time(*usual_ns as f64));
                 write!(f, "{component} took {took} in slot {slot}, where {usual} is usual")
             }
+            Culprit::Radio { component, slot } => {
+                write!(f, "the radio did not bring {component} the samples of slot {slot}")
+            }
             Culprit::Release { slot, late_ns, .. } => {
                 write!(f, "the host let the worker begin slot {slot} {} late", time(*late_ns as f64))
             }
