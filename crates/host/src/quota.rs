@@ -8,13 +8,14 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::cgroup;
 use crate::host::Host;
 use crate::leftovers::remove_control_group;
 
 /// The period over which the share is counted. Short, so that what is limited halts for moments, not for long.
-const PERIOD_US: u64 = 10_000;
+const PERIOD: Duration = Duration::from_millis(10);
 /// The root's file of controllers that its children have (v2).
 const HANDED_DOWN: &str = "cgroup.subtree_control";
 
@@ -69,6 +70,14 @@ impl CpuQuota {
     /// # Errors
     /// No cpu controller, no permission, or the share is refused.
     pub fn create(name: &str, share: f64) -> Result<CpuQuota, QuotaError> {
+        CpuQuota::over(name, share, PERIOD)
+    }
+
+    /// The same, counted over another period: 1 ms to 1 s.
+    ///
+    /// # Errors
+    /// As [`CpuQuota::create`].
+    pub fn over(name: &str, share: f64, period: Duration) -> Result<CpuQuota, QuotaError> {
         let (mount, version) = mount().ok_or(QuotaError::NoController)?;
         let folder = mount.join(name);
         // v2: children of the root have the controller only if the root hands it down. It is not taken back later: by
@@ -78,13 +87,14 @@ impl CpuQuota {
         }
         let quota = CpuQuota { name: name.to_owned(), folder, version };
         fs::create_dir(&quota.folder).map_err(|source| failed(&quota.folder, source))?;
-        let quota_us = (share * PERIOD_US as f64).round().max(1000.0) as u64;
+        let period_us = period.as_micros();
+        let quota_us = (share * period_us as f64).round().max(1000.0) as u64;
         match version {
             Version::One => {
-                write(&quota.folder.join("cpu.cfs_period_us"), &PERIOD_US.to_string())?;
+                write(&quota.folder.join("cpu.cfs_period_us"), &period_us.to_string())?;
                 write(&quota.folder.join("cpu.cfs_quota_us"), &quota_us.to_string())?;
             }
-            Version::Two => write(&quota.folder.join("cpu.max"), &format!("{quota_us} {PERIOD_US}"))?,
+            Version::Two => write(&quota.folder.join("cpu.max"), &format!("{quota_us} {period_us}"))?,
         }
         Ok(quota)
     }

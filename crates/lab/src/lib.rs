@@ -9,6 +9,7 @@ pub mod agent;
 pub mod bench;
 pub mod check;
 pub mod compare;
+pub mod disturbance;
 pub mod environment;
 mod execute;
 pub mod experiment;

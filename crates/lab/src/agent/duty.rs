@@ -12,14 +12,18 @@ use takt_emulator::emulate::{self, Emulator};
 use takt_path::hop::{self, Hop};
 
 use super::protocol::{Failure, Service};
+use crate::disturbance::{LoopOptions, Loops};
 use crate::experiment::settings::Kind;
+use crate::workload::deadline::{Role, RoleOptions};
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
-use crate::workload::{interface, rate, roles, round_trip, waveform};
+use crate::workload::{deadline, interface, rate, roles, round_trip, waveform};
 
 /// A service that was started.
 pub(super) enum Running {
     Emulator(Emulator),
     Hop(Hop),
+    Disturbance(Loops),
+    Exchange(Role),
     Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
 
@@ -34,6 +38,14 @@ impl Running {
                 let options: hop::Options = read("hop options", options)?;
                 Hop::start(&options).map(Running::Hop).map_err(|error| Failure::of(&error, None))
             }
+            Service::Disturbance => {
+                let options: LoopOptions = read("load", options)?;
+                Loops::start(options).map(Running::Disturbance).map_err(|error| Failure::of(&error, None))
+            }
+            Service::Exchange => {
+                let options: RoleOptions = read("role", options)?;
+                Role::start(options).map(Running::Exchange).map_err(|error| Failure::of(&error, error.fix()))
+            }
             Service::UdpServer => serve_udp(read("server options", options)?),
         }
     }
@@ -42,7 +54,7 @@ impl Running {
     pub(super) fn at(&self) -> Vec<String> {
         match self {
             Running::Emulator(emulator) => emulator.addrs().map(|addr| addr.to_string()).collect(),
-            Running::Hop(_) => Vec::new(),
+            Running::Hop(_) | Running::Disturbance(_) | Running::Exchange(_) => Vec::new(),
             Running::Udp { at, .. } => vec![at.to_string()],
         }
     }
@@ -60,6 +72,8 @@ impl Running {
         match self {
             Running::Emulator(emulator) => write(&emulator.stop().map_err(|error| Failure::of(&error, None))?),
             Running::Hop(hop) => write(&hop.finish()),
+            Running::Disturbance(loops) => write(&loops.finish().map_err(|error| Failure::of(&error, None))?),
+            Running::Exchange(role) => write(&role.finish().map_err(|error| Failure::of(&error, None))?),
             Running::Udp { stop, thread, .. } => {
                 stop.request();
                 write(&join(thread)?)
@@ -128,6 +142,10 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
         Kind::Interface => {
             let options: interface::Options = read("interface options", options)?;
             write(&interface::run(&options, stop).map_err(|error| Failure::of(&error, None))?)
+        }
+        Kind::Deadline => {
+            let options: deadline::Options = read("deadline options", options)?;
+            write(&deadline::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
         }
         Kind::Roles => {
             let options: roles::Options = read("roles options", options)?;

@@ -51,6 +51,10 @@ pub enum Service {
     UdpServer,
     /// A hop of the path between two interfaces.
     Hop,
+    /// Work that does nothing but use what others need.
+    Disturbance,
+    /// A process of the TD-SCDMA exchange.
+    Exchange,
 }
 
 /// What an agent answers.

@@ -8,6 +8,8 @@
 //! meanwhile is in the record, and the runner judges by it.
 
 mod conditions;
+mod disturb;
+mod exchange;
 mod options;
 mod own_radio;
 mod sites;
@@ -25,6 +27,8 @@ use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
 
+use self::disturb::Disturber;
+use self::exchange::Downlink;
 use self::sites::Sites;
 use crate::agent::{Agent, AgentError, Failure, Service};
 use crate::environment::Site;
@@ -36,13 +40,18 @@ use crate::store::Record;
 /// Runs the rounds of one run.
 pub struct LabBench<'a> {
     sites: Sites<'a>,
+    disturber: Disturber<'a>,
+    run: &'a Run,
+    /// What radios play, by what is asked for.
+    downlinks: Vec<Downlink>,
 }
 
 impl<'a> LabBench<'a> {
     /// `program`: the takt that agents are. `addr`: a radio that is there already; `None`: one is emulated on this machine.
     #[must_use]
     pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> LabBench<'a> {
-        LabBench { sites: Sites::new(program, run, addr) }
+        let disturber = Disturber::new(program.clone(), run);
+        LabBench { sites: Sites::new(program, run, addr), disturber, run, downlinks: Vec::new() }
     }
 }
 
@@ -51,8 +60,9 @@ impl Bench for LabBench<'_> {
         if point.settings.word("process") == "fresh" {
             self.sites.remove(point);
         }
+        let source = self.source(point)?;
         let (site, others) = self.sites.of(point)?;
-        let measured = round(site, &others, point, stop);
+        let measured = round(site, &others, &self.disturber, source.as_deref(), point, stop);
         if measured.is_err() {
             // Whatever state the agents are in: the next round has new ones.
             self.sites.remove(point);
@@ -74,17 +84,42 @@ impl Bench for LabBench<'_> {
     }
 }
 
+impl LabBench<'_> {
+    /// What the radio is to hear, if that matters.
+    fn source(&mut self, point: &Point) -> Result<Option<String>, Failure> {
+        if point.kind != Kind::Deadline {
+            return Ok(None);
+        }
+        let codes = point.settings.number("codes").unwrap_or(16.0) as usize;
+        if !self.downlinks.iter().any(|downlink| downlink.has(codes)) {
+            self.downlinks.push(Downlink::write(self.run, codes)?);
+        }
+        let downlink = self.downlinks.iter().find(|downlink| downlink.has(codes));
+        Ok(downlink.map(|downlink| downlink.source().to_owned()))
+    }
+}
+
 /// `others`: processes of sites that stand by. They idle, and what they use is not foreign.
-fn round(site: &mut Site, others: &[u32], point: &Point, stop: &Stop) -> Result<Measured, AgentError> {
-    let companions: Vec<u32> = site.companions().into_iter().chain(others.iter().copied()).collect();
-    let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
+fn round(
+    site: &mut Site,
+    others: &[u32],
+    disturber: &Disturber<'_>,
+    source: Option<&str>,
+    point: &Point,
+    stop: &Stop,
+) -> Result<Measured, AgentError> {
     let before = counters(site)?;
     let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
-    begin(site, point.kind)?;
+    begin(site, point.kind, source)?;
+    let disturbance = disturber.start(point, &site.in_force.placement.host).map_err(AgentError::Failed)?;
+    let companions: Vec<u32> =
+        site.companions().into_iter().chain(others.iter().copied()).chain(disturbance.pids()).collect();
+    let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let earlier = snapshot()?;
     let about = options::about(point) + SETTLING;
     let result = site.host.run(point.kind, workload.clone(), about, stop);
     let usage = snapshot()?.since(&earlier);
+    let disturbed = disturb::end(disturbance)?;
     // The other side is ended whatever became of the workload, so that the next round finds it idle.
     let summary = end(site, point.kind);
     let (result, emulator) = (result?, summary?);
@@ -98,6 +133,9 @@ fn round(site: &mut Site, others: &[u32], point: &Point, stop: &Stop) -> Result<
     }
     let host = site.host_pids();
     let radio: Vec<u32> = site.radio.iter().map(Agent::pid).chain(others.iter().copied()).collect();
+    if let Some(all) = in_force.as_object_mut() {
+        all.insert("disturbance".into(), disturbed);
+    }
     let sides = json!({ "host": host, "radio": radio });
     let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
@@ -107,14 +145,14 @@ fn round(site: &mut Site, others: &[u32], point: &Point, stop: &Stop) -> Result<
 /// Opening a session, tuning and closing take this much at most, beside what is measured.
 const SETTLING: Duration = Duration::from_secs(5);
 
-fn begin(site: &mut Site, kind: Kind) -> Result<(), AgentError> {
+fn begin(site: &mut Site, kind: Kind, source: Option<&str>) -> Result<(), AgentError> {
     match kind {
         Kind::Udp => {
             let server = options::udp_server(&site.in_force);
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
         }
-        Kind::Rate | Kind::RoundTrip => site.start_emulator(),
+        Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.start_emulator(source),
         Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles => Ok(()),
     }
 }
@@ -122,7 +160,7 @@ fn begin(site: &mut Site, kind: Kind) -> Result<(), AgentError> {
 fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     match kind {
         Kind::Udp => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
-        Kind::Rate | Kind::RoundTrip => site.finish_emulator(),
+        Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.finish_emulator(),
         Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles => Ok(Value::Null),
     }
 }

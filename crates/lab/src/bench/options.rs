@@ -13,7 +13,7 @@ use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
 use crate::net::ethernet::datagram_wire_bytes;
-use crate::workload::{interface, rate, roles, round_trip, udp, waveform};
+use crate::workload::{deadline, interface, rate, roles, round_trip, udp, waveform};
 
 /// The options document of the workload.
 ///
@@ -27,6 +27,7 @@ pub(super) fn workload(point: &Point, site: &InForce) -> Result<Value, Failure> 
         Kind::Waveform | Kind::LongestPacket => json!(waveform(&point.settings)?),
         Kind::Interface => json!(interface(&point.settings)),
         Kind::Roles => json!(roles(&point.settings)),
+        Kind::Deadline => json!(deadline(&point.settings, site)),
     })
 }
 
@@ -42,7 +43,7 @@ pub(crate) fn about(point: &Point) -> Duration {
             let slots = point.settings.number("slots").unwrap_or(0.0);
             span("duration").max(span("slot").mul_f64(slots)) + span("warm_up")
         }
-        Kind::Udp | Kind::Rate | Kind::RoundTrip => span("duration") + span("warm_up"),
+        Kind::Udp | Kind::Rate | Kind::RoundTrip | Kind::Deadline => span("duration") + span("warm_up"),
     }
 }
 
@@ -58,6 +59,7 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
             .ok()
             .map(|outcome| if outcome.answers == 0 { 0.0 } else { outcome.late as f64 / outcome.answers as f64 }),
         Kind::Waveform => result.get("miss_share")?.as_f64(),
+        Kind::Deadline => result.get("failure_ratio")?.as_f64(),
         Kind::LongestPacket | Kind::Interface | Kind::Roles => None,
     }
 }
@@ -66,7 +68,7 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
 pub(super) fn clean(kind: Kind, result: &Value) -> bool {
     match kind {
         Kind::Rate => rate::Outcome::deserialize(result).is_ok_and(|outcome| outcome.clean),
-        Kind::Udp | Kind::RoundTrip | Kind::Waveform => lost_share(kind, result) == Some(0.0),
+        Kind::Udp | Kind::RoundTrip | Kind::Waveform | Kind::Deadline => lost_share(kind, result) == Some(0.0),
         Kind::LongestPacket | Kind::Interface | Kind::Roles => true,
     }
 }
@@ -132,6 +134,32 @@ fn roles(settings: &Settings) -> roles::Options {
         slot: settings.span("slot"),
         duration: settings.span("duration"),
         components: settings.number("components").unwrap_or_default() as usize,
+    }
+}
+
+fn deadline(settings: &Settings, site: &InForce) -> deadline::Options {
+    let host = &site.placement.host;
+    deadline::Options {
+        addr: site.radio_addr.into(),
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        engine: engine(settings),
+        scheduling: match settings.word("scheduling") {
+            "fifo" => deadline::Scheduling::Fifo,
+            "rr" => deadline::Scheduling::Rr,
+            "deadline" => deadline::Scheduling::Deadline,
+            _ => deadline::Scheduling::Other,
+        },
+        interface_alone: settings.word("scheduled") == "interface",
+        // A word that is no method is `arrival`.
+        wake: settings.word("timer").parse().map_or(deadline::Wake::Arrival, deadline::Wake::Timer),
+        tick_hz: settings.number("tick_hz").unwrap_or_default() as u32,
+        seats: super::exchange::seats(settings, host).0,
+        host_cpus: host.clone(),
+        codes: settings.number("codes").unwrap_or(16.0) as usize,
+        seed: super::exchange::SEED,
+        trace: settings.word("trace") == "worst",
+        ..deadline::Options::default()
     }
 }
 

@@ -210,12 +210,15 @@ impl Site {
         self.path.as_ref()?.spec.ceiling_datagrams_per_s(payload_bytes)
     }
 
-    /// Starts a fresh emulator, so that its lag and its counters are those of one round.
+    /// Starts a fresh emulator, so that its lag and its counters are those of one round. `source`: what it hears.
     ///
     /// # Errors
     /// It can't be started: the address is taken, the kernel refuses.
-    pub fn start_emulator(&mut self) -> Result<(), AgentError> {
-        let options = self.emulator_options(self.in_force.emulator_priority);
+    pub fn start_emulator(&mut self, source: Option<&str>) -> Result<(), AgentError> {
+        let mut options = self.emulator_options(self.in_force.emulator_priority);
+        if let (Some(source), Some(options)) = (source, options.as_object_mut()) {
+            options.insert("sources".into(), json!([source]));
+        }
         match &mut self.radio {
             Some(radio) => radio.start(Service::Emulator, options).map(|_| ()),
             None => Ok(()),

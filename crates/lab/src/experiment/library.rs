@@ -10,6 +10,7 @@ pub const LIBRARY: &[(&str, &str)] = &[
     ("virtual-sdr/link", include_str!("../../../../experiments/virtual-sdr/link.toml")),
     ("virtual-sdr/radio", include_str!("../../../../experiments/virtual-sdr/radio.toml")),
     ("routers", include_str!("../../../../experiments/routers.toml")),
+    ("linux-rt", include_str!("../../../../experiments/linux-rt.toml")),
 ];
 
 /// Names that stand for several files: the first, and the parts of the others.

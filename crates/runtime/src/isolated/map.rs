@@ -1,4 +1,4 @@
-//! [`Map`]: memory that two processes share, as words. All access is by atomic operations, so that whatever the other side
+//! [`Map`]: memory that processes share, as words. All access is by atomic operations, so that whatever another side
 //! writes, and whenever it does, is a value and never undefined behaviour.
 #![allow(unsafe_code)]
 
@@ -27,7 +27,7 @@ impl Deref for Shared {
 
 /// Shared words; unmapped when dropped. The memory has no name: it is gone with the last process that has it.
 #[derive(Debug)]
-pub(crate) struct Map {
+pub struct Map {
     start: NonNull<AtomicU64>,
     words: usize,
 }
@@ -42,7 +42,10 @@ const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlag
 
 impl Map {
     /// Takes new memory, all zero, and the descriptor by which another process maps it.
-    pub(crate) fn create(words: usize) -> io::Result<(Map, OwnedFd)> {
+    ///
+    /// # Errors
+    /// There is no memory, or no descriptor, for it.
+    pub fn create(words: usize) -> io::Result<(Map, OwnedFd)> {
         let file = memfd_create("takt-isolated", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, (words * size_of::<AtomicU64>()) as u64)?;
         fcntl_add_seals(&file, SEALS)?;
@@ -50,7 +53,10 @@ impl Map {
     }
 
     /// Maps what another process created.
-    pub(crate) fn of(file: impl AsFd) -> io::Result<Map> {
+    ///
+    /// # Errors
+    /// It is no such memory, or it can't be mapped.
+    pub fn of(file: impl AsFd) -> io::Result<Map> {
         if !fcntl_get_seals(&file)?.contains(SEALS) {
             return Err(io::Error::other("shared memory whose size is not sealed"));
         }

@@ -34,6 +34,7 @@ mod told;
 
 use std::time::Duration;
 
+pub use map::Map;
 pub(crate) use remote::{Answer, Opening, Remote};
 pub use serve::serve_if_asked;
 

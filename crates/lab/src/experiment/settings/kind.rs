@@ -20,11 +20,13 @@ pub enum Kind {
     Interface,
     /// What the roles of an operating environment cost.
     Roles,
+    /// The TD-SCDMA exchange: answers due 3.45 ms after the first downlink slot.
+    Deadline,
 }
 
 impl Kind {
     /// All, by the names of a file.
-    pub const ALL: [(&'static str, Kind); 7] = [
+    pub const ALL: [(&'static str, Kind); 8] = [
         ("udp", Kind::Udp),
         ("rate", Kind::Rate),
         ("round-trip", Kind::RoundTrip),
@@ -32,6 +34,7 @@ impl Kind {
         ("longest-packet", Kind::LongestPacket),
         ("interface", Kind::Interface),
         ("roles", Kind::Roles),
+        ("deadline", Kind::Deadline),
     ];
 
     /// Its name in a file.
@@ -43,6 +46,6 @@ impl Kind {
     /// Whether it needs another side: a radio, or a server.
     #[must_use]
     pub fn has_path(self) -> bool {
-        matches!(self, Kind::Udp | Kind::Rate | Kind::RoundTrip)
+        matches!(self, Kind::Udp | Kind::Rate | Kind::RoundTrip | Kind::Deadline)
     }
 }

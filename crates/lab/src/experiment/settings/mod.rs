@@ -4,6 +4,8 @@
 //! row of one of the tables here, from which checking, `takt experiment factors` and the reference page come: a new
 //! word is a new row. A record holds every setting of its workload, those left at their default as well.
 
+mod deadline;
+mod disturbance;
 mod interface;
 mod kind;
 mod path;
@@ -36,7 +38,16 @@ pub struct Setting {
 }
 
 /// By what they are about, in the order in which they are listed.
-const TABLES: [&[Setting]; 6] = [site::ROWS, path::ROWS, radio::ROWS, udp::ROWS, waveform::ROWS, interface::ROWS];
+const TABLES: [&[Setting]; 8] = [
+    site::ROWS,
+    disturbance::ROWS,
+    path::ROWS,
+    radio::ROWS,
+    udp::ROWS,
+    waveform::ROWS,
+    interface::ROWS,
+    deadline::ROWS,
+];
 
 /// Everything that can be set.
 pub fn all() -> impl Iterator<Item = &'static Setting> {

@@ -1,9 +1,9 @@
 //! Options of a path: `path_NAME` for each, as `takt` builds it.
 
-use super::Kind::{RoundTrip, Udp};
+use super::Kind::{Deadline, RoundTrip, Udp};
 use super::{Kind, Setting, Takes};
 
-const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip];
+const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip, Deadline];
 
 /// Each setting with the option it sets.
 pub(crate) const OPTIONS: &[(&str, &str)] = &[

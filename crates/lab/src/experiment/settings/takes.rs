@@ -7,6 +7,7 @@ use takt_base::{parse_bytes, parse_duration, parse_number};
 use takt_wire::n200::rate::Factor;
 
 use super::{Setting, did_you_mean};
+use crate::disturbance::{Load, Spec};
 use crate::net::PathSpec;
 use crate::workload::waveform::library;
 
@@ -37,6 +38,10 @@ pub enum Takes {
     Memory,
     /// `"usual"`, or what that option of a path takes.
     PathOption(&'static str),
+    /// `"none"`, or kinds of load with their counts, such as `"busy:4"`.
+    Disturbance,
+    /// `"none"`, or per cent.
+    Cap,
 }
 
 impl fmt::Display for Takes {
@@ -54,6 +59,8 @@ impl fmt::Display for Takes {
             Takes::Cpus => f.write_str("all | a number of CPUs"),
             Takes::Memory => f.write_str("all | bytes, such as 2GiB"),
             Takes::PathOption(option) => write!(f, "usual | {option} of a path"),
+            Takes::Disturbance => write!(f, "none | KIND:N, KIND:Nx (N a core), joined by +; {}", Load::words(" | ")),
+            Takes::Cap => f.write_str("none | per cent, 1 to 100"),
         }
     }
 }
@@ -126,6 +133,16 @@ impl Setting {
                     Err(error) => Err(refuse(format!("\"usual\"; {error}"))),
                 }
             }
+            Takes::Disturbance => match value.as_str().map(str::parse::<Spec>) {
+                Some(Ok(_)) => Ok(value.clone()),
+                Some(Err(error)) => Err(refuse(error.to_string())),
+                None => Err(refuse("\"none\", or kinds with counts, such as \"busy:4\"".into())),
+            },
+            Takes::Cap => match value.as_f64() {
+                Some(percent) if (1.0..=100.0).contains(&percent) => Ok(json!(percent)),
+                None if value == "none" => Ok(value.clone()),
+                _ => Err(refuse("\"none\", or per cent from 1 to 100".into())),
+            },
             Takes::Waveform => match value.as_str() {
                 Some(name) if library::NAMES.contains(&name) || is_toml(name) => Ok(value.clone()),
                 other => {

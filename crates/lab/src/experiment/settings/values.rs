@@ -25,6 +25,11 @@ impl Settings {
         Settings(given)
     }
 
+    #[cfg(test)]
+    pub(crate) fn of(given: BTreeMap<String, Value>, kind: Kind) -> Settings {
+        Settings::complete(given, kind)
+    }
+
     /// A word; empty for a setting this workload does not have.
     #[must_use]
     pub fn word(&self, name: &str) -> &str {

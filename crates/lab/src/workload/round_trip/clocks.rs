@@ -7,7 +7,7 @@ use takt_radio::n200::{CLOCK, ClockReading};
 
 /// A straight line through two readings.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct ClockModel {
+pub(in crate::workload) struct ClockModel {
     origin: ClockReading,
     /// Nanoseconds of the host in a tick of the radio.
     ns_per_tick: f64,
@@ -15,7 +15,7 @@ pub(super) struct ClockModel {
 }
 
 impl ClockModel {
-    pub(super) fn through(before: ClockReading, after: ClockReading) -> ClockModel {
+    pub(in crate::workload) fn through(before: ClockReading, after: ClockReading) -> ClockModel {
         let ticks = (after.tick - before.tick).0;
         let nominal = 1e9 / f64::from(CLOCK.hz());
         let measured = (after.host - before.host).as_secs_f64() * 1e9 / ticks as f64;
@@ -29,23 +29,23 @@ impl ClockModel {
     }
 
     /// The host's clock at a tick of the radio, nanoseconds.
-    pub(super) fn host_ns(&self, tick: Tick) -> i64 {
+    pub(in crate::workload) fn host_ns(&self, tick: Tick) -> i64 {
         let ticks = tick.0 as i64 - self.origin.tick.0 as i64;
         self.origin.host.0 as i64 + (ticks as f64 * self.ns_per_tick).round() as i64
     }
 
     /// From a tick of the radio to an instant of the host, nanoseconds; negative if the instant was earlier.
-    pub(super) fn ns_from(&self, tick: Tick, to: MonoNs) -> i64 {
+    pub(in crate::workload) fn ns_from(&self, tick: Tick, to: MonoNs) -> i64 {
         to.0 as i64 - self.host_ns(tick)
     }
 
     /// How far the line may be off.
-    pub(super) fn uncertainty(&self) -> Duration {
+    pub(in crate::workload) fn uncertainty(&self) -> Duration {
         self.uncertainty
     }
 
     /// How much faster the radio's clock runs, parts in a million.
-    pub(super) fn drift_ppm(&self) -> f64 {
+    pub(in crate::workload) fn drift_ppm(&self) -> f64 {
         (1e9 / f64::from(CLOCK.hz()) / self.ns_per_tick - 1.0) * 1e6
     }
 }

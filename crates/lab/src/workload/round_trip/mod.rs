@@ -28,7 +28,7 @@ use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream, Wa
 
 pub use crate::workload::rate::Progress;
 use crate::workload::rate::RateError;
-use clocks::ClockModel;
+pub(in crate::workload) use clocks::ClockModel;
 pub use options::Options;
 pub use outcome::{DelayOutcome, Outcome, Quantiles, Stages};
 

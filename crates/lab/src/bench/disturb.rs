@@ -1,0 +1,54 @@
+//! The disturbance of a round, from its settings.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use takt_base::parse_duration;
+use takt_host::leftovers::Run;
+
+use super::exchange::seats;
+use crate::agent::{AgentError, Failure};
+use crate::disturbance::{Disturbance, Spec, Wanted};
+use crate::environment::Native;
+use crate::experiment::Point;
+use crate::experiment::settings::Settings;
+
+/// Starts disturbances on this machine.
+pub(super) struct Disturber<'a> {
+    native: Native,
+    run: &'a Run,
+}
+
+impl<'a> Disturber<'a> {
+    pub(super) fn new(program: PathBuf, run: &'a Run) -> Disturber<'a> {
+        Disturber { native: Native::new(program, run), run }
+    }
+
+    /// What a point asks for, on the cores of the host side.
+    pub(super) fn start(&self, point: &Point, host: &[usize]) -> Result<Disturbance, Failure> {
+        let wanted = wanted(&point.settings, host);
+        Disturbance::start(&wanted, &self.native, self.run, "disturbance")
+            .map_err(|error| Failure::of(&error, error.fix()))
+    }
+}
+
+fn wanted(settings: &Settings, host: &[usize]) -> Wanted {
+    // Checked with the file.
+    let spec: Spec = settings.word("disturbance").parse().unwrap_or_default();
+    Wanted {
+        spec,
+        cap_share: settings.number("cap").map(|percent| percent / 100.0),
+        cap_period: parse_duration(settings.word("cap_period")).unwrap_or_default(),
+        cpus: seats(settings, host).1,
+    }
+}
+
+/// Ends it; what was in force, for the record.
+pub(super) fn end(disturbance: Disturbance) -> Result<Value, AgentError> {
+    let mut in_force = disturbance.in_force();
+    let throttled = disturbance.finish()?;
+    if let Some(facts) = in_force.as_object_mut() {
+        facts.insert("throttled".into(), json!(throttled));
+    }
+    Ok(in_force)
+}

@@ -1,0 +1,147 @@
+//! A disturbance that runs: its processes, and the cap on them.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use takt_host::leftovers::{Leftover, LeftoversError, Registration, Run};
+use takt_host::quota::{CpuQuota, QuotaError, Throttled};
+
+use super::{LoopOptions, Spec};
+use crate::agent::{Agent, AgentError, Service};
+use crate::environment::Native;
+
+/// What is to disturb, and how much of it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Wanted {
+    /// Which processes.
+    pub spec: Spec,
+    /// What all of them together may use of their CPUs, 0 to 1; `None`: no cap.
+    pub cap_share: Option<f64>,
+    /// The period over which the cap is counted.
+    pub cap_period: Duration,
+    /// Their CPUs.
+    pub cpus: Vec<usize>,
+}
+
+/// Processes that disturb. Dropping it ends them.
+#[derive(Debug)]
+pub struct Disturbance {
+    wanted: Wanted,
+    agents: Vec<Agent>,
+    /// After the agents, so that the group is empty when it goes.
+    cap: Option<Cap>,
+}
+
+#[derive(Debug)]
+struct Cap {
+    quota: Option<CpuQuota>,
+    registration: Option<Registration>,
+}
+
+/// Why nothing disturbs. What was started has ended again.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DisturbanceError {
+    /// A process.
+    #[error("a process of the disturbance")]
+    Agent(#[from] AgentError),
+    /// The cap.
+    #[error("the cap on the disturbance")]
+    Cap(#[from] QuotaError),
+    /// The group can't be recorded, so it was not made.
+    #[error("recording the control group of the disturbance")]
+    Leftovers(#[from] LeftoversError),
+}
+
+impl DisturbanceError {
+    /// What to do about it.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            DisturbanceError::Cap(QuotaError::NotPermitted(_)) => {
+                Some("run this command with sudo\ncap = \"none\" needs no control group".to_owned())
+            }
+            DisturbanceError::Cap(QuotaError::NoController) => Some("cap = \"none\" needs no control group".to_owned()),
+            _ => None,
+        }
+    }
+}
+
+impl Disturbance {
+    /// Starts it: every process is in its place and capped before the first begins to work.
+    ///
+    /// # Errors
+    /// A process can't be started, or there is no control group to cap it with.
+    pub fn start(wanted: &Wanted, native: &Native, run: &Run, label: &str) -> Result<Disturbance, DisturbanceError> {
+        let loads = wanted.spec.processes(wanted.cpus.len());
+        let cap = match wanted.cap_share {
+            Some(share) if !loads.is_empty() => Some(Cap::make(wanted, share, run, label)?),
+            _ => None,
+        };
+        let mut disturbance = Disturbance { wanted: wanted.clone(), agents: Vec::new(), cap };
+        for _ in &loads {
+            disturbance.agents.push(native.start_agent(None, &wanted.cpus)?);
+        }
+        if let Some(quota) = disturbance.quota() {
+            disturbance.agents.iter().try_for_each(|agent| quota.add(agent.pid()))?;
+        }
+        for (agent, load) in disturbance.agents.iter_mut().zip(loads) {
+            agent.start(Service::Disturbance, json!(LoopOptions { load }))?;
+        }
+        Ok(disturbance)
+    }
+
+    /// Its processes.
+    #[must_use]
+    pub fn pids(&self) -> Vec<u32> {
+        self.agents.iter().map(Agent::pid).collect()
+    }
+
+    /// What was in force, for the record; `null` for no disturbance.
+    #[must_use]
+    pub fn in_force(&self) -> Value {
+        if self.agents.is_empty() {
+            return Value::Null;
+        }
+        json!({
+            "wanted": self.wanted,
+            "processes": self.agents.len(),
+            "cgroup": self.quota().map(CpuQuota::version),
+        })
+    }
+
+    /// Ends it; how often the cap was felt.
+    ///
+    /// # Errors
+    /// A process had ended by itself, or its load had.
+    pub fn finish(mut self) -> Result<Throttled, AgentError> {
+        let throttled = self.quota().map(CpuQuota::throttled).unwrap_or_default();
+        self.agents.iter_mut().try_for_each(|agent| agent.finish().map(drop))?;
+        Ok(throttled)
+    }
+
+    fn quota(&self) -> Option<&CpuQuota> {
+        self.cap.as_ref()?.quota.as_ref()
+    }
+}
+
+impl Cap {
+    fn make(wanted: &Wanted, share: f64, run: &Run, label: &str) -> Result<Cap, DisturbanceError> {
+        let name = run.name(label);
+        let registration = run.will_create(Leftover::ControlGroup { name: name.clone() })?;
+        let mut cap = Cap { quota: None, registration: Some(registration) };
+        cap.quota = Some(CpuQuota::over(&name, share * wanted.cpus.len() as f64, wanted.cap_period)?);
+        Ok(cap)
+    }
+}
+
+impl Drop for Cap {
+    fn drop(&mut self) {
+        self.quota = None;
+        // What could not be removed stays recorded, for `takt clean`.
+        if let Some(registration) = self.registration.take() {
+            let _ = registration.released();
+        }
+    }
+}

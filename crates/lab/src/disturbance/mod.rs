@@ -1,0 +1,18 @@
+//! What competes with the measured side: processes of takt's own that do nothing but use what it needs.
+//!
+//! ```text
+//!  disturbance = "busy:4x+disk:1"     four busy loops for each core, and one process that writes to a disk
+//!  cap         = 40                   all of them together may use 40 % of those cores: a control group's quota
+//! ```
+//!
+//! Each is a process, as in the study of Linux in real time, placed on the host side's cores and never on the radio's, so
+//! that a late radio does not look like a late host. They are agents: they end with the program that started them,
+//! however it ended, and carry the mark of the run. Network load stays on the loopback interface.
+
+mod held;
+mod loops;
+mod spec;
+
+pub use held::{Disturbance, DisturbanceError, Wanted};
+pub(crate) use loops::{LoopOptions, Loops};
+pub use spec::{Load, Spec, SpecError};

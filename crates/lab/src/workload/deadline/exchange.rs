@@ -1,0 +1,135 @@
+//! The parts of the exchange and what ties them together; who is started when, and ends when.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::json;
+use takt_base::{Clock, MonoNs, Stop, WallClock};
+
+use super::DeadlineError;
+use super::error::doing;
+use super::interface::{Received, Receiving, Sending, Sent};
+use super::memory::Cells;
+use super::options::{Apart, Options};
+use super::roles::{Layer, Role, RoleOptions, Told};
+use super::seat::Seat;
+use super::steal::{Watch, Window};
+use crate::agent::{Agent, Launch, Service};
+
+/// Memory, pipes and the two layers, which wait.
+pub(super) struct Exchange {
+    pub(super) cells: Arc<Cells>,
+    /// Wakes the physical layer.
+    wake: Option<File>,
+    /// Is woken by the higher layer.
+    answers: Option<File>,
+    layers: Layers,
+    /// What the layers have opened by its path lives as long as they do.
+    _shared: OwnedFd,
+}
+
+enum Layers {
+    Processes(Vec<Agent>),
+    Threads(Vec<Role>),
+}
+
+/// How often the waiting thread looks around.
+const LOOK: Duration = Duration::from_millis(50);
+
+impl Exchange {
+    pub(super) fn open(options: &Options) -> Result<Exchange, DeadlineError> {
+        let (cells, shared) = Cells::create().map_err(doing("shared memory of the exchange"))?;
+        let pipe = || io::pipe().map_err(doing("a pipe of the exchange"));
+        let ((to_physical, wake), (to_higher, from_physical), (answers, from_higher)) = (pipe()?, pipe()?, pipe()?);
+        let path = |fd: &dyn AsRawFd| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd()));
+        let role = |layer, wake: &dyn AsRawFd, next: &dyn AsRawFd, cpus: &[usize], rank| RoleOptions {
+            layer,
+            memory: path(&shared),
+            wake: path(wake),
+            next: path(next),
+            codes: options.codes,
+            seed: options.seed,
+            seat: Seat { cpus: cpus.to_vec(), policy: options.policy(rank) },
+        };
+        let roles = vec![
+            role(Layer::Physical, &to_physical, &from_physical, &options.seats.physical, 1),
+            role(Layer::Higher, &to_higher, &from_higher, &options.seats.higher, 2),
+        ];
+        let layers = match options.apart {
+            Apart::Threads => Layers::Threads(roles.into_iter().map(Role::start).collect::<Result<_, _>>()?),
+            Apart::Processes => Layers::Processes(roles.into_iter().map(process).collect::<Result<_, _>>()?),
+        };
+        // The layers have ends of their own by now; ours must go, or nobody would ever see the other end go.
+        drop((to_physical, to_higher, from_physical, from_higher));
+        let (wake, answers) = (OwnedFd::from(wake), OwnedFd::from(answers));
+        Ok(Exchange {
+            cells: Arc::new(cells),
+            wake: Some(wake.into()),
+            answers: Some(answers.into()),
+            layers,
+            _shared: shared,
+        })
+    }
+
+    /// Runs it until the plan ends or `stop` is raised: first receiving ends, with it the layers, with them sending.
+    pub(super) fn run(
+        mut self,
+        receiving: Receiving,
+        sending: Sending,
+        mut watch: Watch,
+        end_by: MonoNs,
+        stop: &Stop,
+    ) -> Result<(Received, Sent, Vec<Window>, Vec<Told>), DeadlineError> {
+        let (wake, answers) = self.wake.take().zip(self.answers.take()).ok_or_else(|| gone("a pipe"))?;
+        let over = Stop::new();
+        let flag = over.clone();
+        let start = |name: &str| thread::Builder::new().name(name.into());
+        let receiver = start("takt-interface").spawn(move || receiving.run(wake, &flag));
+        let receiver = receiver.map_err(doing("starting a thread"))?;
+        let sender = start("takt-answer").spawn(move || sending.run(answers)).map_err(doing("starting a thread"))?;
+        while !receiver.is_finished() && !stop.requested() && WallClock.now() < end_by {
+            thread::sleep(LOOK);
+            watch.look();
+        }
+        over.request();
+        let received = receiver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        watch.look();
+        let told = self.layers.finish()?;
+        Ok((received?, sent?, watch.windows(), told))
+    }
+}
+
+impl Layers {
+    fn finish(self) -> Result<Vec<Told>, DeadlineError> {
+        match self {
+            Layers::Threads(roles) => roles.into_iter().map(|role| role.finish().map_err(doing("a layer"))).collect(),
+            Layers::Processes(agents) => {
+                let told = |mut agent: Agent| {
+                    let told = agent.finish().map_err(DeadlineError::Process)?;
+                    Told::deserialize(told).map_err(|error| doing("a layer")(io::Error::other(error)))
+                };
+                agents.into_iter().map(told).collect()
+            }
+        }
+    }
+}
+
+/// A layer in a process of its own: this program, as an agent. It carries the mark that this process carries.
+fn process(role: RoleOptions) -> Result<Agent, DeadlineError> {
+    let program = std::env::current_exe().map_err(doing("this program"))?;
+    let launch = Launch { program, arguments: vec!["agent".into()], namespace: None, cpus: Vec::new(), mark: None };
+    let mut agent = Agent::launch(&launch).map_err(DeadlineError::Process)?;
+    agent.start(Service::Exchange, json!(role)).map_err(DeadlineError::Process)?;
+    Ok(agent)
+}
+
+fn gone(what: &'static str) -> DeadlineError {
+    doing(what)(io::ErrorKind::NotFound.into())
+}

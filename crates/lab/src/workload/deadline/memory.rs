@@ -1,0 +1,256 @@
+//! What the processes share: a few cells, each with a subframe and all that becomes of it.
+//!
+//! A cell is written by one process at a time: by the interface while it is free, then by the physical layer, then by the
+//! higher layer, then read by the interface, which frees it. Turns are handed over by a byte in a pipe and by the cell's
+//! state, which is written last (release) and read first (acquire). Everything else is relaxed: words, never references.
+
+use std::io;
+use std::ops::Range;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+
+use num_complex::Complex;
+use takt_base::Complex32;
+use takt_dsp::tdscdma::{ANSWER_SAMPLES, Answer, SAMPLES};
+use takt_runtime::isolated::Map;
+
+/// Subframes that may be on their way at once: 20 ms.
+const CELLS: u64 = 4;
+/// Payload bits a word.
+const BITS: usize = 64;
+
+/// Words of a cell that are instants of this host, nanoseconds.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum At {
+    /// The last datagram was in the kernel.
+    InKernel = 1,
+    /// The interface had all samples.
+    Complete,
+    /// It handed them over.
+    Posted,
+    /// The physical layer ran.
+    PhysicalWoke,
+    /// It was done.
+    PhysicalDone,
+    /// The higher layer ran.
+    HigherWoke,
+    /// It was done.
+    HigherDone,
+}
+
+const ANSWER: usize = 10;
+const BLOCK_GOOD: usize = 11;
+const PAYLOAD: Range<usize> = 16..48;
+const BLOCK: Range<usize> = 64..64 + SAMPLES / 2;
+const BURST: usize = ANSWER_SAMPLES / 2;
+const ACK: Range<usize> = BLOCK.end..BLOCK.end + BURST;
+const NACK: Range<usize> = ACK.end..ACK.end + BURST;
+/// Whole pairs of cache lines.
+const CELL_WORDS: usize = NACK.end.next_multiple_of(16);
+
+/// All cells.
+#[derive(Debug)]
+pub(super) struct Cells(Map);
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cell<'a>(&'a [AtomicU64]);
+
+impl Cells {
+    pub(super) fn create() -> io::Result<(Cells, OwnedFd)> {
+        let (map, file) = Map::create(CELLS as usize * CELL_WORDS)?;
+        Ok((Cells(map), file))
+    }
+
+    /// What another process created, by the path of its descriptor.
+    pub(super) fn open(path: &Path) -> io::Result<Cells> {
+        let file = std::fs::OpenOptions::new().read(true).write(true).open(path)?;
+        let map = Map::of(&file)?;
+        if map.len() < CELLS as usize * CELL_WORDS {
+            return Err(io::Error::other("shared memory of another size"));
+        }
+        Ok(Cells(map))
+    }
+
+    /// The cell of subframe `number`.
+    pub(super) fn of(&self, number: u64) -> Cell<'_> {
+        let start = (number % CELLS) as usize * CELL_WORDS;
+        // `create` and `open` have seen to it that all cells are there.
+        Cell(self.0.get(start..start + CELL_WORDS).unwrap_or_default())
+    }
+}
+
+impl Cell<'_> {
+    fn get(self, at: usize) -> u64 {
+        self.0.get(at).map_or(0, |word| word.load(Relaxed))
+    }
+
+    fn put(self, at: usize, value: u64) {
+        if let Some(word) = self.0.get(at) {
+            word.store(value, Relaxed);
+        }
+    }
+
+    /// Whether nobody has it.
+    pub(super) fn is_free(self) -> bool {
+        self.0.first().is_some_and(|state| state.load(Acquire) == 0)
+    }
+
+    /// Whether it holds that subframe.
+    pub(super) fn holds(self, number: u64) -> bool {
+        self.0.first().is_some_and(|state| state.load(Acquire) == number + 1)
+    }
+
+    /// Hands it on, with subframe `number` in it.
+    pub(super) fn hand_on(self, number: u64) {
+        if let Some(state) = self.0.first() {
+            state.store(number + 1, Release);
+        }
+    }
+
+    /// Gives it back.
+    pub(super) fn free(self) {
+        if let Some(state) = self.0.first() {
+            state.store(0, Release);
+        }
+    }
+
+    pub(super) fn stamp(self, at: At, ns: i64) {
+        self.put(at as usize, ns.cast_unsigned());
+    }
+
+    pub(super) fn at(self, at: At) -> i64 {
+        self.get(at as usize).cast_signed()
+    }
+
+    pub(super) fn decide(self, answer: Answer) {
+        self.put(ANSWER, u64::from(answer == Answer::Ack));
+    }
+
+    pub(super) fn decided(self) -> Answer {
+        if self.get(ANSWER) == 1 { Answer::Ack } else { Answer::Nack }
+    }
+
+    /// What the CRC says of the block.
+    pub(super) fn tell_good(self, good: bool) {
+        self.put(BLOCK_GOOD, u64::from(good));
+    }
+
+    pub(super) fn is_good(self) -> bool {
+        self.get(BLOCK_GOOD) == 1
+    }
+
+    pub(super) fn put_payload(self, bits: &[u8]) {
+        for (at, bits) in PAYLOAD.zip(bits.chunks(BITS)) {
+            self.put(at, bits.iter().rev().fold(0, |word, &bit| (word << 1) | u64::from(bit & 1)));
+        }
+    }
+
+    pub(super) fn payload(self, bits: &mut [u8]) {
+        for (at, bits) in PAYLOAD.zip(bits.chunks_mut(BITS)) {
+            let word = self.get(at);
+            bits.iter_mut().enumerate().for_each(|(n, bit)| *bit = ((word >> n) & 1) as u8);
+        }
+    }
+
+    pub(super) fn put_block(self, samples: &[Complex<i16>]) {
+        for (at, pair) in BLOCK.zip(samples.chunks(2)) {
+            self.put(at, pack(pair));
+        }
+    }
+
+    /// The samples of the subframe, full scale 1.
+    pub(super) fn block(self, samples: &mut [Complex32]) {
+        let full = 1.0 / 32768.0;
+        for (at, pair) in BLOCK.zip(samples.chunks_mut(2)) {
+            for (sample, raw) in pair.iter_mut().zip(unpack(self.get(at))) {
+                *sample = Complex32::new(f32::from(raw.re) * full, f32::from(raw.im) * full);
+            }
+        }
+    }
+
+    pub(super) fn put_burst(self, answer: Answer, samples: &[Complex32], scale: f32) {
+        let integer = |value: f32| (value * scale).round().clamp(-32768.0, 32767.0) as i16;
+        for (at, pair) in burst(answer).zip(samples.chunks(2)) {
+            let mut raw = [Complex::new(0, 0); 2];
+            raw.iter_mut().zip(pair).for_each(|(raw, x)| *raw = Complex::new(integer(x.re), integer(x.im)));
+            self.put(at, pack(&raw));
+        }
+    }
+
+    pub(super) fn burst(self, answer: Answer, samples: &mut [Complex<i16>]) {
+        for (at, pair) in burst(answer).zip(samples.chunks_mut(2)) {
+            pair.iter_mut().zip(unpack(self.get(at))).for_each(|(sample, raw)| *sample = raw);
+        }
+    }
+}
+
+fn burst(answer: Answer) -> Range<usize> {
+    match answer {
+        Answer::Ack => ACK,
+        Answer::Nack => NACK,
+    }
+}
+
+fn pack(pair: &[Complex<i16>]) -> u64 {
+    let word =
+        |sample: &Complex<i16>| u64::from(sample.re.cast_unsigned()) | (u64::from(sample.im.cast_unsigned()) << 16);
+    pair.iter().rev().fold(0, |packed, sample| (packed << 32) | word(sample))
+}
+
+fn unpack(word: u64) -> [Complex<i16>; 2] {
+    let half = |at: u32| ((word >> at) as u16).cast_signed();
+    [Complex::new(half(0), half(16)), Complex::new(half(32), half(48))]
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_cell_is_whoevers_turn_it_is_and_another_subframe_is_not_in_it() {
+        let (cells, file) = Cells::create().unwrap();
+        let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
+        let other = Cells::open(Path::new(&path)).unwrap();
+        assert!(cells.of(9).is_free());
+        cells.of(9).stamp(At::HigherDone, -5);
+        cells.of(9).hand_on(9);
+        assert!(other.of(9).holds(9) && !other.of(13).holds(13) && !other.of(9).is_free());
+        assert_eq!(other.of(9).at(At::HigherDone), -5);
+        other.of(9).free();
+        assert!(cells.of(13).is_free());
+        assert!(Cells::open(Path::new("/dev/null")).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_put_in_comes_out(raw in proptest::collection::vec(any::<(i16, i16)>(), SAMPLES),
+                                    bits in proptest::collection::vec(0_u8..2, 1..1873)) {
+            let (cells, _file) = Cells::create().unwrap();
+            let cell = cells.of(0);
+            let samples: Vec<Complex<i16>> = raw.iter().map(|&(re, im)| Complex::new(re, im)).collect();
+            cell.put_block(&samples);
+            cell.put_payload(&bits);
+            let mut out = vec![Complex32::default(); SAMPLES];
+            cell.block(&mut out);
+            for (x, raw) in out.iter().zip(&samples) {
+                prop_assert_eq!((x.re * 32768.0, x.im * 32768.0), (f32::from(raw.re), f32::from(raw.im)));
+            }
+            let mut again = vec![2; bits.len()];
+            cell.payload(&mut again);
+            prop_assert_eq!(again, bits);
+            let burst: Vec<Complex32> = out[..ANSWER_SAMPLES].to_vec();
+            cell.put_burst(Answer::Ack, &burst, 32768.0);
+            cell.put_burst(Answer::Nack, &vec![Complex32::default(); ANSWER_SAMPLES], 32768.0);
+            let mut sent = vec![Complex::new(1, 1); ANSWER_SAMPLES];
+            cell.burst(Answer::Ack, &mut sent);
+            prop_assert_eq!(&sent[..], &samples[..ANSWER_SAMPLES]);
+            cell.burst(Answer::Nack, &mut sent);
+            prop_assert!(sent.iter().all(|x| *x == Complex::new(0, 0)));
+        }
+    }
+}

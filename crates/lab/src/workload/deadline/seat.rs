@@ -1,0 +1,31 @@
+//! Where a thread of the exchange sits: its CPUs and its policy.
+
+use serde::{Deserialize, Serialize};
+use takt_host::affinity::pin_self;
+use takt_host::policy::{Policy, set_policy};
+
+use super::DeadlineError;
+
+/// CPUs and policy of a thread.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Seat {
+    /// Empty: where it is.
+    pub(crate) cpus: Vec<usize>,
+    pub(crate) policy: Policy,
+}
+
+impl Seat {
+    /// Puts the calling thread there.
+    pub(super) fn take(&self, who: &'static str) -> Result<(), DeadlineError> {
+        // The kernel admits DEADLINE only to threads that may go everywhere.
+        let everywhere: Vec<usize> = (0..1024).collect();
+        let cpus = if matches!(self.policy, Policy::Deadline { .. }) { &everywhere } else { &self.cpus };
+        if !cpus.is_empty() {
+            pin_self(cpus).map_err(|source| DeadlineError::Affinity { who, source })?;
+        }
+        if self.policy != (Policy::Other { nice: 0 }) {
+            set_policy(0, self.policy).map_err(|source| DeadlineError::Policy { who, source })?;
+        }
+        Ok(())
+    }
+}
