@@ -187,7 +187,7 @@ fn distribution(host: &Host) -> Option<String> {
 }
 
 /// The marks that container engines leave.
-fn container(host: &Host) -> Option<String> {
+pub(crate) fn container(host: &Host) -> Option<String> {
     if host.path("/.dockerenv").exists() {
         return Some("docker".to_owned());
     }

@@ -28,6 +28,7 @@ pub struct Host {
     waited: Cell<bool>,
     fifo_attempt: Option<FifoAttempt>,
     hypervisor: Option<String>,
+    interface: Option<String>,
 }
 
 impl Host {
@@ -40,13 +41,21 @@ impl Host {
             waited: Cell::new(false),
             fifo_attempt: Some(crate::policy::attempt_fifo),
             hypervisor: crate::fingerprint::hypervisor_signature(),
+            interface: None,
         }
     }
 
     /// A host recorded under `root`, which holds `proc/` and `sys/`.
     #[must_use]
     pub fn at(root: impl Into<PathBuf>) -> Host {
-        Host { root: root.into(), later: None, waited: Cell::new(false), fifo_attempt: None, hypervisor: None }
+        Host {
+            root: root.into(),
+            later: None,
+            waited: Cell::new(false),
+            fifo_attempt: None,
+            hypervisor: None,
+            interface: None,
+        }
     }
 
     /// The same recorded host some time later: after the first [`wait`](Host::wait) files are read from `root`.
@@ -68,6 +77,19 @@ impl Host {
     pub fn under_hypervisor(mut self, signature: &str) -> Host {
         self.hypervisor = Some(signature.to_owned());
         self
+    }
+
+    /// The same host, asked about this network interface only, because the radio is behind it.
+    #[must_use]
+    pub fn for_interface(mut self, interface: &str) -> Host {
+        self.interface = Some(interface.to_owned());
+        self
+    }
+
+    /// The interface the radio is behind, if somebody said.
+    #[must_use]
+    pub fn interface(&self) -> Option<&str> {
+        self.interface.as_deref()
     }
 
     /// True for the machine this program runs on: only there may anything be measured.

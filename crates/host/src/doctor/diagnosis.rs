@@ -147,6 +147,7 @@ fn offer(rule: &Rule, host: &Host) -> Option<FixOffer> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::rule::Proof;
     use super::*;
     use crate::testing::Tree;
     use proptest::prelude::*;
@@ -179,6 +180,8 @@ mod tests {
             }
             assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
             assert!(rule.mechanism.ends_with('.'), "{}: a sentence", rule.id);
+            let advice = matches!(rule.fix, Fix::Advice(_));
+            assert_eq!(rule.proof == Proof::ADVICE, advice, "{}: only a change can be proved", rule.id);
         }
     }
 
@@ -206,10 +209,42 @@ mod tests {
         "/proc/vmstat",
         "/proc/stat",
         "/proc/1/stat",
+        "/proc/1/comm",
+        "/proc/cmdline",
+        "/proc/cpuinfo",
+        "/proc/interrupts",
+        "/proc/irq/24/smp_affinity_list",
+        "/proc/net/softnet_stat",
+        "/proc/pressure/cpu",
+        "/proc/pressure/memory",
+        "/proc/self/cgroup",
+        "/proc/self/mountinfo",
+        "/proc/self/stat",
         "/proc/self/limits",
         "/proc/self/status",
         "/proc/self/timerslack_ns",
+        "/proc/sys/kernel/numa_balancing",
+        "/proc/sys/kernel/timer_migration",
+        "/proc/sys/net/core/netdev_budget",
+        "/proc/sys/net/core/netdev_max_backlog",
+        "/proc/sys/net/netfilter/nf_conntrack_count",
+        "/proc/sys/net/netfilter/nf_conntrack_max",
+        "/sys/class/net/eth0/device/msi_irqs/24",
+        "/sys/class/net/eth0/device/numa_node",
+        "/sys/class/net/eth0/device/uevent",
+        "/sys/class/net/eth0/mtu",
+        "/sys/class/net/eth0/queues/rx-0/rps_cpus",
+        "/sys/class/net/eth0/speed",
+        "/sys/class/net/eth0/statistics/rx_packets",
+        "/ethtool/eth0/rx_ring",
+        "/ethtool/eth0/rx_usecs",
         "/sys/devices/system/cpu/online",
+        "/sys/devices/system/cpu/cpu0/cpuidle/state0/latency",
+        "/sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
+        "/sys/devices/system/cpu/isolated",
+        "/sys/devices/system/node/node0/cpulist",
+        "/sys/devices/system/node/node1/cpulist",
+        "/sys/kernel/mm/transparent_hugepage/enabled",
         "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor",
         "/sys/devices/system/cpu/cpu0/cpufreq/scaling_available_governors",
         "/sys/devices/system/clocksource/clocksource0/current_clocksource",
@@ -224,6 +259,7 @@ mod tests {
             FILES.len()..=FILES.len(),
         )) {
             let tree = Tree::new().with("/proc/sys/kernel/osrelease", "6.18.0\n");
+            tree.put("/sys/class/net/eth0/operstate", "up\n");
             for (file, text) in FILES.iter().zip(&texts) {
                 tree.put(file, text);
             }

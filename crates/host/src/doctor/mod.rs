@@ -12,6 +12,7 @@
 //! }
 //! ```
 
+mod card;
 mod diagnosis;
 pub mod journal;
 mod mender;
@@ -20,10 +21,11 @@ mod rule;
 mod rules;
 mod setting;
 
+pub use card::CardFact;
 pub use diagnosis::{Cost, Diagnosis, FixKind, FixOffer, Verdict, examine};
 pub use mender::{MendError, Mender, Outcome, Undone};
 pub use page::{explain, page};
-pub use rule::{Effect, Finding, Fix, KernelRange, Probe, Rule};
+pub use rule::{Effect, Finding, Fix, KernelRange, Measure, Probe, Proof, Rule, Topic};
 pub use rules::RULES;
 pub use setting::{Change, Setting, SettingError};
 

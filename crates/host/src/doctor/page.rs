@@ -2,21 +2,28 @@
 
 use std::fmt::Write as _;
 
-use super::rule::{Fix, Rule};
+use super::rule::{Fix, Proof, Rule};
 use super::rules::RULES;
 
 /// The reference page of all rules, Markdown.
 #[must_use]
 pub fn page() -> String {
-    let mut text = String::from(
+    let mut text = format!(
         "# What `takt doctor` looks at\n\n\
-         Generated from the rules in `crates/host/src/doctor/rules`; a test keeps it in step \
+         Generated from the {} rules in `crates/host/src/doctor/rules`; a test keeps it in step \
          (`TAKT_BLESS=1 cargo test -p takt-host` rewrites it). `takt doctor` looks and changes nothing; `--fix` makes the \
          changes of the kinds *safe* and, where a rule is named or a person agrees, *consent*; `--undo` takes them back from \
-         the journal; advice is only said. No change outlives a reboot.\n",
+         the journal; advice is only said. `--prove` measures with a change and without it, in turns. No change outlives a \
+         reboot.\n",
+        RULES.len()
     );
+    let mut topic = None;
     for rule in RULES {
-        let _ = write!(text, "\n## {}\n\n{}", rule.id, body(rule));
+        if topic != Some(rule.topic) {
+            topic = Some(rule.topic);
+            let _ = write!(text, "\n## {}\n", rule.topic.title());
+        }
+        let _ = write!(text, "\n### {}\n\n{}", rule.id, body(rule));
     }
     text
 }
@@ -36,11 +43,19 @@ fn body(rule: &Rule) -> String {
     let measured = if rule.effect.here.is_some() { " Measured anew on this host where it stands." } else { "" };
     row("costs", &format!("{}{measured}", rule.effect.known));
     match &rule.fix {
-        Fix::Safe(_) => row("fix", "safe: nobody pays; undone by `takt doctor --undo`."),
+        Fix::Safe(_) => row("fix", &format!("safe: nobody pays; `takt doctor --fix --only {}`.", rule.id)),
         Fix::Consent { who_may_pay, .. } => {
-            row("fix", &format!("consent: {who_may_pay} Undone by `takt doctor --undo`."));
+            row("fix", &format!("consent: {who_may_pay} `takt doctor --fix --only {}`.", rule.id));
         }
         Fix::Advice(_) => row("fix", "advice: takt says what to do and changes nothing."),
+    }
+    if !matches!(rule.fix, Fix::Advice(_)) {
+        row("undo", &format!("`takt doctor --undo --only {}`.", rule.id));
+    }
+    match rule.proof {
+        Proof::By(measure) => row("prove", &format!("`takt doctor --prove {}`: {}.", rule.id, measure.what())),
+        Proof::Not(_) if matches!(rule.fix, Fix::Advice(_)) => {}
+        Proof::Not(why) => row("prove", &format!("not by takt: {why}.")),
     }
     row("holds for", &rule.kernels.to_string());
     text
@@ -58,6 +73,15 @@ mod tests {
         }
         let on_disk = std::fs::read_to_string(path).unwrap();
         assert!(on_disk == page(), "docs/reference/doctor.md is out of step; TAKT_BLESS=1 rewrites it");
+    }
+
+    #[test]
+    fn the_rules_of_a_topic_stand_together() {
+        let mut topics: Vec<_> = RULES.iter().map(|rule| rule.topic).collect();
+        topics.dedup();
+        let mut sorted = topics.clone();
+        sorted.sort();
+        assert_eq!(topics, sorted);
     }
 
     #[test]

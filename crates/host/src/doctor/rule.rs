@@ -13,6 +13,8 @@ pub type Probe = fn(&Host) -> Result<Finding, ReadError>;
 pub struct Rule {
     /// Stable name, in reports, JSON and `--only`.
     pub id: &'static str,
+    /// Which part of a host it looks at.
+    pub topic: Topic,
     /// What it is about, in a few words.
     pub title: &'static str,
     /// Why it hurts a radio, one sentence.
@@ -27,6 +29,116 @@ pub struct Rule {
     pub effect: Effect,
     /// What mends it.
     pub fix: Fix,
+    /// How `takt doctor --prove` finds out what mending it is worth here.
+    pub proof: Proof,
+}
+
+/// The part of a host a rule looks at: a section of the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Topic {
+    /// Kernel buffers and queues for datagrams.
+    Sockets,
+    /// What this process may do.
+    Permissions,
+    /// Processors and who uses them.
+    Processors,
+    /// The kernel's own manners.
+    Kernel,
+    /// Clocks and timers.
+    Timers,
+    /// Memory.
+    Memory,
+    /// Interrupts.
+    Interrupts,
+    /// Network cards and what filters behind them.
+    Network,
+    /// Control groups this process is in.
+    Groups,
+    /// Containers and virtual machines.
+    Virtual,
+    /// Power and heat.
+    Power,
+}
+
+impl Topic {
+    /// The section's heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Topic::Sockets => "Socket buffers and queues",
+            Topic::Permissions => "Permissions",
+            Topic::Processors => "Processors",
+            Topic::Kernel => "The kernel",
+            Topic::Timers => "Clocks and timers",
+            Topic::Memory => "Memory",
+            Topic::Interrupts => "Interrupts",
+            Topic::Network => "Network cards",
+            Topic::Groups => "Control groups",
+            Topic::Virtual => "Containers and virtual machines",
+            Topic::Power => "Power and heat",
+        }
+    }
+}
+
+/// How the worth of a change is found out on the host itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Proof {
+    /// This is measured with the change and without it, in turns.
+    By(Measure),
+    /// It can't be, and why.
+    Not(&'static str),
+}
+
+impl Proof {
+    /// For advice: takt does not make the change, so it can't be measured with and without it.
+    pub const ADVICE: Proof = Proof::Not("takt does not make this change, so it can't measure with and without it");
+    /// For changes of what loopback does not pass.
+    pub const BEHIND_THE_CARD: Proof = Proof::Not(
+        "it shows only on datagrams that come through the card: compare `takt rate --addr RADIO` before and after",
+    );
+}
+
+/// What is measured to prove a change. Less is better in all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Measure {
+    /// How late 99 % of wake-ups every millisecond are at most, ns.
+    WakeUp,
+    /// Longest time a real-time thread that never sleeps stands still, ns.
+    SpinGap,
+    /// Share of datagrams at 25 MS/s that are lost over loopback while the reader pauses for 0.1 s, with the largest buffer
+    /// that may be had.
+    LossOfLargest,
+    /// The same with the buffer that a program gets without asking.
+    LossOfDefault,
+    /// CPU time of a datagram sent over loopback, flat out, ns.
+    Datagram,
+    /// Time of one reading of the clock, ns.
+    ClockReading,
+}
+
+impl Measure {
+    /// What it says, for people.
+    #[must_use]
+    pub const fn what(self) -> &'static str {
+        match self {
+            Measure::WakeUp => "lateness that 99 % of wake-ups every millisecond do not exceed",
+            Measure::SpinGap => "longest standstill of a real-time thread that never sleeps",
+            Measure::LossOfLargest => {
+                "datagrams lost at 25 MS/s over loopback while the reader pauses for 0.1 s, largest buffer"
+            }
+            Measure::LossOfDefault => {
+                "datagrams lost at 25 MS/s over loopback while the reader pauses for 0.1 s, default buffer"
+            }
+            Measure::Datagram => "time of a 1472-byte datagram over loopback, flat out",
+            Measure::ClockReading => "time of one reading of the clock",
+        }
+    }
+
+    /// Whether its values are shares of one; the others are nanoseconds.
+    #[must_use]
+    pub const fn is_share(self) -> bool {
+        matches!(self, Measure::LossOfLargest | Measure::LossOfDefault)
+    }
 }
 
 /// What a rule found.

@@ -5,6 +5,7 @@ use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
+use super::card::CardFact;
 use crate::error::ReadError;
 use crate::host::Host;
 
@@ -16,6 +17,15 @@ pub enum Setting {
     Sysctl(String),
     /// A file below `/sys`, named by its path there: `devices/system/cpu/cpu0/cpufreq/scaling_governor`.
     Sysfs(String),
+    /// The CPUs that serve an interrupt: `/proc/irq/N/smp_affinity_list`.
+    Interrupt(u32),
+    /// What the driver of a network card keeps.
+    Card {
+        /// The interface: `eth0`.
+        interface: String,
+        /// Which of its facts.
+        fact: CardFact,
+    },
 }
 
 /// A setting's value now and the one wanted.
@@ -96,7 +106,7 @@ impl SettingError {
 }
 
 impl Setting {
-    /// The file that holds it.
+    /// The file that holds it; a card's facts have one only on a recorded host.
     ///
     /// # Errors
     /// The name is empty, or holds anything but letters, digits, `_`, `-`, `:` and single separators.
@@ -104,6 +114,8 @@ impl Setting {
         let (root, name) = match self {
             Setting::Sysctl(name) => ("/proc/sys", name.replace('.', "/")),
             Setting::Sysfs(name) => ("/sys", name.clone()),
+            Setting::Interrupt(number) => ("/proc/irq", format!("{number}/smp_affinity_list")),
+            Setting::Card { interface, fact } => ("/ethtool", format!("{interface}/{}", fact.name())),
         };
         let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.');
         let good = |part: &str| !part.is_empty() && part != "." && part != ".." && part.chars().all(plain);
@@ -119,14 +131,26 @@ impl Setting {
     pub fn command(&self, value: &str) -> String {
         match self {
             Setting::Sysctl(name) => format!("sudo sysctl -w {name}={}", quoted(value)),
-            Setting::Sysfs(name) => format!("echo {} | sudo tee /sys/{name}", quoted(value)),
+            Setting::Sysfs(_) | Setting::Interrupt(_) => format!("echo {} | sudo tee {self}", quoted(value)),
+            Setting::Card { interface, fact } => fact.command(interface, value),
         }
     }
 
-    /// Its value, white space between words made single blanks.
-    pub(crate) fn get(&self, host: &Host) -> Result<String, SettingError> {
-        let read = host.read(&self.path()?).map_err(|source| SettingError::Read { setting: self.clone(), source })?;
-        Ok(words(&read))
+    /// Its value, white space between words made single blanks; of a file that lists what it could be (`always [never]`),
+    /// the one that it is.
+    ///
+    /// # Errors
+    /// It is not there, may not be read, or its name leads elsewhere.
+    pub fn get(&self, host: &Host) -> Result<String, SettingError> {
+        let unread = |source| SettingError::Read { setting: self.clone(), source };
+        let path = self.path()?;
+        match self {
+            Setting::Card { interface, fact } => {
+                fact.read(host, interface).map(|value| value.now.to_string()).map_err(unread)
+            }
+            Setting::Sysfs(_) => host.read(&path).map(|text| chosen(&words(&text))).map_err(unread),
+            Setting::Sysctl(_) | Setting::Interrupt(_) => host.read(&path).map(|text| words(&text)).map_err(unread),
+        }
     }
 
     /// Writes it and reads it back; what the kernel did not take as asked is put back.
@@ -144,8 +168,13 @@ impl Setting {
     }
 
     fn write(&self, host: &Host, value: &str) -> Result<(), SettingError> {
-        let path = host.path(&self.path()?);
-        let write = || OpenOptions::new().write(true).truncate(true).open(path)?.write_all(value.as_bytes());
+        let path = self.path()?;
+        let write = || match self {
+            Setting::Card { interface, fact } => {
+                fact.write(host, interface, value.parse().map_err(|_| io::ErrorKind::InvalidInput)?)
+            }
+            _ => OpenOptions::new().write(true).truncate(true).open(host.path(&path))?.write_all(value.as_bytes()),
+        };
         write().map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting: self.clone() },
             io::ErrorKind::ReadOnlyFilesystem => SettingError::ReadOnly { setting: self.clone() },
@@ -159,6 +188,8 @@ impl std::fmt::Display for Setting {
         match self {
             Setting::Sysctl(name) => f.write_str(name),
             Setting::Sysfs(name) => write!(f, "/sys/{name}"),
+            Setting::Interrupt(number) => write!(f, "/proc/irq/{number}/smp_affinity_list"),
+            Setting::Card { interface, fact } => write!(f, "{interface} {}", fact.name()),
         }
     }
 }
@@ -169,6 +200,15 @@ impl Change {
     pub fn command(&self) -> String {
         self.setting.command(&self.becomes)
     }
+}
+
+/// `always [madvise] never` is `madvise`; `none (full)`, as debugfs writes it, is `full`; all else is as it is.
+fn chosen(text: &str) -> String {
+    let choice = |(open, close)| {
+        let word = text.split(' ').find_map(|word| word.strip_prefix(open)?.strip_suffix(close))?;
+        (text.contains(' ') && !word.is_empty()).then(|| word.to_owned())
+    };
+    [('[', ']'), ('(', ')')].into_iter().find_map(choice).unwrap_or_else(|| text.to_owned())
 }
 
 fn words(text: &str) -> String {
@@ -211,6 +251,39 @@ mod tests {
         let setting = Setting::Sysctl("net.ipv4.udp_mem".to_owned());
         assert_eq!(setting.get(&tree.host()).unwrap(), "1 2 3");
         assert_eq!(setting.command("1 2 3"), "sudo sysctl -w net.ipv4.udp_mem=\"1 2 3\"");
+    }
+
+    #[test]
+    fn of_a_list_of_choices_the_one_in_force_is_the_value() {
+        for (text, value) in [
+            ("always [madvise] never", "madvise"),
+            ("none voluntary (full) lazy", "full"),
+            ("performance", "performance"),
+            ("[alone]", "[alone]"),
+            ("a [] b", "a [] b"),
+        ] {
+            assert_eq!(chosen(text), value);
+        }
+    }
+
+    #[test]
+    fn interrupts_and_cards_are_settings_like_any_other() {
+        let tree =
+            Tree::new().with("/proc/irq/24/smp_affinity_list", "0-3\n").with("/ethtool/eth0/rx_ring", "256 4096\n");
+        let ring = Setting::Card { interface: "eth0".to_owned(), fact: CardFact::RxRing };
+        for (setting, was, becomes, command) in [
+            (Setting::Interrupt(24), "0-3", "2", "echo 2 | sudo tee /proc/irq/24/smp_affinity_list"),
+            (ring, "256", "4096", "sudo ethtool -G eth0 rx 4096"),
+        ] {
+            assert_eq!(setting.get(&tree.host()).unwrap(), was);
+            setting.set(&tree.host(), becomes).unwrap();
+            assert_eq!(
+                (setting.get(&tree.host()).unwrap().as_str(), setting.command(becomes).as_str()),
+                (becomes, command)
+            );
+            let json = serde_json::to_string(&setting).unwrap();
+            assert_eq!(serde_json::from_str::<Setting>(&json).unwrap(), setting);
+        }
     }
 
     #[test]

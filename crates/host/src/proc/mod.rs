@@ -44,6 +44,7 @@ mod tests {
             let _ = cpu_list::parse(&text);
             let _ = limits::soft(&text, "Max locked memory");
             let _ = pressure::parse(&text);
+            let _ = pressure::recent_percent(&text);
             let _ = softnet::parse(&text);
             let _ = stat::parse(&text, tick_ns());
             let _ = status::field(&text, "Name");

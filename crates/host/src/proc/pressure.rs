@@ -19,6 +19,13 @@ pub(crate) fn parse(text: &str) -> Option<Stall> {
     Some(Stall { some: total("some")?, full: total("full").unwrap_or_default() })
 }
 
+/// The share of the last ten seconds in which at least one task waited, per cent.
+pub(crate) fn recent_percent(text: &str) -> Option<f64> {
+    let line = text.lines().find(|line| line.starts_with("some "))?;
+    let share: f64 = line.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse().ok()?;
+    (0.0..=100.0).contains(&share).then_some(share)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

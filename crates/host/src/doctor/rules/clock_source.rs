@@ -2,7 +2,7 @@
 
 use takt_base::{Clock, WallClock};
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use super::super::setting::{Change, Setting, SettingError};
 use crate::error::ReadError;
 use crate::fingerprint::CLOCK_SOURCE;
@@ -10,6 +10,7 @@ use crate::host::Host;
 
 pub(super) static RULE: Rule = Rule {
     id: "clock-source",
+    topic: Topic::Timers,
     title: "Slow clock source",
     mechanism: "A streamer reads the clock for every batch and every deadline; from a slow source each reading is a system \
                 call and an access to a chip.",
@@ -25,6 +26,7 @@ pub(super) static RULE: Rule = Rule {
         plan,
         who_may_pay: "every program of this machine, if the kernel left `tsc` aside because it is not steady.",
     },
+    proof: Proof::By(Measure::ClockReading),
 };
 
 /// Sources that the vDSO reads in user space.

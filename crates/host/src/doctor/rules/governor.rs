@@ -1,6 +1,6 @@
 //! `governor`: a processor that saves power between two datagrams.
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use super::super::setting::{Change, Setting, SettingError};
 use crate::error::ReadError;
 use crate::host::Host;
@@ -8,6 +8,7 @@ use crate::proc::cpu_list;
 
 pub(super) static RULE: Rule = Rule {
     id: "governor",
+    topic: Topic::Power,
     title: "Frequency governor that saves power",
     mechanism: "Between two slots a power-saving governor lowers the clock, and the next slot's work begins slow.",
     looks_at: "`scaling_governor` of each online CPU. Stands if one is not `performance`.",
@@ -22,6 +23,7 @@ pub(super) static RULE: Rule = Rule {
         plan,
         who_may_pay: "power, heat and battery of this machine, and the turbo clock of its other cores.",
     },
+    proof: Proof::By(Measure::WakeUp),
 };
 
 const CPUS: &str = "devices/system/cpu";

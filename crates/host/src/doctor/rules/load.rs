@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
 use crate::accounting::read_stat;
 use crate::error::ReadError;
 use crate::host::Host;
@@ -10,6 +10,7 @@ use crate::proc::{stat, task, tick_ns, ticks_to_ns};
 
 pub(super) static RULE: Rule = Rule {
     id: "load",
+    topic: Topic::Processors,
     title: "Other programs at work",
     mechanism: "Receiving, transmitting and computing each want a CPU of their own; what others take, a radio's threads have \
                 to wait for.",
@@ -24,6 +25,7 @@ pub(super) static RULE: Rule = Rule {
         here: None,
     },
     fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
 };
 
 const WINDOW: Duration = Duration::from_millis(300);

@@ -1,6 +1,6 @@
 //! `memlock-limit`: memory that may not be kept in memory.
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
 use crate::capability::{Capabilities, Capability};
 use crate::error::ReadError;
 use crate::host::Host;
@@ -8,6 +8,7 @@ use crate::proc::limits::{self, Limit};
 
 pub(super) static RULE: Rule = Rule {
     id: "memlock-limit",
+    topic: Topic::Permissions,
     title: "Limit on locked memory",
     mechanism: "Memory that is not locked can be taken back by the kernel, and the next touch of it waits for a disk in the \
                 middle of a slot.",
@@ -21,6 +22,7 @@ pub(super) static RULE: Rule = Rule {
         here: None,
     },
     fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
 };
 
 fn probe(host: &Host) -> Result<Finding, ReadError> {

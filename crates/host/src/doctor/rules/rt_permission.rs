@@ -1,11 +1,12 @@
 //! `rt-permission`: whether the scheduler would grant real-time priority.
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
 use crate::error::ReadError;
 use crate::host::Host;
 
 pub(super) static RULE: Rule = Rule {
     id: "rt-permission",
+    topic: Topic::Permissions,
     title: "Real-time priority not permitted",
     mechanism: "A thread of normal priority shares its CPU with everybody; under load it is released milliseconds late, and \
                 a radio's answer is then late on the air.",
@@ -19,6 +20,7 @@ pub(super) static RULE: Rule = Rule {
         here: None,
     },
     fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
 };
 
 fn probe(host: &Host) -> Result<Finding, ReadError> {

@@ -1,12 +1,13 @@
 //! `rt-throttling`: real-time threads that never sleep are stopped for a while in every second.
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use super::super::setting::{Change, Setting, SettingError};
 use crate::error::ReadError;
 use crate::host::Host;
 
 pub(super) static RULE: Rule = Rule {
     id: "rt-throttling",
+    topic: Topic::Kernel,
     title: "Real-time throttling",
     mechanism: "The kernel takes the processor from real-time threads when they have used their share of a period; a \
                 polling driver that never sleeps is stopped for the rest of it, and the radio overflows.",
@@ -24,6 +25,7 @@ pub(super) static RULE: Rule = Rule {
         plan,
         who_may_pay: "the whole machine: a real-time thread that runs wild then takes its CPU for good.",
     },
+    proof: Proof::By(Measure::SpinGap),
 };
 
 fn probe(host: &Host) -> Result<Finding, ReadError> {

@@ -2,13 +2,14 @@
 
 use std::net::UdpSocket;
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use super::super::setting::{Change, Setting, SettingError};
 use crate::error::ReadError;
 use crate::host::Host;
 
 pub(super) static RULE: Rule = Rule {
     id: "socket-buffer-small",
+    topic: Topic::Sockets,
     title: "Socket buffers smaller than a radio's driver asks for",
     mechanism: "A radio does not wait: datagrams that arrive while its reader is held up stay in the socket's buffer, and \
                 what does not fit is lost.",
@@ -22,6 +23,7 @@ pub(super) static RULE: Rule = Rule {
         here: Some(measure),
     },
     fix: Fix::Safe(plan),
+    proof: Proof::By(Measure::LossOfLargest),
 };
 
 /// What UHD 4 asks for; Debian's uhd-host sets the limits to the same (`/usr/lib/sysctl.d/50-uhd-usrp2.conf`).

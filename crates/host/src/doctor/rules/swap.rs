@@ -1,12 +1,13 @@
 //! `swap`: memory that has to be fetched from a disk first.
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
 use crate::error::ReadError;
 use crate::host::Host;
 use crate::proc::status;
 
 pub(super) static RULE: Rule = Rule {
     id: "swap",
+    topic: Topic::Memory,
     title: "Swap in use",
     mechanism: "A page that was moved to swap comes back from a disk, milliseconds in which the thread that touched it \
                 stands still.",
@@ -20,6 +21,7 @@ pub(super) static RULE: Rule = Rule {
         here: None,
     },
     fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
 };
 
 fn probe(host: &Host) -> Result<Finding, ReadError> {

@@ -1,11 +1,12 @@
 //! `timer-slack`: the kernel may wake a thread of normal priority a little later than it asked.
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
 use crate::error::ReadError;
 use crate::host::Host;
 
 pub(super) static RULE: Rule = Rule {
     id: "timer-slack",
+    topic: Topic::Timers,
     title: "Timer slack",
     mechanism: "The kernel delays wake-ups of ordinary threads to serve several at once; a thread that sleeps until the \
                 next slot begins it that much later.",
@@ -19,6 +20,7 @@ pub(super) static RULE: Rule = Rule {
         here: None,
     },
     fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
 };
 
 fn probe(host: &Host) -> Result<Finding, ReadError> {

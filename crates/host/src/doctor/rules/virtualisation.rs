@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Rule};
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
 use crate::accounting::CpuClasses;
 use crate::error::ReadError;
 use crate::fingerprint::Virtualisation;
@@ -11,6 +11,7 @@ use crate::proc::{stat, tick_ns};
 
 pub(super) static RULE: Rule = Rule {
     id: "virtualisation",
+    topic: Topic::Virtual,
     title: "Time taken by a hypervisor",
     mechanism: "A virtual CPU that the hypervisor has put aside does nothing, whatever its priority inside, and no clock of \
                 the guest stops for it.",
@@ -24,6 +25,7 @@ pub(super) static RULE: Rule = Rule {
         here: None,
     },
     fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
 };
 
 const WINDOW: Duration = Duration::from_millis(300);

@@ -1,0 +1,73 @@
+//! `nic-mtu`: frames shorter than the radio's.
+
+use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, stands};
+use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::doctor::setting::Setting;
+use crate::error::ReadError;
+use crate::host::Host;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nic-mtu",
+    topic: Topic::Network,
+    title: "Frames shorter than a radio's",
+    mechanism: "A radio sends datagrams of 1472 bytes, in frames of 1500; where these do not pass they are cut up or dropped, \
+                and shorter ones mean more of them for the same samples.",
+    looks_at: "The MTU of each card. Stands below 1500. Radios at 10 Gb/s want 9000.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "The cost is by the datagram: 3.3 µs each on this kernel's own path, whether 16 or 1472 bytes long. 8000-byte \
+                frames carry the same samples in a fifth of them. Not measured here.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "everybody behind this card, if the network does not carry such frames." },
+    proof: Proof::BEHIND_THE_CARD,
+};
+
+const WANTED_BYTES: i64 = 1500;
+
+fn mtu(host: &Host, card: &str) -> Result<i64, ReadError> {
+    host.read_number(&format!("{NET}/{card}/mtu"))
+}
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| {
+        let bytes = mtu(host, card)?;
+        let seen = format!("{bytes} B");
+        if bytes < WANTED_BYTES { stands(seen, format!("{WANTED_BYTES} B")) } else { fine(seen) }
+    })
+}
+
+fn plan(host: &Host) -> Plan {
+    let mut changes = Vec::new();
+    for card in cards(host).iter().filter(|card| mtu(host, card).is_ok_and(|bytes| bytes < WANTED_BYTES)) {
+        changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/mtu")), &WANTED_BYTES.to_string())?);
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, host_of, said, word};
+    use super::*;
+
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
+    const MTU: &str = "/sys/class/net/eth0/mtu";
+
+    #[test]
+    fn short_frames_stand() {
+        assert_eq!(word(&RULE, &[UP, DEVICE, (MTU, "1500\n")]), "fine");
+        let short = [UP, DEVICE, (MTU, "1400\n")];
+        assert_eq!(said(&RULE, &short), ("stands", "eth0: 1400 B".to_owned()));
+        assert_eq!(commands(&RULE, &short), ["echo 1500 | sudo tee /sys/class/net/eth0/mtu"]);
+        assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
+    }
+
+    #[test]
+    fn an_interface_that_was_named_is_looked_at_though_nothing_is_behind_it() {
+        let (_tree, host) = host_of(&[("/sys/class/net/veth0/mtu", "9000\n"), UP, DEVICE, (MTU, "1400\n")]);
+        let of = |name| format!("{:?}", probe(&host.clone().for_interface(name)).unwrap());
+        assert!(of("veth0").starts_with("Fine") && of("eth7").contains("there is no interface eth7"));
+    }
+}

@@ -1,0 +1,51 @@
+//! `numa-balancing`: pages made to fault, to see who uses them.
+
+use super::look::{Look, Plan, fine, stands, sysctl, sysctl_becomes};
+use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use crate::host::Host;
+
+pub(super) static RULE: Rule = Rule {
+    id: "numa-balancing",
+    topic: Topic::Memory,
+    title: "Automatic NUMA balancing",
+    mechanism: "The kernel takes pages away for a moment to see which node touches them, so that a running thread meets page \
+                faults and moved memory.",
+    looks_at: "`kernel.numa_balancing`. Stands if it is on.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "A fault of some µs for each page looked at. Not measured here: takt's developers had only machines of one \
+                node, where it is off.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "programs on several nodes that do not place their memory themselves." },
+    proof: Proof::By(Measure::Datagram),
+};
+
+const NAME: &str = "kernel.numa_balancing";
+
+fn probe(host: &Host) -> Look {
+    let value = sysctl(host, NAME)?;
+    let seen = format!("{NAME} {value}");
+    if value == 0 { fine(seen) } else { stands(seen, format!("{NAME} 0")) }
+}
+
+fn plan(host: &Host) -> Plan {
+    sysctl_becomes(host, NAME, "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, word};
+    use super::*;
+
+    const FILE: &str = "/proc/sys/kernel/numa_balancing";
+
+    #[test]
+    fn balancing_stands() {
+        assert_eq!(word(&RULE, &[(FILE, "0\n")]), "fine");
+        assert_eq!(word(&RULE, &[(FILE, "1\n")]), "stands");
+        assert_eq!(word(&RULE, &[]), "hidden");
+        assert_eq!(commands(&RULE, &[(FILE, "1\n")]), ["sudo sysctl -w kernel.numa_balancing=0"]);
+    }
+}

@@ -1,0 +1,70 @@
+//! `time-sync`: who keeps the wall clock.
+
+use super::look::{Look, fine, hidden, notice, processes, stands};
+use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::host::Host;
+
+pub(super) static RULE: Rule = Rule {
+    id: "time-sync",
+    topic: Topic::Timers,
+    title: "Keeping of the wall clock",
+    mechanism: "A wall clock that steps puts records of two hosts out of order, and two programs that both keep it make it \
+                step for ever; takt's own deadlines run on the monotonic clock, which no step moves.",
+    looks_at: "Programs that keep the clock (chronyd, ntpd, systemd-timesyncd, ptp4l with phc2sys). Stands if two do; noted \
+               if none does.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Steps of milliseconds to seconds in wall-clock times; a slewed clock runs up to 500 ppm fast or slow, the \
+                monotonic clock included: 0.5 µs in each millisecond. Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+/// Names as the kernel has them, at most 15 bytes. phc2sys sets the system's clock, ptp4l alone the card's.
+const KEEPERS: [&str; 5] = ["chronyd", "ntpd", "systemd-timesyn", "phc2sys", "openntpd"];
+
+fn keepers(host: &Host) -> Vec<String> {
+    let mut names: Vec<String> =
+        processes(host).into_iter().map(|(_, name)| name).filter(|name| KEEPERS.contains(&name.as_str())).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn probe(host: &Host) -> Look {
+    if processes(host).is_empty() {
+        return hidden("no process is visible");
+    }
+    match keepers(host).as_slice() {
+        [] => notice("nobody keeps it, as far as can be seen from here", "compare records of several hosts with care"),
+        [one] => fine(one.clone()),
+        several => stands(several.join(" and "), "one of them"),
+    }
+}
+
+fn advise(host: &Host) -> Vec<String> {
+    match keepers(host).as_slice() {
+        [] => vec!["run chrony, or phc2sys where the card has a clock".to_owned()],
+        all => vec![format!("stop all but one of {}", all.join(", "))],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    #[test]
+    fn two_keepers_stand_one_is_fine_and_none_is_noted() {
+        let init = ("/proc/1/comm", "systemd\n");
+        let chrony = ("/proc/7/comm", "chronyd\n");
+        assert_eq!(word(&RULE, &[init]), "notice");
+        assert_eq!(said(&RULE, &[init, chrony]), ("fine", "chronyd".to_owned()));
+        let both = [init, chrony, ("/proc/9/comm", "systemd-timesyn\n")];
+        assert_eq!(said(&RULE, &both), ("stands", "chronyd and systemd-timesyn".to_owned()));
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

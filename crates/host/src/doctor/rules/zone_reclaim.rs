@@ -1,0 +1,47 @@
+//! `zone-reclaim`: a node that empties its caches rather than borrow memory.
+
+use super::look::{Look, Plan, fine, stands, sysctl, sysctl_becomes};
+use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::host::Host;
+
+pub(super) static RULE: Rule = Rule {
+    id: "zone-reclaim",
+    topic: Topic::Memory,
+    title: "Reclaiming memory of the own node first",
+    mechanism: "An allocation that could have been served by another node at once frees pages of its own first, while the \
+                thread that asked stands still.",
+    looks_at: "`vm.zone_reclaim_mode`. Stands if it is not 0.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect { known: "Milliseconds an allocation when the node is full. Not measured here.", here: None },
+    fix: Fix::Consent { plan, who_may_pay: "programs tuned to keep all memory on their own node." },
+    proof: Proof::Not("it shows only when a node's memory is full, which takt does not bring about"),
+};
+
+const NAME: &str = "vm.zone_reclaim_mode";
+
+fn probe(host: &Host) -> Look {
+    let value = sysctl(host, NAME)?;
+    let seen = format!("{NAME} {value}");
+    if value == 0 { fine(seen) } else { stands(seen, format!("{NAME} 0")) }
+}
+
+fn plan(host: &Host) -> Plan {
+    sysctl_becomes(host, NAME, "0")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, word};
+    use super::*;
+
+    const FILE: &str = "/proc/sys/vm/zone_reclaim_mode";
+
+    #[test]
+    fn reclaiming_stands() {
+        assert_eq!(word(&RULE, &[(FILE, "0\n")]), "fine");
+        assert_eq!(word(&RULE, &[(FILE, "1\n")]), "stands");
+        assert_eq!(word(&RULE, &[]), "hidden");
+        assert_eq!(commands(&RULE, &[(FILE, "1\n")]), ["sudo sysctl -w vm.zone_reclaim_mode=0"]);
+    }
+}
