@@ -76,8 +76,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
             None => story,
         }
     })?;
-    let page = save(&outcome, &options.runs)?;
-    output.result(&outcome, || text(&outcome, &page, output))?;
+    let mut report = takt_report::check::report(&outcome);
+    save(&mut report, &outcome, &options.runs)?;
+    output.result(&outcome, || text(&report, output))?;
     let answer = match outcome.verdict.answer {
         check::Answer::Holds => Answer::Yes,
         check::Answer::Fails => Answer::No,

@@ -1,20 +1,19 @@
 //! `takt paper`: a published study, run again on this host and set beside the paper's figures.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use takt_host::affinity::own_cpus;
 use takt_lab::check;
-use takt_lab::check::RoundsSummary;
 use takt_lab::experiment::{Depth, Experiment};
-use takt_lab::paper::{Found, PaperError, PaperOptions, assemble, run as run_study};
+use takt_lab::paper::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
 use takt_lab::store::Store;
-use takt_report::{Report, TextStyle};
+use takt_report::Report;
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, told, version};
+use super::report::{save, text};
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
@@ -89,30 +88,21 @@ pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<A
 }
 
 /// What is said of every study alike.
-struct Common<'a> {
-    run: &'a str,
-    complete: bool,
-    answer: check::Answer,
-    rounds: RoundsSummary,
+struct Told<'a> {
+    of: &'a StudyRun,
     document: serde_json::Value,
     report: Report,
 }
 
-fn common(found: &Found) -> Result<Common<'_>> {
+fn told_of(found: &Found) -> Result<Told<'_>> {
     Ok(match found {
-        Found::Aloe(outcome) => Common {
-            run: &outcome.run,
-            complete: outcome.complete,
-            answer: outcome.answer,
-            rounds: outcome.rounds,
+        Found::Aloe(outcome) => Told {
+            of: &outcome.of,
             document: serde_json::to_value(outcome).into_diagnostic()?,
             report: takt_report::paper::aloe::report(outcome),
         },
-        Found::Sweep(outcome) => Common {
-            run: &outcome.run,
-            complete: outcome.complete,
-            answer: outcome.answer,
-            rounds: outcome.rounds,
+        Found::Sweep(outcome) => Told {
+            of: &outcome.of,
             document: serde_json::to_value(outcome).into_diagnostic()?,
             report: takt_report::paper::sweep::report(outcome),
         },
@@ -120,15 +110,14 @@ fn common(found: &Found) -> Result<Common<'_>> {
 }
 
 fn tell(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
-    let mut found = common(found)?;
-    save(&mut found, runs)?;
-    let style = TextStyle { colour: output.may_draw(), ..TextStyle::default() };
-    output.result(&found.document, || found.report.to_text(&style))?;
-    if !found.complete {
-        let (done, planned) = (found.rounds.valid + found.rounds.skipped, found.rounds.planned);
+    let Told { of, document, mut report } = told_of(found)?;
+    save(&mut report, &document, runs)?;
+    output.result(&document, || text(&report, output))?;
+    if !of.complete {
+        let (done, planned) = (of.rounds.valid + of.rounds.skipped, of.rounds.planned);
         output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
     }
-    Ok(answer(&found))
+    Ok(answer(of))
 }
 
 fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
@@ -158,27 +147,10 @@ fn story(error: PaperError) -> Story {
 }
 
 /// As the claims say; a run that was interrupted never says yes.
-fn answer(found: &Common<'_>) -> Answer {
-    match found.answer {
+fn answer(of: &StudyRun) -> Answer {
+    match of.answer {
         check::Answer::Fails => Answer::No,
-        check::Answer::Holds if found.complete => Answer::Yes,
+        check::Answer::Holds if of.complete => Answer::Yes,
         check::Answer::Holds | check::Answer::Unknown => Answer::Unknown,
     }
-}
-
-/// Writes `report.html` and `outcome.json` beside the records, and tells the report where the page is.
-fn save(found: &mut Common<'_>, runs: &Path) -> Result<()> {
-    let directory = runs.join(found.run);
-    let page = directory.join("report.html");
-    let refused = |error: std::io::Error| {
-        Story::new(format!("the report can't be written to {}", directory.display()))
-            .why(error)
-            .fix(format!("the records are safe; free some space, then: takt report {}", found.run))
-    };
-    fs::create_dir_all(&directory).map_err(refused)?;
-    found.report.page = Some(page.display().to_string());
-    fs::write(&page, found.report.to_html()).map_err(refused)?;
-    let document = serde_json::to_string_pretty(&found.document).into_diagnostic()?;
-    fs::write(directory.join("outcome.json"), document).map_err(refused)?;
-    Ok(())
 }

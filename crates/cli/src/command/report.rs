@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use miette::Result;
-use takt_lab::check::{AssembleError, Outcome, assemble};
+use miette::{IntoDiagnostic, Result};
+use serde::Serialize;
+use takt_lab::check::{AssembleError, assemble};
 use takt_lab::store::Store;
-use takt_report::TextStyle;
+use takt_report::{Report, TextStyle};
 
 use super::experiment::told;
 use crate::answer::Answer;
@@ -38,33 +39,30 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         AssembleError::File { source, .. } => miette::Report::new(source),
         other => miette::miette!("{other}"),
     })?;
-    let page = save(&outcome, &args.runs)?;
-    output.result(&outcome, || text(&outcome, &page, output))?;
+    let mut report = takt_report::check::report(&outcome);
+    save(&mut report, &outcome, &args.runs)?;
+    output.result(&outcome, || text(&report, output))?;
     Ok(Answer::Yes)
 }
 
-/// Writes `report.html` and `outcome.json` beside the records; where the page is.
-pub fn save(outcome: &Outcome, runs: &Path) -> Result<PathBuf> {
-    let directory = runs.join(&outcome.run);
+/// Writes `report.html` and `outcome.json` beside the records, and tells the report where the page is.
+pub fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Result<()> {
+    let directory = runs.join(&report.run);
     let page = directory.join("report.html");
     let refused = |error: std::io::Error| {
         Story::new(format!("the report can't be written to {}", directory.display()))
             .why(error)
-            .fix(format!("the records are safe; free some space, then: takt report {}", outcome.run))
+            .fix(format!("the records are safe; free some space, then: takt report {}", report.run))
     };
     fs::create_dir_all(&directory).map_err(refused)?;
-    let mut report = takt_report::check::report(outcome);
     report.page = Some(page.display().to_string());
     fs::write(&page, report.to_html()).map_err(refused)?;
-    let document = serde_json::to_string_pretty(outcome).unwrap_or_default();
+    let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
     fs::write(directory.join("outcome.json"), document).map_err(refused)?;
-    Ok(page)
+    Ok(())
 }
 
-/// The report as text: the answer, and where the page is.
-pub fn text(outcome: &Outcome, page: &Path, output: &Output) -> String {
-    let mut report = takt_report::check::report(outcome);
-    report.page = Some(page.display().to_string());
-    let terminal = output.may_draw();
-    report.to_text(&TextStyle { colour: terminal, ..TextStyle::default() })
+/// The report as the terminal wants it.
+pub fn text(report: &Report, output: &Output) -> String {
+    report.to_text(&TextStyle { colour: output.may_draw(), ..TextStyle::default() })
 }

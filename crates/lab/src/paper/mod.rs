@@ -11,6 +11,7 @@ mod fit;
 mod part;
 mod record;
 mod routers;
+mod stored;
 pub mod sweep;
 mod virtual_sdr;
 
@@ -29,6 +30,7 @@ pub use claim::Claim;
 pub use figure::{Figure, RoundValue};
 pub use fit::line;
 pub use record::RoundRecord;
+pub use stored::StudyRun;
 
 /// The studies there are.
 pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers"];

@@ -1,11 +1,79 @@
 //! What the reports of all studies are made of.
 
-use takt_lab::check::RoundState;
-use takt_lab::paper::{Claim, Figure, RoundRecord};
+use takt_lab::check::{self, RoundState};
+use takt_lab::paper::{Claim, Figure, RoundRecord, StudyRun};
 
 use crate::figure::{Dot, Point, Reading};
 use crate::quantity::significant;
-use crate::{Answer, Cell, Column, Finding, Row, Section, Table, Unit};
+use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Table, Unit, Verdict, count, duration};
+
+/// The report of a study, without what is its own: sections, and whatever it adds.
+pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
+    Report {
+        title: format!("takt paper {} on {}", of.study, of.host.hostname),
+        run: of.run.clone(),
+        facts: facts(of),
+        verdict: Verdict { answer: of.answer.into(), headline: headline(&of.claims), says: of.says.clone() },
+        findings: of.claims.iter().map(claim).collect(),
+        fixes: Vec::new(),
+        not_said: of.does_not_say.iter().chain(&of.left_out).cloned().collect(),
+        sections: Vec::new(),
+        records: records(&of.records).into_iter().collect(),
+        host: host(of),
+        provenance: provenance(of, paper),
+        page: None,
+    }
+}
+
+fn facts(of: &StudyRun) -> Vec<String> {
+    let mut facts = vec![
+        of.host.hostname.clone(),
+        format!("{}\u{a0}cores", of.host.cores),
+        of.host.kernel.clone(),
+        format!("{}\u{a0}rounds", count(of.rounds.valid as u64)),
+        duration(of.duration_s),
+    ];
+    if !of.complete {
+        facts.push("interrupted".to_owned());
+    }
+    facts
+}
+
+fn headline(claims: &[Claim]) -> String {
+    let with = |answer| claims.iter().filter(|claim| claim.answer == answer).count();
+    let (seen, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
+    format!("{seen} of the paper's {} claims were seen here, {not} were not, {open} could not be told.", claims.len())
+}
+
+fn host(of: &StudyRun) -> Vec<(String, String)> {
+    let host = &of.host;
+    let rows = [
+        ("name", host.hostname.clone()),
+        ("kernel", host.kernel.clone()),
+        ("processor", host.cpu_model.clone()),
+        ("cores", host.cores.to_string()),
+        ("virtualisation", host.virtualisation.clone().unwrap_or_else(|| "could not be seen".to_owned())),
+    ];
+    rows.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn provenance(of: &StudyRun, paper: &str) -> Provenance {
+    let r = &of.rounds;
+    let depth = if of.depth == "quick" { " --quick" } else { "" };
+    Provenance {
+        started: of.started.clone(),
+        version: of.takt_version.clone(),
+        commands: vec![format!("takt paper {}{depth}", of.study), format!("takt experiment show {}", of.run)],
+        notes: vec![
+            format!(
+                "Rounds: {} planned; {} counted, {} disturbed by other load, {} with a late emulator, {} not run, {} that could \
+                 not be run, {} run again.",
+                r.planned, r.valid, r.disturbed, r.emulator_late, r.skipped, r.failed, r.repeated
+            ),
+            format!("The paper: {paper}."),
+        ],
+    }
+}
 
 /// A figure with its interval, leading to its first round.
 pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
@@ -46,7 +114,7 @@ pub(super) fn section(
 }
 
 /// A claim of the paper as a line under the answer.
-pub(super) fn claim(claim: &Claim) -> Finding {
+fn claim(claim: &Claim) -> Finding {
     Finding {
         answer: claim.answer.into(),
         subject: format!("({}) {}", claim.number, claim.claim),
@@ -75,7 +143,7 @@ pub(super) fn anchor(round: i64) -> String {
 }
 
 /// Every round.
-pub(super) fn records(rounds: &[RoundRecord]) -> Option<Table> {
+fn records(rounds: &[RoundRecord]) -> Option<Table> {
     let row = |r: &RoundRecord| {
         let word = match r.state {
             RoundState::Valid => "counts",

@@ -2,58 +2,19 @@
 
 use std::collections::BTreeMap;
 
-use takt_lab::check;
 use takt_lab::paper::sweep::{Chart, Measure, Outcome, SiteFacts, Spot};
 
-use super::common::{cell, cells, claim, columns, point, records, section};
+use super::common::{self, cell, cells, columns, point, section};
 use crate::figure::{Axis, Figure, Look, Reference, Series, Source};
-use crate::{Cell, Provenance, Report, Section, Table, Unit, Verdict, count, duration};
+use crate::{Cell, Report, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
-    Report {
-        title: format!("takt paper {} on {}", outcome.study, outcome.host.hostname),
-        run: outcome.run.clone(),
-        facts: facts(outcome),
-        verdict: Verdict { answer: outcome.answer.into(), headline: headline(outcome), says: says(outcome) },
-        findings: outcome.claims.iter().map(claim).collect(),
-        fixes: Vec::new(),
-        not_said: outcome.does_not_say.iter().chain(&outcome.left_out).cloned().collect(),
-        sections: sections(outcome),
-        records: records(&outcome.records).into_iter().collect(),
-        host: host(outcome),
-        provenance: provenance(outcome),
-        page: None,
-    }
-}
-
-fn says(outcome: &Outcome) -> Vec<String> {
-    let warnings = outcome.warnings.iter().map(|warning| format!("Warning: {warning}"));
-    outcome.says.iter().cloned().chain(warnings).collect()
-}
-
-fn facts(outcome: &Outcome) -> Vec<String> {
-    let host = &outcome.host;
-    let mut facts = vec![
-        host.hostname.clone(),
-        format!("{}\u{a0}cores", host.cores),
-        host.kernel.clone(),
-        format!("{}\u{a0}rounds", count(outcome.rounds.valid as u64)),
-        duration(outcome.duration_s),
-    ];
-    if !outcome.complete {
-        facts.push("interrupted".to_owned());
-    }
-    facts
-}
-
-fn headline(outcome: &Outcome) -> String {
-    let with = |answer| outcome.claims.iter().filter(|claim| claim.answer == answer).count();
-    let (seen, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
-    format!(
-        "{seen} of the paper's {} claims were seen here, {not} were not, of {open} it can't be told.",
-        outcome.claims.len()
-    )
+    let mut report = common::report(&outcome.of, &outcome.paper.cite);
+    report.verdict.says.extend(outcome.warnings.iter().map(|warning| format!("Warning: {warning}")));
+    report.host.extend(outcome.paper.setup.iter().map(|setup| ("the paper's".to_owned(), setup.clone())));
+    report.sections = sections(outcome);
+    report
 }
 
 /// One for each number of the paper: charts that show the same figure stand side by side.
@@ -146,7 +107,7 @@ fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
         series: series.filter(|series| !series.points.is_empty()).collect(),
         others: Vec::new(),
         references: references(chart),
-        source: Source { run: outcome.run.clone(), query: format!("rounds of part {}", chart.part) },
+        source: Source { run: outcome.of.run.clone(), query: format!("rounds of part {}", chart.part) },
     }
 }
 
@@ -248,36 +209,5 @@ fn noise(outcome: &Outcome) -> Table {
         columns: columns("point", &["second over first"], &["of"]),
         rows: outcome.noise.iter().map(row).collect(),
         note: String::new(),
-    }
-}
-
-fn host(outcome: &Outcome) -> Vec<(String, String)> {
-    let host = &outcome.host;
-    let rows = [
-        ("name", host.hostname.clone()),
-        ("kernel", host.kernel.clone()),
-        ("processor", host.cpu_model.clone()),
-        ("cores", host.cores.to_string()),
-        ("virtualisation", host.virtualisation.clone().unwrap_or_else(|| "could not be seen".to_owned())),
-    ];
-    let paper = outcome.paper.setup.iter().map(|setup| ("the paper's".to_owned(), setup.clone()));
-    rows.into_iter().map(|(name, value)| (name.to_owned(), value)).chain(paper).collect()
-}
-
-fn provenance(outcome: &Outcome) -> Provenance {
-    let r = &outcome.rounds;
-    let depth = if outcome.depth == "quick" { " --quick" } else { "" };
-    Provenance {
-        started: outcome.started.clone(),
-        version: outcome.takt_version.clone(),
-        commands: vec![format!("takt paper {}{depth}", outcome.study), format!("takt experiment show {}", outcome.run)],
-        notes: vec![
-            format!(
-                "Rounds: {} planned; {} counted, {} disturbed by other load, {} with a late emulator, {} not run, {} that could \
-                 not be run, {} run again.",
-                r.planned, r.valid, r.disturbed, r.emulator_late, r.skipped, r.failed, r.repeated
-            ),
-            format!("The paper: {}.", outcome.paper.cite),
-        ],
     }
 }

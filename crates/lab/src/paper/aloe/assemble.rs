@@ -11,13 +11,12 @@ use super::{
     BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, Role, SCHEMA, TwoOverOne,
     claims, execution, facts, overhead, words,
 };
-use crate::check::{Answer, AssembleError, HOST, host_facts, summary};
-use crate::experiment::{Depth, Experiment};
+use crate::check::HOST;
 use crate::paper::PaperError;
 use crate::paper::claim::answer;
 use crate::paper::figure::{Figure, RoundValue};
 use crate::paper::part::{Part, at};
-use crate::paper::record::{left_out, records};
+use crate::paper::stored::Stored;
 use crate::store::{RoundRow, RoundState, Store};
 use crate::workload::interface;
 use crate::workload::waveform::{self, Floors, longest::Longest};
@@ -27,54 +26,31 @@ use crate::workload::waveform::{self, Floors, longest::Longest};
 /// # Errors
 /// There is no such run, it is of something else, or it can't be read.
 pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
-    let run = store.run(run)?;
-    let file = Experiment::parse(&run.experiment, &run.file);
-    let file = file.map_err(|source| AssembleError::File { run: run.id.clone(), source })?;
-    if file.study.as_ref().is_none_or(|study| study.name != "aloe") {
-        return Err(PaperError::OtherStudy { run: run.id, experiment: run.experiment, study: "aloe" });
+    let stored = Stored::read(store, run)?;
+    if stored.study() != "aloe" {
+        return Err(stored.other_than("aloe"));
     }
-    let depth = if run.depth == Depth::Quick.name() { Depth::Quick } else { Depth::Full };
-    let (rounds, points) = (store.rounds(&run.id)?, store.points(&run.id)?);
-    let part = |name: &str| Part::of(&file, &points, &rounds, name, depth);
-
     let paper = facts();
-    let longest = longest(&part("longest"));
-    let interfaces = interfaces(&part("interface"));
-    let costs = costs(&part("overhead"), &part("beat"), &paper);
-    let floors = floors(&rounds);
+    let longest = longest(&stored.part("longest"));
+    let interfaces = interfaces(&stored.part("interface"));
+    let costs = costs(&stored.part("overhead"), &stored.part("beat"), &paper);
     let mut outcome = Outcome {
-        schema: SCHEMA,
-        study: "aloe".into(),
-        question: file.question.clone(),
-        started: run.started.clone(),
-        duration_s: rounds.iter().map(|round| round.took_s).sum(),
-        depth: run.depth.clone(),
-        complete: run.finished.is_some(),
-        takt_version: run.takt_version.clone(),
-        host: host_facts(&run),
-        real_time: real_time(&rounds),
-        two_over_one: two_over_one(&part("longest")),
-        roles: roles(&part("roles"), &interfaces, &costs),
-        memory: memory(&part("memory")),
-        execution: execution::execution(&part("execution"), &paper.execution),
-        claims: Vec::new(),
-        answer: Answer::Unknown,
-        rounds: summary(&rounds, points.len() * file.round_count(depth) as usize),
-        says: Vec::new(),
-        does_not_say: Vec::new(),
-        left_out: left_out(&file, depth, &points),
-        records: records(&file, &points, &rounds),
+        of: stored.about(SCHEMA),
+        real_time: real_time(&stored.rounds),
+        two_over_one: two_over_one(&stored.part("longest")),
+        roles: roles(&stored.part("roles"), &interfaces, &costs),
+        memory: memory(&stored.part("memory")),
+        execution: execution::execution(&stored.part("execution"), &paper.execution),
+        floors: floors(&stored.rounds),
         paper,
         longest,
         interface: interfaces,
         overhead: costs,
-        floors,
-        run: run.id,
     };
-    outcome.claims = claims::claims(&outcome, &part("same"));
-    outcome.answer = answer(&outcome.claims);
-    outcome.says = words::says(&outcome);
-    outcome.does_not_say = words::does_not_say(&outcome);
+    outcome.of.claims = claims::claims(&outcome, &stored.part("same"));
+    outcome.of.answer = answer(&outcome.of.claims);
+    outcome.of.says = words::says(&outcome);
+    outcome.of.does_not_say = words::does_not_say(&outcome);
     Ok(outcome)
 }
 

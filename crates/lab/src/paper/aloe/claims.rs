@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use super::Outcome;
 use super::assemble::whole;
 use super::words::{figure, time};
-use super::{Claim, Outcome};
 use crate::check::Answer;
+use crate::paper::Claim;
 use crate::paper::part::{Part, at};
 use crate::store::{RoundRow, RoundState};
 

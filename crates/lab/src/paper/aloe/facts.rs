@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 #[allow(missing_docs, reason = "the file says it")]
 pub struct Facts {
+    pub cite: String,
     pub platforms: Vec<Platform>,
     pub execution: ExecutionFacts,
     pub longest: LongestFacts,

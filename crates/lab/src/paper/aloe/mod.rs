@@ -21,8 +21,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, Figure, RoundRecord};
-use crate::check::{Answer, HostFacts, RoundsSummary};
+use super::{Figure, StudyRun};
 use crate::workload::waveform::Floors;
 
 pub use assemble::assemble;
@@ -35,26 +34,9 @@ pub const SCHEMA: u32 = 1;
 /// Everything the study found: what `takt paper aloe --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// [`SCHEMA`] of the program that wrote it.
-    pub schema: u32,
-    /// `aloe`.
-    pub study: String,
-    /// Name of the run in the store.
-    pub run: String,
-    /// The question of the file.
-    pub question: String,
-    /// When the first round began, RFC 3339, UTC.
-    pub started: String,
-    /// Seconds that rounds took.
-    pub duration_s: f64,
-    /// `quick` or `full`.
-    pub depth: String,
-    /// Whether every planned round was run.
-    pub complete: bool,
-    /// Version of takt, with its commit where known.
-    pub takt_version: String,
-    /// The machine.
-    pub host: HostFacts,
+    /// What it says of its run.
+    #[serde(flatten)]
+    pub of: StudyRun,
     /// Whether workers had real-time priority; `None` where no round tells.
     pub real_time: Option<bool>,
     /// What the paper reports.
@@ -76,20 +58,6 @@ pub struct Outcome {
     pub memory: MemoryUse,
     /// What nothing can be faster than, medians over all rounds that measured them.
     pub floors: Floors,
-    /// The paper's claims and what was seen of them.
-    pub claims: Vec<Claim>,
-    /// Over all claims that this part is about: `fails` if one does, `holds` if all do.
-    pub answer: Answer,
-    /// How many rounds went where.
-    pub rounds: RoundsSummary,
-    /// What it says, a sentence each.
-    pub says: Vec<String>,
-    /// What it does not say, a sentence each.
-    pub does_not_say: Vec<String>,
-    /// What this depth left out, a sentence each.
-    pub left_out: Vec<String>,
-    /// Every round: where all numbers lead back to.
-    pub records: Vec<RoundRecord>,
 }
 
 /// One slot duration of Figure 2.

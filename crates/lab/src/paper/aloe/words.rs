@@ -165,17 +165,12 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             "workers ran at normal priority: real-time priority was not permitted, and the longest packets suffer";
         words.push(normal.to_owned());
     }
-    if outcome.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
-        words.push("this host is virtual: its stalls are the hypervisor's as well as its own".to_owned());
-    }
-    let rounds = &outcome.rounds;
+    let rounds = &outcome.of.rounds;
     let not = rounds.disturbed + rounds.failed;
     if not > 0 {
         words.push(format!("{not} rounds do not count: other load, or they could not be run"));
     }
-    if !outcome.complete {
-        words.push("the run was interrupted: rounds are missing (--resume runs them)".to_owned());
-    }
+    words.extend(outcome.of.limits());
     words.iter().map(|words| sentence(words)).collect()
 }
 

@@ -29,8 +29,7 @@ pub(super) use words::{at, value};
 
 use serde::{Deserialize, Serialize};
 
-use super::{Claim, RoundRecord};
-use crate::check::{Answer, HostFacts, RoundsSummary};
+use super::StudyRun;
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -52,26 +51,9 @@ pub(super) struct Study {
 /// Everything such a study found: what `takt paper NAME --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// [`SCHEMA`] of the program that wrote it.
-    pub schema: u32,
-    /// `virtual-sdr`, `routers`.
-    pub study: String,
-    /// Name of the run in the store.
-    pub run: String,
-    /// The question of the file.
-    pub question: String,
-    /// When the first round began, RFC 3339, UTC.
-    pub started: String,
-    /// Seconds that rounds took.
-    pub duration_s: f64,
-    /// `quick` or `full`.
-    pub depth: String,
-    /// Whether every planned round was run.
-    pub complete: bool,
-    /// Version of takt, with its commit where known.
-    pub takt_version: String,
-    /// The machine.
-    pub host: HostFacts,
+    /// What it says of its run.
+    #[serde(flatten)]
+    pub of: StudyRun,
     /// Where rounds ran: each environment and path, and what was in force there.
     pub sites: Vec<SiteFacts>,
     /// What the paper reports.
@@ -80,22 +62,8 @@ pub struct Outcome {
     pub charts: Vec<Chart>,
     /// How far the same thing measured twice differs: the floor below which no difference means anything.
     pub noise: Vec<Noise>,
-    /// The paper's claims and what was seen of them.
-    pub claims: Vec<Claim>,
-    /// Over all claims that could be looked at: `fails` if one does, `holds` if all do.
-    pub answer: Answer,
     /// Doubts about the rounds: drift, few rounds, a disturbed host.
     pub warnings: Vec<String>,
-    /// How many rounds went where.
-    pub rounds: RoundsSummary,
-    /// What it says, a sentence each.
-    pub says: Vec<String>,
-    /// What it does not say, a sentence each.
-    pub does_not_say: Vec<String>,
-    /// What this depth, or this machine, left out, a sentence each.
-    pub left_out: Vec<String>,
-    /// Every round: where all numbers lead back to.
-    pub records: Vec<RoundRecord>,
 }
 
 impl Outcome {

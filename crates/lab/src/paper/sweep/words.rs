@@ -65,7 +65,7 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
             .push(format!("{more} of {looked} series of rounds depend on their order, where chance gives {by_chance}"));
         warnings.extend(order.into_iter().take(5));
     }
-    let rounds = &outcome.rounds;
+    let rounds = &outcome.of.rounds;
     let (not, ran) = (rounds.disturbed + rounds.emulator_late, rounds.valid + rounds.disturbed + rounds.emulator_late);
     if not > 0 {
         warnings.push(format!("in {not} of {ran} rounds the host was disturbed: they are kept and do not count"));
@@ -79,10 +79,7 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
 /// The limits of what was measured.
 pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
     let mut words: Vec<String> = study.does_not_say.iter().map(|&words| words.to_owned()).collect();
-    if outcome.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
-        words.push("this host is virtual: its stalls are the hypervisor's as well as its own".into());
-    }
-    let claims = outcome.claims.len();
+    let claims = outcome.of.claims.len();
     if claims > 1 {
         let chance = (1.0 - 0.95_f64.powi(claims as i32)) * 100.0;
         words.push(format!(
@@ -91,9 +88,7 @@ pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
         ));
     }
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
-    if !outcome.complete {
-        words.push("the run was interrupted: rounds are missing (--resume runs them)".into());
-    }
+    words.extend(outcome.of.limits());
     let mut told: Vec<String> = words.iter().map(|words| sentence(words)).collect();
     told.dedup();
     told
