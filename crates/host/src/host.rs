@@ -133,6 +133,14 @@ impl Host {
     /// # Errors
     /// The file is not there, may not be read, or is longer than 8 MiB.
     pub fn read(&self, path: &str) -> Result<String, ReadError> {
+        Ok(String::from_utf8_lossy(&self.read_bytes(path)?).into_owned())
+    }
+
+    /// The bytes of a file that is no text.
+    ///
+    /// # Errors
+    /// As [`read`](Host::read).
+    pub fn read_bytes(&self, path: &str) -> Result<Vec<u8>, ReadError> {
         let read = || -> io::Result<Vec<u8>> {
             let mut bytes = Vec::new();
             fs::File::open(self.path(path))?.take(FILE_LIMIT_BYTES).read_to_end(&mut bytes)?;
@@ -141,8 +149,18 @@ impl Host {
             }
             Ok(bytes)
         };
-        let bytes = read().map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        read().map_err(|source| ReadError::Io { path: path.to_owned(), source })
+    }
+
+    /// At most the first `bytes` of a file that need not end, such as a device.
+    ///
+    /// # Errors
+    /// The file is not there or may not be read.
+    pub fn read_start(&self, path: &str, bytes: u64) -> Result<Vec<u8>, ReadError> {
+        let mut start = Vec::new();
+        let read = fs::File::open(self.path(path)).and_then(|file| file.take(bytes).read_to_end(&mut start));
+        read.map_err(|source| ReadError::Io { path: path.to_owned(), source })?;
+        Ok(start)
     }
 
     /// The text of a file without white space around it; `None` if it cannot be read.

@@ -7,6 +7,7 @@
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
 //! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
 //! | [`timer`] | waiting until an instant: sleeping, spinning, or one after the other |
+//! | [`kernel`], [`idle`], [`irq`], [`isolation`] | what of the kernel decides about punctuality, and how deep processors sleep |
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
@@ -31,6 +32,10 @@ pub mod cgroup;
 pub mod dirs;
 pub mod doctor;
 pub mod fingerprint;
+pub mod idle;
+pub mod irq;
+pub mod isolation;
+pub mod kernel;
 pub mod leftovers;
 pub mod memory;
 pub mod namespace;

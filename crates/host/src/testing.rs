@@ -21,6 +21,11 @@ impl Tree {
 
     /// As [`with`](Tree::with), by reference.
     pub(crate) fn put(&self, path: &str, content: &str) {
+        self.put_bytes(path, content.as_bytes());
+    }
+
+    /// As [`put`](Tree::put), for files that are no text.
+    pub(crate) fn put_bytes(&self, path: &str, content: &[u8]) {
         let file = self.0.path().join(path.trim_start_matches('/'));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, content).unwrap();

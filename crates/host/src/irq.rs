@@ -1,0 +1,117 @@
+//! Which processors answer which interrupts.
+
+use serde::{Deserialize, Serialize};
+
+use crate::host::Host;
+use crate::proc::cpu_list;
+
+/// An interrupt line with a handler.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Irq {
+    /// Its number.
+    pub number: u32,
+    /// Who handles it, as `/proc/interrupts` says: `virtio1-input.0`.
+    pub name: String,
+    /// CPUs it may be sent to.
+    pub allowed: Vec<usize>,
+    /// CPUs it is sent to; empty if the kernel does not say.
+    pub effective: Vec<usize>,
+    /// Times it came since the machine was started, by CPU that is online.
+    pub counts: Vec<u64>,
+}
+
+/// The interrupts with a number, in rising order; `None` if `/proc/interrupts` can't be read.
+#[must_use]
+pub fn irqs(host: &Host) -> Option<Vec<Irq>> {
+    let text = host.read("/proc/interrupts").ok()?;
+    let mut lines = text.lines();
+    let cpus = lines.next()?.split_whitespace().filter(|word| word.starts_with("CPU")).count();
+    Some(lines.filter_map(|line| irq(host, line, cpus)).collect())
+}
+
+/// Where new interrupts go; `None` if it can't be read.
+#[must_use]
+pub fn default_cpus(host: &Host) -> Option<Vec<usize>> {
+    mask(&host.read_opt("/proc/irq/default_smp_affinity")?)
+}
+
+/// `24:  12  0  PCI-MSIX-0000:00:01.0  0-edge  virtio0-config`: number, a count a CPU, then words of which the last names
+/// the handlers. Lines with letters for a number are the processor's own.
+fn irq(host: &Host, line: &str, cpus: usize) -> Option<Irq> {
+    let (number, rest) = line.split_once(':')?;
+    let number: u32 = number.trim().parse().ok()?;
+    let mut words = rest.split_whitespace();
+    let counts: Vec<u64> = words.by_ref().take(cpus).map_while(|word| word.parse().ok()).collect();
+    let list = |file| host.read_opt(&format!("/proc/irq/{number}/{file}")).and_then(|text| cpu_list::parse(&text));
+    Some(Irq {
+        number,
+        name: words.next_back().unwrap_or_default().to_owned(),
+        allowed: list("smp_affinity_list")?,
+        effective: list("effective_affinity_list").unwrap_or_default(),
+        counts,
+    })
+}
+
+/// CPUs of a mask as the kernel writes it: `f`, or `00000001,00000000` with the lowest 32 last.
+fn mask(text: &str) -> Option<Vec<usize>> {
+    let mut cpus = Vec::new();
+    for (group, word) in text.trim().rsplit(',').enumerate() {
+        let bits = u32::from_str_radix(word, 16).ok()?;
+        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| group * 32 + bit));
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lines_with_numbers_are_interrupts_and_their_files_say_where_they_go() {
+        let table = "            CPU0       CPU1\n  24:         12          3  PCI-MSIX-0000:00:01.0   1-edge      virtio1-input.0\n LOC:     100     200   Local timer interrupts\n";
+        let tree = Tree::new()
+            .with("/proc/interrupts", table)
+            .with("/proc/irq/24/smp_affinity_list", "0-1\n")
+            .with("/proc/irq/24/effective_affinity_list", "1\n")
+            .with("/proc/irq/default_smp_affinity", "3\n");
+        let expected = Irq {
+            number: 24,
+            name: "virtio1-input.0".to_owned(),
+            allowed: vec![0, 1],
+            effective: vec![1],
+            counts: vec![12, 3],
+        };
+        assert_eq!(irqs(&tree.host()), Some(vec![expected]));
+        assert_eq!(default_cpus(&tree.host()), Some(vec![0, 1]));
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_not_known() {
+        assert_eq!(irqs(&Tree::new().host()), None);
+        assert_eq!(default_cpus(&Tree::new().host()), None);
+    }
+
+    #[test]
+    fn masks_of_large_machines_have_their_lowest_word_last() {
+        assert_eq!(mask("00000001,80000000"), Some(vec![31, 32]));
+        assert_eq!(mask("ff"), Some((0..8).collect()));
+        assert_eq!(mask("x"), None);
+    }
+
+    #[test]
+    fn this_machine_is_understood() {
+        if let Some(all) = irqs(&Host::this()) {
+            assert!(all.iter().all(|irq| !irq.allowed.is_empty()), "{all:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn hostile_tables_never_panic(table in "([ 0-9:A-Za-z]{0,40}\n){0,4}", list in "[0-9a-f,-]{0,30}") {
+            let tree = Tree::new().with("/proc/interrupts", &table).with("/proc/irq/default_smp_affinity", &list);
+            let _ = (irqs(&tree.host()), default_cpus(&tree.host()));
+        }
+    }
+}
