@@ -20,6 +20,7 @@ mod report;
 pub mod run;
 mod udp;
 mod variable;
+mod wakeup;
 
 use clap::Subcommand;
 
@@ -65,6 +66,8 @@ pub enum Command {
     Report(report::Args),
     /// What in this host stands in the way, and the change that mends it.
     Doctor(doctor::Args),
+    /// How late is a thread that should wake up once a period? Every tick counted, from its intended time.
+    Wakeup(wakeup::Args),
     /// Do the lab's work inside an environment; speaks JSON lines over standard input and output.
     #[command(hide = true)]
     Agent(agent::Args),
@@ -94,6 +97,7 @@ impl Command {
             Command::Paper(args) => paper::run(args, output),
             Command::Report(args) => report::run(args, output),
             Command::Doctor(args) => doctor::run(args, output),
+            Command::Wakeup(args) => wakeup::run(args, output),
             Command::Agent(args) => agent::run(args, output),
             Command::Clean(args) => clean::run(args, output),
         }
