@@ -163,6 +163,12 @@ pub struct Contents {
     unended: bool,
 }
 
+impl Contents {
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next
+    }
+}
+
 /// The journal, open for changes; nobody else can have it open so.
 #[derive(Debug)]
 pub(crate) struct Journal {

@@ -129,6 +129,12 @@ impl Mender {
         &self.journal.contents.standing
     }
 
+    /// The number that the next entry of the journal gets: what is changed from now on has it or a higher one.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        self.journal.contents.next_number()
+    }
+
     /// Gives back, newest first, the changes that `which` picks. Doing it again finds nothing left to do.
     pub fn undo(&mut self, which: impl Fn(&Entry) -> bool) -> Vec<Undone> {
         let mut picked: Vec<Entry> = self.standing().iter().filter(|&entry| which(entry)).cloned().collect();

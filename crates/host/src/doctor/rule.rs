@@ -103,6 +103,8 @@ impl Proof {
 pub enum Measure {
     /// How late 99 % of wake-ups every millisecond are at most, ns.
     WakeUp,
+    /// The same of threads of normal priority beside two busy loops a CPU, ns.
+    WakeUpLoaded,
     /// Longest time a real-time thread that never sleeps stands still, ns.
     SpinGap,
     /// Share of datagrams at 25 MS/s that are lost over loopback while the reader pauses for 0.1 s, with the largest buffer
@@ -110,7 +112,7 @@ pub enum Measure {
     LossOfLargest,
     /// The same with the buffer that a program gets without asking.
     LossOfDefault,
-    /// CPU time of a datagram sent over loopback, flat out, ns.
+    /// Time of a 1472-byte datagram that arrives over loopback, flat out, ns.
     Datagram,
     /// Time of one reading of the clock, ns.
     ClockReading,
@@ -122,6 +124,9 @@ impl Measure {
     pub const fn what(self) -> &'static str {
         match self {
             Measure::WakeUp => "lateness that 99 % of wake-ups every millisecond do not exceed",
+            Measure::WakeUpLoaded => {
+                "lateness that 99 % of wake-ups of ordinary threads beside two busy loops a CPU do not exceed"
+            }
             Measure::SpinGap => "longest standstill of a real-time thread that never sleeps",
             Measure::LossOfLargest => {
                 "datagrams lost at 25 MS/s over loopback while the reader pauses for 0.1 s, largest buffer"

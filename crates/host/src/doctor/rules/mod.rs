@@ -1,6 +1,7 @@
 //! The rules, one file each, in the order of the table. `look` and `groups` hold what several of them need.
 
 mod backlog;
+mod base_slice;
 mod busy_poll;
 mod clock_source;
 mod compaction;
@@ -43,6 +44,7 @@ mod nic_xdp;
 mod numa;
 mod numa_balancing;
 mod pcie_power;
+mod preemption;
 mod receive_budget;
 mod rt_permission;
 mod rt_throttling;
@@ -51,8 +53,10 @@ mod socket_buffer;
 mod socket_buffer_default;
 mod swap;
 mod thermal_throttle;
+mod tick_rate;
 mod time_sync;
 mod timer_migration;
+mod timer_resolution;
 mod timer_slack;
 mod virtualisation;
 mod vm_network;
@@ -78,9 +82,13 @@ pub static RULES: &[&Rule] = &[
     &isolated_cpus::RULE,
     &foreign_real_time::RULE,
     &rt_throttling::RULE,
+    &preemption::RULE,
+    &base_slice::RULE,
     &mitigations::RULE,
     &clock_source::RULE,
+    &timer_resolution::RULE,
     &timer_slack::RULE,
+    &tick_rate::RULE,
     &timer_migration::RULE,
     &time_sync::RULE,
     &swap::RULE,

@@ -1,0 +1,56 @@
+//! `base-slice`: how long an ordinary thread runs before another's turn.
+
+use super::look::{Look, Plan, fine, hidden, notice, sysfs_becomes};
+use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use crate::host::Host;
+use crate::kernel;
+
+pub(super) static RULE: Rule = Rule {
+    id: "base-slice",
+    topic: Topic::Kernel,
+    title: "Long turns of ordinary threads",
+    mechanism: "A thread of normal priority that shares a CPU may have to wait until the other's turn ends; under EEVDF a \
+                turn lasts the base slice.",
+    looks_at: "`base_slice_ns` in the scheduler's debugfs. Never stands: real-time threads do not wait for turns; above 1 ms \
+               it is noted.",
+    kernels: KernelRange::from(6, 6),
+    probe,
+    effect: Effect {
+        known: "Deadlines that a thread of normal priority missed beside busy loops were missed by one slice, 2.8 ms (Linux \
+                6.18). Not measured here; `--prove` does.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "throughput of everything else: more changes between threads." },
+    proof: Proof::By(Measure::WakeUpLoaded),
+};
+
+const NAME: &str = "kernel/debug/sched/base_slice_ns";
+const MOST_NS: u64 = 1_000_000;
+const WANTED_NS: &str = "500000";
+
+fn probe(host: &Host) -> Look {
+    match kernel::base_slice_ns(host) {
+        None => hidden("this kernel does not show it (debugfs is for root, and not mounted everywhere)"),
+        Some(ns) if ns <= MOST_NS => fine(format!("{ns} ns")),
+        Some(ns) => notice(format!("{ns} ns"), "threads of normal priority beside others wait so long"),
+    }
+}
+
+fn plan(host: &Host) -> Plan {
+    if host.read(&format!("/sys/{NAME}")).is_err() { Ok(Vec::new()) } else { sysfs_becomes(host, NAME, WANTED_NS) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, word};
+    use super::*;
+
+    #[test]
+    fn long_turns_are_noted() {
+        let file = "/sys/kernel/debug/sched/base_slice_ns";
+        assert_eq!(word(&RULE, &[(file, "700000\n")]), "fine");
+        assert_eq!(word(&RULE, &[(file, "2800000\n")]), "notice");
+        assert_eq!(word(&RULE, &[]), "hidden");
+        assert_eq!(commands(&RULE, &[(file, "2800000\n")]), [format!("echo 500000 | sudo tee {file}")]);
+    }
+}
