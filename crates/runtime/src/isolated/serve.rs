@@ -224,7 +224,8 @@ impl Seat {
         let (inputs, heard) = inputs.split_at_mut(declared.0);
         let (outputs, outbox) = outputs.split_at_mut(declared.1);
         let room = if outbox.is_empty() { &mut [] } else { messages.as_mut_slice() };
-        let mut io = Io { inputs, outputs, slot: get(cell, SLOT), outbox: Outbox { room, sent: 0 }, timer, lost: false };
+        let mut io =
+            Io { inputs, outputs, slot: get(cell, SLOT), outbox: Outbox { room, sent: 0 }, timer, lost: false };
         let start = io.timer.read();
         let mut done = true;
         // As in the program itself, what it is told at an edge may fail without costing it the slot.

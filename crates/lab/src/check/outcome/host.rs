@@ -1,0 +1,91 @@
+//! The machine, the radio, and what the doctor saw.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::FixKind;
+
+/// The machine, as far as the figures depend on it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HostFacts {
+    /// Its name.
+    pub hostname: String,
+    /// `Linux 6.18.2`.
+    pub kernel: String,
+    /// Processor model.
+    pub cpu_model: String,
+    /// Logical cores this process may use.
+    pub cores: usize,
+    /// Main memory, bytes.
+    pub memory_bytes: u64,
+    /// `none`, `kvm`, `docker` ...; `None` if it could not be seen.
+    pub virtualisation: Option<String>,
+    /// Everything else that was read, for the appendix: name to value.
+    pub more: BTreeMap<String, String>,
+}
+
+/// Where the radio was and how it was reached.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Setup {
+    /// Which radio.
+    pub radio: RadioSetup,
+    /// `veth` (two network namespaces), `loopback`, or `network` (`--addr`).
+    pub path: String,
+    /// Environment of the host side: `native`.
+    pub environment: String,
+    /// Packet engine of the host side: `mmsg`, `socket`.
+    pub engine: String,
+    /// Cores of the host side.
+    pub host_cores: Vec<usize>,
+    /// Cores of the emulator; empty with a real radio.
+    pub radio_cores: Vec<usize>,
+    /// What a reader must know to read the figures right: "the path was loopback instead of a veth pair: ...".
+    pub notes: Vec<String>,
+}
+
+/// Which radio was used.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum RadioSetup {
+    /// A software radio that this check started on this machine.
+    Emulated {
+        /// `n200`.
+        model: String,
+    },
+    /// A radio, real or software, at an address given with `--addr`.
+    Given {
+        /// `n200`.
+        model: String,
+        /// Its address.
+        addr: String,
+        /// Its serial number, if it told one.
+        serial: Option<String>,
+    },
+}
+
+/// One doctor rule and what it saw.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DoctorFinding {
+    /// The rule: `socket-buffer-small`.
+    pub id: String,
+    /// What it is about, in a few words.
+    #[serde(default)]
+    pub title: String,
+    /// `fine`, `stands`, `notice` (not in takt's way, but in that of other programs), `not_visible`.
+    pub finding: String,
+    /// What was seen, or why it could not be.
+    pub seen: String,
+    /// What it should be, where it stands in the way.
+    pub wanted: Option<String>,
+    /// Why it matters, one sentence.
+    pub mechanism: String,
+    /// What it costs, as measured on this host just before the first round.
+    #[serde(default)]
+    pub cost: Option<String>,
+    /// The command that mends it, or where only a person can, what to do.
+    pub fix: Option<String>,
+    /// Who may apply that.
+    #[serde(default)]
+    pub fix_kind: Option<FixKind>,
+}

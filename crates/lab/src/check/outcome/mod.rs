@@ -1,0 +1,80 @@
+//! The answer of a check, as data: what `--json` prints and what every report is a function of.
+//!
+//! Keys are stable and carry their units. Every number here leads back to a round in the store: `round_id`.
+
+mod host;
+mod points;
+mod verdict;
+
+use serde::{Deserialize, Serialize};
+
+pub use host::{DoctorFinding, HostFacts, RadioSetup, Setup};
+pub use points::{
+    Format, LostByPlace, Mode, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
+    WaveformRound,
+};
+pub use verdict::{Answer, Fix, FixKind, HighestClean, Layer, Limit, Need, NeedVerdict, Verdict, WaveformVerdict};
+
+/// Version of this document; raised when a key changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// Everything a check found.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// [`SCHEMA`] of the program that wrote it.
+    pub schema: u32,
+    /// Name of the run in the store: `2026-11-21T100412-check`.
+    pub run: String,
+    /// The question of the experiment file.
+    pub question: String,
+    /// When the first round began, RFC 3339, UTC.
+    pub started: String,
+    /// Seconds from the first round to the last, pauses between a run and its resumption left out.
+    pub duration_s: f64,
+    /// `quick` or `full`.
+    pub depth: String,
+    /// Whether every planned round was run; an interrupted check judges what it has.
+    pub complete: bool,
+    /// Version of takt, with its commit where known.
+    pub takt_version: String,
+    /// The machine.
+    pub host: HostFacts,
+    /// Where the radio was and how it was reached.
+    pub setup: Setup,
+    /// What the doctor saw before the first round.
+    pub doctor: Vec<DoctorFinding>,
+    /// The packet path, by datagram size and direction.
+    pub udp: Vec<UdpPoint>,
+    /// The radio, by mode, format and rate, rates ascending.
+    pub rates: Vec<RatePoint>,
+    /// Answers in time, by delay.
+    pub round_trips: Vec<RoundTripPoint>,
+    /// A waveform on the beat, by slot duration, longest first.
+    #[serde(default)]
+    pub waveforms: Vec<WaveformPoint>,
+    /// How many rounds went where.
+    pub rounds: RoundsSummary,
+    /// What it all says.
+    pub verdict: Verdict,
+    /// What this depth left out, a sentence each.
+    pub left_out: Vec<String>,
+}
+
+/// How many rounds went where.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RoundsSummary {
+    /// Points times rounds.
+    pub planned: usize,
+    /// Run and counted.
+    pub valid: usize,
+    /// Run, disturbed by other load, not counted.
+    pub disturbed: usize,
+    /// Run, emulator late, not counted.
+    pub emulator_late: usize,
+    /// Could not be run.
+    pub failed: usize,
+    /// Not run, since a lower rate had failed clearly.
+    pub skipped: usize,
+    /// Run again in place of one that did not count.
+    pub repeated: usize,
+}

@@ -1,0 +1,265 @@
+//! What was measured, point by point and round by round.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use takt_stats::Estimate;
+
+use crate::store::RoundState;
+
+/// Which way samples flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Radio to host.
+    Rx,
+    /// Host to radio.
+    Tx,
+    /// Both at once, at the same rate.
+    Duplex,
+}
+
+/// Sample format on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Format {
+    /// 16 bits each for I and Q.
+    Sc16,
+    /// 8 bits each.
+    Sc8,
+}
+
+/// Datagrams lost, by where they were lost. `None`: this place could not be looked at, which is not 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostByPlace {
+    /// Never left the sender: its buffer or interface was full.
+    pub sender: Option<u64>,
+    /// Between the two.
+    pub path: Option<u64>,
+    /// The receiver's socket buffer.
+    pub receive_buffer: Option<u64>,
+    /// The receiving program.
+    pub application: Option<u64>,
+    /// The radio itself dropped them (overflow).
+    pub radio: Option<u64>,
+    /// Lost, and no counter says where.
+    pub unplaced: u64,
+}
+
+/// One datagram size in one direction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UdpPoint {
+    /// Payload of a datagram, bytes.
+    pub payload_bytes: u32,
+    /// `to_host`, `from_host`.
+    pub direction: String,
+    /// Datagrams a second that arrived.
+    pub datagrams_per_s: Option<Estimate>,
+    /// Payload bits a second that arrived.
+    pub throughput_bps: Option<Estimate>,
+    /// Share of the sent that did not arrive, 0 to 1.
+    pub lost_share: Option<Estimate>,
+    /// CPU time of both ends for one datagram, ns.
+    pub cpu_ns_per_datagram: Option<Estimate>,
+    /// Every round, also those that do not count.
+    pub rounds: Vec<UdpRound>,
+    /// Why it was not run, if it was not.
+    pub skipped: Option<String>,
+}
+
+/// One round of a datagram size.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UdpRound {
+    /// Row in the store.
+    pub round_id: i64,
+    /// Whether it counts.
+    pub state: RoundState,
+    /// Why not, if not.
+    pub why: Option<String>,
+    /// Datagrams a second that arrived.
+    pub datagrams_per_s: f64,
+    /// Payload bits a second that arrived.
+    pub throughput_bps: f64,
+    /// Datagrams sent.
+    pub sent_datagrams: u64,
+    /// Datagrams that did not arrive.
+    pub lost_datagrams: u64,
+    /// Where they went.
+    pub lost_by_place: LostByPlace,
+    /// CPU time of both ends for one datagram that arrived, ns.
+    pub cpu_ns_per_datagram: Option<f64>,
+    /// Jitter, RFC 3550, µs.
+    pub jitter_us: Option<f64>,
+    /// One-way latency, µs: 50 %.
+    pub latency_p50_us: Option<f64>,
+    /// One-way latency, µs: 99.9 %.
+    pub latency_p99_9_us: Option<f64>,
+}
+
+/// One rate in one mode and format.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RatePoint {
+    /// Which way samples flow.
+    pub mode: Mode,
+    /// Format on the wire.
+    pub format: Format,
+    /// Samples a second, each direction.
+    pub rate_sps: f64,
+    /// Rounds that count.
+    pub counted: usize,
+    /// Rounds that count and in which nothing at all went wrong.
+    pub clean: usize,
+    /// Upper end of the 95 % interval of the share of unclean rounds, 0 to 1; 1 with no round.
+    pub unclean_share_upper: f64,
+    /// Share of samples lost on receive, 0 to 1.
+    pub rx_lost_share: Option<Estimate>,
+    /// Share of samples the radio did not get in time, 0 to 1.
+    pub tx_lost_share: Option<Estimate>,
+    /// CPU seconds of the host side a second.
+    pub cpu_host: Option<Estimate>,
+    /// Busy share of the host's busiest thread, 0 to 1 (1 = a whole core).
+    pub busiest_thread: Option<Estimate>,
+    /// Every round, also those that do not count.
+    pub rounds: Vec<RateRound>,
+    /// Why it was not run, if it was not.
+    pub skipped: Option<String>,
+}
+
+/// One round of a rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RateRound {
+    /// Row in the store.
+    pub round_id: i64,
+    /// Whether it counts.
+    pub state: RoundState,
+    /// Why not, if not.
+    pub why: Option<String>,
+    /// Nothing at all went wrong.
+    pub clean: bool,
+    /// What was measured, seconds; the warm-up is not in it.
+    pub duration_s: f64,
+    /// Of the samples the radio sent in that time, 0 to 1.
+    pub rx_lost_share: f64,
+    /// Of the samples the radio ought to have got in that time, 0 to 1.
+    pub tx_lost_share: f64,
+    /// Samples received.
+    pub rx_samples: u64,
+    /// Samples lost on receive (from time stamps).
+    pub rx_lost_samples: u64,
+    /// Samples sent.
+    pub tx_samples: u64,
+    /// Samples the radio had to do without or threw away, if it told.
+    pub tx_lost_samples: u64,
+    /// Events by UHD's letter: `O`, `U`, `L`, `S`, `D`, and `T` for a time-out. All six are always there.
+    pub events: BTreeMap<String, u64>,
+    /// Where lost datagrams went.
+    pub lost_by_place: LostByPlace,
+    /// CPU seconds of the host side a second.
+    pub cpu_host: f64,
+    /// Busy share of the busiest thread, with its name.
+    pub busiest_thread: Option<(String, f64)>,
+    /// Longest time between two reads of the receiving thread, ms; `None`: nothing was received, or not measured.
+    pub reader_pause_max_ms: Option<f64>,
+    /// What the kernel granted the receiving socket, bytes.
+    pub receive_buffer_bytes: Option<u64>,
+    /// Busy share of all the machine's CPUs, 0 to 1.
+    pub machine_busy_share: Option<f64>,
+    /// The emulator's own lag, largest, µs; `None` with a real radio.
+    pub emulator_lag_max_us: Option<f64>,
+}
+
+/// One delay between reception and answer.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundTripPoint {
+    /// The answer was timed this long after the samples it answers, µs.
+    pub delay_us: f64,
+    /// Rate of both directions, samples a second.
+    pub rate_sps: f64,
+    /// Share of late answers, 0 to 1.
+    pub late_share: Option<Estimate>,
+    /// Every round.
+    pub rounds: Vec<RoundTripRound>,
+    /// Time from the air to the answer at the radio: (µs, share of answers up to it), ascending; all counted rounds.
+    pub ecdf_us: Vec<(f64, f64)>,
+    /// Why it was not run, if it was not.
+    pub skipped: Option<String>,
+}
+
+/// One round of a delay.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RoundTripRound {
+    /// Row in the store.
+    pub round_id: i64,
+    /// Whether it counts.
+    pub state: RoundState,
+    /// Why not, if not.
+    pub why: Option<String>,
+    /// Answers given.
+    pub answers: u64,
+    /// Answers the radio called late.
+    pub late: u64,
+    /// Time from the air to the answer, µs: 50 %.
+    pub p50_us: f64,
+    /// 99 %.
+    pub p99_us: f64,
+    /// 99.9 %.
+    pub p99_9_us: f64,
+    /// Largest.
+    pub max_us: f64,
+}
+
+/// One slot duration of a waveform.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaveformPoint {
+    /// The waveform: `bpsk`, or a file.
+    pub waveform: String,
+    /// What its source makes: `5M/s`, items a slot, or `as-written`.
+    pub packet: String,
+    /// Length of a slot, µs.
+    pub slot_us: f64,
+    /// Workers, each on a core of its own.
+    pub workers: usize,
+    /// Rounds that count.
+    pub counted: usize,
+    /// Of them without a missed slot.
+    pub held: usize,
+    /// Upper end of the 95 % interval of the share of rounds that miss one, 0 to 1; 1 with no round.
+    pub missed_share_upper: f64,
+    /// Share of a slot that 99.9 % of slots use, late release and work together; more than 1 is possible.
+    pub used_share: Option<Estimate>,
+    /// Every round, also those that do not count.
+    pub rounds: Vec<WaveformRound>,
+    /// Why it was not run, if it was not.
+    pub skipped: Option<String>,
+}
+
+/// One round of a slot duration.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaveformRound {
+    /// Row in the store.
+    pub round_id: i64,
+    /// Whether it counts.
+    pub state: RoundState,
+    /// Why not, if not.
+    pub why: Option<String>,
+    /// Slots that every component went through.
+    pub slots: u64,
+    /// Slots of components that were missed, late ends included.
+    pub misses: u64,
+    /// Share of a slot that 99.9 % of slots use.
+    pub used_share: Option<f64>,
+    /// From release to the end of the work in 99.9 % of slots, fullest worker, µs.
+    pub busy_p99_9_us: Option<f64>,
+    /// From edge to release in 99.9 % of slots, µs.
+    pub lateness_p99_9_us: Option<f64>,
+    /// The same, largest.
+    pub lateness_max_us: Option<f64>,
+    /// Who took most: a component, or `release` for the host's late release.
+    pub slowest: Option<String>,
+    /// What that took in 99.9 % of slots, µs.
+    pub slowest_us: Option<f64>,
+    /// Who misses are laid to, most first; of the misses remembered one by one.
+    pub blamed: Vec<(String, u64)>,
+    /// Whether the workers had real-time priority.
+    pub real_time: bool,
+}

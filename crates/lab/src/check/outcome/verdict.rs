@@ -1,0 +1,184 @@
+//! What it all says of the host.
+
+use serde::{Deserialize, Serialize};
+use takt_stats::Estimate;
+
+use super::{Format, Mode};
+
+/// What it all says.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Verdict {
+    /// Over all needs: `holds`, `fails`, `unknown`.
+    pub answer: Answer,
+    /// Each needed rate.
+    pub needs: Vec<NeedVerdict>,
+    /// The highest clean rate of each mode and format.
+    pub highest: Vec<HighestClean>,
+    /// What limits each mode that is limited.
+    pub limits: Vec<Limit>,
+    /// Which slot a waveform is held at; `None` where none was run. No need is about it, so it changes no answer.
+    #[serde(default)]
+    pub waveform: Option<WaveformVerdict>,
+    /// What to change, largest gain first.
+    pub fixes: Vec<Fix>,
+    /// The answer in words, a sentence each.
+    pub says: Vec<String>,
+    /// What it does not say, a sentence each.
+    pub does_not_say: Vec<String>,
+}
+
+/// Which slot a waveform is held at.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WaveformVerdict {
+    /// The waveform.
+    pub waveform: String,
+    /// What its source makes.
+    pub packet: String,
+    /// The shortest slot at and above which every round that counts missed nothing, µs.
+    pub shortest_held_us: Option<f64>,
+    /// Rounds that count there.
+    pub counted: usize,
+    /// Upper end of the 95 % interval of the share of rounds that miss a slot there.
+    pub missed_share_upper: f64,
+    /// What 99.9 % of slots leave of it, as a share.
+    pub margin: Option<Estimate>,
+    /// The longest slot that was missed in a round that counts, µs.
+    pub first_failing_us: Option<f64>,
+    /// Who takes most of the shortest slot held, and how much in 99.9 % of slots, µs; `release` is the host's late release.
+    pub slowest: Option<(String, f64)>,
+    /// Who most misses of the first failing slot are laid to, and how many.
+    pub blamed: Option<(String, u64)>,
+    /// Whether the workers had real-time priority in all rounds.
+    pub real_time: bool,
+    /// All of it, one sentence.
+    pub why: String,
+}
+
+/// Yes, no, or not to be told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Clean in every counted round.
+    Holds,
+    /// Not clean in every counted round.
+    Fails,
+    /// The emulator was late itself, or the machine was disturbed, in too many rounds to tell.
+    Unknown,
+}
+
+/// A rate somebody needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Need {
+    /// `n200`.
+    pub model: String,
+    /// Which way samples flow.
+    pub mode: Mode,
+    /// Samples a second, each direction.
+    pub rate_sps: f64,
+    /// Format on the wire.
+    pub format: Format,
+}
+
+/// Whether a need is met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NeedVerdict {
+    /// What is needed.
+    pub need: Need,
+    /// Met or not.
+    pub answer: Answer,
+    /// Rounds that count.
+    pub counted: usize,
+    /// Of them clean.
+    pub clean: usize,
+    /// Share of samples lost, both directions, where it fails.
+    pub lost_share: Option<Estimate>,
+    /// Why, one sentence.
+    pub why: String,
+}
+
+/// How far a mode goes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct HighestClean {
+    /// Which way samples flow.
+    pub mode: Mode,
+    /// Format on the wire.
+    pub format: Format,
+    /// Highest rate at and below which every round that counts was clean; `None` if not even the lowest judged one.
+    pub rate_sps: Option<f64>,
+    /// Rounds that count at that rate.
+    pub counted: usize,
+    /// Upper end of the 95 % interval of the share of unclean rounds at that rate.
+    pub unclean_share_upper: f64,
+    /// Lowest rate that was not clean, if any was measured.
+    pub first_failing_sps: Option<f64>,
+    /// Whether there is a rate above it, and below the first that failed, of which no round counts.
+    pub open_above: bool,
+    /// A core divided by the busiest thread's share of it at that rate: how much faster until a core is full.
+    pub headroom: Option<Estimate>,
+}
+
+/// Where a limit lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Layer {
+    /// The sending thread could not make datagrams fast enough.
+    Sender,
+    /// The kernel's path between two sockets.
+    KernelPath,
+    /// The receive buffer of the host's socket.
+    ReceiveBuffer,
+    /// The thread that reads was not there in time.
+    ReaderThread,
+    /// The machine has no CPU left.
+    Cpu,
+    /// The radio, or the network behind the host's interface.
+    Radio,
+    /// The emulator was late itself: nothing is said about the host.
+    Emulator,
+    /// No counter tells.
+    Unknown,
+}
+
+/// What limits a mode.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Which way samples flow.
+    pub mode: Mode,
+    /// Format on the wire.
+    pub format: Format,
+    /// The rate it was seen at.
+    pub rate_sps: f64,
+    /// Where it lies.
+    pub layer: Layer,
+    /// One sentence with the figures it rests on.
+    pub evidence: String,
+}
+
+/// A change that mends something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Fix {
+    /// The doctor's rule, if it is one.
+    pub id: Option<String>,
+    /// What to change, one sentence.
+    pub what: String,
+    /// The command or setting.
+    pub how: String,
+    /// Who may apply it.
+    pub kind: FixKind,
+    /// What it is expected to give, in words; says whether it was measured here.
+    pub gain: String,
+    /// Rank by expected gain: samples a second it would free, for the order only.
+    pub gain_sps: f64,
+}
+
+/// Who may apply a fix.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FixKind {
+    /// `takt doctor --fix` applies and undoes it.
+    Safe,
+    /// The same, and somebody else may pay for it.
+    Consent,
+    /// Only a person can.
+    Advice,
+}
