@@ -18,6 +18,8 @@
 //! | CPU seconds per sample (a sum over a sum)? | [`ratio`] | Fieller's interval |
 //! | the 99.9 % latency of a round? | [`quantile`] of one [`Histogram`] a round | Student's t on the rounds' own |
 //! | how often does it fail? | [`proportion`], [`clean_rounds`] | Clopper-Pearson |
+//! | how large may a ratio of failures be that come in clusters? | [`failure_bound`] | bootstrap over rounds, computed; Clopper-Pearson |
+//! | what does each measure buy, alone and together? | [`factorial`] | Yates, t over blocks |
 //! | is B really less than A? | [`compare`] | t on paired logarithms, against a margin fixed beforehand |
 //! | did it change from one run to another? | [`contrast`] | Welch's t on logarithms, or on differences where there are zeros |
 //! | did the host change while we measured? | [`order_warning`] | slope and lag-1 autocorrelation |
@@ -36,6 +38,8 @@ mod compare;
 mod contrast;
 mod dist;
 mod estimate;
+mod factorial;
+mod failures;
 mod histogram;
 mod jitter;
 mod mean;
@@ -47,6 +51,8 @@ mod shape;
 pub use compare::{Comparison, compare};
 pub use contrast::{Contrast, contrast};
 pub use estimate::{Estimate, EstimateError, Method};
+pub use factorial::{Effect, factorial};
+pub use failures::{FailureBound, failure_bound};
 pub use histogram::{Histogram, HistogramError, Ns, Ticks, Unit};
 pub use jitter::Jitter;
 pub use mean::mean;
