@@ -31,6 +31,7 @@ mod probe;
 pub mod sigmf;
 mod stream;
 mod tune;
+pub mod waveform;
 
 pub use error::RadioError;
 pub use find::{Found, FoundState, find};

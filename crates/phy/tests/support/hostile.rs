@@ -9,7 +9,7 @@ use takt_graph::{Accepts, Catalogue, Domain, Kind, Length, ParamSpec, Params, Sh
 use takt_runtime::{Bench, Registry};
 
 /// Not those that open files or are late on purpose.
-const PREFIXES: [&str; 4] = ["lte-", "umts-", "bpsk-", "awgn"];
+const PREFIXES: [&str; 5] = ["lte-", "umts-", "td-scdma-", "bpsk-", "awgn"];
 
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     takt_phy::link();

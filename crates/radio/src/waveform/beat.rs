@@ -1,0 +1,172 @@
+//! The beat of a radio: slots that are released when their samples are there.
+//!
+//! A slot is due when the radio has taken its last sample, by a reading of both clocks at the start. From then on the host
+//! waits for the samples: first it watches, then it naps and looks. A radio's clock drifts against the host's by some
+//! millionths; the quickest arrivals of many slots are all equally quick, so when they come to be later, or earlier, it is
+//! the clock, and the due times follow.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_runtime::{Edges, wait_until};
+
+/// How long a worker lets others run between two looks for samples.
+const NAP: Duration = Duration::from_micros(20);
+
+/// Slots whose quickest arrival counts.
+const WINDOW: u32 = 64;
+
+/// What workers know of a stream.
+#[derive(Debug)]
+pub struct Beat {
+    slot_ns: u64,
+    /// When slot 0 begins, by the host's clock.
+    start_ns: AtomicU64,
+    /// Slots below are over: their samples are there, or lost for good.
+    released: AtomicU64,
+    /// Nothing comes any more.
+    over: AtomicBool,
+}
+
+impl Beat {
+    /// Of slots so long; it begins with [`Beat::begin`].
+    pub(super) fn new(slot_ns: u64) -> Beat {
+        let (start_ns, released, over) = (AtomicU64::new(u64::MAX), AtomicU64::new(0), AtomicBool::new(false));
+        Beat { slot_ns: slot_ns.max(1), start_ns, released, over }
+    }
+
+    /// Slot 0 begins at `start`.
+    pub(super) fn begin(&self, start: MonoNs) {
+        self.start_ns.store(start.0, Ordering::Relaxed);
+    }
+
+    /// Slots below `slot` are over. Whoever sees it finds what was handed over before.
+    pub(super) fn release(&self, slot: u64) {
+        self.released.store(slot, Ordering::Release);
+    }
+
+    /// Nobody is to wait any more.
+    pub(super) fn end(&self) {
+        self.over.store(true, Ordering::Relaxed);
+    }
+
+    /// The radio's clock runs on by so much, as seen from here.
+    pub(super) fn shift(&self, by_ns: i64) {
+        let start = self.start_ns.load(Ordering::Relaxed);
+        self.start_ns.store(start.saturating_add_signed(by_ns), Ordering::Relaxed);
+    }
+
+    /// When a slot begins.
+    pub(super) fn begins(&self, slot: u64) -> MonoNs {
+        MonoNs(self.start_ns.load(Ordering::Relaxed).saturating_add(slot.saturating_mul(self.slot_ns)))
+    }
+
+    fn is_released(&self, slot: u64) -> bool {
+        self.released.load(Ordering::Acquire) > slot || self.over.load(Ordering::Relaxed)
+    }
+}
+
+impl Edges for Beat {
+    fn due(&self, slot: u64) -> MonoNs {
+        self.begins(slot.saturating_add(1))
+    }
+
+    fn slot_at(&self, now: MonoNs) -> u64 {
+        let first = self.start_ns.load(Ordering::Relaxed).saturating_add(self.slot_ns);
+        now.0.saturating_sub(first) / self.slot_ns
+    }
+
+    /// A slot whose samples have not come when the next is due is released without them.
+    fn wait(&self, slot: u64, spin: Duration, stop: &Stop) -> Option<MonoNs> {
+        wait_until(self.due(slot), Duration::ZERO, stop)?;
+        loop {
+            let now = WallClock.now();
+            if stop.requested() {
+                return None;
+            }
+            let waited = now - self.due(slot);
+            if self.is_released(slot) || waited.as_nanos() >= u128::from(self.slot_ns) {
+                return Some(now);
+            }
+            if waited < spin {
+                std::hint::spin_loop();
+            } else {
+                wait_until(now + NAP, Duration::ZERO, stop)?;
+            }
+        }
+    }
+}
+
+/// How a radio's clock runs away from the host's, by what arrives.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Drift {
+    /// Of the first window: what the way itself takes.
+    way_ns: Option<i64>,
+    quickest_ns: i64,
+    seen: u32,
+}
+
+impl Drift {
+    /// A slot arrived so long after it was due, by the present reckoning. Answers by how much that is to be moved, once a
+    /// window.
+    pub(super) fn arrived(&mut self, late_ns: i64) -> Option<i64> {
+        self.quickest_ns = if self.seen == 0 { late_ns } else { self.quickest_ns.min(late_ns) };
+        self.seen += 1;
+        if self.seen < WINDOW {
+            return None;
+        }
+        self.seen = 0;
+        let way_ns = *self.way_ns.get_or_insert(self.quickest_ns);
+        let moved = self.quickest_ns - way_ns;
+        (moved != 0).then_some(moved)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_is_due_at_its_end_and_the_one_at_an_instant_is_the_last_that_was() {
+        let beat = Beat::new(1000);
+        assert_eq!(beat.due(3), MonoNs::NEVER, "not begun");
+        beat.begin(MonoNs(50_000));
+        assert_eq!((beat.due(0), beat.due(7)), (MonoNs(51_000), MonoNs(58_000)));
+        for (now, slot) in [(0, 0), (51_000, 0), (51_999, 0), (52_000, 1), (58_500, 7)] {
+            assert_eq!(beat.slot_at(MonoNs(now)), slot, "at {now}");
+        }
+        beat.shift(-300);
+        assert_eq!(beat.due(0), MonoNs(50_700));
+    }
+
+    #[test]
+    fn a_released_slot_is_not_waited_for_and_one_that_does_not_come_no_longer_than_a_slot() {
+        let beat = Beat::new(2_000_000);
+        let begun = WallClock.now();
+        beat.begin(begun);
+        beat.release(1);
+        let stop = Stop::new();
+        assert!(beat.wait(0, Duration::ZERO, &stop).unwrap() >= beat.due(0));
+        assert!(beat.wait(1, Duration::ZERO, &stop).unwrap() >= beat.due(2), "never released");
+        beat.end();
+        assert!(beat.wait(2, Duration::ZERO, &stop).is_some());
+        stop.request();
+        assert_eq!(beat.wait(3, Duration::ZERO, &stop), None);
+    }
+
+    #[test]
+    fn due_times_follow_a_clock_that_runs_away_and_no_jitter() {
+        // 20 millionths slow: a slot of 5 ms is 100 ns longer; arrivals are 30 to 1000 us late.
+        let (mut drift, mut moved) = (Drift::default(), 0);
+        for slot in 0..6400_i64 {
+            let jitter = 30_000 + slot * 7919 % 97 * 10_000;
+            if let Some(by) = drift.arrived(slot * 100 + jitter - moved) {
+                moved += by;
+            }
+        }
+        assert!((moved - 640_000).abs() < 40_000, "{moved}");
+        let mut steady = Drift::default();
+        assert!((0..6400).all(|slot| steady.arrived(20_000 + slot % 64 * 1000).is_none()));
+    }
+}

@@ -1,0 +1,178 @@
+//! Where the time of an answer goes: stages that follow one another without a gap, from the instant the radio took the last
+//! sample of the slot, by its own clock.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use takt_base::MonoNs;
+use takt_graph::Value;
+use takt_stats::{Histogram, Ns};
+
+/// Slots remembered: more than a plan is deep.
+const SLOTS: usize = 64;
+
+/// Longest time told apart, ns.
+const BOUND_NS: u64 = 1_000_000_000;
+
+/// When slots arrived and were begun with, from those who see it to who answers.
+#[derive(Debug)]
+pub(super) struct Timeline([Stamp; SLOTS]);
+
+#[derive(Debug)]
+struct Stamp {
+    /// Of which slot, and one more; 0: of none.
+    slot: AtomicU64,
+    arrived: AtomicU64,
+    taken: AtomicU64,
+}
+
+/// What is known of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Its last datagram was in this host.
+    pub(super) arrived: MonoNs,
+    /// The first component began with it.
+    pub(super) taken: MonoNs,
+}
+
+impl Timeline {
+    pub(super) fn new() -> Timeline {
+        let none = || AtomicU64::new(0);
+        Timeline(std::array::from_fn(|_| Stamp { slot: none(), arrived: none(), taken: none() }))
+    }
+
+    /// The place of a slot.
+    fn stamp(&self, slot: u64) -> &Stamp {
+        &self.0[slot as usize % SLOTS]
+    }
+
+    /// Its last datagram is in this host. Told before the slot is released.
+    pub(super) fn arrived(&self, slot: u64, at: MonoNs) {
+        let stamp = self.stamp(slot);
+        stamp.arrived.store(at.0, Ordering::Relaxed);
+        stamp.taken.store(u64::MAX, Ordering::Relaxed);
+        stamp.slot.store(slot + 1, Ordering::Release);
+    }
+
+    /// A component begins with it. The earliest of several counts.
+    pub(super) fn taken(&self, slot: u64, at: MonoNs) {
+        let stamp = self.stamp(slot);
+        if stamp.slot.load(Ordering::Acquire) == slot + 1 {
+            stamp.taken.fetch_min(at.0, Ordering::Release);
+        }
+    }
+
+    /// What is known of a slot; `None` where it did not arrive, was not begun with, or is too long ago.
+    pub(super) fn seen(&self, slot: u64) -> Option<Seen> {
+        let stamp = self.stamp(slot);
+        let taken = stamp.taken.load(Ordering::Acquire);
+        let arrived = stamp.arrived.load(Ordering::Relaxed);
+        let known = stamp.slot.load(Ordering::Acquire) == slot + 1 && taken != u64::MAX;
+        known.then_some(Seen { arrived: MonoNs(arrived), taken: MonoNs(taken) })
+    }
+}
+
+/// The instants of one answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Course {
+    /// What is answered began, by the radio's clock.
+    pub(super) since: MonoNs,
+    /// The radio took the slot's last sample.
+    pub(super) ended: MonoNs,
+    /// Its last datagram was in this host.
+    pub(super) arrived: MonoNs,
+    /// The first component began with it.
+    pub(super) taken: MonoNs,
+    /// The answer was ready to be sent.
+    pub(super) ready: MonoNs,
+    /// The kernel had it.
+    pub(super) sent: MonoNs,
+}
+
+/// Stages of an answer, in their order.
+pub(super) const STAGES: [&str; 5] = ["air_us", "transfer_us", "wakeup_us", "processing_us", "answer_us"];
+
+impl Course {
+    /// How long each stage took, ns. They add up to [`Course::total_ns`] exactly, whatever the clocks of radio and host
+    /// disagree about: an instant that seems to lie before the one before it counts as that.
+    pub(super) fn stages_ns(&self) -> [u64; 5] {
+        let Course { since, ended, arrived, taken, ready, sent } = *self;
+        let mut at = since;
+        [ended, arrived, taken, ready, sent].map(|next| {
+            let stage = next.0.saturating_sub(at.0);
+            at = at.max(next);
+            stage
+        })
+    }
+
+    /// From what is answered to the answer in the kernel, ns.
+    pub(super) fn total_ns(&self) -> u64 {
+        let Course { since, ended, arrived, taken, ready, sent } = *self;
+        [ended, arrived, taken, ready, sent].map(|at| at.0.saturating_sub(since.0)).into_iter().max().unwrap_or(0)
+    }
+}
+
+/// Stages of all answers.
+pub(super) struct Budget {
+    stages: [Histogram<Ns>; 5],
+    total: Histogram<Ns>,
+    /// What was left until the radio needed it, where anything was.
+    ahead: Histogram<Ns>,
+}
+
+impl Budget {
+    pub(super) fn new() -> Budget {
+        let empty = || Histogram::with_bound(BOUND_NS);
+        Budget { stages: std::array::from_fn(|_| empty()), total: empty(), ahead: empty() }
+    }
+
+    /// An answer that was to be there at `due`.
+    pub(super) fn record(&mut self, course: &Course, due: MonoNs) {
+        for (stage, ns) in self.stages.iter_mut().zip(course.stages_ns()) {
+            stage.record_saturating(ns);
+        }
+        self.total.record_saturating(course.total_ns());
+        self.ahead.record_saturating(due.0.saturating_sub(course.sent.0));
+    }
+
+    /// Each stage in us: at p50, at p99, at most; how far ahead answers were: at p50, at p1, at least.
+    pub(super) fn results(&self) -> Vec<(&'static str, Value)> {
+        let us = |ns: Option<u64>| ns.unwrap_or(BOUND_NS) as f64 / 1e3;
+        let high = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.99)), us(h.max())]);
+        let low = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.01)), us(h.min())]);
+        if self.total.is_empty() {
+            return Vec::new();
+        }
+        let stages = STAGES.into_iter().zip(self.stages.iter().map(high));
+        stages.chain([("total_us", high(&self.total)), ("ahead_us", low(&self.ahead))]).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn stages_add_up_to_the_total_even_where_clocks_disagree(at in prop::array::uniform6(0u64..10_000_000)) {
+            let [since, ended, arrived, taken, ready, sent] = at.map(MonoNs);
+            let course = Course { since, ended, arrived, taken, ready, sent };
+            prop_assert_eq!(course.stages_ns().iter().sum::<u64>(), course.total_ns());
+        }
+    }
+
+    #[test]
+    fn a_slot_is_seen_once_it_arrived_and_was_begun_with_and_until_its_place_is_anothers() {
+        let timeline = Timeline::new();
+        assert_eq!(timeline.seen(5), None);
+        timeline.taken(5, MonoNs(1));
+        assert_eq!(timeline.seen(5), None, "did not arrive");
+        timeline.arrived(5, MonoNs(10));
+        assert_eq!(timeline.seen(5), None, "nobody began");
+        timeline.taken(5, MonoNs(30));
+        timeline.taken(5, MonoNs(40));
+        assert_eq!(timeline.seen(5), Some(Seen { arrived: MonoNs(10), taken: MonoNs(30) }));
+        timeline.arrived(5 + SLOTS as u64, MonoNs(99));
+        assert_eq!(timeline.seen(5), None);
+    }
+}

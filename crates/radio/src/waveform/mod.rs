@@ -1,0 +1,254 @@
+//! A waveform on a radio: slots locked to the time stamps of what it receives, bursts timed on its own clock.
+//!
+//! ```text
+//!  radio ══> Pump, a thread ── cells ──> radio-receive ─> .. components .. ─> radio-transmit ══> radio
+//!                 └── Beat: slot k is over ──> workers                        burst at end of slot k + advance
+//! ```
+//!
+//! Slot k begins at sample k times the samples of a slot, and is released when its samples are there. What overflows or is
+//! lost on the way costs the slots it lies in, of which the radio is the culprit, and moves no later one. What the radio
+//! says came too late is counted once an answer, with its slot.
+//!
+//! [`RadioClock::open`] opens what a checked waveform wants; [`RadioClock::equip`] lets a registry make its components;
+//! [`RadioClock::start`] begins.
+mod answers;
+mod beat;
+mod budget;
+mod grid;
+mod params;
+mod pump;
+mod receive;
+mod slicer;
+mod transmit;
+
+use std::net::IpAddr;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use takt_base::{MonoNs, Stop, Tick, Ticks};
+use takt_host::policy::{Policy, set_policy};
+use takt_runtime::{Edges, MakeError, Registry};
+
+pub use answers::Answers;
+pub use beat::Beat;
+pub use grid::SlotGrid;
+pub use params::{FrontEnd, Wanted, WantedError, wants_a_radio};
+pub use slicer::{Slicer, SlotEnd};
+
+use self::budget::Timeline;
+use self::pump::{Ends, Pump, Tally};
+use self::receive::Receive;
+use self::transmit::{Timing, Transmit};
+use crate::board::Side;
+use crate::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStats, TxOptions};
+use crate::{Net, RadioError, TuneRequest};
+
+/// How far ahead the stream starts.
+const LEAD: Duration = Duration::from_millis(50);
+
+/// Questions for the radio's time; the quickest answer counts.
+const QUESTIONS: u32 = 32;
+
+/// A radio that sets the beat of a waveform.
+pub struct RadioClock {
+    radio: N200,
+    wanted: Wanted,
+    net: Arc<dyn Net>,
+    pump: Option<Pump>,
+    shared: Shared,
+    ends: Vec<Arc<Mutex<Option<Ends>>>>,
+    answers: Arc<Mutex<Option<Answers>>>,
+    halt: Stop,
+    thread: Option<JoinHandle<(Pump, Result<(), RadioError>)>>,
+}
+
+/// What the thread and the components share.
+#[derive(Clone)]
+struct Shared {
+    grid: Arc<OnceLock<SlotGrid>>,
+    beat: Arc<Beat>,
+    timeline: Arc<Timeline>,
+    tally: Arc<Tally>,
+}
+
+impl RadioClock {
+    /// Opens the radio at `addr` as a waveform wants it. `force`: even from another host.
+    ///
+    /// # Errors
+    /// There is none, or it can't do that.
+    pub fn open(net: Arc<dyn Net>, addr: IpAddr, wanted: &Wanted, force: bool) -> Result<RadioClock, RadioError> {
+        let mut radio = N200::open(Arc::clone(&net), addr, &OpenOptions { force, ..OpenOptions::default() })?;
+        let rx = RxOptions {
+            channels: wanted.channels.clone(),
+            stamps: true,
+            // Each datagram as it comes: an answer waits for the last of a slot.
+            coalesce: Duration::ZERO,
+            ..RxOptions::new(wanted.rate_sps)
+        };
+        let rx = radio.rx_streamer(&rx)?;
+        let tx = wanted.transmit.map(|_| radio.tx_streamer(&TxOptions::new(wanted.rate_sps))).transpose()?;
+        set_up(&mut radio, Side::Rx, wanted.receive, &wanted.channels)?;
+        if let Some(front_end) = wanted.transmit {
+            set_up(&mut radio, Side::Tx, front_end, &[0])?;
+        }
+        radio.flush()?;
+        let shared = Shared {
+            grid: Arc::new(OnceLock::new()),
+            beat: Arc::new(Beat::new(wanted.slot_ns)),
+            timeline: Arc::new(Timeline::new()),
+            tally: Arc::new(Tally::default()),
+        };
+        let told = (Arc::clone(&shared.beat), Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
+        let grid = wanted.grid(Tick(0));
+        let (pump, ends) = Pump::new(rx, grid, Arc::clone(&net), told, wanted.channels.len());
+        Ok(RadioClock {
+            radio,
+            wanted: wanted.clone(),
+            net,
+            pump: Some(pump),
+            shared,
+            ends: ends.into_iter().map(|ends| Arc::new(Mutex::new(Some(ends)))).collect(),
+            answers: Arc::new(Mutex::new(tx.map(Answers::new))),
+            halt: Stop::new(),
+            thread: None,
+        })
+    }
+
+    /// From now on the registry makes components that belong to this radio, one for each receiver and transmitter.
+    pub fn equip(&self, registry: &mut Registry) {
+        let (ends, channels) = (self.ends.clone(), self.wanted.channels.clone());
+        let (net, shared) = (Arc::clone(&self.net), self.shared.clone());
+        registry.equip(
+            receive::KIND,
+            Arc::new(move |params| {
+                let index = channels.iter().position(|&channel| params.int("channel") == Some(channel.into()));
+                let ends = index.and_then(|index| take(&ends[index])).ok_or_else(gone)?;
+                let (timeline, tally) = (Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
+                Ok(Box::new(Receive::new(ends, Arc::clone(&net), timeline, tally)))
+            }),
+        );
+        let (answers, net, shared) = (Arc::clone(&self.answers), Arc::clone(&self.net), self.shared.clone());
+        registry.equip(
+            transmit::KIND,
+            Arc::new(move |params| {
+                let answers = take(&answers).ok_or_else(gone)?;
+                let Shared { grid, beat, timeline, .. } = shared.clone();
+                Ok(Box::new(Transmit::new(Timing::of(params), Arc::clone(&net), (grid, beat, timeline), answers)))
+            }),
+        );
+    }
+
+    /// The beat that workers follow.
+    #[must_use]
+    pub fn edges(&self) -> Arc<dyn Edges> {
+        Arc::clone(&self.shared.beat) as Arc<dyn Edges>
+    }
+
+    /// Starts the stream, a little ahead, and the thread that receives it; asks `run` to stop when the stream breaks. A net
+    /// without threads has none: there [`RadioClock::step`] receives.
+    /// `fifo_priority`: of the thread, where the host grants it.
+    ///
+    /// # Errors
+    /// The radio does not answer, or there is no thread to be had.
+    pub fn start(&mut self, fifo_priority: Option<u8>, run: &Stop) -> Result<(), RadioError> {
+        let Some(pump) = self.begin()? else { return Ok(()) };
+        if !self.net.threads() {
+            self.pump = Some(pump);
+            return Ok(());
+        }
+        let (halt, run) = (self.halt.clone(), run.clone());
+        let body = move || {
+            if let Some(priority) = fifo_priority {
+                // Refused, it is refused to the workers as well, and the report says so.
+                let _ = set_policy(0, Policy::Fifo { priority });
+            }
+            pump.run(&halt, &run)
+        };
+        let thread = std::thread::Builder::new().name("takt-radio".to_owned()).spawn(body);
+        self.thread = Some(thread.map_err(RadioError::Thread)?);
+        Ok(())
+    }
+
+    /// Receives until a slot is over, or until then, where no thread does.
+    ///
+    /// # Errors
+    /// The stream is over.
+    pub fn step(&mut self, until: MonoNs) -> Result<Option<SlotEnd>, RadioError> {
+        self.pump.as_mut().map_or(Ok(None), |pump| pump.step(until))
+    }
+
+    /// Where slots lie on the radio's clock, once it has begun.
+    #[must_use]
+    pub fn grid(&self) -> Option<SlotGrid> {
+        self.shared.grid.get().copied()
+    }
+
+    /// Gives the stream its start, on both clocks.
+    fn begin(&mut self) -> Result<Option<Pump>, RadioError> {
+        let Some(mut pump) = self.pump.take() else { return Ok(None) };
+        let reading = self.radio.read_clocks(QUESTIONS)?;
+        let start = reading.tick + CLOCK.ticks_in(LEAD);
+        let grid = self.wanted.grid(start);
+        self.shared.beat.begin(reading.host + LEAD);
+        let _ = self.shared.grid.set(grid);
+        pump.begin(grid);
+        pump.streamer().start(Some(start))?;
+        Ok(Some(pump))
+    }
+
+    /// Ends the stream in good order, and tells what it saw.
+    ///
+    /// # Errors
+    /// The stream had broken.
+    pub fn finish(mut self) -> Result<RxStats, RadioError> {
+        self.halt.request();
+        let ended = self.thread.take().map(JoinHandle::join);
+        match ended {
+            Some(Ok((pump, came))) => came.map(|()| pump.stats()),
+            // A panic of the thread was told when it happened.
+            Some(Err(_)) => Ok(RxStats::default()),
+            None => self.pump.take().map_or(Ok(RxStats::default()), |mut pump| pump.finish().map(|()| pump.stats())),
+        }
+    }
+}
+
+impl Drop for RadioClock {
+    fn drop(&mut self) {
+        self.halt.request();
+        self.shared.beat.end();
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Wanted {
+    fn grid(&self, start: Tick) -> SlotGrid {
+        let slot = CLOCK.ticks_in(Duration::from_nanos(self.slot_ns));
+        SlotGrid { start, step: Ticks(slot.0 / self.samples.max(1)), samples: self.samples }
+    }
+}
+
+fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {
+    place.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+fn gone() -> MakeError {
+    let what = "the radio's receiver or transmitter belongs to another component".to_owned();
+    MakeError { what, fix: "a component for each".to_owned() }
+}
+
+fn set_up(radio: &mut N200, side: Side, front_end: FrontEnd, channels: &[u8]) -> Result<(), RadioError> {
+    if let Some(gain_db) = front_end.gain_db {
+        radio.set_gain_db(side, gain_db)?;
+    }
+    let Some(request) = front_end.frequency_hz.map(TuneRequest::new) else { return Ok(()) };
+    for &channel in channels {
+        match side {
+            Side::Rx => radio.tune_rx(channel, request)?,
+            Side::Tx => radio.tune_tx(request)?,
+        };
+    }
+    Ok(())
+}

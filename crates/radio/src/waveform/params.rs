@@ -1,0 +1,200 @@
+//! What both components of a radio can be set to, and what a waveform wants of its radio.
+
+use std::net::IpAddr;
+
+use takt_base::Ticks;
+use takt_graph::{Domain, Graph, Kind, ParamSpec, Params};
+
+use super::{receive, transmit};
+use crate::RadioError;
+use crate::n200::{CLOCK, exact_rate};
+
+/// Parameters of both.
+pub(super) fn radio(kind: Kind) -> Kind {
+    let number = |min, max| Domain::Float { min, max };
+    kind.param(
+        ParamSpec::new("addr", Domain::Text, "The radio, where the command line names none; empty: a software radio.")
+            .default(""),
+    )
+    .param(ParamSpec::new("frequency_hz", number(0.0, 6e9), "Where to tune to; 0: as it is.").unit("Hz").default(0.0))
+    .param(ParamSpec::new("gain_db", number(-1.0, 100.0), "Gain; below 0: as it is.").unit("dB").default(-1.0))
+}
+
+/// Frequency and gain of one direction, where set.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct FrontEnd {
+    /// Where to tune to, Hz.
+    pub frequency_hz: Option<f64>,
+    /// Gain, dB.
+    pub gain_db: Option<f64>,
+}
+
+impl FrontEnd {
+    fn of(params: &Params) -> FrontEnd {
+        let over = |name, least: f64| params.float(name).filter(|&value| value > least);
+        FrontEnd { frequency_hz: over("frequency_hz", 0.0), gain_db: params.float("gain_db").filter(|&db| db >= 0.0) }
+    }
+}
+
+/// What a waveform wants of its radio.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Wanted {
+    /// Where it is, if the waveform says.
+    pub addr: Option<IpAddr>,
+    /// Receivers, in the order of the waveform's components.
+    pub channels: Vec<u8>,
+    /// Samples of a slot.
+    pub samples: u64,
+    /// Samples a second.
+    pub rate_sps: f64,
+    /// Length of a slot, ns.
+    pub slot_ns: u64,
+    /// What it receives with.
+    pub receive: FrontEnd,
+    /// What it transmits with, if it does.
+    pub transmit: Option<FrontEnd>,
+    /// What a software radio in its place hears.
+    pub hears: String,
+}
+
+/// Why a waveform does not suit a radio.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WantedError {
+    /// No component receives, so nothing sets the beat.
+    #[error("no component of the waveform is a `radio-receive`, so there are no samples to set the beat")]
+    NoReceiver,
+    /// Two components want different things of the one radio.
+    #[error("`{component}` wants another {what} than the components before it, and there is one radio")]
+    Different {
+        /// The later component.
+        component: String,
+        /// What differs.
+        what: &'static str,
+    },
+    /// Two components want the same receiver, or the same transmitter.
+    #[error("`{component}` wants what another component has already: a receiver or transmitter serves one")]
+    Taken {
+        /// The later component.
+        component: String,
+    },
+    /// An address that is none.
+    #[error("`{addr}` is no address of a radio")]
+    Address {
+        /// As written.
+        addr: String,
+    },
+    /// A rate that the radio does not have.
+    #[error("{samples} samples in a slot of {slot_ns} ns")]
+    Rate {
+        /// Samples of a slot.
+        samples: u64,
+        /// Its length.
+        slot_ns: u64,
+        /// The rate, and those near it.
+        #[source]
+        source: Box<RadioError>,
+    },
+}
+
+impl WantedError {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            WantedError::NoReceiver => "a component of type radio-receive, or --clock wall".to_owned(),
+            WantedError::Different { what, .. } => format!("the same {what} in all of them"),
+            WantedError::Taken { .. } => "another `channel`, or one component whose output several hear".to_owned(),
+            WantedError::Address { .. } => "addr = \"192.168.10.2\"".to_owned(),
+            WantedError::Rate { source, slot_ns, .. } => match &**source {
+                RadioError::Rate { nearest_sps: [below, above], .. } => {
+                    let items = |sps: f64| sps * *slot_ns as f64 / 1e9;
+                    format!("items = {} or {}: {below} or {above} S/s", items(*below), items(*above))
+                }
+                _ => "items and slot that make a rate of the radio".to_owned(),
+            },
+        }
+    }
+}
+
+/// Whether a waveform has anything to do with a radio.
+#[must_use]
+pub fn wants_a_radio(graph: &Graph) -> bool {
+    graph.components().iter().any(|component| [receive::KIND, transmit::KIND].contains(&component.kind.as_str()))
+}
+
+impl Wanted {
+    /// What the components of a waveform want together.
+    ///
+    /// # Errors
+    /// None of them receives, they disagree, or the radio does not have the rate.
+    pub fn of(graph: &Graph) -> Result<Wanted, WantedError> {
+        let mut wanted: Option<Wanted> = None;
+        let receivers = || graph.components().iter().filter(|component| component.kind == receive::KIND);
+        for component in receivers() {
+            let params = &component.params;
+            let channel = params.int("channel").and_then(|channel| u8::try_from(channel).ok()).unwrap_or(0);
+            let samples = params.int("items").unwrap_or(1).unsigned_abs();
+            let front_end = FrontEnd::of(params);
+            let hears = params.text("hears").unwrap_or_default();
+            let Some(wanted) = &mut wanted else {
+                wanted = Some(Wanted {
+                    addr: addr(params)?,
+                    channels: vec![channel],
+                    samples,
+                    rate_sps: rate(samples, graph.slot_ns())?,
+                    slot_ns: graph.slot_ns(),
+                    receive: front_end,
+                    transmit: None,
+                    hears: hears.to_owned(),
+                });
+                continue;
+            };
+            let different = |what| WantedError::Different { component: component.name.clone(), what };
+            if wanted.channels.contains(&channel) {
+                return Err(WantedError::Taken { component: component.name.clone() });
+            }
+            for (same, what) in [
+                (wanted.samples == samples, "`items`"),
+                (wanted.addr == addr(params)?, "`addr`"),
+                (wanted.receive == front_end, "frequency or gain"),
+                (wanted.hears == hears, "`hears`"),
+            ] {
+                if !same {
+                    return Err(different(what));
+                }
+            }
+            wanted.channels.push(channel);
+        }
+        let mut wanted = wanted.ok_or(WantedError::NoReceiver)?;
+        for component in graph.components().iter().filter(|component| component.kind == transmit::KIND) {
+            if wanted.transmit.replace(FrontEnd::of(&component.params)).is_some() {
+                return Err(WantedError::Taken { component: component.name.clone() });
+            }
+            if wanted.addr != addr(&component.params)? {
+                return Err(WantedError::Different { component: component.name.clone(), what: "`addr`" });
+            }
+        }
+        Ok(wanted)
+    }
+}
+
+fn addr(params: &Params) -> Result<Option<IpAddr>, WantedError> {
+    let text = params.text("addr").unwrap_or_default();
+    if text.is_empty() {
+        return Ok(None);
+    }
+    text.parse().map(Some).map_err(|_| WantedError::Address { addr: text.to_owned() })
+}
+
+/// The rate of so many samples in so long a slot, both whole on the radio's clock.
+fn rate(samples: u64, slot_ns: u64) -> Result<f64, WantedError> {
+    let wrong = |source| WantedError::Rate { samples, slot_ns, source: Box::new(source) };
+    let asked_sps = samples as f64 * 1e9 / slot_ns as f64;
+    let factor = exact_rate(asked_sps).map_err(wrong)?;
+    if CLOCK.ns_of(Ticks(samples * u64::from(factor.get()))) != slot_ns {
+        let nearest_sps = [factor.rate_sps(); 2];
+        return Err(wrong(RadioError::Rate { asked_sps, clock_hz: CLOCK.hz(), nearest_sps }));
+    }
+    Ok(factor.rate_sps())
+}

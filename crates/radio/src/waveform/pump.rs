@@ -1,0 +1,183 @@
+//! The thread that receives: from a streamer to whole slots, handed to components without a lock.
+//!
+//! ```text
+//!  streamer ──> slicer ──> cell of a slot ──full──>  radio-receive (a worker)
+//!                              ^──────────empty──────────┘            8 cells a channel, moved, never copied
+//!                              └──> beat: the slot is released
+//! ```
+//!
+//! Why a thread of its own, and not the worker: datagrams come all through a slot and fill a socket's buffer at high rates; after
+//! an overflow the radio has to be spoken to, which takes milliseconds; and several channels may lie on several workers. The
+//! worker watches a word in memory for the slot's end, and makes no system call for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use rtrb::{Consumer, Producer, RingBuffer};
+use takt_base::{Complex32, MonoNs, Stop};
+
+use super::beat::{Beat, Drift};
+use super::budget::Timeline;
+use super::{Slicer, SlotEnd, SlotGrid};
+use crate::n200::RxStreamer;
+use crate::{Net, RadioError};
+
+/// Slots of a channel between the thread and its component: a worker further behind has missed them.
+const CELLS: usize = 8;
+
+/// How long a read lasts at most: a request to stop waits for it.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// How long the end of a stream is waited for.
+const END: Duration = Duration::from_millis(200);
+
+/// The samples of a slot.
+pub(super) struct Cell {
+    pub(super) slot: u64,
+    pub(super) samples: Box<[Complex32]>,
+}
+
+/// A channel's ends for its component.
+pub(super) struct Ends {
+    pub(super) full: Consumer<Cell>,
+    pub(super) empty: Producer<Cell>,
+}
+
+/// The same for the thread.
+struct Channel {
+    current: Cell,
+    full: Producer<Cell>,
+    empty: Consumer<Cell>,
+}
+
+/// A channel of so many samples a slot, with all the memory it will need.
+fn channel(samples: usize) -> (Channel, Ends) {
+    let cell = || Cell { slot: 0, samples: vec![Complex32::default(); samples].into() };
+    let (full, taken) = RingBuffer::new(CELLS);
+    let (mut given, empty) = RingBuffer::new(CELLS);
+    for _ in 1..CELLS {
+        // As many places as cells.
+        let _ = given.push(cell());
+    }
+    (Channel { current: cell(), full, empty }, Ends { full: taken, empty: given })
+}
+
+/// What became of the stream so far.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    pub(super) lost_slots: AtomicU64,
+    pub(super) lost_samples: AtomicU64,
+    pub(super) overflow_slots: AtomicU64,
+    /// Whole slots that no cell was free for: the component was behind.
+    pub(super) crowded_slots: AtomicU64,
+}
+
+/// Receives, on whatever thread calls it.
+pub(super) struct Pump {
+    rx: RxStreamer,
+    slicer: Slicer,
+    channels: Vec<Channel>,
+    net: Arc<dyn Net>,
+    beat: Arc<Beat>,
+    timeline: Arc<Timeline>,
+    tally: Arc<Tally>,
+    drift: Drift,
+}
+
+impl Pump {
+    /// Of a streamer that will begin at the grid's start; and the ends of its channels.
+    pub(super) fn new(
+        rx: RxStreamer,
+        grid: SlotGrid,
+        net: Arc<dyn Net>,
+        (beat, timeline, tally): (Arc<Beat>, Arc<Timeline>, Arc<Tally>),
+        channels: usize,
+    ) -> (Pump, Vec<Ends>) {
+        let (channels, ends) = (0..channels).map(|_| channel(grid.samples as usize)).unzip();
+        let (slicer, drift) = (Slicer::new(grid), Drift::default());
+        (Pump { rx, slicer, channels, net, beat, timeline, tally, drift }, ends)
+    }
+
+    pub(super) fn streamer(&mut self) -> &mut RxStreamer {
+        &mut self.rx
+    }
+
+    /// The grid has its start now.
+    pub(super) fn begin(&mut self, grid: SlotGrid) {
+        self.slicer = Slicer::new(grid);
+    }
+
+    /// Receives until a slot is over and handed over, or until then.
+    pub(super) fn step(&mut self, until: MonoNs) -> Result<Option<SlotEnd>, RadioError> {
+        let cells = self.channels.iter_mut().map(|channel| &mut channel.current.samples[..]);
+        let end = self.slicer.step(&mut self.rx, cells, until)?;
+        if let Some(end) = end {
+            self.end_slot(end);
+        }
+        Ok(end)
+    }
+
+    fn end_slot(&mut self, end: SlotEnd) {
+        let SlotEnd { slot, lost_samples, overflow } = end;
+        if lost_samples == 0 {
+            self.hand_over(slot);
+        } else {
+            self.tally.lost_slots.fetch_add(1, Ordering::Relaxed);
+            self.tally.lost_samples.fetch_add(lost_samples, Ordering::Relaxed);
+            self.tally.overflow_slots.fetch_add(overflow.into(), Ordering::Relaxed);
+        }
+        self.beat.release(slot + 1);
+    }
+
+    fn hand_over(&mut self, slot: u64) {
+        let arrived = self.rx.last_arrival().unwrap_or_else(|| self.net.now());
+        self.timeline.arrived(slot, arrived);
+        let due = self.beat.begins(slot + 1);
+        if let Some(by_ns) = self.drift.arrived(arrived.0.wrapping_sub(due.0).cast_signed()) {
+            self.beat.shift(by_ns);
+        }
+        let mut crowded = false;
+        for Channel { current, full, empty } in &mut self.channels {
+            let Ok(next) = empty.pop() else {
+                crowded = true;
+                continue;
+            };
+            let mut cell = std::mem::replace(current, next);
+            cell.slot = slot;
+            // There are as many places as cells.
+            let _ = full.push(cell);
+        }
+        self.tally.crowded_slots.fetch_add(crowded.into(), Ordering::Relaxed);
+    }
+
+    /// Receives until `halt`; then ends the stream in good order. When the stream breaks, `run` is asked to stop.
+    pub(super) fn run(mut self, halt: &Stop, run: &Stop) -> (Pump, Result<(), RadioError>) {
+        let mut came = Ok(());
+        while came.is_ok() && !halt.requested() && !self.slicer.has_ended() {
+            came = self.step(self.net.now() + LOOK).map(drop);
+        }
+        self.beat.end();
+        if came.is_ok() && !self.slicer.has_ended() {
+            came = self.finish();
+        } else {
+            run.request();
+        }
+        (self, came)
+    }
+
+    /// Stops the radio, and takes in what is on its way.
+    pub(super) fn finish(&mut self) -> Result<(), RadioError> {
+        self.rx.stop()?;
+        let until = self.net.now() + END;
+        while !self.slicer.has_ended() && self.net.now() < until {
+            self.step(until)?;
+        }
+        Ok(())
+    }
+
+    /// What the streamer has seen.
+    pub(super) fn stats(&self) -> crate::n200::RxStats {
+        self.rx.stats()
+    }
+}

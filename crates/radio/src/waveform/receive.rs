@@ -1,0 +1,117 @@
+//! The component that brings a radio's samples into a waveform, a slot's at a time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use takt_base::Complex32;
+use takt_graph::{Domain, Item, Kind, Length, ParamSpec, Params, Shape, Value};
+use takt_runtime::{Component, Io, Registration};
+
+use super::budget::Timeline;
+use super::params::radio;
+use super::pump::{Cell, Ends, Tally};
+use crate::Net;
+
+/// What waveforms call it.
+pub(super) const KIND: &str = "radio-receive";
+
+/// Gives the samples of each slot; where any is missing, nothing, and the radio is the culprit.
+pub(super) struct Receive {
+    ends: Ends,
+    /// Of a later slot than the last one asked for.
+    held: Option<Cell>,
+    net: Arc<dyn Net>,
+    timeline: Arc<Timeline>,
+    tally: Arc<Tally>,
+    lost_slots: i64,
+}
+
+impl Receive {
+    pub(super) fn new(ends: Ends, net: Arc<dyn Net>, timeline: Arc<Timeline>, tally: Arc<Tally>) -> Receive {
+        Receive { ends, held: None, net, timeline, tally, lost_slots: 0 }
+    }
+
+    /// The samples of a slot, if they came; cells of earlier ones go back.
+    fn cell(&mut self, slot: u64) -> Option<Cell> {
+        loop {
+            let cell = self.held.take().or_else(|| self.ends.full.pop().ok())?;
+            if cell.slot == slot {
+                return Some(cell);
+            }
+            if cell.slot > slot {
+                self.held = Some(cell);
+                return None;
+            }
+            self.give_back(cell);
+        }
+    }
+
+    fn give_back(&mut self, cell: Cell) {
+        // There are as many places as cells.
+        let _ = self.ends.empty.push(cell);
+    }
+}
+
+impl Component for Receive {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        self.timeline.taken(io.slot, self.net.now());
+        let Some(cell) = self.cell(io.slot) else {
+            self.lost_slots += 1;
+            return io.lose();
+        };
+        let mut output = io.outputs[0].write::<Complex32>();
+        output.iter_mut().zip(&cell.samples).for_each(|(y, x)| *y = *x);
+        self.give_back(cell);
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        let of = |count: &AtomicU64| Value::Int(i64::try_from(count.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
+        vec![
+            ("lost_slots", self.lost_slots.into()),
+            ("overflow_slots", of(&self.tally.overflow_slots)),
+            ("lost_samples", of(&self.tally.lost_samples)),
+            ("crowded_slots", of(&self.tally.crowded_slots)),
+        ]
+    }
+}
+
+/// In its place where there is no radio: when a waveform is tried to learn what its components cost.
+struct Silence;
+
+impl Component for Silence {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        io.outputs[0].write::<Complex32>().fill(Complex32::default());
+    }
+}
+
+fn kind() -> Kind {
+    let channel = Domain::Int { min: 0, max: 1 };
+    let items = Domain::Int { min: 1, max: 1 << 24 };
+    radio(Kind::new(
+        KIND,
+        "Gives what a radio receives: slot k begins at sample k times `items` of the radio's own clock.",
+    ))
+    .param(
+        ParamSpec::new("items", items, "Samples a slot. With its length that is the rate, which the radio must have.")
+            .unit("items"),
+    )
+    .param(ParamSpec::new("channel", channel, "The radio's receiver.").default(0_i64))
+    .param(
+        ParamSpec::new(
+            "hears",
+            Domain::Text,
+            "What a software radio hears, where takt starts one: as takt emulate's \
+                --source, or a waveform file whose file-sink writes it.",
+        )
+        .default("noise"),
+    )
+}
+
+fn shape(params: &Params) -> Shape {
+    let items = params.int("items").and_then(|items| u32::try_from(items).ok()).unwrap_or(1);
+    Shape::new().output("out", Item::C32, Length::Fixed(items))
+}
+
+takt_runtime::inventory::submit! {
+    Registration { kind, shape: |params| Ok(shape(params)), make: |_| Ok(Box::new(Silence)) }
+}

@@ -1,0 +1,157 @@
+//! The component that sends a waveform's samples to a radio, each packet as a burst at its time.
+//!
+//! The worker itself hands the burst to the kernel, by one call of a batch engine. A thread of its own would have to be
+//! woken, by a system call as well, and to be let run before the radio needs the samples.
+
+use std::cell::RefCell;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use takt_base::{Complex32, MonoNs, Tick};
+use takt_graph::{Domain, Item, Kind, ParamSpec, Params, Shape, Value};
+use takt_runtime::{Component, Io, Registration};
+
+use super::beat::Beat;
+use super::budget::{Budget, Course, Timeline};
+use super::params::radio;
+use super::{Answers, SlotGrid};
+use crate::Net;
+use crate::n200::CLOCK;
+
+/// What waveforms call it.
+pub(super) const KIND: &str = "radio-transmit";
+
+/// After its time, how long the radio may take to say that a burst was late.
+const REPORT: Duration = Duration::from_millis(50);
+
+/// When bursts leave, from the end of the slot they belong to, and since when what they answer is on the air.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Timing {
+    advance: Duration,
+    since: Duration,
+}
+
+impl Timing {
+    pub(super) fn of(params: &Params) -> Timing {
+        let us = |name| Duration::from_nanos((params.float(name).unwrap_or(0.0) * 1e3).round() as u64);
+        Timing { advance: us("advance_us"), since: us("since_us") }
+    }
+}
+
+/// Sends the packet of each slot.
+pub(super) struct Transmit {
+    timing: Timing,
+    net: Arc<dyn Net>,
+    grid: Arc<OnceLock<SlotGrid>>,
+    beat: Arc<Beat>,
+    timeline: Arc<Timeline>,
+    /// The last reports are fetched when results are asked for.
+    answers: RefCell<Answers>,
+    budget: Budget,
+    late: u64,
+    /// One beyond the last slot.
+    slots: u64,
+    last: MonoNs,
+}
+
+impl Transmit {
+    pub(super) fn new(
+        timing: Timing,
+        net: Arc<dyn Net>,
+        (grid, beat, timeline): (Arc<OnceLock<SlotGrid>>, Arc<Beat>, Arc<Timeline>),
+        answers: Answers,
+    ) -> Transmit {
+        let (budget, answers) = (Budget::new(), RefCell::new(answers));
+        Transmit { timing, net, grid, beat, timeline, answers, budget, late: 0, slots: 0, last: MonoNs(0) }
+    }
+
+    /// When the first sample of a slot's burst is to leave, on the radio's clock.
+    fn at(&self, grid: &SlotGrid, slot: u64) -> Tick {
+        grid.begin(slot + 1) + CLOCK.ticks_in(self.timing.advance)
+    }
+
+    fn send(&mut self, slot: u64, samples: &[Complex32]) {
+        let Some(grid) = self.grid.get() else { return };
+        let (ready, at) = (self.net.now(), self.at(grid, slot));
+        let answers = self.answers.get_mut();
+        // A radio that is gone is the receiver's to tell.
+        let went = answers.send(slot, at, samples, ready).unwrap_or(false);
+        let sent = self.net.now();
+        let ended = self.beat.begins(slot + 1);
+        let due = ended + self.timing.advance;
+        if !went {
+            return;
+        }
+        self.late += u64::from(sent > due);
+        self.last = due;
+        if let Some(seen) = self.timeline.seen(slot) {
+            let since = MonoNs(ended.0.saturating_sub(self.timing.since.as_nanos() as u64));
+            let course = Course { since, ended, arrived: seen.arrived, taken: seen.taken, ready, sent };
+            self.budget.record(&course, due);
+        }
+    }
+}
+
+impl Component for Transmit {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        self.slots = io.slot + 1;
+        let input = io.inputs[0].read::<Complex32>();
+        if !input.missing() && !input.is_empty() {
+            self.send(io.slot, &input);
+        }
+        // Behind the answer, so that it need not wait.
+        let _ = self.answers.get_mut().hear(MonoNs(0));
+    }
+
+    fn results(&self) -> Vec<(&'static str, Value)> {
+        let mut answers = self.answers.borrow_mut();
+        if answers.bursts() > 0 {
+            // What the radio says of the last bursts; one that is gone says nothing.
+            let _ = answers.hear(self.last.max(self.net.now()) + REPORT);
+        }
+        let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
+        let missed = self.slots.saturating_sub(answers.bursts());
+        let slots: Vec<String> = answers.late_slots().iter().map(ToString::to_string).collect();
+        let mut results = vec![
+            ("answers", count(answers.bursts())),
+            ("late", count(self.late)),
+            ("missed", count(missed)),
+            ("failures", count(self.late + missed)),
+            ("radio_late", count(answers.late())),
+        ];
+        if !slots.is_empty() {
+            results.push(("radio_late_slots", slots.join(" ").into()));
+        }
+        results.extend(self.budget.results());
+        results
+    }
+}
+
+/// In its place where there is no radio: when a waveform is tried to learn what its components cost.
+struct Nowhere;
+
+impl Component for Nowhere {
+    fn tick(&mut self, _: &mut Io<'_>) {}
+}
+
+fn kind() -> Kind {
+    let us = |name, doc| ParamSpec::new(name, Domain::Float { min: 0.0, max: 60e6 }, doc).unit("us").default(0.0);
+    radio(Kind::new(KIND, "Sends each packet to a radio as a burst, at a time on the radio's own clock."))
+        .param(us(
+            "advance_us",
+            "From the end of the slot that a packet belongs to until its first sample leaves: what \
+            transfer, execution and the way back may take, and a slot more for each that the plan holds it back.",
+        ))
+        .param(us(
+            "since_us",
+            "How long before the end of the slot that began which is answered; for the budget alone.",
+        ))
+}
+
+takt_runtime::inventory::submit! {
+    Registration {
+        kind,
+        shape: |_| Ok(Shape::new().input("in", Item::C32)),
+        make: |_| Ok(Box::new(Nowhere)),
+    }
+}

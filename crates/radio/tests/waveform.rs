@@ -1,0 +1,229 @@
+//! A waveform's slots on a radio's clock, on a virtual one: which slots are there, which the radio owes, which answers it says
+//! were late. The same in every run.
+
+mod common;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use common::{ADDR, Ramp, SimNet, faulty, ms, world};
+use proptest::prelude::*;
+use takt_base::{Complex32, Stop, Ticks};
+use takt_graph::{ComponentSpec, Graph, Params, Waveform};
+use takt_radio::n200::{CLOCK, N200, RxOptions, RxStreamer, TxOptions};
+use takt_radio::waveform::{Answers, RadioClock, Slicer, SlotEnd, SlotGrid, Wanted, WantedError, wants_a_radio};
+use takt_runtime::{Bench, Registry};
+
+const RATE: f64 = 1e6;
+const STEP: u64 = 100;
+/// A slot of 5 ms.
+const SAMPLES: u64 = 5000;
+
+/// A stream that begins in 20 ms, and its slots.
+fn streaming(radio: &mut N200, channels: &[u8]) -> (RxStreamer, SlotGrid) {
+    let options = RxOptions { channels: channels.to_vec(), ..RxOptions::new(RATE) };
+    let mut rx = radio.rx_streamer(&options).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).unwrap();
+    (rx, SlotGrid { start, step: Ticks(STEP), samples: SAMPLES })
+}
+
+fn assert_samples(grid: &SlotGrid, slot: u64, samples: &[Complex32]) {
+    for (n, sample) in samples.iter().enumerate() {
+        let tick = grid.begin(slot).0 + n as u64 * STEP + common::BORN_TICK;
+        // The wire's integers, of which 32 767 is full scale.
+        assert_eq!((sample.re * 32_767.0).round(), Ramp::at(tick).re * 32_768.0, "sample {n} of slot {slot}");
+    }
+}
+
+/// Receives so many slots; checks that each is there, in order, and that the samples of whole ones are the radio's.
+fn slots(net: &SimNet, rx: &mut RxStreamer, grid: SlotGrid, count: u64) -> Vec<SlotEnd> {
+    let mut slicer = Slicer::new(grid);
+    let mut cells = vec![vec![Complex32::default(); SAMPLES as usize]; takt_radio::RxStream::channels(rx)];
+    let mut ends = Vec::new();
+    let until = net.after(Duration::from_secs(30));
+    while (ends.len() as u64) < count {
+        let room = cells.iter_mut().map(Vec::as_mut_slice);
+        assert!(net.now_ns() < until.0, "nothing comes after slot {}", ends.len());
+        let Some(end) = slicer.step(rx, room, until).unwrap() else { continue };
+        assert_eq!(end.slot, ends.len() as u64);
+        assert_eq!(slicer.accounted(), (end.slot + 1) * SAMPLES);
+        if end.lost_samples == 0 {
+            cells.iter().for_each(|cell| assert_samples(&grid, end.slot, cell));
+        }
+        ends.push(end);
+    }
+    ends
+}
+
+fn lost(ends: &[SlotEnd]) -> Vec<(u64, u64)> {
+    ends.iter().filter(|end| end.lost_samples > 0).map(|end| (end.slot, end.lost_samples)).collect()
+}
+
+#[test]
+fn slots_lie_where_the_radio_says_on_all_channels() {
+    let net = world();
+    let mut radio = net.radio();
+    let (mut rx, grid) = streaming(&mut radio, &[0, 1]);
+    assert_eq!(lost(&slots(&net, &mut rx, grid, 100)), []);
+    assert_eq!((grid.slot(), grid.begin(3) - grid.start), (Ticks(500_000), Ticks(1_500_000)));
+    assert_eq!((grid.sample_at(grid.begin(3)), grid.sample_at(grid.start + Ticks(101))), (3 * SAMPLES, 2));
+}
+
+#[test]
+fn lost_datagrams_cost_the_slots_they_lie_in_and_move_no_other() {
+    // 40 datagrams of 363 samples from the 50th on: samples 17 787 to 32 307.
+    let net = faulty(&["lose:rx,at=50,run=40"]);
+    let mut radio = net.radio();
+    let (mut rx, grid) = streaming(&mut radio, &[0]);
+    let ends = slots(&net, &mut rx, grid, 40);
+    assert_eq!(lost(&ends), [(3, 2213), (4, 5000), (5, 5000), (6, 2307)]);
+    assert!(ends.iter().all(|end| !end.overflow));
+}
+
+#[test]
+fn an_overflow_costs_slots_and_those_behind_keep_their_number() {
+    let net = faulty(&["overflow:rx,at=300ms,for=12ms"]);
+    let mut radio = net.radio();
+    let (mut rx, grid) = streaming(&mut radio, &[0]);
+    let ends = slots(&net, &mut rx, grid, 200);
+    let missing = lost(&ends);
+    assert!((3..=6).contains(&missing.len()), "{missing:?}");
+    assert!(missing.windows(2).all(|pair| pair[1].0 == pair[0].0 + 1), "one hole: {missing:?}");
+    assert!(ends.iter().all(|end| end.overflow == (end.lost_samples > 0)));
+    assert_eq!(rx.stats().overflows, 1);
+}
+
+#[test]
+fn a_stream_that_is_started_again_counts_from_its_own_start() {
+    let net = world();
+    let mut radio = net.radio();
+    for _ in 0..3 {
+        let (mut rx, grid) = streaming(&mut radio, &[0]);
+        assert_eq!(lost(&slots(&net, &mut rx, grid, 10)), []);
+        rx.stop().unwrap();
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn whatever_is_lost_every_sample_is_in_a_slot_or_missing_of_it(every in 2_u64..200, part in 0.0f64..1.0, overflow_ms in 50_u64..400) {
+        let run = 1 + (part * (every - 1) as f64) as u64; // never all of them
+        let net = faulty(&[&format!("lose:rx,every={every},run={run}"), &format!("overflow:rx,at={overflow_ms}ms,for=3ms")]);
+        let mut radio = net.radio();
+        let (mut rx, grid) = streaming(&mut radio, &[0]);
+        slots(&net, &mut rx, grid, 120);
+    }
+}
+
+#[test]
+fn a_late_answer_is_counted_once_with_its_slot_however_often_the_radio_says_so() {
+    let net = world();
+    let mut radio = net.radio();
+    let mut answers = Answers::new(radio.tx_streamer(&TxOptions::new(RATE)).unwrap());
+    let burst = vec![Complex32::new(0.25, 0.0); 1500]; // five datagrams
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(10));
+    for slot in 0..60_u64 {
+        let at = start + Ticks(slot * 500_000);
+        // Sent 1 ms ahead; in three slots 3 ms behind.
+        let ahead = if matches!(slot, 7 | 8 | 31) { at + CLOCK.ticks_in(ms(3)) } else { at - CLOCK.ticks_in(ms(1)) };
+        let now = radio.time().unwrap();
+        net.world.run_for(CLOCK.duration_of(ahead - now));
+        assert!(answers.send(slot, at, &burst, net.after(ms(1))).unwrap());
+        answers.hear(net.after(Duration::ZERO)).unwrap();
+    }
+    answers.hear(net.after(ms(20))).unwrap();
+    assert_eq!((answers.bursts(), answers.late(), answers.unsent()), (60, 3, 0));
+    assert_eq!(answers.late_slots(), [7, 8, 31]);
+    assert!(answers.stats().late > 3, "reports, one a datagram: {:?}", answers.stats());
+    assert_eq!(net.report().tx.late, answers.stats().late);
+}
+
+/// A waveform of a receiver a channel and a transmitter, in slots of 5 ms.
+fn waveform(channels: &[i64]) -> (Graph, Registry) {
+    let registry = Registry::of_program().unwrap();
+    let mut made = Waveform::new("radio", ms(5));
+    for &channel in channels {
+        let spec = ComponentSpec::new(&format!("rx{channel}"), "radio-receive");
+        made = made.with(spec.param("items", SAMPLES as i64).param("channel", channel));
+    }
+    let transmit = ComponentSpec::new("tx", "radio-transmit").param("advance_us", 2000.0);
+    let made = made.with(transmit).link(&format!("rx{}", channels[0]), "tx");
+    (Graph::check(&made, &registry).unwrap_or_else(|error| panic!("{error}")), registry)
+}
+
+#[test]
+fn components_hear_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
+    let net = faulty(&["lose:rx0,at=50,run=20"]); // samples 17 787 to 25 047: slots 3, 4 and 5
+    let (graph, mut registry) = waveform(&[0, 1]);
+    assert!(wants_a_radio(&graph));
+    let wanted = Wanted::of(&graph).unwrap();
+    assert_eq!((wanted.rate_sps, &wanted.channels[..]), (RATE, &[0, 1][..]));
+    let mut clock = RadioClock::open(net.clone() as Arc<dyn takt_radio::Net>, ADDR, &wanted, false).unwrap();
+    clock.equip(&mut registry);
+    let params = |channel: i64| Params::new().with("items", SAMPLES as i64).with("channel", channel);
+    let mut first = Bench::named(&registry, "radio-receive", &params(0)).unwrap();
+    let mut second = Bench::named(&registry, "radio-receive", &params(1)).unwrap();
+    let advance = Params::new().with("advance_us", 2000.0);
+    let mut transmit = Bench::named(&registry, "radio-transmit", &advance).unwrap();
+    assert!(Bench::named(&registry, "radio-receive", &params(0)).is_err(), "a receiver serves one component");
+    clock.start(None, &Stop::new()).unwrap();
+    let grid = clock.grid().unwrap();
+    for slot in 0..20 {
+        let end = loop {
+            if let Some(end) = clock.step(net.after(ms(50))).unwrap() {
+                break end;
+            }
+        };
+        assert_eq!((end.slot, end.lost_samples > 0), (slot, (3..6).contains(&slot)));
+        let heard = first.tick().output::<Complex32>("out").to_vec();
+        assert_eq!(heard, second.tick().output::<Complex32>("out"));
+        if heard.is_empty() {
+            assert!((3..6).contains(&slot));
+            transmit.feed::<Complex32>("in", &[]).tick();
+        } else {
+            assert_samples(&grid, slot, &heard);
+            transmit.feed("in", &heard[..1000]).tick();
+        }
+    }
+    let results = transmit.results();
+    let result = |name: &str| results[name].clone();
+    assert_eq!((result("answers"), result("missed"), result("late")), (17.into(), 3.into(), 0.into()));
+    assert_eq!(result("radio_late"), 0.into());
+    // 2 ms ahead but for the way of the last datagram, 20 us, and what a datagram lasts.
+    let takt_graph::Value::Floats(ahead) = result("ahead_us") else { panic!("three numbers") };
+    assert!(ahead.iter().all(|us| (1500.0..2000.0).contains(us)), "{ahead:?}");
+    assert_eq!(clock.finish().unwrap().missing_datagrams, 20);
+    assert_eq!(net.report().tx.bursts, 17);
+}
+
+#[test]
+fn what_a_waveform_wants_of_its_radio_is_checked_before_one_is_touched() {
+    let registry = Registry::of_program().unwrap();
+    let receive = |name: &str| ComponentSpec::new(name, "radio-receive").param("items", SAMPLES as i64);
+    let of = |made: Waveform| Wanted::of(&Graph::check(&made, &registry).unwrap());
+    let new = || Waveform::new("radio", ms(5));
+    assert!(
+        matches!(of(new().with(receive("a")).with(receive("b"))), Err(WantedError::Taken { component }) if component == "b")
+    );
+    let second = || receive("b").param("channel", 1_i64);
+    let wrong = of(new().with(receive("a")).with(second().param("frequency_hz", 1e9)));
+    assert!(matches!(wrong, Err(WantedError::Different { what: "frequency or gain", .. })), "{wrong:?}");
+    let wrong = of(Waveform::new("radio", Duration::from_micros(5003)).with(receive("a")));
+    let Err(error @ WantedError::Rate { .. }) = wrong else { panic!("{wrong:?}") };
+    assert!(error.fix().contains("items = "), "{}", error.fix());
+    let wrong = of(new().with(receive("a").param("addr", "nowhere")));
+    assert!(matches!(wrong, Err(WantedError::Address { .. })), "{wrong:?}");
+    let good = of(new().with(receive("a").param("addr", "192.168.10.2")).with(second().param("addr", "192.168.10.2")))
+        .unwrap();
+    assert_eq!((good.addr, good.transmit), (Some("192.168.10.2".parse().unwrap()), None));
+}
+
+#[test]
+fn without_a_radio_components_are_silent_so_that_costs_can_be_tried() {
+    let registry = Registry::of_program().unwrap();
+    let params = Params::new().with("items", 10_i64);
+    let mut receive = Bench::named(&registry, "radio-receive", &params).unwrap();
+    assert_eq!(receive.tick().output::<Complex32>("out"), [Complex32::default(); 10]);
+}
