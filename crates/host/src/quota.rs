@@ -1,57 +1,26 @@
 //! A share of processor time that a process may not exceed: a control group of its own, v1 or v2.
 //!
+//! For processes that the caller has started and ends; those of others are [guests](crate::cgroup::Guests).
+//!
 //! The quota holds for processes. For kernel threads it does not on every kernel: since Linux 6.18 a group is throttled
 //! where its threads return to user mode, which a kernel thread never does (measured on 6.18: a threaded NAPI poller with
 //! a quota of 10 % took 20 %, counted as throttled 24 times for 0 ns). So work that is to be limited belongs into a
 //! process.
 
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::cgroup;
+use crate::cgroup::{GroupError, Hierarchy, Version};
 use crate::host::Host;
 use crate::leftovers::remove_control_group;
 
 /// The period over which the share is counted. Short, so that what is limited halts for moments, not for long.
-const PERIOD: Duration = Duration::from_millis(10);
-/// The root's file of controllers that its children have (v2).
-const HANDED_DOWN: &str = "cgroup.subtree_control";
+pub(crate) const PERIOD: Duration = Duration::from_millis(10);
 
 /// A control group with a quota. Dropping it removes the group, which must be empty then.
 #[derive(Debug)]
 pub struct CpuQuota {
     name: String,
-    folder: PathBuf,
-    version: Version,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Version {
-    One,
-    Two,
-}
-
-/// Why there is no quota.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum QuotaError {
-    /// No hierarchy with the cpu controller can be seen.
-    #[error("a CPU limit needs a control group with the cpu controller, and none is mounted")]
-    NoController,
-    /// The hierarchy is there, but not for this process.
-    #[error("a CPU limit needs write access to {}, which this process lacks", .0.display())]
-    NotPermitted(PathBuf),
-    /// Anything else.
-    #[error("control group {}", path.display())]
-    Io {
-        /// The file.
-        path: PathBuf,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
+    hierarchy: Hierarchy,
 }
 
 /// How often the limit was felt.
@@ -63,13 +32,41 @@ pub struct Throttled {
     pub times: u64,
 }
 
+impl Throttled {
+    /// From a group's `cpu.stat`.
+    pub(crate) fn read(text: &str) -> Throttled {
+        let number = |name: &str| {
+            let mut values = text.lines().filter_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+            values.next().unwrap_or(0)
+        };
+        Throttled { periods: number("nr_periods "), times: number("nr_throttled ") }
+    }
+}
+
+/// Sets the quota of a group, microseconds a period; `None`: no limit.
+pub(crate) fn set(hierarchy: &Hierarchy, group: &str, quota_us: Option<u64>, period_us: u64) -> Result<(), GroupError> {
+    let set = |file, value: String| hierarchy.set(group, file, &value);
+    match hierarchy.version {
+        Version::One => {
+            // Lifted first: another period must not meet this one's quota.
+            set("cpu.cfs_quota_us", "-1".to_owned())?;
+            set("cpu.cfs_period_us", period_us.to_string())?;
+            quota_us.map_or(Ok(()), |us| set("cpu.cfs_quota_us", us.to_string()))
+        }
+        Version::Two => {
+            let quota = quota_us.map_or("max".to_owned(), |us| us.to_string());
+            set("cpu.max", format!("{quota} {period_us}"))
+        }
+    }
+}
+
 impl CpuQuota {
     /// Makes the group `name` (`takt-…`, registered by the caller as a leftover before) at the top of the hierarchy.
     /// `share`: of one processor; 0.25 is a quarter, 2.0 two processors.
     ///
     /// # Errors
     /// No cpu controller, no permission, or the share is refused.
-    pub fn create(name: &str, share: f64) -> Result<CpuQuota, QuotaError> {
+    pub fn create(name: &str, share: f64) -> Result<CpuQuota, GroupError> {
         CpuQuota::over(name, share, PERIOD)
     }
 
@@ -77,25 +74,11 @@ impl CpuQuota {
     ///
     /// # Errors
     /// As [`CpuQuota::create`].
-    pub fn over(name: &str, share: f64, period: Duration) -> Result<CpuQuota, QuotaError> {
-        let (mount, version) = mount().ok_or(QuotaError::NoController)?;
-        let folder = mount.join(name);
-        // v2: children of the root have the controller only if the root hands it down. It is not taken back later: by
-        // then others may count on it, and it would take their limits away.
-        if version == Version::Two && !controls(&folder) {
-            write(&mount.join(HANDED_DOWN), "+cpu")?;
-        }
-        let quota = CpuQuota { name: name.to_owned(), folder, version };
-        fs::create_dir(&quota.folder).map_err(|source| failed(&quota.folder, source))?;
-        let period_us = period.as_micros();
-        let quota_us = (share * period_us as f64).round().max(1000.0) as u64;
-        match version {
-            Version::One => {
-                write(&quota.folder.join("cpu.cfs_period_us"), &period_us.to_string())?;
-                write(&quota.folder.join("cpu.cfs_quota_us"), &quota_us.to_string())?;
-            }
-            Version::Two => write(&quota.folder.join("cpu.max"), &format!("{quota_us} {period_us}"))?,
-        }
+    pub fn over(name: &str, share: f64, period: Duration) -> Result<CpuQuota, GroupError> {
+        let quota = CpuQuota { name: name.to_owned(), hierarchy: Hierarchy::with(&Host::this(), "cpu")? };
+        quota.hierarchy.make(&quota.group())?;
+        let period_us = u64::try_from(period.as_micros()).unwrap_or(u64::MAX);
+        set(&quota.hierarchy, &quota.group(), Some(quota_us(share, period_us)), period_us)?;
         Ok(quota)
     }
 
@@ -103,28 +86,24 @@ impl CpuQuota {
     ///
     /// # Errors
     /// There is no such process.
-    pub fn add(&self, pid: u32) -> Result<(), QuotaError> {
-        write(&self.folder.join("cgroup.procs"), &pid.to_string())
+    pub fn add(&self, pid: u32) -> Result<(), GroupError> {
+        self.hierarchy.put(&self.group(), pid)
     }
 
     /// How often it was felt so far.
     #[must_use]
     pub fn throttled(&self) -> Throttled {
-        let text = fs::read_to_string(self.folder.join("cpu.stat")).unwrap_or_default();
-        let number = |name: &str| {
-            let mut values = text.lines().filter_map(|line| line.strip_prefix(name)?.trim().parse().ok());
-            values.next().unwrap_or(0)
-        };
-        Throttled { periods: number("nr_periods "), times: number("nr_throttled ") }
+        Throttled::read(&self.hierarchy.get(&self.group(), "cpu.stat"))
     }
 
     /// Which kind of control groups holds it: `v1` or `v2`.
     #[must_use]
     pub fn version(&self) -> &'static str {
-        match self.version {
-            Version::One => "v1",
-            Version::Two => "v2",
-        }
+        self.hierarchy.version.name()
+    }
+
+    fn group(&self) -> String {
+        format!("/{}", self.name)
     }
 }
 
@@ -135,26 +114,9 @@ impl Drop for CpuQuota {
     }
 }
 
-fn mount() -> Option<(PathBuf, Version)> {
-    let (v1, v2) = cgroup::cpu_mounts(&Host::this());
-    v1.map(|mount| (mount, Version::One)).or_else(|| v2.map(|mount| (mount, Version::Two)))
-}
-
-/// Whether groups beside this one have the cpu controller.
-fn controls(group: &Path) -> bool {
-    let file = group.with_file_name(HANDED_DOWN);
-    fs::read_to_string(file).is_ok_and(|on| on.split_whitespace().any(|controller| controller == "cpu"))
-}
-
-fn write(path: &Path, text: &str) -> Result<(), QuotaError> {
-    fs::write(path, text).map_err(|source| failed(path, source))
-}
-
-fn failed(path: &Path, source: io::Error) -> QuotaError {
-    match source.kind() {
-        io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => QuotaError::NotPermitted(path.into()),
-        _ => QuotaError::Io { path: path.into(), source },
-    }
+/// CPUs' worth of time as microseconds a period; the kernel's least is 1 ms.
+pub(crate) fn quota_us(cpus: f64, period_us: u64) -> u64 {
+    ((cpus * period_us as f64).round() as u64).max(1000)
 }
 
 #[cfg(test)]
@@ -168,11 +130,17 @@ mod tests {
         let quota = match CpuQuota::create(&name, 0.2) {
             Ok(quota) => quota,
             Err(error) => {
-                assert!(matches!(error, QuotaError::NoController | QuotaError::NotPermitted(_)), "{error}");
+                assert!(
+                    matches!(
+                        error,
+                        GroupError::NoController { .. } | GroupError::NotPermitted(_) | GroupError::ReadOnly(_)
+                    ),
+                    "{error}"
+                );
                 return;
             }
         };
-        let folder = quota.folder.clone();
+        let folder = std::path::PathBuf::from(quota.hierarchy.file(&quota.group(), ""));
         let mut spins = Command::new("sh").args(["-c", "while :; do :; done"]).stdin(Stdio::null()).spawn().unwrap();
         quota.add(spins.id()).unwrap();
         while quota.throttled().times < 3 {

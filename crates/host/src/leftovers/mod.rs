@@ -37,6 +37,7 @@ pub use remove::{remove_control_group, remove_scratch};
 
 use serde::{Deserialize, Serialize};
 
+use crate::cgroup::GroupError;
 use crate::dirs::{self, DirError};
 use crate::namespace::NamespaceError;
 
@@ -60,6 +61,19 @@ pub enum Leftover {
         /// Its name; starts with `takt-`.
         name: String,
     },
+    /// A control group of takt's own that holds others' processes: they are moved back, not ended.
+    Borrowed {
+        /// Its name; starts with `takt-`.
+        name: String,
+        /// The group below it that holds them; `None`: itself.
+        room: Option<u32>,
+        /// The controller whose tree it is in.
+        controller: String,
+        /// The group they came from.
+        from: String,
+    },
+    /// The load balancer of the root cpuset (version 1), which was on.
+    LoadBalancer,
     /// A process that cannot carry a mark. To be recorded right after it was started, so prefer [`Run::mark`].
     Process {
         /// Its number.
@@ -73,10 +87,11 @@ impl Leftover {
     /// What things are found by that others could have named as well.
     fn name(&self) -> Option<&str> {
         match self {
-            Leftover::NetworkNamespace { name } | Leftover::Scratch { name } | Leftover::ControlGroup { name } => {
-                Some(name)
-            }
-            Leftover::Process { .. } => None,
+            Leftover::NetworkNamespace { name }
+            | Leftover::Scratch { name }
+            | Leftover::ControlGroup { name }
+            | Leftover::Borrowed { name, .. } => Some(name),
+            Leftover::Process { .. } | Leftover::LoadBalancer => None,
         }
     }
 }
@@ -87,6 +102,8 @@ impl std::fmt::Display for Leftover {
             Leftover::NetworkNamespace { name } => write!(f, "network namespace {name}"),
             Leftover::Scratch { name } => write!(f, "folder {name}"),
             Leftover::ControlGroup { name } => write!(f, "control group {name}"),
+            Leftover::Borrowed { name, from, .. } => write!(f, "hold of control group {name} on processes of {from}"),
+            Leftover::LoadBalancer => write!(f, "halt of the root cpuset's load balancer"),
             Leftover::Process { pid, .. } => write!(f, "process {pid}"),
         }
     }
@@ -185,6 +202,9 @@ pub enum LeftoversError {
         #[source]
         source: std::io::Error,
     },
+    /// What is held in a control group could not be given back.
+    #[error("giving back what control groups hold")]
+    Group(#[from] Box<GroupError>),
     /// A process could not be ended.
     #[error("ending process {pid}")]
     Process {

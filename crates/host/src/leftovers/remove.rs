@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::{Leftover, LeftoversError, process};
+use crate::cgroup;
 use crate::dirs;
 use crate::host::Host;
 use crate::namespace;
@@ -23,6 +24,12 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
             end_members(name);
             remove_control_group(name)
         }
+        Leftover::Borrowed { name, room, controller, from } => {
+            own(name)?;
+            let group = room.map_or(format!("/{name}"), |room| format!("/{name}/{room}"));
+            Ok(cgroup::give_back(&Host::this(), controller, &group, from).map_err(Box::new)?)
+        }
+        Leftover::LoadBalancer => Ok(cgroup::balance_again(&Host::this()).map_err(Box::new)?),
         Leftover::Process { pid, start_ticks } => process::end_started(*pid, *start_ticks),
     }
 }

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use takt_host::cgroup::GroupError;
 use takt_host::leftovers::{Leftover, LeftoversError, Registration, Run};
-use takt_host::quota::{CpuQuota, QuotaError, Throttled};
+use takt_host::quota::{CpuQuota, Throttled};
 
 use super::{LoopOptions, Spec};
 use crate::agent::{Agent, AgentError, Service};
@@ -48,7 +49,7 @@ pub enum DisturbanceError {
     Agent(#[from] AgentError),
     /// The cap.
     #[error("the cap on the disturbance")]
-    Cap(#[from] QuotaError),
+    Cap(#[from] GroupError),
     /// The group can't be recorded, so it was not made.
     #[error("recording the control group of the disturbance")]
     Leftovers(#[from] LeftoversError),
@@ -59,10 +60,10 @@ impl DisturbanceError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
-            DisturbanceError::Cap(QuotaError::NotPermitted(_)) => {
-                Some("run this command with sudo\ncap = \"none\" needs no control group".to_owned())
+            DisturbanceError::Cap(error) if error.is_unavailable() => {
+                let fix = error.fix().map_or(String::new(), |fix| format!("{fix}\n"));
+                Some(format!("{fix}cap = \"none\" needs no control group"))
             }
-            DisturbanceError::Cap(QuotaError::NoController) => Some("cap = \"none\" needs no control group".to_owned()),
             _ => None,
         }
     }

@@ -99,7 +99,7 @@ pub enum PathError {
     },
     /// A CPU limit.
     #[error(transparent)]
-    Quota(takt_host::quota::QuotaError),
+    Quota(takt_host::cgroup::GroupError),
     /// The program of a fast forwarder.
     #[error(transparent)]
     Program(takt_host::bpf::BpfError),
@@ -131,10 +131,9 @@ impl PathError {
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
         use takt_host::bpf::BpfError;
-        use takt_host::quota::QuotaError;
         match self {
             PathError::NotPermitted | PathError::Missing { .. } => true,
-            PathError::Quota(error) => matches!(error, QuotaError::NoController | QuotaError::NotPermitted(_)),
+            PathError::Quota(error) => error.is_unavailable(),
             PathError::Program(error) => matches!(error, BpfError::NotPermitted | BpfError::NotThere),
             // An interface, queue or address family that the kernel was built without.
             PathError::Netlink { source, .. } => {

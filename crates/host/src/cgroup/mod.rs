@@ -1,9 +1,21 @@
-//! What control groups allow: this process' real-time threads, and a group that a container runtime made. Reading only;
-//! capping others is the lab's business.
+//! What control groups allow: this process' real-time threads, and a group that a container runtime made; and groups of
+//! takt's own that hold others' processes ([`Guests`]) or have CPUs of their own ([`CpuSet`]).
 
-use std::path::PathBuf;
+mod cpuset;
+mod error;
+#[cfg(test)]
+mod group_tests;
+mod guests;
+mod hierarchy;
 
 use crate::host::Host;
+
+pub use cpuset::CpuSet;
+pub(crate) use cpuset::balance_again;
+pub use error::GroupError;
+pub(crate) use guests::give_back;
+pub use guests::{Guests, Limit};
+pub(crate) use hierarchy::{Hierarchy, Version};
 
 /// What in the cgroup tree keeps FIFO and RR away although the process may have them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,17 +86,6 @@ pub(crate) fn version(host: &Host) -> Option<&'static str> {
         (None, Some(_)) => Some("v2"),
         (None, None) => None,
     }
-}
-
-/// Where a group with a CPU limit can be made: the top of v1's cpu hierarchy, and that of v2 if it has the controller.
-pub(crate) fn cpu_mounts(host: &Host) -> (Option<PathBuf>, Option<PathBuf>) {
-    let mounts = host.read("/proc/self/mountinfo").unwrap_or_default();
-    let v1 = mount_point(&mounts, |kind, options| kind == "cgroup" && options.split(',').any(|o| o == "cpu"));
-    let v2 = mount_point(&mounts, |kind, _| kind == "cgroup2").filter(|mount| {
-        let controllers = host.read(&format!("{mount}/cgroup.controllers")).unwrap_or_default();
-        controllers.split_whitespace().any(|controller| controller == "cpu")
-    });
-    (v1.map(PathBuf::from), v2.map(PathBuf::from))
 }
 
 fn zero_budget(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {
