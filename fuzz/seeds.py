@@ -117,6 +117,8 @@ SEEDS["udp_load"] = {
     "data": bytes([0xD1, 2]) + bytes(14),
     "plan": b'{"direction":"both","payload_bytes":64,"datagrams_per_s":1e4,"duration_ns":1000000000,"interval_ns":100000000,'
     b'"flows":1,"server_ahead_ns":0}',
+    "flat-out": b'{"direction":"both","payload_bytes":64,"duration_ns":10001000000,"interval_ns":100000000,"flows":1,'
+    b'"server_ahead_ns":0}',
     "shape": b'{"direction":"to_server","payload_bytes":64,"sizes":[18,548,1472],"datagrams_per_s":2e3,"ramp_from_per_s":0.5,'
     b'"burst":7,"datagrams":1000,"duration_ns":9000000000,"interval_ns":1000000000,"flows":2,"server_ahead_ns":-9}',
 }
