@@ -1,60 +1,14 @@
 //! A hop between two interfaces, in a network namespace of the test's own. Needs root and ip(8); skipped aloud without.
 
-use std::io::{Write, stderr};
-use std::process::Command;
+mod support;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
+use support::{between_two_cables, frame, options, port};
 use takt_packet::link::{LinkPort, NOTE_BYTES, Span};
-use takt_path::hop::{Hop, HopError, LARGE_BUFFER_BYTES, Options};
+use takt_path::hop::{Hop, HopError, Options};
 use takt_path::model::{HopSpec, Impairments};
-
-/// Past the harness, which keeps what a test that passes prints.
-fn aloud(text: &str) {
-    stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
-}
-
-/// Runs `work` on a thread in a new namespace with two cables, `a0`-`a1` and `b0`-`b1`.
-fn between_two_cables(work: impl FnOnce() + Send + 'static) {
-    let inside = thread::spawn(|| {
-        if let Err(error) = takt_host::namespace::unshare_network() {
-            return aloud(&format!("SKIPPED: {error}"));
-        }
-        let script = "for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done; \
-                      for c in a b; do ip link add ${c}0 type veth peer name ${c}1 && ip link set ${c}0 up && \
-                      ip link set ${c}1 up || exit 1; done";
-        // A child is born in its thread's namespace.
-        match Command::new("sh").args(["-c", script]).status() {
-            Ok(status) if status.success() => work(),
-            _ => aloud("SKIPPED: no ip(8), or no veth in this kernel"),
-        }
-    });
-    inside.join().unwrap();
-}
-
-fn options(spec: HopSpec) -> Options {
-    Options {
-        spec,
-        ports: ["a1".into(), "b1".into()],
-        mtu_bytes: 1500,
-        buffer_bytes: LARGE_BUFFER_BYTES,
-        priority: None,
-    }
-}
-
-fn port(name: &str) -> LinkPort {
-    LinkPort::open(name, 64, 1514, 1 << 20).unwrap()
-}
-
-/// An empty note, then a frame of a type that nobody knows, with its number in it.
-fn frame(number: u32, bytes: usize) -> Vec<u8> {
-    let mut frame = vec![0; NOTE_BYTES];
-    frame.extend([0xff; 6]);
-    frame.extend([2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
-    frame.extend(number.to_be_bytes());
-    frame.resize(NOTE_BYTES + bytes, 0);
-    frame
-}
 
 fn send(port: &mut LinkPort, frame: &[u8]) {
     assert_eq!(port.send(frame, &[Span { offset: 0, len: frame.len() }]), Ok(1));

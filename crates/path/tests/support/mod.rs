@@ -1,0 +1,58 @@
+//! Two cables in a network namespace of a test's own.
+
+use std::io::{Write, stderr};
+use std::process::Command;
+use std::thread;
+
+use takt_packet::link::{LinkPort, NOTE_BYTES};
+use takt_path::hop::{LARGE_BUFFER_BYTES, Options};
+use takt_path::model::HopSpec;
+
+/// Past the harness, which keeps what a test that passes prints.
+fn aloud(text: &str) {
+    stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
+}
+
+/// Runs `work` on a thread in a new namespace with two cables, `a0`-`a1` and `b0`-`b1`.
+pub fn between_two_cables(work: impl FnOnce() + Send + 'static) {
+    let inside = thread::spawn(|| {
+        if let Err(error) = takt_host::namespace::unshare_network() {
+            return aloud(&format!("SKIPPED: {error}"));
+        }
+        let script = "for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done; \
+                      for c in a b; do ip link add ${c}0 type veth peer name ${c}1 && ip link set ${c}0 up && \
+                      ip link set ${c}1 up || exit 1; done";
+        // A child is born in its thread's namespace.
+        match Command::new("sh").args(["-c", script]).status() {
+            Ok(status) if status.success() => work(),
+            _ => aloud("SKIPPED: no ip(8), or no veth in this kernel"),
+        }
+    });
+    inside.join().unwrap();
+}
+
+/// A hop between the two.
+pub fn options(spec: HopSpec) -> Options {
+    Options {
+        spec,
+        ports: ["a1".into(), "b1".into()],
+        mtu_bytes: 1500,
+        buffer_bytes: LARGE_BUFFER_BYTES,
+        priority: None,
+    }
+}
+
+/// The near end of a cable.
+pub fn port(name: &str) -> LinkPort {
+    LinkPort::open(name, 64, 1514, 1 << 20).unwrap()
+}
+
+/// An empty note, then a frame of a type that nobody knows, with its number in it.
+pub fn frame(number: u32, bytes: usize) -> Vec<u8> {
+    let mut frame = vec![0; NOTE_BYTES];
+    frame.extend([0xff; 6]);
+    frame.extend([2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
+    frame.extend(number.to_be_bytes());
+    frame.resize(NOTE_BYTES + bytes, 0);
+    frame
+}
