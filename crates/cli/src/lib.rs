@@ -8,6 +8,7 @@
 
 mod answer;
 mod bar;
+mod columnar;
 mod command;
 mod costs;
 mod live;

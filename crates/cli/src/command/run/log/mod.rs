@@ -114,10 +114,7 @@ fn parquet(path: &Path) -> Result<Form, Story> {
 
 #[cfg(not(feature = "parquet"))]
 fn parquet(path: &Path) -> Result<Form, Story> {
-    let why = crate::waveform::Said("this build of takt has no Parquet, which is heavy".to_owned());
-    let text = path.with_extension("csv");
-    let fix = format!("--log {}\ncargo build --release --features parquet", text.display());
-    Err(Story::new(format!("can't write {}", path.display())).why(why).fix(fix))
+    Err(crate::columnar::not_built(path, &format!("--log {}", path.with_extension("csv").display())))
 }
 
 fn unwritable(path: &Path, error: io::Error) -> Story {

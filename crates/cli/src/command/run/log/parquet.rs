@@ -1,17 +1,13 @@
 //! Rows in Parquet: five required columns, a row group for each 65 536 rows.
 
 use std::fs::File;
-use std::io::{self, BufWriter};
-use std::sync::Arc;
+use std::io;
 
-use parquet::basic::Compression;
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, Int32Type, Int64Type};
-use parquet::errors::ParquetError;
-use parquet::file::properties::WriterProperties;
-use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::schema::parser::parse_message_type;
 
 use super::Row;
+use crate::columnar::{Writer, column, create, told};
 
 /// Rows that are written together.
 const GROUP: usize = 65_536;
@@ -26,7 +22,7 @@ const SCHEMA: &str = "message executions {
 
 /// Rows on their way into a file.
 pub struct Rows {
-    to: SerializedFileWriter<BufWriter<File>>,
+    to: Writer,
     slot: Vec<i64>,
     component: Vec<ByteArray>,
     worker: Vec<i32>,
@@ -37,10 +33,7 @@ pub struct Rows {
 impl Rows {
     /// Into this file.
     pub fn new(file: File) -> io::Result<Rows> {
-        let schema = Arc::new(parse_message_type(SCHEMA).map_err(told)?);
-        // Dictionary and run lengths do most of it: names repeat, slots count up.
-        let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
-        let to = SerializedFileWriter::new(BufWriter::new(file), schema, Arc::new(properties)).map_err(told)?;
+        let to = create(file, parse_message_type(SCHEMA).map_err(told)?)?;
         let (slot, component, worker, start_ns, execution_ns) = Default::default();
         Ok(Rows { to, slot, component, worker, start_ns, execution_ns })
     }
@@ -63,32 +56,19 @@ impl Rows {
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        let mut group = self.to.next_row_group().map_err(told)?;
-        column::<Int64Type>(&mut group, &mut self.slot)?;
-        column::<ByteArrayType>(&mut group, &mut self.component)?;
-        column::<Int32Type>(&mut group, &mut self.worker)?;
-        column::<Int64Type>(&mut group, &mut self.start_ns)?;
-        column::<Int64Type>(&mut group, &mut self.execution_ns)?;
-        group.close().map(drop).map_err(told)
-    }
-}
-
-/// Writes the next column of a group.
-fn column<T: DataType>(
-    group: &mut SerializedRowGroupWriter<'_, BufWriter<File>>,
-    values: &mut Vec<T::T>,
-) -> io::Result<()> {
-    if let Some(mut column) = group.next_column().map_err(told)? {
-        column.typed::<T>().write_batch(values, None, None).map_err(told)?;
-        column.close().map_err(told)?;
-    }
-    values.clear();
-    Ok(())
-}
-
-fn told(error: ParquetError) -> io::Error {
-    match error {
-        ParquetError::External(cause) => io::Error::other(cause),
-        other => io::Error::other(other),
+        let Rows { to, slot, component, worker, start_ns, execution_ns } = self;
+        let mut group = to.next_row_group().map_err(told)?;
+        column::<Int64Type>(&mut group, slot, None)?;
+        column::<ByteArrayType>(&mut group, component, None)?;
+        column::<Int32Type>(&mut group, worker, None)?;
+        column::<Int64Type>(&mut group, start_ns, None)?;
+        column::<Int64Type>(&mut group, execution_ns, None)?;
+        group.close().map_err(told)?;
+        for column in [slot, start_ns, execution_ns] {
+            column.clear();
+        }
+        component.clear();
+        worker.clear();
+        Ok(())
     }
 }
