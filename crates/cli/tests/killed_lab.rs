@@ -1,5 +1,5 @@
 //! `kill -9` of the lab at any moment of a run: `takt clean` takes away what is left, `--resume` finishes the run, and the
-//! store is sound. Three times in the fast suite; `TAKT_LONG_TESTS=1` makes it fifty.
+//! store is sound. Three times in the fast suite; `TAKT_LONG_TESTS=1` makes it fifty, and lets virtual machines be killed too.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -13,12 +13,12 @@ use serde_json::Value;
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
-/// Everything that a site is made of: a cable, a switch, a router with a hop in user space, a container.
+/// Everything that a site is made of: a cable, a switch, a router with a hop in user space, a container, perhaps a guest.
 const FILE: &str = r#"
 question = "Is anything left?"
 [factors]
 path        = ["direct", "switch", "router-hw"]
-environment = ["native", "container"]
+environment = ENVIRONMENTS
 [fixed]
 payload_bytes = 256
 direction     = "from-host"
@@ -103,15 +103,19 @@ fn groups(folder: &Path, ours: &str, depth: usize, into: &mut BTreeSet<String>) 
 
 #[test]
 fn a_lab_that_is_killed_at_any_moment_leaves_nothing_and_loses_nothing() {
-    let kills = if std::env::var_os("TAKT_LONG_TESTS").is_some() { 50 } else { 3 };
+    // A guest takes seconds to come up.
+    let (kills, longest_ms, environments) = match std::env::var_os("TAKT_LONG_TESTS") {
+        Some(_) => (50, 8_000, r#"["native", "container", "vm"]"#),
+        None => (3, 4_000, r#"["native", "container"]"#),
+    };
     let place = Place { dir: tempfile::tempdir().expect("a directory") };
-    fs::write(place.dir.path().join("kill.toml"), FILE).expect("a file");
+    fs::write(place.dir.path().join("kill.toml"), FILE.replace("ENVIRONMENTS", environments)).expect("a file");
     let mut random = ChaCha8Rng::seed_from_u64(20_261_121);
     let mut rounds = 0;
     for kill in 0..kills {
         let mut lab = place.start(&["experiment", "run", "kill.toml", "--resume"]);
         let pid = lab.id();
-        std::thread::sleep(Duration::from_millis(random.random_range(20..4_000)));
+        std::thread::sleep(Duration::from_millis(random.random_range(20..longest_ms)));
         let _ended_already = lab.kill();
         lab.wait().expect("a child");
         place.clean();
@@ -128,7 +132,9 @@ fn a_lab_that_is_killed_at_any_moment_leaves_nothing_and_loses_nothing() {
     let counts = &summary["rounds"];
     let of = |name: &str| counts[name].as_u64().unwrap_or_default();
     // Every point has its two rounds, or says why it can't have them here.
-    assert_eq!(of("valid") + of("skipped"), 12, "{summary:#}");
+    let points = summary["points"].as_array().map_or(0, |points| points.len() as u64);
+    assert!(points >= 6, "{summary:#}");
+    assert_eq!(of("valid") + of("skipped"), 2 * points, "{summary:#}");
     sound(&place.dir.path().join("runs/takt.db"));
 }
 

@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use takt_host::leftovers::{Registry, Run};
-use takt_lab::net::{Build, Namespace, Path, PathSpec, SetBy};
+use takt_lab::net::{Build, Namespace, Path, PathSpec, SetBy, Towards};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
@@ -218,12 +218,13 @@ fn no_limiter_lets_more_through_than_its_cable_would() {
     for name in ["switch", "router", "router-hw", "xdp-router"] {
         let ground = ground();
         let Some(mut path) = build(&ground, &spec(name, &[("rate", "100M")])) else { continue };
-        for payload in [16, 1472] {
-            let ceiling = path.ceiling(payload, Duration::from_millis(300)).unwrap();
+        for (towards, payload) in Towards::BOTH.into_iter().flat_map(|towards| [(towards, 16), (towards, 1472)]) {
+            let ceiling = path.ceiling(towards, payload, Duration::from_millis(300)).unwrap();
+            assert_eq!((ceiling.towards, ceiling.payload_bytes), (towards, payload));
             assert_ne!(ceiling.set_by, SetBy::Nobody, "{name}: {ceiling:?}");
             assert!(ceiling.datagrams_per_s > 0.0, "{name}: {ceiling:?}");
             aloud(&format!(
-                "{name} {payload} B: {:.0} of {:.0} datagrams/s, set by {:?}",
+                "{name} {payload} B to the {towards:?}: {:.0} of {:.0} datagrams/s, set by {:?}",
                 ceiling.datagrams_per_s,
                 ceiling.specified_per_s.unwrap_or(f64::NAN),
                 ceiling.set_by
@@ -231,8 +232,9 @@ fn no_limiter_lets_more_through_than_its_cable_would() {
         }
         if name == "router-hw" {
             let hops = path.look().unwrap();
-            let flow = hops[0].report.counters.flows[0];
-            assert!(flow.dropped_at_ring > 0, "flat out it loses at its ring: {flow:?}");
+            for flow in hops[0].report.counters.flows {
+                assert!(flow.dropped_at_ring > 0, "flat out it loses at its ring: {flow:?}");
+            }
         }
     }
 }
@@ -242,7 +244,7 @@ fn the_small_router_feels_its_limit() {
     let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let ground = ground();
     let Some(mut path) = build(&ground, &spec("router-small", &[("cpu", "0.1"), ("rate", "none")])) else { return };
-    let ceiling = path.ceiling(16, Duration::from_millis(400)).unwrap();
+    let ceiling = path.ceiling(Towards::Radio, 16, Duration::from_millis(400)).unwrap();
     let hops = path.look().unwrap();
     assert!(hops[0].throttled.is_some_and(|throttled| throttled.times > 0), "{ceiling:?} {hops:?}");
     assert_eq!(path.hop_pids().len(), 1);

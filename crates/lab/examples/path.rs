@@ -11,7 +11,7 @@ use std::io::{BufReader, stdin, stdout};
 use std::time::Duration;
 
 use takt_host::leftovers::Registry;
-use takt_lab::net::{Build, Path, PathSpec};
+use takt_lab::net::{Build, Path, PathSpec, Towards};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -34,7 +34,7 @@ fn show(name: &str, options: &[String]) -> Result<(), Box<dyn Error>> {
     let mut path = Path::build(&spec, &Build { run: &run, label: name, program: &program, cpus: &[] })?;
     println!("{}", serde_json::to_string_pretty(&path.topology)?);
     for payload_bytes in [16, 128, 512, 1472] {
-        let ceiling = path.ceiling(payload_bytes, Duration::from_millis(600))?;
+        let ceiling = path.ceiling(Towards::Radio, payload_bytes, Duration::from_millis(600))?;
         let most = ceiling.specified_per_s.map_or("no limit".into(), |most| format!("{most:.0}"));
         println!(
             "{payload_bytes:>5} B  {:>8.0} datagrams/s of {most}, {:.0} offered, set by {:?}",

@@ -162,10 +162,18 @@ mod tests {
             factors: BTreeMap::new(),
             rounds: rounds.len(),
             figures: vec![FigureSummary { name: "x", mean: None, rounds: rounds.clone(), warning: None }],
+            nodes: Vec::new(),
             not_counted: Vec::new(),
         };
         let points = points.iter().map(point).collect();
-        Summary { run: run.into(), points, rounds: RoundCounts::default(), complete: true, warnings: Vec::new() }
+        Summary {
+            run: run.into(),
+            points,
+            rounds: RoundCounts::default(),
+            complete: true,
+            noise: Vec::new(),
+            warnings: Vec::new(),
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod agent;
+pub mod along;
 pub mod bench;
 pub mod check;
 pub mod compare;
@@ -19,6 +20,7 @@ pub mod run;
 pub mod store;
 pub mod summary;
 pub mod time;
+pub mod twins;
 pub mod workload;
 
 pub use execute::{ExecuteError, Expected, Order, execute};

@@ -6,10 +6,12 @@ use serde::Serialize;
 use serde_json::Value;
 use takt_stats::{Estimate, mean, order_warning};
 
+use crate::along::{NodeFigures, along};
 use crate::check::sentence;
 use crate::experiment::settings::Kind;
 use crate::experiment::{Experiment, Quantity, quantities};
 use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
+use crate::twins::{Noise, noise};
 
 /// Level of every interval.
 const LEVEL: f64 = 0.95;
@@ -25,6 +27,8 @@ pub struct Summary {
     pub rounds: RoundCounts,
     /// Whether all planned rounds were run.
     pub complete: bool,
+    /// How far the same thing measured twice differs, where the experiment does that.
+    pub noise: Vec<Noise>,
     /// Doubts that concern the run as a whole; a sentence each.
     pub warnings: Vec<String>,
 }
@@ -55,6 +59,8 @@ pub struct PointSummary {
     pub rounds: usize,
     /// What they say.
     pub figures: Vec<FigureSummary>,
+    /// What nodes between the ends did with frames, in all rounds that count.
+    pub nodes: Vec<NodeFigures>,
     /// Why others do not count.
     pub not_counted: Vec<String>,
 }
@@ -84,10 +90,11 @@ impl Summary {
         let run = store.run(run)?;
         let rounds = store.rounds(&run.id)?;
         // A file of another version may use words this one does not know: then there are rounds, and no figures.
-        let parts = Experiment::parse(&run.experiment, &run.file).map(|file| file.parts).unwrap_or_default();
-        let kind = |name: &str| parts.iter().find(|part| part.name == name).map(|part| part.kind);
-        let points = (0..).zip(store.points(&run.id)?);
-        let points = points.map(|(number, point): (u32, PointRow)| {
+        let file = Experiment::parse(&run.experiment, &run.file).ok();
+        let kind = |name: &str| file.as_ref()?.parts.iter().find(|part| part.name == name).map(|part| part.kind);
+        let rows = store.points(&run.id)?;
+        let noise = file.as_ref().map(|file| noise(file, &rows, &rounds)).unwrap_or_default();
+        let points = (0..).zip(rows).map(|(number, point): (u32, PointRow)| {
             let own: Vec<&RoundRow> = rounds.iter().filter(|round| round.point == number).collect();
             let kind = kind(&point.part);
             PointSummary::of(point, kind, &own)
@@ -95,7 +102,7 @@ impl Summary {
         let (points, counts): (Vec<PointSummary>, _) = (points.collect(), RoundCounts::of(&rounds));
         let complete = run.finished.is_some();
         let warnings = warnings(&points, &counts);
-        Ok(Summary { points, rounds: counts, complete, warnings, run: run.id })
+        Ok(Summary { points, rounds: counts, complete, noise, warnings, run: run.id })
     }
 
     /// Whether every planned round was run, none failed, and there is one that counts.
@@ -119,6 +126,7 @@ impl PointSummary {
             factors: point.factors,
             rounds: valid.len(),
             figures: kind.into_iter().flat_map(quantities).map(figure).collect(),
+            nodes: along(valid.iter().copied()),
             not_counted: rounds.iter().filter_map(|round| round.why.clone()).collect(),
         }
     }

@@ -188,7 +188,7 @@ fn csv_has_a_line_a_round_and_quotes_what_needs_it() {
     let odd = NewRound { why: Some("load 3.1, \"make\"".into()), state: RoundState::Disturbed, ..round(0, 0) };
     store.finish_round(&run, &odd).unwrap();
     let mut out = Vec::new();
-    store.export_csv(&run, &mut out).unwrap();
+    store.table(&run).unwrap().write_csv(&mut out).unwrap();
     let text = String::from_utf8(out).unwrap();
     let lines: Vec<&str> = text.split_terminator("\r\n").collect();
     assert_eq!(lines.len(), 2);

@@ -1,6 +1,7 @@
 //! [`Report`]: a document as data. What it says is decided before a back end sees it; back ends only lay out.
 
 use serde::Serialize;
+use takt_lab::net::Topology;
 
 use crate::Figure;
 
@@ -97,10 +98,24 @@ pub struct Section {
     pub title: String,
     /// A sentence or two below it; may be empty.
     pub lead: String,
+    /// One below the other.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub drawings: Vec<Drawing>,
     /// Side by side where there is room.
     pub figures: Vec<Figure>,
     /// Below them.
     pub tables: Vec<Table>,
+}
+
+/// A path as it was built, drawn.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Drawing {
+    /// Anchor.
+    pub id: String,
+    /// What it is.
+    pub caption: String,
+    /// From the host to the radio.
+    pub topology: Topology,
 }
 
 /// Rows under headed columns.

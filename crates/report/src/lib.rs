@@ -52,7 +52,7 @@ mod text;
 pub mod topology;
 mod xml;
 
-pub use document::{Answer, Cell, Column, Finding, Fix, Provenance, Report, Row, Section, Table, Verdict};
+pub use document::{Answer, Cell, Column, Drawing, Finding, Fix, Provenance, Report, Row, Section, Table, Verdict};
 pub use figure::{Axis, Dot, Figure, Interval, Look, Point, Reading, Reference, Scale, Series, Source};
 pub use quantity::{Unit, count, duration};
 pub use text::{Depth, TextStyle};

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use takt_lab::net::Topology;
-use takt_lab::net::topology::{Link, Node, NodeKind};
+use takt_lab::net::topology::{Link, LinkEnd, Node, NodeKind};
 
 use crate::svg::{N, STYLE, text_width};
 use crate::xml::Escaped;
@@ -27,6 +27,26 @@ pub fn to_inline_svg(topology: &Topology) -> String {
     draw(topology, "", "")
 }
 
+/// The drawing in a line, for a terminal.
+#[must_use]
+pub fn to_line(topology: &Topology) -> String {
+    let box_of = |node: &Node| match node.notes.as_slice() {
+        [] => format!("[{}]", node.name),
+        notes => format!("[{}: {}]", node.name, notes.join(", ")),
+    };
+    let mut line = topology.nodes.first().map(box_of).unwrap_or_default();
+    for (link, node) in topology.links.iter().zip(topology.nodes.iter().skip(1)) {
+        let end = |end: &LinkEnd| match &end.address {
+            Some(address) => format!("{} {address}", end.interface),
+            None => end.interface.clone(),
+        };
+        let rate = link.rate_bps.map(|bps| format!(" ({})", rate(bps))).unwrap_or_default();
+        let [near, far] = &link.ends;
+        let _ = write!(line, " {} --{rate} {} {}", end(near), end(far), box_of(node));
+    }
+    line
+}
+
 fn draw(topology: &Topology, style: &str, namespace: &str) -> String {
     let lines = topology.nodes.iter().map(|node| node.notes.len() + 1).max().unwrap_or(1);
     let height = LINE * lines as f64 + 14.0;
@@ -34,7 +54,7 @@ fn draw(topology: &Topology, style: &str, namespace: &str) -> String {
     let mut svg = String::new();
     let _ = write!(
         svg,
-        r#"<svg class="figure topology"{namespace} viewBox="0 0 {} {}" role="img" aria-label="{}">{style}"#,
+        r#"<svg class="figure topology"{namespace} width="{0}" viewBox="0 0 {0} {1}" role="img" aria-label="{2}">{style}"#,
         N(width),
         N(all),
         Escaped(&description(topology))
@@ -117,8 +137,6 @@ fn text(svg: &mut String, class: &str, x: f64, y: f64, words: &str) {
 
 #[cfg(test)]
 mod tests {
-    use takt_lab::net::topology::LinkEnd;
-
     use super::*;
 
     fn end(interface: &str, address: Option<&str>) -> LinkEnd {
@@ -155,5 +173,14 @@ mod tests {
         assert_eq!(svg.matches("<rect").count(), 4, "a hop has a double edge");
         assert!(svg.starts_with("<svg") && svg.ends_with("</svg>\n"));
         assert!(!to_inline_svg(&path()).contains("<style>"));
+    }
+
+    #[test]
+    fn a_line_says_the_same_as_the_drawing() {
+        assert_eq!(
+            to_line(&path()),
+            "[host] host0 10.0.1.2/24 -- (100 Mb/s) lan0 [hardware: 35.7 µs + 66 ns/B a frame, <ring>] wan0 -- radio0 \
+             192.168.10.2/24 [radio]"
+        );
     }
 }

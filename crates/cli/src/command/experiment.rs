@@ -2,16 +2,17 @@
 
 mod compare;
 mod env;
+mod export;
 pub mod progress;
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
-use std::io::{Write as _, stdout};
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
+use takt_lab::along::{NodeFigures, WayFigures};
 use takt_lab::experiment::settings::{self, did_you_mean};
 use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
 use takt_lab::store::{Store, StoreError};
@@ -34,7 +35,8 @@ Examples:
   takt experiment run routers --only path=router --only payload_bytes=512
   takt experiment compare 100412 112233        what changed from one run to another
   takt experiment show last
-  takt experiment export last --out rounds.csv")]
+  takt experiment export last --out rounds.csv
+  takt experiment export last --format json --out run.json")]
 pub struct Args {
     #[command(subcommand)]
     command: Action,
@@ -75,14 +77,8 @@ enum Action {
         /// Its name, a part of it, or `last`.
         run: String,
     },
-    /// Write the rounds of a run as CSV.
-    Export {
-        /// Its name, a part of it, or `last`.
-        run: String,
-        /// The file; standard output if none is given.
-        #[arg(long, value_name = "FILE")]
-        out: Option<PathBuf>,
-    },
+    /// Write the rounds of a run for other programs: CSV, Parquet or JSON.
+    Export(export::Args),
     /// What changed from one run to another, with intervals that hold together; exit 1 if something did.
     Compare {
         /// The first run: its name, a part of it, or `last`.
@@ -121,7 +117,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         }
         Action::List => list(&args.runs, output),
         Action::Show { run } => show(&args.runs, &run, output),
-        Action::Export { run, out } => export(&args.runs, &run, out.as_deref(), output),
+        Action::Export(export) => export::run(&export, &args.runs, output),
         Action::Compare { a, b } => compare::run(&args.runs, &a, &b, output),
         Action::Factors => factors(output),
     }
@@ -197,9 +193,16 @@ fn text(summary: &Summary) -> String {
                 let _ = writeln!(text, "    {:<18} warning: {warning}", "");
             }
         }
+        for node in &point.nodes {
+            let _ = writeln!(text, "    {}", along(node));
+        }
         for why in &point.not_counted {
             let _ = writeln!(text, "    not counted: {why}");
         }
+    }
+    for noise in &summary.noise {
+        let ratio = noise.ratio.map_or_else(|| "too few rounds to tell".to_owned(), |ratio| format!("x {ratio}"));
+        let _ = writeln!(text, "The same twice: {} of {}: {ratio}", noise.quantity, noise.point);
     }
     for warning in &summary.warnings {
         let _ = writeln!(text, "Warning: {warning}");
@@ -212,6 +215,19 @@ fn text(summary: &Summary) -> String {
         summary.run
     );
     text
+}
+
+/// `hardware           lost 45.5 % of 13641 to the radio (ring 6204), 9.4 % of 481 to the host (ring 45); 0.31 cores`
+fn along(node: &NodeFigures) -> String {
+    let way = |way: &WayFigures, to: &str| {
+        let places: Vec<String> = way.lost.iter().map(|(place, frames)| format!("{place} {frames}")).collect();
+        let places = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
+        format!("{:.1} % of {} to the {to}{places}", way.lost_share() * 100.0, way.in_frames)
+    };
+    let cores = node.cpu_cores.map(|cores| format!("; {cores:.2} cores")).unwrap_or_default();
+    let limit = node.throttled_share.map(|share| format!(", at its limit {:.0} % of the time", share * 100.0));
+    let (forth, back) = (way(&node.to_radio, "radio"), way(&node.to_host, "host"));
+    format!("{:<18} lost {forth}, {back}{cores}{}", node.node, limit.unwrap_or_default())
 }
 
 fn list(runs: &Path, output: &Output) -> Result<Answer> {
@@ -236,22 +252,6 @@ fn show(runs: &Path, run: &str, output: &Output) -> Result<Answer> {
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {
     Ok(Store::open(runs).and_then(|store| Summary::of(&store, run)).map_err(told)?)
-}
-
-fn export(runs: &Path, run: &str, out: Option<&Path>, output: &Output) -> Result<Answer> {
-    let store = Store::open(runs).map_err(told)?;
-    let run = store.run(run).map_err(told)?.id;
-    match out {
-        None => store.export_csv(&run, &mut stdout().lock()).map_err(told)?,
-        Some(path) => {
-            let refused = |error| Story::new(format!("{} can't be written", path.display())).why(error);
-            let mut file = std::io::BufWriter::new(File::create(path).map_err(refused)?);
-            store.export_csv(&run, &mut file).map_err(told)?;
-            file.flush().map_err(refused)?;
-            output.note(format!("{run} is in {}", path.display()));
-        }
-    }
-    Ok(Answer::Yes)
 }
 
 /// A word of experiment files, for `--json`.

@@ -34,6 +34,7 @@ use crate::agent::{Agent, AgentError, Failure, Service};
 use crate::environment::Site;
 use crate::experiment::Point;
 use crate::experiment::settings::Kind;
+use crate::net::PathError;
 use crate::run::{Bench, Measured};
 use crate::store::Record;
 
@@ -165,10 +166,11 @@ fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     }
 }
 
-/// Of both sides, and of the hops between them; those of a radio that is not ours are `null`.
+/// Of both sides, of the hops between them, and of every namespace of the path; those of a radio that is not ours are `null`.
 fn counters(site: &mut Site) -> Result<Value, AgentError> {
     let host = site.host.counters()?;
     let radio = site.radio.as_mut().map(Agent::counters).transpose()?;
-    let hops = site.hops().map_err(|error| AgentError::Failed(Failure::of(&error, None)))?;
-    Ok(json!({ "host": host, "radio": radio, "hops": hops }))
+    let failed = |error: PathError| AgentError::Failed(Failure::of(&error, None));
+    let (hops, nodes) = (site.hops().map_err(failed)?, site.nodes().map_err(failed)?);
+    Ok(json!({ "host": host, "radio": radio, "hops": hops, "nodes": nodes }))
 }

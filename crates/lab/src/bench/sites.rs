@@ -154,7 +154,7 @@ impl<'a> Sites<'a> {
     }
 }
 
-/// In a sentence, with what would mend it.
+/// In a sentence, with all that would mend it.
 fn not_here(wanted: &Where, error: &SiteError) -> String {
     let mut why = vec![error.to_string()];
     let mut source = std::error::Error::source(error);
@@ -162,7 +162,8 @@ fn not_here(wanted: &Where, error: &SiteError) -> String {
         why.push(cause.to_string());
         source = cause.source();
     }
-    let fix = error.fix().and_then(|fix| fix.lines().next().map(|line| format!(" (fix: {line})"))).unwrap_or_default();
+    let fix = error.fix().map(|fix| format!(" (fix: {})", fix.lines().collect::<Vec<_>>().join("; or ")));
+    let fix = fix.unwrap_or_default();
     format!("{} can't be had here: {}{fix}", wanted.label, why.join(": "))
 }
 

@@ -64,6 +64,8 @@ pub enum EnvironmentError {
     NoSeat {
         /// `container` or `vm`.
         environment: &'static str,
+        /// Whether such a path was asked for; else it is all that is permitted.
+        asked: bool,
     },
     /// A file of it.
     #[error("{doing} {path}")]
@@ -117,8 +119,9 @@ impl EnvironmentError {
             EnvironmentError::Missing { fix, .. }
             | EnvironmentError::Unusable { fix, .. }
             | EnvironmentError::NoKernel { fix, .. } => Some(fix.clone()),
-            EnvironmentError::NotPermitted { .. } | EnvironmentError::NoSeat { .. } => Some(ROOT.into()),
-            EnvironmentError::Path(PathError::NotPermitted) => Some(ROOT.into()),
+            EnvironmentError::NoSeat { asked: true, .. } => Some("any path but loopback".into()),
+            EnvironmentError::NotPermitted { .. } | EnvironmentError::NoSeat { .. } => PathError::NotPermitted.fix(),
+            EnvironmentError::Path(error) => error.fix(),
             _ => None,
         }
     }
@@ -132,7 +135,3 @@ impl EnvironmentError {
             || matches!(self, Path(error) if error.is_unavailable())
     }
 }
-
-/// A user namespace gives every capability over what is made in it; its /run must be its own, too.
-const ROOT: &str = "call it as root: sudo takt ...\nunshare --user --map-root-user --net --mount --pid --fork \
-                    --mount-proc sh -c 'mount -t tmpfs run /run; takt ...'";

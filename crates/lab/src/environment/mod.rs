@@ -18,6 +18,7 @@
 
 mod bridge;
 mod container;
+mod drawing;
 mod error;
 mod held;
 mod native;

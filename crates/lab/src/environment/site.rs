@@ -10,9 +10,11 @@ use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
-use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell};
+use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell, drawing};
 use crate::agent::{Agent, AgentError, Service};
-use crate::net::{Build, Ceiling, HopCounters, Path, PathError, PathName, PathSpec, RadioPair, topology};
+use crate::net::{
+    Build, Ceiling, HopCounters, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
+};
 
 /// What a site is to be.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,10 +39,10 @@ pub struct InForce {
     /// What that path was built from, where it was built.
     #[serde(default)]
     pub path_spec: Option<PathSpec>,
-    /// What it looks like.
+    /// What it looks like, the environment before it.
     #[serde(default)]
     pub topology: Option<topology::Topology>,
-    /// What it carried flat out before the first round, beside what it is said to carry.
+    /// What it carried flat out, each way, before the first round, beside what it is said to carry.
     #[serde(default)]
     pub ceilings: Vec<Ceiling>,
     /// Address of the radio.
@@ -105,7 +107,8 @@ impl SiteError {
     pub fn fix(&self) -> Option<String> {
         match self {
             SiteError::Environment { source, .. } => source.fix(),
-            _ => None,
+            SiteError::Path(error) => error.fix(),
+            SiteError::Radio(_) | SiteError::Topology(_) => None,
         }
     }
 
@@ -148,7 +151,7 @@ impl Site {
         };
         let held = match between.is_none() && emulated && environment.name() != "native" {
             // There is no way from the loopback interface of this machine into another namespace.
-            true => Err(EnvironmentError::NoSeat { environment: environment.name() }),
+            true => Err(EnvironmentError::NoSeat { environment: environment.name(), asked: options.loopback }),
             false => environment.hold(between.as_ref().map(|path| &path.host), &placement.host),
         };
         let Held { agent: host, holder, shell } =
@@ -165,7 +168,7 @@ impl Site {
             environment: environment.name().into(),
             path: path.into(),
             path_spec: between.as_ref().map(|path| path.spec.clone()),
-            topology: between.as_ref().map(|path| path.topology.clone()),
+            topology: between.as_ref().map(|path| drawing::inside(path.topology.clone(), &holder)),
             ceilings,
             radio_addr,
             emulated,
@@ -201,6 +204,14 @@ impl Site {
     /// A hop has ended.
     pub fn hops(&mut self) -> Result<Vec<HopCounters>, PathError> {
         self.path.as_mut().map_or_else(|| Ok(Vec::new()), |path| path.look())
+    }
+
+    /// What the kernel has counted in each namespace of the path, from the host to the radio; empty without one of ours.
+    ///
+    /// # Errors
+    /// A namespace can't be entered, or the kernel does not answer.
+    pub fn nodes(&self) -> Result<Vec<NodeCounters>, PathError> {
+        self.path.as_ref().map_or_else(|| Ok(Vec::new()), |path| path.counters())
     }
 
     /// Datagrams of that size that the path can carry each second by its own account; `None`: nothing but this machine
@@ -266,10 +277,13 @@ const PRIORITY: u8 = 10;
 const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
 const CALIBRATION: Duration = Duration::from_millis(300);
 
-/// What a limited path carries, before anything is measured on it: a limiter that is not in force would show here.
+/// What a limited path carries each way, before anything is measured on it: a limiter that is not in force would show here.
 fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
     match path.spec.ceiling_datagrams_per_s(64) {
-        Some(_) => CALIBRATED_BYTES.into_iter().map(|bytes| path.ceiling(bytes, CALIBRATION)).collect(),
+        Some(_) => {
+            let each = CALIBRATED_BYTES.into_iter().flat_map(|bytes| Towards::BOTH.map(|towards| (towards, bytes)));
+            each.map(|(towards, bytes)| path.ceiling(towards, bytes, CALIBRATION)).collect()
+        }
         None => Ok(Vec::new()),
     }
 }

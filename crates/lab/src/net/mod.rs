@@ -28,7 +28,7 @@ pub use namespace::Namespace;
 pub use pair::RadioPair;
 pub use path::{
     Addressing, Build, Ceiling, HopCounters, InterfaceCounters, NodeCounters, OPTIONS, Path, PathName, PathSpec,
-    PathSpecError, Seat, SetBy,
+    PathSpecError, Seat, SetBy, Towards,
 };
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;
@@ -126,7 +126,23 @@ pub enum PathError {
     Calibration(#[source] takt_packet::EngineError),
 }
 
+/// A user namespace gives every capability over what is made in it; its /run must be its own, too.
+const ROOT: &str = "call it as root: sudo takt ...\nunshare --user --map-root-user --net --mount --pid --fork \
+                    --mount-proc sh -c 'ip link set lo up; mount -t tmpfs run /run; takt ...'";
+
 impl PathError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            PathError::NotPermitted => Some(ROOT.into()),
+            PathError::Taken { name } => {
+                Some(format!("takt clean   if a takt left it\nsudo ip netns delete {name}   if it is yours"))
+            }
+            _ => None,
+        }
+    }
+
     /// Whether this machine or this process lacks what it takes; anything else is a fault or a clash.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {

@@ -87,7 +87,14 @@ impl Namespace {
     /// The kernel has no tun device, or the name is taken.
     pub fn add_tap(&self, tap: &str) -> Result<(), PathError> {
         let made = self.inside(|| add_tap(tap))?;
-        made.map_err(|source| PathError::File { what: "tap through /dev/net/tun in", name: self.name.clone(), source })
+        made.map_err(|source| match source.kind() {
+            io::ErrorKind::PermissionDenied | io::ErrorKind::NotFound => PathError::Missing {
+                what: "a virtual machine on a path",
+                needs: "/dev/net/tun, open for writing",
+                source,
+            },
+            _ => PathError::File { what: "tap through /dev/net/tun in", name: self.name.clone(), source },
+        })
     }
 
     /// Makes it a router: what is not for itself is passed on.

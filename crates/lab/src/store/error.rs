@@ -81,13 +81,6 @@ pub enum StoreError {
         #[source]
         source: serde_json::Error,
     },
-    /// Writing an export.
-    #[error("export")]
-    Export {
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
     /// Anything else `SQLite` says.
     #[error("{path}")]
     Sqlite {
@@ -130,7 +123,6 @@ impl StoreError {
             }
             StoreError::NoRun { there, .. } if there.is_empty() => "takt check makes the first".into(),
             StoreError::NoRun { there, .. } => format!("there are: {}", there.join(", ")),
-            StoreError::Export { .. } => "check that the file can be written and that the disk has room".into(),
             StoreError::Document { .. } | StoreError::Sqlite { .. } => return None,
         })
     }

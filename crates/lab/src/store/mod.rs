@@ -18,14 +18,18 @@
 //! ```
 
 mod csv;
+mod document;
 mod error;
 mod open;
 mod owner;
 mod read;
+mod table;
 mod types;
 mod write;
 
+pub use document::{Document, EXPORT_SCHEMA};
 pub use error::StoreError;
 pub use open::Store;
 pub use owner::RunLock;
+pub use table::{Column, ColumnKind, Table};
 pub use types::{NewRound, NewRun, PointRow, Record, RoundRow, RoundState, RunRow};

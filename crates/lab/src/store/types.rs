@@ -119,7 +119,7 @@ pub struct NewRound {
 }
 
 /// What one round measured, with everything in force.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Record {
     /// Every setting of the point, with the defaults filled in.
     pub settings: Value,
@@ -137,8 +137,25 @@ pub struct Record {
     pub machine: Value,
 }
 
+impl Record {
+    /// Its documents by name, in the order of the columns of the store.
+    pub fn documents(&self) -> impl Iterator<Item = (&'static str, &Value)> {
+        let Record { settings, result, before, after, in_force, emulator, machine } = self;
+        [
+            ("settings", settings),
+            ("result", result),
+            ("before", before),
+            ("after", after),
+            ("in_force", in_force),
+            ("emulator", emulator),
+            ("machine", machine),
+        ]
+        .into_iter()
+    }
+}
+
 /// A round in the store.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RoundRow {
     /// Its row.
     pub id: i64,

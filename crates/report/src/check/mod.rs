@@ -147,6 +147,7 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
         id: "doctor".into(),
         title: "What in this host stands in the way".into(),
         lead: "Looked at before the first round. takt doctor --explain RULE tells more.".into(),
+        drawings: Vec::new(),
         figures: Vec::new(),
         tables: vec![table],
     };

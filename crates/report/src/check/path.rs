@@ -13,6 +13,7 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
         lead: "UDP as fast as the sender can, without a radio: what the path between host and radio carries. A \
                datagram is one packet on the path; nothing is aggregated."
             .into(),
+        drawings: Vec::new(),
         figures: figures::path(outcome),
         tables: [table(outcome), places(outcome)].into_iter().flatten().collect(),
     };

@@ -15,6 +15,7 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
         lead: "Clean means that nothing at all went wrong in a round: no sample missing, no overflow, underflow, late \
                packet, sequence error or time-out."
             .into(),
+        drawings: Vec::new(),
         figures: figures::rates(outcome),
         tables: tables.into_iter().flatten().collect(),
     };

@@ -14,6 +14,7 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
             "The host receives samples, and answers with a burst timed a fixed delay after them. The radio says which \
                answers came too late. Times run from the sample at the antenna to the answer in the radio's buffer."
                 .into(),
+        drawings: Vec::new(),
         figures: figures::replies(outcome),
         tables: table(outcome).into_iter().collect(),
     };

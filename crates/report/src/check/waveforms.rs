@@ -13,6 +13,7 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
         lead: "Components run once a slot on one core; who ends after the slot's end has missed it. A slot is used by the host, \
                which lets the worker begin late, and by the components."
             .into(),
+        drawings: Vec::new(),
         figures: figures::waveforms(outcome),
         tables: table(outcome).into_iter().collect(),
     };

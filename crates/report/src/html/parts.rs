@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::tables;
 use crate::figure::Figure;
 use crate::xml::{Escaped as E, data_uri, slug};
-use crate::{Answer, Finding, Fix, Report, Section};
+use crate::{Answer, Drawing, Finding, Fix, Report, Section, topology};
 
 /// Class of an answer's colour.
 pub(super) fn class(answer: Answer) -> &'static str {
@@ -65,6 +65,7 @@ pub(super) fn section(page: &mut String, section: &Section) {
     if !section.lead.is_empty() {
         let _ = writeln!(page, "<p class=\"lead\">{}</p>", E(&section.lead));
     }
+    section.drawings.iter().for_each(|d| drawing(page, d));
     if !section.figures.is_empty() {
         page.push_str("<div class=\"figures\">\n");
         section.figures.iter().for_each(|f| figure(page, f));
@@ -72,6 +73,14 @@ pub(super) fn section(page: &mut String, section: &Section) {
     }
     section.tables.iter().for_each(|t| tables::table(page, t));
     page.push_str("</section>\n");
+}
+
+/// A path, and what it stands for.
+fn drawing(page: &mut String, drawing: &Drawing) {
+    let (id, caption) = (slug(&drawing.id), E(&drawing.caption));
+    let _ = write!(page, "<figure id=\"{id}\" class=\"drawing\">\n<figcaption>{caption}</figcaption>\n");
+    page.push_str(&topology::to_inline_svg(&drawing.topology));
+    page.push_str("</figure>\n");
 }
 
 /// What it shows, the drawing, how to read it, its numbers.

@@ -109,7 +109,8 @@ pub(super) fn section(
     tables: Vec<crate::Table>,
 ) -> Option<Section> {
     let empty = figures.is_empty() && tables.iter().all(|table| table.rows.is_empty());
-    let section = Section { id: id.into(), title: title.into(), lead: lead.into(), figures, tables };
+    let section =
+        Section { id: id.into(), title: title.into(), lead: lead.into(), drawings: Vec::new(), figures, tables };
     (!empty).then_some(section)
 }
 

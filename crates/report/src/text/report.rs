@@ -3,7 +3,7 @@
 use super::table::answer_tone;
 use super::wrap::{clean, hanging, pad, width, wrap};
 use super::{Depth, TextStyle, Tone, plot, table};
-use crate::{Finding, Fix, Report};
+use crate::{Finding, Fix, Report, topology};
 
 impl Report {
     /// The report for a terminal, a pipe or a file. Nothing in it moves; it ends with the answer and a line end.
@@ -84,6 +84,10 @@ fn sections(out: &mut String, report: &Report, style: &TextStyle) {
         }
         if !section.lead.is_empty() {
             out.push_str(&hanging("", &clean(&section.lead), style.columns()));
+        }
+        for drawing in &section.drawings {
+            let line = format!("{}: {}", drawing.caption, topology::to_line(&drawing.topology));
+            out.push_str(&hanging("  ", &clean(&line), style.columns()));
         }
         for figure in &section.figures {
             out.push_str(&format!("\n{}", plot::render(figure, style)));

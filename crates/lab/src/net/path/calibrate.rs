@@ -11,9 +11,12 @@ use takt_packet::{Config, Engine, EngineError, EngineKind, PortIndex, PortSpec, 
 use super::super::PathError;
 use super::Path;
 
-/// What crossed from host to radio, flat out.
+/// What crossed one way, flat out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling {
+    /// Which way.
+    #[serde(default)]
+    pub towards: Towards,
     /// Bytes of each datagram.
     pub payload_bytes: usize,
     /// Datagrams a second that arrived.
@@ -24,6 +27,22 @@ pub struct Ceiling {
     pub specified_per_s: Option<f64>,
     /// Who sets it.
     pub set_by: SetBy,
+}
+
+/// A way along a path.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Towards {
+    /// From the host.
+    #[default]
+    Radio,
+    /// From the radio.
+    Host,
+}
+
+impl Towards {
+    /// Both, from the host first.
+    pub const BOTH: [Towards; 2] = [Towards::Radio, Towards::Host];
 }
 
 /// Who sets a limit.
@@ -49,27 +68,18 @@ const LINGER: Duration = Duration::from_millis(50);
 const SETTLE: u32 = 3;
 
 impl Path {
-    /// Sends datagrams of that size from the host's namespace to the radio's for `span`, flat out, and counts.
+    /// Sends datagrams of that size from one end's namespace to the other's for `span`, flat out, and counts. Where nothing
+    /// crosses at all, nothing is offered either.
     ///
     /// # Errors
     /// A socket can't be opened.
-    pub fn ceiling(&self, payload_bytes: usize, span: Duration) -> Result<Ceiling, PathError> {
-        let any = SocketAddr::from((self.radio.address, 0));
-        let mut receiver = self.radio.namespace.inside(|| open(any, None, payload_bytes))?.map_err(failed)?;
-        let to = receiver.local(PortIndex(0)).unwrap_or(any);
-        let here = SocketAddr::from((self.host.address, 0));
-        let sender = self.host.namespace.inside(|| open(here, Some(to), payload_bytes))?.map_err(failed)?;
-        let stop = Stop::new();
-        let flag = stop.clone();
-        let begun = WallClock.now();
-        let (from, until) = (begun + span / SETTLE, begun + span);
-        let sending = thread::spawn(move || send(sender, payload_bytes, from, until, &flag));
-        let got = count(&mut *receiver, from, until);
-        stop.request();
-        let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let seconds = until.saturating_since(from).as_secs_f64();
-        let datagrams_per_s = got.map_err(failed)? as f64 / seconds;
+    pub fn ceiling(&self, towards: Towards, payload_bytes: usize, span: Duration) -> Result<Ceiling, PathError> {
         let specified_per_s = self.spec.ceiling_datagrams_per_s(payload_bytes);
+        let ends = match towards {
+            Towards::Radio => Some(self.way_forth(payload_bytes)?),
+            Towards::Host => self.way_back(payload_bytes)?,
+        };
+        let (datagrams_per_s, offered_per_s) = ends.map_or(Ok((0.0, 0.0)), |ends| flood(ends, payload_bytes, span))?;
         // A processor whose speed wanders is within its own bounds.
         let spread = self.spec.hardware().and_then(|hardware| hardware.processor).map_or(0.0, |p| p.spread);
         let tolerance = TOLERANCE + spread;
@@ -78,9 +88,65 @@ impl Path {
             Some(most) if datagrams_per_s > most * (1.0 - tolerance) => SetBy::Path,
             _ => SetBy::Machine,
         };
-        let offered_per_s = sent.map_err(failed)? as f64 / seconds;
-        Ok(Ceiling { payload_bytes, datagrams_per_s, offered_per_s, specified_per_s, set_by })
+        Ok(Ceiling { towards, payload_bytes, datagrams_per_s, offered_per_s, specified_per_s, set_by })
     }
+
+    fn way_forth(&self, payload_bytes: usize) -> Result<Ends, PathError> {
+        let any = SocketAddr::from((self.radio.address, 0));
+        let to = self.radio.namespace.inside(|| open(any, None, payload_bytes))?.map_err(failed)?;
+        let peer = to.local(PortIndex(0)).unwrap_or(any);
+        let here = SocketAddr::from((self.host.address, 0));
+        let from = self.host.namespace.inside(|| open(here, Some(peer), payload_bytes))?.map_err(failed)?;
+        Ok(Ends { from, to })
+    }
+
+    /// A router that hides the host lets in only what answers: so the host calls first, and the radio sends to where the
+    /// call came from. `None`: no call arrived.
+    fn way_back(&self, payload_bytes: usize) -> Result<Option<Ends>, PathError> {
+        let (any, here) = (SocketAddr::from((self.radio.address, 0)), SocketAddr::from((self.host.address, 0)));
+        let mut called = self.radio.namespace.inside(|| open(any, None, payload_bytes))?.map_err(failed)?;
+        let at = called.local(PortIndex(0)).unwrap_or(any);
+        let mut to = self.host.namespace.inside(|| open(here, Some(at), payload_bytes))?.map_err(failed)?;
+        let until = WallClock.now() + PATIENCE;
+        while WallClock.now() < until {
+            let mut call = to.reserve(1);
+            call.push(PortIndex(0), None, |frame| frame.len().min(16));
+            call.send(Wait::Until(until)).map_err(failed)?;
+            let answer = called.recv(Wait::Until(WallClock.now() + RETRY)).map_err(failed)?;
+            let caller = answer.iter().next().map(|datagram| datagram.source);
+            if let Some(caller) = caller {
+                drop(called);
+                let from = self.radio.namespace.inside(|| open(at, Some(caller), payload_bytes))?.map_err(failed)?;
+                return Ok(Some(Ends { from, to }));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// A call may be lost, as the path may have been told to lose; and the first waits for addresses to be resolved.
+const PATIENCE: Duration = Duration::from_secs(5);
+const RETRY: Duration = Duration::from_millis(50);
+
+/// Of a flow.
+struct Ends {
+    from: Box<dyn Engine>,
+    to: Box<dyn Engine>,
+}
+
+/// Datagrams a second that arrived, and that were offered.
+fn flood(ends: Ends, payload_bytes: usize, span: Duration) -> Result<(f64, f64), PathError> {
+    let Ends { from: sender, to: mut receiver } = ends;
+    let stop = Stop::new();
+    let flag = stop.clone();
+    let begun = WallClock.now();
+    let (from, until) = (begun + span / SETTLE, begun + span);
+    let sending = thread::spawn(move || send(sender, payload_bytes, from, until, &flag));
+    let got = count(&mut *receiver, from, until);
+    stop.request();
+    let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+    let seconds = until.saturating_since(from).as_secs_f64();
+    Ok((got.map_err(failed)? as f64 / seconds, sent.map_err(failed)? as f64 / seconds))
 }
 
 fn failed(source: EngineError) -> PathError {

@@ -69,11 +69,12 @@ impl RunningHop {
     }
 
     fn look(&mut self) -> Result<HopCounters, AgentError> {
-        let report = self.agent.as_mut().ok_or(AgentError::Gone)?.look()?;
+        let agent = self.agent.as_mut().ok_or(AgentError::Gone)?;
+        let (pid, report) = (Some(agent.hello().pid), agent.look()?);
         let report: Report = serde_json::from_value(report)
             .map_err(|error| AgentError::Protocol { expected: "a hop's report", got: error.to_string() })?;
         let throttled = self.quota.as_ref().map(CpuQuota::throttled);
-        Ok(HopCounters { node: self.node.clone(), report, throttled })
+        Ok(HopCounters { node: self.node.clone(), pid, report, throttled })
     }
 }
 

@@ -31,7 +31,7 @@ use takt_path::hop::Report;
 use takt_path::topology::Topology;
 
 use super::Namespace;
-pub use calibrate::{Ceiling, SetBy};
+pub use calibrate::{Ceiling, SetBy, Towards};
 pub use counters::{InterfaceCounters, NodeCounters};
 use hops::RunningHop;
 pub use options::OPTIONS;
@@ -90,6 +90,9 @@ pub struct Seat {
 pub struct HopCounters {
     /// As in the topology.
     pub node: String,
+    /// Its process, in this machine's numbering.
+    #[serde(default)]
+    pub pid: Option<u32>,
     /// From the host to the radio, then back.
     pub report: Report,
     /// How often its CPU limit was felt, if it has one.

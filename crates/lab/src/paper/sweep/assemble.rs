@@ -6,6 +6,7 @@ use crate::paper::claim::{Claim, answer};
 use crate::paper::stored::Stored;
 use crate::paper::{PaperError, sweep_of};
 use crate::store::Store;
+use crate::twins;
 
 /// The outcome of a run of such a study, finished or not.
 ///
@@ -20,7 +21,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         of: stored.about(SCHEMA),
         sites: noise::sites(&stored.rounds),
         charts: study.charts.iter().map(chart).collect(),
-        noise: noise::noise(&stored.file, &stored.points, &stored.rounds),
+        noise: twins::noise(&stored.file, &stored.points, &stored.rounds),
         warnings: Vec::new(),
         paper,
     };

@@ -12,6 +12,9 @@ pub struct Facts {
     pub cite: String,
     /// On what it was measured.
     pub setup: Vec<String>,
+    /// What the paper calls the environments and paths that stand for its own, by their names here.
+    #[serde(default)]
+    pub places: BTreeMap<String, String>,
     /// Numbers that its text states, by name; units stand in the names.
     pub numbers: BTreeMap<String, f64>,
     /// Its figures.

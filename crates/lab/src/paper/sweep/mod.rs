@@ -20,7 +20,9 @@ mod words;
 pub use assemble::assemble;
 pub use chart::{Chart, Curve, Measure, Spot};
 pub use facts::{ClaimFacts, Facts, FigureFacts};
-pub use noise::{Noise, SiteFacts};
+pub use noise::SiteFacts;
+
+pub use crate::twins::Noise;
 
 pub(super) use chart::ChartPlan;
 pub(super) use claims::{Judged, all_above, all_below, surely_more};

@@ -1,14 +1,13 @@
-//! Whether the path or the machine set a result, and how far the same thing measured twice differs.
+//! Where rounds ran, and whether the path or the machine set their results.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_stats::Estimate;
 
-use crate::experiment::{Experiment, plain, quantities};
+use crate::along::{NodeFigures, along};
 use crate::paper::figure::{Figure, RoundValue};
-use crate::store::{PointRow, RoundRow, RoundState};
+use crate::store::{RoundRow, RoundState};
 
 /// An environment and a path in which rounds ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,19 +24,9 @@ pub struct SiteFacts {
     /// stated rate was reached, or datagrams were lost on it), `machine` (a core was full, or datagrams were lost in a
     /// socket), `unclear`.
     pub set_by: BTreeMap<String, usize>,
-}
-
-/// The same point measured twice in each block.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Noise {
-    /// The point.
-    pub point: String,
-    /// The quantity.
-    pub quantity: String,
-    /// Second over first, block by block: an interval without one in it says that differences of this size mean nothing.
-    pub ratio: Option<Estimate>,
-    /// Its rounds.
-    pub rounds: usize,
+    /// What nodes between the ends did with frames, in all rounds that count.
+    #[serde(default)]
+    pub nodes: Vec<NodeFigures>,
 }
 
 /// Sites in the order in which rounds first ran there.
@@ -47,19 +36,30 @@ pub(super) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
         let Some(record) = &round.record else { continue };
         let text = |name: &str| record.in_force.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
         let (environment, path) = (text("environment"), text("path"));
-        let place = sites.iter().position(|site| site.environment == environment && site.path == path);
+        let place = sites.iter().position(|site| site.is(&record.in_force));
         let place = place.unwrap_or_else(|| {
             let notes = record.in_force.get("notes").and_then(Value::as_array).into_iter().flatten();
             let notes = notes.filter_map(Value::as_str).map(str::to_owned).collect();
             let in_force = record.in_force.clone();
-            sites.push(SiteFacts { environment, path, in_force, notes, set_by: BTreeMap::new() });
+            sites.push(SiteFacts { environment, path, in_force, notes, ..SiteFacts::default() });
             sites.len() - 1
         });
         if let (RoundState::Valid, Some(who), Some(site)) = (round.state, set_by(round), sites.get_mut(place)) {
             *site.set_by.entry(who.to_owned()).or_default() += 1;
         }
     }
+    for site in &mut sites {
+        let here = |round: &&RoundRow| round.record.as_ref().is_some_and(|record| site.is(&record.in_force));
+        site.nodes = along(rounds.iter().filter(here));
+    }
     sites
+}
+
+impl SiteFacts {
+    fn is(&self, in_force: &Value) -> bool {
+        let of = |name: &str| in_force.get(name).and_then(Value::as_str).unwrap_or_default();
+        of("environment") == self.environment && of("path") == self.path
+    }
 }
 
 /// What set the result of a round of datagram load; `None` for other workloads.
@@ -82,37 +82,6 @@ fn set_by(round: &RoundRow) -> Option<&'static str> {
         of("thread_s").zip(of("wall_s")).is_some_and(|(busy, wall)| busy > 0.85 * wall)
     });
     Some(if full || (lost > 0.01 && in_hosts > on_path) { "machine" } else { "unclear" })
-}
-
-/// Points that differ in `twin` alone, by the first quantity of their workload.
-pub(super) fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<Noise> {
-    let mut all = Vec::new();
-    for (first, point) in (0_u32..).zip(points).filter(|(_, point)| point.factors.get("twin") == Some(&Value::from(1)))
-    {
-        let mut other = point.clone();
-        other.factors.insert("twin".into(), Value::from(2));
-        let Some(second) = (0_u32..).zip(points).find(|(_, point)| **point == other).map(|(number, _)| number) else {
-            continue;
-        };
-        let part = file.parts.iter().find(|part| part.name == point.part);
-        let Some(quantity) = part.and_then(|part| quantities(part.kind).next()) else { continue };
-        let of = |number: u32| -> BTreeMap<u32, (f64, i64)> {
-            let own = rounds.iter().filter(|round| round.point == number && round.state == RoundState::Valid);
-            own.filter_map(|r| Some((r.block, (quantity.read(&r.record.as_ref()?.result)?, r.id)))).collect()
-        };
-        let (one, two) = (of(first), of(second));
-        let pairs: Vec<(f64, f64)> = one.iter().filter_map(|(block, (a, _))| Some((*a, two.get(block)?.0))).collect();
-        let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let levels = point.factors.iter().filter(|(name, _)| *name != "twin");
-        let levels: String = levels.map(|(name, level)| format!(" {name}={}", plain(level))).collect();
-        all.push(Noise {
-            point: point.part.clone() + &levels,
-            quantity: quantity.name.into(),
-            ratio: takt_stats::compare(&a, &b, 0.0).map(|comparison| comparison.ratio()),
-            rounds: pairs.len(),
-        });
-    }
-    all
 }
 
 /// The rounds of a figure that count, in the order in which they were run.

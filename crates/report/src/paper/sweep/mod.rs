@@ -1,5 +1,7 @@
 //! The report of a study that is a sweep: `virtual-sdr`, `routers`. A section for each figure of the paper.
 
+mod places;
+
 use std::collections::BTreeMap;
 
 use takt_lab::paper::sweep::{Chart, Measure, Outcome, SiteFacts, Spot};
@@ -36,9 +38,11 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
         let tables = charts.iter().map(|chart| table(chart)).collect();
         section(&format!("figure-{number}"), &title, &format!("The paper's shows: {}.", first.paper), figures, tables)
     };
-    let mut sections: Vec<Section> = order.into_iter().filter_map(one).collect();
-    let tables = vec![sites(&outcome.sites), noise(outcome)];
-    let lead = "Whether the path or the machine set a result, and how far two measurements of the same thing differ.";
+    let mut sections: Vec<Section> = places::section(outcome).into_iter().collect();
+    sections.extend(order.into_iter().filter_map(one));
+    let tables = vec![sites(&outcome.sites), places::nodes(outcome), places::ceilings(outcome), noise(outcome)];
+    let lead = "Whether the path or the machine set a result, what each node on the way did, and how far two measurements of \
+                the same thing differ.";
     sections.extend(section("fidelity", "Where it was measured", lead, Vec::new(), tables));
     sections
 }
@@ -183,7 +187,7 @@ fn sites(sites: &[SiteFacts]) -> Table {
             Cell::text(format!("{} over {}", site.environment, site.path)),
             Cell::text(text("/placement/how")),
             Cell::text(text("/accelerator")),
-            Cell::text(text("/held")),
+            Cell::text(places::limits(site)),
             Cell::text(set_by.join(", ")),
         ])
     };
@@ -208,6 +212,8 @@ fn noise(outcome: &Outcome) -> Table {
         title: "The same thing, measured twice".into(),
         columns: columns("point", &["second over first"], &["of"]),
         rows: outcome.noise.iter().map(row).collect(),
-        note: String::new(),
+        note: "One point, measured twice in each block: an A/A pair. Differences between levels that are not larger than this \
+               mean nothing."
+            .into(),
     }
 }

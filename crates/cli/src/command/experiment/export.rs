@@ -1,0 +1,107 @@
+//! `takt experiment export`: the rounds of a run for other programs.
+
+#[cfg(feature = "parquet")]
+mod parquet;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write, stdout};
+use std::path::{Path, PathBuf};
+
+use clap::ValueEnum;
+use miette::{IntoDiagnostic, Result};
+use takt_lab::store::{Store, Table};
+
+use super::told;
+use crate::answer::Answer;
+use crate::output::Output;
+use crate::story::Story;
+
+/// Arguments.
+#[derive(Debug, clap::Args)]
+pub struct Args {
+    /// Its name, a part of it, or `last`.
+    run: String,
+    /// What is written [default: by the ending of --out, else csv].
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    /// The file; standard output if none is given.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line a round, a column a leaf of its record (RFC 4180).
+    Csv,
+    /// The same table in typed columns; needs a build with the feature `parquet`, and --out.
+    Parquet,
+    /// The run whole, histograms included, as one document: docs/reference/experiment-export.schema.json.
+    Json,
+}
+
+impl Args {
+    fn format(&self, output: &Output) -> Format {
+        let ending = self.out.as_deref().and_then(Path::extension).and_then(|ending| ending.to_str());
+        let by_name = || Format::from_str(ending?, true).ok();
+        let usual = if output.wants_json() { Format::Json } else { Format::Csv };
+        self.format.or_else(by_name).unwrap_or(usual)
+    }
+}
+
+/// Writes the file, or prints what would be in it.
+pub fn run(args: &Args, runs: &Path, output: &Output) -> Result<Answer> {
+    let store = Store::open(runs).map_err(told)?;
+    let run = store.run(&args.run).map_err(told)?.id;
+    match (args.format(output), &args.out) {
+        (Format::Json, out) => {
+            let document = store.document(&run).map_err(told)?;
+            let text = serde_json::to_string_pretty(&document).into_diagnostic()?;
+            to(out.as_deref(), &mut |to| writeln!(to, "{text}"))?;
+        }
+        (Format::Csv, out) => {
+            let table = store.table(&run).map_err(told)?;
+            to(out.as_deref(), &mut |to| table.write_csv(to))?;
+        }
+        (Format::Parquet, Some(path)) => parquet(path, &store.table(&run).map_err(told)?)?,
+        (Format::Parquet, None) => {
+            return Err(Story::new("a Parquet file can't be printed").fix("--out rounds.parquet\n--format csv").into());
+        }
+    }
+    if let Some(path) = &args.out {
+        output.note(format!("{run} is in {}", path.display()));
+    }
+    Ok(Answer::Yes)
+}
+
+fn to(out: Option<&Path>, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Story> {
+    match out {
+        Some(path) => {
+            let create = || File::create(path).map(BufWriter::new);
+            create().and_then(|mut file| write(&mut file).and_then(|()| file.flush())).map_err(refused(path))
+        }
+        None => match write(&mut stdout().lock()) {
+            // Who has read enough has gone: no error of ours.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            done => done.map_err(|error| Story::new("the rounds can't be printed").why(error)),
+        },
+    }
+}
+
+#[cfg(feature = "parquet")]
+fn parquet(path: &Path, table: &Table) -> Result<(), Story> {
+    File::create(path).and_then(|file| parquet::write(file, table)).map_err(refused(path))
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet(path: &Path, _table: &Table) -> Result<(), Story> {
+    let text = path.with_extension("csv");
+    Err(crate::columnar::not_built(path, &format!("--format csv --out {}", text.display())))
+}
+
+fn refused(path: &Path) -> impl Fn(io::Error) -> Story {
+    let path = path.display().to_string();
+    move |error| {
+        let fix = "a place that can be written and has room";
+        Story::new(format!("{path} can't be written")).why(error).fix(fix)
+    }
+}

@@ -1,0 +1,244 @@
+//! What happened to frames along a path: node by node, from the counters that a record has from before and after its round.
+//! The ends are left out, since the workload tells of them itself.
+
+use std::collections::BTreeMap;
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use takt_host::accounting::Usage;
+use takt_path::model::Flow;
+
+use crate::net::{HopCounters, NodeCounters};
+use crate::store::{Record, RoundRow, RoundState};
+
+/// What a node between the ends did.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct NodeFigures {
+    /// As in the topology.
+    pub node: String,
+    /// From the host to the radio.
+    pub to_radio: WayFigures,
+    /// From the radio to the host.
+    pub to_host: WayFigures,
+    /// Cores that it kept busy, the mean over rounds. `None`: the kernel forwards, in time that belongs to no process.
+    pub cpu_cores: Option<f64>,
+    /// Share of the periods of its CPU limit in which it used the limit up; `None`: no limit.
+    pub throttled_share: Option<f64>,
+}
+
+/// Frames one way.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WayFigures {
+    /// Arrived at the node.
+    pub in_frames: u64,
+    /// Left it, copies included.
+    pub out_frames: u64,
+    /// What the node dropped, by where: `chance`, `ring`, `queue`, `hop` (its own limit, not the model's), `interface`.
+    pub lost: BTreeMap<String, u64>,
+}
+
+impl WayFigures {
+    /// All that was dropped.
+    #[must_use]
+    pub fn lost_frames(&self) -> u64 {
+        self.lost.values().sum()
+    }
+
+    /// Of what arrived, 0 to 1; 0 where nothing did.
+    #[must_use]
+    pub fn lost_share(&self) -> f64 {
+        self.lost_frames() as f64 / self.in_frames.max(1) as f64
+    }
+
+    fn add(&mut self, other: &WayFigures) {
+        self.in_frames += other.in_frames;
+        self.out_frames += other.out_frames;
+        for (place, frames) in &other.lost {
+            *self.lost.entry(place.clone()).or_default() += frames;
+        }
+    }
+}
+
+/// Over the rounds that count, nodes from the host to the radio.
+#[must_use]
+pub fn along<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigures> {
+    let counted = rounds.filter(|round| round.state == RoundState::Valid).filter_map(|round| round.record.as_ref());
+    let mut all: Vec<(NodeFigures, Vec<f64>, Vec<f64>)> = Vec::new();
+    for node in counted.flat_map(of_round) {
+        let place = all.iter().position(|(other, ..)| other.node == node.node).unwrap_or_else(|| {
+            all.push((NodeFigures { node: node.node.clone(), ..NodeFigures::default() }, Vec::new(), Vec::new()));
+            all.len() - 1
+        });
+        if let Some((sum, cores, throttled)) = all.get_mut(place) {
+            sum.to_radio.add(&node.to_radio);
+            sum.to_host.add(&node.to_host);
+            cores.extend(node.cpu_cores);
+            throttled.extend(node.throttled_share);
+        }
+    }
+    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+    let finish = |(node, cores, throttled): (NodeFigures, Vec<f64>, Vec<f64>)| NodeFigures {
+        cpu_cores: mean(&cores),
+        throttled_share: mean(&throttled),
+        ..node
+    };
+    all.into_iter().map(finish).collect()
+}
+
+fn read<T: DeserializeOwned + Default>(document: &Value, name: &str) -> T {
+    document.get(name).and_then(|value| T::deserialize(value).ok()).unwrap_or_default()
+}
+
+fn of_round(record: &Record) -> Vec<NodeFigures> {
+    let nodes: [Vec<NodeCounters>; 2] = [read(&record.before, "nodes"), read(&record.after, "nodes")];
+    let hops: [Vec<HopCounters>; 2] = [read(&record.before, "hops"), read(&record.after, "hops")];
+    let usage = record.machine.get("usage").and_then(|usage| Usage::deserialize(usage).ok());
+    let [before, after] = &nodes;
+    let between = after.iter().skip(1).take(after.len().saturating_sub(2));
+    let node = |node: &NodeCounters| {
+        let hop = |hops: &[HopCounters]| hops.iter().find(|hop| hop.node == node.node).cloned();
+        let earlier = before.iter().find(|other| other.node == node.node)?;
+        match (hop(&hops[0]), hop(&hops[1])) {
+            (Some(earlier), Some(hop)) => Some(of_hop(&earlier, &hop, usage.as_ref())),
+            _ => Some(of_kernel(earlier, node)),
+        }
+    };
+    between.filter_map(node).collect()
+}
+
+fn of_hop(earlier: &HopCounters, hop: &HopCounters, usage: Option<&Usage>) -> NodeFigures {
+    let [forth, back] = hop.report.counters.flows;
+    let [forth_0, back_0] = earlier.report.counters.flows;
+    let own = usage.and_then(|usage| {
+        let own = usage.companions.iter().find(|process| Some(process.pid) == hop.pid)?;
+        Some(own.cpu_ns as f64 / usage.wall_ns.max(1) as f64)
+    });
+    let throttled = hop.throttled.zip(earlier.throttled).and_then(|(now, then)| {
+        let periods = now.periods.checked_sub(then.periods).filter(|&periods| periods > 0)?;
+        Some(now.times.saturating_sub(then.times) as f64 / periods as f64)
+    });
+    NodeFigures {
+        node: hop.node.clone(),
+        to_radio: of_flow(&forth_0, &forth),
+        to_host: of_flow(&back_0, &back),
+        cpu_cores: own,
+        throttled_share: throttled,
+    }
+}
+
+fn of_flow(earlier: &Flow, flow: &Flow) -> WayFigures {
+    let since = |of: fn(&Flow) -> u64| of(flow).saturating_sub(of(earlier));
+    let lost = [
+        ("chance", since(|flow| flow.dropped_by_chance)),
+        ("ring", since(|flow| flow.dropped_at_ring)),
+        ("queue", since(|flow| flow.dropped_at_queue)),
+        ("hop", since(|flow| flow.dropped_by_hop)),
+    ];
+    WayFigures {
+        in_frames: since(|flow| flow.in_frames),
+        out_frames: since(|flow| flow.out_frames),
+        lost: places(lost),
+    }
+}
+
+/// Those where something was dropped.
+fn places<const N: usize>(lost: [(&str, u64); N]) -> BTreeMap<String, u64> {
+    lost.into_iter().filter(|(_, frames)| *frames > 0).map(|(place, frames)| (place.to_owned(), frames)).collect()
+}
+
+/// A bridge or router of the kernel: frames come in by one of its two interfaces and leave by the other, whose queue has a
+/// rate.
+fn of_kernel(earlier: &NodeCounters, node: &NodeCounters) -> NodeFigures {
+    let since = |interface: &str, of: fn(&crate::net::InterfaceCounters) -> u64| {
+        let at = |node: &NodeCounters| node.interfaces.get(interface).map_or(0, of);
+        at(node).saturating_sub(at(earlier))
+    };
+    let way = |enters: &str, leaves: &str| {
+        let lost = [
+            (
+                "interface",
+                since(enters, |counters| counters.rx_dropped) + since(leaves, |counters| counters.tx_dropped),
+            ),
+            ("queue", since(leaves, |counters| counters.queue_dropped)),
+        ];
+        WayFigures {
+            in_frames: since(enters, |counters| counters.rx_frames),
+            out_frames: since(leaves, |counters| counters.tx_frames),
+            lost: places(lost),
+        }
+    };
+    NodeFigures {
+        node: node.node.clone(),
+        to_radio: way("lan0", "wan0"),
+        to_host: way("wan0", "lan0"),
+        ..NodeFigures::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn round(before: Value, after: Value, machine: Value) -> RoundRow {
+        let record = Record { before, after, machine, ..Record::default() };
+        RoundRow {
+            id: 1,
+            point: 0,
+            part: String::new(),
+            factors: BTreeMap::new(),
+            block: 0,
+            attempt: 0,
+            state: RoundState::Valid,
+            why: None,
+            started: String::new(),
+            took_s: 1.0,
+            record: Some(record),
+        }
+    }
+
+    fn kernel(node: &str, frames: u64, dropped: u64) -> Value {
+        let end = |rx: u64, tx: u64, queue: u64| json!({ "rx_frames": rx, "rx_dropped": 0, "tx_frames": tx, "tx_dropped": 0, "queue_dropped": queue });
+        json!({ "node": node, "interfaces": { "lan0": end(frames, 7, 0), "wan0": end(7, frames - dropped, dropped) } })
+    }
+
+    fn hop(flow: &Flow, times: u64) -> Value {
+        let counters = takt_path::model::Counters { flows: [*flow, Flow::default()] };
+        let report = takt_path::hop::Report { counters, ..takt_path::hop::Report::default() };
+        let throttled = takt_host::quota::Throttled { periods: 2 * times, times };
+        json!(HopCounters { node: "small".into(), pid: Some(9), report, throttled: Some(throttled) })
+    }
+
+    #[test]
+    fn each_node_between_the_ends_tells_what_it_lost_and_where() {
+        let nodes = |n: u64| {
+            json!([kernel("host", n, 0), kernel("small", n, 0), kernel("router", n, n / 10), kernel("radio", n, 0)])
+        };
+        let flow = |n: u64| Flow {
+            in_frames: n,
+            out_frames: n - 30,
+            dropped_at_ring: 20,
+            dropped_by_chance: 10,
+            ..Flow::default()
+        };
+        let before = json!({ "nodes": nodes(100), "hops": [hop(&Flow { in_frames: 100, out_frames: 100, ..Flow::default() }, 1)] });
+        let after = json!({ "nodes": nodes(1100), "hops": [hop(&flow(1100), 6)] });
+        let both = [round(before.clone(), after.clone(), Value::Null), round(before, after, Value::Null)];
+        let seen = along(both.iter());
+        assert_eq!(seen.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["small", "router"]);
+        let (small, router) = (&seen[0], &seen[1]);
+        assert_eq!((small.to_radio.in_frames, small.to_radio.out_frames), (2000, 1940), "the sum of two rounds");
+        assert_eq!(small.to_radio.lost, BTreeMap::from([("chance".to_owned(), 20), ("ring".to_owned(), 40)]));
+        assert!((small.to_radio.lost_share() - 0.03).abs() < 1e-12);
+        assert_eq!((small.throttled_share, small.cpu_cores), (Some(0.5), None), "no account of processes here");
+        assert_eq!(router.to_radio.lost, BTreeMap::from([("queue".to_owned(), 200)]));
+        assert_eq!((router.cpu_cores, router.to_host.lost_frames()), (None, 0));
+    }
+
+    #[test]
+    fn a_record_of_an_earlier_version_has_no_nodes() {
+        assert!(along([round(json!({}), json!({ "hops": [] }), Value::Null)].iter()).is_empty());
+    }
+}

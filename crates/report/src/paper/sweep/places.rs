@@ -1,0 +1,117 @@
+//! Environments and paths of a study: drawn, and what their parts did.
+
+use takt_lab::along::{NodeFigures, WayFigures};
+use takt_lab::environment::Holder;
+use takt_lab::net::{Ceiling, SetBy, Topology, Towards};
+use takt_lab::paper::sweep::{Outcome, SiteFacts};
+
+use super::super::common::{cells, columns};
+use crate::{Cell, Column, Drawing, Section, Table, Unit, count};
+
+/// What rounds ran on, each as a drawing under the name that the paper gives it.
+pub(super) fn section(outcome: &Outcome) -> Option<Section> {
+    let drawing = |site: &SiteFacts| {
+        let topology: Topology = read(site, "topology")?;
+        let stands_for = [&site.path, &site.environment].into_iter().find_map(|name| outcome.paper.places.get(name));
+        let stands_for = stands_for.map(|words| format!(" ({words})")).unwrap_or_default();
+        let caption = format!("{} over {}{stands_for}", site.environment, site.path);
+        Some(Drawing { id: format!("place-{}-{}", site.environment, site.path), caption, topology })
+    };
+    let drawings: Vec<Drawing> = outcome.sites.iter().filter_map(drawing).collect();
+    (!drawings.is_empty()).then(|| Section {
+        id: "places".into(),
+        title: "What was built".into(),
+        lead:
+            "Boxes are network namespaces, lines veth pairs; a double edge is a process of takt that passes frames on. \
+               Below a box stand its addresses."
+                .into(),
+        drawings,
+        ..Section::default()
+    })
+}
+
+fn read<T: serde::de::DeserializeOwned>(site: &SiteFacts, name: &str) -> Option<T> {
+    serde_json::from_value(site.in_force.get(name)?.clone()).ok()
+}
+
+/// The limits that were found in force.
+pub(super) fn limits(site: &SiteFacts) -> String {
+    let holder: Holder = read(site, "holder").unwrap_or_default();
+    let cpus = holder.cpus.map(|cpus| format!("{cpus} CPUs"));
+    let memory = holder.memory_bytes.map(|bytes| format!("{} MiB", bytes >> 20));
+    [cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+fn name(site: &SiteFacts) -> String {
+    format!("{} over {}", site.environment, site.path)
+}
+
+/// Which node lost how many, and what it cost.
+pub(super) fn nodes(outcome: &Outcome) -> Table {
+    let row = |site: &SiteFacts, node: &NodeFigures| {
+        let cpu = node.cpu_cores.map_or_else(|| "the kernel's".to_owned(), |cores| Unit::CORES.show(cores, 2));
+        let throttled = node.throttled_share.map_or_else(String::new, |share| Unit::SHARE.show(share, 2));
+        cells(vec![
+            Cell::text(format!("{}: {}", name(site), node.node)),
+            Cell::text(count(node.to_radio.in_frames)),
+            Cell::text(lost(&node.to_radio)),
+            Cell::text(count(node.to_host.in_frames)),
+            Cell::text(lost(&node.to_host)),
+            Cell::text(cpu),
+            Cell::text(throttled),
+        ])
+    };
+    let of = |site: &SiteFacts| -> Vec<_> { site.nodes.iter().map(|node| row(site, node)).collect() };
+    let heads = ["frames to the radio", "of them lost", "frames to the host", "of them lost", "CPU", "limit felt"];
+    Table {
+        id: "nodes".into(),
+        title: "What each node on the way did".into(),
+        columns: std::iter::once(Column::text("node")).chain(heads.map(Column::number)).collect(),
+        rows: outcome.sites.iter().flat_map(of).collect(),
+        note: "All rounds that count, load and answers together. Where the kernel forwards, its CPU is in the machine's soft \
+               interrupts. A limit is felt in the share of its periods in which it was used up."
+            .into(),
+    }
+}
+
+/// `12 % (ring 11 %, queue 1 %)`.
+fn lost(way: &WayFigures) -> String {
+    let share = |frames: u64| Unit::SHARE.show(frames as f64 / way.in_frames.max(1) as f64, 3);
+    let places: Vec<String> = way.lost.iter().map(|(place, frames)| format!("{place} {}", share(*frames))).collect();
+    match places.as_slice() {
+        [] => Unit::SHARE.show(0.0, 3),
+        [one] => one.clone(),
+        _ => format!("{} ({})", share(way.lost_frames()), places.join(", ")),
+    }
+}
+
+/// What limited paths carried before the first round, both ways.
+pub(super) fn ceilings(outcome: &Outcome) -> Table {
+    let row = |site: &SiteFacts, ceiling: &Ceiling| {
+        let way = match ceiling.towards {
+            Towards::Radio => "to the radio",
+            Towards::Host => "to the host",
+        };
+        let set_by = match ceiling.set_by {
+            SetBy::Path => "the path",
+            SetBy::Machine => "the machine",
+            SetBy::Nobody => "nobody: the limit is not in force",
+        };
+        cells(vec![
+            Cell::text(format!("{} {way}, {}", name(site), Unit::BYTES.show(ceiling.payload_bytes as f64, 4))),
+            Cell::text(Unit::DATAGRAMS_PER_S.show(ceiling.datagrams_per_s, 3)),
+            Cell::text(ceiling.specified_per_s.map_or_else(String::new, |most| Unit::DATAGRAMS_PER_S.show(most, 3))),
+            Cell::text(set_by),
+        ])
+    };
+    let of = |site: &SiteFacts| -> Vec<_> {
+        read::<Vec<Ceiling>>(site, "ceilings").unwrap_or_default().iter().map(|ceiling| row(site, ceiling)).collect()
+    };
+    Table {
+        id: "ceilings".into(),
+        title: "What limited paths carry, found before the first round".into(),
+        columns: columns("path", &["carried flat out", "said to carry"], &["set by"]),
+        rows: outcome.sites.iter().flat_map(of).collect(),
+        note: String::new(),
+    }
+}
