@@ -26,6 +26,7 @@ Examples:
   takt paper aloe --quick              about two minutes: overhead, interfaces, longest packets
   takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
+  takt paper linux-rt --quick          below ten minutes: policies, caps, timers, isolation
   takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 
@@ -44,6 +45,8 @@ enum StudyName {
     VirtualSdr(Study),
     /// Can a software router keep up with a hardware one? (Schulz).
     Routers(Study),
+    /// Can a loaded Linux host answer the air interface in time? (Wang, Xiao, Su, Qi, Xu).
+    LinuxRt(Study),
 }
 
 /// How a study is run.
@@ -72,6 +75,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         StudyName::Aloe(study) => ("aloe", study),
         StudyName::VirtualSdr(study) => ("virtual-sdr", study),
         StudyName::Routers(study) => ("routers", study),
+        StudyName::LinuxRt(study) => ("linux-rt", study),
     };
     tell(&measure(name, &study, output)?, &study.runs, output)
 }
@@ -100,6 +104,11 @@ fn told_of(found: &Found) -> Result<Told<'_>> {
             of: &outcome.of,
             document: serde_json::to_value(outcome).into_diagnostic()?,
             report: takt_report::paper::aloe::report(outcome),
+        },
+        Found::LinuxRt(outcome) => Told {
+            of: &outcome.of,
+            document: serde_json::to_value(outcome).into_diagnostic()?,
+            report: takt_report::paper::linux_rt::report(outcome),
         },
         Found::Sweep(outcome) => Told {
             of: &outcome.of,

@@ -7,6 +7,7 @@ use serde_json::Value;
 use takt_host::fingerprint::Fingerprint;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
+use super::loaded;
 use super::need::with_needs;
 use super::waveform::{self, waveform_point};
 use super::{
@@ -51,7 +52,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let points = store.points(&run.id)?;
 
     let (mut udp, mut rates) = (Vec::new(), Vec::new());
-    let (mut round_trips, mut waveforms) = (Vec::new(), Vec::new());
+    let (mut round_trips, mut waveforms, mut disturbed) = (Vec::new(), Vec::new(), Vec::new());
     for (number, point) in (0_u32..).zip(&points) {
         let own: Vec<&RoundRow> = rounds.iter().filter(|round| round.point == number).collect();
         let Some(part) = experiment.parts.iter().find(|part| part.name == point.part) else { continue };
@@ -59,6 +60,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         match part.kind {
             Kind::Udp => udp.extend(udp_point(&settings, &own)?),
             Kind::Rate => rates.extend(rate_point(&settings, &own)?),
+            Kind::RoundTrip if loaded::is_loaded(&settings) => disturbed.push((settings, own)),
             Kind::RoundTrip => round_trips.extend(round_trip_point(&settings, &own)?),
             Kind::Waveform => waveforms.extend(waveform_point(&settings, &own)?),
             Kind::Deadline | Kind::LongestPacket | Kind::Interface | Kind::Roles => {}
@@ -77,6 +79,8 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let mut verdict = judge(&experiment.needs, &evidence);
     verdict.waveform = waveform::verdict(&waveforms);
     verdict.says = words::says(&verdict, &udp, &experiment.needs);
+    let loaded = loaded::loaded(&disturbed);
+    verdict.says.extend(loaded.as_ref().map(|loaded| words::sentence(&loaded.says)));
     let without_udp = udp.is_empty();
     let mut outcome = Outcome {
         schema: SCHEMA,
@@ -93,6 +97,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         rates,
         round_trips,
         waveforms,
+        loaded,
         rounds: summary,
         verdict,
         left_out: words::left_out(&experiment, depth, without_udp),

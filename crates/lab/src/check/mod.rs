@@ -8,6 +8,7 @@ mod collect;
 mod doctor;
 mod fixes;
 mod limit;
+mod loaded;
 mod need;
 mod outcome;
 pub mod rates;
@@ -23,6 +24,7 @@ pub use assemble::{AssembleError, assemble};
 pub(crate) use assemble::{host_facts, summary};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
+pub use loaded::{Loaded, LoadedAnswers};
 pub use need::{NeedError, with_needs};
 pub use outcome::{
     Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Layer, Limit, LostByPlace, Mode, Need,

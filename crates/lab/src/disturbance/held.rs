@@ -108,6 +108,7 @@ impl Disturbance {
         json!({
             "wanted": self.wanted,
             "processes": self.agents.len(),
+            "pids": self.pids(),
             "cgroup": self.quota().map(CpuQuota::version),
         })
     }

@@ -8,6 +8,7 @@ pub mod aloe;
 mod claim;
 mod figure;
 mod fit;
+pub mod linux_rt;
 mod part;
 mod record;
 mod routers;
@@ -33,7 +34,7 @@ pub use record::RoundRecord;
 pub use stored::StudyRun;
 
 /// The studies there are.
-pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers"];
+pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers", "linux-rt"];
 
 /// A study that is a sweep.
 fn sweep_of(name: &str) -> Option<&'static sweep::Study> {
@@ -106,6 +107,8 @@ impl PaperError {
 pub enum Found {
     /// The study `aloe`.
     Aloe(Box<aloe::Outcome>),
+    /// The study `linux-rt`.
+    LinuxRt(Box<linux_rt::Outcome>),
     /// A study that is a sweep.
     Sweep(Box<sweep::Outcome>),
 }
@@ -140,6 +143,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Found, PaperError> {
     let study = file.ok().and_then(|file| file.study).map(|study| study.name).unwrap_or_default();
     match study.as_str() {
         "aloe" => aloe::assemble(store, run).map(|outcome| Found::Aloe(Box::new(outcome))),
+        "linux-rt" => linux_rt::assemble(store, run).map(|outcome| Found::LinuxRt(Box::new(outcome))),
         _ => sweep::assemble(store, run).map(|outcome| Found::Sweep(Box::new(outcome))),
     }
 }

@@ -2,4 +2,5 @@
 
 pub mod aloe;
 mod common;
+pub mod linux_rt;
 pub mod sweep;

@@ -396,6 +396,7 @@ pub fn quick_fails() -> Outcome {
         waveforms: [(1000.0, 0.09), (500.0, 0.16), (250.0, 0.31), (100.0, 1.3)]
             .map(|(slot, used)| make.waveform(slot, used))
             .into(),
+        loaded: None,
         rounds: RoundsSummary {
             planned: 138,
             valid: 134,
@@ -455,6 +456,7 @@ pub fn full_holds() -> Outcome {
         rates,
         round_trips: vec![make.round_trip(2000.0, 0.0)],
         waveforms: Vec::new(),
+        loaded: None,
         rounds: RoundsSummary { planned: 280, valid: 280, ..RoundsSummary::default() },
         verdict,
         left_out: Vec::new(),

@@ -8,6 +8,8 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
+use super::Loaded;
+
 pub use host::{DoctorFinding, HostFacts, RadioSetup, Setup};
 pub use points::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
@@ -52,6 +54,9 @@ pub struct Outcome {
     /// A waveform on the beat, by slot duration, longest first.
     #[serde(default)]
     pub waveforms: Vec<WaveformPoint>,
+    /// Answers in time while other processes want the same cores.
+    #[serde(default)]
+    pub loaded: Option<Loaded>,
     /// How many rounds went where.
     pub rounds: RoundsSummary,
     /// What it all says.

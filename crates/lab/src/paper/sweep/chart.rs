@@ -98,7 +98,7 @@ pub struct Spot {
 
 impl Chart {
     /// From the rounds of its part; a chart whose part was not run has no curves.
-    pub(super) fn of(plan: &ChartPlan, part: &Part<'_>, facts: &Facts) -> Chart {
+    pub(in crate::paper) fn of(plan: &ChartPlan, part: &Part<'_>, facts: &Facts) -> Chart {
         let facts = facts.figures.iter().find(|figure| figure.number == plan.number);
         Chart {
             id: plan.id.into(),
@@ -127,6 +127,11 @@ impl Curve {
     }
 }
 
+/// A level across as a number; what has no cap may use all there is.
+fn across(level: &Value) -> Option<f64> {
+    if level == "none" { Some(100.0) } else { level.as_f64() }
+}
+
 type Rounds<'a> = Vec<&'a RoundRow>;
 
 fn curves(plan: &ChartPlan, part: &Part<'_>) -> Vec<Curve> {
@@ -137,7 +142,7 @@ fn curves(plan: &ChartPlan, part: &Part<'_>) -> Vec<Curve> {
         if plan.only.is_some_and(|(name, wanted)| level(name).as_deref() != Some(wanted)) {
             continue;
         }
-        let Some(x) = settings.get(plan.x).and_then(Value::as_f64) else { continue };
+        let Some(x) = settings.get(plan.x).and_then(across) else { continue };
         let name = level(plan.by).unwrap_or_else(|| plan.by.to_owned());
         if !names.contains(&name) {
             names.push(name.clone());

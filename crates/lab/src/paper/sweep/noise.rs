@@ -30,7 +30,7 @@ pub struct SiteFacts {
 }
 
 /// Sites in the order in which rounds first ran there.
-pub(super) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
+pub(in crate::paper) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
     let mut sites: Vec<SiteFacts> = Vec::new();
     for round in rounds {
         let Some(record) = &round.record else { continue };

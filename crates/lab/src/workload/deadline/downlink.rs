@@ -21,7 +21,7 @@ pub(super) fn payload(downlink: &Downlink, seed: u64, number: u64, payload: &mut
 ///
 /// # Errors
 /// The file can't be written, or there are not 1 to 16 codes.
-pub(crate) fn write_downlink(file: &Path, codes: usize, seed: u64) -> io::Result<()> {
+pub fn write_downlink(file: &Path, codes: usize, seed: u64) -> io::Result<()> {
     let samples = samples(codes, seed).map_err(io::Error::other)?;
     let integer = |value: f32| ((value * AMPLITUDE * 32767.0).round().clamp(-32768.0, 32767.0) as i16).to_le_bytes();
     let bytes: Vec<u8> = samples.iter().flat_map(|sample| [integer(sample.re), integer(sample.im)]).flatten().collect();

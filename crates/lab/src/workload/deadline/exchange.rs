@@ -58,8 +58,8 @@ impl Exchange {
             seat: Seat { cpus: cpus.to_vec(), policy: options.policy(rank) },
         };
         let roles = vec![
-            role(Layer::Physical, &to_physical, &from_physical, &options.seats.physical, 1),
-            role(Layer::Higher, &to_higher, &from_higher, &options.seats.higher, 2),
+            role(Layer::Physical, &to_physical, &from_physical, &options.seats.physical, 2),
+            role(Layer::Higher, &to_higher, &from_higher, &options.seats.higher, 1),
         ];
         let layers = match options.apart {
             Apart::Threads => Layers::Threads(roles.into_iter().map(Role::start).collect::<Result<_, _>>()?),

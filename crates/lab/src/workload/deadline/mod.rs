@@ -35,7 +35,9 @@ mod roles;
 mod seat;
 mod stages;
 mod steal;
+mod trace;
 
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -44,7 +46,7 @@ use takt_dsp::tdscdma::{ANSWER_DEADLINE_NS, SAMPLE_RATE_HZ};
 use takt_radio::WallNet;
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions};
 
-pub(crate) use downlink::write_downlink;
+pub use downlink::write_downlink;
 pub use error::DeadlineError;
 use exchange::Exchange;
 use interface::{Plan, Receiving, Sending};
@@ -52,9 +54,11 @@ pub use options::{Apart, Options, Scheduling, Seats, Wake};
 pub use outcome::{Answered, Budget, Outcome, Radio, Stolen};
 pub(crate) use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
+pub use trace::{Ran, Traced};
 
 use super::round_trip::ClockModel;
 use steal::Watch;
+use trace::Trace;
 
 /// Nanoseconds of a subframe.
 pub const SUBFRAME_NS: u64 = 5_000_000;
@@ -94,6 +98,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     let tx = radio.tx_streamer(&TxOptions::new(rate_sps))?;
     let before = radio.read_clocks(CLOCK_TRIES)?;
     let exchange = Exchange::open(options)?;
+    let trace = options.trace.then(Trace::begin);
 
     let start = radio.time()? + CLOCK.ticks_in(START_AHEAD);
     let plan = Plan::new(options, start, ClockModel::through(before, before));
@@ -103,7 +108,20 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     let (received, sent, windows, told) = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);
-    Ok(outcome::of(options, &radio, &plan, &clocks, received, sent, &windows, told, !stop.requested()))
+    let mut outcome = outcome::of(options, &radio, &plan, &clocks, received, sent, &windows, told, !stop.requested());
+    outcome.trace = trace.and_then(|trace| traced(trace, outcome.worst.first()));
+    Ok(outcome)
+}
+
+/// Who ran while the worst answer waited; where the kernel does not tell, why. Nothing without an answer.
+fn traced(trace: io::Result<Trace>, worst: Option<&Answered>) -> Option<Traced> {
+    let worst = worst?;
+    let hidden = |error: io::Error| Traced {
+        hidden: Some(format!("no trace of the scheduler can be taken here: {error}")),
+        total_ns: worst.total_ns,
+        ..Traced::default()
+    };
+    Some(trace.and_then(|trace| trace.look(worst)).unwrap_or_else(hidden))
 }
 
 /// An instant of this host, for sums that may be negative.

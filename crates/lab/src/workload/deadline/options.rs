@@ -55,7 +55,7 @@ pub enum Scheduling {
     /// `SCHED_OTHER`.
     #[default]
     Other,
-    /// `SCHED_FIFO`, the interface before the physical before the higher layer.
+    /// `SCHED_FIFO`: who is nearer to the answer comes first, the physical layer last.
     Fifo,
     /// `SCHED_RR`, likewise.
     Rr,
@@ -137,9 +137,10 @@ impl Options {
         Ticks::of(self.tick_hz)
     }
 
-    /// The policy of the process with this rank: 0 the interface, 1 the physical, 2 the higher layer.
+    /// The policy of the process with this rank: 0 the interface, 1 the higher, 2 the physical layer. On one core each
+    /// hands over to one that comes before it, so that it does not make it wait for what it does afterwards.
     pub(super) fn policy(&self, rank: u8) -> Policy {
-        let (run_us, each_us) = [(400, 1_000), (2_000, 4_000), (200, 1_000)][usize::from(rank.min(2))];
+        let (run_us, each_us) = [(400, 1_000), (200, 1_000), (2_000, 4_000)][usize::from(rank.min(2))];
         match self.scheduling {
             _ if self.interface_alone && rank > 0 => Policy::Other { nice: 0 },
             Scheduling::Other => Policy::Other { nice: 0 },

@@ -12,6 +12,7 @@ use super::options::Options;
 use super::roles::Told;
 use super::stages::{self, STAGES};
 use super::steal::{self, Window};
+use super::trace::Traced;
 use crate::workload::round_trip::{ClockModel, Quantiles};
 
 /// What a round of the exchange brought. Times are from the intended beginning of the first downlink slot.
@@ -49,6 +50,8 @@ pub struct Outcome {
     pub stolen: Stolen,
     /// The answers that took longest, the worst first.
     pub worst: Vec<Answered>,
+    /// Who ran while the worst of them waited, if that was asked for.
+    pub trace: Option<Traced>,
     /// Received samples that were lost.
     pub lost_samples: u64,
     /// Times the radio could not send.
@@ -170,6 +173,7 @@ pub(super) fn of(
             own_failure_ratio: share(failures.saturating_sub(apart)),
         },
         worst: worst(&sent.answers, plan.warm_up),
+        trace: None,
         lost_samples: received.lost_samples,
         overflows: received.overflows,
         timeouts: received.timeouts,

@@ -1,0 +1,189 @@
+//! The answer of a host that has other work: how late, how often, and whether a real-time priority mends it.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use takt_base::parse_duration;
+use takt_stats::{Estimate, Histogram, Ns, mean};
+
+use super::limit::percent;
+use super::rates::LEVEL;
+use crate::store::{RoundRow, RoundState};
+
+/// Answers while processes of takt's own compete for the host side's cores.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Loaded {
+    /// What competes: `busy:2x`.
+    pub disturbance: String,
+    /// From the samples to the time at which the answer is due, microseconds.
+    pub delay_us: f64,
+    /// At normal priority.
+    pub normal: LoadedAnswers,
+    /// With `SCHED_FIFO`.
+    pub fifo: LoadedAnswers,
+    /// What FIFO saves of the share that is late: differences block by block, 0 to 1; `None` below two blocks.
+    pub saved_share: Option<Estimate>,
+    /// The same in a sentence, without full stop.
+    pub says: String,
+}
+
+/// Answers under one policy.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LoadedAnswers {
+    /// Rounds that count.
+    pub counted: usize,
+    /// Answers in them.
+    pub answers: u64,
+    /// Late, says the radio.
+    pub late: u64,
+    /// Half of the answers were in the radio after so long, microseconds.
+    pub p50_us: Option<f64>,
+    /// 99.9 % were.
+    pub p99_9_us: Option<f64>,
+}
+
+/// From the points of round trips that are disturbed: settings and rounds. `None` unless both policies are there.
+pub(super) fn loaded(points: &[(BTreeMap<String, Value>, Vec<&RoundRow>)]) -> Option<Loaded> {
+    let of = |policy: &str| {
+        points.iter().find(|(settings, _)| settings.get("policy").and_then(Value::as_str).unwrap_or("normal") == policy)
+    };
+    let ((settings, normal_rounds), (_, fifo_rounds)) = (of("normal")?, of("fifo")?);
+    let word = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let (normal, fifo) = (answers(normal_rounds), answers(fifo_rounds));
+    if normal.counted == 0 || fifo.counted == 0 {
+        return None;
+    }
+    let late = |rounds: &[&RoundRow]| -> BTreeMap<u32, f64> {
+        let counted = rounds.iter().filter(|round| round.state == RoundState::Valid);
+        counted.filter_map(|round| Some((round.block, number(round, "late")? / number(round, "answers")?))).collect()
+    };
+    let (with, without) = (late(fifo_rounds), late(normal_rounds));
+    let saved: Vec<f64> = without.iter().filter_map(|(block, share)| Some(share - with.get(block)?)).collect();
+    let mut loaded = Loaded {
+        disturbance: word("disturbance"),
+        delay_us: parse_duration(&word("delay")).unwrap_or_default().as_secs_f64() * 1e6,
+        normal,
+        fifo,
+        saved_share: mean(&saved, LEVEL),
+        says: String::new(),
+    };
+    loaded.says = says(&loaded);
+    Some(loaded)
+}
+
+/// Whether a point is one of these.
+pub(super) fn is_loaded(settings: &BTreeMap<String, Value>) -> bool {
+    settings.get("disturbance").is_some_and(|disturbance| disturbance != "none")
+}
+
+fn number(round: &RoundRow, name: &str) -> Option<f64> {
+    round.record.as_ref()?.result.get(name)?.as_f64()
+}
+
+fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
+    let counted: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Valid).copied().collect();
+    let sum = |name: &str| counted.iter().filter_map(|round| number(round, name)).sum::<f64>() as u64;
+    let mut all = Histogram::<Ns>::default();
+    for round in &counted {
+        let document = round.record.as_ref().and_then(|record| record.result.get("air_to_answer_ns"));
+        if let Some(Ok(histogram)) = document.map(Histogram::<Ns>::deserialize) {
+            // Unlike bounds would be another version's.
+            let _ = all.merge(&histogram);
+        }
+    }
+    let us = |q: f64| all.quantile(q).map(|ns| ns as f64 / 1e3);
+    LoadedAnswers {
+        counted: counted.len(),
+        answers: sum("answers"),
+        late: sum("late"),
+        p50_us: us(0.5),
+        p99_9_us: us(0.999),
+    }
+}
+
+fn says(loaded: &Loaded) -> String {
+    let told = |of: &LoadedAnswers| {
+        let most = of.p99_9_us.map(|us| format!(", 99.9 % within {:.1} ms", us / 1e3)).unwrap_or_default();
+        format!("{} of {} late{most}", of.late, of.answers)
+    };
+    let helps = match loaded.saved_share {
+        Some(saved) if saved.low() > 0.0 => {
+            let (low, high) = (percent(saved.low()), percent(saved.high().min(1.0)));
+            format!("FIFO mends it, by {} of the answers ({low} to {high})", percent(saved.point()))
+        }
+        Some(saved) if saved.high() < 0.0 => "FIFO makes it worse here".to_owned(),
+        _ if loaded.normal.late == 0 && loaded.fifo.late == 0 => "there is nothing to mend".to_owned(),
+        _ => "whether FIFO mends it can't be told by these rounds".to_owned(),
+    };
+    format!(
+        "under load ({}), answers due after {:.1} ms: {} at normal priority, {} with FIFO; {helps}",
+        loaded.disturbance,
+        loaded.delay_us / 1e3,
+        told(&loaded.normal),
+        told(&loaded.fifo)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::Record;
+
+    fn round(block: u32, late: u64) -> RoundRow {
+        let mut times = Histogram::<Ns>::default();
+        (1..=100).for_each(|n| times.record_saturating(n * 10_000));
+        let result = json!({ "answers": 100, "late": late, "air_to_answer_ns": times });
+        let record = Record {
+            settings: Value::Null,
+            result,
+            before: Value::Null,
+            after: Value::Null,
+            in_force: Value::Null,
+            emulator: Value::Null,
+            machine: Value::Null,
+        };
+        RoundRow {
+            id: 1,
+            point: 0,
+            part: "loaded".into(),
+            factors: BTreeMap::new(),
+            block,
+            attempt: 0,
+            state: RoundState::Valid,
+            why: None,
+            started: String::new(),
+            took_s: 1.0,
+            record: Some(record),
+        }
+    }
+
+    fn of(normal: &[u64], fifo: &[u64]) -> Option<Loaded> {
+        let rows = |late: &[u64]| (0..).zip(late).map(|(block, &late)| round(block, late)).collect::<Vec<_>>();
+        let (normal, fifo) = (rows(normal), rows(fifo));
+        let settings = |policy: &str| {
+            let all = [("policy", policy), ("disturbance", "busy:2x"), ("delay", "1ms")];
+            all.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
+        };
+        loaded(&[(settings("normal"), normal.iter().collect()), (settings("fifo"), fifo.iter().collect())])
+    }
+
+    #[test]
+    fn a_gain_is_told_with_its_interval_and_only_if_it_is_sure() {
+        let sure = of(&[20, 22, 18], &[0, 1, 0]).unwrap();
+        assert_eq!((sure.normal.late, sure.normal.answers, sure.fifo.late), (60, 300, 1));
+        assert!(sure.says.contains("FIFO mends it, by 19"), "{}", sure.says);
+        let open = of(&[0, 30, 0], &[0, 1, 0]).unwrap();
+        assert!(open.says.contains("can't be told"), "{}", open.says);
+        assert!(of(&[0, 0], &[0, 0]).unwrap().says.contains("nothing to mend"));
+        assert_eq!(of(&[1], &[]), None);
+    }
+
+    #[test]
+    fn what_is_not_disturbed_is_no_answer_under_load() {
+        let with = |value: &str| BTreeMap::from([("disturbance".to_owned(), json!(value))]);
+        assert!(is_loaded(&with("busy:2x")) && !is_loaded(&with("none")) && !is_loaded(&BTreeMap::new()));
+    }
+}

@@ -1,0 +1,160 @@
+//! A point of the study: how many answers failed, and where their time went.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use takt_stats::{FailureBound, Histogram, Ns, failure_bound};
+
+use crate::experiment::plain;
+use crate::paper::Figure;
+use crate::paper::part::{Part, at};
+use crate::store::{RoundRow, RoundState};
+use crate::workload::deadline::STAGES;
+
+/// A point of the study.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Case {
+    /// The part of the file.
+    pub part: String,
+    /// What the file sets there.
+    pub settings: BTreeMap<String, Value>,
+    /// What the paper says of it, if it has the case.
+    pub paper: Option<f64>,
+    /// Failures over subframes.
+    pub failure: Figure,
+    /// How large that may be, by the rounds that count; `None` below two, or of unlike length.
+    pub bound: Option<FailureBound>,
+    /// The same without failures near which the hypervisor took time.
+    pub own: Figure,
+    /// Answers that the radio called late, over subframes.
+    pub radio_late: Figure,
+    /// Blocks decoded without an error, over answers.
+    pub decoded: Figure,
+    /// From the first downlink slot to the answer, all rounds that count together.
+    pub total: StageFacts,
+    /// Each stage.
+    pub stages: Vec<StageFacts>,
+    /// Where the worst late answers lost most of their time: stages by how often.
+    pub blamed: BTreeMap<String, u64>,
+    /// What the disturbance used, CPUs' worth of time.
+    pub disturbance_cpus: Figure,
+    /// Why nothing was measured, if nothing was.
+    pub skipped: Option<String>,
+}
+
+/// A stage of the answers.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct StageFacts {
+    /// Its name.
+    pub name: String,
+    /// Half of the answers took less, microseconds.
+    pub p50_us: Option<f64>,
+    /// 99.9 % took less.
+    pub p99_9_us: Option<f64>,
+    /// The longest.
+    pub max_us: Option<f64>,
+}
+
+/// Confidence of the bounds.
+pub(super) const LEVEL: f64 = 0.95;
+
+impl Case {
+    /// What a setting is there, as a person writes it.
+    #[must_use]
+    pub fn level(&self, name: &str) -> Option<String> {
+        self.settings.get(name).map(plain)
+    }
+}
+
+pub(super) fn of(name: &str, part: &Part<'_>) -> Vec<Case> {
+    part.points().map(|(settings, rounds)| case(name, settings, rounds)).collect()
+}
+
+fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) -> Case {
+    let counted: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Valid).copied().collect();
+    let share = |of: &'static str, over: &'static str| {
+        Figure::of(rounds, move |round| Some(at(round, of)? / at(round, over)?.max(1.0)))
+    };
+    let skipped = rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone());
+    let failure = Figure::of(rounds, |round| at(round, "/failure_ratio"));
+    Case {
+        part: part.into(),
+        settings: settings.clone(),
+        paper: None,
+        bound: bound(&counted),
+        own: Figure::of(rounds, |round| at(round, "/stolen/own_failure_ratio")),
+        radio_late: share("/radio/late", "/subframes"),
+        decoded: share("/decoded", "/answers"),
+        total: stage("total", &merged(&counted, "/total_ns")),
+        stages: STAGES.iter().map(|one| stage(one.name(), &merged(&counted, &budget(one.name())))).collect(),
+        blamed: blamed(&counted),
+        disturbance_cpus: Figure::of(rounds, disturbance_cpus),
+        skipped: skipped.filter(|_| failure.value.is_none()),
+        failure,
+    }
+}
+
+fn budget(stage: &str) -> String {
+    format!("/budget/stages/{stage}")
+}
+
+fn bound(counted: &[&RoundRow]) -> Option<FailureBound> {
+    let number = |round: &&RoundRow, pointer: &str| at(round, pointer).map(|value| value as u64);
+    let subframes: Vec<u64> = counted.iter().filter_map(|round| number(round, "/subframes")).collect();
+    let failures: Vec<u64> = counted.iter().filter_map(|round| number(round, "/failures")).collect();
+    let trials = *subframes.first()?;
+    let alike = subframes.len() == failures.len() && subframes.iter().all(|&one| one == trials);
+    alike.then(|| failure_bound(&failures, trials, LEVEL))?
+}
+
+fn merged(rounds: &[&RoundRow], pointer: &str) -> Histogram<Ns> {
+    let mut all = Histogram::<Ns>::default();
+    for round in rounds {
+        let document = round.record.as_ref().and_then(|record| record.result.pointer(pointer));
+        if let Some(Ok(histogram)) = document.map(Histogram::<Ns>::deserialize) {
+            // Unlike bounds would be another version's.
+            let _ = all.merge(&histogram);
+        }
+    }
+    all
+}
+
+fn stage(name: &str, histogram: &Histogram<Ns>) -> StageFacts {
+    let us = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e3);
+    StageFacts {
+        name: name.into(),
+        p50_us: us(histogram.quantile(0.5)),
+        p99_9_us: us(histogram.quantile(0.999)),
+        max_us: us(histogram.max()),
+    }
+}
+
+/// Of the late ones among each round's worst: the stage that took longest, the air left out.
+fn blamed(rounds: &[&RoundRow]) -> BTreeMap<String, u64> {
+    let mut blamed = BTreeMap::new();
+    for round in rounds {
+        let Some(result) = round.record.as_ref().map(|record| &record.result) else { continue };
+        let limit = result.get("limit_ns").and_then(Value::as_i64).unwrap_or(i64::MAX);
+        for answer in result.get("worst").and_then(Value::as_array).into_iter().flatten() {
+            let late = answer.get("total_ns").and_then(Value::as_i64).is_some_and(|total| total > limit);
+            let stages = answer.get("stages_ns").and_then(Value::as_object).into_iter().flatten();
+            let longest = stages.filter(|(name, _)| *name != "air").max_by_key(|(_, ns)| ns.as_i64());
+            if let (true, Some((name, _))) = (late, longest) {
+                *blamed.entry(name.clone()).or_default() += 1;
+            }
+        }
+    }
+    blamed
+}
+
+/// CPU time of the disturbing processes over the time of the round.
+fn disturbance_cpus(round: &RoundRow) -> Option<f64> {
+    let record = round.record.as_ref()?;
+    let pids = record.in_force.pointer("/disturbance/pids")?.as_array()?;
+    let usage = record.machine.get("usage")?;
+    let wall_ns = usage.get("wall_ns")?.as_f64()?;
+    let companions = usage.get("companions")?.as_array()?;
+    let of = companions.iter().filter(|process| process.get("pid").is_some_and(|pid| pids.contains(pid)));
+    Some(of.filter_map(|process| process.get("cpu_ns")?.as_f64()).sum::<f64>() / wall_ns)
+}

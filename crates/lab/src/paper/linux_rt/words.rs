@@ -1,0 +1,192 @@
+//! The sentences of the study.
+
+use takt_stats::contrast;
+
+use super::{Case, EffectFacts, Outcome, claims, why};
+use crate::check::sentence;
+use crate::paper::Figure;
+use crate::paper::sweep::{Measure, value};
+
+/// Rounds below which an interval is so wide that it seldom decides.
+const FEW: usize = 5;
+
+/// What was seen, the best first.
+pub(super) fn says(outcome: &Outcome) -> Vec<String> {
+    let mut says: Vec<String> = Vec::new();
+    let effects = |order: fn(usize) -> bool| outcome.effects.iter().filter(move |e| order(e.measures.len()));
+    let buys: Vec<String> = effects(|n| n == 1).map(bought).collect();
+    if !buys.is_empty() {
+        says.push(format!("of the answers under four loops a core, {}", buys.join("; ")));
+    }
+    let together: Vec<String> = effects(|n| n > 1).filter(|e| is_sure(e)).map(bought).collect();
+    if !together.is_empty() {
+        says.push(format!("beyond what each does alone: {}", together.join("; ")));
+    }
+    says.extend(cap_on_ordinary(outcome));
+    says.extend(who(outcome));
+    says.extend(both_counts(outcome));
+    says.extend(unexplained(outcome));
+    says.iter().map(|words| sentence(words)).collect()
+}
+
+fn is_sure(effect: &EffectFacts) -> bool {
+    effect.estimate.low() > 0.0 || effect.estimate.high() < 0.0
+}
+
+fn bought(effect: &EffectFacts) -> String {
+    let e = effect.estimate;
+    let (verb, sure) = match (e.point() < 0.0, is_sure(effect)) {
+        (true, true) => ("saves", ""),
+        (false, true) => ("costs", ""),
+        _ => ("changes", ", which may be nothing"),
+    };
+    let points = |value: f64| format!("{:.2}", value.abs() * 100.0);
+    let interval = match (e.low() < 0.0, e.high() < 0.0) {
+        (true, true) => format!("{} to {}", points(e.high()), points(e.low())),
+        (true, false) => format!("-{} to +{}", points(e.low()), points(e.high())),
+        (false, _) => format!("{} to {}", points(e.low()), points(e.high())),
+    };
+    let who = effect.measures.join(" and ");
+    format!("{who} {verb} {} % ({interval}){sure}", points(e.point()))
+}
+
+/// Whether a cap on the disturbance helps or harms processes without a priority.
+fn cap_on_ordinary(outcome: &Outcome) -> Option<String> {
+    let counted =
+        |figure: &Figure| -> Vec<f64> { figure.rounds.iter().filter(|r| r.counts).map(|r| r.value).collect() };
+    let free = outcome.case("why", &[("cap", "none")])?;
+    let capped: Vec<&Case> =
+        outcome.cases.iter().filter(|c| c.part == "why" && c.level("cap") != free.level("cap")).collect();
+    let all: Vec<f64> = capped.iter().flat_map(|case| counted(&case.failure)).collect();
+    let change = contrast(&counted(&free.failure), &all, 0.95)?;
+    let told: Vec<String> = capped
+        .iter()
+        .map(|case| format!("{} at {} %", value(Measure::Share, &case.failure), case.level("cap").unwrap_or_default()))
+        .collect();
+    let none = value(Measure::Share, &free.failure);
+    let verdict = match (change.is_change(), change.estimate().point()) {
+        (false, _) => "neither surely helps nor surely harms",
+        (true, point) if point < change_free(&change) => "helps",
+        _ => "harms",
+    };
+    Some(format!(
+        "a cap on the disturbance {verdict} ordinary processes here: {none} failed without, {}",
+        told.join(", ")
+    ))
+}
+
+/// The estimate of no change.
+fn change_free(change: &takt_stats::Contrast) -> f64 {
+    match change {
+        takt_stats::Contrast::Ratio { .. } => 1.0,
+        _ => 0.0,
+    }
+}
+
+/// Whom the worst answers waited for.
+fn who(outcome: &Outcome) -> Option<String> {
+    let limit_ms = outcome.paper.number("limit_ms");
+    let late = outcome.traces.iter().filter(|trace| trace.total_ms > limit_ms && trace.hidden.is_none()).count();
+    let culprits = why::culprits(&outcome.traces, limit_ms);
+    let all: f64 = culprits.iter().map(|(_, ms)| ms).sum();
+    culprits.first()?;
+    let told: Vec<String> =
+        culprits.iter().take(3).map(|(name, ms)| format!("{name} {:.0} %", ms / all * 100.0)).collect();
+    Some(format!(
+        "in {late} traced rounds with a late answer, the core on which it waited was meanwhile used by: {}",
+        told.join(", ")
+    ))
+}
+
+/// The host's count of late answers beside the radio's.
+fn both_counts(outcome: &Outcome) -> Option<String> {
+    let mean = |of: fn(&Case) -> Option<f64>| {
+        let values: Vec<f64> = outcome.cases.iter().filter_map(of).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let (host, radio) = (mean(|case| case.failure.value)?, mean(|case| case.radio_late.value)?);
+    Some(format!(
+        "over all points {:.2} % failed by this host's clock; the radio called {:.2} % late (those never given it can't know)",
+        host * 100.0,
+        radio * 100.0
+    ))
+}
+
+fn unexplained(outcome: &Outcome) -> Option<String> {
+    let undecoded = outcome.cases.iter().filter(|case| case.decoded.value.is_some_and(|share| share < 1.0)).count();
+    (undecoded > 0)
+        .then(|| format!("at {undecoded} points some blocks were not decoded: they were answered with NACK, and count"))
+}
+
+/// Doubts about the rounds.
+pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let measured = || outcome.cases.iter().filter(|case| case.failure.value.is_some());
+    let few = measured().filter(|case| case.failure.counted() < FEW).count();
+    if few > 0 {
+        let all = measured().count();
+        warnings.push(format!("{few} of {all} points rest on fewer than {FEW} rounds: their intervals are wide"));
+    }
+    let rounds = &outcome.of.rounds;
+    let (not, ran) = (rounds.disturbed + rounds.emulator_late, rounds.valid + rounds.disturbed + rounds.emulator_late);
+    if not > 0 {
+        warnings.push(format!(
+            "{not} of {ran} rounds do not count: in {} the host had other work, in {} the radio was late itself",
+            rounds.disturbed, rounds.emulator_late
+        ));
+    }
+    if rounds.failed > 0 {
+        warnings.push(format!("{} rounds could not be run", rounds.failed));
+    }
+    let stolen = measured().filter(|case| case.own.value < case.failure.value).count();
+    if stolen > 0 {
+        warnings
+            .push(format!("at {stolen} points the hypervisor took time near failures; they are counted apart as well"));
+    }
+    warnings.iter().map(|words| sentence(words)).collect()
+}
+
+/// The limits of what was measured.
+pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
+    let mut words = vec![
+        "timers of 128, 512 and 1024 Hz are this kernel's own, whose sleeps are made to end at such ticks; its scheduler ticks as it was built"
+            .to_owned(),
+        "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
+    ];
+    words.extend(outcome.of.limits());
+    words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
+    let open = outcome.of.claims.iter().filter(|claim| claim.answer == crate::check::Answer::Unknown).count();
+    if open > 0 {
+        words.push(format!(
+            "{open} claims could not be told at this depth; the full run has more rounds and longer ones"
+        ));
+    }
+    words.iter().map(|words| sentence(words)).collect()
+}
+
+/// What a case is, in words.
+#[must_use]
+pub fn label(case: &Case) -> String {
+    let level = |name: &str| case.level(name).unwrap_or_default();
+    let mut words = vec![match level("disturbance").as_str() {
+        "none" => "undisturbed".to_owned(),
+        other => other.to_owned(),
+    }];
+    let alone = if level("scheduled") == "interface" { " for the interface" } else { "" };
+    match level("scheduling").as_str() {
+        "" | "other" => {}
+        policy => words.push(format!("{policy}{alone}")),
+    }
+    match level("cap").as_str() {
+        "" | "none" => {}
+        cap => words.push(format!("capped at {cap} %")),
+    }
+    if level("timer") == "nanosleep" {
+        words.push(claims::timer(&level("tick_hz")));
+    }
+    match level("cores").as_str() {
+        "" | "any" => {}
+        cores => words.push(cores.to_owned()),
+    }
+    words.join(", ")
+}

@@ -1,0 +1,234 @@
+//! Who ran while the worst answer waited: the kernel's own account of every change of thread.
+//!
+//! An instance of tracefs of its own, with the tracepoint `sched_switch` and the monotonic clock, so that nobody else's
+//! tracing is touched. The file system is mounted for this process alone, nowhere. The instance is removed when this is
+//! dropped; one that a killed process left is removed by the next trace.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::{Path, PathBuf};
+
+use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
+use serde::{Deserialize, Serialize};
+
+use super::outcome::Answered;
+use super::stages::{STAGES, Stage};
+
+/// Who ran while the worst answer waited.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traced {
+    /// From the first downlink slot to the answer, nanoseconds.
+    pub total_ns: i64,
+    /// The stage that took longest, the air left out.
+    pub stage: String,
+    /// How long it took, nanoseconds.
+    pub stage_ns: i64,
+    /// The thread that waited, or worked, in it.
+    pub waited: String,
+    /// The core on which that thread ran in the end; `None`: it is not in the trace.
+    pub cpu: Option<u32>,
+    /// Who ran on that core during the stage, the longest first.
+    pub ran: Vec<Ran>,
+    /// Why nothing could be seen, if nothing could.
+    pub hidden: Option<String>,
+}
+
+/// Somebody who ran.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ran {
+    /// The thread's name; of a core that did nothing, `idle`.
+    pub name: String,
+    /// How long, nanoseconds.
+    pub ns: i64,
+    /// How often it was put on the core.
+    pub times: u64,
+}
+
+/// A trace that is being taken.
+pub(super) struct Trace {
+    instance: PathBuf,
+    _mount: OwnedFd,
+}
+
+/// Kilobytes for each core: some 100 000 changes.
+const BUFFER_KB: &str = "8192";
+const NAME: &str = "takt-trace-";
+
+impl Trace {
+    pub(super) fn begin() -> io::Result<Trace> {
+        let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
+        fsconfig_create(&context)?;
+        let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
+        let instances = PathBuf::from(format!("/proc/self/fd/{}/instances", mount.as_raw_fd()));
+        remove_orphans(&instances);
+        let instance = instances.join(format!("{NAME}{}", std::process::id()));
+        fs::create_dir(&instance)?;
+        let trace = Trace { instance, _mount: mount };
+        for (file, text) in
+            [("trace_clock", "mono"), ("buffer_size_kb", BUFFER_KB), ("events/sched/sched_switch/enable", "1")]
+        {
+            fs::write(trace.instance.join(file), text)?;
+        }
+        Ok(trace)
+    }
+
+    /// Ends it, and looks at the worst answer.
+    pub(super) fn look(self, worst: &Answered) -> io::Result<Traced> {
+        fs::write(self.instance.join("tracing_on"), "0")?;
+        Ok(explain(&fs::read_to_string(self.instance.join("trace"))?, worst))
+    }
+}
+
+impl Drop for Trace {
+    fn drop(&mut self) {
+        // What can't be removed now the next trace removes.
+        let _ = fs::remove_dir(&self.instance);
+    }
+}
+
+/// Instances of processes that have ended.
+fn remove_orphans(instances: &Path) {
+    for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let Some(pid) = name.strip_prefix(NAME).and_then(|pid| pid.parse::<u32>().ok()) else { continue };
+        if !Path::new(&format!("/proc/{pid}")).exists() {
+            let _ = fs::remove_dir(entry.path());
+        }
+    }
+}
+
+/// A change of thread on a core.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Switch<'a> {
+    cpu: u32,
+    ns: i64,
+    from: &'a str,
+    to: &'a str,
+}
+
+/// `NAME-PID [002] d..2. 52087.631559: sched_switch: prev_comm=A prev_pid=1 ... ==> next_comm=B next_pid=2 ...`; names may
+/// have spaces in them.
+fn switch(line: &str) -> Option<Switch<'_>> {
+    let (head, tail) = line.split_once(": sched_switch: ")?;
+    let cpu = head.rsplit_once(" [")?.1.split_once(']')?.0.parse().ok()?;
+    let (seconds, fraction) = head.rsplit_once(' ')?.1.split_once('.')?;
+    let micros: i64 = fraction.parse().ok()?;
+    let ns = seconds.parse::<i64>().ok()?.checked_mul(1_000_000_000)?.checked_add(micros * 1_000)?;
+    let name = |key: &str, end: &str| Some(tail.split_once(key)?.1.split_once(end)?.0);
+    Some(Switch { cpu, ns, from: name("prev_comm=", " prev_pid=")?, to: name("next_comm=", " next_pid=")? })
+}
+
+fn explain(text: &str, worst: &Answered) -> Traced {
+    let Some((stage, from, until)) = longest(worst) else { return Traced::default() };
+    let waited = thread(stage);
+    let switches: Vec<Switch<'_>> = text.lines().filter_map(switch).collect();
+    // The stamps are taken just after the switch, and times in the text end at microseconds.
+    let arrival = switches.iter().filter(|s| s.to == waited && s.ns <= until + 1_000).max_by_key(|s| s.ns);
+    let cpu = arrival.map(|switch| switch.cpu);
+    let ran = cpu.map(|cpu| ran(&switches, cpu, waited, from, until)).unwrap_or_default();
+    Traced {
+        total_ns: worst.total_ns,
+        stage: stage.name().to_owned(),
+        stage_ns: until - from,
+        waited: waited.to_owned(),
+        cpu,
+        ran,
+        hidden: None,
+    }
+}
+
+/// The longest stage but the air, and when it was.
+fn longest(worst: &Answered) -> Option<(Stage, i64, i64)> {
+    let mut at = worst.from_ns;
+    let spans = STAGES.map(|stage| {
+        let from = at;
+        at += worst.stages_ns.get(stage.name()).copied().unwrap_or(0);
+        (stage, from, at)
+    });
+    spans.into_iter().filter(|(stage, ..)| *stage != Stage::Air).max_by_key(|(_, from, until)| until - from)
+}
+
+/// Who waits, or works, in a stage.
+fn thread(stage: Stage) -> &'static str {
+    match stage {
+        Stage::Air | Stage::Transfer | Stage::WakeInterface | Stage::Interface => "takt-interface",
+        Stage::WakePhysical | Stage::Physical => "takt-physical",
+        Stage::WakeHigher | Stage::Higher => "takt-higher",
+        Stage::WakeAnswer | Stage::Answer => "takt-answer",
+    }
+}
+
+/// Others on a core between two instants.
+fn ran(switches: &[Switch<'_>], cpu: u32, waited: &str, from: i64, until: i64) -> Vec<Ran> {
+    let mut by: BTreeMap<&str, (i64, u64)> = BTreeMap::new();
+    let mut since = i64::MIN;
+    let own = switches.iter().filter(|switch| switch.cpu == cpu);
+    for switch in own {
+        let (begin, end) = (since.max(from), switch.ns.min(until));
+        if end > begin && switch.from != waited {
+            let (ns, times) = by.entry(switch.from).or_default();
+            *ns += end - begin;
+            *times += 1;
+        }
+        since = switch.ns;
+    }
+    let name = |name: &str| if name.starts_with("swapper") { "idle".to_owned() } else { name.to_owned() };
+    let mut ran: Vec<Ran> = by.into_iter().map(|(who, (ns, times))| Ran { name: name(who), ns, times }).collect();
+    ran.sort_by_key(|ran| std::cmp::Reverse(ran.ns));
+    ran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+# tracer: nop
+           <...>-1       [000] d..2.     1.000000: sched_switch: prev_comm=swapper/0 prev_pid=0 prev_prio=120 prev_state=R ==> next_comm=takt-busy next_pid=7 next_prio=120
+ Web Content 1-7       [001] d..2.     1.000100: sched_switch: prev_comm=Web Content 1 prev_pid=7 prev_prio=120 prev_state=R ==> next_comm=takt-busy next_pid=8 next_prio=120
+       takt-busy-8       [001] d..2.     1.002100: sched_switch: prev_comm=takt-busy prev_pid=8 prev_prio=120 prev_state=R+ ==> next_comm=kworker/1:0 next_pid=9 next_prio=120
+   kworker/1:0-9       [001] d..2.     1.002900: sched_switch: prev_comm=kworker/1:0 prev_pid=9 prev_prio=120 prev_state=S ==> next_comm=takt-physical next_pid=10 next_prio=120
+";
+
+    fn worst() -> Answered {
+        let stages = [("air", 2_700_000), ("wake_physical", 2_900_000), ("physical", 100_000)];
+        Answered {
+            subframe: 3,
+            from_ns: 1_000_000_000 - 2_700_000,
+            total_ns: 5_700_000,
+            stages_ns: stages.map(|(name, ns)| (name.to_owned(), ns)).into(),
+        }
+    }
+
+    #[test]
+    fn who_ran_on_the_core_where_it_waited_is_named_with_times() {
+        let traced = explain(TEXT, &worst());
+        assert_eq!((traced.stage.as_str(), traced.stage_ns), ("wake_physical", 2_900_000));
+        assert_eq!((traced.waited.as_str(), traced.cpu), ("takt-physical", Some(1)));
+        let ran: Vec<(&str, i64)> = traced.ran.iter().map(|ran| (ran.name.as_str(), ran.ns)).collect();
+        assert_eq!(ran, [("takt-busy", 2_000_000), ("kworker/1:0", 800_000), ("Web Content 1", 100_000)]);
+    }
+
+    #[test]
+    fn a_trace_without_it_blames_nobody() {
+        assert_eq!(explain("", &worst()).cpu, None);
+        assert!(explain("rubbish\n : sched_switch: \n", &worst()).ran.is_empty());
+    }
+
+    #[test]
+    #[expect(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
+    fn a_trace_is_taken_where_it_may_be_and_leaves_nothing() {
+        match Trace::begin() {
+            Ok(trace) => {
+                let instance = trace.instance.clone();
+                assert!(instance.join("trace").exists());
+                let traced = trace.look(&worst()).unwrap();
+                assert_eq!(traced.stage, "wake_physical");
+                assert!(!instance.exists());
+            }
+            Err(error) => eprintln!("skipped: no tracing here: {error}"),
+        }
+    }
+}
