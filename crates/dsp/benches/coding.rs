@@ -9,7 +9,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use takt_base::Complex32;
 use takt_dsp::crc::Crc;
 use takt_dsp::turbo::{BatchDecoder, Decoder, Level};
-use takt_dsp::{lte, umts};
+use takt_dsp::{lte, tdscdma, umts};
 
 fn some_bits(count: usize) -> Vec<u8> {
     (0..count as u32).map(|i| (i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 17 & 1) as u8).collect()
@@ -244,6 +244,31 @@ fn receiver(c: &mut Criterion) {
     });
 }
 
+/// A subframe of 5 ms, with all codes and with one.
+fn exchange(c: &mut Criterion) {
+    let mut converter = tdscdma::Converter::new();
+    let (mut chips, mut samples) = (vec![Complex32::default(); 6400], vec![Complex32::default(); 6250]);
+    for codes in [1, 16] {
+        let mut downlink = tdscdma::Downlink::new(tdscdma::Cell::default(), codes).unwrap();
+        let mut receiver = tdscdma::Receiver::new(tdscdma::Cell::default(), codes).unwrap();
+        let mut payload = vec![0; downlink.payload_bits()];
+        downlink.payload(1, 1, &mut payload);
+        let codes = format!("{codes} codes");
+        c.bench_function(&format!("td-scdma transmit, {codes}"), |b| {
+            b.iter(|| downlink.transmit(black_box(&payload), &mut chips));
+        });
+        c.bench_function(&format!("td-scdma receive, {codes}"), |b| {
+            b.iter(|| receiver.receive(black_box(&chips), &mut payload));
+        });
+    }
+    c.bench_function("td-scdma 6400 chips to 6250 samples", |b| {
+        b.iter(|| converter.to_samples(black_box(&chips), &mut samples));
+    });
+    c.bench_function("td-scdma 6250 samples to 6400 chips", |b| {
+        b.iter(|| converter.to_chips(black_box(&samples), &mut chips));
+    });
+}
+
 criterion_group!(
     benches,
     chain,
@@ -257,6 +282,7 @@ criterion_group!(
     signalling,
     lte_rate_matching,
     modulation,
-    subframe
+    subframe,
+    exchange
 );
 criterion_main!(benches);

@@ -6,7 +6,7 @@ mod allocations;
 
 use takt_base::Complex32;
 use takt_dsp::crc::Crc;
-use takt_dsp::{lte, turbo, umts};
+use takt_dsp::{lte, tdscdma, turbo, umts};
 
 #[test]
 fn a_kernel_that_is_built_allocates_nothing() {
@@ -36,7 +36,26 @@ fn a_kernel_that_is_built_allocates_nothing() {
     let mut lte_decided = vec![0; 6144];
     let (mut symbols, mut lte_llrs) = (vec![Complex32::default(); 2000], vec![0; 12_000]);
 
+    // TD-SCDMA: a subframe with all codes, and its answer, by way of samples.
+    let cell = tdscdma::Cell::default();
+    let mut downlink = tdscdma::Downlink::new(cell, 16).unwrap();
+    let mut terminal = tdscdma::Receiver::new(cell, 16).unwrap();
+    let (mut answer, mut converter) = (tdscdma::AnswerBurst::new(cell), tdscdma::Converter::new());
+    let mut payload = vec![0; downlink.payload_bits()];
+    let (mut chips, mut samples) = (vec![Complex32::default(); 6400], vec![Complex32::default(); 6250]);
+
     let before = allocations::count();
+    downlink.payload(1, 2, &mut payload);
+    downlink.transmit(&payload, &mut chips);
+    converter.to_samples(&chips, &mut samples);
+    converter.to_chips(&samples, &mut chips);
+    let reception = terminal.receive(&chips, &mut payload);
+    let (burst, sent) = (&mut chips[..tdscdma::SLOT_CHIPS], &mut samples[..tdscdma::ANSWER_SAMPLES]);
+    answer.transmit(reception.answer, 2, burst);
+    converter.answer_to_samples(burst, sent);
+    converter.answer_to_chips(sent, burst);
+    answer.receive(burst);
+
     umts::turbo_interleaver(&mut permutation).unwrap();
     umts::shares(&demands, 9600, &mut [0; 2]).unwrap();
     umts::crc_attach(Crc::Crc16, &data, &mut block);

@@ -141,7 +141,7 @@ fn hardware_word(text: &str) -> Result<u16, String> {
 }
 
 /// What went wrong, and the flag that mends it.
-fn story(error: EmulateError) -> Story {
+pub fn story(error: EmulateError) -> Story {
     let fix = match &error {
         EmulateError::Ports { addr, source: EngineError::PortInUse { .. } } if addr.is_loopback() => {
             let [a, b, c, d] = addr.octets();

@@ -11,5 +11,6 @@ mod map;
 mod mapped;
 mod pages;
 mod program;
+mod radio;
 mod run;
 mod umts;

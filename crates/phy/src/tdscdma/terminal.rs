@@ -86,13 +86,18 @@ impl TdScdmaReceive {
             vec![("acks", self.acks.into()), ("nacks", self.nacks.into()), ("missing_subframes", self.missing.into())];
         let blocks = self.acks + self.nacks;
         if blocks > 0 {
-            results.push(("mean_iterations", Value::Float(self.iterations as f64 / blocks as f64)));
+            results.push(("mean_iterations", Value::Float(hundredths(self.iterations as f64 / blocks as f64))));
         }
         if self.heard > 0 {
-            results.push(("mean_snr_db", Value::Float(self.snr_db / self.heard as f64)));
+            results.push(("mean_snr_db", Value::Float(hundredths(self.snr_db / self.heard as f64))));
         }
         results
     }
+}
+
+/// As many digits as mean something.
+fn hundredths(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0
 }
 
 struct TdScdmaAnswer {

@@ -12,7 +12,7 @@ use crate::{Burst, RadioError, TxEvent, TxEventKind, TxStream};
 const REMEMBERED: usize = 256;
 
 /// Late slots told one by one.
-const TOLD: usize = 64;
+const TOLD: usize = 16;
 
 /// A burst that was sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -110,7 +110,7 @@ impl Answers {
         self.late
     }
 
-    /// Their slots, the first 64.
+    /// Their slots, the first 16.
     #[must_use]
     pub fn late_slots(&self) -> &[u64] {
         &self.late_slots

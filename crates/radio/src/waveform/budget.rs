@@ -136,7 +136,7 @@ impl Budget {
 
     /// Each stage in us: at p50, at p99, at most; how far ahead answers were: at p50, at p1, at least.
     pub(super) fn results(&self) -> Vec<(&'static str, Value)> {
-        let us = |ns: Option<u64>| ns.unwrap_or(BOUND_NS) as f64 / 1e3;
+        let us = |ns: Option<u64>| (ns.unwrap_or(BOUND_NS) / 100) as f64 / 10.0;
         let high = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.99)), us(h.max())]);
         let low = |h: &Histogram<Ns>| Value::Floats(vec![us(h.quantile(0.5)), us(h.quantile(0.01)), us(h.min())]);
         if self.total.is_empty() {

@@ -29,6 +29,8 @@ use std::time::Duration;
 use takt_base::{MonoNs, Stop, Tick, Ticks};
 use takt_host::policy::{Policy, set_policy};
 use takt_runtime::{Edges, MakeError, Registry};
+use takt_wire::n200::RxHead;
+use takt_wire::sample::Format;
 
 pub use answers::Answers;
 pub use beat::Beat;
@@ -84,6 +86,7 @@ impl RadioClock {
             stamps: true,
             // Each datagram as it comes: an answer waits for the last of a slot.
             coalesce: Duration::ZERO,
+            samples_per_datagram: whole_datagrams(wanted.samples, radio.frame_bytes().receive),
             ..RxOptions::new(wanted.rate_sps)
         };
         let rx = radio.rx_streamer(&rx)?;
@@ -228,6 +231,13 @@ impl Wanted {
         let slot = CLOCK.ticks_in(Duration::from_nanos(self.slot_ns));
         SlotGrid { start, step: Ticks(slot.0 / self.samples.max(1)), samples: self.samples }
     }
+}
+
+/// The longest datagram of which a slot is a whole number: its last sample is the last of a datagram then, and need not wait for
+/// those behind it. `None`, as long as the frame: there is none of a third of that.
+fn whole_datagrams(samples: u64, frame_bytes: usize) -> Option<usize> {
+    let most = frame_bytes.saturating_sub(RxHead::OVERHEAD_BYTES) / Format::Sc16.bytes();
+    (most / 3..=most).rev().find(|&size| size > 0 && samples.is_multiple_of(size as u64))
 }
 
 fn take<T>(place: &Mutex<Option<T>>) -> Option<T> {

@@ -2,8 +2,10 @@
 
 mod door;
 mod log;
+mod radio;
 pub mod text;
 
+use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -36,8 +38,10 @@ Examples:
   takt run waveforms/bpsk.toml --slots 10000
   takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --priority 80
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
+  takt run waveforms/td-scdma.toml --slots 2000 --clock radio
+  takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --cores 2
 
-Exit status: 0 no slot was missed, 1 some were, 2 it could not run.")]
+Exit status: 0 no slot was missed and no answer to a radio late, 1 some were, 2 it could not run.")]
 pub struct Args {
     /// The waveform file.
     waveform: PathBuf,
@@ -50,9 +54,12 @@ pub struct Args {
     /// Cores, one worker each at most, mapped by what the components cost; without it one worker, wherever the kernel likes.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
-    /// What sets the beat: the host's clock, or nothing (each slot follows the last).
-    #[arg(long, default_value = "wall", value_parser = ["wall", "free"])]
+    /// What sets the beat: the host's clock, a radio's, or nothing (each slot follows the last).
+    #[arg(long, default_value = "wall", value_parser = ["wall", "radio", "free"])]
     clock: String,
+    /// The radio whose clock sets the beat, instead of the waveform's; without either, a software radio of takt's own.
+    #[arg(long, value_name = "A")]
+    addr: Option<IpAddr>,
     /// What the components cost, as kept by `takt map --save-costs`; tried otherwise, where there are cores to choose from.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
@@ -65,7 +72,7 @@ pub struct Args {
     /// Change a parameter of the file; repeat for several.
     #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
     set: Vec<Override>,
-    /// SCHED_FIFO priority of the workers, 1 to 99, or none; by default 50 under the wall clock, where permitted.
+    /// SCHED_FIFO priority of the workers, 1 to 99, or none; by default 50 under a clock, where permitted.
     #[arg(long, value_name = "P")]
     priority: Option<Priority>,
     /// Write the last executions of every worker as a trace that ui.perfetto.dev draws.
@@ -107,22 +114,37 @@ struct Document<'a> {
     latency: &'a str,
     cores: &'a [usize],
     plan: &'a Plan,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    radio: Option<radio::Heard>,
 }
 
 /// Executes it.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    let registry = args.libraries.registry()?;
+    let mut registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
+    radio::suits(&graph, &args.clock, args.addr)?;
     let Placed { plan, cores, process_cores } = place(&graph, &registry, &args, output)?;
     let stop = stop_on_signal()?;
-    let options = args.options(&cores, process_cores);
+    let mut options = args.options(&cores, process_cores);
+    let mut radio = None;
+    if args.clock == "radio" {
+        let open = radio::Radio::open(&graph, &args.waveform, args.addr, &mut registry, output)?;
+        options.clock = open.slot_clock();
+        radio = Some(open);
+    }
+    let priority = options.fifo_priority;
     let session = Session::open(&graph, &plan, &registry, options).map_err(unopened)?;
     let book = args.log.as_deref().map(|path| log::Book::create(path, &graph)).transpose()?;
-    let running = session.start(&stop).map_err(unstarted)?;
+    let mut running = session.start_paused(&stop).map_err(unstarted)?;
+    if let Some(radio) = &mut radio {
+        radio.start(priority, &stop)?;
+    }
+    running.go();
     if !output.wants_json() {
         output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
     let report = door::attend(running, &graph, &registry, book, &stop)?;
+    let radio = radio.map(radio::Radio::finish).transpose();
     if let Some(missing) = log::missing(report.log_dropped) {
         output.note(missing);
     }
@@ -132,9 +154,16 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if let Some(path) = &args.trace {
         write(path, &report.to_perfetto())?;
     }
-    let document = Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan };
-    output.result(&document, || text::report(&report))?;
-    Ok(Answer::of(report.misses == 0))
+    let document = Document {
+        report: &report,
+        clock: &args.clock,
+        latency: &args.latency,
+        cores: &cores,
+        plan: &plan,
+        radio: radio?,
+    };
+    output.result(&document, || text::report(&report) + &radio::sentence(&report))?;
+    Ok(Answer::of(report.misses == 0 && radio::late_answers(&report) == 0))
 }
 
 impl Args {

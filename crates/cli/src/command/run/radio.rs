@@ -1,0 +1,118 @@
+//! `takt run --clock radio`: the radio that sets the beat, and a software radio of takt's own where none is named.
+
+mod software;
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use miette::Result;
+use serde::Serialize;
+use takt_base::Stop;
+use takt_graph::{Graph, Value};
+use takt_packet::EngineKind;
+use takt_radio::WallNet;
+use takt_radio::n200::RxStats;
+use takt_radio::waveform::{RadioClock, Wanted, wants_a_radio};
+use takt_runtime::{Registry, Report, SlotClock};
+
+use self::software::Software;
+use crate::output::Output;
+use crate::radio_story::tell;
+use crate::story::Story;
+use crate::waveform::Said;
+
+/// A radio that is open for a waveform.
+pub struct Radio {
+    clock: RadioClock,
+    addr: IpAddr,
+    software: Option<Software>,
+}
+
+/// What the document says of it.
+#[derive(Serialize)]
+pub struct Heard {
+    addr: IpAddr,
+    /// Whether it was takt's own.
+    software: bool,
+    receive: RxStats,
+}
+
+/// Refuses a waveform and a clock that do not go together.
+pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
+    if clock == "radio" || (!wants_a_radio(graph) && addr.is_none()) {
+        return Ok(());
+    }
+    let why = if addr.is_some() { "--addr names a radio" } else { "components of the waveform belong to a radio" };
+    Err(Story::new(format!("the {clock} clock knows no radio")).why(Said(why.to_owned())).fix("--clock radio").into())
+}
+
+impl Radio {
+    /// Opens the radio that a waveform wants, and lets `registry` make its components. `file`: the waveform's.
+    pub fn open(
+        graph: &Graph,
+        file: &Path,
+        addr: Option<IpAddr>,
+        registry: &mut Registry,
+        output: &Output,
+    ) -> Result<Radio> {
+        let wanted = Wanted::of(graph).map_err(|error| {
+            let fix = error.fix();
+            Story::new("the waveform can't run on a radio's clock").why(error).fix(fix)
+        })?;
+        let software = match addr.or(wanted.addr) {
+            Some(_) => None,
+            None => Some(Software::start(&wanted.hears, file, registry)?),
+        };
+        let addr = addr.or(wanted.addr).or(software.as_ref().map(|software| software.addr().into()));
+        let addr = addr.ok_or_else(|| Story::new("there is no radio"))?;
+        if let Some(software) = &software {
+            output.note(format!(
+                "radio     a software N200 of takt's own at {addr}, hearing {}; --addr names another",
+                software.hears()
+            ));
+        }
+        let net = Arc::new(WallNet::new(EngineKind::Mmsg));
+        let clock =
+            RadioClock::open(net, addr, &wanted, false).map_err(|error| tell("use the radio", error, "items for"))?;
+        clock.equip(registry);
+        Ok(Radio { clock, addr, software })
+    }
+
+    /// What sets the beat.
+    pub fn slot_clock(&self) -> SlotClock {
+        SlotClock::Edges(self.clock.edges())
+    }
+
+    /// Begins; asks `stop` for an end when the stream breaks.
+    pub fn start(&mut self, fifo_priority: Option<u8>, stop: &Stop) -> Result<()> {
+        Ok(self.clock.start(fifo_priority, stop).map_err(|error| tell("stream", error, "items for"))?)
+    }
+
+    /// Ends the stream, and the software radio behind it.
+    pub fn finish(self) -> Result<Heard> {
+        let Radio { clock, addr, software } = self;
+        let receive = clock.finish().map_err(|error| tell("stream", error, "items for"))?;
+        let heard = Heard { addr, software: software.is_some(), receive };
+        software.map_or(Ok(()), Software::stop)?;
+        Ok(heard)
+    }
+}
+
+/// What is said of the answers in the end; nothing of a waveform that gives none.
+pub fn sentence(report: &Report) -> String {
+    match late_answers(report) {
+        0 => String::new(),
+        late => format!("{late} answers came too late for the radio.\n"),
+    }
+}
+
+/// Answers that the radio, or the host's clock, says were too late.
+pub fn late_answers(report: &Report) -> i64 {
+    let count = |results: &std::collections::BTreeMap<String, Value>, name: &str| match results.get(name) {
+        Some(Value::Int(count)) => *count,
+        _ => 0,
+    };
+    let transmit = report.components.iter().filter(|component| component.kind == "radio-transmit");
+    transmit.map(|component| count(&component.results, "late").max(count(&component.results, "radio_late"))).sum()
+}
