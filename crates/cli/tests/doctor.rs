@@ -74,6 +74,7 @@ of 212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB 0.6 s.
          fix     sudo takt doctor --fix --only socket-buffer-small
          or      sudo sysctl -w net.core.rmem_max=50000000
          or      sudo sysctl -w net.core.wmem_max=1048576
+         prove   sudo takt doctor --prove socket-buffer-small
 hidden   swap                 reading /proc/meminfo: No such file or directory (os error 2)
 No: 1 of 2 stands in the way of a radio, 1 could not be told: socket-buffer-small.
 "

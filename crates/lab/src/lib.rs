@@ -16,6 +16,7 @@ mod execute;
 pub mod experiment;
 pub mod net;
 pub mod paper;
+pub mod prove;
 pub mod run;
 pub mod store;
 pub mod summary;

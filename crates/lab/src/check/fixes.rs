@@ -12,6 +12,23 @@ struct Row {
     how: &'static str,
 }
 
+/// Rules that bear on a thread that is not there in time.
+const READER: &[&str] = &[
+    "load",
+    "rt-permission",
+    "cpu-quota",
+    "cpu-weight",
+    "cpuset",
+    "rt-throttling",
+    "governor",
+    "idle-states",
+    "frequency-limit",
+    "virtualisation",
+    "memory-pressure",
+    "swap",
+    "memlock-limit",
+];
+
 const TABLE: &[Row] = &[
     Row {
         layer: Layer::ReceiveBuffer,
@@ -21,33 +38,33 @@ const TABLE: &[Row] = &[
     },
     Row {
         layer: Layer::ReaderThread,
-        rules: &["load", "rt-permission", "rt-throttling", "governor", "swap", "memlock-limit"],
+        rules: READER,
         what: "The reading thread is not there in time.",
         how: "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their \
               cores.",
     },
     Row {
         layer: Layer::Sender,
-        rules: &["load", "rt-permission", "rt-throttling", "governor", "swap", "memlock-limit"],
+        rules: READER,
         what: "The sending thread is not there in time.",
         how: "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their \
               cores.",
     },
     Row {
         layer: Layer::Cpu,
-        rules: &["load", "governor", "clock-source"],
+        rules: &["load", "few-cores", "cpu-quota", "governor", "frequency-limit", "thermal-throttle", "clock-source"],
         what: "A core, or the whole machine, is full.",
         how: "End what else runs, take a faster processor, or a lower rate.",
     },
     Row {
         layer: Layer::KernelPath,
-        rules: &[],
+        rules: &["backlog", "receive-budget", "irq-spread", "connection-tracking"],
         what: "The kernel drops datagrams between the two sockets.",
         how: "Look where (ip -s link, /proc/net/softnet_stat); a full backlog is net.core.netdev_max_backlog.",
     },
     Row {
         layer: Layer::Radio,
-        rules: &[],
+        rules: &["nic-speed", "nic-mtu", "nic-flow-control", "nic-drops", "nic-ring"],
         what: "The radio could not send in time.",
         how: "Check cable, switch and that the link runs at a gigabit with flow control.",
     },
@@ -81,11 +98,28 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
     }
     fixes.sort_by(|a, b| b.gain_sps.total_cmp(&a.gain_sps));
     let beside = doctor.iter().filter(|finding| finding.stands() && !fixes.iter().any(|fix| is(fix, finding)));
-    let beside: Vec<Fix> =
+    let mut beside: Vec<Fix> =
         beside.filter_map(|finding| prescribed(finding, &gain_beside(finding, rounds), 0.0)).collect();
+    // What can be done at once before what can only be said; the order of the rules within.
+    beside.sort_by_key(|fix| fix.kind == FixKind::Advice);
+    let more = beside.len().saturating_sub(MOST_BESIDE);
+    beside.truncate(MOST_BESIDE);
     fixes.extend(beside);
+    if more > 0 {
+        fixes.push(Fix {
+            id: None,
+            what: format!("{more} more of the doctor's rules stand."),
+            how: "takt doctor".into(),
+            kind: FixKind::Advice,
+            gain: "None of them limited any rate in the rounds that count.".into(),
+            gain_sps: 0.0,
+        });
+    }
     fixes
 }
+
+/// What no limit points at is named up to here, and counted beyond: the doctor's own page has it all.
+const MOST_BESIDE: usize = 3;
 
 fn is(fix: &Fix, finding: &DoctorFinding) -> bool {
     fix.id.as_ref() == Some(&finding.id)
@@ -177,6 +211,28 @@ mod tests {
         assert_eq!(fixes[0].how, "takt doctor --fix --only socket-buffer-small");
         assert_eq!(fixes[0].gain, "At least 25 MS/s more, if this mends it; not tried here.");
         assert_eq!(fixes[3].gain, "It did not limit any rate in the rounds that count.");
+    }
+
+    #[test]
+    fn of_many_rules_that_no_limit_points_at_three_are_named_and_the_rest_counted() {
+        let advice = DoctorFinding { fix_kind: Some(FixKind::Advice), ..finding("load", "stands") };
+        let mut doctor = vec![advice];
+        doctor.extend(["zone-reclaim", "pcie-power", "nic-mtu", "backlog"].map(|id| finding(id, "stands")));
+        let fixes = fixes(&[], &[], &doctor, &NONE);
+        let expected = [
+            ("zone-reclaim", 0.0),
+            ("pcie-power", 0.0),
+            ("nic-mtu", 0.0),
+            ("2 more of the doctor's rules stand.", 0.0),
+        ];
+        assert_eq!(told(&fixes), expected);
+    }
+
+    #[test]
+    fn every_rule_named_here_is_one_of_the_doctors() {
+        for id in TABLE.iter().flat_map(|row| row.rules) {
+            assert!(takt_host::doctor::rule(id).is_some(), "{id}");
+        }
     }
 
     #[test]

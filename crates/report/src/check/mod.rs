@@ -114,19 +114,21 @@ fn provenance(outcome: &Outcome) -> Provenance {
     }
 }
 
+/// Nothing that a reader of this page has to know.
+fn passed(finding: &DoctorFinding) -> bool {
+    matches!(finding.finding.as_str(), "fine" | "notice")
+}
+
 /// What the doctor saw before the first round.
 fn doctor(outcome: &Outcome) -> Option<Section> {
     let row = |f: &DoctorFinding| {
         let (word, answer) = match f.finding.as_str() {
-            "fine" => ("fine", Some(Answer::Yes)),
             "stands" => ("stands", Some(Answer::No)),
-            "notice" => ("notice", None),
             _ => ("not visible", Some(Answer::Unknown)),
         };
-        let seen = match (&f.wanted, f.finding.as_str()) {
-            (Some(note), "notice") => format!("{}; {note}", f.seen),
-            (Some(wanted), _) => format!("{}; wanted {wanted}", f.seen),
-            (None, _) => f.seen.clone(),
+        let seen = match &f.wanted {
+            Some(wanted) => format!("{}; wanted {wanted}", f.seen),
+            None => f.seen.clone(),
         };
         let why = match &f.cost {
             Some(cost) => format!("{} Here: {cost}.", f.mechanism),
@@ -140,8 +142,11 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
         id: "doctor-rules".into(),
         title: "Rules and what they saw".into(),
         columns: ["rule", "finding", "seen", "why it matters", "what mends it"].map(Column::text).into(),
-        rows: outcome.doctor.iter().map(row).collect(),
-        note: String::new(),
+        rows: outcome.doctor.iter().filter(|finding| !passed(finding)).map(row).collect(),
+        note: match outcome.doctor.iter().filter(|finding| passed(finding)).count() {
+            0 => String::new(),
+            fine => format!("{fine} more were fine, or are of no account for a radio of this kind."),
+        },
     };
     let section = Section {
         id: "doctor".into(),

@@ -5,7 +5,7 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use serde::Serialize;
 use takt_host::dirs::state_dir;
 use takt_host::doctor::journal::Scope;
-use takt_host::doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender};
+use takt_host::doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender, Verdict};
 
 use super::text::plural;
 use super::{Args, Seen};
@@ -17,7 +17,7 @@ use crate::story::Story;
 #[derive(Serialize)]
 struct Fixed {
     made: Vec<Made>,
-    /// Rules that stand and were not mended, and why.
+    /// Rules that stand, or were named, and were not mended, and why.
     left: Vec<Left>,
     /// Rules that still stand.
     stands: Vec<String>,
@@ -41,7 +41,13 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     let before = Seen::of(args, &host);
     let mut left = Vec::new();
     let mut agreed: Vec<(&Diagnosis, &FixOffer)> = Vec::new();
-    for seen in before.diagnoses.iter().filter(|seen| before.stands.contains(&seen.id)) {
+    // What is only noted is changed for whoever names it.
+    let asked = |seen: &&Diagnosis| match seen.verdict {
+        Verdict::Stands => true,
+        Verdict::Notice => args.names(&seen.id),
+        Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => false,
+    };
+    for seen in before.diagnoses.iter().filter(asked) {
         match &seen.fix {
             Some(offer) if !offer.changes.is_empty() => match agree(args, output, seen, offer)? {
                 Ok(()) => agreed.push((seen, offer)),
@@ -87,7 +93,7 @@ fn agree(args: &Args, output: &Output, seen: &Diagnosis, offer: &FixOffer) -> mi
     Ok(if yes(&format!("{question}Change it? [y/N] ")) { Ok(()) } else { Err("not agreed to".into()) })
 }
 
-fn yes(question: &str) -> bool {
+pub(super) fn yes(question: &str) -> bool {
     let mut err = stderr().lock();
     let mut line = String::new();
     let asked = err.write_all(question.as_bytes()).and_then(|()| err.flush());

@@ -1,13 +1,16 @@
 //! `takt doctor`: what in this host stands in the way of a radio, and the change that mends it.
 
 mod fix;
+mod prove;
 mod text;
 mod undo;
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
+use takt_base::parse_duration;
 use takt_host::Host;
 use takt_host::dirs::state_dir;
 use takt_host::doctor::journal::{self, Entry};
@@ -21,26 +24,53 @@ use crate::output::Output;
 #[command(after_help = "\
 Examples:
   takt doctor                                  look; nothing is changed
+  takt doctor --all                            what is fine, too
   takt doctor --explain socket-buffer-small    why it matters, what it costs, how it is looked at
   sudo takt doctor --fix                       mend what stands; asks before it changes anything
   sudo takt doctor --fix --only governor --yes
+  sudo takt doctor --prove socket-buffer-small what the change is worth here: measured with it and without, in turns
   sudo takt doctor --undo                      give back everything that was changed
 
 Every change is written to a journal before it is made, and none outlives a reboot.
-Exit status: 0 nothing stands in the way, 1 something does, 2 it could not be carried out.")]
+Exit status: 0 nothing stands in the way, or the change helps; 1 something does, or it does not; 2 it could not be carried
+out.")]
 pub struct Args {
-    /// Look at, mend or give back this rule's subject only; repeat for several.
-    #[arg(long, value_name = "RULE", value_parser = rules())]
+    /// Look at, mend or give back this rule's subject only; repeat for several. --all lists the rules.
+    #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true)]
     only: Vec<String>,
     /// Say what a rule knows, and look at nothing.
-    #[arg(long, value_name = "RULE", value_parser = rules(), conflicts_with_all = ["only", "fix", "undo", "root"])]
+    #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true,
+        conflicts_with_all = ["only", "fix", "undo", "root"])]
     explain: Option<String>,
+    /// List every rule, also what is fine or only noted.
+    #[arg(long)]
+    all: bool,
     /// Mend what stands. Where others pay for it, the rule must be named or the question answered with yes.
     #[arg(long, conflicts_with = "undo")]
     fix: bool,
     /// Give back what --fix changed, newest first.
     #[arg(long)]
     undo: bool,
+    /// Measure what a rule's change is worth on this host: rounds with it and without it in turns. Then it is given back,
+    /// unless it helps and the question whether to keep it is answered with yes.
+    #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true,
+        conflicts_with_all = ["only", "explain", "fix", "undo", "root", "all"])]
+    prove: Option<String>,
+    /// Pairs of rounds of --prove.
+    #[arg(long, value_name = "N", default_value = "8")]
+    pairs: u32,
+    /// Length of a round of --prove.
+    #[arg(long, value_name = "T", default_value = "1s", value_parser = parse_duration)]
+    round: Duration,
+    /// Keep the change that --prove measured, whatever came out.
+    #[arg(long, requires = "prove")]
+    keep: bool,
+    /// Give back what a killed --prove left, from this entry of the journal on, when standard input ends.
+    #[arg(long, value_name = "N", hide = true)]
+    guard: Option<u64>,
+    /// Look at this network interface only, because the radio is behind it; without it at every card that is up.
+    #[arg(long, value_name = "NAME")]
+    interface: Option<String>,
     /// Ask nothing.
     #[arg(long)]
     yes: bool,
@@ -76,7 +106,11 @@ impl Seen {
 
 impl Args {
     fn host(&self) -> Host {
-        self.root.as_ref().map_or_else(Host::this, Host::at)
+        let host = self.root.as_ref().map_or_else(Host::this, Host::at);
+        match &self.interface {
+            Some(name) => host.for_interface(name),
+            None => host,
+        }
     }
 
     fn picks(&self, rule: &str) -> bool {
@@ -90,6 +124,12 @@ impl Args {
 
 /// Looks, explains, mends or gives back.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
+    if let Some(first) = args.guard {
+        return prove::stand_guard(first);
+    }
+    if let Some(id) = &args.prove {
+        return prove::run(id, &args, output);
+    }
     if let Some(id) = &args.explain {
         return explain(id, output);
     }
@@ -100,7 +140,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         return fix::run(&args, output);
     }
     let seen = Seen::of(&args, &args.host());
-    output.result(&seen, || text::seen(&seen))?;
+    output.result(&seen, || text::seen(&seen, args.all || !args.only.is_empty()))?;
     Ok(Answer::of(seen.stands.is_empty()))
 }
 

@@ -1,8 +1,8 @@
-//! What the doctor saw, for people: what stands first and in full, what is fine in a line.
+//! What the doctor saw, for people: what stands first and in full, what could not be told in a line, the rest as a number.
 
 use std::fmt::Write as _;
 
-use takt_host::doctor::{Diagnosis, FixKind, FixOffer, Verdict};
+use takt_host::doctor::{self, Diagnosis, FixKind, FixOffer, Proof, Verdict};
 
 use super::Seen;
 
@@ -10,13 +10,19 @@ use super::Seen;
 const ORDER: [Verdict; 5] =
     [Verdict::Stands, Verdict::Notice, Verdict::NotVisible, Verdict::NotKnownHere, Verdict::Fine];
 
-pub(super) fn seen(seen: &Seen) -> String {
+/// `all`: also what is fine or only noted.
+pub(super) fn seen(seen: &Seen, all: bool) -> String {
     let mut text = String::new();
-    let width = seen.diagnoses.iter().map(|seen| seen.id.len()).max().unwrap_or(0);
+    let shown = |verdict| all || !matches!(verdict, Verdict::Notice | Verdict::Fine);
+    let listed = || seen.diagnoses.iter().filter(|one| shown(one.verdict));
+    let width = listed().map(|seen| seen.id.len()).max().unwrap_or(0);
     for verdict in ORDER {
-        for diagnosis in seen.diagnoses.iter().filter(|seen| seen.verdict == verdict) {
+        for diagnosis in listed().filter(|seen| seen.verdict == verdict) {
             one(&mut text, diagnosis, width);
         }
+    }
+    if !all {
+        rest(&mut text, seen);
     }
     if !seen.changed.is_empty() {
         let changes = plural(seen.changed.len(), "change");
@@ -24,6 +30,12 @@ pub(super) fn seen(seen: &Seen) -> String {
         let _ = writeln!(text, "\n{changes} of takt's own in force; takt doctor --undo gives them back.");
     }
     text + &answer(seen)
+}
+
+fn rest(text: &mut String, seen: &Seen) {
+    let count = |verdict| seen.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
+    let (noted, fine) = (count(Verdict::Notice), count(Verdict::Fine));
+    let _ = writeln!(text, "{fine} fine, {noted} noted for other programs or other radios; --all lists them.");
 }
 
 fn one(text: &mut String, seen: &Diagnosis, width: usize) {
@@ -48,6 +60,10 @@ fn one(text: &mut String, seen: &Diagnosis, width: usize) {
         }
         if let Some(who) = &offer.who_may_pay {
             row("pays", who);
+        }
+        let provable = doctor::rule(&seen.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
+        if provable && seen.verdict == Verdict::Stands && !offer.changes.is_empty() {
+            row("prove", &format!("sudo takt doctor --prove {}", seen.id));
         }
     }
 }

@@ -1,0 +1,108 @@
+//! Datagrams lost over loopback at 25 MS/s while the reader pauses, as a reader does that waits for a disk or a CPU.
+
+use std::io;
+use std::net::UdpSocket;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use takt_base::Stop;
+
+use crate::prove::MeasureError;
+
+/// How much the receiving socket asks for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Buffer {
+    /// Nothing.
+    Default,
+    /// What UHD asks for a USRP N200; the kernel gives at most its limit.
+    Largest,
+}
+
+const LARGEST_BYTES: usize = 50_000_000;
+/// An N200's full frame, 363 samples of sc16, at 25 MS/s.
+const DATAGRAM_BYTES: usize = 1472;
+const DATAGRAMS_PER_S: f64 = 25e6 / 363.0;
+/// How long the reader is away, and how often.
+const PAUSE: Duration = Duration::from_millis(100);
+const EVERY: Duration = Duration::from_millis(400);
+/// What is under way when nothing comes for so long is lost.
+const QUIET: Duration = Duration::from_millis(200);
+
+/// Lost of what was sent, 0 to 1.
+pub(super) fn share(round: Duration, buffer: Buffer, stop: &Stop) -> Result<f64, MeasureError> {
+    let (sent, received) = exchange(round, buffer, stop).map_err(MeasureError::Loss)?;
+    if sent == 0 { Err(MeasureError::Nothing) } else { Ok(sent.saturating_sub(received) as f64 / sent as f64) }
+}
+
+fn exchange(round: Duration, buffer: Buffer, stop: &Stop) -> io::Result<(u64, u64)> {
+    let receiver = UdpSocket::bind("127.0.0.1:0")?;
+    if buffer == Buffer::Largest {
+        rustix::net::sockopt::set_socket_recv_buffer_size(&receiver, LARGEST_BYTES)?;
+    }
+    receiver.set_read_timeout(Some(QUIET))?;
+    let sender = UdpSocket::bind("127.0.0.1:0")?;
+    sender.connect(receiver.local_addr()?)?;
+    let start = Instant::now();
+    thread::scope(|scope| {
+        let reading = scope.spawn(|| read(&receiver, start + round, stop));
+        let sent = send(&sender, start, round, stop)?;
+        let received = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
+        Ok((sent, received))
+    })
+}
+
+/// Sends what has come due since the start, a millisecond's worth at a time, from the intended times.
+fn send(sender: &UdpSocket, start: Instant, round: Duration, stop: &Stop) -> io::Result<u64> {
+    let datagram = [0u8; DATAGRAM_BYTES];
+    let mut sent = 0u64;
+    while start.elapsed() < round && !stop.requested() {
+        let due = (start.elapsed().as_secs_f64() * DATAGRAMS_PER_S) as u64;
+        while sent < due {
+            sender.send(&datagram)?;
+            sent += 1;
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+    Ok(sent)
+}
+
+/// Counts what comes, away for a while now and then, until nothing comes after the end.
+fn read(receiver: &UdpSocket, end: Instant, stop: &Stop) -> io::Result<u64> {
+    let mut datagram = [0u8; DATAGRAM_BYTES];
+    let mut received = 0;
+    let mut away_at = Instant::now() + EVERY / 2;
+    loop {
+        if Instant::now() >= away_at {
+            thread::sleep(PAUSE);
+            away_at = Instant::now() + EVERY - PAUSE;
+        }
+        match receiver.recv(&mut datagram) {
+            Ok(_) => received += 1,
+            Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
+                if Instant::now() >= end || stop.requested() {
+                    return Ok(received);
+                }
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_arrives_was_sent() {
+        let (sent, received) = exchange(Duration::from_millis(50), Buffer::Largest, &Stop::new()).unwrap();
+        assert!(0 < received && received <= sent, "{received} of {sent}");
+    }
+
+    #[test]
+    fn a_round_that_is_stopped_before_it_begins_has_nothing_to_say() {
+        let stop = Stop::new();
+        stop.request();
+        assert!(matches!(share(Duration::from_secs(60), Buffer::Default, &stop), Err(MeasureError::Nothing)));
+    }
+}

@@ -1,0 +1,175 @@
+//! The order of rounds and the way back, on a host of files whose clock source is slow.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use takt_host::doctor::journal;
+
+use super::*;
+
+const CURRENT: &str = "sys/devices/system/clocksource/clocksource0/current_clocksource";
+
+struct World(tempfile::TempDir);
+
+impl World {
+    fn new() -> World {
+        let world = World(tempfile::tempdir().unwrap());
+        world.put("proc/sys/kernel/osrelease", "6.18.0\n");
+        world.put(CURRENT, "hpet\n");
+        world.put("sys/devices/system/clocksource/clocksource0/available_clocksource", "tsc hpet\n");
+        world.put("proc/sys/net/core/busy_read", "0\n");
+        world
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.0.path().join(file)
+    }
+
+    fn put(&self, file: &str, text: &str) {
+        fs::create_dir_all(self.path(file).parent().unwrap()).unwrap();
+        fs::write(self.path(file), text).unwrap();
+    }
+
+    fn source(&self) -> String {
+        fs::read_to_string(self.path(CURRENT)).unwrap().trim().to_owned()
+    }
+
+    fn standing(&self) -> usize {
+        journal::read(&self.path("state")).unwrap().standing.len()
+    }
+
+    fn prove(
+        &self,
+        rule: &str,
+        pairs: u32,
+        progress: &mut dyn FnMut(Progress),
+        keep: bool,
+        stop: &Stop,
+    ) -> Result<Outcome, ProveError> {
+        let host = Host::at(self.0.path());
+        let claim = Claim {
+            host: &host,
+            state: &self.path("state"),
+            rule: doctor::rule(rule).unwrap(),
+            options: Options { pairs, round: Duration::from_millis(1) },
+            // It waits for the end of its pipe, as the guard does.
+            guard: &|_| Guard::start(Command::new("cat")),
+        };
+        prove(&claim, progress, &mut |_| keep, stop)
+    }
+}
+
+/// A mender; another test that starts a program at this instant holds a copy of the journal's lock for a moment.
+fn mender(host: &Host, state: &Path) -> Mender {
+    loop {
+        match Mender::open(host.clone(), state) {
+            Err(JournalError::Busy { .. }) => std::thread::yield_now(),
+            other => return other.unwrap(),
+        }
+    }
+}
+
+#[test]
+fn rounds_alternate_so_that_drift_hits_both_alike_and_nothing_stays() {
+    let world = World::new();
+    let mut order = String::new();
+    let mut seen = |progress: Progress| order.push(if progress.with { 'B' } else { 'A' });
+    let outcome = world.prove("clock-source", 4, &mut seen, false, &Stop::new()).unwrap();
+    assert_eq!(order, "ABBAABBA");
+    assert_eq!((outcome.pairs.len(), outcome.kept, outcome.stopped), (4, false, false));
+    assert!(outcome.pairs.iter().all(|pair| pair.with > 0.0 && pair.without > 0.0), "{:?}", outcome.pairs);
+    assert_eq!((world.source().as_str(), world.standing()), ("hpet", 0));
+}
+
+#[test]
+fn the_setting_is_changed_in_rounds_with_it_only() {
+    let world = World::new();
+    let mut wrong = Vec::new();
+    // Told before a round: the source is then the one of the round before.
+    let mut before = String::from("hpet");
+    let mut seen = |progress: Progress| {
+        if world.source() != before {
+            wrong.push(progress);
+        }
+        before = if progress.with { "tsc" } else { "hpet" }.to_owned();
+    };
+    world.prove("clock-source", 3, &mut seen, false, &Stop::new()).unwrap();
+    assert_eq!(wrong, []);
+}
+
+#[test]
+fn what_is_to_stay_stays_and_undo_knows_it() {
+    let world = World::new();
+    let outcome = world.prove("clock-source", 3, &mut |_| {}, true, &Stop::new()).unwrap();
+    assert!(outcome.kept);
+    assert_eq!((world.source().as_str(), world.standing()), ("tsc", 1));
+    let mut mender = mender(&Host::at(world.0.path()), &world.path("state"));
+    assert_eq!(mender.undo(|_| true).len(), 1);
+    assert_eq!(world.source(), "hpet");
+}
+
+#[test]
+fn stopped_while_the_change_is_in_force_everything_is_given_back() {
+    for at in [2, 3, 6] {
+        let world = World::new();
+        let stop = Stop::new();
+        let mut seen = |progress: Progress| {
+            if progress.round == at {
+                stop.request();
+            }
+        };
+        let proved = world.prove("clock-source", 4, &mut seen, true, &stop);
+        match proved {
+            Ok(outcome) => assert!(outcome.stopped && !outcome.kept && at == 6, "{at}"),
+            Err(ProveError::Stopped { pairs }) => assert!(pairs < 2 && at < 6, "{at}"),
+            Err(error) => panic!("{error}"),
+        }
+        assert_eq!((world.source().as_str(), world.standing()), ("hpet", 0), "{at}");
+    }
+}
+
+#[test]
+fn a_panic_in_the_middle_gives_back_too() {
+    let world = World::new();
+    let proved = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        let mut seen = |progress: Progress| assert!(progress.round < 3, "the third round");
+        world.prove("clock-source", 4, &mut seen, true, &Stop::new())
+    }));
+    assert!(proved.is_err());
+    assert_eq!((world.source().as_str(), world.standing()), ("hpet", 0));
+}
+
+#[test]
+fn what_cannot_be_proved_says_why_and_changes_nothing() {
+    let world = World::new();
+    let of = |rule: &str, pairs: u32| world.prove(rule, pairs, &mut |_| {}, true, &Stop::new()).unwrap_err();
+    assert!(matches!(of("busy-poll", 4), ProveError::NotProvable { why } if why.contains("through the card")));
+    assert!(matches!(of("load", 4), ProveError::NotProvable { .. }));
+    assert!(matches!(of("governor", 4), ProveError::NotVisible { .. }));
+    assert!(matches!(of("clock-source", 1), ProveError::Pairs { pairs: 1 }));
+    world.put(CURRENT, "tsc\n");
+    assert!(matches!(of("clock-source", 4), ProveError::NothingToChange { .. }));
+    assert_eq!((world.source().as_str(), world.standing()), ("tsc", 0));
+}
+
+#[test]
+fn a_guard_whose_pipe_ends_without_a_word_gives_back_its_entries_and_no_others() {
+    let world = World::new();
+    let (host, state) = (Host::at(world.0.path()), world.path("state"));
+    let apply = |rule: &str, setting, becomes: &str| {
+        let mut mender = mender(&host, &state);
+        let first = mender.next_number();
+        mender
+            .apply(rule, &Scope::Host, &[Change { setting, was: String::new(), becomes: becomes.to_owned() }])
+            .unwrap();
+        first
+    };
+    apply("busy-poll", doctor::Setting::Sysctl("net.core.busy_read".to_owned()), "50");
+    let source = doctor::Setting::Sysfs(CURRENT.trim_start_matches("sys/").to_owned());
+    let first = apply("clock-source", source, "tsc");
+    let undone = |pipe: &[u8]| wait_and_undo(host.clone(), &state, first, &mut &pipe[..]).unwrap().len();
+    assert_eq!((undone(b"well\n"), world.source().as_str()), (0, "tsc"));
+    assert_eq!((undone(b"we"), world.source().as_str()), (1, "hpet"));
+    assert_eq!(world.standing(), 1, "the other change stays");
+}
