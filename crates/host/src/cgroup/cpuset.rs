@@ -4,7 +4,8 @@
 //! DEADLINE threads in it that are allowed on all of it. With version 2 that is a partition, which the kernel makes and
 //! unmakes by itself. With version 1 takt does what a partition does: it takes the load balancer from the root set, and
 //! moves the root set's ordinary processes, those of everybody, to a set of the other CPUs until the value is dropped.
-//! Kernel threads stay where they are.
+//! Kernel threads stay where they are. A process that was tied to CPUs stays tied to them (Linux 6.2 and newer; older kernels
+//! forget the tie when a process is moved between cpusets).
 
 use super::GroupError;
 use super::guests::record;

@@ -131,6 +131,19 @@ pub enum PolicyError {
         /// Runtime over period of what was asked for.
         share_percent: u64,
     },
+    /// DEADLINE with a period that this kernel does not take.
+    #[error("DEADLINE takes periods of {min_us} to {max_us} µs on this kernel, not {period_us} µs")]
+    Period {
+        /// The period asked for.
+        period_us: u64,
+        /// `kernel.sched_deadline_period_min_us`.
+        min_us: u64,
+        /// `kernel.sched_deadline_period_max_us`.
+        max_us: u64,
+    },
+    /// A kernel that does not know DEADLINE, or was built without it.
+    #[error("this kernel has no SCHED_DEADLINE")]
+    NoDeadline,
     /// A priority or time outside its range.
     #[error(
         "{policy} is out of range: priorities are 1 to 99, nice -20 to 19, and 1024 ns <= runtime <= deadline <= period"
@@ -145,7 +158,7 @@ pub enum PolicyError {
         /// The thread.
         tid: u32,
     },
-    /// Anything else, a kernel without DEADLINE among it.
+    /// Anything else.
     #[error("setting {policy}")]
     Io {
         /// What was asked for.
@@ -183,6 +196,8 @@ impl PolicyError {
             PolicyError::Pinned { .. } => {
                 Some("do not pin it; an exclusive cpuset of the wanted CPUs keeps it there".to_owned())
             }
+            PolicyError::Period { min_us, max_us, .. } => Some(format!("choose a period of {min_us} to {max_us} µs")),
+            PolicyError::NoDeadline => Some("FIFO or RR, or Linux 3.14 and newer".to_owned()),
             PolicyError::Admission { .. } => Some("ask for less runtime, or end other DEADLINE threads".to_owned()),
             _ => None,
         }
@@ -212,6 +227,7 @@ pub fn set_policy(tid: u32, policy: Policy) -> Result<(), PolicyError> {
             let share_percent = attr.runtime_ns.saturating_mul(100).checked_div(attr.period_ns).unwrap_or(0);
             PolicyError::Admission { share_percent }
         }
+        Some(libc::EINVAL | libc::ENOSYS) => why_invalid(&Host::this(), policy, source),
         _ => PolicyError::Io { policy, source },
     })
 }
@@ -272,6 +288,21 @@ fn attributes(policy: Policy) -> Option<SchedAttr> {
     }
 }
 
+/// Finds the cause of an `EINVAL` for values that are in range by themselves.
+fn why_invalid(host: &Host, policy: Policy, source: io::Error) -> PolicyError {
+    let Policy::Deadline { period_ns, .. } = policy else { return PolicyError::Io { policy, source } };
+    let bound =
+        |file: &str| host.read_number(&format!("/proc/sys/kernel/{file}")).ok().and_then(|us| us.try_into().ok());
+    let bounds = bound("sched_deadline_period_min_us").zip(bound("sched_deadline_period_max_us"));
+    let period_us = period_ns / 1000;
+    match bounds {
+        Some((min_us, max_us)) if (min_us..=max_us).contains(&period_us) => PolicyError::Io { policy, source },
+        Some((min_us, max_us)) => PolicyError::Period { period_us, min_us, max_us },
+        // Kernels before 5.6 have DEADLINE without these files, and take any period.
+        None => PolicyError::NoDeadline,
+    }
+}
+
 /// Finds the cause of an `EPERM`, most frequent first.
 fn why_refused(host: &Host, tid: u32, policy: Policy, source: io::Error) -> PolicyError {
     let rtprio_limit = match host.read("/proc/self/limits").ok().and_then(|t| limits::soft(&t, "Max realtime priority"))
@@ -311,3 +342,52 @@ const SCHED_OTHER: u32 = libc::SCHED_OTHER as u32;
 const SCHED_FIFO: u32 = libc::SCHED_FIFO as u32;
 const SCHED_RR: u32 = libc::SCHED_RR as u32;
 const SCHED_DEADLINE: u32 = libc::SCHED_DEADLINE as u32;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+
+    const DEADLINE: Policy = Policy::Deadline { runtime_ns: 20_000, deadline_ns: 50_000, period_ns: 50_000 };
+
+    fn invalid(tree: &Tree, policy: Policy) -> PolicyError {
+        why_invalid(&tree.host(), policy, io::Error::from_raw_os_error(libc::EINVAL))
+    }
+
+    #[test]
+    fn a_kernel_without_deadline_is_told_from_one_that_refuses_the_period() {
+        let without = invalid(&Tree::new(), DEADLINE);
+        assert_eq!(without.to_string(), "this kernel has no SCHED_DEADLINE");
+        assert!(without.fix().unwrap().starts_with("FIFO"));
+        let with = Tree::new()
+            .with("/proc/sys/kernel/sched_deadline_period_min_us", "100\n")
+            .with("/proc/sys/kernel/sched_deadline_period_max_us", "4194304\n");
+        let refused = invalid(&with, DEADLINE);
+        assert_eq!(refused.to_string(), "DEADLINE takes periods of 100 to 4194304 µs on this kernel, not 50 µs");
+        let other = with.with("/proc/sys/kernel/sched_deadline_period_min_us", "10\n");
+        assert!(matches!(invalid(&other, DEADLINE), PolicyError::Io { .. }));
+        assert!(matches!(invalid(&Tree::new(), Policy::Fifo { priority: 1 }), PolicyError::Io { .. }));
+    }
+
+    #[test]
+    fn a_refusal_without_capability_or_limit_says_so_first() {
+        let tree = Tree::new()
+            .with("/proc/self/status", "CapEff:\t0000000000000000\n")
+            .with("/proc/self/limits", "Max realtime priority     0                    0                    \n");
+        let why = why_refused(&tree.host(), 0, Policy::Fifo { priority: 5 }, io::Error::from_raw_os_error(libc::EPERM));
+        assert!(matches!(why, PolicyError::NotPermitted { rtprio_limit: 0, .. }), "{why}");
+    }
+
+    #[test]
+    fn a_cgroup_without_real_time_budget_is_named_with_its_fix() {
+        let tree = Tree::new()
+            .with("/proc/self/status", "CapEff:\t000001ffffffffff\n")
+            .with("/proc/self/uid_map", "0 0 4294967295\n")
+            .with("/proc/self/cgroup", "1:cpu:/a\n")
+            .with("/proc/self/mountinfo", "30 25 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n")
+            .with("/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", "0\n");
+        let why = why_refused(&tree.host(), 0, Policy::Fifo { priority: 5 }, io::Error::from_raw_os_error(libc::EPERM));
+        assert!(matches!(&why, PolicyError::CgroupBudget { cgroup, .. } if cgroup == "/sys/fs/cgroup/cpu/a"), "{why}");
+        assert!(why.fix().unwrap().contains("cpu.rt_runtime_us"));
+    }
+}
