@@ -130,6 +130,5 @@ fn a_study_killed_under_load_leaves_nothing_that_clean_does_not_find() {
 fn group_of(name: &str) -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let tops = mounts.lines().filter(|line| line.contains(" cgroup")).filter_map(|line| line.split(' ').nth(1));
-    let group = tops.map(|top| Path::new(top).join(name)).find(|group| group.exists());
-    group
+    tops.map(|top| Path::new(top).join(name)).find(|group| group.exists())
 }

@@ -174,7 +174,7 @@ mod tests {
     fn a_gain_is_told_with_its_interval_and_only_if_it_is_sure() {
         let sure = of(&[20, 22, 18], &[0, 1, 0]).unwrap();
         assert_eq!((sure.normal.late, sure.normal.answers, sure.fifo.late), (60, 300, 1));
-        assert!(sure.says.contains("FIFO mends it, by 19"), "{}", sure.says);
+        assert!(sure.says.contains("FIFO mends it, by 20 %"), "{}", sure.says);
         let open = of(&[0, 30, 0], &[0, 1, 0]).unwrap();
         assert!(open.says.contains("can't be told"), "{}", open.says);
         assert!(of(&[0, 0], &[0, 0]).unwrap().says.contains("nothing to mend"));

@@ -1,6 +1,6 @@
 //! The report of `takt paper linux-rt`: failures beside the paper's, what each measure buys, where the time went.
 
-use takt_lab::paper::linux_rt::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, label};
+use takt_lab::paper::linux_rt::{Case, EffectFacts, Outcome, Ran, StageFacts, TraceFacts, label};
 use takt_lab::paper::sweep::{Chart, Spot};
 
 use super::common::{self, anchor, cell, cells, columns, point, section};
@@ -156,7 +156,7 @@ fn effects(outcome: &Outcome) -> Table {
 
 fn traces(outcome: &Outcome) -> Table {
     let row = |trace: &TraceFacts| {
-        let ran = trace.ran.iter().take(4).map(|ran| format!("{} {:.2} ms in {} turns", ran.name, ran.ms, ran.times));
+        let ran = trace.ran.iter().take(4).map(turns);
         let ran = trace.hidden.clone().unwrap_or_else(|| ran.collect::<Vec<_>>().join(", "));
         let cap = if trace.cap == "none" { "none".to_owned() } else { format!("{} %", trace.cap) };
         cells(vec![
@@ -178,6 +178,13 @@ fn traces(outcome: &Outcome) -> Table {
         ),
         rows: outcome.traces.iter().map(row).collect(),
         note: String::new(),
+    }
+}
+
+fn turns(ran: &Ran) -> String {
+    match ran.times {
+        1 => format!("{} {:.2} ms, of a turn of {:.2} ms", ran.name, ran.ms, ran.longest_ms),
+        n => format!("{} {:.2} ms in {n} turns, the longest {:.2} ms", ran.name, ran.ms, ran.longest_ms),
     }
 }
 

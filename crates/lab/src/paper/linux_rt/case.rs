@@ -27,6 +27,8 @@ pub struct Case {
     pub bound: Option<FailureBound>,
     /// The same without failures near which the hypervisor took time.
     pub own: Figure,
+    /// How large that may be.
+    pub own_bound: Option<FailureBound>,
     /// Answers that the radio called late, over subframes.
     pub radio_late: Figure,
     /// Blocks decoded without an error, over answers.
@@ -67,8 +69,18 @@ impl Case {
     }
 }
 
+/// Points that differ in `twin` alone are one, with more rounds.
 pub(super) fn of(name: &str, part: &Part<'_>) -> Vec<Case> {
-    part.points().map(|(settings, rounds)| case(name, settings, rounds)).collect()
+    let mut alike: Vec<(BTreeMap<String, Value>, Vec<&RoundRow>)> = Vec::new();
+    for (settings, rounds) in part.points() {
+        let mut settings = settings.clone();
+        settings.remove("twin");
+        match alike.iter_mut().find(|(others, _)| *others == settings) {
+            Some((_, all)) => all.extend(rounds),
+            None => alike.push((settings, rounds.to_vec())),
+        }
+    }
+    alike.iter().map(|(settings, rounds)| case(name, settings, rounds)).collect()
 }
 
 fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) -> Case {
@@ -82,7 +94,8 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         part: part.into(),
         settings: settings.clone(),
         paper: None,
-        bound: bound(&counted),
+        bound: bound(&counted, |failures, _| failures),
+        own_bound: bound(&counted, u64::saturating_sub),
         own: Figure::of(rounds, |round| at(round, "/stolen/own_failure_ratio")),
         radio_late: share("/radio/late", "/subframes"),
         decoded: share("/decoded", "/answers"),
@@ -99,10 +112,12 @@ fn budget(stage: &str) -> String {
     format!("/budget/stages/{stage}")
 }
 
-fn bound(counted: &[&RoundRow]) -> Option<FailureBound> {
+fn bound(counted: &[&RoundRow], which: impl Fn(u64, u64) -> u64) -> Option<FailureBound> {
     let number = |round: &&RoundRow, pointer: &str| at(round, pointer).map(|value| value as u64);
     let subframes: Vec<u64> = counted.iter().filter_map(|round| number(round, "/subframes")).collect();
-    let failures: Vec<u64> = counted.iter().filter_map(|round| number(round, "/failures")).collect();
+    let failures =
+        counted.iter().filter_map(|round| Some((number(round, "/failures")?, number(round, "/stolen/failures")?)));
+    let failures: Vec<u64> = failures.map(|(all, stolen)| which(all, stolen)).collect();
     let trials = *subframes.first()?;
     let alike = subframes.len() == failures.len() && subframes.iter().all(|&one| one == trials);
     alike.then(|| failure_bound(&failures, trials, LEVEL))?

@@ -41,6 +41,8 @@ pub struct Ran {
     pub ms: f64,
     /// Times it was put on the core.
     pub times: u64,
+    /// The longest of these, milliseconds: a slice, if it was not woken out of it.
+    pub longest_ms: f64,
 }
 
 pub(super) fn of(part: &Part<'_>) -> Vec<TraceFacts> {
@@ -61,7 +63,8 @@ fn facts(round_id: i64, cap: &str, trace: &Value) -> Option<TraceFacts> {
     let hidden = trace.get("hidden").and_then(Value::as_str).map(str::to_owned);
     let ran = trace.get("ran").and_then(Value::as_array).into_iter().flatten().filter_map(|one| {
         let name = one.get("name")?.as_str()?.to_owned();
-        Some(Ran { name, ms: one.get("ns")?.as_f64()? / 1e6, times: one.get("times")?.as_u64()? })
+        let ms = |key: &str| Some(one.get(key)?.as_f64()? / 1e6);
+        Some(Ran { name, ms: ms("ns")?, times: one.get("times")?.as_u64()?, longest_ms: ms("longest_ns")? })
     });
     Some(TraceFacts {
         round_id,
@@ -77,13 +80,16 @@ fn facts(round_id: i64, cap: &str, trace: &Value) -> Option<TraceFacts> {
     .filter(|facts| facts.hidden.is_some() || !facts.stage.is_empty())
 }
 
-/// Whom the answers over the limit waited for, and how long in all, milliseconds.
-pub(super) fn culprits(traces: &[TraceFacts], limit_ms: f64) -> Vec<(String, f64)> {
-    let mut by: BTreeMap<&str, f64> = BTreeMap::new();
-    for trace in traces.iter().filter(|trace| trace.total_ms > limit_ms) {
-        trace.ran.iter().for_each(|ran| *by.entry(&ran.name).or_default() += ran.ms);
+/// Who held up the answers over the limit: for how long in all, in milliseconds, and in a turn.
+pub(super) fn culprits(traces: &[TraceFacts], limit_ms: f64) -> Vec<(String, f64, f64)> {
+    let mut by: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
+    for ran in traces.iter().filter(|trace| trace.total_ms > limit_ms).flat_map(|trace| &trace.ran) {
+        let (all, longest) = by.entry(&ran.name).or_default();
+        *all += ran.ms;
+        *longest = longest.max(ran.longest_ms);
     }
-    let mut all: Vec<(String, f64)> = by.into_iter().map(|(name, ms)| (name.to_owned(), ms)).collect();
+    let mut all: Vec<(String, f64, f64)> =
+        by.into_iter().map(|(name, (ms, longest))| (name.to_owned(), ms, longest)).collect();
     all.sort_by(|a, b| b.1.total_cmp(&a.1));
     all
 }

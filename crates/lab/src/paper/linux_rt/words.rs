@@ -2,7 +2,7 @@
 
 use takt_stats::contrast;
 
-use super::{Case, EffectFacts, Outcome, claims, why};
+use super::{Case, EffectFacts, Outcome, TraceFacts, claims, why};
 use crate::check::sentence;
 use crate::paper::Figure;
 use crate::paper::sweep::{Measure, value};
@@ -83,19 +83,30 @@ fn change_free(change: &takt_stats::Contrast) -> f64 {
     }
 }
 
-/// Whom the worst answers waited for.
-fn who(outcome: &Outcome) -> Option<String> {
+/// Whom the worst answers waited for, without a cap and with one.
+fn who(outcome: &Outcome) -> Vec<String> {
     let limit_ms = outcome.paper.number("limit_ms");
-    let late = outcome.traces.iter().filter(|trace| trace.total_ms > limit_ms && trace.hidden.is_none()).count();
-    let culprits = why::culprits(&outcome.traces, limit_ms);
-    let all: f64 = culprits.iter().map(|(_, ms)| ms).sum();
-    culprits.first()?;
-    let told: Vec<String> =
-        culprits.iter().take(3).map(|(name, ms)| format!("{name} {:.0} %", ms / all * 100.0)).collect();
-    Some(format!(
-        "in {late} traced rounds with a late answer, the core on which it waited was meanwhile used by: {}",
-        told.join(", ")
-    ))
+    let told = |capped: bool| {
+        let seen = outcome.traces.iter().filter(|trace| (trace.cap != "none") == capped && trace.hidden.is_none());
+        let traces: Vec<TraceFacts> = seen.cloned().collect();
+        let late = traces.iter().filter(|trace| trace.total_ms > limit_ms).count();
+        let culprits = why::culprits(&traces, limit_ms);
+        let all: f64 = culprits.iter().map(|(_, ms, _)| ms).sum();
+        let names: Vec<String> = culprits
+            .iter()
+            .take(3)
+            .map(|(name, ms, longest)| format!("{name} {:.0} % (up to {longest:.1} ms in a turn)", ms / all * 100.0))
+            .collect();
+        let with = if capped { "with a cap" } else { "without a cap" };
+        (!names.is_empty()).then(|| {
+            format!(
+                "{with}, {late} of {} traced rounds have a late answer; the core on which the worst waited was meanwhile used by {}",
+                traces.len(),
+                names.join(", ")
+            )
+        })
+    };
+    [false, true].into_iter().filter_map(told).collect()
 }
 
 /// The host's count of late answers beside the radio's.

@@ -208,21 +208,15 @@ pub(super) struct Sending {
 }
 
 impl Sending {
-    #[expect(clippy::unnecessary_wraps, reason = "as its sibling")]
-    pub(super) fn new(
-        tx: TxStreamer,
-        exchange: &Exchange,
-        options: &Options,
-        plan: &Plan,
-    ) -> Result<Sending, DeadlineError> {
-        Ok(Sending {
+    pub(super) fn new(tx: TxStreamer, exchange: &Exchange, options: &Options, plan: &Plan) -> Sending {
+        Sending {
             tx,
             cells: Arc::clone(&exchange.cells),
             seat: Seat { cpus: options.seats.interface.clone(), policy: options.policy(0) },
             plan: *plan,
             burst: vec![Complex::new(0, 0); ANSWER_SAMPLES],
             sent: Sent { answers: Vec::with_capacity(plan.subframes as usize), ..Sent::default() },
-        })
+        }
     }
 
     pub(super) fn run(mut self, mut answers: File) -> Result<Sent, DeadlineError> {

@@ -44,6 +44,8 @@ pub struct Ran {
     pub ns: i64,
     /// How often it was put on the core.
     pub times: u64,
+    /// The longest of these turns, nanoseconds; what lies before and after the stage included.
+    pub longest_ns: i64,
 }
 
 /// A trace that is being taken.
@@ -162,20 +164,23 @@ fn thread(stage: Stage) -> &'static str {
 
 /// Others on a core between two instants.
 fn ran(switches: &[Switch<'_>], cpu: u32, waited: &str, from: i64, until: i64) -> Vec<Ran> {
-    let mut by: BTreeMap<&str, (i64, u64)> = BTreeMap::new();
+    let mut by: BTreeMap<&str, (i64, u64, i64)> = BTreeMap::new();
     let mut since = i64::MIN;
     let own = switches.iter().filter(|switch| switch.cpu == cpu);
     for switch in own {
         let (begin, end) = (since.max(from), switch.ns.min(until));
         if end > begin && switch.from != waited {
-            let (ns, times) = by.entry(switch.from).or_default();
+            let (ns, times, longest) = by.entry(switch.from).or_default();
             *ns += end - begin;
             *times += 1;
+            // The trace may begin within a turn.
+            *longest = (*longest).max(switch.ns - if since == i64::MIN { begin } else { since });
         }
         since = switch.ns;
     }
     let name = |name: &str| if name.starts_with("swapper") { "idle".to_owned() } else { name.to_owned() };
-    let mut ran: Vec<Ran> = by.into_iter().map(|(who, (ns, times))| Ran { name: name(who), ns, times }).collect();
+    let ran = |(who, (ns, times, longest_ns))| Ran { name: name(who), ns, times, longest_ns };
+    let mut ran: Vec<Ran> = by.into_iter().map(ran).collect();
     ran.sort_by_key(|ran| std::cmp::Reverse(ran.ns));
     ran
 }
