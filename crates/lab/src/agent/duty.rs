@@ -16,7 +16,7 @@ use crate::disturbance::{LoopOptions, Loops};
 use crate::experiment::settings::Kind;
 use crate::workload::deadline::{Role, RoleOptions};
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
-use crate::workload::{deadline, interface, rate, roles, round_trip, waveform};
+use crate::workload::{deadline, interface, rate, roles, round_trip, wakeup, waveform};
 
 /// A service that was started.
 pub(super) enum Running {
@@ -146,6 +146,11 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
         Kind::Deadline => {
             let options: deadline::Options = read("deadline options", options)?;
             write(&deadline::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+        }
+        Kind::Wakeup => {
+            let options: wakeup::Options = read("wake-up options", options)?;
+            let done = wakeup::run(&options, &mut |_| (), stop);
+            write(&done.map_err(|error| Failure::of(&error, error.fix()))?)
         }
         Kind::Roles => {
             let options: roles::Options = read("roles options", options)?;

@@ -154,7 +154,7 @@ fn begin(site: &mut Site, kind: Kind, source: Option<&str>) -> Result<(), AgentE
             radio.start(Service::UdpServer, server).map(|_| ())
         }
         Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.start_emulator(source),
-        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles => Ok(()),
+        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => Ok(()),
     }
 }
 
@@ -162,7 +162,7 @@ fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
     match kind {
         Kind::Udp => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
         Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.finish_emulator(),
-        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles => Ok(Value::Null),
+        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => Ok(Value::Null),
     }
 }
 

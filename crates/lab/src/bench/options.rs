@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use takt_host::policy::Asked;
 use takt_packet::EngineKind;
 
 use crate::agent::Failure;
@@ -13,7 +14,7 @@ use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
 use crate::net::ethernet::datagram_wire_bytes;
-use crate::workload::{deadline, interface, rate, roles, round_trip, udp, waveform};
+use crate::workload::{deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
 
 /// The options document of the workload.
 ///
@@ -27,6 +28,7 @@ pub(super) fn workload(point: &Point, site: &InForce) -> Result<Value, Failure> 
         Kind::Waveform | Kind::LongestPacket => json!(waveform(&point.settings)?),
         Kind::Interface => json!(interface(&point.settings)),
         Kind::Roles => json!(roles(&point.settings)),
+        Kind::Wakeup => json!(wakeup(&point.settings)),
         Kind::Deadline => json!(deadline(&point.settings, site)),
     })
 }
@@ -43,7 +45,7 @@ pub(crate) fn about(point: &Point) -> Duration {
             let slots = point.settings.number("slots").unwrap_or(0.0);
             span("duration").max(span("slot").mul_f64(slots)) + span("warm_up")
         }
-        Kind::Udp | Kind::Rate | Kind::RoundTrip | Kind::Deadline => span("duration") + span("warm_up"),
+        Kind::Udp | Kind::Rate | Kind::RoundTrip | Kind::Deadline | Kind::Wakeup => span("duration") + span("warm_up"),
     }
 }
 
@@ -60,7 +62,7 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
             .map(|outcome| if outcome.answers == 0 { 0.0 } else { outcome.late as f64 / outcome.answers as f64 }),
         Kind::Waveform => result.get("miss_share")?.as_f64(),
         Kind::Deadline => result.get("failure_ratio")?.as_f64(),
-        Kind::LongestPacket | Kind::Interface | Kind::Roles => None,
+        Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => None,
     }
 }
 
@@ -69,7 +71,7 @@ pub(super) fn clean(kind: Kind, result: &Value) -> bool {
     match kind {
         Kind::Rate => rate::Outcome::deserialize(result).is_ok_and(|outcome| outcome.clean),
         Kind::Udp | Kind::RoundTrip | Kind::Waveform | Kind::Deadline => lost_share(kind, result) == Some(0.0),
-        Kind::LongestPacket | Kind::Interface | Kind::Roles => true,
+        Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => true,
     }
 }
 
@@ -162,6 +164,30 @@ fn deadline(settings: &Settings, site: &InForce) -> deadline::Options {
         ..deadline::Options::default()
     }
 }
+
+/// On the cores that the agent may use: inside a guest they have other numbers than outside.
+fn wakeup(settings: &Settings) -> wakeup::Options {
+    let usual = wakeup::Options::default();
+    let interval = settings.span("interval");
+    wakeup::Options {
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        interval,
+        policy: match settings.word("scheduling") {
+            "fifo" => Asked::Fifo(BEAT_PRIORITY),
+            "rr" => Asked::RoundRobin(BEAT_PRIORITY),
+            "deadline" => Asked::Deadline(interval / 5),
+            _ => Asked::default(),
+        },
+        timer: settings.word("wait").parse().unwrap_or(usual.timer),
+        tick_hz: settings.number("tick_hz").filter(|&hz| hz > 0.0).map(|hz| hz as u32),
+        slack: Some(settings.span("timer_slack")).filter(|slack| !slack.is_zero()),
+        ..usual
+    }
+}
+
+/// Priority of threads on a beat under `fifo` and `rr`.
+const BEAT_PRIORITY: u8 = 50;
 
 fn round_trip(settings: &Settings, site: &InForce) -> round_trip::Options {
     let usual = round_trip::Options::default();

@@ -85,6 +85,10 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity { name: "hand_over_ns", of: Kind::Interface, at: "/hand_over_mean_ns", about: "hand-over alone" },
     Quantity { name: "over_floor", of: Kind::Interface, at: "/over_floor", about: "over two copies" },
     Quantity { name: "throughput_bps", of: Kind::Interface, at: "/throughput_bps", about: "packet bits over latency" },
+    Quantity { name: "lateness_p50_us", of: Kind::Wakeup, at: "/lateness/p50_us", about: "tick to awake" },
+    Quantity { name: "lateness_p99_9_us", of: Kind::Wakeup, at: "/lateness/p99_9_us", about: "the same" },
+    Quantity { name: "lateness_max_us", of: Kind::Wakeup, at: "/lateness/max_us", about: "the same" },
+    Quantity { name: "unsampled", of: Kind::Wakeup, at: "/unsampled", about: "ticks slept over" },
     Quantity { name: "variable_ns", of: Kind::Roles, at: "/variable_ns", about: "a variable set and read" },
     Quantity {
         name: "load_ns_per_component",

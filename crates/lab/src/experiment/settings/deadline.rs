@@ -1,15 +1,15 @@
 //! The TD-SCDMA exchange: `deadline`.
 
-use super::Kind::Deadline;
+use super::Kind::{Deadline, Wakeup};
 use super::{Setting, Takes};
 
 pub(super) const ROWS: &[Setting] = &[
     Setting {
         name: "scheduling",
         takes: Takes::Word(&["other", "fifo", "rr", "deadline"]),
-        of: &[Deadline],
+        of: &[Deadline, Wakeup],
         default: Some("other"),
-        about: "policy of the processes of the exchange",
+        about: "policy of the processes of the exchange, or of the threads that wake up",
     },
     Setting {
         name: "scheduled",
@@ -28,9 +28,9 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         name: "tick_hz",
         takes: Takes::Whole(0, 100_000),
-        of: &[Deadline],
+        of: &[Deadline, Wakeup],
         default: Some("0"),
-        about: "clock ticks at which that timer's sleeps end; 0: whenever the kernel's own timers can",
+        about: "clock ticks at which a timer's sleeps end; 0: whenever the kernel's own timers can",
     },
     Setting {
         name: "cores",

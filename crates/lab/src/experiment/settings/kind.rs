@@ -22,11 +22,13 @@ pub enum Kind {
     Roles,
     /// The TD-SCDMA exchange: answers due 3.45 ms after the first downlink slot.
     Deadline,
+    /// Threads that should wake up once a period.
+    Wakeup,
 }
 
 impl Kind {
     /// All, by the names of a file.
-    pub const ALL: [(&'static str, Kind); 8] = [
+    pub const ALL: [(&'static str, Kind); 9] = [
         ("udp", Kind::Udp),
         ("rate", Kind::Rate),
         ("round-trip", Kind::RoundTrip),
@@ -35,6 +37,7 @@ impl Kind {
         ("interface", Kind::Interface),
         ("roles", Kind::Roles),
         ("deadline", Kind::Deadline),
+        ("wakeup", Kind::Wakeup),
     ];
 
     /// Its name in a file.

@@ -14,6 +14,7 @@ mod site;
 mod takes;
 mod udp;
 mod values;
+mod wakeup;
 mod waveform;
 
 pub use kind::Kind;
@@ -38,7 +39,7 @@ pub struct Setting {
 }
 
 /// By what they are about, in the order in which they are listed.
-const TABLES: [&[Setting]; 8] = [
+const TABLES: [&[Setting]; 9] = [
     site::ROWS,
     disturbance::ROWS,
     path::ROWS,
@@ -47,6 +48,7 @@ const TABLES: [&[Setting]; 8] = [
     waveform::ROWS,
     interface::ROWS,
     deadline::ROWS,
+    wakeup::ROWS,
 ];
 
 /// Everything that can be set.

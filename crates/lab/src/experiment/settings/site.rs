@@ -1,10 +1,10 @@
 //! What every workload shares: where it runs, over what, for how long.
 
-use super::Kind::{Deadline, Interface, LongestPacket, Roles, RoundTrip, Udp};
+use super::Kind::{Deadline, Interface, LongestPacket, Roles, RoundTrip, Udp, Wakeup};
 use super::{Kind, Setting, Takes};
 
 pub(super) const EVERY: &[Kind] =
-    &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Interface, Roles, Deadline];
+    &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Interface, Roles, Deadline, Wakeup];
 const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip, Deadline];
 
 pub(super) const ROWS: &[Setting] = &[
@@ -46,14 +46,14 @@ pub(super) const ROWS: &[Setting] = &[
     Setting {
         name: "duration",
         takes: Takes::Span,
-        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Roles, Deadline],
+        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, LongestPacket, Roles, Deadline, Wakeup],
         default: None,
         about: "what of a round is measured; of a search: its confirmation, a trial takes a quarter",
     },
     Setting {
         name: "warm_up",
         takes: Takes::SpanOrNone,
-        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, Deadline],
+        of: &[Udp, Kind::Rate, RoundTrip, Kind::Waveform, Deadline, Wakeup],
         default: Some("500ms"),
         about: "runs before it and is not in the record",
     },

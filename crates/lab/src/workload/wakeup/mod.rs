@@ -17,6 +17,8 @@ mod load;
 mod options;
 mod outcome;
 mod text;
+#[cfg(test)]
+mod text_tests;
 mod thread;
 
 use std::io;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use takt_host::memory::MemoryError;
 use takt_stats::{Histogram, Ns};
 
+use super::account::Account;
 use super::{Measured, Options, Seen, load};
 pub use crate::workload::round_trip::Quantiles;
 
@@ -102,22 +103,35 @@ pub(super) fn of(options: &Options, seen: Seen, unlocked: Option<MemoryError>, c
     }
 }
 
+impl Thread {
+    /// What its account says; the rest is not known yet.
+    pub(super) fn counted(account: &Account) -> Thread {
+        Thread {
+            cpu: None,
+            ticks: account.lateness_ns.len(),
+            unsampled: account.unsampled,
+            longest_gap_ticks: account.longest_gap,
+            lateness: Quantiles::of(&account.lateness_ns),
+            lateness_ns: account.lateness_ns.clone(),
+            awake: Quantiles::of(&account.awake_ns),
+            slack_ns: 0,
+            cpu_ns: 0,
+            waited_for_cpu_ns: None,
+            stolen_ns: None,
+        }
+    }
+}
+
 fn thread(measured: &Measured, seen: &Seen) -> Thread {
-    let account = &measured.account;
     let own = seen.usage.process.threads.iter().find(|thread| thread.tid == measured.tid);
     let cpu = |cpu| seen.usage.cpus.iter().find(|one| one.cpu == cpu);
     Thread {
         cpu: measured.cpu,
-        ticks: account.lateness_ns.len(),
-        unsampled: account.unsampled,
-        longest_gap_ticks: account.longest_gap,
-        lateness: Quantiles::of(&account.lateness_ns),
-        lateness_ns: account.lateness_ns.clone(),
-        awake: Quantiles::of(&account.awake_ns),
         slack_ns: measured.slack_ns,
         cpu_ns: own.map_or(0, |thread| thread.cpu_ns),
         waited_for_cpu_ns: own.and_then(|thread| thread.run_delay_ns),
         stolen_ns: measured.cpu.and_then(cpu).map(|one| one.classes.steal_ns),
+        ..Thread::counted(&measured.account)
     }
 }
 
