@@ -139,7 +139,7 @@ impl Setting {
                 None => Err(refuse("\"none\", or kinds with counts, such as \"busy:4\"".into())),
             },
             Takes::Cap => match value.as_f64() {
-                Some(percent) if (1.0..=100.0).contains(&percent) => Ok(json!(percent)),
+                Some(percent) if (1.0..=100.0).contains(&percent) => Ok(value.clone()),
                 None if value == "none" => Ok(value.clone()),
                 _ => Err(refuse("\"none\", or per cent from 1 to 100".into())),
             },
@@ -260,6 +260,9 @@ mod tests {
         assert_eq!(accept("environment_cpus", 1.5), Ok(json!(1.5)));
         assert!(accept("environment_cpus", 0).is_err() && accept("environment_memory", "1KiB").is_err());
         assert_eq!(accept("environment_memory", "2GiB"), Ok(json!("2GiB")));
+        assert_eq!(accept("cap", 40), Ok(json!(40)));
+        assert!(accept("cap", 0).is_err() && accept("cap", 101).is_err() && accept("cap", "none").is_ok());
+        assert!(accept("disturbance", "bussy:4").unwrap_err().1.contains("did you mean busy?"));
         assert_eq!(accept("path_loss", 0.01), Ok(json!(0.01)));
         assert_eq!(accept("path_delay", "5ms"), Ok(json!("5ms")));
         assert!(accept("path_delay", "5 parsec").unwrap_err().1.contains("a time"));
