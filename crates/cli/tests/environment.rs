@@ -5,6 +5,7 @@
 use std::fs;
 use std::io::Write;
 use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::thread;
@@ -14,7 +15,7 @@ use serde_json::{Value, to_value};
 use takt_base::Stop;
 use takt_host::leftovers::{Registry, Run};
 use takt_lab::agent::Service;
-use takt_lab::environment::{Environment, Kind, Limits, Site, SiteError, SiteOptions, Spec, open};
+use takt_lab::environment::{Environment, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
 use takt_lab::experiment::settings;
 use takt_lab::net::{PathName, PathSpec, RadioPair};
 use takt_lab::workload::udp::{Options, ServeOptions};
@@ -23,7 +24,11 @@ const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 /// The environment, or a spoken reason why it can't be had here.
 fn environment(kind: Kind, limits: Limits, run: &Run) -> Option<Box<dyn Environment>> {
-    match open(&Spec { kind, limits, shell: false }, PathBuf::from(TAKT), run) {
+    opened(&Spec { kind, limits, ..Spec::default() }, run)
+}
+
+fn opened(spec: &Spec, run: &Run) -> Option<Box<dyn Environment>> {
+    match open(spec, PathBuf::from(TAKT), run) {
         Ok(environment) => Some(environment),
         Err(error) if error.is_unavailable() => {
             let fix = error.fix().expect("what is missing can be had");
@@ -96,7 +101,11 @@ fn crossed(sent: u64, received: u64) -> bool {
 fn measures_over_the_path(kind: Kind, limits: Limits) {
     let run = Registry::system().begin("test").expect("a record");
     let Some(environment) = environment(kind, limits, &run) else { return };
-    let Some(mut site) = site(&*environment, &run, kind.name()) else { return };
+    measures(kind, &*environment, &run);
+}
+
+fn measures(kind: Kind, environment: &dyn Environment, run: &Run) {
+    let Some(mut site) = site(environment, run, kind.name()) else { return };
     let holder = site.in_force.holder.clone();
     assert_eq!((holder.environment.as_str(), holder.kernel.is_empty()), (kind.name(), false), "{holder:?}");
     let interface = holder.interface.clone().expect("a path");
@@ -110,6 +119,76 @@ fn measures_over_the_path(kind: Kind, limits: Limits) {
 #[test]
 fn an_agent_in_a_container_measures_over_the_path() {
     measures_over_the_path(Kind::Container, Limits::default());
+}
+
+#[test]
+fn podman_makes_a_container_with_limits_and_leaves_nothing() {
+    let run = Registry::system().begin("test").expect("a record");
+    let limits = Limits { cpus: Some(1.0), memory_bytes: Some(256 << 20) };
+    let podman = Spec { kind: Kind::Container, limits, runtime: Some(RuntimeName::Podman), shell: false };
+    let Some(environment) = opened(&podman, &run) else { return };
+    measures(Kind::Container, &*environment, &run);
+    let held = environment.hold(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(held.holder.runtime.as_ref().is_some_and(|made| made.starts_with("podman ")), "{:?}", held.holder);
+    assert_eq!((held.holder.cpus, held.holder.memory_bytes), (Some(1.0), Some(256 << 20)), "{:?}", held.holder);
+    drop(held);
+    let own = format!("takt-{}-box", std::process::id());
+    let groups: Vec<String> = standing(Path::new("/nowhere")).into_iter().filter(|path| path.contains(&own)).collect();
+    // Other tests of this process have containers of their own, by other runtimes: theirs are no engine's.
+    let inner = |group: &String| fs::read_dir(group).into_iter().flatten().flatten().any(|entry| entry.path().is_dir());
+    assert!(!groups.iter().any(inner), "{groups:?}");
+}
+
+/// Stands for Docker's command: writes down what it is called with, and starts the agent as a container would.
+const DOCKER: &str = r#"#!/bin/sh
+echo "$@" >> "$0.calls"
+case $1 in
+    version) echo 24.0.7 ;;
+    import) cat > /dev/null; echo sha256:0 ;;
+    run) echo $$ > "$0.pid"; exec "$TAKT_TEST_AGENT" agent --outlive-parent ;;
+    inspect) cat "$0.pid" ;;
+esac
+"#;
+
+#[test]
+fn docker_is_called_as_its_manual_says_and_what_it_was_given_is_taken_away() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let docker = dir.path().join("docker");
+    fs::write(&docker, DOCKER).expect("written");
+    fs::set_permissions(&docker, fs::Permissions::from_mode(0o755)).expect("ours");
+    let path = format!("{}:{}", dir.path().display(), std::env::var("PATH").unwrap_or_default());
+    let file = "question = \"?\"\n[fixed]\nenvironment = \"container\"\nenvironment_runtime = \"docker\"\n\
+        environment_cpus = 1\npacket_bytes = 64\ncount = 10\nworkload = { kind = \"interface\" }\n\
+        [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n\
+        valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0 }\n";
+    fs::write(dir.path().join("x.toml"), file).expect("written");
+    let mut command = Command::new(TAKT);
+    command.args(["experiment", "run", "x.toml", "--json"]).current_dir(dir.path());
+    command.env("PATH", path).env("TAKT_TEST_AGENT", TAKT).env("TAKT_RUN_DIR", dir.path().join("run"));
+    let out = command.output().expect("takt runs");
+    let said = String::from_utf8_lossy(&out.stdout);
+    if said.contains("CAP_SYS_ADMIN") {
+        return eprintln!("skipped: containers need root");
+    }
+    let calls = fs::read_to_string(dir.path().join("docker.calls")).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let verbs: Vec<&str> = calls.lines().filter_map(|call| call.split(' ').next()).collect();
+    let first = verbs.iter().position(|verb| *verb == "import").unwrap_or_else(|| panic!("{calls}"));
+    assert_eq!(verbs[first..], ["import", "run", "inspect", "rm", "rmi"], "{calls}\n{said}");
+    let ran = calls.lines().find(|call| call.starts_with("run ")).expect("a call");
+    for words in [
+        "--rm",
+        "--interactive",
+        "--network=none",
+        "--read-only",
+        "--cpus=1",
+        "--volume=/usr:/usr:ro",
+        ":root /takt agent",
+    ] {
+        assert!(ran.contains(words), "{words}: {ran}");
+    }
+    let removed = calls.lines().filter(|call| call.starts_with("rm ") || call.starts_with("rmi "));
+    assert!(removed.clone().all(|call| call.contains("takt-")) && removed.count() == 2, "{calls}");
+    assert_eq!(out.status.code(), Some(0), "{said}");
 }
 
 #[test]
@@ -152,9 +231,9 @@ fn running(run_dir: &Path) -> Vec<String> {
 }
 
 /// A killed lab and `takt clean`, at several moments of its life: before, while and after the environment came up.
-fn killed_and_cleaned(kind: Kind, moments_ms: &[u64]) {
+fn killed_and_cleaned(kind: Kind, runtime: Option<RuntimeName>, moments_ms: &[u64]) {
     let run = Registry::system().begin("test").expect("a record");
-    if environment(kind, Limits::default(), &run).is_none() {
+    if opened(&Spec { kind, runtime, ..Spec::default() }, &run).is_none() {
         return;
     }
     let dir = tempfile::tempdir().expect("a folder");
@@ -166,6 +245,7 @@ fn killed_and_cleaned(kind: Kind, moments_ms: &[u64]) {
     let mut removed = 0;
     for &moment in moments_ms {
         let mut lab = takt(&["experiment", "run", "check", "--env-only", kind.name()]);
+        lab.args(runtime.into_iter().flat_map(|runtime| ["--env-runtime", runtime.name()]));
         let mut lab = lab.stdin(Stdio::piped()).spawn().expect("takt");
         let own = format!("takt-{}-", lab.id());
         thread::sleep(Duration::from_millis(moment));
@@ -185,12 +265,17 @@ fn killed_and_cleaned(kind: Kind, moments_ms: &[u64]) {
 
 #[test]
 fn a_lab_that_is_killed_leaves_no_container_behind() {
-    killed_and_cleaned(Kind::Container, &[40, 90, 140, 200, 300, 1000]);
+    killed_and_cleaned(Kind::Container, None, &[40, 90, 140, 200, 300, 1000]);
+}
+
+#[test]
+fn a_lab_that_is_killed_leaves_no_container_of_podman_behind() {
+    killed_and_cleaned(Kind::Container, Some(RuntimeName::Podman), &[200, 400, 800, 2000]);
 }
 
 #[test]
 fn a_lab_that_is_killed_leaves_no_virtual_machine_behind() {
-    killed_and_cleaned(Kind::Vm, &[150, 600, 2500]);
+    killed_and_cleaned(Kind::Vm, None, &[150, 600, 2500]);
 }
 
 /// What a shell in the environment says to these lines.

@@ -9,8 +9,8 @@ use crate::svg::{N, STYLE, text_width};
 use crate::xml::Escaped;
 
 /// From the middle of one box to the middle of the next, user units, as all lengths here.
-const PITCH: f64 = 196.0;
-const BOX: f64 = 124.0;
+const PITCH: f64 = 212.0;
+const BOX: f64 = 142.0;
 const LINE: f64 = 17.0;
 const TOP: f64 = 14.0;
 
@@ -114,13 +114,19 @@ fn namespace_box(svg: &mut String, node: &Node, x: f64, height: f64) {
     }
 }
 
-/// Below a box: its interfaces that have an address, the one nearer to the host first.
+/// Below a box: its interfaces that have an address, the one nearer to the host first. Of a bridge, which has none, the names
+/// of its ports.
 fn addresses(svg: &mut String, topology: &Topology, index: usize, x: f64, below: f64) {
     let to_host = index.checked_sub(1).and_then(|before| topology.links.get(before)).map(|link| &link.ends[1]);
     let away = topology.links.get(index).map(|link| &link.ends[0]);
-    let ends = to_host.into_iter().chain(away).filter_map(|end| Some((&end.interface, end.address.as_ref()?)));
-    for (line, (interface, address)) in ends.enumerate() {
-        let shown = text_width::cut(&format!("{interface} {address}"), PITCH - 4.0);
+    let ends = || to_host.into_iter().chain(away);
+    let mut lines: Vec<String> =
+        ends().filter_map(|end| Some(format!("{} {}", end.interface, end.address.as_ref()?))).collect();
+    if lines.is_empty() && topology.nodes.get(index).is_some_and(|node| node.kind == NodeKind::Switch) {
+        lines.push(ends().map(|end| end.interface.as_str()).collect::<Vec<_>>().join(", "));
+    }
+    for (line, words) in lines.iter().enumerate() {
+        let shown = text_width::cut(words, PITCH - 4.0);
         text(svg, "tick", x, below + LINE * (line as f64 + 1.0), &shown);
     }
 }

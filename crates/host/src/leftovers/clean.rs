@@ -62,9 +62,17 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     }
     // Processes first: what they use goes after them.
     let ids: Vec<&str> = dead.iter().map(|run| run.head.id.as_str()).collect();
-    for (pid, start_ticks) in process::marked(&ids) {
-        let leftover = Leftover::Process { pid, start_ticks };
-        note(&mut cleaned, process::end_marked(pid, &ids), leftover, None);
+    for _ in 0..LOOKS {
+        // One that watches over another may start a third when that ends: the older first, and then again.
+        let mut marked = process::marked(&ids);
+        marked.sort_by_key(|&(_, start_ticks)| start_ticks);
+        for &(pid, start_ticks) in &marked {
+            let leftover = Leftover::Process { pid, start_ticks };
+            note(&mut cleaned, process::end_marked(pid, &ids), leftover, None);
+        }
+        if marked.is_empty() {
+            break;
+        }
     }
     for run in &dead {
         let kept = cleaned.kept.len();
@@ -82,6 +90,9 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     }
     Ok(cleaned)
 }
+
+/// How often processes are looked for: one that can't be ended is told each time.
+const LOOKS: usize = 3;
 
 enum Look {
     Alive(Head, Vec<Leftover>),

@@ -73,7 +73,7 @@ pub fn remove_control_group(name: &str) -> Result<bool, LeftoversError> {
 /// Kills what is in a dead run's group: a container runtime that was killed itself may have left a process there that
 /// carries no mark yet.
 fn end_members(name: &str) {
-    for folder in control_groups().into_iter().map(|top| top.join(name)) {
+    for folder in control_groups().into_iter().flat_map(|top| with_inner(top.join(name))) {
         let members = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
         for pid in members.lines().filter_map(|pid| pid.parse().ok()) {
             // One that can't be killed keeps the group from being removed, and that is told.
@@ -88,7 +88,21 @@ fn is_member(folder: &Path, pid: u32) -> bool {
     members.lines().any(|line| line.parse() == Ok(pid))
 }
 
+/// A group and those in it, the innermost first: engines make a group of their own for what they start.
+fn with_inner(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten();
+    let inner = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir())).map(|entry| entry.path());
+    inner.flat_map(with_inner).chain([folder.clone()]).collect()
+}
+
 fn remove_group(folder: &Path) -> io::Result<bool> {
+    for inner in with_inner(folder.to_owned()).iter().filter(|inner| *inner != folder) {
+        remove_one(inner)?;
+    }
+    remove_one(folder)
+}
+
+fn remove_one(folder: &Path) -> io::Result<bool> {
     let begun = Instant::now();
     loop {
         match fs::remove_dir(folder) {

@@ -1,6 +1,5 @@
 //! The sites of a run: one for each environment and path that a point asks for, brought up when the first round needs it.
 
-use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
@@ -8,7 +7,9 @@ use takt_base::parse_bytes;
 use takt_host::leftovers::Run;
 
 use crate::agent::Failure;
-use crate::environment::{self, Environment, EnvironmentError, Kind, Limits, Site, SiteError, SiteOptions, Spec};
+use crate::environment::{
+    self, Environment, EnvironmentError, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec,
+};
 use crate::experiment::Point;
 use crate::experiment::settings::{PATH_OPTIONS, Settings};
 use crate::net::{PathSpec, PathSpecError};
@@ -32,7 +33,8 @@ impl Where {
         let loopback = settings.word("path") == "loopback";
         let path = if alone || loopback || addr.is_some() { None } else { path(settings)? };
         let way = if alone { "alone" } else { settings.word("path") };
-        let label = format!("{}-{way}", kind.kind.name());
+        let holder = kind.runtime.map_or(kind.kind.name(), RuntimeName::name);
+        let label = format!("{holder}-{way}");
         Ok(Where { environment: kind, options: SiteOptions { addr, loopback, alone, path }, label })
     }
 
@@ -55,7 +57,8 @@ fn environment(settings: &Settings) -> Spec {
         cpus: settings.number("environment_cpus"),
         memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
     };
-    Spec { kind, limits: if kind == Kind::Native { Limits::default() } else { limits }, shell: false }
+    let runtime = RuntimeName::named(settings.word("environment_runtime")).filter(|_| kind == Kind::Container);
+    Spec { kind, limits: if kind == Kind::Native { Limits::default() } else { limits }, runtime, shell: false }
 }
 
 /// `None` for a plain cable, which is a veth pair where permitted and loopback where not.
@@ -82,15 +85,15 @@ pub(super) struct Sites<'a> {
     run: &'a Run,
     addr: Option<Ipv4Addr>,
     up: Vec<(Where, Site)>,
-    /// What can't be had here, by label, and why.
-    missing: BTreeMap<String, String>,
+    /// What can't be had here, and why.
+    missing: Vec<(Where, String)>,
     /// Sites brought up so far: two that differ in an option alone have the same label.
     made: usize,
 }
 
 impl<'a> Sites<'a> {
     pub(super) fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> Sites<'a> {
-        Sites { program, run, addr, up: Vec::new(), missing: BTreeMap::new(), made: 0 }
+        Sites { program, run, addr, up: Vec::new(), missing: Vec::new(), made: 0 }
     }
 
     /// The site of a point, brought up if it does not stand, and the processes of all others.
@@ -120,7 +123,7 @@ impl<'a> Sites<'a> {
     /// Why a point can't be measured on this machine, if it can't: found out once for each environment and path.
     pub(super) fn missing(&mut self, point: &Point) -> Option<String> {
         let wanted = Where::of(point, self.addr).ok()?;
-        if let Some(why) = self.missing.get(&wanted.label) {
+        if let Some((_, why)) = self.missing.iter().find(|(there, _)| *there == wanted) {
             return Some(why.clone());
         }
         if self.up.iter().any(|(there, _)| *there == wanted) {
@@ -133,7 +136,7 @@ impl<'a> Sites<'a> {
             }
             Err(error) if error.is_unavailable() => {
                 let why = not_here(&wanted, &error);
-                self.missing.insert(wanted.label, why.clone());
+                self.missing.push((wanted, why.clone()));
                 Some(why)
             }
             // It may go better with the round, and if not that is where it is told.
@@ -192,6 +195,16 @@ mod tests {
         assert_eq!((sites[0].environment.limits.cpus, sites[2].environment.limits.cpus), (None, Some(2.0)));
         assert!(sites.iter().all(|site| site.options.path.as_ref().unwrap().rate_bps == Some(100_000_000)));
         assert!(sites.iter().enumerate().all(|(n, site)| sites.iter().skip(n + 1).all(|other| other != site)));
+    }
+
+    #[test]
+    fn a_container_is_told_by_what_makes_it() {
+        let all = points("environment = \"container\"", "environment_runtime = [\"any\", \"podman\"]");
+        let sites: Vec<Where> = all.iter().map(|point| Where::of(point, None).unwrap()).collect();
+        assert_eq!((sites[0].label.as_str(), sites[1].label.as_str()), ("container-direct", "podman-direct"));
+        assert_eq!(sites[1].environment.runtime, Some(RuntimeName::Podman));
+        let native = points("", "environment_runtime = [\"podman\"]");
+        assert_eq!(Where::of(&native[0], None).unwrap().environment.runtime, None, "native is made by nobody");
     }
 
     #[test]

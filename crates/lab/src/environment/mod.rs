@@ -30,7 +30,7 @@ mod site;
 mod spec;
 mod vm;
 
-pub use container::Container;
+pub use container::{Container, RuntimeName};
 pub use error::EnvironmentError;
 pub use held::{Held, Holder};
 pub use native::Native;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use takt_host::leftovers::Run;
 
-use super::{Container, Environment, EnvironmentError, Native, Vm};
+use super::{Container, Environment, EnvironmentError, Native, RuntimeName, Vm};
 
 /// Which environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -60,6 +60,9 @@ pub struct Spec {
     /// How much of this machine it may use; `native` has no limits.
     #[serde(default)]
     pub limits: Limits,
+    /// What is to make a container; `None`: the first that works here.
+    #[serde(default)]
+    pub runtime: Option<RuntimeName>,
     /// Whether a person will look into it: a virtual machine then also gets a shell and some programs.
     #[serde(skip)]
     pub shell: bool,
@@ -77,7 +80,7 @@ pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environm
     check(spec)?;
     Ok(match spec.kind {
         Kind::Native => Box::new(native),
-        Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits)?),
+        Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits, spec.runtime)?),
         Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?.with_shell(spec.shell)),
     })
 }
@@ -103,7 +106,7 @@ mod tests {
     use super::*;
 
     fn spec(kind: Kind, cpus: Option<f64>, memory_bytes: Option<u64>) -> Spec {
-        Spec { kind, limits: Limits { cpus, memory_bytes }, shell: false }
+        Spec { kind, limits: Limits { cpus, memory_bytes }, ..Spec::default() }
     }
 
     #[test]

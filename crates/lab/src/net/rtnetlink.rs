@@ -2,6 +2,8 @@
 
 use std::io;
 use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::thread;
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
@@ -9,6 +11,7 @@ use netlink_packet_core::{
 use netlink_packet_route::RouteNetlinkMessage;
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType};
+use takt_host::namespace::enter_network;
 
 use super::PathError;
 
@@ -28,6 +31,18 @@ impl Rtnetlink {
         let socket = rustix::net::socket_with(family, SocketType::RAW, SocketFlags::CLOEXEC, None) // None is protocol 0, NETLINK_ROUTE
             .map_err(|errno| PathError::Netlink { what: "socket".into(), source: errno.into() })?;
         Ok(Rtnetlink { socket, sequence: 0 })
+    }
+
+    /// Opens one in the network namespace that a file stands for: `/proc/PID/ns/net`.
+    ///
+    /// # Errors
+    /// The namespace can't be entered.
+    pub fn of(network: &Path) -> Result<Rtnetlink, PathError> {
+        let entered = thread::scope(|scope| {
+            let inside = scope.spawn(|| enter_network(network).map(|()| Rtnetlink::open()));
+            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        });
+        entered.map_err(|source| PathError::Namespace { name: network.display().to_string(), source })?
     }
 
     pub(super) fn index(&self, name: &str) -> Result<u32, PathError> {

@@ -18,6 +18,8 @@ pub(super) const STUDY: Study = Study {
     does_not_say: &[
         "the paper's routers are machines of their own; here they share this machine's cores with sender and receiver",
         "the hardware router is a model: a rate, a buffer and a cost for each datagram, fitted to the paper's device",
+        "xdp-router runs its programs in the kernel's generic mode: in that of the driver, tried on veth, every datagram arrives \
+         without its checksum and is thrown away",
     ],
 };
 

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::leftovers::Registry;
-use takt_lab::environment::{Kind, Limits, Site, SiteError, SiteOptions, Spec, open};
+use takt_lab::environment::{Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
 
 use crate::answer::Answer;
 use crate::output::Output;
@@ -22,6 +22,9 @@ pub struct Flags {
     /// With --env-only: memory that it may use, as 512MiB.
     #[arg(long, value_name = "BYTES", requires = "env_only", value_parser = bytes)]
     env_memory: Option<u64>,
+    /// With --env-only container: what makes it: runc, crun, podman, docker [default: the first that works here].
+    #[arg(long, value_name = "PROGRAM", requires = "env_only", value_parser = runtime)]
+    env_runtime: Option<RuntimeName>,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -32,6 +35,10 @@ enum Environment {
     Container,
     /// A virtual machine.
     Vm,
+}
+
+fn runtime(text: &str) -> Result<RuntimeName, String> {
+    RuntimeName::named(text).ok_or_else(|| format!("one of {}", RuntimeName::ALL.map(RuntimeName::name).join(", ")))
 }
 
 fn bytes(text: &str) -> Result<u64, String> {
@@ -57,7 +64,7 @@ impl Flags {
             Environment::Vm => Kind::Vm,
         };
         let limits = Limits { cpus: self.env_cpus, memory_bytes: self.env_memory };
-        Some(Spec { kind, limits, shell: true })
+        Some(Spec { kind, limits, runtime: self.env_runtime, shell: true })
     }
 }
 

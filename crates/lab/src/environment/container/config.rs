@@ -26,7 +26,7 @@ pub(super) struct Config<'a> {
 }
 
 /// What a radio host needs of root: buffers beyond the limit, raw frames, real-time priority, locked memory.
-const CAPABILITIES: [&str; 5] =
+pub(super) const CAPABILITIES: [&str; 5] =
     ["CAP_NET_ADMIN", "CAP_NET_RAW", "CAP_NET_BIND_SERVICE", "CAP_SYS_NICE", "CAP_IPC_LOCK"];
 /// The kernel's usual period of a quota.
 const PERIOD_US: u64 = 100_000;

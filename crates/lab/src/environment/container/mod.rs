@@ -1,18 +1,19 @@
 //! The environment `container`: a container of this machine's kernel, made by an OCI runtime from a bundle that takt
-//! writes (OCI runtime specification 1.0.2). No engine, no image and no registry is needed; where Docker or Podman is
-//! installed, the runtime they use is called as they would call it.
+//! writes (OCI runtime specification 1.0.2). No engine, no image and no registry is needed; where Podman or Docker is to make
+//! it, they are driven by their own commands.
 //!
 //! Its root is this machine's programs and libraries, read-only, and empty folders; the agent is the program that is
 //! running now. It has process, mount, host name, IPC and network namespaces and a control group of its own, the
 //! capabilities that a radio host needs, and no filter of system calls.
 
 mod config;
+mod engine;
 mod root;
 mod runtime;
 
-use std::ffi::OsString;
 use std::fs;
 use std::io::{IsTerminal, stdin};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -24,12 +25,13 @@ use takt_host::leftovers::{Leftover, Registration, Run, remove_control_group};
 
 use self::config::Config;
 use self::runtime::Runtime;
+pub use self::runtime::RuntimeName;
 use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
 use crate::agent::{Agent, AgentError, cores};
-use crate::net::{Namespace, PathError, Seat};
+use crate::net::{Namespace, PathError, Rtnetlink, Seat};
 
 /// Agents in containers.
 #[derive(Debug)]
@@ -41,20 +43,25 @@ pub struct Container {
 }
 
 impl Container {
-    /// Finds a runtime that works here.
+    /// Finds a runtime that works here, the one that is `wanted` if one is.
     ///
     /// # Errors
     /// There is none, or this process may not make namespaces.
-    pub fn open(native: Native, run: Run, limits: Limits) -> Result<Container, EnvironmentError> {
-        let runtime = Runtime::find()?;
+    pub fn open(
+        native: Native,
+        run: Run,
+        limits: Limits,
+        wanted: Option<RuntimeName>,
+    ) -> Result<Container, EnvironmentError> {
+        let runtime = Runtime::find(wanted)?;
         if !Capabilities::own().has(Capability::CapSysAdmin) {
             return Err(EnvironmentError::NotPermitted { what: "a container", capability: "CAP_SYS_ADMIN" });
         }
         Ok(Container { native, run, limits, runtime })
     }
 
-    /// Writes the bundle; the command that runs it.
-    fn bundle(&self, parts: &Parts, cpus: &[usize]) -> Result<Command, EnvironmentError> {
+    /// Lays out what is run; the command that runs it.
+    fn prepare(&self, parts: &Parts, cpus: &[usize]) -> Result<Command, EnvironmentError> {
         let root = parts.scratch.folder("root")?;
         let mut arguments = vec!["/takt".to_owned(), "agent".into(), "--outlive-parent".into()];
         if !cpus.is_empty() {
@@ -71,15 +78,18 @@ impl Container {
             binds: root::lay_out(&root, self.native.program())?,
             limits: self.limits,
         };
-        parts.scratch.write("config.json", config.document().to_string().as_bytes())?;
         let path = parts.scratch.path();
-        let stderr = parts.scratch.path().join("stderr");
+        let stderr = path.join("stderr");
         let said = fs::File::create(&stderr);
         let said = said.map_err(|source| EnvironmentError::File { doing: "making", path: stderr, source })?;
+        let program = self.runtime.program().to_owned();
+        let mut command = self.runtime.run(&config, path).map_err(|error| EnvironmentError::Unusable {
+            program,
+            why: error.to_string(),
+            fix: "environment_runtime = \"runc\" makes it without an engine".into(),
+        })?;
         let (name, value) = self.native.mark();
-        let mut command = self.runtime.command(path);
-        command.arg("run").arg("--bundle").arg(path).arg("--pid-file").arg(path.join("pid"));
-        command.arg(parts.scratch.name()).env(name, value).stderr(Stdio::from(said));
+        command.env(name, value).stderr(Stdio::from(said));
         Ok(command)
     }
 }
@@ -94,11 +104,15 @@ impl Environment for Container {
     }
 
     fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
-        let parts = Parts::create(self, seat)?;
-        let command = self.bundle(&parts, cpus)?;
+        let mut parts = Parts::create(self, seat)?;
+        let command = self.prepare(&parts, cpus)?;
         let agent = Agent::spawn(command, PATIENCE).map_err(|source| self.explain(&parts, source))?;
-        let pid = fs::read_to_string(parts.scratch.path().join("pid")).ok().and_then(|pid| pid.trim().parse().ok());
-        let GroupLimits { cpus, memory_bytes } = cgroup::limits_of(parts.scratch.name());
+        let pid = self.runtime.pid(parts.scratch.path(), parts.scratch.name());
+        if let (Some(seat), None) = (seat, &parts.inside) {
+            parts._bridge = Some(self.join(seat, pid)?);
+        }
+        let group = pid.and_then(engine::group_of).unwrap_or_else(|| parts.scratch.name().to_owned());
+        let GroupLimits { cpus, memory_bytes } = cgroup::limits_of(&group);
         let holder = Holder {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
@@ -109,12 +123,23 @@ impl Environment for Container {
             ..Holder::default()
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
-        let shell = Shell::Program { program: self.runtime.program().to_owned(), arguments: parts.exec() };
+        let arguments = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
+        let shell = Shell::Program { program: self.runtime.program().to_owned(), arguments };
         Ok(Held { agent: agent.held_by(pid, parts), holder, shell })
     }
 }
 
 impl Container {
+    /// Connects a container that has started to the bridge.
+    fn join(&self, seat: &Seat, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
+        let network = pid.and_then(engine::foreign_network).ok_or_else(|| EnvironmentError::Unusable {
+            program: self.runtime.program().to_owned(),
+            why: "the container has no network namespace of its own".into(),
+            fix: "environment_runtime = \"runc\" makes it without an engine".into(),
+        })?;
+        Ok(connect(seat, &network)?)
+    }
+
     fn explain(&self, parts: &Parts, source: AgentError) -> EnvironmentError {
         let said = fs::read_to_string(parts.scratch.path().join("stderr")).unwrap_or_default();
         EnvironmentError::Inside { program: self.runtime.program().to_owned(), said: last_lines(&said), source }
@@ -138,36 +163,29 @@ impl Parts {
         let group = container.run.will_create(Leftover::ControlGroup { name: scratch.name().to_owned() })?;
         let mut parts =
             Parts { runtime: container.runtime.clone(), group: Some(group), _bridge: None, inside: None, scratch };
-        if let Some(seat) = seat {
+        // Docker makes the namespace itself, later.
+        if let Some(seat) = seat
+            && container.runtime.name() != RuntimeName::Docker
+        {
             let inside = parts.inside.insert(Namespace::create(&container.run, &format!("{label}-in"))?);
-            parts._bridge = Some(connect(seat, inside)?);
+            parts._bridge = Some(connect(seat, &inside.path())?);
         }
         Ok(parts)
     }
 }
 
-impl Parts {
-    /// Arguments of the runtime for one more process in the container.
-    fn exec(&self) -> Vec<OsString> {
-        let state = self.scratch.path().join("state");
-        let mut arguments: Vec<OsString> = vec!["--root".into(), state.into(), "exec".into()];
-        if stdin().is_terminal() {
-            arguments.push("--tty".into());
-        }
-        arguments.extend([self.scratch.name().into(), "/bin/sh".into()]);
-        arguments
-    }
-}
-
 /// A pair of interfaces from the bridge into the container's namespace (Figure 2 of the study).
-fn connect(seat: &Seat, inside: &Namespace) -> Result<Bridge, PathError> {
+fn connect(seat: &Seat, network: &Path) -> Result<Bridge, PathError> {
     let mut bridge = Bridge::over(seat)?;
-    let file = fs::File::open(inside.path());
-    let file =
-        file.map_err(|source| PathError::File { what: "opening namespace", name: inside.name().into(), source })?;
+    let file = fs::File::open(network);
+    let file = file.map_err(|source| PathError::File {
+        what: "opening namespace",
+        name: network.display().to_string(),
+        source,
+    })?;
     seat.namespace.netlink()?.add_veth(OUTSIDE, INSIDE, &file)?;
     bridge.connect(OUTSIDE)?;
-    bridge.settle(&mut inside.netlink()?, INSIDE)?;
+    bridge.settle(&mut Rtnetlink::of(network)?, INSIDE)?;
     Ok(bridge)
 }
 

@@ -1,38 +1,91 @@
 //! The program that makes containers.
 
+use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use serde::{Deserialize, Serialize};
 use takt_host::cgroup;
 
 use super::super::EnvironmentError;
 use super::super::programs::{find, says, version};
+use super::config::Config;
+use super::engine;
 
-/// An OCI runtime of this machine. Each container gives it a state folder of its own, so that no engine sees it.
+/// Which program makes containers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RuntimeName {
+    /// The reference runtime of the OCI.
+    Runc,
+    /// Another runtime of the OCI.
+    Crun,
+    /// An engine without a daemon.
+    Podman,
+    /// An engine with one.
+    Docker,
+}
+
+impl RuntimeName {
+    /// In the order in which they are tried: what needs least first.
+    pub const ALL: [RuntimeName; 4] = [RuntimeName::Runc, RuntimeName::Crun, RuntimeName::Podman, RuntimeName::Docker];
+
+    /// As in experiment files, and as the program is called.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            RuntimeName::Runc => "runc",
+            RuntimeName::Crun => "crun",
+            RuntimeName::Podman => "podman",
+            RuntimeName::Docker => "docker",
+        }
+    }
+
+    /// The one of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<RuntimeName> {
+        RuntimeName::ALL.into_iter().find(|runtime| runtime.name() == name)
+    }
+
+    fn fix(self) -> &'static str {
+        match self {
+            RuntimeName::Runc => "sudo apt-get install runc",
+            RuntimeName::Crun => "sudo apt-get install crun, or environment_runtime = \"runc\"",
+            RuntimeName::Podman => "sudo apt-get install --no-install-recommends podman runc",
+            RuntimeName::Docker => "sudo systemctl start docker, or environment_runtime = \"runc\"",
+        }
+    }
+}
+
+/// A program of this machine that makes containers. Each container gives it a state folder of its own where it can have one.
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
     program: PathBuf,
-    name: &'static str,
+    name: RuntimeName,
     version: String,
+    /// Of an engine: the OCI runtime that works here, if one was found.
+    oci: Option<PathBuf>,
 }
 
-/// In the order in which they are tried.
-const KNOWN: [&str; 2] = ["runc", "crun"];
-const FIX: &str = "sudo apt-get install runc";
-
 impl Runtime {
-    /// The first that works here.
-    pub(super) fn find() -> Result<Runtime, EnvironmentError> {
+    /// The first that works here, or the one that is asked for.
+    pub(super) fn find(wanted: Option<RuntimeName>) -> Result<Runtime, EnvironmentError> {
+        let tried: Vec<RuntimeName> =
+            RuntimeName::ALL.into_iter().filter(|name| wanted.is_none_or(|w| w == *name)).collect();
         let mut refused = None;
-        for name in KNOWN {
-            let Some(program) = find(name) else { continue };
+        for &name in &tried {
+            let Some(program) = find(name.name()) else { continue };
             match examine(name, &program, cgroup::is_hybrid()) {
-                Ok(version) => return Ok(Runtime { program, name, version }),
-                Err(why) => refused = Some(EnvironmentError::Unusable { program, why, fix: FIX.into() }),
+                Ok(version) => return Ok(Runtime { program, name, version, oci: oci() }),
+                Err(why) => {
+                    refused.get_or_insert(EnvironmentError::Unusable { program, why, fix: name.fix().into() });
+                }
             }
         }
-        let missing =
-            || EnvironmentError::Missing { what: "container runtime", names: KNOWN.join(", "), fix: FIX.into() };
+        let names = tried.iter().map(|name| name.name()).collect::<Vec<_>>().join(", ");
+        let fix = wanted.unwrap_or(RuntimeName::Runc).fix().into();
+        let missing = || EnvironmentError::Missing { what: "container runtime", names, fix };
         Err(refused.unwrap_or_else(missing))
     }
 
@@ -40,33 +93,114 @@ impl Runtime {
         &self.program
     }
 
-    /// Name and version, for the record.
-    pub(super) fn title(&self) -> String {
-        format!("{} {}", self.name, self.version)
+    pub(super) fn name(&self) -> RuntimeName {
+        self.name
     }
 
-    /// A call of it that keeps its state in a container's own folder.
-    pub(super) fn command(&self, scratch: &Path) -> Command {
-        let mut command = Command::new(&self.program);
-        command.arg("--root").arg(scratch.join("state"));
-        command
+    /// Name and version, for the record.
+    pub(super) fn title(&self) -> String {
+        format!("{} {}", self.name.name(), self.version)
+    }
+
+    /// The call that runs what `config` says; its bundle, or root, lies in `scratch`.
+    pub(super) fn run(&self, config: &Config<'_>, scratch: &Path) -> io::Result<Command> {
+        let mut command = self.command(scratch);
+        match self.name {
+            RuntimeName::Runc | RuntimeName::Crun => {
+                std::fs::write(scratch.join("config.json"), config.document().to_string())?;
+                command.arg("run").arg("--bundle").arg(scratch).arg("--pid-file").arg(scratch.join("pid"));
+                command.arg(config.name);
+            }
+            RuntimeName::Podman => {
+                std::fs::write(scratch.join(engine::PODMAN_CONF), engine::podman_conf(config.mark))?;
+                command.args(engine::podman_run(config, scratch));
+            }
+            RuntimeName::Docker => {
+                engine::import(&self.program, config.name, &scratch.join("root"))?;
+                command.args(engine::docker_run(config));
+            }
+        }
+        Ok(command)
+    }
+
+    /// The container's first process, in this machine's numbering.
+    pub(super) fn pid(&self, scratch: &Path, name: &str) -> Option<u32> {
+        match self.name {
+            RuntimeName::Docker => engine::docker_pid(&self.program, name),
+            _ => std::fs::read_to_string(scratch.join("pid")).ok()?.trim().parse().ok(),
+        }
+    }
+
+    /// Arguments for a shell in a running container.
+    pub(super) fn exec(&self, scratch: &Path, name: &str, terminal: bool) -> Vec<OsString> {
+        let mut arguments = self.state(scratch);
+        arguments.push("exec".into());
+        if self.name == RuntimeName::Podman || self.name == RuntimeName::Docker {
+            arguments.push("--interactive".into());
+        }
+        if terminal {
+            arguments.push("--tty".into());
+        }
+        arguments.extend([name.into(), "/bin/sh".into()]);
+        arguments
     }
 
     /// Ends and forgets a container; one that is not there is fine.
     pub(super) fn delete(&self, scratch: &Path, name: &str) {
-        let mut command = self.command(scratch);
-        command.args(["delete", "--force", name]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        // If it can't, the control group can't be removed, and that stays registered.
-        let _ = command.status();
+        let quiet = |command: &mut Command| {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            // If it can't, the control group can't be removed, and that stays registered.
+            let _ = command.status();
+        };
+        match self.name {
+            RuntimeName::Runc | RuntimeName::Crun => quiet(self.command(scratch).args(["delete", "--force", name])),
+            RuntimeName::Podman => quiet(self.command(scratch).args(["rm", "--force", "--ignore", "--time=0", name])),
+            RuntimeName::Docker => {
+                quiet(self.command(scratch).args(["rm", "--force", name]));
+                quiet(self.command(scratch).args(["rmi", "--force", &engine::image(name)]));
+            }
+        }
+    }
+
+    fn command(&self, scratch: &Path) -> Command {
+        let mut command = Command::new(&self.program);
+        command.args(self.state(scratch));
+        if self.name == RuntimeName::Podman {
+            command.env("CONTAINERS_CONF", scratch.join(engine::PODMAN_CONF));
+        }
+        command
+    }
+
+    /// Arguments that keep its state in the container's own folder.
+    fn state(&self, scratch: &Path) -> Vec<OsString> {
+        match self.name {
+            RuntimeName::Runc | RuntimeName::Crun => vec!["--root".into(), scratch.join("state").into()],
+            RuntimeName::Podman => engine::podman_state(scratch, self.oci.as_deref()),
+            // Its state is its daemon's.
+            RuntimeName::Docker => Vec::new(),
+        }
     }
 }
 
+/// The first OCI runtime that works here.
+fn oci() -> Option<PathBuf> {
+    [RuntimeName::Runc, RuntimeName::Crun].into_iter().find_map(|name| {
+        let program = find(name.name())?;
+        examine(name, &program, cgroup::is_hybrid()).ok().map(|_| program)
+    })
+}
+
 /// Its version, or why it can't be used.
-fn examine(name: &str, program: &Path, hybrid: bool) -> Result<String, String> {
-    if name == "crun" && hybrid {
+fn examine(name: RuntimeName, program: &Path, hybrid: bool) -> Result<String, String> {
+    if name == RuntimeName::Crun && hybrid {
         return Err("it refuses control groups of both versions at once, as this machine has them".into());
     }
-    let said = says(program, &["--version"]).ok_or("it does not say its version")?;
+    let said = match name {
+        RuntimeName::Docker => {
+            says(program, &["version", "--format", "{{.Server.Version}}"]).ok_or("its daemon does not answer")?
+        }
+        _ => says(program, &["--version"]).ok_or("it does not say its version")?,
+    };
     version(&said).map(str::to_owned).ok_or_else(|| format!("its version can't be read off: {said}"))
 }
 
@@ -77,8 +211,18 @@ mod tests {
     #[test]
     fn crun_is_not_used_where_it_would_refuse() {
         let program = Path::new("/bin/echo");
-        assert!(examine("crun", program, true).unwrap_err().contains("both versions"));
-        assert!(examine("crun", program, false).is_ok(), "its version is all that is asked for");
-        assert!(examine("runc", Path::new("/takt/none"), true).unwrap_err().contains("does not say"));
+        assert!(examine(RuntimeName::Crun, program, true).unwrap_err().contains("both versions"));
+        assert!(examine(RuntimeName::Crun, program, false).is_ok(), "its version is all that is asked for");
+        assert!(examine(RuntimeName::Runc, Path::new("/takt/none"), true).unwrap_err().contains("does not say"));
+        assert!(examine(RuntimeName::Docker, Path::new("/bin/false"), true).unwrap_err().contains("daemon"));
+    }
+
+    #[test]
+    fn a_runtime_is_found_by_the_name_it_is_written_with() {
+        for name in RuntimeName::ALL {
+            assert_eq!(RuntimeName::named(name.name()), Some(name));
+            assert_eq!(serde_json::to_value(name).unwrap(), name.name());
+        }
+        assert_eq!(RuntimeName::named("lxc"), None);
     }
 }

@@ -30,6 +30,13 @@ pub(super) const ROWS: &[Setting] = &[
         about: "how much memory it may use; native has no limit",
     },
     Setting {
+        name: "environment_runtime",
+        takes: Takes::Word(&["any", "runc", "crun", "podman", "docker"]),
+        of: EVERY,
+        default: Some("any"),
+        about: "what makes a container; any is the first of these that works here",
+    },
+    Setting {
         name: "path",
         takes: Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
         of: PATHS,

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::along::{NodeFigures, along};
+use crate::environment::Kind;
+use crate::net::PathSpec;
 use crate::paper::figure::{Figure, RoundValue};
 use crate::store::{RoundRow, RoundState};
 
@@ -29,7 +31,7 @@ pub struct SiteFacts {
     pub nodes: Vec<NodeFigures>,
 }
 
-/// Sites in the order in which rounds first ran there.
+/// Sites, the least separated and the shortest path first, whatever order the rounds had.
 pub(in crate::paper) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
     let mut sites: Vec<SiteFacts> = Vec::new();
     for round in rounds {
@@ -48,6 +50,10 @@ pub(in crate::paper) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
             *site.set_by.entry(who.to_owned()).or_default() += 1;
         }
     }
+    sites.sort_by_key(|site| {
+        let environment = Kind::ALL.iter().position(|kind| kind.name() == site.environment);
+        (environment, PathSpec::NAMES.iter().position(|name| *name == site.path))
+    });
     for site in &mut sites {
         let here = |round: &&RoundRow| round.record.as_ref().is_some_and(|record| site.is(&record.in_force));
         site.nodes = along(rounds.iter().filter(here));
