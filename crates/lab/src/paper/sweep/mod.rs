@@ -25,8 +25,8 @@ pub use noise::SiteFacts;
 pub use crate::twins::Noise;
 
 pub(super) use chart::ChartPlan;
-pub(super) use noise::sites;
 pub(super) use claims::{Judged, all_above, all_below, surely_more};
+pub(super) use noise::sites;
 pub(super) use read::{cpu_cores, from_host, rate, to_host};
 pub(super) use words::{at, value};
 
