@@ -26,7 +26,7 @@ const PARTS: &str = r#"
 [[part]]
 name = "cases"
 factors = { disturbance = ["none", "busy:1+timers:1"] }
-fixed = { scheduled = "interface", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
+fixed = { scheduling = "other", scheduled = "interface", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 [[part]]
 name = "best"
 fixed = { cores = "isolated", disturbance = "busy:1x", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }

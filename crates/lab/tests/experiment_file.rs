@@ -42,7 +42,7 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
     settings.as_object_mut().unwrap().retain(|name, value| !name.starts_with("path_") || value != "usual");
     let expected = json!({
         "environment": "native", "environment_cpus": "all", "environment_memory": "all", "environment_runtime": "any", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
-        "policy": "normal",
+        "policy": "normal", "disturbance": "none", "cap": "none", "cap_period": "100ms",
         "warm_up": "500ms", "twin": 1, "mode": "duplex", "rate_sps": 25e6, "format": "sc16"
     });
     assert_eq!(settings, expected);
