@@ -128,7 +128,8 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let mut options = args.options(&cores, process_cores);
     let mut radio = None;
     if args.clock == "radio" {
-        let open = radio::Radio::open(&graph, &args.waveform, args.addr, &mut registry, output)?;
+        let open =
+            radio::Radio::open(&graph, &args.waveform, args.addr, &mut registry, (options.fifo_priority, output))?;
         options.clock = open.slot_clock();
         radio = Some(open);
     }
@@ -162,7 +163,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         plan: &plan,
         radio: radio?,
     };
-    output.result(&document, || text::report(&report) + &radio::sentence(&report))?;
+    output.result(&document, || text::report(&report) + &radio::sentence(&report, document.radio.as_ref()))?;
     Ok(Answer::of(report.misses == 0 && radio::late_answers(&report) == 0))
 }
 

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use miette::Result;
 use serde::Serialize;
 use takt_base::Stop;
+use takt_emulator::drive::wall::LagReport;
 use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
 use takt_radio::WallNet;
@@ -35,6 +36,9 @@ pub struct Heard {
     addr: IpAddr,
     /// Whether it was takt's own.
     software: bool,
+    /// How late that one's datagrams left by its own clock: it works in beats of 200 us, and is in `transfer_us`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lag: Option<LagReport>,
     receive: RxStats,
 }
 
@@ -54,7 +58,7 @@ impl Radio {
         file: &Path,
         addr: Option<IpAddr>,
         registry: &mut Registry,
-        output: &Output,
+        (priority, output): (Option<u8>, &Output),
     ) -> Result<Radio> {
         let wanted = Wanted::of(graph).map_err(|error| {
             let fix = error.fix();
@@ -62,7 +66,7 @@ impl Radio {
         })?;
         let software = match addr.or(wanted.addr) {
             Some(_) => None,
-            None => Some(Software::start(&wanted.hears, file, registry)?),
+            None => Some(Software::start(&wanted.hears, file, registry, priority)?),
         };
         let addr = addr.or(wanted.addr).or(software.as_ref().map(|software| software.addr().into()));
         let addr = addr.ok_or_else(|| Story::new("there is no radio"))?;
@@ -93,17 +97,20 @@ impl Radio {
     pub fn finish(self) -> Result<Heard> {
         let Radio { clock, addr, software } = self;
         let receive = clock.finish().map_err(|error| tell("stream", error, "items for"))?;
-        let heard = Heard { addr, software: software.is_some(), receive };
-        software.map_or(Ok(()), Software::stop)?;
-        Ok(heard)
+        let lag = software.map(Software::stop).transpose()?;
+        Ok(Heard { addr, software: lag.is_some(), lag, receive })
     }
 }
 
-/// What is said of the answers in the end; nothing of a waveform that gives none.
-pub fn sentence(report: &Report) -> String {
+/// What is said of the radio and its answers in the end; nothing without them.
+pub fn sentence(report: &Report, heard: Option<&Heard>) -> String {
+    let lag = heard.and_then(|heard| heard.lag.as_ref()).map_or_else(String::new, |lag| {
+        let (half, most) = (lag.p50_us, lag.p99_9_us);
+        format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")
+    });
     match late_answers(report) {
-        0 => String::new(),
-        late => format!("{late} answers came too late for the radio.\n"),
+        0 => lag,
+        late => format!("{lag}{late} answers came too late for the radio.\n"),
     }
 }
 

@@ -10,7 +10,8 @@ use std::path::Path;
 use miette::{IntoDiagnostic, Result};
 use rustix::fs::{MemfdFlags, memfd_create};
 use takt_base::Stop;
-use takt_emulator::emulate::{Emulator, Options};
+use takt_emulator::drive::wall::LagReport;
+use takt_emulator::emulate::{EmulateError, Emulator, Options};
 use takt_graph::{Graph, Latency, Plan};
 use takt_runtime::{Registry, Session};
 
@@ -32,8 +33,9 @@ pub struct Software {
 }
 
 impl Software {
-    /// Starts one that hears `hears`, of the waveform in `file`.
-    pub fn start(hears: &str, file: &Path, registry: &Registry) -> Result<Software> {
+    /// Starts one that hears `hears`, of the waveform in `file`; above the workers' priority, where they have one and the host
+    /// grants it, as a radio waits for nobody.
+    pub fn start(hears: &str, file: &Path, registry: &Registry, workers: Option<u8>) -> Result<Software> {
         let (source, samples) = if Path::new(hears).extension().is_some_and(|extension| extension == "toml") {
             let (source, samples) = played(&file.with_file_name(hears), registry)?;
             (source, Some(samples))
@@ -41,8 +43,13 @@ impl Software {
             (hears.to_owned(), None)
         };
         let addr = own_loopback();
-        let options = Options { addrs: vec![addr], sources: vec![source], ..Options::default() };
-        let emulator = Emulator::start(&options).map_err(emulate::story)?;
+        let priority = workers.map(|priority| priority.saturating_add(1).min(99));
+        let options = Options { addrs: vec![addr], sources: vec![source], priority, ..Options::default() };
+        let emulator = match Emulator::start(&options) {
+            Err(EmulateError::Priority { .. }) => Emulator::start(&Options { priority: None, ..options }),
+            started => started,
+        };
+        let emulator = emulator.map_err(emulate::story)?;
         Ok(Software { emulator, addr, hears: hears.to_owned(), _samples: samples })
     }
 
@@ -56,10 +63,9 @@ impl Software {
         &self.hears
     }
 
-    /// Ends it.
-    pub fn stop(self) -> Result<()> {
-        self.emulator.stop().map_err(emulate::story)?;
-        Ok(())
+    /// Ends it; answers how late its own datagrams left.
+    pub fn stop(self) -> Result<LagReport> {
+        Ok(self.emulator.stop().map_err(emulate::story)?.lag)
     }
 }
 
