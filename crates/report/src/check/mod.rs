@@ -145,7 +145,7 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
         rows: outcome.doctor.iter().filter(|finding| !passed(finding)).map(row).collect(),
         note: match outcome.doctor.iter().filter(|finding| passed(finding)).count() {
             0 => String::new(),
-            fine => format!("{fine} more were fine, or are of no account for a radio of this kind."),
+            fine => format!("Fine, or of no account for a radio of this kind: {fine} more."),
         },
     };
     let section = Section {

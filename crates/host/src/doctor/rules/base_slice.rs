@@ -30,7 +30,7 @@ const WANTED_NS: &str = "500000";
 
 fn probe(host: &Host) -> Look {
     match kernel::base_slice_ns(host) {
-        None => hidden("not shown: it is in debugfs, which is for root (mount -t debugfs none /sys/kernel/debug)"),
+        None => hidden("not shown; kernels that have it show it to root in debugfs, where that is mounted"),
         Some(ns) if ns <= MOST_NS => fine(format!("{ns} ns")),
         Some(ns) => notice(format!("{ns} ns"), "threads of normal priority beside others wait so long"),
     }
