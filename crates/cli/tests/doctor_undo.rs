@@ -1,5 +1,6 @@
 //! `takt doctor --fix` and then `--undo` leave every setting that any rule can touch as it was: on a host of files where
 //! everything is wrong, killed at any place, and on this machine.
+#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
