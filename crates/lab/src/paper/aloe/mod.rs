@@ -8,7 +8,7 @@
 //! | `overhead`, `beat` | 5, 6, the model | [`Overhead`] |
 //! | `roles` | Table II | [`Role`] |
 //! | `memory` | Table III | [`MemoryUse`] |
-//! | `same` | claims 1 and 4 | [`Claim`] |
+//! | `same` | claims 1 and 4 | [`Claim`](crate::paper::Claim) |
 
 mod assemble;
 mod claims;
