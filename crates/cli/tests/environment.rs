@@ -252,8 +252,8 @@ fn killed_and_cleaned(kind: Kind, runtime: Option<RuntimeName>, moments_ms: &[u6
         lab.kill().expect("it runs");
         lab.wait().expect("it was killed");
         let cleaned = takt(&["clean", "--json"]).stdout(Stdio::piped()).output().expect("takt");
-        assert_eq!(cleaned.status.code(), Some(0), "after {moment} ms");
         let report: Value = serde_json::from_slice(&cleaned.stdout).expect("a document");
+        assert_eq!(cleaned.status.code(), Some(0), "after {moment} ms: {report:#}");
         removed += report["removed"].as_array().map_or(0, Vec::len);
         let left: Vec<String> = standing(dir.path()).into_iter().filter(|path| path.contains(&own)).collect();
         assert!(left.is_empty(), "after {moment} ms: {left:?}");

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
@@ -62,18 +63,7 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     }
     // Processes first: what they use goes after them.
     let ids: Vec<&str> = dead.iter().map(|run| run.head.id.as_str()).collect();
-    for _ in 0..LOOKS {
-        // One that watches over another may start a third when that ends: the older first, and then again.
-        let mut marked = process::marked(&ids);
-        marked.sort_by_key(|&(_, start_ticks)| start_ticks);
-        for &(pid, start_ticks) in &marked {
-            let leftover = Leftover::Process { pid, start_ticks };
-            note(&mut cleaned, process::end_marked(pid, &ids), leftover, None);
-        }
-        if marked.is_empty() {
-            break;
-        }
-    }
+    end_all_marked(&ids, &mut cleaned);
     for run in &dead {
         let kept = cleaned.kept.len();
         for leftover in &run.standing {
@@ -91,8 +81,36 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     Ok(cleaned)
 }
 
-/// How often processes are looked for: one that can't be ended is told each time.
-const LOOKS: usize = 3;
+/// Ends what carries the mark of a dead run, until nothing does any more. One that watches over another may start a third
+/// when that ends: hence the older first, and then again. One that is just becoming another program shows no mark for a
+/// moment: hence several looks that find nothing.
+fn end_all_marked(ids: &[&str], cleaned: &mut Cleaned) {
+    let (mut quiet, mut immortal) = (0, BTreeSet::new());
+    for _ in 0..LOOKS {
+        let mut marked = process::marked(ids);
+        marked.retain(|process| !immortal.contains(process));
+        marked.sort_by_key(|&(_, start_ticks)| start_ticks);
+        quiet = if marked.is_empty() { quiet + 1 } else { 0 };
+        if ids.is_empty() || quiet == QUIET_LOOKS {
+            return;
+        }
+        for (pid, start_ticks) in marked {
+            let ended = process::end_marked(pid, ids);
+            if ended.is_err() {
+                immortal.insert((pid, start_ticks));
+            }
+            note(cleaned, ended, Leftover::Process { pid, start_ticks }, None);
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+/// How often processes are looked for, at most.
+const LOOKS: usize = 100;
+/// Looks in a row that find none.
+const QUIET_LOOKS: usize = 3;
+/// Longer than a process takes from one program to the next.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 enum Look {
     Alive(Head, Vec<Leftover>),

@@ -50,10 +50,8 @@ pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
     for mount in mounts_below(&mounts, &path) {
         rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|errno| failed(errno.into()))?;
     }
-    match fs::remove_dir_all(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        removed => removed.map(|()| true).map_err(failed),
-    }
+    // Somebody who is about to end may still be writing there.
+    removed_in_time(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(&path)).map_err(failed)
 }
 
 /// Removes the control group `name` at the top of each hierarchy; `false` if there is none. Its processes must have
@@ -103,12 +101,17 @@ fn remove_group(folder: &Path) -> io::Result<bool> {
 }
 
 fn remove_one(folder: &Path) -> io::Result<bool> {
+    removed_in_time(io::ErrorKind::ResourceBusy, || fs::remove_dir(folder))
+}
+
+/// Removes, again and again while it is refused for a reason that passes; `false` if there is nothing.
+fn removed_in_time(passing: io::ErrorKind, remove: impl Fn() -> io::Result<()>) -> io::Result<bool> {
     let begun = Instant::now();
     loop {
-        match fs::remove_dir(folder) {
+        match remove() {
             Ok(()) => return Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-            Err(error) if error.kind() == io::ErrorKind::ResourceBusy && begun.elapsed() < PATIENCE => {
+            Err(error) if error.kind() == passing && begun.elapsed() < PATIENCE => {
                 std::thread::sleep(Duration::from_millis(10));
             }
             Err(error) => return Err(error),
