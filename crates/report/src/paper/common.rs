@@ -1,6 +1,7 @@
 //! What the reports of all studies are made of.
 
 use takt_lab::check::{self, RoundState};
+use takt_lab::paper::sweep::Facts;
 use takt_lab::paper::{Claim, Figure, RoundRecord, StudyRun};
 
 use crate::figure::{Dot, Point, Reading};
@@ -23,6 +24,14 @@ pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
         provenance: provenance(of, paper),
         page: None,
     }
+}
+
+/// [`report`], with what such a paper says of its setup, and doubts about the rounds after what was seen.
+pub(super) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> Report {
+    let mut report = report(of, &paper.cite);
+    report.verdict.says.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
+    report.host.extend(paper.setup.iter().map(|setup| ("the paper's".to_owned(), setup.clone())));
+    report
 }
 
 fn facts(of: &StudyRun) -> Vec<String> {

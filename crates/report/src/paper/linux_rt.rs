@@ -9,9 +9,7 @@ use crate::{Cell, Report, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
-    let mut report = common::report(&outcome.of, &outcome.paper.cite);
-    report.verdict.says.extend(outcome.warnings.iter().map(|warning| format!("Warning: {warning}")));
-    report.host.extend(outcome.paper.setup.iter().map(|setup| ("the paper's".to_owned(), setup.clone())));
+    let mut report = common::report_with(&outcome.of, &outcome.paper, &outcome.warnings);
     report.sections = sections(outcome);
     report
 }

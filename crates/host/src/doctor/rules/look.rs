@@ -45,6 +45,13 @@ pub(super) fn sysctl(host: &Host, name: &str) -> Result<i64, ReadError> {
     host.read_number(&format!("/proc/sys/{}", name.replace('.', "/")))
 }
 
+/// A sysctl that ought to be 0: whatever else it is stands.
+pub(super) fn sysctl_off(host: &Host, name: &str) -> Look {
+    let value = sysctl(host, name)?;
+    let seen = format!("{name} {value}");
+    if value == 0 { fine(seen) } else { stands(seen, format!("{name} 0")) }
+}
+
 /// The change that gives a setting this value; none if it has it.
 pub(super) fn becomes(host: &Host, setting: Setting, value: &str) -> Plan {
     let was = setting.get(host)?;

@@ -1,6 +1,6 @@
 //! `numa-balancing`: pages made to fault, to see who uses them.
 
-use super::look::{Look, Plan, fine, stands, sysctl, sysctl_becomes};
+use super::look::{Look, Plan, sysctl_becomes, sysctl_off};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use crate::host::Host;
 
@@ -25,9 +25,7 @@ pub(super) static RULE: Rule = Rule {
 const NAME: &str = "kernel.numa_balancing";
 
 fn probe(host: &Host) -> Look {
-    let value = sysctl(host, NAME)?;
-    let seen = format!("{NAME} {value}");
-    if value == 0 { fine(seen) } else { stands(seen, format!("{NAME} 0")) }
+    sysctl_off(host, NAME)
 }
 
 fn plan(host: &Host) -> Plan {

@@ -1,6 +1,6 @@
 //! `zone-reclaim`: a node that empties its caches rather than borrow memory.
 
-use super::look::{Look, Plan, fine, stands, sysctl, sysctl_becomes};
+use super::look::{Look, Plan, sysctl_becomes, sysctl_off};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::host::Host;
 
@@ -21,9 +21,7 @@ pub(super) static RULE: Rule = Rule {
 const NAME: &str = "vm.zone_reclaim_mode";
 
 fn probe(host: &Host) -> Look {
-    let value = sysctl(host, NAME)?;
-    let seen = format!("{NAME} {value}");
-    if value == 0 { fine(seen) } else { stands(seen, format!("{NAME} 0")) }
+    sysctl_off(host, NAME)
 }
 
 fn plan(host: &Host) -> Plan {
