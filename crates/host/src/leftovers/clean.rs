@@ -85,13 +85,16 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
 /// when that ends: hence the older first, and then again. One that is just becoming another program shows no mark for a
 /// moment: hence several looks that find nothing.
 fn end_all_marked(ids: &[&str], cleaned: &mut Cleaned) {
+    if ids.is_empty() {
+        return;
+    }
     let (mut quiet, mut immortal) = (0, BTreeSet::new());
     for _ in 0..LOOKS {
         let mut marked = process::marked(ids);
         marked.retain(|process| !immortal.contains(process));
         marked.sort_by_key(|&(_, start_ticks)| start_ticks);
         quiet = if marked.is_empty() { quiet + 1 } else { 0 };
-        if ids.is_empty() || quiet == QUIET_LOOKS {
+        if quiet == QUIET_LOOKS {
             return;
         }
         for (pid, start_ticks) in marked {
