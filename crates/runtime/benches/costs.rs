@@ -10,12 +10,12 @@
 //! 6. A slot with an isolated component, its answer waited for. Floor: a round trip through two `rtrb` rings.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks")]
 
+#[path = "../tests/common/library.rs"]
+mod built;
 #[path = "../examples/library.rs"]
 mod linked;
 
 use std::hint::black_box;
-use std::path::PathBuf;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -127,20 +127,6 @@ fn floor_of_a_timed_slot() -> f64 {
     }
     black_box(x);
     start.elapsed().as_nanos() as f64 / SLOTS as f64
-}
-
-/// `examples/library.rs` as a library, optimised as this benchmark is.
-fn library() -> PathBuf {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let arguments = ["build", "--release", "-p", "takt-runtime", "--example", "library", "--message-format=json"];
-    let built = Command::new(cargo).args(arguments).output().expect("cargo is where it was");
-    let told = String::from_utf8(built.stdout).expect("JSON");
-    let file = |line: &str| -> Option<PathBuf> {
-        let line: serde_json::Value = serde_json::from_str(line).ok()?;
-        let is_it = line["target"]["kind"][0] == "example" && line["target"]["name"] == "library";
-        is_it.then(|| line["filenames"][0].as_str().map(PathBuf::from))?
-    };
-    told.lines().find_map(file).expect("a library was built")
 }
 
 /// A chain of components of the library, of one item.
@@ -288,7 +274,7 @@ fn main() {
     takt_runtime::isolated::serve_if_asked();
     let program = Registry::of_program().expect("one name each");
     let mut loaded = Registry::empty();
-    loaded.load(library()).expect("loads");
+    loaded.load(built::library()).expect("loads");
     let cores = takt_host::affinity::own_cpus();
     let one = &cores[..1];
     let mut rounds: [Vec<f64>; 12] = Default::default();

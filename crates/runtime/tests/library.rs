@@ -1,34 +1,18 @@
 //! Components of a shared library: the same as those linked in, and every wrong library refused with what would be right.
 
+#[path = "common/library.rs"]
+mod built;
 #[path = "../examples/library.rs"]
 mod linked;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::OnceLock;
 use std::time::Duration;
 
+use built::library;
 use takt_base::Stop;
 use takt_graph::{Catalogue, ComponentSpec, Graph, Latency, MissPolicy, Params, Plan, Waveform};
 use takt_runtime::{Bench, LibraryError, Message, Options, Registry, Report, Session};
-
-/// `examples/library.rs`, built as a library.
-fn library() -> &'static Path {
-    static BUILT: OnceLock<PathBuf> = OnceLock::new();
-    BUILT.get_or_init(|| {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let arguments = ["build", "-p", "takt-runtime", "--example", "library", "--message-format=json"];
-        let built = Command::new(cargo).args(arguments).output().expect("cargo is where it was");
-        assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-        let told = String::from_utf8(built.stdout).expect("JSON");
-        let file = |line: &str| -> Option<PathBuf> {
-            let line: serde_json::Value = serde_json::from_str(line).ok()?;
-            let is_it = line["target"]["kind"][0] == "example" && line["target"]["name"] == "library";
-            is_it.then(|| line["filenames"][0].as_str().map(PathBuf::from))?
-        };
-        told.lines().find_map(file).expect("a library was built")
-    })
-}
 
 /// A library of a few lines of Rust without any crate.
 fn compiled(code: &str) -> (tempfile::TempDir, PathBuf) {

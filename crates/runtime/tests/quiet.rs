@@ -6,7 +6,7 @@
 #[path = "../../../tests/support/allocations.rs"]
 mod allocations;
 mod common;
-#[path = "common/strace.rs"]
+#[path = "../../../tests/support/strace.rs"]
 mod strace;
 
 use std::time::Duration;
@@ -88,8 +88,11 @@ fn ten_thousand_slots_allocate_nothing() {
 
 #[test]
 fn ten_thousand_slots_make_no_system_call_but_the_clocks_sleep() {
-    let Some(calls) = strace::calls_of_workers(&["--exact", "ten_thousand_slots_allocate_nothing"]) else { return };
-    for (worker, between) in calls {
+    let Some(calls) = strace::calls_of(&["takt-worker-"], &["--exact", "ten_thousand_slots_allocate_nothing"]) else {
+        return;
+    };
+    for (worker, calls) in calls {
+        let between = strace::between_sleeps(&calls);
         assert!(between.len() > 100, "{worker} slept {} times", between.len());
         let others: Vec<&String> = between.iter().filter(|call| !call.contains("clock_nanosleep")).collect();
         assert!(others.is_empty(), "{worker}: {others:?}");

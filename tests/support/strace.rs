@@ -1,11 +1,11 @@
-//! The system calls of workers, as strace sees them.
+//! The system calls of a program's real-time threads, as strace sees them.
 
 use std::path::Path;
 use std::process::Command;
 
-/// Runs this binary again with these arguments, and answers for each worker all its calls from the first sleep to the
-/// last. `None`, and told, where there is no strace.
-pub fn calls_of_workers(arguments: &[&str]) -> Option<Vec<(String, Vec<String>)>> {
+/// Runs this binary again with these arguments, and answers for each thread whose name begins so all its calls. `None`, and
+/// told, where there is no strace.
+pub fn calls_of(threads: &[&str], arguments: &[&str]) -> Option<Vec<(String, Vec<String>)>> {
     if Command::new("strace").arg("-V").output().is_err() {
         assert!(std::env::var_os("TAKT_REQUIRE_PEERS").is_none(), "strace is required (sudo apt-get install strace)");
         #[expect(clippy::print_stderr, reason = "a skip is told")]
@@ -20,30 +20,35 @@ pub fn calls_of_workers(arguments: &[&str]) -> Option<Vec<(String, Vec<String>)>
         .args(arguments)
         .output()
         .expect("strace runs");
-    let calls = of_workers(&log);
+    let calls = of_threads(threads, &log);
     let _ = std::fs::remove_file(&log);
     let said = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
     assert!(run.status.success(), "{said:?}");
-    assert!(!calls.is_empty(), "no worker seen");
+    assert!(calls.len() >= threads.len(), "{} threads seen", calls.len());
     Some(calls)
 }
 
-fn of_workers(log: &Path) -> Vec<(String, Vec<String>)> {
+/// Those from the first sleep on the clock to the last.
+pub fn between_sleeps(calls: &[String]) -> &[String] {
+    let sleeps = |call: &String| call.contains("clock_nanosleep");
+    let first = calls.iter().position(sleeps).unwrap_or(0);
+    let last = calls.iter().rposition(sleeps).unwrap_or(0);
+    calls.get(first..last).unwrap_or_default()
+}
+
+fn of_threads(names: &[&str], log: &Path) -> Vec<(String, Vec<String>)> {
     let text = std::fs::read_to_string(log).expect("strace wrote");
-    let mut workers: Vec<(String, String)> = Vec::new();
-    for line in text.lines().filter(|line| line.contains("PR_SET_NAME") && line.contains("takt-worker-")) {
+    let mut threads: Vec<(String, String)> = Vec::new();
+    let named = |line: &&str| line.contains("PR_SET_NAME") && names.iter().any(|name| line.contains(name));
+    for line in text.lines().filter(named) {
         let (thread, call) = line.split_once(' ').expect("a thread and a call");
-        workers.push((thread.to_owned(), call.trim().to_owned()));
+        threads.push((thread.to_owned(), call.trim().to_owned()));
     }
     let all = |(thread, name): (String, String)| {
         let own = text.lines().filter_map(|line| line.split_once(' ')).filter(|(id, _)| *id == thread);
         // A signal is no call, and one that is ignored reaches a thread only because it is traced.
         let calls = own.map(|(_, call)| call.trim()).filter(|call| !call.starts_with("--- "));
-        let calls: Vec<String> = calls.map(str::to_owned).collect();
-        let sleeps = |call: &&String| call.contains("clock_nanosleep");
-        let first = calls.iter().position(|call| sleeps(&call)).unwrap_or(0);
-        let last = calls.iter().rposition(|call| sleeps(&call)).unwrap_or(0);
-        (name, calls.get(first..last).unwrap_or_default().to_vec())
+        (name, calls.map(str::to_owned).collect())
     };
-    workers.into_iter().map(all).collect()
+    threads.into_iter().map(all).collect()
 }

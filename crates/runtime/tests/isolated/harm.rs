@@ -1,0 +1,181 @@
+//! What breaks in a process of its own costs its slots and nothing else.
+
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use takt_base::Stop;
+use takt_graph::{Graph, Latency, MissPolicy, Waveform};
+use takt_runtime::{Culprit, Isolation, LogOptions, MissKind, Options, Report, SlotClock};
+
+use super::setup::{all_sorts, assign, check, children, impatient, of, open, options, registry, spec};
+
+pub(super) const TESTS: super::Tests = tests![
+    a_crash_or_an_exit_costs_the_slots_it_missed_and_nothing_else,
+    a_process_that_hangs_is_ended_and_started_again,
+    a_process_killed_from_outside_is_started_again_with_its_variables,
+    without_restarts_all_later_slots_are_missed,
+    a_crash_stops_the_waveform_where_that_is_its_policy,
+    garbage_in_the_shared_memory_costs_slots_of_its_own_only,
+    the_log_has_the_time_of_the_process_in_the_slot_of_the_request,
+    under_a_clock_a_late_answer_is_missing_and_nobody_waits_for_it,
+];
+
+/// a -> h (isolated, does harm) -> y, and b -> n -> z beside it.
+fn harmed(how: &str, policy: MissPolicy) -> Graph {
+    check(
+        &Waveform::new("harm", Duration::from_millis(1))
+            .with(spec("a", "library-source"))
+            .with(spec("h", "harm").param("how", how).param("at", 50).isolated().on_miss(policy))
+            .with(spec("y", "library-sink"))
+            .with(spec("b", "library-source"))
+            .with(spec("n", "library-saxpy"))
+            .with(spec("z", "library-sink"))
+            .chain(["a", "h", "y"])
+            .chain(["b", "n", "z"]),
+    )
+}
+
+fn run_harmed(how: &str, policy: MissPolicy, options: Options) -> Report {
+    let graph = harmed(how, policy);
+    open(&graph, &assign(&graph, &[0; 6], Latency::Compact), options).run(&Stop::new()).expect("starts")
+}
+
+/// Runs until its component executes again after it did harm.
+fn run_until_it_goes_on(how: &str, options: Options) -> Report {
+    let graph = harmed(how, MissPolicy::Skip);
+    let (plan, stop) = (assign(&graph, &[0; 6], Latency::Compact), Stop::new());
+    let running = open(&graph, &plan, options).start(&stop).expect("starts");
+    while running.snapshot().components[1].executions < 100 {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    stop.request();
+    running.join()
+}
+
+fn costs_slots_of_its_own_only(report: &Report) {
+    let harmed = of(report, "h");
+    for name in ["a", "y", "b", "n", "z"] {
+        let other = of(report, name);
+        assert_eq!((other.missed, other.faults), (0, 0), "{name}");
+        assert!(other.executions >= report.slots, "{name}");
+        assert!(other.missing_packets <= if name == "y" { harmed.missed } else { 0 }, "{name}");
+    }
+    let first = &report.miss_list[0];
+    assert_eq!((first.component.as_str(), first.kind, first.logical_slot), ("h", MissKind::Unanswered, 50));
+    assert!(matches!(&first.culprit, Culprit::Component { component, .. } if component == "h"), "{first:?}");
+}
+
+fn a_crash_or_an_exit_costs_the_slots_it_missed_and_nothing_else() {
+    for how in ["abort", "exit"] {
+        let report = run_until_it_goes_on(how, Options { slots: None, ..options(0) });
+        costs_slots_of_its_own_only(&report);
+        assert!(of(&report, "h").missed >= 1 && of(&report, "h").restarts == 1, "{how}");
+    }
+}
+
+fn a_process_that_hangs_is_ended_and_started_again() {
+    let report = run_until_it_goes_on("hang", impatient(None));
+    costs_slots_of_its_own_only(&report);
+    assert!(of(&report, "h").missed >= 1 && of(&report, "h").restarts == 1);
+}
+
+fn without_restarts_all_later_slots_are_missed() {
+    let isolation = Isolation { restarts: 0, ..options(1).isolation };
+    let report = run_harmed("abort", MissPolicy::Skip, Options { isolation, ..options(300) });
+    costs_slots_of_its_own_only(&report);
+    assert_eq!(of(&report, "h").executions, 50);
+    assert_eq!(of(&report, "h").missed, 250);
+}
+
+fn a_crash_stops_the_waveform_where_that_is_its_policy() {
+    let report = run_harmed("abort", MissPolicy::Stop, options(100_000));
+    assert!((50..100).contains(&report.slots), "{}", report.slots);
+    assert_eq!(of(&report, "h").missed, 1);
+}
+
+fn garbage_in_the_shared_memory_costs_slots_of_its_own_only() {
+    let report = run_harmed("garbage", MissPolicy::Skip, impatient(Some(2_000)));
+    let harmed = of(&report, "h");
+    assert_eq!(harmed.executions + harmed.missed, report.slots);
+    assert!(harmed.missed + harmed.faults >= 1, "{harmed:?}");
+    for name in ["a", "b", "n", "z"] {
+        assert_eq!((of(&report, name).executions, of(&report, name).missed), (2_000, 0), "{name}");
+    }
+}
+
+fn the_log_has_the_time_of_the_process_in_the_slot_of_the_request() {
+    let graph = harmed("late", MissPolicy::Skip);
+    let plan = assign(&graph, &[0; 6], Latency::Compact);
+    let log = Some(LogOptions { waiting: 4096, policy: takt_runtime::soft::Policy::Hold });
+    let mut running = open(&graph, &plan, Options { log, ..options(60) }).start(&Stop::new()).expect("starts");
+    let mut log = running.log().expect("asked for");
+    let mut rows = Vec::new();
+    while !running.ended() {
+        log.read(|_, event| rows.push(event));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    log.read(|_, event| rows.push(event));
+    let report = running.join();
+    assert_eq!(rows.len(), 6 * 60);
+    let index = graph.find("h").expect("there");
+    let mine: Vec<_> = rows.iter().filter(|row| row.component == index).collect();
+    let depth = u64::from(plan.depth(index));
+    assert!(mine.iter().map(|row| row.slot).eq(depth..depth + 60));
+    // The request took its worker no time; the process slept in logical slot 50.
+    let longest = mine.iter().max_by_key(|row| row.execution_ns).expect("some");
+    assert_eq!(longest.slot, depth + 50);
+    assert!(longest.execution_ns >= 50_000_000, "{longest:?}");
+    assert_eq!(of(&report, "h").execution.expect("executed").max_ns, longest.execution_ns);
+}
+
+fn under_a_clock_a_late_answer_is_missing_and_nobody_waits_for_it() {
+    let graph = harmed("late", MissPolicy::Skip);
+    let plan = assign(&graph, &[0; 6], Latency::Compact);
+    let report =
+        open(&graph, &plan, Options { clock: SlotClock::Wall, ..options(300) }).run(&Stop::new()).expect("starts");
+    let late = report.miss_list.iter().find(|miss| miss.kind == MissKind::Unanswered && miss.logical_slot >= 49);
+    let late = late.expect("50 ms are more than a slot");
+    assert!(matches!(&late.culprit, Culprit::Component { component, .. } if component == "h"), "{late:?}");
+    let harmed = of(&report, "h");
+    assert_eq!(harmed.executions + harmed.missed, 300);
+    assert_eq!(harmed.restarts, 0);
+}
+
+fn a_process_killed_from_outside_is_started_again_with_its_variables() {
+    let graph = all_sorts(&["meter"]);
+    let plan = assign(&graph, &[0; 6], Latency::Compact);
+    let stop = Stop::new();
+    let mut running = open(&graph, &plan, Options { slots: None, ..options(0) }).start(&stop).expect("starts");
+    running.set(&registry(), "meter", "factor", &2.5.into(), 0).expect("a variable");
+    let [(first, _)] = children()[..] else { panic!("one") };
+    kill_process(Pid::from_raw(first as i32).expect("a process"), Signal::KILL).expect("ours");
+    let again = loop {
+        match children()[..] {
+            [(id, _)] if id != first => break id,
+            _ => std::thread::sleep(Duration::from_millis(1)),
+        }
+    };
+    // It executes again, and still has what was set before.
+    let executions = || running.snapshot().components[3].executions;
+    let seen = loop {
+        let before = executions();
+        std::thread::sleep(Duration::from_millis(20));
+        if executions() > before + 10 {
+            break executions();
+        }
+    };
+    running.ask(&registry(), "meter", "factor").expect("room");
+    let reading = loop {
+        if let Some((_, _, value)) = running.readings().pop() {
+            break value;
+        }
+        std::thread::yield_now();
+    };
+    stop.request();
+    let report = running.join();
+    assert!(of(&report, "meter").executions >= seen && again != first);
+    assert_eq!(reading.map(takt_runtime::Scalar::as_f64), Some(2.5));
+    assert_eq!(of(&report, "meter").results["factor"], 2.5.into());
+    assert_eq!(of(&report, "meter").restarts, 1);
+    assert_eq!(report.miss_list[0].component, "meter");
+}

@@ -1,0 +1,56 @@
+//! Isolated components: what they compute is the same, and what they break costs their slots and nothing else.
+//!
+//! The process of an isolated component is this program again, which asks so first thing in `main`: hence no harness.
+
+#[path = "../../examples/library.rs"]
+mod linked;
+
+#[path = "../../../../tests/support/allocations.rs"]
+mod allocations;
+#[path = "../common/library.rs"]
+mod built;
+#[path = "../../../../tests/support/strace.rs"]
+mod strace;
+
+/// Tests by their names.
+type Tests = &'static [(&'static str, fn())];
+
+macro_rules! tests {
+    ($($name:ident),* $(,)?) => { &[$((stringify!($name), $name as fn())),*] };
+}
+
+mod components;
+mod harm;
+mod left;
+mod quiet;
+mod refused;
+mod same;
+mod setup;
+
+use std::process::ExitCode;
+
+#[expect(clippy::print_stdout, reason = "a harness speaks")]
+fn main() -> ExitCode {
+    takt_runtime::isolated::serve_if_asked();
+    let all = [same::TESTS, harm::TESTS, quiet::TESTS, left::TESTS, refused::TESTS].into_iter().flatten();
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    match arguments.first().map(String::as_str) {
+        Some("endless") => left::endless(),
+        Some("forgetful") => refused::forgetful(),
+        Some("quiet") => quiet::quiet(),
+        Some("--list") => all.for_each(|(name, _)| println!("{name}: test")),
+        _ => {
+            let wanted: Vec<&String> = arguments.iter().filter(|argument| !argument.starts_with('-')).collect();
+            let chosen = all.filter(|(name, _)| wanted.is_empty() || wanted.iter().any(|w| name.contains(*w)));
+            let mut failed = 0;
+            for (name, test) in chosen {
+                let good = std::panic::catch_unwind(test).is_ok();
+                println!("test {name} ... {}", if good { "ok" } else { "FAILED" });
+                failed += usize::from(!good);
+            }
+            println!("test result: {}. {failed} failed", if failed == 0 { "ok" } else { "FAILED" });
+            return if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        }
+    }
+    ExitCode::SUCCESS
+}

@@ -1,0 +1,90 @@
+//! What can't be isolated is refused, with what would be right.
+
+use std::process::Command;
+use std::time::Duration;
+
+use takt_graph::{Graph, Kind, Latency, Plan, Shape, Waveform};
+use takt_runtime::{Component, Io, Isolation, OpenError, Options, Registration, Registry, Session};
+
+use super::setup::{check, children, options, registry, spec};
+
+pub(super) const TESTS: super::Tests = tests![
+    a_component_refuses_its_parameters_from_its_own_process,
+    processors_that_do_not_exist_are_refused,
+    a_process_that_dies_at_once_is_told,
+    a_type_that_only_this_process_knows_can_t_be_isolated,
+    a_program_that_never_asks_does_not_start_itself_for_ever,
+];
+
+fn refusal(waveform: &Waveform, registry: &Registry) -> (String, String) {
+    let graph = Graph::check(waveform, registry).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::single(&graph, Latency::Compact);
+    match Session::open(&graph, &plan, registry, options(10)).err().expect("refused") {
+        OpenError::Component { source, .. } => (source.what, source.fix),
+        other => panic!("{other}"),
+    }
+}
+
+fn with_average(window: i64) -> Waveform {
+    Waveform::new("refused", Duration::from_millis(1))
+        .with(spec("a", "library-source"))
+        .with(spec("p", "library-average").param("window", window).isolated())
+        .with(spec("z", "library-sink"))
+        .chain(["a", "p", "z"])
+}
+
+fn a_component_refuses_its_parameters_from_its_own_process() {
+    assert_eq!(refusal(&with_average(13), &registry()), ("thirteen is refused".into(), "take 12 or 14".into()));
+    assert_eq!(children(), []);
+}
+
+fn processors_that_do_not_exist_are_refused() {
+    let graph = check(&with_average(2));
+    let isolation = Isolation { cores: vec![4000], ..Isolation::default() };
+    let options = Options { isolation, ..options(10) };
+    let refused = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry(), options).err();
+    let Some(OpenError::Component { source, .. }) = refused else { panic!("{refused:?}") };
+    assert!(source.what.starts_with("its process on processors [4000]: "), "{}", source.what);
+    assert!(source.fix.starts_with("processors it may use: ["), "{}", source.fix);
+}
+
+fn a_process_that_dies_at_once_is_told() {
+    let mut waveform = with_average(2);
+    waveform.components[2] = spec("z", "stillborn").isolated();
+    let (what, fix) = refusal(&waveform, &registry());
+    assert!(what.starts_with("its process ended before it was ready: signal: 6"), "{what}");
+    assert!(fix.contains("standard error"), "{fix}");
+}
+
+struct Unknown;
+
+impl Component for Unknown {
+    fn tick(&mut self, _: &mut Io<'_>) {}
+}
+
+fn a_type_that_only_this_process_knows_can_t_be_isolated() {
+    let mut all = registry();
+    let registration = Registration {
+        kind: || Kind::new("unknown", "Added by hand."),
+        shape: |_| Ok(Shape::new()),
+        make: |_| Ok(Box::new(Unknown)),
+    };
+    all.add(registration).expect("a name of its own");
+    let waveform = Waveform::new("unknown", Duration::from_millis(1)).with(spec("u", "unknown").isolated());
+    let (what, fix) = refusal(&waveform, &all);
+    assert_eq!(what, "no component type `unknown` is known to a process of its own");
+    assert!(fix.contains("#[component]"), "{fix}");
+}
+
+/// As a program would that never asks whether it is to be a component's process.
+#[expect(clippy::print_stdout, reason = "for who asked")]
+pub(super) fn forgetful() {
+    let (what, fix) = refusal(&with_average(2), &registry());
+    println!("{what}; {fix}");
+}
+
+fn a_program_that_never_asks_does_not_start_itself_for_ever() {
+    let told = Command::new("/proc/self/exe").arg("forgetful").env("TAKT_ISOLATED_COMPONENT", "1").output();
+    let told = String::from_utf8(told.expect("starts").stdout).expect("text");
+    assert!(told.contains("serve_if_asked() first thing in main"), "{told}");
+}
