@@ -20,6 +20,7 @@
 //! | how often does it fail? | [`proportion`], [`clean_rounds`] | Clopper-Pearson |
 //! | how large may a ratio of failures be that come in clusters? | [`failure_bound`] | bootstrap over rounds, computed; Clopper-Pearson |
 //! | what does each measure buy, alone and together? | [`factorial`] | Yates, t over blocks |
+//! | how many rounds would tell? | [`rounds_to_tell`] | Student's t at the spread seen |
 //! | is B really less than A? | [`compare`] | t on paired logarithms, against a margin fixed beforehand |
 //! | did it change from one run to another? | [`contrast`] | Welch's t on logarithms, or on differences where there are zeros |
 //! | did the host change while we measured? | [`order_warning`] | slope and lag-1 autocorrelation |
@@ -43,6 +44,7 @@ mod failures;
 mod histogram;
 mod jitter;
 mod mean;
+mod needed;
 mod order;
 mod proportion;
 mod rounds;
@@ -56,6 +58,7 @@ pub use failures::{FailureBound, failure_bound};
 pub use histogram::{Histogram, HistogramError, Ns, Ticks, Unit};
 pub use jitter::Jitter;
 pub use mean::mean;
+pub use needed::rounds_to_tell;
 pub use order::{OrderWarning, drift, lag1_autocorrelation, order_warning};
 pub use proportion::{CleanRounds, clean_rounds, proportion, rounds_to_show};
 pub use rounds::{median, quantile, ratio};
