@@ -1,13 +1,16 @@
 //! Settings of the kernel that takt may change, and how one is written so that it can be trusted.
 
+mod error;
+
 use std::fs::OpenOptions;
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
 use super::card::CardFact;
-use crate::error::ReadError;
 use crate::host::Host;
+
+pub use error::SettingError;
 
 /// A setting of the running kernel; none of them outlives a reboot.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -37,72 +40,6 @@ pub struct Change {
     pub was: String,
     /// The value wanted.
     pub becomes: String,
-}
-
-/// Why a setting could not be read or written.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum SettingError {
-    /// The name leads out of the tree of settings; only a forged journal holds such a thing.
-    #[error("`{name}` is no name of a setting")]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// It cannot be read.
-    #[error("reading setting {setting}")]
-    Read {
-        /// The setting.
-        setting: Setting,
-        /// The cause.
-        #[source]
-        source: ReadError,
-    },
-    /// Only root may.
-    #[error("changing {setting} needs root")]
-    NotPermitted {
-        /// The setting.
-        setting: Setting,
-    },
-    /// `/proc/sys` or `/sys` is read-only, as in most containers.
-    #[error("{setting} is read-only here, as in a container or an inner network namespace")]
-    ReadOnly {
-        /// The setting.
-        setting: Setting,
-    },
-    /// The kernel refuses the value.
-    #[error("writing `{value}` to {setting}")]
-    Write {
-        /// The setting.
-        setting: Setting,
-        /// The value.
-        value: String,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// The kernel took the value and made another of it.
-    #[error("{setting} was set to `{asked}` and became `{got}`")]
-    NotTaken {
-        /// The setting.
-        setting: Setting,
-        /// The value written.
-        asked: String,
-        /// The value read back.
-        got: String,
-    },
-}
-
-impl SettingError {
-    /// What mends it, if anything does.
-    #[must_use]
-    pub fn fix(&self) -> Option<&'static str> {
-        match self {
-            SettingError::NotPermitted { .. } => Some("run the same command with sudo"),
-            SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),
-            _ => None,
-        }
-    }
 }
 
 impl Setting {
