@@ -5,6 +5,7 @@
 //! What this crate measures it measures through the crates below; what it starts it removes on every way out.
 #![forbid(unsafe_code)]
 
+mod about;
 pub mod agent;
 pub mod along;
 pub mod bench;
@@ -24,4 +25,5 @@ pub mod time;
 pub mod twins;
 pub mod workload;
 
+pub use about::{About, HostFacts};
 pub use execute::{ExecuteError, Expected, Order, execute};

@@ -93,7 +93,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 /// What to do after a run that was interrupted, or could not tell.
 fn how_to_go_on(outcome: &Outcome) -> Option<String> {
     let rounds = &outcome.rounds;
-    if !outcome.complete {
+    if !outcome.about.complete {
         let settled = rounds.valid + rounds.skipped;
         let planned = rounds.planned;
         return Some(format!(

@@ -122,7 +122,7 @@ fn tell(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
     let Told { of, document, mut report } = told_of(found)?;
     save(&mut report, &document, runs)?;
     output.result(&document, || text(&report, output))?;
-    if !of.complete {
+    if !of.about.complete {
         let (done, planned) = (of.rounds.valid + of.rounds.skipped, of.rounds.planned);
         output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
     }
@@ -159,7 +159,7 @@ fn story(error: PaperError) -> Story {
 fn answer(of: &StudyRun) -> Answer {
     match of.answer {
         check::Answer::Fails => Answer::No,
-        check::Answer::Holds if of.complete => Answer::Yes,
+        check::Answer::Holds if of.about.complete => Answer::Yes,
         check::Answer::Holds | check::Answer::Unknown => Answer::Unknown,
     }
 }

@@ -1,19 +1,17 @@
 //! From a run in the store to its outcome: a pure reading, possible at any time after.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use serde::Deserialize;
-use serde_json::Value;
-use takt_host::fingerprint::Fingerprint;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::loaded;
 use super::need::with_needs;
 use super::waveform::{self, waveform_point};
 use super::{
-    DoctorFinding, Evidence, HostFacts, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge,
-    words,
+    DoctorFinding, Evidence, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge, words,
 };
+use crate::about::About;
 use crate::environment::InForce;
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, FileError};
@@ -84,13 +82,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let without_udp = udp.is_empty();
     let mut outcome = Outcome {
         schema: SCHEMA,
-        question: experiment.question.clone(),
-        started: run.started.clone(),
-        duration_s: rounds.iter().map(|round| round.took_s).sum(),
-        depth: run.depth.clone(),
-        complete,
-        takt_version: run.takt_version.clone(),
-        host: host_facts(&run),
+        about: About::of(&run, &experiment, &rounds),
         setup: setup(&experiment, &rounds),
         doctor,
         udp,
@@ -101,7 +93,6 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         rounds: summary,
         verdict,
         left_out: words::left_out(&experiment, depth, without_udp),
-        run: run.id,
     };
     outcome.verdict.does_not_say = words::does_not_say(&outcome);
     Ok(outcome)
@@ -114,31 +105,6 @@ fn option<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
 
 fn seen<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
     T::deserialize(run.host.get("seen")?.get(name)?).ok()
-}
-
-pub(crate) fn host_facts(run: &RunRow) -> HostFacts {
-    let document = run.host.get("fingerprint").cloned().unwrap_or_default();
-    let Ok(print) = Fingerprint::deserialize(&document) else { return HostFacts::default() };
-    let plain = |value: &Value| match value {
-        Value::Null => None,
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
-    let more: BTreeMap<String, String> = document
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), plain(value)?)))
-        .collect();
-    HostFacts {
-        hostname: print.hostname.unwrap_or_default(),
-        kernel: print.kernel.map(|release| format!("Linux {release}")).unwrap_or_default(),
-        cpu_model: print.cpu_model.unwrap_or_default(),
-        cores: print.cpus,
-        memory_bytes: print.memory_bytes.unwrap_or_default(),
-        virtualisation: document.get("virtualisation").and_then(plain),
-        more,
-    }
 }
 
 /// As the first record that has it says; before any round, as the file says.

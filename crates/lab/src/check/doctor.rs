@@ -38,11 +38,7 @@ impl From<Diagnosis> for DoctorFinding {
             mechanism: seen.why,
             cost: seen.cost.and_then(|cost| cost.measured_here),
             fix,
-            fix_kind: seen.fix.map(|offer| match offer.kind {
-                doctor::FixKind::Safe => FixKind::Safe,
-                doctor::FixKind::Consent => FixKind::Consent,
-                doctor::FixKind::Advice => FixKind::Advice,
-            }),
+            fix_kind: seen.fix.map(|offer| offer.kind),
             id: seen.id,
         }
     }
@@ -51,8 +47,8 @@ impl From<Diagnosis> for DoctorFinding {
 /// The command, since it also keeps what is needed to undo it; for advice its ways, one after the other.
 fn how(id: &str, offer: &FixOffer) -> String {
     match offer.kind {
-        doctor::FixKind::Advice => offer.commands.join("; or "),
-        doctor::FixKind::Safe | doctor::FixKind::Consent => format!("takt doctor --fix --only {id}"),
+        FixKind::Advice => offer.commands.join("; or "),
+        FixKind::Safe | FixKind::Consent => format!("takt doctor --fix --only {id}"),
     }
 }
 

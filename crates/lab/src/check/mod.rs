@@ -19,17 +19,18 @@ mod verdict;
 mod waveform;
 mod words;
 
+pub use crate::about::{About, HostFacts};
 pub use crate::store::RoundState;
+pub(crate) use assemble::summary;
 pub use assemble::{AssembleError, assemble};
-pub(crate) use assemble::{host_facts, summary};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
 pub use need::{NeedError, with_needs};
 pub use outcome::{
-    Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, HostFacts, Layer, Limit, LostByPlace, Mode, Need,
-    NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
-    Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
+    Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, Layer, Limit, LostByPlace, Mode, Need, NeedVerdict,
+    Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA, Setup, UdpPoint,
+    UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub use run::{CheckError, CheckOptions, run};
 pub use verdict::{Evidence, judge, need_words};

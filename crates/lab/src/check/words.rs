@@ -70,7 +70,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
                       shorter slots may be held";
         words.push(normal.into());
     }
-    if !outcome.complete {
+    if !outcome.about.complete {
         words.push("the run was interrupted: rounds are missing (--resume runs them)".into());
     }
     words.iter().map(|words| sentence(words)).collect()

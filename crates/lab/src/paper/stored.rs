@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use super::part::Part;
 use super::record::{left_out, records};
 use super::{Claim, PaperError, RoundRecord};
-use crate::check::{Answer, AssembleError, HostFacts, RoundsSummary, host_facts, summary};
+use crate::about::About;
+use crate::check::{Answer, AssembleError, RoundsSummary, summary};
 use crate::experiment::{Depth, Experiment};
 use crate::store::{PointRow, RoundRow, RunRow, Store};
 
@@ -16,22 +17,9 @@ pub struct StudyRun {
     pub schema: u32,
     /// Name of the study.
     pub study: String,
-    /// Name of the run in the store.
-    pub run: String,
-    /// The question of the file.
-    pub question: String,
-    /// When the first round began, RFC 3339, UTC.
-    pub started: String,
-    /// Seconds that rounds took.
-    pub duration_s: f64,
-    /// `quick` or `full`.
-    pub depth: String,
-    /// Whether every planned round was run.
-    pub complete: bool,
-    /// Version of takt, with its commit where known.
-    pub takt_version: String,
-    /// The machine.
-    pub host: HostFacts,
+    /// The run. Its keys stand beside the others.
+    #[serde(flatten)]
+    pub about: About,
     /// The paper's claims and what was seen of them.
     pub claims: Vec<Claim>,
     /// Over all claims that this study is about: `fails` if one does, `holds` if all do.
@@ -52,10 +40,10 @@ impl StudyRun {
     /// Limits of the figures that come from the run and not from the study; without full stops.
     pub(super) fn limits(&self) -> Vec<String> {
         let mut words = Vec::new();
-        if self.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
+        if self.about.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
             words.push("this host is virtual: its stalls are the hypervisor's as well as its own".to_owned());
         }
-        if !self.complete {
+        if !self.about.complete {
             words.push("the run was interrupted: rounds are missing (--resume runs them)".to_owned());
         }
         words
@@ -101,14 +89,7 @@ impl Stored {
         StudyRun {
             schema,
             study: self.study().to_owned(),
-            run: self.run.id.clone(),
-            question: self.file.question.clone(),
-            started: self.run.started.clone(),
-            duration_s: self.rounds.iter().map(|round| round.took_s).sum(),
-            depth: self.run.depth.clone(),
-            complete: self.run.finished.is_some(),
-            takt_version: self.run.takt_version.clone(),
-            host: host_facts(&self.run),
+            about: About::of(&self.run, &self.file, &self.rounds),
             claims: Vec::new(),
             answer: Answer::Unknown,
             rounds: summary(&self.rounds, self.points.len() * self.file.round_count(self.depth) as usize),

@@ -27,8 +27,8 @@ pub fn report(outcome: &Outcome) -> Report {
     ];
     let verdict = &outcome.verdict;
     Report {
-        title: format!("takt check on {}", outcome.host.hostname),
-        run: outcome.run.clone(),
+        title: format!("takt check on {}", outcome.about.host.hostname),
+        run: outcome.about.run.clone(),
         facts: facts(outcome),
         verdict: answer::verdict(verdict),
         findings: answer::findings(outcome),
@@ -54,9 +54,9 @@ fn facts(outcome: &Outcome) -> Vec<String> {
     };
     let rounds = outcome.rates.iter().map(|p| p.counted).max().unwrap_or(0);
     let mut facts = vec![
-        outcome.host.hostname.clone(),
-        words::plural(outcome.host.cores, "core"),
-        outcome.host.kernel.clone(),
+        outcome.about.host.hostname.clone(),
+        words::plural(outcome.about.host.cores, "core"),
+        outcome.about.host.kernel.clone(),
         radio,
         format!("path {}", setup.path),
         format!("engine {}", setup.engine),
@@ -64,15 +64,15 @@ fn facts(outcome: &Outcome) -> Vec<String> {
     if rounds > 0 {
         facts.push(words::plural(rounds, "round"));
     }
-    facts.push(duration(outcome.duration_s));
-    if !outcome.complete {
+    facts.push(duration(outcome.about.duration_s));
+    if !outcome.about.complete {
         facts.push("interrupted".to_owned());
     }
     facts
 }
 
 fn host(outcome: &Outcome) -> Vec<(String, String)> {
-    let (host, setup) = (&outcome.host, &outcome.setup);
+    let (host, setup) = (&outcome.about.host, &outcome.setup);
     let cores = |list: &[usize]| list.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
     let mut rows = vec![
         ("name", host.hostname.clone()),
@@ -104,9 +104,9 @@ fn provenance(outcome: &Outcome) -> Provenance {
     ];
     let parts: Vec<String> = parts.iter().map(|(n, what)| format!("{} {what}", count(*n as u64))).collect();
     Provenance {
-        started: outcome.started.clone(),
-        version: outcome.takt_version.clone(),
-        commands: vec![format!("takt report {}", outcome.run)],
+        started: outcome.about.started.clone(),
+        version: outcome.about.takt_version.clone(),
+        commands: vec![format!("takt report {}", outcome.about.run)],
         notes: vec![
             format!("Rounds: {} planned; {}.", count(r.planned as u64), parts.join(", ")),
             "They lie in the store under this run; the command draws this page again from them.".to_owned(),

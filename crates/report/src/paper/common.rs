@@ -11,8 +11,8 @@ use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Tab
 /// The report of a study, without what is its own: sections, and whatever it adds.
 pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
     Report {
-        title: format!("takt paper {} on {}", of.study, of.host.hostname),
-        run: of.run.clone(),
+        title: format!("takt paper {} on {}", of.study, of.about.host.hostname),
+        run: of.about.run.clone(),
         facts: facts(of),
         verdict: Verdict { answer: of.answer.into(), headline: headline(&of.claims), says: of.says.clone() },
         findings: of.claims.iter().map(claim).collect(),
@@ -36,13 +36,13 @@ pub(super) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> 
 
 fn facts(of: &StudyRun) -> Vec<String> {
     let mut facts = vec![
-        of.host.hostname.clone(),
-        format!("{}\u{a0}cores", of.host.cores),
-        of.host.kernel.clone(),
+        of.about.host.hostname.clone(),
+        format!("{}\u{a0}cores", of.about.host.cores),
+        of.about.host.kernel.clone(),
         format!("{}\u{a0}rounds", count(of.rounds.valid as u64)),
-        duration(of.duration_s),
+        duration(of.about.duration_s),
     ];
-    if !of.complete {
+    if !of.about.complete {
         facts.push("interrupted".to_owned());
     }
     facts
@@ -55,7 +55,7 @@ fn headline(claims: &[Claim]) -> String {
 }
 
 fn host(of: &StudyRun) -> Vec<(String, String)> {
-    let host = &of.host;
+    let host = &of.about.host;
     let rows = [
         ("name", host.hostname.clone()),
         ("kernel", host.kernel.clone()),
@@ -68,11 +68,11 @@ fn host(of: &StudyRun) -> Vec<(String, String)> {
 
 fn provenance(of: &StudyRun, paper: &str) -> Provenance {
     let r = &of.rounds;
-    let depth = if of.depth == "quick" { " --quick" } else { "" };
+    let depth = if of.about.depth == "quick" { " --quick" } else { "" };
     Provenance {
-        started: of.started.clone(),
-        version: of.takt_version.clone(),
-        commands: vec![format!("takt paper {}{depth}", of.study), format!("takt experiment show {}", of.run)],
+        started: of.about.started.clone(),
+        version: of.about.takt_version.clone(),
+        commands: vec![format!("takt paper {}{depth}", of.study), format!("takt experiment show {}", of.about.run)],
         notes: vec![
             format!(
                 "Rounds: {} planned; {} counted, {} disturbed by other load, {} with a late emulator, {} not run, {} that could \

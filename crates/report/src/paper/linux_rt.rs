@@ -119,7 +119,7 @@ fn figure_6(outcome: &Outcome) -> Vec<Figure> {
         series,
         others: vec![paper],
         references: vec![Reference::Horizontal { y: number("best"), label: "the paper's best".into() }],
-        source: Source { run: outcome.of.run.clone(), query: format!("rounds of part {}", chart.part) },
+        source: Source { run: outcome.of.about.run.clone(), query: format!("rounds of part {}", chart.part) },
     }]
 }
 

@@ -1,29 +1,8 @@
-//! The machine, the radio, and what the doctor saw.
-
-use std::collections::BTreeMap;
+//! The radio, and what the doctor saw.
 
 use serde::{Deserialize, Serialize};
 
 use super::FixKind;
-
-/// The machine, as far as the figures depend on it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct HostFacts {
-    /// Its name.
-    pub hostname: String,
-    /// `Linux 6.18.2`.
-    pub kernel: String,
-    /// Processor model.
-    pub cpu_model: String,
-    /// Logical cores this process may use.
-    pub cores: usize,
-    /// Main memory, bytes.
-    pub memory_bytes: u64,
-    /// `none`, `kvm`, `docker` ...; `None` if it could not be seen.
-    pub virtualisation: Option<String>,
-    /// Everything else that was read, for the appendix: name to value.
-    pub more: BTreeMap<String, String>,
-}
 
 /// Where the radio was and how it was reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -9,13 +9,16 @@ mod verdict;
 use serde::{Deserialize, Serialize};
 
 use super::Loaded;
+use crate::about::About;
 
-pub use host::{DoctorFinding, HostFacts, RadioSetup, Setup};
+pub use host::{DoctorFinding, RadioSetup, Setup};
 pub use points::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
     WaveformRound,
 };
-pub use verdict::{Answer, Fix, FixKind, HighestClean, Layer, Limit, Need, NeedVerdict, Verdict, WaveformVerdict};
+/// Who may apply a fix: the doctor's own word for it.
+pub use takt_host::doctor::FixKind;
+pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, Need, NeedVerdict, Verdict, WaveformVerdict};
 
 /// Version of this document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -25,22 +28,9 @@ pub const SCHEMA: u32 = 1;
 pub struct Outcome {
     /// [`SCHEMA`] of the program that wrote it.
     pub schema: u32,
-    /// Name of the run in the store: `2026-11-21T100412-check`.
-    pub run: String,
-    /// The question of the experiment file.
-    pub question: String,
-    /// When the first round began, RFC 3339, UTC.
-    pub started: String,
-    /// Seconds from the first round to the last, pauses between a run and its resumption left out.
-    pub duration_s: f64,
-    /// `quick` or `full`.
-    pub depth: String,
-    /// Whether every planned round was run; an interrupted check judges what it has.
-    pub complete: bool,
-    /// Version of takt, with its commit where known.
-    pub takt_version: String,
-    /// The machine.
-    pub host: HostFacts,
+    /// The run it is of. Its keys stand beside the others.
+    #[serde(flatten)]
+    pub about: About,
     /// Where the radio was and how it was reached.
     pub setup: Setup,
     /// What the doctor saw before the first round.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_stats::Estimate;
 
-use super::{Format, Mode};
+use super::{FixKind, Format, Mode};
 
 /// What it all says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -169,16 +169,4 @@ pub struct Fix {
     pub gain: String,
     /// Rank by expected gain: samples a second it would free, for the order only.
     pub gain_sps: f64,
-}
-
-/// Who may apply a fix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum FixKind {
-    /// `takt doctor --fix` applies and undoes it.
-    Safe,
-    /// The same, and somebody else may pay for it.
-    Consent,
-    /// Only a person can.
-    Advice,
 }

@@ -35,5 +35,5 @@ fn ascending(mut points: Vec<Point>) -> Vec<Point> {
 }
 
 fn source(outcome: &Outcome, query: &str) -> Source {
-    Source { run: outcome.run.clone(), query: query.to_owned() }
+    Source { run: outcome.about.run.clone(), query: query.to_owned() }
 }

@@ -11,7 +11,7 @@ use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Sourc
 const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
 
 pub(super) fn source(outcome: &Outcome, query: &str) -> Source {
-    Source { run: outcome.of.run.clone(), query: query.to_owned() }
+    Source { run: outcome.of.about.run.clone(), query: query.to_owned() }
 }
 
 fn line(name: &str, slot: usize, mut points: Vec<Point>) -> Series {
