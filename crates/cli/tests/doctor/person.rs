@@ -1,13 +1,13 @@
-//! `takt doctor` as a person runs it: on a host made of files, whose settings it may change, and on this one.
+//! `takt doctor` as a person runs it: what it says, what it asks, what it changes. On a host made of files, and as an ordinary
+//! user.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use serde_json::Value;
+use crate::program::{TAKT, json, text};
 
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 const RMEM: &str = "proc/sys/net/core/rmem_max";
 const GOVERNOR: &str = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
@@ -47,14 +47,6 @@ impl Host {
         command.arg("doctor").arg("--root").arg(self.0.path()).args(more);
         command.env("TAKT_STATE_DIR", self.path("state")).output().expect("takt")
     }
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("text")
-}
-
-fn json(out: &Output) -> Value {
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("{error}\n{}", text(&out.stderr)))
 }
 
 #[test]
