@@ -2,13 +2,15 @@
 //! measured leaves in formats that others read.
 #![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 
 use serde_json::Value;
+use support::{Place, TAKT, json, told};
 
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/experiment-export.schema.json");
 /// As the test script installs it.
 const PYTHON: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../target/peers/python/bin/python3");
@@ -20,58 +22,31 @@ order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
 ";
 
-/// A directory of its own, with a file in it and records of what is made.
-struct Place(tempfile::TempDir);
+/// With an experiment in it, `x.toml`.
+fn with(text: &str) -> Place {
+    Place::with("x.toml", &format!("question = \"?\"\n{text}{ROUNDS}"))
+}
 
-impl Place {
-    fn with(text: &str) -> Place {
-        let dir = tempfile::tempdir().expect("a directory");
-        fs::write(dir.path().join("x.toml"), format!("question = \"?\"\n{text}{ROUNDS}")).expect("a file");
-        Place(dir)
-    }
+/// Standard error of a call that could not be carried out.
+fn refused(place: &Place, arguments: &[&str]) -> String {
+    let output = place.takt(arguments);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
 
-    fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(TAKT);
-        command.args(arguments).current_dir(self.0.path());
-        self.own(&mut command);
-        command
-    }
-
-    /// Its own records, so that nobody else's run is touched.
-    fn own(&self, command: &mut Command) {
-        command.env("TAKT_STATE_DIR", self.path("state")).env("TAKT_RUN_DIR", self.path("run"));
-    }
-
-    fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
-    }
-
-    fn takt(&self, arguments: &[&str]) -> Output {
-        self.command(arguments).output().expect("takt runs")
-    }
-
-    /// Standard error of a call that could not be carried out.
-    fn refused(&self, arguments: &[&str]) -> String {
-        let output = self.takt(arguments);
-        let told = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert_eq!(output.status.code(), Some(2), "{told}");
-        told
-    }
-
-    fn nothing_was_begun(&self) {
-        assert!(!self.path("takt-runs").exists(), "nothing was run, so there is no store");
-    }
+fn nothing_was_begun(place: &Place) {
+    assert!(!place.path("takt-runs").exists(), "nothing was run, so there is no store");
 }
 
 fn measured() -> Place {
-    let place = Place::with(
+    let place = with(
         "[[part]]\nname = \"load\"\nfactors = { payload_bytes = [64, 1024] }\n\
          fixed = { path = \"loopback\", direction = \"from-host\", workload = { kind = \"udp\", offered = 1000, \
          duration = \"50ms\", warm_up = \"0s\" } }\n\
          [[part]]\nname = \"link\"\nfixed = { packet_bytes = 4096, count = 100, workload = { kind = \"interface\" } }\n",
     );
     let output = place.takt(&["experiment", "run", "x.toml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     place
 }
 
@@ -92,7 +67,7 @@ fn python(package: &str, script: &str, arguments: &[&Path]) -> Option<String> {
 fn export_as_a_document_is_whole_and_as_the_published_schema_says() {
     let place = measured();
     let output = place.takt(&["experiment", "export", "last", "--format", "json"]);
-    let document: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let document = json(&output);
     assert_eq!(document["rounds"].as_array().map(Vec::len), Some(6), "{document:#}");
     assert_eq!(document["points"].as_array().map(Vec::len), Some(3));
     let udp = |round: &&Value| round["part"] == "load";
@@ -104,7 +79,7 @@ fn export_as_a_document_is_whole_and_as_the_published_schema_says() {
     let file = fs::read(place.path("run.json")).expect("written");
     assert_eq!(serde_json::from_slice::<Value>(&file).expect("a document"), document);
     let flag = place.takt(&["experiment", "export", "last", "--json"]);
-    assert_eq!(serde_json::from_slice::<Value>(&flag.stdout).expect("a document"), document);
+    assert_eq!(json(&flag), document);
     let script = "import json, sys, jsonschema\n\
         schema = json.load(open(sys.argv[1])); jsonschema.Draft202012Validator.check_schema(schema)\n\
         v = jsonschema.Draft202012Validator(schema); run = json.load(open(sys.argv[2])); v.validate(run)\n\
@@ -120,11 +95,11 @@ fn export_as_text_has_a_line_a_round() {
     let text = String::from_utf8(place.takt(&["experiment", "export", "last"]).stdout).expect("text");
     assert_eq!(text.split_terminator("\r\n").count(), 7);
     assert!(text.starts_with("run,round,part,point,block,attempt,state,why,started,took_s,"), "{text}");
-    let told = place.refused(&["experiment", "export", "last", "--out", "/nowhere/x.csv"]);
+    let told = refused(&place, &["experiment", "export", "last", "--out", "/nowhere/x.csv"]);
     assert!(told.contains("/nowhere/x.csv can't be written") && told.contains("fix"), "{told}");
-    let told = place.refused(&["experiment", "export", "last", "--out", "/dev/full"]);
+    let told = refused(&place, &["experiment", "export", "last", "--out", "/dev/full"]);
     assert!(told.contains("No space left"), "{told}");
-    let told = place.refused(&["experiment", "export", "nobody"]);
+    let told = refused(&place, &["experiment", "export", "nobody"]);
     assert!(told.contains("no run nobody"), "{told}");
 }
 
@@ -132,7 +107,7 @@ fn export_as_text_has_a_line_a_round() {
 #[test]
 fn export_in_parquet_asks_for_a_build_that_has_it() {
     let place = measured();
-    let told = place.refused(&["experiment", "export", "last", "--out", "rounds.parquet"]);
+    let told = refused(&place, &["experiment", "export", "last", "--out", "rounds.parquet"]);
     assert!(told.contains("--features parquet") && told.contains("--format csv --out rounds.csv"), "{told}");
     assert!(!place.path("rounds.parquet").exists());
 }
@@ -142,7 +117,7 @@ fn export_in_parquet_asks_for_a_build_that_has_it() {
 #[test]
 fn export_in_parquet_is_read_by_others() {
     let place = measured();
-    let told = place.refused(&["experiment", "export", "last", "--format", "parquet"]);
+    let told = refused(&place, &["experiment", "export", "last", "--format", "parquet"]);
     assert!(told.contains("--out"), "{told}");
     assert_eq!(place.takt(&["experiment", "export", "last", "--out", "rounds.parquet"]).status.code(), Some(0));
     let text = place.takt(&["experiment", "export", "last"]).stdout;
@@ -163,15 +138,15 @@ const RATE: &str = "workload = { kind = \"rate\", mode = \"rx\", rate_sps = 1e6,
 
 #[test]
 fn a_radio_of_ones_own_is_not_asked_for_what_only_an_emulated_one_has() {
-    let place = Place::with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{RATE}"));
-    let told = place.refused(&["experiment", "run", "x.toml", "--addr", "127.0.65.1"]);
+    let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{RATE}"));
+    let told = refused(&place, &["experiment", "run", "x.toml", "--addr", "127.0.65.1"]);
     for words in ["environment=container", "127.0.65.1", "network of its own", "--only environment=native"] {
         assert!(told.contains(words), "{words}: {told}");
     }
-    let place = Place::with(&format!("[factors]\npath = [\"router\"]\n[fixed]\n{RATE}"));
-    let told = place.refused(&["experiment", "run", "x.toml", "--addr", "127.0.65.1"]);
+    let place = with(&format!("[factors]\npath = [\"router\"]\n[fixed]\n{RATE}"));
+    let told = refused(&place, &["experiment", "run", "x.toml", "--addr", "127.0.65.1"]);
     assert!(told.contains("path router") && told.contains("leave --addr out"), "{told}");
-    place.nothing_was_begun();
+    nothing_was_begun(&place);
 }
 
 #[test]
@@ -186,13 +161,13 @@ fn what_is_wrong_in_a_file_is_shown_at_its_place_and_nothing_is_run() {
     ] {
         let fixed =
             RATE.replace("rate_sps = 1e6, ", if factors.contains("rate_sps") { "" } else { "rate_sps = 1e6, " });
-        let place = Place::with(&format!("[factors]\n{factors}\n[fixed]\n{fixed}"));
-        let told = place.refused(&["experiment", "run", "x.toml"]);
+        let place = with(&format!("[factors]\n{factors}\n[fixed]\n{fixed}"));
+        let told = refused(&place, &["experiment", "run", "x.toml"]);
         for word in words {
             assert!(told.contains(word), "{factors}: {word}: {told}");
         }
         assert!(told.contains("x.toml:3"), "the line is named: {told}");
-        place.nothing_was_begun();
+        nothing_was_begun(&place);
     }
 }
 
@@ -214,11 +189,11 @@ impl Drop for Named {
 
 #[test]
 fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
-    let place = Place::with(&format!("[factors]\nenvironment = [\"native\", \"vm\"]\n[fixed]\n{LOAD}"));
+    let place = with(&format!("[factors]\nenvironment = [\"native\", \"vm\"]\n[fixed]\n{LOAD}"));
     let nowhere = place.path("nowhere");
     let mut command = place.command(&["experiment", "run", "x.toml", "--quick", "--json"]);
     let output = command.env("TAKT_VM_KERNEL", &nowhere).output().expect("takt runs");
-    let summary: Value = serde_json::from_slice(&output.stdout).expect("a document");
+    let summary = json(&output);
     let told = summary["points"].to_string();
     assert_eq!((&summary["rounds"]["valid"], &summary["rounds"]["skipped"]), (&1.into(), &1.into()), "{summary:#}");
     // Without QEMU that is what is said.
@@ -229,7 +204,7 @@ fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
 
 #[test]
 fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
-    let place = Place::with(&format!(
+    let place = with(&format!(
         "[factors]\npath = [\"direct\", \"router-hw\"]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"
     ));
     let mut command = place.command(&["experiment", "run", "x.toml", "--quick", "--json"]);
@@ -237,18 +212,16 @@ fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
         // As nobody, who must reach the program and own the folder.
         let program = place.path("takt");
         fs::copy(TAKT, &program).expect("room for a copy");
-        rustix::fs::chown(place.0.path(), Some(rustix::fs::Uid::from_raw(65_534)), None).expect("root may");
-        command = Command::new("setpriv");
+        rustix::fs::chown(place.folder(), Some(rustix::fs::Uid::from_raw(65_534)), None).expect("root may");
+        command = place.call("setpriv");
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(program);
-        command.args(["experiment", "run", "x.toml", "--quick", "--json"]).current_dir(place.0.path());
-        place.own(&mut command);
+        command.args(["experiment", "run", "x.toml", "--quick", "--json"]);
     }
     let output = match command.output() {
         Err(error) => return eprintln!("SKIPPED: setpriv: {error}"),
         Ok(output) => output,
     };
-    let summary: Value = serde_json::from_slice(&output.stdout)
-        .unwrap_or_else(|error| panic!("{error}: {}", String::from_utf8_lossy(&output.stderr)));
+    let summary = json(&output);
     assert_eq!(summary["rounds"]["failed"], 0, "{summary:#}");
     let of = |environment: &str, path: &str| {
         let is = |point: &&Value| point["factors"]["environment"] == environment && point["factors"]["path"] == path;
@@ -266,14 +239,11 @@ fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
     if !is_root() {
         return eprintln!("SKIPPED: namespaces need root");
     }
-    let place = Place::with(&format!("[factors]\npath = [\"switch\"]\n[fixed]\n{LOAD}"));
+    let place = with(&format!("[factors]\npath = [\"switch\"]\n[fixed]\n{LOAD}"));
     // The shell's process becomes takt, so its number is known before. A clash is tried around under other names first.
     let script = "mkdir -p /run/netns; for n in '' -2 -3 -4; do f=/run/netns/takt-$$-native-switch$n-host; touch $f; \
                   echo $f >> taken; done; exec \"$0\" experiment run x.toml";
-    let mut command = Command::new("sh");
-    command.args(["-c", script, TAKT]).current_dir(place.0.path());
-    place.own(&mut command);
-    let output = command.output().expect("sh runs");
+    let output = place.call("sh").args(["-c", script, TAKT]).output().expect("sh runs");
     let taken = fs::read_to_string(place.path("taken")).expect("names");
     let named = Named(taken.lines().map(PathBuf::from).collect());
     let told = String::from_utf8_lossy(&output.stderr);
@@ -284,7 +254,7 @@ fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
 
 #[test]
 fn a_full_disk_is_told_before_a_round_is_lost() {
-    let place = Place::with(&format!("[factors]\ntwin = [1, 2]\n[fixed]\npath = \"loopback\"\n{LOAD}"));
+    let place = with(&format!("[factors]\ntwin = [1, 2]\n[fixed]\npath = \"loopback\"\n{LOAD}"));
     let small = place.path("small");
     fs::create_dir(&small).expect("a directory");
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=200k", "tmpfs"]).arg(&small).output();

@@ -1,17 +1,17 @@
 //! `kill -9` of the lab at any moment of a run: `takt clean` takes away what is left, `--resume` finishes the run, and the
 //! store is sound. Three times in the fast suite; `TAKT_LONG_TESTS=1` makes it fifty, and lets virtual machines be killed too.
 
+mod support;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::Duration;
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use serde_json::Value;
-
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+use support::{Place, json, told};
 
 /// Everything that a site is made of: a cable, a switch, a router with a hop in user space, a container, perhaps a guest.
 const FILE: &str = r#"
@@ -29,53 +29,11 @@ order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0 }
 "#;
 
-struct Place {
-    dir: tempfile::TempDir,
-}
-
-impl Place {
-    fn command(&self, args: &[&str]) -> Command {
-        let at = |name: &str| self.dir.path().join(name);
-        let mut command = Command::new(TAKT);
-        command.args(args).args(["--runs".as_ref(), at("runs").as_os_str()]).current_dir(self.dir.path());
-        self.own(&mut command);
-        command
-    }
-
-    /// Its own records of what was made, so that nobody else's run is touched.
-    fn own(&self, command: &mut Command) {
-        command.env("TAKT_STATE_DIR", self.dir.path().join("state")).env("TAKT_RUN_DIR", self.dir.path().join("run"));
-    }
-
-    fn run(&self, args: &[&str]) -> Output {
-        self.command(args).output().expect("takt")
-    }
-
-    fn clean(&self) {
-        let mut clean = Command::new(TAKT);
-        clean.arg("clean");
-        self.own(&mut clean);
-        let out = clean.output().expect("takt");
-        assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    }
-
-    fn start(&self, args: &[&str]) -> Child {
-        self.command(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt")
-    }
-}
-
 /// What a run may leave on this machine: namespaces, interfaces, mounts and control groups with takt's name, and processes that
 /// were given the folder of its records.
 fn traces(of: u32, place: &Place) -> BTreeSet<String> {
     let ours = format!("takt-{of}-");
-    let mut all = BTreeSet::new();
-    let mark = format!("TAKT_RUN_DIR={}", place.dir.path().join("run").display());
-    for process in fs::read_dir("/proc").into_iter().flatten().flatten() {
-        let given = fs::read(process.path().join("environ")).unwrap_or_default();
-        if given.split(|byte| *byte == 0).any(|word| word == mark.as_bytes()) {
-            all.insert(format!("process {}", process.file_name().to_string_lossy()));
-        }
-    }
+    let mut all: BTreeSet<String> = place.processes().into_iter().collect();
     let names = |folder: &str| -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
@@ -108,42 +66,41 @@ fn a_lab_that_is_killed_at_any_moment_leaves_nothing_and_loses_nothing() {
         Some(_) => (50, 8_000, r#"["native", "container", "vm"]"#),
         None => (3, 4_000, r#"["native", "container"]"#),
     };
-    let place = Place { dir: tempfile::tempdir().expect("a directory") };
-    fs::write(place.dir.path().join("kill.toml"), FILE.replace("ENVIRONMENTS", environments)).expect("a file");
+    let place = Place::with("kill.toml", &FILE.replace("ENVIRONMENTS", environments));
     let mut random = ChaCha8Rng::seed_from_u64(20_261_121);
     let mut rounds = 0;
     for kill in 0..kills {
-        let mut lab = place.start(&["experiment", "run", "kill.toml", "--resume"]);
+        let mut lab = place.command(&["experiment", "run", "kill.toml", "--resume"]);
+        let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt");
         let pid = lab.id();
         std::thread::sleep(Duration::from_millis(random.random_range(20..longest_ms)));
         let _ended_already = lab.kill();
         lab.wait().expect("a child");
-        place.clean();
+        let clean = place.takt(&["clean"]);
+        assert!(clean.status.success(), "{}", told(&clean));
         let left = traces(pid, &place);
         assert!(left.is_empty(), "kill {kill}: {left:#?}");
         let there = rounds_of(&place);
         assert!(there >= rounds, "kill {kill}: {rounds} rounds were there, now {there}");
         rounds = there;
     }
-    let out = place.run(&["experiment", "run", "kill.toml", "--resume", "--json"]);
-    let said = String::from_utf8_lossy(&out.stderr).into_owned();
-    let summary: Value = serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("{error}\n{said}"));
-    assert_eq!(summary["complete"], true, "{said}");
+    let out = place.takt(&["experiment", "run", "kill.toml", "--resume", "--json"]);
+    let summary = json(&out);
+    assert_eq!(summary["complete"], true, "{}", told(&out));
     let counts = &summary["rounds"];
     let of = |name: &str| counts[name].as_u64().unwrap_or_default();
     // Every point has its two rounds, or says why it can't have them here.
     let points = summary["points"].as_array().map_or(0, |points| points.len() as u64);
     assert!(points >= 6, "{summary:#}");
     assert_eq!(of("valid") + of("skipped"), 2 * points, "{summary:#}");
-    sound(&place.dir.path().join("runs/takt.db"));
+    sound(&place.path("takt-runs/takt.db"));
 }
 
 /// Rounds in the store; opening it looks whether it is sound.
 fn rounds_of(place: &Place) -> u64 {
-    let out = place.run(&["experiment", "list", "--json"]);
-    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));
-    let runs: Value = serde_json::from_slice(&out.stdout).expect("a document");
-    runs.as_array().into_iter().flatten().filter_map(|run| run["rounds"].as_u64()).sum()
+    let out = place.takt(&["experiment", "list", "--json"]);
+    assert!(out.status.success(), "{}", told(&out));
+    json(&out).as_array().into_iter().flatten().filter_map(|run| run["rounds"].as_u64()).sum()
 }
 
 /// SQLite's own thorough check.

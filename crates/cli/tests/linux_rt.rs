@@ -2,14 +2,14 @@
 //! machine; what is asserted is that the accounts agree.
 #![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
+mod support;
+
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+use support::{Place, json, status_of, told};
 
 /// Every round counts, whatever else runs on the machine.
 const HEAD: &str = r#"
@@ -32,52 +32,12 @@ name = "best"
 fixed = { cores = "isolated", disturbance = "busy:1x", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 "#;
 
-struct Place(tempfile::TempDir);
-
-impl Place {
-    fn new(file: &str) -> Place {
-        let dir = tempfile::tempdir().expect("a directory");
-        fs::write(dir.path().join("small.toml"), file).expect("it is ours");
-        Place(dir)
-    }
-
-    /// With records of its own of what was made, so that nobody else's run is touched.
-    fn takt(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(TAKT);
-        command.args(arguments).current_dir(self.0.path());
-        command.env("TAKT_STATE_DIR", self.0.path().join("state")).env("TAKT_RUN_DIR", self.0.path().join("run"));
-        command
-    }
-
-    /// Processes that were given the folder of its records, but for `not`.
-    fn processes(&self) -> Vec<String> {
-        let mark = format!("TAKT_RUN_DIR={}", self.0.path().join("run").display());
-        let given = |process: &Path| {
-            let words = fs::read(process.join("environ")).unwrap_or_default();
-            words.split(|byte| *byte == 0).any(|word| word == mark.as_bytes())
-        };
-        let all = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path());
-        all.filter(|process| given(process)).map(|process| process.display().to_string()).collect()
-    }
-}
-
-fn json(output: &Output) -> Value {
-    let err = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {err}"))
-}
-
 #[test]
 fn the_study_measures_and_its_status_is_its_answer() {
-    let place = Place::new(&format!("{HEAD}{PARTS}"));
-    let output =
-        place.takt(&["paper", "linux-rt", "--quick", "--file", "small.toml", "--json"]).output().expect("takt");
+    let place = Place::with("small.toml", &format!("{HEAD}{PARTS}"));
+    let output = place.takt(&["paper", "linux-rt", "--quick", "--file", "small.toml", "--json"]);
     let outcome = json(&output);
-    let expected = match outcome["answer"].as_str() {
-        Some("holds") => 0,
-        Some("fails") => 1,
-        _ => 2,
-    };
-    assert_eq!(output.status.code(), Some(expected), "{outcome:#}");
+    assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{outcome:#}");
     assert_eq!(outcome["rounds"]["valid"], 6, "{:#}", outcome["records"]);
     let cases = outcome["cases"].as_array().expect("cases");
     assert_eq!(cases.len(), 3);
@@ -89,10 +49,8 @@ fn the_study_measures_and_its_status_is_its_answer() {
         assert_eq!(used.is_some_and(|cpus| cpus > 0.0), case["settings"]["disturbance"] != "none", "{case:#}");
     }
     assert_eq!(cases[0]["paper"], 0.00024);
-    let page = fs::read_to_string(
-        place.0.path().join("takt-runs").join(outcome["run"].as_str().expect("a run")).join("report.html"),
-    );
-    let page = page.expect("a page");
+    let run = outcome["run"].as_str().expect("a run");
+    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
     assert!(page.contains("0.024") && page.contains("Where the time goes"), "the paper's figures and the budget");
     assert!(place.processes().is_empty(), "{:?}", place.processes());
 }
@@ -101,8 +59,8 @@ fn the_study_measures_and_its_status_is_its_answer() {
 fn a_study_killed_under_load_leaves_nothing_that_clean_does_not_find() {
     let long = "[[part]]\nname = \"cases\"\nfixed = { disturbance = \"busy:2\", cap = 50, workload = { kind = \"deadline\", \
                 duration = \"60s\" } }\n";
-    let place = Place::new(&format!("{HEAD}{long}"));
-    let mut lab = place.takt(&["paper", "linux-rt", "--quick", "--file", "small.toml"]);
+    let place = Place::with("small.toml", &format!("{HEAD}{long}"));
+    let mut lab = place.command(&["paper", "linux-rt", "--quick", "--file", "small.toml"]);
     let mut lab = lab.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("takt");
     let name = format!("takt-{}-disturbance", lab.id());
     let begun = Instant::now();
@@ -121,8 +79,8 @@ fn a_study_killed_under_load_leaves_nothing_that_clean_does_not_find() {
     };
     lab.kill().expect("it runs");
     lab.wait().expect("a child");
-    let clean = place.takt(&["clean"]).output().expect("takt");
-    assert!(clean.status.success(), "{}", String::from_utf8_lossy(&clean.stderr));
+    let clean = place.takt(&["clean"]);
+    assert!(clean.status.success(), "{}", told(&clean));
     assert!(!group.exists() && place.processes().is_empty(), "{group:?} {:?}", place.processes());
 }
 

@@ -1,12 +1,12 @@
 //! `takt paper` as a user calls it: a study so small that it takes seconds. Figures depend on the machine; what is asserted
 //! is that documents, page and exit status agree.
 
+mod support;
+
 use std::fs;
-use std::process::{Command, Output};
 
 use serde_json::Value;
-
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+use support::{Place, json, status_of};
 
 /// The parts of the study, each with as little as it can do; every round counts, whatever else runs on the machine.
 const SMALL: &str = r#"
@@ -46,27 +46,12 @@ factors = { latency = ["fixed", "compact"] }
 fixed = { packet = 64, workload = { kind = "waveform", waveform = "bpsk", clock = "free", slots = 50, duration = "1s", warm_up = "0s" } }
 "#;
 
-fn takt(dir: &tempfile::TempDir, arguments: &[&str]) -> Output {
-    Command::new(TAKT).args(arguments).current_dir(dir.path()).output().expect("takt runs")
-}
-
-fn json(output: &Output) -> Value {
-    let err = String::from_utf8_lossy(&output.stderr);
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {err}"))
-}
-
 #[test]
 fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    fs::write(dir.path().join("small.toml"), SMALL).expect("it is ours");
-    let output = takt(&dir, &["paper", "aloe", "--quick", "--file", "small.toml", "--json"]);
+    let place = Place::with("small.toml", SMALL);
+    let output = place.takt(&["paper", "aloe", "--quick", "--file", "small.toml", "--json"]);
     let outcome = json(&output);
-    let expected = match outcome["answer"].as_str() {
-        Some("holds") => 0,
-        Some("fails") => 1,
-        _ => 2,
-    };
-    assert_eq!(output.status.code(), Some(expected), "{outcome:#}");
+    assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{outcome:#}");
     assert_eq!((outcome["schema"].as_u64(), outcome["study"].as_str()), (Some(1), Some("aloe")));
     assert_eq!(outcome["complete"], true);
     assert_eq!(outcome["rounds"]["valid"], 11, "{:#}", outcome["records"]);
@@ -101,7 +86,7 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert_eq!((claims[4]["answer"].as_str(), claims[4]["covered"].as_bool()), (Some("unknown"), Some(false)));
 
     let run = outcome["run"].as_str().expect("a name");
-    let page = fs::read_to_string(dir.path().join("takt-runs").join(run).join("report.html")).expect("a page");
+    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
     assert!(page.starts_with("<!") && page.contains("Table II") && page.contains("Figure 1"));
-    assert_eq!(json(&takt(&dir, &["report", "last", "--json"])), outcome, "read again it says the same");
+    assert_eq!(json(&place.takt(&["report", "last", "--json"])), outcome, "read again it says the same");
 }
