@@ -14,7 +14,7 @@ use crate::host::Host;
 use crate::leftovers::remove_control_group;
 
 /// The period over which the share is counted. Short, so that what is limited halts for moments, not for long.
-pub(crate) const PERIOD: Duration = Duration::from_millis(10);
+pub const PERIOD: Duration = Duration::from_millis(10);
 
 /// A control group with a quota. Dropping it removes the group, which must be empty then.
 #[derive(Debug)]

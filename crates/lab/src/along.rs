@@ -7,6 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_host::accounting::Usage;
+use takt_host::quota::PERIOD;
 use takt_path::model::Flow;
 
 use crate::net::{HopCounters, NodeCounters};
@@ -25,6 +26,9 @@ pub struct NodeFigures {
     pub cpu_cores: Option<f64>,
     /// Share of the periods of its CPU limit in which it used the limit up; `None`: no limit.
     pub throttled_share: Option<f64>,
+    /// Cores that it used in the periods of its CPU limit in which it wanted to run; `None`: no limit.
+    #[serde(default)]
+    pub limited_cores: Option<f64>,
 }
 
 /// Frames one way.
@@ -90,7 +94,8 @@ fn read<T: DeserializeOwned + Default>(document: &Value, name: &str) -> T {
     document.get(name).and_then(|value| T::deserialize(value).ok()).unwrap_or_default()
 }
 
-fn of_round(record: &Record) -> Vec<NodeFigures> {
+/// Of one round.
+pub(crate) fn of_round(record: &Record) -> Vec<NodeFigures> {
     let nodes: [Vec<NodeCounters>; 2] = [read(&record.before, "nodes"), read(&record.after, "nodes")];
     let hops: [Vec<HopCounters>; 2] = [read(&record.before, "hops"), read(&record.after, "hops")];
     let usage = record.machine.get("usage").and_then(|usage| Usage::deserialize(usage).ok());
@@ -112,18 +117,21 @@ fn of_hop(earlier: &HopCounters, hop: &HopCounters, usage: Option<&Usage>) -> No
     let [forth_0, back_0] = earlier.report.counters.flows;
     let own = usage.and_then(|usage| {
         let own = usage.companions.iter().find(|process| Some(process.pid) == hop.pid)?;
-        Some(own.cpu_ns as f64 / usage.wall_ns.max(1) as f64)
+        Some((own.cpu_ns as f64, usage.wall_ns.max(1) as f64))
     });
-    let throttled = hop.throttled.zip(earlier.throttled).and_then(|(now, then)| {
+    let limit = hop.throttled.zip(earlier.throttled).and_then(|(now, then)| {
         let periods = now.periods.checked_sub(then.periods).filter(|&periods| periods > 0)?;
-        Some(now.times.saturating_sub(then.times) as f64 / periods as f64)
+        Some((now.times.saturating_sub(then.times) as f64, periods as f64))
     });
     NodeFigures {
         node: hop.node.clone(),
         to_radio: of_flow(&forth_0, &forth),
         to_host: of_flow(&back_0, &back),
-        cpu_cores: own,
-        throttled_share: throttled,
+        cpu_cores: own.map(|(busy_ns, wall_ns)| busy_ns / wall_ns),
+        throttled_share: limit.map(|(times, periods)| times / periods),
+        limited_cores: own
+            .zip(limit)
+            .map(|((busy_ns, _), (_, periods))| busy_ns / (periods * PERIOD.as_nanos() as f64)),
     }
 }
 
@@ -181,22 +189,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::store::testing;
 
     fn round(before: Value, after: Value, machine: Value) -> RoundRow {
-        let record = Record { before, after, machine, ..Record::default() };
-        RoundRow {
-            id: 1,
-            point: 0,
-            part: String::new(),
-            factors: BTreeMap::new(),
-            block: 0,
-            attempt: 0,
-            state: RoundState::Valid,
-            why: None,
-            started: String::new(),
-            took_s: 1.0,
-            record: Some(record),
-        }
+        testing::round(0, Record { before, after, machine, ..Record::default() })
     }
 
     fn kernel(node: &str, frames: u64, dropped: u64) -> Value {

@@ -159,7 +159,7 @@ mod tests {
             name: "router-hw".into(),
             nodes: vec![
                 node("host", NodeKind::End, &[]),
-                node("hardware", NodeKind::Hop, &["35.7 µs + 66 ns/B a frame", "<ring>"]),
+                node("hardware", NodeKind::Hop, &["35.7 µs a frame", "66 ns a byte of it", "<ring>"]),
                 node("radio", NodeKind::End, &[]),
             ],
             links: vec![
@@ -185,7 +185,7 @@ mod tests {
     fn a_line_says_the_same_as_the_drawing() {
         assert_eq!(
             to_line(&path()),
-            "[host] host0 10.0.1.2/24 -- (100 Mb/s) lan0 [hardware: 35.7 µs + 66 ns/B a frame, <ring>] wan0 -- radio0 \
+            "[host] host0 10.0.1.2/24 -- (100 Mb/s) lan0 [hardware: 35.7 µs a frame, 66 ns a byte of it, <ring>] wan0 -- radio0 \
              192.168.10.2/24 [radio]"
         );
     }

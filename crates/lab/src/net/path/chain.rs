@@ -89,7 +89,8 @@ fn hop_notes(spec: &HopSpec, share: Option<f64>) -> Vec<String> {
     notes.extend(share.map(|share| format!("{:.0} % of a core", share * 100.0)));
     if let Some(processor) = spec.processor {
         let (us, ns) = (processor.per_frame_ns as f64 / 1e3, processor.per_byte_ps as f64 / 1e3);
-        notes.push(format!("{us:.1} µs + {ns:.0} ns/B a frame"));
+        notes.push(format!("{us:.1} µs a frame"));
+        notes.push(format!("{ns:.0} ns a byte of it"));
         notes.push(format!("ring of {}", processor.ring_frames));
     }
     let impairments = &spec.impairments;

@@ -17,10 +17,12 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
     let Some(study) = sweep_of(stored.study()) else { return Err(stored.other_than("a sweep")) };
     let paper = (study.facts)();
     let chart = |plan: &ChartPlan| Chart::of(plan, &stored.part(plan.part), &paper);
+    let evidence = |(title, plan): &(&str, ChartPlan)| Chart { title: (*title).to_owned(), ..chart(plan) };
     let mut outcome = Outcome {
         of: stored.about(SCHEMA),
         sites: noise::sites(&stored.rounds),
         charts: study.charts.iter().map(chart).collect(),
+        evidence: study.evidence.iter().map(evidence).filter(Chart::is_measured).collect(),
         noise: twins::noise(&stored.file, &stored.points, &stored.rounds),
         warnings: Vec::new(),
         paper,

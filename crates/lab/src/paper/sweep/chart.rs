@@ -70,6 +70,9 @@ pub struct Chart {
     pub x: String,
     /// What is plotted.
     pub measure: Measure,
+    /// The level that the others are held against; `None`: none, these are values of their own.
+    #[serde(default)]
+    pub over: Option<String>,
     /// Drawn as boxes over rounds.
     pub boxes: bool,
     /// One for each level of the other factor, in the file's order.
@@ -103,14 +106,21 @@ impl Chart {
         Chart {
             id: plan.id.into(),
             number: plan.number.into(),
-            title: facts.map(|facts| facts.title.clone()).unwrap_or_default(),
+            title: facts.map(|facts| facts.title_of(plan.id)).unwrap_or_default(),
             paper: facts.map(|facts| facts.shows.clone()).unwrap_or_default(),
             part: plan.part.into(),
             x: plan.x.into(),
             measure: plan.measure,
+            over: plan.over.map(str::to_owned),
             boxes: plan.boxes,
             curves: curves(plan, part),
         }
+    }
+
+    /// Whether any of its points has a value.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.curves.iter().any(|curve| curve.measured().next().is_some())
     }
 
     /// A curve by its level.
@@ -124,6 +134,12 @@ impl Curve {
     /// Points with a value.
     pub fn measured(&self) -> impl Iterator<Item = &Spot> {
         self.points.iter().filter(|spot| spot.figure.value.is_some())
+    }
+
+    /// The point at `x`, if it has a value.
+    #[must_use]
+    pub fn at(&self, x: f64) -> Option<&Spot> {
+        self.measured().find(|spot| spot.x == x)
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a claim is judged by: intervals, never points.
 
+use super::compared::{Compared, every, undecided};
 use crate::check::Answer;
 use crate::paper::Figure;
 
@@ -12,6 +13,29 @@ pub(in crate::paper) struct Judged {
 impl Judged {
     pub(in crate::paper) fn new(answer: Answer, seen: impl Into<String>) -> Judged {
         Judged { answer, seen: seen.into() }
+    }
+
+    /// By comparisons, each of which must hold. Where they leave it open, what was seen ends with what would decide.
+    pub(in crate::paper) fn by(comparisons: &[Compared], what: &str, mut seen: Vec<String>) -> Judged {
+        if comparisons.is_empty() {
+            return Judged::not_run(what);
+        }
+        let answer = every(comparisons);
+        if answer == Answer::Unknown {
+            seen.extend(undecided(comparisons));
+        }
+        Judged::new(answer, seen.join("; "))
+    }
+
+    /// The same with why, from what else was measured.
+    pub(in crate::paper) fn because(mut self, why: impl IntoIterator<Item = String>) -> Judged {
+        if self.answer != Answer::Holds {
+            for why in why {
+                self.seen += "; ";
+                self.seen += &why;
+            }
+        }
+        self
     }
 
     /// Nothing to judge by.

@@ -35,6 +35,9 @@ pub struct FigureFacts {
     pub title: String,
     /// What it shows.
     pub shows: String,
+    /// Where several charts here are of this one: by chart, what tells it from the others.
+    #[serde(default)]
+    pub asides: BTreeMap<String, String>,
 }
 
 /// A claim of the paper.
@@ -47,6 +50,17 @@ pub struct ClaimFacts {
     pub figures: Vec<String>,
     /// What it says.
     pub says: String,
+}
+
+impl FigureFacts {
+    /// Title of one of the charts that are of this figure.
+    #[must_use]
+    pub fn title_of(&self, chart: &str) -> String {
+        match self.asides.get(chart) {
+            Some(aside) => format!("{}, {aside}", self.title),
+            None => self.title.clone(),
+        }
+    }
 }
 
 impl Facts {

@@ -12,9 +12,12 @@
 mod assemble;
 mod chart;
 mod claims;
+mod compared;
 mod facts;
 mod noise;
 mod read;
+#[cfg(test)]
+pub(super) mod testing;
 mod words;
 
 pub use assemble::assemble;
@@ -26,9 +29,12 @@ pub use crate::twins::Noise;
 
 pub(super) use chart::ChartPlan;
 pub(super) use claims::{Judged, all_above, all_below, surely_more};
+pub(super) use compared::{Compared, every};
 pub(super) use noise::sites;
-pub(super) use read::{cpu_cores, from_host, rate, to_host};
-pub(super) use words::{at, value};
+pub(super) use read::{
+    cpu_cores, end_busy, from_host, guest_cores, limited_felt, limited_used, per_datagram, rate, stream_busy, to_host,
+};
+pub(super) use words::{at, list, value};
 
 use serde::{Deserialize, Serialize};
 
@@ -36,6 +42,9 @@ use super::StudyRun;
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
+
+/// Share from which a processor counts as full.
+pub(super) const FULL: f64 = 0.85;
 
 /// A study of this kind.
 pub(super) struct Study {
@@ -45,6 +54,8 @@ pub(super) struct Study {
     pub(super) facts: fn() -> Facts,
     /// Its figures.
     pub(super) charts: &'static [ChartPlan],
+    /// What else is read from the rounds, to say why: no figures of the paper. Each with its title.
+    pub(super) evidence: &'static [(&'static str, ChartPlan)],
     /// By the claim's number: what is seen of it.
     pub(super) judge: fn(u32, &Outcome) -> Judged,
     /// Limits that no round shows; a sentence each.
@@ -63,6 +74,9 @@ pub struct Outcome {
     pub paper: Facts,
     /// The figures, in the paper's order.
     pub charts: Vec<Chart>,
+    /// What else was measured, which says why.
+    #[serde(default)]
+    pub evidence: Vec<Chart>,
     /// How far the same thing measured twice differs: the floor below which no difference means anything.
     pub noise: Vec<Noise>,
     /// Doubts about the rounds: drift, few rounds, a disturbed host.
@@ -70,9 +84,23 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// A figure by its name.
+    /// A figure, or a piece of evidence, by its name.
     #[must_use]
     pub fn chart(&self, id: &str) -> Option<&Chart> {
-        self.charts.iter().find(|chart| chart.id == id)
+        self.charts.iter().chain(&self.evidence).find(|chart| chart.id == id)
+    }
+
+    /// A curve of it that has points with a value.
+    #[must_use]
+    pub fn curve(&self, id: &str, name: &str) -> Option<(&Chart, &Curve)> {
+        let chart = self.chart(id)?;
+        let curve = chart.curve(name)?;
+        curve.measured().next().map(|_| (chart, curve))
+    }
+
+    /// What executes a guest's instructions, if rounds ran in one: `kvm`, `tcg`.
+    #[must_use]
+    pub fn accelerator(&self) -> Option<&str> {
+        self.sites.iter().find_map(|site| site.in_force.get("accelerator")?.as_str())
     }
 }

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::FULL;
+use super::read::busy;
 use crate::along::{NodeFigures, along};
 use crate::environment::Kind;
 use crate::net::PathSpec;
@@ -64,7 +66,8 @@ pub(in crate::paper) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
 impl SiteFacts {
     fn is(&self, in_force: &Value) -> bool {
         let of = |name: &str| in_force.get(name).and_then(Value::as_str).unwrap_or_default();
-        of("environment") == self.environment && of("path") == self.path
+        let spec = |in_force: &Value| in_force.get("path_spec").cloned().unwrap_or_default();
+        of("environment") == self.environment && of("path") == self.path && spec(in_force) == spec(&self.in_force)
     }
 }
 
@@ -83,10 +86,8 @@ fn set_by(round: &RoundRow) -> Option<&'static str> {
     if ceiling.is_some_and(|ceiling| received >= 0.95 * ceiling) || (lost > 0.01 && on_path > in_hosts) {
         return Some("path");
     }
-    let full = ["client", "server"].iter().any(|end| {
-        let of = |name: &str| number(&format!("/cpu/{end}/{name}"));
-        of("thread_s").zip(of("wall_s")).is_some_and(|(busy, wall)| busy > 0.85 * wall)
-    });
+    let full = [("client", ""), ("server", ""), ("server", "/from_server")];
+    let full = full.iter().any(|(end, way)| busy(&record.result, end, way).is_some_and(|share| share > FULL));
     Some(if full || (lost > 0.01 && in_hosts > on_path) { "machine" } else { "unclear" })
 }
 

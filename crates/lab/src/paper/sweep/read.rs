@@ -2,8 +2,10 @@
 
 use serde::Deserialize;
 use serde_json::Value;
-use takt_host::accounting::Usage;
+use takt_host::accounting::{ProcessCpu, Usage};
 
+use crate::along::{NodeFigures, of_round};
+use crate::environment::Kind;
 use crate::store::RoundRow;
 
 fn result(round: &RoundRow) -> Option<&Value> {
@@ -34,15 +36,81 @@ pub(in crate::paper) fn rate(round: &RoundRow, pointer: &str) -> Option<f64> {
     Some(result.pointer(pointer)?.as_f64()? / result.get("wall_s")?.as_f64()?)
 }
 
+/// What the machine did in a round.
+fn usage(round: &RoundRow) -> Option<Usage> {
+    Usage::deserialize(round.record.as_ref()?.machine.get("usage")?).ok()
+}
+
+/// The processes of one side, `host` or `radio`.
+fn side<'a>(round: &RoundRow, usage: &'a Usage, name: &str) -> Option<Vec<&'a ProcessCpu>> {
+    let pids = round.record.as_ref()?.machine.pointer(&format!("/sides/{name}"))?.as_array()?;
+    let is = |process: &&ProcessCpu| pids.iter().any(|pid| pid.as_u64() == Some(u64::from(process.pid)));
+    Some(usage.companions.iter().filter(is).collect())
+}
+
+fn cores(busy_ns: u64, usage: &Usage) -> f64 {
+    busy_ns as f64 / usage.wall_ns.max(1) as f64
+}
+
 /// Cores kept busy by the host side and by what carries its datagrams: all that the machine did, less other programs,
 /// the lab itself, and the programs of the radio's side. Process accounts alone would leave out the kernel's part, which is
-/// where a bridge or a virtual machine costs.
+/// where a bridge or a virtual machine costs. The machine's is sampled in ticks, the processes' exact: where ticks missed
+/// what the host side's own processes surely used, that is what counts.
 pub(in crate::paper) fn cpu_cores(round: &RoundRow) -> Option<f64> {
-    let machine = &round.record.as_ref()?.machine;
-    let usage = Usage::deserialize(machine.get("usage")?).ok()?;
-    let other: Vec<u64> = machine.pointer("/sides/radio")?.as_array()?.iter().filter_map(Value::as_u64).collect();
-    let of_radio = usage.companions.iter().filter(|process| other.contains(&u64::from(process.pid)));
-    let not_ours: u64 =
-        of_radio.map(|process| process.cpu_ns).sum::<u64>() + usage.process.cpu_ns + usage.foreign_task_cpu_ns;
-    Some(usage.machine.busy_ns().saturating_sub(not_ours) as f64 / usage.wall_ns.max(1) as f64)
+    let usage = usage(round)?;
+    let of = |name| Some(side(round, &usage, name)?.iter().map(|process| process.cpu_ns).sum::<u64>());
+    let not_ours = of("radio")? + usage.process.cpu_ns + usage.foreign_task_cpu_ns;
+    let ours = usage.machine.busy_ns().saturating_sub(not_ours).max(of("host").unwrap_or_default());
+    Some(cores(ours, &usage))
+}
+
+/// Of a virtual machine: cores that the threads of its processors used, as this machine saw it. They bear no name that
+/// tells them, but are all but the first of their process, which moves the datagrams.
+pub(in crate::paper) fn guest_cores(round: &RoundRow) -> Option<f64> {
+    if round.record.as_ref()?.in_force.get("environment")? != Kind::Vm.name() {
+        return None;
+    }
+    let usage = usage(round)?;
+    let processes = side(round, &usage, "host")?;
+    let threads = processes.iter().flat_map(|p| p.threads.iter().filter(|thread| thread.tid != p.pid));
+    Some(cores(threads.map(|thread| thread.cpu_ns).sum(), &usage))
+}
+
+/// Share of a processor, of the guest's where there is one, that the busiest thread of a sample stream used: 1 is full.
+pub(in crate::paper) fn stream_busy(round: &RoundRow) -> Option<f64> {
+    let result = result(round)?;
+    let threads = result.pointer("/cpu/threads")?.as_array()?;
+    let busiest = threads.iter().filter_map(|thread| thread.get("seconds")?.as_f64()).reduce(f64::max)?;
+    Some(busiest / result.get("wall_s")?.as_f64()?)
+}
+
+/// The same of the thread that is the host's end of a datagram load, while it sends.
+pub(in crate::paper) fn end_busy(round: &RoundRow) -> Option<f64> {
+    busy(result(round)?, "client", "")
+}
+
+/// Share of a processor that one end of a load, `client` or `server`, used while it sent.
+pub(super) fn busy(result: &Value, end: &str, way: &str) -> Option<f64> {
+    let number = |pointer: &str| result.pointer(pointer)?.as_f64();
+    Some(number(&format!("/cpu/{end}/thread_s"))? / number(&format!("{way}/sent/span_s"))?)
+}
+
+/// Processor time of the host's end for a datagram sent or received, seconds. What lies between the ends is in it: on one
+/// machine the system call that sends carries a datagram over bridges and pairs to the receiver's socket.
+pub(in crate::paper) fn per_datagram(round: &RoundRow) -> Option<f64> {
+    Some(result(round)?.pointer("/cpu/client_ns_per_datagram")?.as_f64()? * 1e-9)
+}
+
+/// Of the node on the path that has a processor limit: cores that it used in the limit's periods in which it wanted to run.
+pub(in crate::paper) fn limited_used(round: &RoundRow) -> Option<f64> {
+    limited(round)?.limited_cores
+}
+
+/// Of the same: share of the limit's periods in which it was used up and the node had to wait.
+pub(in crate::paper) fn limited_felt(round: &RoundRow) -> Option<f64> {
+    limited(round)?.throttled_share
+}
+
+fn limited(round: &RoundRow) -> Option<NodeFigures> {
+    of_round(round.record.as_ref()?).into_iter().find(|node| node.throttled_share.is_some())
 }

@@ -1,7 +1,7 @@
 //! The sentences of such a study.
 
 use super::noise::in_order;
-use super::{Chart, Measure, Outcome, Study};
+use super::{Chart, Measure, Outcome, Spot, Study};
 use crate::check::sentence;
 
 /// Rounds below which an interval is so wide that it seldom decides.
@@ -103,6 +103,12 @@ pub(in crate::paper) fn at(chart: &Chart, x: f64) -> String {
     }
 }
 
+/// Points with their values: `0.98 [0.93, 1.04] at 512 B, 1.00 [0.99, 1.01] at 1280 B`.
+pub(in crate::paper) fn list<'a>(chart: &Chart, spots: impl IntoIterator<Item = &'a Spot>) -> String {
+    let one = |spot: &Spot| format!("{} at {}", value(chart.measure, &spot.figure), at(chart, spot.x));
+    spots.into_iter().map(one).collect::<Vec<_>>().join(", ")
+}
+
 /// A value in the unit of its chart, with its interval.
 pub(in crate::paper) fn value(measure: Measure, figure: &crate::paper::Figure) -> String {
     let (factor, unit, decimals) = match measure {
@@ -115,8 +121,8 @@ pub(in crate::paper) fn value(measure: Measure, figure: &crate::paper::Figure) -
         Measure::Seconds => (1e6, " µs", 1),
         Measure::Count => (1.0, "", 0),
     };
-    // An interval of shares ends where shares do.
-    let whole = |value: f64| if measure == Measure::Share { value.clamp(0.0, 1.0) } else { value };
+    // An interval ends where its quantity does: nothing here is less than nothing, nor a share more than all.
+    let whole = |value: f64| value.clamp(0.0, if measure == Measure::Share { 1.0 } else { f64::INFINITY });
     let show = |value: f64| format!("{:.decimals$}", whole(value) * factor);
     match (figure.estimate, figure.value) {
         (Some(e), _) => format!("{} [{}, {}]{unit}", show(e.point()), show(e.low()), show(e.high())),

@@ -1,13 +1,14 @@
 //! The report of a study that is a sweep: `virtual-sdr`, `routers`. A section for each figure of the paper.
 
+mod evidence;
 mod places;
 
 use std::collections::BTreeMap;
 
-use takt_lab::paper::sweep::{Chart, Measure, Outcome, SiteFacts, Spot};
+use takt_lab::paper::sweep::{Chart, Measure, Outcome, Spot};
 
-use super::common::{self, cell, cells, columns, point, section};
-use crate::figure::{Axis, Figure, Look, Reference, Series, Source};
+use super::common::{self, anchor, cells, columns, point, section};
+use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
 use crate::{Cell, Report, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
@@ -17,42 +18,41 @@ pub fn report(outcome: &Outcome) -> Report {
     report
 }
 
-/// One for each number of the paper: charts that show the same figure stand side by side.
+/// One for each figure of the paper; its panels (`3a`, `3b`) stand side by side, as there.
 fn sections(outcome: &Outcome) -> Vec<Section> {
     let mut order: Vec<&str> = Vec::new();
     let mut by: BTreeMap<&str, Vec<&Chart>> = BTreeMap::new();
-    for chart in &outcome.charts {
-        if !by.contains_key(chart.number.as_str()) {
-            order.push(&chart.number);
+    for chart in outcome.charts.iter().filter(|chart| chart.is_measured()) {
+        let number = chart.number.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+        if !by.contains_key(number) {
+            order.push(number);
         }
-        by.entry(&chart.number).or_default().push(chart);
+        by.entry(number).or_default().push(chart);
     }
-    let one = |number: &str| {
-        let charts: Vec<&Chart> =
-            by.get(number).into_iter().flatten().copied().filter(|chart| measured(chart)).collect();
-        let first = charts.first()?;
-        let title = format!("Figure {number}: {}", lower(&first.title));
-        let figures = charts.iter().map(|chart| figure(outcome, chart)).collect();
-        let tables = charts.iter().map(|chart| table(chart)).collect();
-        section(&format!("figure-{number}"), &title, &format!("The paper's shows: {}.", first.paper), figures, tables)
-    };
     let mut sections: Vec<Section> = places::section(outcome).into_iter().collect();
-    sections.extend(order.into_iter().filter_map(one));
-    let tables = vec![sites(&outcome.sites), places::nodes(outcome), places::ceilings(outcome), noise(outcome)];
+    sections.extend(order.into_iter().filter_map(|number| of_paper(outcome, number, by.get(number)?)));
+    sections.extend(evidence::section(outcome));
+    let tables =
+        vec![places::sites(&outcome.sites), places::nodes(outcome), places::ceilings(outcome), places::noise(outcome)];
     let lead = "Whether the path or the machine set a result, what each node on the way did, and how far two measurements of \
                 the same thing differ.";
     sections.extend(section("fidelity", "Where it was measured", lead, Vec::new(), tables));
     sections
 }
 
-fn measured(chart: &Chart) -> bool {
-    chart.curves.iter().any(|curve| curve.measured().next().is_some())
-}
-
-fn lower(title: &str) -> String {
-    let mut letters = title.chars();
-    let first = letters.next().map(|letter| letter.to_lowercase().to_string()).unwrap_or_default();
-    first + letters.as_str()
+fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Section> {
+    let mut shows: Vec<String> = Vec::new();
+    for chart in charts {
+        let panel = chart.number.trim_start_matches(number);
+        let words = if panel.is_empty() { chart.paper.clone() } else { format!("({panel}) {}", chart.paper) };
+        if !shows.contains(&words) {
+            shows.push(words);
+        }
+    }
+    let lead = format!("The paper's shows: {}.", shows.join("; "));
+    let figures = charts.iter().map(|chart| figure(outcome, chart)).collect();
+    let tables = charts.iter().map(|chart| table(chart)).collect();
+    section(&format!("figure-{number}"), &format!("Figure {number}"), &lead, figures, tables)
 }
 
 fn unit(measure: Measure) -> Unit {
@@ -71,7 +71,7 @@ fn unit(measure: Measure) -> Unit {
 fn across(factor: &str) -> (&'static str, Unit) {
     match factor {
         "rate_sps" => ("sample rate", Unit::SAMPLES_PER_S),
-        _ => ("datagram", Unit::BYTES),
+        _ => ("payload of a datagram", Unit::BYTES),
     }
 }
 
@@ -82,23 +82,26 @@ fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
     levels.dedup();
     let x =
         if x_unit == Unit::BYTES { Axis::log(label, x_unit).with_ticks(levels) } else { Axis::linear(label, x_unit) };
-    let name = if chart.measure == Measure::Times { "over the base" } else { quantity(chart) };
+    let name = match &chart.over {
+        Some(base) => format!("over {base}"),
+        None => quantity(chart).to_owned(),
+    };
     let y = match chart.measure {
         Measure::Share | Measure::Count => Axis::log_and_zero(name, unit(chart.measure)),
         Measure::BitsPerS | Measure::Seconds => Axis::log(name, unit(chart.measure)),
         _ => Axis::linear(name, unit(chart.measure)),
     };
     let look = if chart.boxes { Look::Box } else { Look::Line };
-    let series = chart.curves.iter().enumerate().map(|(slot, curve)| Series {
+    let series = chart.curves.iter().map(|curve| Series {
         name: curve.name.clone(),
         look,
-        slot,
-        points: curve.measured().map(|spot| point(spot.x, &spot.figure, 1.0)).collect(),
+        slot: slot(outcome, &curve.name),
+        points: curve.measured().map(|spot| spot_point(chart.measure, spot)).collect(),
     });
     let how = if chart.boxes {
         "Boxes over rounds: from a quarter to three quarters, the median across, whiskers to the ends."
     } else {
-        "Means over rounds with 95 % intervals; faint dots are rounds."
+        "Means over rounds with 95 % intervals."
     };
     Figure {
         id: chart.id.clone(),
@@ -110,6 +113,48 @@ fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
         others: Vec::new(),
         references: references(chart),
         source: Source { run: outcome.of.about.run.clone(), query: format!("rounds of part {}", chart.part) },
+    }
+}
+
+/// The same environment or path has the same colour in every figure.
+fn slot(outcome: &Outcome, name: &str) -> usize {
+    let mut names: Vec<&str> = Vec::new();
+    for curve in outcome.charts.iter().flat_map(|chart| &chart.curves) {
+        if !names.contains(&curve.name.as_str()) {
+            names.push(&curve.name);
+        }
+    }
+    names.iter().position(|other| *other == name).unwrap_or_default()
+}
+
+/// With an interval that ends where the quantity does: nothing here is less than nothing, nor a share more than all.
+fn spot_point(measure: Measure, spot: &Spot) -> Point {
+    let point = point(spot.x, &spot.figure, 1.0);
+    let most = |reading: &Reading| match measure {
+        Measure::Share => 1.0,
+        // No more samples arrive than the radio sends; its clock and the host's may differ by what was measured.
+        Measure::SamplesPerS => reading.point.max(spot.x),
+        _ => f64::INFINITY,
+    };
+    let within = |reading: Reading| reading.map(|value| value.clamp(0.0, most(&reading)));
+    Point { y: point.y.and_then(within), ..point }
+}
+
+/// Its value and interval, leading to its first round.
+fn cell(measure: Measure, spot: &Spot) -> Cell {
+    let reading = spot_point(measure, spot).y;
+    let text = reading.map_or_else(|| "–".to_owned(), |reading| in_table(measure).show_reading(&reading));
+    match spot.figure.rounds.first() {
+        Some(round) => Cell::linked(text, anchor(round.round_id)),
+        None => Cell::text(text),
+    }
+}
+
+/// Units that are too long for every cell of a wide table stand in its title.
+fn in_table(measure: Measure) -> Unit {
+    match measure {
+        Measure::DatagramsPerS => Unit::COUNT,
+        _ => unit(measure),
     }
 }
 
@@ -126,6 +171,12 @@ fn quantity(chart: &Chart) -> &'static str {
     }
 }
 
+/// With the letter of its panel, where the paper's figure has several.
+fn titled(chart: &Chart) -> String {
+    let is_panel = chart.number.ends_with(|c: char| c.is_ascii_alphabetic());
+    if is_panel { format!("{}. {}", chart.number, chart.title) } else { chart.title.clone() }
+}
+
 /// The ends of the sweep in words.
 fn finding(chart: &Chart) -> String {
     let unit = unit(chart.measure);
@@ -136,19 +187,19 @@ fn finding(chart: &Chart) -> String {
         let show = |spot: &Spot| unit.show(spot.figure.value.unwrap_or_default(), 3);
         Some(format!("{} {} to {}", curve.name, show(first), show(last)))
     });
-    format!("{}: {}", chart.title, told.collect::<Vec<_>>().join("; "))
+    format!("{}: {}", titled(chart), told.collect::<Vec<_>>().join("; "))
 }
 
 fn references(chart: &Chart) -> Vec<Reference> {
     match chart.measure {
-        Measure::Times => vec![Reference::Horizontal { y: 1.0, label: "the base".into() }],
+        Measure::Times => chart.over.iter().map(|base| Reference::Horizontal { y: 1.0, label: base.clone() }).collect(),
         Measure::SamplesPerS => vec![Reference::Proportional { slope: 1.0, label: "all samples".into() }],
         _ => Vec::new(),
     }
 }
 
 fn table(chart: &Chart) -> Table {
-    let (_, x_unit) = across(&chart.x);
+    let (label, x_unit) = across(&chart.x);
     let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
     let mut levels: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|spot| spot.x)).collect();
     levels.sort_by(f64::total_cmp);
@@ -157,7 +208,7 @@ fn table(chart: &Chart) -> Table {
         let at = |spot: &&Spot| spot.x == *x;
         let of = chart.curves.iter().map(|curve| match curve.points.iter().find(at) {
             Some(spot) if spot.figure.value.is_none() && spot.skipped.is_some() => Cell::text("not run"),
-            Some(spot) => cell(&spot.figure, unit(chart.measure), 1.0),
+            Some(spot) => cell(chart.measure, spot),
             None => Cell::text("–"),
         });
         cells(std::iter::once(Cell::text(x_unit.show(*x, 4))).chain(of).collect())
@@ -166,52 +217,9 @@ fn table(chart: &Chart) -> Table {
     why.dedup();
     Table {
         id: format!("{}-table", chart.id),
-        title: chart.title.clone(),
-        columns: columns("", &names, &[]),
+        title: titled(chart),
+        columns: columns(label, &names, &[]),
         rows: levels.iter().map(row).collect(),
         note: why.first().map(|why| format!("Not run: {why}.")).unwrap_or_default(),
-    }
-}
-
-fn sites(sites: &[SiteFacts]) -> Table {
-    let row = |site: &SiteFacts| {
-        let text = |pointer: &str| match site.in_force.pointer(pointer) {
-            None | Some(serde_json::Value::Null) => String::new(),
-            Some(serde_json::Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
-        };
-        let set_by: Vec<String> = site.set_by.iter().map(|(who, rounds)| format!("{who} {rounds}")).collect();
-        cells(vec![
-            Cell::text(format!("{} over {}", site.environment, site.path)),
-            Cell::text(text("/placement/how")),
-            Cell::text(text("/accelerator")),
-            Cell::text(places::limits(site)),
-            Cell::text(set_by.join(", ")),
-        ])
-    };
-    Table {
-        id: "sites".into(),
-        title: "Sites".into(),
-        columns: columns("site", &[], &["cores", "accelerator", "limits in force", "result set by, rounds"]),
-        rows: sites.iter().map(row).collect(),
-        note: "Set by the load: all that was offered arrived. By the path: its rate was reached, or it lost. By the machine: \
-               a core was full, or a socket lost."
-            .into(),
-    }
-}
-
-fn noise(outcome: &Outcome) -> Table {
-    let row = |noise: &takt_lab::paper::sweep::Noise| {
-        let ratio = noise.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
-        cells(vec![Cell::text(&noise.point), Cell::text(ratio), Cell::text(&noise.quantity)])
-    };
-    Table {
-        id: "noise".into(),
-        title: "The same thing, measured twice".into(),
-        columns: columns("point", &["second over first"], &["of"]),
-        rows: outcome.noise.iter().map(row).collect(),
-        note: "One point, measured twice in each block: an A/A pair. Differences between levels that are not larger than this \
-               mean nothing."
-            .into(),
     }
 }

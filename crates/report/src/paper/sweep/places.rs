@@ -3,7 +3,7 @@
 use takt_lab::along::{NodeFigures, WayFigures};
 use takt_lab::environment::Holder;
 use takt_lab::net::{Ceiling, SetBy, Topology, Towards};
-use takt_lab::paper::sweep::{Outcome, SiteFacts};
+use takt_lab::paper::sweep::{Noise, Outcome, SiteFacts};
 
 use super::super::common::{cells, columns};
 use crate::{Cell, Column, Drawing, Section, Table, Unit, count};
@@ -14,8 +14,8 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
         let topology: Topology = read(site, "topology")?;
         let stands_for = [&site.path, &site.environment].into_iter().find_map(|name| outcome.paper.places.get(name));
         let stands_for = stands_for.map(|words| format!(" ({words})")).unwrap_or_default();
-        let caption = format!("{} over {}{stands_for}", site.environment, site.path);
-        Some(Drawing { id: format!("place-{}-{}", site.environment, site.path), caption, topology })
+        let caption = format!("{}{stands_for}", name(site));
+        Some(Drawing { id: format!("place-{}", name(site)), caption, topology })
     };
     let drawings: Vec<Drawing> = outcome.sites.iter().filter_map(drawing).collect();
     (!drawings.is_empty()).then(|| Section {
@@ -43,7 +43,9 @@ pub(super) fn limits(site: &SiteFacts) -> String {
 }
 
 fn name(site: &SiteFacts) -> String {
-    format!("{} over {}", site.environment, site.path)
+    let share = site.in_force.pointer("/path_spec/cpu_share").and_then(serde_json::Value::as_f64);
+    let share = share.filter(|_| site.path == "router-small").map(|share| format!(" ({share} of a core)"));
+    format!("{} over {}{}", site.environment, site.path, share.unwrap_or_default())
 }
 
 /// Which node lost how many, and what it cost.
@@ -113,5 +115,50 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
         columns: columns("path", &["carried flat out", "said to carry"], &["set by"]),
         rows: outcome.sites.iter().flat_map(of).collect(),
         note: String::new(),
+    }
+}
+
+/// Where rounds ran, what was in force, and what set their results.
+pub(super) fn sites(sites: &[SiteFacts]) -> Table {
+    let row = |site: &SiteFacts| {
+        let text = |pointer: &str| match site.in_force.pointer(pointer) {
+            None | Some(serde_json::Value::Null) => String::new(),
+            Some(serde_json::Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        let set_by: Vec<String> = site.set_by.iter().map(|(who, rounds)| format!("{who} {rounds}")).collect();
+        cells(vec![
+            Cell::text(name(site)),
+            Cell::text(text("/placement/how")),
+            Cell::text(text("/accelerator")),
+            Cell::text(limits(site)),
+            Cell::text(set_by.join(", ")),
+        ])
+    };
+    Table {
+        id: "sites".into(),
+        title: "Sites".into(),
+        columns: columns("site", &[], &["cores", "accelerator", "limits in force", "result set by, rounds"]),
+        rows: sites.iter().map(row).collect(),
+        note: "Set by the load: all that was offered arrived. By the path: its rate was reached, or it lost. By the machine: \
+               a core was full, or a socket lost."
+            .into(),
+    }
+}
+
+/// The same point, measured twice.
+pub(super) fn noise(outcome: &Outcome) -> Table {
+    let row = |noise: &Noise| {
+        let ratio = noise.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
+        cells(vec![Cell::text(&noise.point), Cell::text(ratio), Cell::text(&noise.quantity)])
+    };
+    Table {
+        id: "noise".into(),
+        title: "The same thing, measured twice".into(),
+        columns: columns("point", &["second over first"], &["of"]),
+        rows: outcome.noise.iter().map(row).collect(),
+        note: "One point, measured twice in each block: an A/A pair. Differences between levels that are not larger than this \
+               mean nothing."
+            .into(),
     }
 }
