@@ -28,34 +28,36 @@ pub struct FailureBound {
     pub level: f64,
 }
 
-/// One-sided upper bounds on a ratio of failures: `failures[i]` of `trials` in round `i`.
+/// One-sided upper bounds on a ratio of failures; of each round: failures, and what could have failed.
 ///
-/// The bootstrap (B. Efron, Annals of Statistics 7, 1979) is not drawn but computed: with as many trials in every round the sum
-/// over rounds drawn again has a distribution that is a power of the rounds' own. Over few rounds it covers less often
-/// than it says; without any failure it says zero, and there the other bound counts.
+/// The bootstrap (B. Efron, Annals of Statistics 7, 1979) is not drawn but computed: the mean of the rounds' ratios, drawn
+/// again, has a distribution that is a power of their own. Each round weighs alike; ratios are rounded up to a 512th of the
+/// largest. Over few rounds it covers less often than it says; without any failure it says zero, and there the other bound
+/// counts.
 ///
-/// `None` below two rounds, without trials, for more failures than trials, or a level outside 0 to 1.
+/// `None` below two rounds, without trials in a round, for more failures than trials, or a level outside 0 to 1.
 ///
 /// ```
-/// let bound = takt_stats::failure_bound(&[0, 0, 0, 0], 2400, 0.95).unwrap();
+/// let bound = takt_stats::failure_bound(&[(0, 2400), (0, 2400), (0, 2300), (0, 2500)], 0.95).unwrap();
 /// assert_eq!(bound.bootstrap_up_to, 0.0);
 /// assert!(bound.up_to > 0.000311 && bound.up_to < 0.000313);      // 3 over all trials, as is well known
 /// ```
-pub fn failure_bound(failures: &[u64], trials: u64, level: f64) -> Option<FailureBound> {
-    let rounds = failures.len();
-    let sound = rounds >= 2 && trials > 0 && failures.iter().all(|&f| f <= trials) && level > 0.0 && level < 1.0;
+pub fn failure_bound(of_rounds: &[(u64, u64)], level: f64) -> Option<FailureBound> {
+    let rounds = of_rounds.len();
+    let sound =
+        rounds >= 2 && of_rounds.iter().all(|&(f, trials)| trials > 0 && f <= trials) && level > 0.0 && level < 1.0;
     if !sound {
         return None;
     }
-    let all = trials.checked_mul(rounds as u64)?;
-    let sum: u64 = failures.iter().sum();
-    let bootstrap_up_to = quantile(&drawn_again(failures), level) as f64 / all as f64;
+    let sum = |of: fn(&(u64, u64)) -> u64| of_rounds.iter().map(of).try_fold(0_u64, u64::checked_add);
+    let (failures, trials) = (sum(|round| round.0)?, sum(|round| round.1)?);
+    let bootstrap_up_to = drawn_again(of_rounds, level);
     let of = |count: u64| usize::try_from(count).ok();
-    let independent_up_to = clean_rounds(of(all)?, of(sum)?, level)?.up_to;
+    let independent_up_to = clean_rounds(of(trials)?, of(failures)?, level)?.up_to;
     Some(FailureBound {
-        failures: sum,
-        trials: all,
-        ratio: sum as f64 / all as f64,
+        failures,
+        trials,
+        ratio: failures as f64 / trials as f64,
         bootstrap_up_to,
         independent_up_to,
         up_to: bootstrap_up_to.max(independent_up_to),
@@ -64,30 +66,42 @@ pub fn failure_bound(failures: &[u64], trials: u64, level: f64) -> Option<Failur
     })
 }
 
-/// Sums over as many rounds drawn with replacement, with their probabilities.
-fn drawn_again(failures: &[u64]) -> BTreeMap<u64, f64> {
-    let each = 1.0 / failures.len() as f64;
-    let mut one: BTreeMap<u64, f64> = BTreeMap::new();
-    failures.iter().for_each(|&f| *one.entry(f).or_default() += each);
-    let mut sums = BTreeMap::from([(0, 1.0)]);
-    for _ in failures {
-        let mut next: BTreeMap<u64, f64> = BTreeMap::new();
-        for (sum, p) in &sums {
-            one.iter().for_each(|(f, q)| *next.entry(sum + f).or_default() += p * q);
+/// Steps of the largest ratio on which the ratios are put.
+const STEPS: usize = 512;
+
+/// The mean ratio of as many rounds drawn with replacement that is not exceeded with this probability.
+fn drawn_again(of_rounds: &[(u64, u64)], level: f64) -> f64 {
+    let rounds = of_rounds.len();
+    let ratios = || of_rounds.iter().map(|&(failures, trials)| failures as f64 / trials as f64);
+    let largest = ratios().fold(0.0, f64::max);
+    if largest <= 0.0 {
+        return 0.0;
+    }
+    let mut one: BTreeMap<usize, f64> = BTreeMap::new();
+    for ratio in ratios() {
+        // What lies on a step but for the last bit stays there.
+        let step = (ratio / largest * STEPS as f64 - 1e-9).ceil() as usize;
+        *one.entry(step).or_default() += 1.0 / rounds as f64;
+    }
+    let mut sums = vec![1.0];
+    for _ in 0..rounds {
+        let mut next = vec![0.0; sums.len() + STEPS];
+        for (sum, p) in sums.iter().enumerate().filter(|(_, p)| **p > 0.0) {
+            one.iter().for_each(|(step, q)| next[sum + step] += p * q);
         }
         sums = next;
     }
-    sums
+    quantile(&sums, level) as f64 / (STEPS * rounds) as f64 * largest
 }
 
-/// The smallest value that is not exceeded with at least this probability.
-fn quantile(distribution: &BTreeMap<u64, f64>, level: f64) -> u64 {
+/// The smallest sum that is not exceeded with at least this probability.
+fn quantile(sums: &[f64], level: f64) -> usize {
     let mut below = 0.0;
-    let reached = |(_, p): &(&u64, &f64)| {
-        below += **p;
+    let reached = |p: &f64| {
+        below += p;
         below >= level - 1e-12
     };
-    distribution.iter().find(reached).or(distribution.last_key_value()).map_or(0, |(value, _)| *value)
+    sums.iter().position(reached).unwrap_or(sums.len() - 1)
 }
 
 #[cfg(test)]
@@ -99,7 +113,7 @@ mod tests {
     #[test]
     fn the_computed_bootstrap_is_what_drawing_gives() {
         let failures = [0_u64, 3, 0, 14, 1, 0];
-        let bound = failure_bound(&failures, 400, 0.95).unwrap();
+        let bound = failure_bound(&failures.map(|f| (f, 400)), 0.95).unwrap();
         let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
         let mut drawn: Vec<u64> = (0..20_000)
             .map(|_| (0..failures.len()).map(|_| failures[rng.next_u64() as usize % failures.len()]).sum())
@@ -112,18 +126,18 @@ mod tests {
 
     #[test]
     fn clusters_make_the_bound_wider_than_trials_that_stand_for_themselves() {
-        let clustered = failure_bound(&[0, 0, 0, 20], 400, 0.95).unwrap();
+        let clustered = failure_bound(&[(0, 400), (0, 400), (0, 400), (20, 400)], 0.95).unwrap();
         assert!(clustered.bootstrap_up_to > clustered.independent_up_to);
-        let spread = failure_bound(&[5, 5, 5, 5], 400, 0.95).unwrap();
-        assert_eq!(spread.bootstrap_up_to, spread.ratio);
+        let spread = failure_bound(&[(5, 400); 4], 0.95).unwrap();
+        assert!((spread.bootstrap_up_to - spread.ratio).abs() < 1e-12);
         assert_eq!(spread.up_to, spread.independent_up_to);
     }
 
     #[test]
     fn what_says_nothing_is_no_bound() {
-        assert_eq!(failure_bound(&[0], 400, 0.95), None);
-        assert_eq!(failure_bound(&[0, 401], 400, 0.95), None);
-        assert_eq!(failure_bound(&[0, 0], 0, 0.95), None);
-        assert_eq!(failure_bound(&[0, 0], 400, 1.0), None);
+        assert_eq!(failure_bound(&[(0, 400)], 0.95), None);
+        assert_eq!(failure_bound(&[(0, 400), (401, 400)], 0.95), None);
+        assert_eq!(failure_bound(&[(0, 400), (0, 0)], 0.95), None);
+        assert_eq!(failure_bound(&[(0, 400); 2], 1.0), None);
     }
 }

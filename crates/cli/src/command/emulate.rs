@@ -74,6 +74,9 @@ pub struct Args {
     /// Run the radios' threads under SCHED_FIFO at this priority.
     #[arg(long, value_name = "1-99", value_parser = clap::value_parser!(u8).range(1..=99))]
     priority: Option<u8>,
+    /// While samples flow, handle datagrams once in so many microseconds [default: 200]; fewer: more punctual, more CPU.
+    #[arg(long = "beat", value_name = "US", value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    beat_us: Option<u32>,
     /// Claim another firmware version (12 is right), to see what hosts say.
     #[arg(long, value_name = "N")]
     firmware: Option<u32>,
@@ -121,6 +124,7 @@ impl Args {
             aggregate: self.aggregate,
             cores: self.cores,
             priority: self.priority,
+            beat_us: self.beat_us,
             firmware: self.firmware,
             fpga: self.fpga,
             hardware: self.hardware,

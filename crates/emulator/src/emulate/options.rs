@@ -45,6 +45,9 @@ pub struct Options {
     pub cores: Vec<usize>,
     /// `SCHED_FIFO` priority of the radios' threads; `None`: normal priority.
     pub priority: Option<u8>,
+    /// While samples flow datagrams are handled once in this span, microseconds; `None`: 200. Shorter is more punctual and
+    /// costs more system calls.
+    pub beat_us: Option<u32>,
     /// Firmware protocol version, instead of the right one.
     pub firmware: Option<u32>,
     /// FPGA compatibility number, instead of the right one.
@@ -71,6 +74,7 @@ impl Default for Options {
             aggregate: false,
             cores: Vec::new(),
             priority: None,
+            beat_us: None,
             firmware: None,
             fpga: None,
             hardware: None,

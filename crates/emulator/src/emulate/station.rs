@@ -44,6 +44,7 @@ pub(super) struct Plan {
     eeprom: Option<PathBuf>,
     core: Option<usize>,
     priority: Option<u8>,
+    settings: Settings,
 }
 
 impl Plan {
@@ -96,15 +97,16 @@ impl Plan {
             eeprom,
             core: (!options.cores.is_empty()).then(|| options.cores[n % options.cores.len()]),
             priority: options.priority,
+            settings: settings(options),
         })
     }
 
     /// Opens its ports and starts its thread; returns when that is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
-        let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority } = self;
+        let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority, settings } = self;
         let Opened { engine, ports, hears_broadcast } =
             Opened::new(engine, aggregate, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
-        let mut driver = Driver::new(device, CLOCK, engine, ports, Settings::default());
+        let mut driver = Driver::new(device, CLOCK, engine, ports, settings);
         let (questions, asked) = mpsc::channel::<Question<Radio>>();
         let (placed, placement) = mpsc::channel();
         let stop = stop.clone();
@@ -234,6 +236,11 @@ impl Opened {
         }
         Ok(Opened { engine: takt_packet::open(kind, &config)?, ports, hears_broadcast: false })
     }
+}
+
+fn settings(options: &Options) -> Settings {
+    let usual = Settings::default();
+    Settings { beat: options.beat_us.map_or(usual.beat, |us| Duration::from_micros(us.into())), ..usual }
 }
 
 /// Puts the calling thread where it was wished.

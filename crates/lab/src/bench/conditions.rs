@@ -9,8 +9,14 @@ use crate::environment::Placement;
 use crate::run::Conditions;
 
 /// `usage` names the agents as companions, so that their work is not foreign. Soft interrupts belong to nobody and are
-/// left out: most of them are our own datagrams. `clean`: nothing went wrong.
-pub(super) fn of(usage: &Usage, emulator: &Value, placement: &Placement, clean: bool) -> Conditions {
+/// left out: most of them are our own datagrams. `clean`: nothing went wrong. `aside_share`: what the workload itself set aside.
+pub(super) fn of(
+    usage: &Usage,
+    emulator: &Value,
+    placement: &Placement,
+    clean: bool,
+    aside_share: Option<f64>,
+) -> Conditions {
     let total_ns = usage.machine.total_ns().max(1) as f64;
     let summary = Summary::deserialize(emulator).ok();
     let unread =
@@ -23,6 +29,7 @@ pub(super) fn of(usage: &Usage, emulator: &Value, placement: &Placement, clean: 
         emulator_unread: unread,
         emulator_limit_us: lag.limit_us,
         emulator_lag_max_us: lag.max_us,
+        aside_share,
         emulator_in_the_way: placement.shared() && !emulator.is_null() && !clean,
     }
 }

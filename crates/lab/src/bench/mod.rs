@@ -61,9 +61,9 @@ impl Bench for LabBench<'_> {
         if point.settings.word("process") == "fresh" {
             self.sites.remove(point);
         }
-        let source = self.source(point)?;
+        let asked = self.asked(point)?;
         let (site, others) = self.sites.of(point)?;
-        let measured = round(site, &others, &self.disturber, source.as_deref(), point, stop);
+        let measured = round(site, &others, &self.disturber, asked, point, stop);
         if measured.is_err() {
             // Whatever state the agents are in: the next round has new ones.
             self.sites.remove(point);
@@ -86,17 +86,17 @@ impl Bench for LabBench<'_> {
 }
 
 impl LabBench<'_> {
-    /// What the radio is to hear, if that matters.
-    fn source(&mut self, point: &Point) -> Result<Option<String>, Failure> {
+    /// What more the radio is asked for: a downlink to play, and, where each 100 us of its own count, a short beat.
+    fn asked(&mut self, point: &Point) -> Result<Value, Failure> {
         if point.kind != Kind::Deadline {
-            return Ok(None);
+            return Ok(Value::Null);
         }
         let codes = point.settings.number("codes").unwrap_or(16.0) as usize;
         if !self.downlinks.iter().any(|downlink| downlink.has(codes)) {
             self.downlinks.push(Downlink::write(self.run, codes)?);
         }
         let downlink = self.downlinks.iter().find(|downlink| downlink.has(codes));
-        Ok(downlink.map(|downlink| downlink.source().to_owned()))
+        Ok(json!({ "sources": downlink.map(Downlink::source).as_slice(), "beat_us": PUNCTUAL_BEAT_US }))
     }
 }
 
@@ -105,13 +105,13 @@ fn round(
     site: &mut Site,
     others: &[u32],
     disturber: &Disturber<'_>,
-    source: Option<&str>,
+    asked: Value,
     point: &Point,
     stop: &Stop,
 ) -> Result<Measured, AgentError> {
     let before = counters(site)?;
     let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
-    begin(site, point.kind, source)?;
+    begin(site, point.kind, asked)?;
     let disturbance = disturber.start(point, &site.in_force.placement.host).map_err(AgentError::Failed)?;
     let companions: Vec<u32> =
         site.companions().into_iter().chain(others.iter().copied()).chain(disturbance.pids()).collect();
@@ -126,7 +126,8 @@ fn round(
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
     let clean = options::clean(point.kind, &result);
-    let conditions = conditions::of(&usage, &emulator, &site.in_force.placement, clean);
+    let aside = options::aside_share(point.kind, &result);
+    let conditions = conditions::of(&usage, &emulator, &site.in_force.placement, clean, aside);
     let settings = json!({ "point": point.settings, "workload": workload });
     let mut in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
     if let (Some(bytes), Some(all)) = (point.settings.number("payload_bytes"), in_force.as_object_mut()) {
@@ -143,17 +144,20 @@ fn round(
     Ok(Measured { record, conditions })
 }
 
+/// A tenth of a datagram's time of the exchange.
+const PUNCTUAL_BEAT_US: u32 = 20;
+
 /// Opening a session, tuning and closing take this much at most, beside what is measured.
 const SETTLING: Duration = Duration::from_secs(5);
 
-fn begin(site: &mut Site, kind: Kind, source: Option<&str>) -> Result<(), AgentError> {
+fn begin(site: &mut Site, kind: Kind, asked: Value) -> Result<(), AgentError> {
     match kind {
         Kind::Udp => {
             let server = options::udp_server(&site.in_force);
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
         }
-        Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.start_emulator(source),
+        Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.start_emulator(asked),
         Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => Ok(()),
     }
 }

@@ -61,7 +61,7 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
             .ok()
             .map(|outcome| if outcome.answers == 0 { 0.0 } else { outcome.late as f64 / outcome.answers as f64 }),
         Kind::Waveform => result.get("miss_share")?.as_f64(),
-        Kind::Deadline => result.get("failure_ratio")?.as_f64(),
+        Kind::Deadline => result.pointer("/own/failure_ratio")?.as_f64(),
         Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => None,
     }
 }
@@ -73,6 +73,12 @@ pub(super) fn clean(kind: Kind, result: &Value) -> bool {
         Kind::Udp | Kind::RoundTrip | Kind::Waveform | Kind::Deadline => lost_share(kind, result) == Some(0.0),
         Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => true,
     }
+}
+
+/// Share of what the workload itself set aside; `None` for one that sets nothing aside.
+pub(super) fn aside_share(kind: Kind, result: &Value) -> Option<f64> {
+    let of = |pointer: &str| result.pointer(pointer)?.as_f64();
+    (kind == Kind::Deadline).then(|| Some(of("/aside/subframes")? / of("/subframes")?.max(1.0)))?
 }
 
 fn waveform(settings: &Settings) -> Result<waveform::Options, Failure> {

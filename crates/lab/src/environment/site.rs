@@ -221,14 +221,14 @@ impl Site {
         self.path.as_ref()?.spec.ceiling_datagrams_per_s(payload_bytes)
     }
 
-    /// Starts a fresh emulator, so that its lag and its counters are those of one round. `source`: what it hears.
+    /// Starts a fresh emulator, so that its lag and its counters are those of one round. `asked`: more of its options.
     ///
     /// # Errors
     /// It can't be started: the address is taken, the kernel refuses.
-    pub fn start_emulator(&mut self, source: Option<&str>) -> Result<(), AgentError> {
+    pub fn start_emulator(&mut self, asked: Value) -> Result<(), AgentError> {
         let mut options = self.emulator_options(self.in_force.emulator_priority);
-        if let (Some(source), Some(options)) = (source, options.as_object_mut()) {
-            options.insert("sources".into(), json!([source]));
+        if let (Value::Object(asked), Some(options)) = (asked, options.as_object_mut()) {
+            options.extend(asked);
         }
         match &mut self.radio {
             Some(radio) => radio.start(Service::Emulator, options).map(|_| ()),

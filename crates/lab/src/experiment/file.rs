@@ -66,6 +66,8 @@ pub struct Valid {
     pub steal_share_max: f64,
     /// Datagrams that the emulator may send later than its limit.
     pub emulator_late_max: u64,
+    /// For a workload that sets aside what a late emulator or a stopped core spoilt: the largest share of it.
+    pub aside_share_max: f64,
     /// How often a round that does not count is run again at most.
     pub repeats_max: u32,
     /// As many rounds are run again at most, as a share of the planned ones.
@@ -80,6 +82,7 @@ impl Default for Valid {
             foreign_cpu_share_max: 0.05,
             steal_share_max: 0.02,
             emulator_late_max: 0,
+            aside_share_max: 0.5,
             repeats_max: 1,
             repeats_share_max: 0.25,
             repeats_needed_max: 4,

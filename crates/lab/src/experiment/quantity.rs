@@ -74,8 +74,8 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity {
         name: "own_failure_ratio",
         of: Kind::Deadline,
-        at: "/stolen/own_failure_ratio",
-        about: "the same without those near which the hypervisor took time",
+        at: "/own/failure_ratio",
+        about: "the same without subframes that a late radio or a stopped core spoilt",
     },
     Quantity { name: "radio_late", of: Kind::Deadline, at: "/radio/late", about: "answers the radio called late" },
     Quantity { name: "decoded", of: Kind::Deadline, at: "/decoded", about: "blocks decoded without an error" },

@@ -20,6 +20,10 @@ pub struct Conditions {
     pub emulator_limit_us: u64,
     /// Largest lag of the emulator, µs.
     pub emulator_lag_max_us: u64,
+    /// Share of what the workload itself set aside, since the emulator was late or the hypervisor stopped a core, 0 to 1;
+    /// `None` for a workload that does not.
+    #[serde(default)]
+    pub aside_share: Option<f64>,
     /// Something went wrong while the emulator had to share the host side's core. It runs at a higher priority, so that
     /// its share of the work is what the host side lacks.
     #[serde(default)]
@@ -31,7 +35,15 @@ impl Valid {
     /// late because of the other load, but what it says about the host is nothing either way.
     #[must_use]
     pub fn judge(&self, seen: &Conditions) -> (RoundState, Option<String>) {
-        if seen.emulator_late > self.emulator_late_max {
+        let aside = seen.aside_share.unwrap_or_default();
+        if aside > self.aside_share_max {
+            let [aside, limit] = [aside, self.aside_share_max].map(|share| (share * 100.0).round());
+            let why = format!(
+                "{aside} % of it had to be set aside, since the emulator was late or a core stood still (limit {limit} %)"
+            );
+            return (RoundState::EmulatorLate, Some(why));
+        }
+        if seen.aside_share.is_none() && seen.emulator_late > self.emulator_late_max {
             let Conditions { emulator_late, emulator_limit_us, emulator_lag_max_us, .. } = seen;
             let datagrams = datagrams(*emulator_late);
             let why = format!(
@@ -83,6 +95,15 @@ mod tests {
         let (state, why) = valid.judge(&Conditions { steal_share: 0.03, ..quiet });
         assert_eq!(state, RoundState::Disturbed);
         assert!(why.is_some_and(|why| why.starts_with("the hypervisor took 3 %")));
+    }
+
+    #[test]
+    fn a_workload_that_sets_aside_what_a_late_emulator_spoilt_is_judged_by_how_much_that_is() {
+        let seen = |share| Conditions { emulator_late: 90, aside_share: Some(share), ..Conditions::default() };
+        assert_eq!(Valid::default().judge(&seen(0.3)).0, RoundState::Valid);
+        let (state, why) = Valid::default().judge(&seen(0.61));
+        let said = "61 % of it had to be set aside, since the emulator was late or a core stood still (limit 50 %)";
+        assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
     }
 
     #[test]

@@ -29,7 +29,8 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
 }
 
 const CASES: &str = "An answer that is ready later than 3.45 ms after the first downlink slot has failed, and so has one that \
-                     was never given. Four loops on the paper's two cores are two loops a core here.";
+                     was never given. Subframes whose samples the radio sent late, or before whose limit the hypervisor stopped \
+                     a core, are set aside however they ended. Four loops on the paper's two cores are two loops a core here.";
 const FIGURE_6: &str = "The cap is a quota of a control group on all loops together, per cent of the cores they may use; the \
                         interface alone has a priority, and sleeps on a timer of that frequency until the samples are due.";
 const MEASURES: &str = "Every combination of three measures under four loops a core. An effect is what a measure adds to the \

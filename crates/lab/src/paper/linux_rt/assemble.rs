@@ -15,7 +15,7 @@ const FIGURE_6: ChartPlan = ChartPlan {
     by: "tick_hz",
     only: None,
     measure: Measure::Share,
-    read: |round| crate::paper::part::at(round, "/failure_ratio"),
+    read: |round| crate::paper::part::at(round, case::OWN_RATIO),
     over: None,
     boxes: false,
 };

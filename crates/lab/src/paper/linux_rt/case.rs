@@ -21,14 +21,14 @@ pub struct Case {
     pub settings: BTreeMap<String, Value>,
     /// What the paper says of it, if it has the case.
     pub paper: Option<f64>,
-    /// Failures over subframes.
+    /// Failures over subframes, without those that a late radio or a core that stood still spoilt.
     pub failure: Figure,
-    /// How large that may be, by the rounds that count; `None` below two, or of unlike length.
+    /// How large that may be, by the rounds that count; `None` below two.
     pub bound: Option<FailureBound>,
-    /// The same without failures near which the hypervisor took time.
-    pub own: Figure,
-    /// How large that may be.
-    pub own_bound: Option<FailureBound>,
+    /// The same of all subframes.
+    pub all: Figure,
+    /// Share of the subframes that were set aside.
+    pub aside: Figure,
     /// Answers that the radio called late, over subframes.
     pub radio_late: Figure,
     /// Blocks decoded without an error, over answers.
@@ -58,6 +58,8 @@ pub struct StageFacts {
     pub max_us: Option<f64>,
 }
 
+/// Where a round has its share of failures that are this host's doing.
+pub(super) const OWN_RATIO: &str = "/own/failure_ratio";
 /// Confidence of the bounds.
 pub(super) const LEVEL: f64 = 0.95;
 
@@ -89,14 +91,14 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         Figure::of(rounds, move |round| Some(at(round, of)? / at(round, over)?.max(1.0)))
     };
     let skipped = rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone());
-    let failure = Figure::of(rounds, |round| at(round, "/failure_ratio"));
+    let failure = Figure::of(rounds, |round| at(round, OWN_RATIO));
     Case {
         part: part.into(),
         settings: settings.clone(),
         paper: None,
-        bound: bound(&counted, |failures, _| failures),
-        own_bound: bound(&counted, u64::saturating_sub),
-        own: Figure::of(rounds, |round| at(round, "/stolen/own_failure_ratio")),
+        bound: bound(&counted),
+        all: Figure::of(rounds, |round| at(round, "/failure_ratio")),
+        aside: share("/aside/subframes", "/subframes"),
         radio_late: share("/radio/late", "/subframes"),
         decoded: share("/decoded", "/answers"),
         total: stage("total", &merged(&counted, "/total_ns")),
@@ -112,15 +114,11 @@ fn budget(stage: &str) -> String {
     format!("/budget/stages/{stage}")
 }
 
-fn bound(counted: &[&RoundRow], which: impl Fn(u64, u64) -> u64) -> Option<FailureBound> {
-    let number = |round: &&RoundRow, pointer: &str| at(round, pointer).map(|value| value as u64);
-    let subframes: Vec<u64> = counted.iter().filter_map(|round| number(round, "/subframes")).collect();
-    let failures =
-        counted.iter().filter_map(|round| Some((number(round, "/failures")?, number(round, "/stolen/failures")?)));
-    let failures: Vec<u64> = failures.map(|(all, stolen)| which(all, stolen)).collect();
-    let trials = *subframes.first()?;
-    let alike = subframes.len() == failures.len() && subframes.iter().all(|&one| one == trials);
-    alike.then(|| failure_bound(&failures, trials, LEVEL))?
+fn bound(counted: &[&RoundRow]) -> Option<FailureBound> {
+    let number = |round: &RoundRow, pointer: &str| at(round, pointer).map(|value| value as u64);
+    let own = |round: &&RoundRow| Some((number(round, "/own/failures")?, number(round, "/own/subframes")?));
+    let own: Option<Vec<(u64, u64)>> = counted.iter().map(own).collect();
+    failure_bound(&own?, LEVEL)
 }
 
 fn merged(rounds: &[&RoundRow], pointer: &str) -> Histogram<Ns> {

@@ -74,7 +74,7 @@ fn together(outcome: &Outcome) -> Judged {
 fn best(outcome: &Outcome) -> Judged {
     let limit = outcome.paper.number("best");
     let best = outcome.case("best", &[]);
-    let Some((all, bound)) = best.and_then(|case| Some((case.bound?, case.own_bound?))) else {
+    let Some((case, bound)) = best.and_then(|case| Some((case, case.bound?))) else {
         return Judged::not_run("the best measures in two rounds");
     };
     let answer = match (bound.up_to < limit, bound.ratio > limit) {
@@ -83,12 +83,13 @@ fn best(outcome: &Outcome) -> Judged {
         _ => Answer::Unknown,
     };
     let seen = format!(
-        "{} of {} answers failed under four times more loops than cores, {} of them while the hypervisor took time; of the \
-         others at most {:.5} fail (95 %), the paper's best is {limit}",
-        all.failures,
-        all.trials,
-        all.failures - bound.failures,
-        bound.up_to
+        "{} of {} answers failed under four times more loops than cores, so at most {:.5} do (95 %), where the paper's best is \
+         {limit}; {} of the subframes were set aside, with them {} failed",
+        bound.failures,
+        bound.trials,
+        bound.up_to,
+        told(&case.aside),
+        told(&case.all)
     );
     Judged::new(answer, seen)
 }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_stats::{Estimate, factorial};
 
-use super::case::LEVEL;
+use super::case::{LEVEL, OWN_RATIO};
 use crate::paper::part::{Part, at};
 use crate::store::{RoundRow, RoundState};
 
@@ -58,7 +58,7 @@ fn whole_blocks(by_combination: &[Vec<&RoundRow>]) -> Vec<Vec<f64>> {
     let of = |block: u32| {
         let value = |rounds: &Vec<&RoundRow>| {
             let round = rounds.iter().find(|round| round.block == block)?;
-            at(round, "/failure_ratio")
+            at(round, OWN_RATIO)
         };
         by_combination.iter().map(value).collect::<Option<Vec<f64>>>()
     };

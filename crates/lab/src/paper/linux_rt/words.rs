@@ -115,9 +115,9 @@ fn both_counts(outcome: &Outcome) -> Option<String> {
         let values: Vec<f64> = outcome.cases.iter().filter_map(of).collect();
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     };
-    let (host, radio) = (mean(|case| case.failure.value)?, mean(|case| case.radio_late.value)?);
+    let (host, radio) = (mean(|case| case.all.value)?, mean(|case| case.radio_late.value)?);
     Some(format!(
-        "over all points {:.2} % failed by this host's clock; the radio called {:.2} % late (those never given it can't know)",
+        "over all points and subframes {:.2} % failed by this host's clock; the radio called {:.2} % late (those never given it can't know)",
         host * 100.0,
         radio * 100.0
     ))
@@ -149,10 +149,14 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     if rounds.failed > 0 {
         warnings.push(format!("{} rounds could not be run", rounds.failed));
     }
-    let stolen = measured().filter(|case| case.own.value < case.failure.value).count();
-    if stolen > 0 {
-        warnings
-            .push(format!("at {stolen} points the hypervisor took time near failures; they are counted apart as well"));
+    let aside: Vec<f64> = measured().filter_map(|case| case.aside.value).collect();
+    if aside.iter().any(|&share| share > 0.0) {
+        let mean = aside.iter().sum::<f64>() / aside.len() as f64;
+        warnings.push(format!(
+            "{:.1} % of the subframes were set aside, however they ended: the radio sent their samples late, or the hypervisor \
+             stopped a core before their limit",
+            mean * 100.0
+        ));
     }
     warnings.iter().map(|words| sentence(words)).collect()
 }

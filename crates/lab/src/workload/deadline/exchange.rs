@@ -19,7 +19,7 @@ use super::memory::Cells;
 use super::options::{Apart, Options};
 use super::roles::{Layer, Role, RoleOptions, Told};
 use super::seat::Seat;
-use super::steal::{Watch, Window};
+use super::stall::{Seen, Watch};
 use crate::agent::{Agent, Launch, Service};
 
 /// Memory, pipes and the two layers, which wait.
@@ -37,6 +37,14 @@ pub(super) struct Exchange {
 enum Layers {
     Processes(Vec<Agent>),
     Threads(Vec<Role>),
+}
+
+/// What all parts have to say when a round is over.
+pub(super) struct Ran {
+    pub(super) received: Received,
+    pub(super) sent: Sent,
+    pub(super) seen: Seen,
+    pub(super) told: Vec<Told>,
 }
 
 /// How often the waiting thread looks around.
@@ -82,10 +90,10 @@ impl Exchange {
         mut self,
         receiving: Receiving,
         sending: Sending,
-        mut watch: Watch,
+        watch: Watch,
         end_by: MonoNs,
         stop: &Stop,
-    ) -> Result<(Received, Sent, Vec<Window>, Vec<Told>), DeadlineError> {
+    ) -> Result<Ran, DeadlineError> {
         let (wake, answers) = self.wake.take().zip(self.answers.take()).ok_or_else(|| gone("a pipe"))?;
         let over = Stop::new();
         let flag = over.clone();
@@ -95,14 +103,13 @@ impl Exchange {
         let sender = start("takt-answer").spawn(move || sending.run(answers)).map_err(doing("starting a thread"))?;
         while !receiver.is_finished() && !stop.requested() && WallClock.now() < end_by {
             thread::sleep(LOOK);
-            watch.look();
         }
         over.request();
         let received = receiver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        watch.look();
+        let seen = watch.finish();
         let told = self.layers.finish()?;
-        Ok((received?, sent?, watch.windows(), told))
+        Ok(Ran { received: received?, sent: sent?, seen, told })
     }
 }
 

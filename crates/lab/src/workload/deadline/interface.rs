@@ -67,8 +67,10 @@ impl Plan {
 }
 
 /// What receiving saw.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Received {
+    /// When the last samples of each subframe were in this host's kernel, by its number.
+    pub(super) arrived_ns: Vec<Option<i64>>,
     pub(super) lost_samples: u64,
     pub(super) overflows: u64,
     pub(super) timeouts: u64,
@@ -106,7 +108,7 @@ impl Receiving {
             timer,
             plan: *plan,
             buffer: vec![Complex::new(0, 0); SAMPLES],
-            seen: Received::default(),
+            seen: Received { arrived_ns: vec![None; plan.subframes as usize], ..Received::default() },
         })
     }
 
@@ -152,12 +154,16 @@ impl Receiving {
     }
 
     fn hand_over(&mut self, number: u64, complete: MonoNs, wake: &mut File) -> Result<(), DeadlineError> {
+        let in_kernel = ns(self.rx.last_arrival().unwrap_or(complete));
+        if let Some(arrived) = self.seen.arrived_ns.get_mut(number as usize) {
+            *arrived = Some(in_kernel);
+        }
         let cell = self.cells.of(number);
         if !cell.is_free() {
             self.seen.not_taken += 1;
             return Ok(());
         }
-        cell.stamp(At::InKernel, ns(self.rx.last_arrival().unwrap_or(complete)));
+        cell.stamp(At::InKernel, in_kernel);
         cell.stamp(At::Complete, ns(complete));
         cell.put_block(&self.buffer);
         cell.stamp(At::Posted, ns(WallClock.now()));

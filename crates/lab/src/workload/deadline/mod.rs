@@ -20,10 +20,12 @@
 //! process got round to it. Each answer has all of its stages, and they add up to its total: they are differences of one
 //! row of time stamps. An answer that is later than 3.45 ms has failed, and so has one that was never given. The burst is
 //! timed to leave at 3.45 ms, so that the radio counts the late ones itself; both counts are in the result, side by side.
+//! Subframes that the radio sent late, or before whose limit the hypervisor stopped a core, are set aside and counted apart.
 //! An N200 has 1.25 MS/s (100 MHz / 80), not 1.28. That is 98 % of the band, so the physical layer resamples by 128/125: work
 //! that a board at the chip rate would not ask of it, and part of the stage `physical`. A faster rate, 2.5 MS/s, would keep
 //! the whole band and cost transfer and resampler twice as much.
 
+mod aside;
 mod assembler;
 mod downlink;
 mod error;
@@ -35,7 +37,7 @@ mod outcome;
 mod roles;
 mod seat;
 mod stages;
-mod steal;
+mod stall;
 mod trace;
 
 use std::io;
@@ -47,18 +49,19 @@ use takt_dsp::tdscdma::{ANSWER_DEADLINE_NS, SAMPLE_RATE_HZ};
 use takt_radio::WallNet;
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions};
 
+pub use aside::{Aside, Own};
 pub use downlink::write_downlink;
 pub use error::DeadlineError;
 use exchange::Exchange;
 use interface::{Plan, Receiving, Sending};
 pub use options::{Apart, Options, Scheduling, Seats, Wake};
-pub use outcome::{Answered, Budget, Outcome, Radio, Stolen};
+pub use outcome::{Answered, Budget, Outcome, Radio};
 pub(crate) use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
 pub use trace::{Ran, Traced};
 
 use super::round_trip::ClockModel;
-use steal::Watch;
+use stall::Watch;
 use trace::Trace;
 
 /// Nanoseconds of a subframe.
@@ -105,11 +108,11 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     let plan = Plan::new(options, start, ClockModel::through(before, before));
     let receiving = Receiving::new(rx, &exchange, options, &plan)?;
     let sending = Sending::new(tx, &exchange, options, &plan);
-    let watch = Watch::over(&options.host_cpus);
-    let (received, sent, windows, told) = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;
+    let watch = Watch::over(&options.host_cpus, options.unwatched());
+    let ran = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);
-    let mut outcome = outcome::of(options, &radio, &plan, &clocks, received, sent, &windows, told, !stop.requested());
+    let mut outcome = outcome::of(options, &radio, &plan, &clocks, ran, !stop.requested());
     outcome.trace = trace.and_then(|trace| traced(trace, outcome.worst.first()));
     Ok(outcome)
 }

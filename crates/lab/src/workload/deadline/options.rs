@@ -133,6 +133,11 @@ impl Options {
         Ok(())
     }
 
+    /// Why the cores can't be watched from above, if they can't.
+    pub(super) fn unwatched(&self) -> Option<&'static str> {
+        (self.scheduling == Scheduling::Deadline).then_some("nothing comes before processes under SCHED_DEADLINE")
+    }
+
     pub(super) fn ticks(&self) -> Option<Ticks> {
         Ticks::of(self.tick_hz)
     }

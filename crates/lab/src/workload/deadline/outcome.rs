@@ -1,17 +1,17 @@
 //! What a round of the exchange brought.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use takt_dsp::tdscdma::ANSWER_DEADLINE_NS;
 use takt_radio::n200::N200;
 use takt_stats::{Histogram, Ns};
 
-use super::interface::{Given, Plan, Received, Sent, Verdict};
+use super::aside::{self, Aside, Own};
+use super::exchange::Ran;
+use super::interface::{Given, Plan, Verdict};
 use super::options::Options;
-use super::roles::Told;
 use super::stages::{self, STAGES};
-use super::steal::{self, Window};
 use super::trace::Traced;
 use crate::workload::round_trip::{ClockModel, Quantiles};
 
@@ -46,8 +46,10 @@ pub struct Outcome {
     pub undetected: u64,
     /// What the radio says.
     pub radio: Radio,
-    /// What the hypervisor took.
-    pub stolen: Stolen,
+    /// What is set aside, since it was not this host's doing.
+    pub aside: Aside,
+    /// What is left: this host's doing.
+    pub own: Own,
     /// The answers that took longest, the worst first.
     pub worst: Vec<Answered>,
     /// Who ran while the worst of them waited, if that was asked for.
@@ -96,17 +98,6 @@ pub struct Radio {
     pub late_by_radio_alone: u64,
 }
 
-/// What the hypervisor took from the host side's cores.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Stolen {
-    /// In all, nanoseconds, by the kernel's account in ticks of 10 ms.
-    pub total_ns: u64,
-    /// Failures near which something was stolen.
-    pub failures: u64,
-    /// Failures over subframes without those.
-    pub own_failure_ratio: f64,
-}
-
 /// An answer, with all its stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
@@ -123,18 +114,15 @@ pub struct Answered {
 /// How many of the worst are kept.
 const WORST: usize = 8;
 
-#[expect(clippy::too_many_arguments, reason = "everything that a round left")]
 pub(super) fn of(
     options: &Options,
     radio: &N200,
     plan: &Plan,
     clocks: &ClockModel,
-    received: Received,
-    mut sent: Sent,
-    windows: &[Window],
-    told: Vec<Told>,
+    ran: Ran,
     complete: bool,
 ) -> Outcome {
+    let Ran { received, mut sent, seen, told } = ran;
     sent.answers.retain(|given| given.number >= plan.warm_up);
     for given in &mut sent.answers {
         given.row[0] = clocks.host_ns(plan.first_downlink(given.number));
@@ -145,11 +133,16 @@ pub(super) fn of(
     let late = count(&sent.answers, is_late);
     let answers = sent.answers.len() as u64;
     let missed = subframes.saturating_sub(answers);
-    let of_subframe = |given: &Given| steal::stolen(windows, given.row[0], given.row[0] + super::SUBFRAME_NS as i64);
-    let apart = count(&sent.answers, |given| is_late(given) && of_subframe(given))
-        + missed_while_stolen(plan, clocks, &sent.answers, windows);
+    let in_time: BTreeSet<u64> =
+        sent.answers.iter().filter(|given| !is_late(given)).map(|given| given.number).collect();
+    let timing = |number| aside::Timing {
+        air_end_ns: clocks.host_ns(plan.begins(number + 1)),
+        limit_ns: clocks.host_ns(plan.first_downlink(number)) + ANSWER_DEADLINE_NS as i64,
+        arrived_ns: received.arrived_ns.get(number as usize).copied().flatten(),
+        failed: !in_time.contains(&number),
+    };
+    let (aside, own) = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
     let failures = late + missed;
-    let share = |failures: u64| failures as f64 / subframes.max(1) as f64;
     let mut total_ns = Histogram::default();
     sent.answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));
     Outcome {
@@ -160,18 +153,15 @@ pub(super) fn of(
         late,
         missed,
         failures,
-        failure_ratio: share(failures),
+        failure_ratio: failures as f64 / subframes.max(1) as f64,
         limit_ns: ANSWER_DEADLINE_NS,
         total_ns,
         budget: budget(&sent.answers),
         decoded: count(&sent.answers, |given| given.acknowledged),
         undetected: told.iter().map(|told| told.wrong).sum(),
         radio: judged(&sent.answers, is_late),
-        stolen: Stolen {
-            total_ns: windows.iter().map(|window| window.stolen_ns).sum(),
-            failures: apart,
-            own_failure_ratio: share(failures.saturating_sub(apart)),
-        },
+        aside,
+        own,
         worst: worst(&sent.answers, plan.warm_up),
         trace: None,
         lost_samples: received.lost_samples,
@@ -186,19 +176,6 @@ pub(super) fn of(
 
 fn count(answers: &[Given], which: impl Fn(&Given) -> bool) -> u64 {
     answers.iter().filter(|given| which(given)).count() as u64
-}
-
-/// Subframes without an answer near which something was stolen.
-fn missed_while_stolen(plan: &Plan, clocks: &ClockModel, answers: &[Given], windows: &[Window]) -> u64 {
-    if windows.iter().all(|window| window.stolen_ns == 0) {
-        return 0;
-    }
-    let given: std::collections::BTreeSet<u64> = answers.iter().map(|given| given.number).collect();
-    let stolen = |number: &u64| {
-        let from = clocks.host_ns(plan.begins(*number));
-        steal::stolen(windows, from, from + 2 * super::SUBFRAME_NS as i64)
-    };
-    (plan.warm_up..plan.subframes).filter(|number| !given.contains(number)).filter(stolen).count() as u64
 }
 
 fn judged(answers: &[Given], is_late: impl Fn(&Given) -> bool) -> Radio {

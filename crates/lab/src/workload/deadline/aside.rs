@@ -1,0 +1,147 @@
+//! Which subframes say nothing about this host.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::ns;
+use super::stall::{STALL, Seen, any_within};
+
+/// Subframes that say nothing about this host: for reasons that do not depend on how they ended, so that leaving them
+/// out favours nobody.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Aside {
+    /// All of them.
+    pub subframes: u64,
+    /// Failures among them.
+    pub failures: u64,
+    /// Those whose last samples the radio sent late.
+    pub radio_late: u64,
+    /// Those before whose limit a core of the host side stood still.
+    pub stalled: u64,
+    /// Those that follow one of these, and inherit what it left undone.
+    pub after: u64,
+    /// From how late on the radio's samples are late, nanoseconds.
+    pub radio_late_ns: u64,
+    /// From how late on a core that ought to have run stood still, nanoseconds.
+    pub stall_ns: u64,
+    /// Times a core did.
+    pub stalls: u64,
+    /// The longest of them, nanoseconds.
+    pub longest_stall_ns: u64,
+    /// What the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
+    pub steal_ns: u64,
+    /// Why nobody looked for stalls, if nobody did.
+    pub unwatched: Option<String>,
+}
+
+/// What is this host's doing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Own {
+    /// Subframes that are not set aside.
+    pub subframes: u64,
+    /// Failures among them.
+    pub failures: u64,
+    /// The second over the first.
+    pub failure_ratio: f64,
+}
+
+/// What is known of a subframe, in nanoseconds of this host.
+pub(super) struct Timing {
+    /// When its last sample was on the air.
+    pub(super) air_end_ns: i64,
+    /// When its answer was due.
+    pub(super) limit_ns: i64,
+    /// When its last sample was in this host's kernel; the radio's thread puts it there itself.
+    pub(super) arrived_ns: Option<i64>,
+    /// Its answer was late, or never given.
+    pub(super) failed: bool,
+}
+
+/// A radio's samples take this long at most: a real one has no thread that could be held up.
+const RADIO_LATE: Duration = Duration::from_micros(200);
+/// So long before the last sample a core may stand still without having caught up by then.
+const CATCHING_UP_NS: i64 = 1_000_000;
+
+/// Parts the subframes, in their order, those before `warm_up` counted nowhere.
+pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> (Aside, Own) {
+    let longest = seen.stalls.iter().map(|stall| ns(stall.to) - ns(stall.from)).max();
+    let mut aside = Aside {
+        radio_late_ns: RADIO_LATE.as_nanos() as u64,
+        stall_ns: STALL.as_nanos() as u64,
+        stalls: seen.stalls.len() as u64,
+        longest_stall_ns: longest.map_or(0, i64::unsigned_abs),
+        steal_ns: seen.steal_ns,
+        unwatched: seen.unwatched.clone(),
+        ..Aside::default()
+    };
+    let mut own = Own::default();
+    let mut after = false;
+    for (number, subframe) in (0..).zip(subframes) {
+        let radio_late = subframe.arrived_ns.is_some_and(|at| at - subframe.air_end_ns > aside.radio_late_ns as i64);
+        let stalled = any_within(&seen.stalls, subframe.air_end_ns - CATCHING_UP_NS, subframe.limit_ns);
+        let follows = std::mem::replace(&mut after, radio_late || stalled) && !after;
+        if number < warm_up {
+            continue;
+        }
+        let failed = u64::from(subframe.failed);
+        if radio_late || stalled || follows {
+            aside.subframes += 1;
+            aside.failures += failed;
+            aside.radio_late += u64::from(radio_late);
+            aside.stalled += u64::from(stalled);
+            aside.after += u64::from(follows);
+        } else {
+            own.subframes += 1;
+            own.failures += failed;
+        }
+    }
+    own.failure_ratio = own.failures as f64 / own.subframes.max(1) as f64;
+    (aside, own)
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::MonoNs;
+
+    use super::super::stall::Stall;
+    use super::*;
+
+    /// Subframes of 5 ms, the samples 50 us later in the kernel than on the air.
+    fn subframes(failed: &[usize], late: &[usize]) -> Vec<Timing> {
+        let one = |n: usize| {
+            let air_end_ns = 5_000_000 * (n as i64 + 1);
+            let late_ns = if late.contains(&n) { 201_000 } else { 50_000 };
+            let arrived_ns = Some(air_end_ns + late_ns);
+            Timing { air_end_ns, limit_ns: air_end_ns + 750_000, arrived_ns, failed: failed.contains(&n) }
+        };
+        (0..10).map(one).collect()
+    }
+
+    #[test]
+    fn a_late_radio_takes_its_subframe_and_the_next_with_it_whatever_became_of_them() {
+        let (aside, own) = part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
+        assert_eq!((aside.radio_late, aside.after, aside.subframes, aside.failures), (2, 2, 4, 1));
+        assert_eq!((own.subframes, own.failures), (6, 1));
+        assert!((own.failure_ratio - 1.0 / 6.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_core_that_stood_still_before_the_limit_counts_and_one_long_before_or_after_does_not() {
+        let at = |from_us: u64, to_us: u64| Seen {
+            stalls: vec![Stall { from: MonoNs(from_us * 1000), to: MonoNs(to_us * 1000) }],
+            ..Seen::default()
+        };
+        let aside = |seen: &Seen| part(subframes(&[], &[]).into_iter(), 0, seen).0;
+        let seen = aside(&at(20_700, 22_000));
+        assert_eq!((seen.stalled, seen.after, seen.stalls, seen.longest_stall_ns), (1, 1, 1, 1_300_000));
+        assert_eq!(aside(&at(21_000, 23_900)).subframes, 0, "between the limit and the next subframe's end");
+        assert_eq!(aside(&at(19_000, 24_100)).stalled, 2);
+    }
+
+    #[test]
+    fn warming_up_counts_nowhere_but_is_inherited() {
+        let (aside, own) = part(subframes(&[0, 1], &[1]).into_iter(), 2, &Seen::default());
+        assert_eq!((aside.subframes, aside.after, own.subframes, own.failures), (1, 1, 7, 0));
+    }
+}
