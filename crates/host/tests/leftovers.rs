@@ -79,6 +79,30 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
     assert!(again.removed.is_empty() && again.kept.is_empty(), "{again:?}");
 }
 
+/// A namespace of that name as far as a listing of them goes.
+struct Named(std::path::PathBuf);
+
+impl Drop for Named {
+    fn drop(&mut self) {
+        drop(fs::remove_file(&self.0));
+    }
+}
+
+#[test]
+fn a_namespace_of_such_a_name_that_no_record_names_is_left_alone_and_told() {
+    let mut ended = Command::new("true").spawn().unwrap();
+    let name = format!("takt-{}-mine", ended.id());
+    ended.wait().unwrap();
+    let named = Named(std::path::Path::new("/run/netns").join(&name));
+    if fs::create_dir_all("/run/netns").and_then(|()| fs::write(&named.0, "")).is_err() {
+        return eprintln!("SKIPPED: namespaces need root");
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let cleaned = Registry::at(dir.path()).clean().unwrap();
+    assert!(named.0.exists() && cleaned.unclaimed.contains(&name), "{cleaned:?}");
+    assert!(cleaned.removed.is_empty() && cleaned.kept.is_empty(), "{cleaned:?}");
+}
+
 #[test]
 fn a_process_number_that_was_given_to_another_is_not_killed() {
     let dir = tempfile::tempdir().unwrap();

@@ -24,6 +24,7 @@ pub struct Args {}
 struct Report {
     removed: Vec<Removed>,
     alive: Vec<Alive>,
+    unclaimed: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -34,12 +35,12 @@ struct Alive {
 
 /// Removes and tells.
 pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
-    let Cleaned { removed, kept, alive } = Registry::system().clean().map_err(refused)?;
+    let Cleaned { removed, kept, alive, unclaimed } = Registry::system().clean().map_err(refused)?;
     if let Some(error) = kept.into_iter().next() {
         return Err(refused(error).into());
     }
     let alive = alive.into_iter().map(|(what, pid)| Alive { what, pid }).collect();
-    let report = Report { removed, alive };
+    let report = Report { removed, alive, unclaimed };
     output.result(&report, || text(&report))?;
     Ok(Answer::Yes)
 }
@@ -63,6 +64,10 @@ fn text(report: &Report) -> String {
     }
     for Alive { what, pid } in &report.alive {
         lines.push(format!("alive    takt {what}, process {pid}: left alone"));
+    }
+    for name in &report.unclaimed {
+        lines.push(format!("foreign  network namespace {name}: no record names it, left alone"));
+        lines.push(format!("         if it is takt's after all: sudo ip netns delete {name}"));
     }
     lines.push(if report.removed.is_empty() {
         "Yes: nothing was left.".into()

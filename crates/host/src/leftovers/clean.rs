@@ -23,6 +23,9 @@ pub struct Cleaned {
     pub kept: Vec<LeftoversError>,
     /// Runs that live, which were left alone: command and process number.
     pub alive: Vec<(String, u32)>,
+    /// Network namespaces that are named as takt would name its own, of a process that is no more, and that no record
+    /// names: somebody else's, or of records that were removed. Left alone.
+    pub unclaimed: Vec<String>,
 }
 
 /// One thing removed, and the run that left it.
@@ -65,6 +68,7 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     let ids: Vec<&str> = dead.iter().map(|run| run.head.id.as_str()).collect();
     end_all_marked(&ids, &mut cleaned);
     for run in &dead {
+        claimed.extend(run.standing.iter().filter_map(namespace_name));
         let kept = cleaned.kept.len();
         for leftover in &run.standing {
             note(&mut cleaned, remove(leftover), leftover.clone(), Some(&run.head.what));
@@ -74,10 +78,8 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
             cleaned.kept.extend(fs::remove_file(&run.path).map_err(failed).err());
         }
     }
-    for name in namespace::named().into_iter().filter(|name| !claimed.contains(name) && owner_is_dead(name)) {
-        let leftover = Leftover::NetworkNamespace { name };
-        note(&mut cleaned, remove(&leftover), leftover, None);
-    }
+    let unclaimed = |name: &String| !claimed.contains(name) && owner_is_dead(name);
+    cleaned.unclaimed = namespace::named().into_iter().filter(unclaimed).collect();
     Ok(cleaned)
 }
 
@@ -173,8 +175,8 @@ fn namespace_name(leftover: &Leftover) -> Option<String> {
     }
 }
 
-/// `takt-PID-LABEL` with no process of that number. A number given to another since counts as alive: then the record
-/// has to tell.
+/// `takt-PID-LABEL` with no process of that number. What a process that lives is making may not be in the records that
+/// were read.
 fn owner_is_dead(name: &str) -> bool {
     let pid = name.strip_prefix("takt-").and_then(|rest| rest.split_once('-')).and_then(|(pid, _)| pid.parse().ok());
     pid.is_some_and(|pid: u32| !process::exists(pid))

@@ -20,8 +20,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Never touched: anything that no dead run's record names, no dead run's mark is on, and whose name is not takt's own
-//! (`takt-PID-…`) with a dead process in it. Records live in memory-backed `/run`, as do the things they name: a reboot
+//! Never touched: anything that no dead run's record names and no dead run's mark is on, whatever it is called. Records live in memory-backed `/run`, as do the things they name: a reboot
 //! ends both, so nothing is synced to a disk.
 
 mod clean;
