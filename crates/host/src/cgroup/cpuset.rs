@@ -115,6 +115,15 @@ impl CpuSet {
         }
     }
 
+    /// The kernel ends it with the group as well, but some time after the folder has gone: until then the others still lack
+    /// its CPUs (seen on 6.1).
+    fn end_partition(&self) -> Result<(), GroupError> {
+        match self.hierarchy.get(&self.group(), PARTITION).starts_with("root") {
+            true => self.hierarchy.set(&self.group(), PARTITION, "member"),
+            false => Ok(()),
+        }
+    }
+
     /// Version 1: the same by hand.
     fn set_apart(&mut self, run: &Run, list: &str, others: &str) -> Result<(), GroupError> {
         let exclusive = self.hierarchy.set(&self.group(), "cpuset.cpu_exclusive", "1");
@@ -155,7 +164,10 @@ impl CpuSet {
         while let Some((made, registration)) = self.made.last_mut() {
             let registration = registration.take();
             match made {
-                Made::Set => self.hierarchy.dissolve(&self.group(), "/").map(|_| ())?,
+                Made::Set => {
+                    self.end_partition()?;
+                    self.hierarchy.dissolve(&self.group(), "/")?;
+                }
                 Made::Rest => self.hierarchy.dissolve(&self.rest(), "/").map(|_| ())?,
                 Made::Unbalanced => self.hierarchy.set("/", BALANCE, "1")?,
             }
