@@ -1,6 +1,7 @@
 //! What became of each tick of a beat: arithmetic only, no clock.
 
 use takt_base::MonoNs;
+use takt_host::timer::Ticks;
 use takt_stats::{Histogram, Ns};
 
 /// A beat and what was seen of it. Tick k is due k intervals after the start, whatever the thread did before; a tick is
@@ -25,11 +26,30 @@ pub(super) struct Account {
     pub(super) unsampled: u64,
     /// Most ticks that one sleep lasted over.
     pub(super) longest_gap: u64,
+    /// Wake-ups at the ticks of a clock; `None`: which clock is not known.
+    pub(super) on_tick: Option<OnTick>,
 }
+
+/// Wake-ups that came soon after a tick of a clock.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct OnTick {
+    pub(super) ticks: Ticks,
+    pub(super) wakeups: u64,
+}
+
+impl OnTick {
+    fn woken(&mut self, now: MonoNs) {
+        let soon_ns = self.ticks.longest_ns() / SOON_PART;
+        self.wakeups += u64::from(self.ticks.at_or_after(MonoNs(now.0.saturating_sub(soon_ns))) <= now);
+    }
+}
+
+/// A wake-up comes soon after a tick within an eighth of the time to the next; of those at random an eighth do.
+const SOON_PART: u64 = 8;
 
 impl Account {
     /// `first..end` are counted, what is before `first` is warm-up. Allocates all it will need.
-    pub(super) fn new(start: MonoNs, interval_ns: u64, first: u64, end: u64) -> Account {
+    pub(super) fn new(start: MonoNs, interval_ns: u64, first: u64, end: u64, ticks: Option<Ticks>) -> Account {
         Account {
             start,
             interval_ns,
@@ -40,6 +60,7 @@ impl Account {
             awake_ns: Histogram::default(),
             unsampled: 0,
             longest_gap: 0,
+            on_tick: ticks.map(|ticks| OnTick { ticks, wakeups: 0 }),
         }
     }
 
@@ -55,6 +76,9 @@ impl Account {
         if tick >= self.first {
             self.lateness_ns.record_saturating(late_ns);
             self.awake_ns.record_saturating(late_ns);
+            if let Some(on_tick) = &mut self.on_tick {
+                on_tick.woken(now);
+            }
         }
         // Those whose time has come as well.
         let due_by_now = (now.0.saturating_sub(self.start.0) / self.interval_ns).saturating_add(1).min(self.end);
@@ -84,7 +108,7 @@ mod tests {
     /// A thread that wakes late by `delays`, wake-up by wake-up, and on time when they are used up.
     fn run(start: MonoNs, first: u64, end: u64, delays: &[u64]) -> Account {
         let clock = VirtualClock::starting_at(MonoNs(0));
-        let mut account = Account::new(start, MS, first, end);
+        let mut account = Account::new(start, MS, first, end, Ticks::of(250));
         let mut delays = delays.iter();
         while let Some(due) = account.due() {
             clock.advance_to(MonoNs(due.0 + delays.next().copied().unwrap_or(0)));
@@ -116,6 +140,15 @@ mod tests {
         let account = run(MonoNs(0), 0, 3, &[MS]);
         assert_eq!(account.unsampled, 1, "the thread was not waiting for it");
         assert_eq!(account.lateness_ns.count_above(0), 1);
+    }
+
+    #[test]
+    fn wake_ups_within_an_eighth_of_a_tick_after_it_came_with_it() {
+        // 250 Hz: ticks at 0, 4 and 8 ms, and what is soon ends 0.5 ms later.
+        let on_tick = |start, delays: &[u64]| run(MonoNs(start), 0, 12, delays).on_tick.map(|seen| seen.wakeups);
+        assert_eq!(on_tick(0, &[]), Some(3));
+        assert_eq!(on_tick(0, &[500_000, 0, 0, 0, 500_001]), Some(2));
+        assert_eq!(on_tick(4_000_000 - 1, &[]), Some(0), "a nanosecond before each");
     }
 
     #[test]

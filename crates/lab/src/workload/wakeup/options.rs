@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use takt_host::affinity::own_cpus;
 use takt_host::policy::Asked;
 use takt_host::timer::{self, Method, Ticks};
+use takt_host::{Host, kernel};
 
 use super::WakeupError;
 
@@ -75,6 +76,11 @@ impl Options {
     pub(super) fn beats(&self, span: Duration) -> u64 {
         let beats = span.as_nanos().checked_div(self.interval.as_nanos()).unwrap_or(0);
         u64::try_from(beats).unwrap_or(u64::MAX)
+    }
+
+    /// The clock to whose ticks wake-ups are compared: the one asked for, else the kernel's own; `None`: it does not tell.
+    pub(super) fn clock(&self) -> Option<Ticks> {
+        self.tick_hz.or_else(|| kernel::tick_hz(&Host::this())).and_then(Ticks::of)
     }
 
     /// How the threads wait.

@@ -23,6 +23,14 @@ pub struct Outcome {
     pub lateness: Quantiles,
     /// The same, all of it.
     pub lateness_ns: Histogram<Ns>,
+    /// Ticks a second of the clock that wake-ups are compared with: the one asked for, else the kernel's (`CONFIG_HZ`);
+    /// `None`: it does not tell.
+    #[serde(default)]
+    pub clock_hz: Option<u32>,
+    /// Wake-ups that came within an eighth of a tick of that clock after the tick, of all wake-ups. Of sleeps that end at
+    /// ticks it is nearly all; of others an eighth, if the interval is not commensurate with the clock.
+    #[serde(default)]
+    pub on_tick_share: Option<f64>,
     /// Ticks later than the limit; `None` without one.
     pub above_limit: Option<u64>,
     /// No tick was later than the limit, and all were seen; `None` without one.
@@ -90,6 +98,8 @@ pub(super) fn of(options: &Options, seen: Seen, unlocked: Option<MemoryError>, c
         ticks: lateness_ns.len(),
         unsampled: threads.iter().map(|thread| thread.unsampled).sum(),
         lateness: Quantiles::of(&lateness_ns),
+        clock_hz: seen.threads.iter().find_map(|thread| thread.account.on_tick).map(|on_tick| on_tick.ticks.hz()),
+        on_tick_share: on_tick_share(&seen),
         above_limit,
         within_limit: above_limit.map(|above| above == 0 && complete),
         stolen_ns: counted.map(|one| one.classes.steal_ns).sum(),
@@ -101,6 +111,13 @@ pub(super) fn of(options: &Options, seen: Seen, unlocked: Option<MemoryError>, c
         lateness_ns,
         threads,
     }
+}
+
+fn on_tick_share(seen: &Seen) -> Option<f64> {
+    let accounts = || seen.threads.iter().map(|thread| &thread.account);
+    let on_tick: u64 = accounts().map(|account| account.on_tick.map(|on_tick| on_tick.wakeups)).sum::<Option<u64>>()?;
+    let all: u64 = accounts().map(|account| account.awake_ns.len()).sum();
+    (all > 0).then(|| on_tick as f64 / all as f64)
 }
 
 impl Thread {

@@ -14,7 +14,7 @@ const MS: u64 = 1_000_000;
 /// A thread on a virtual clock: 13 µs late as a rule, 40 µs every 50th time, and once asleep over three ticks.
 fn thread(cpu: usize, slept_over: bool) -> Thread {
     let clock = VirtualClock::starting_at(MonoNs(0));
-    let mut account = Account::new(MonoNs(0), MS, 0, 1000);
+    let mut account = Account::new(MonoNs(0), MS, 0, 1000, None);
     let mut ticks = 0u64;
     while let Some(due) = account.due() {
         let late_ns = match ticks {
@@ -53,6 +53,8 @@ fn outcome(limit: Option<Duration>) -> Outcome {
         unsampled: 3,
         lateness: Quantiles::of(&lateness_ns),
         lateness_ns,
+        clock_hz: None,
+        on_tick_share: None,
         above_limit: above,
         within_limit: above.map(|above| above == 0),
         threads,

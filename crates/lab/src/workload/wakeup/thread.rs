@@ -82,6 +82,7 @@ fn live(
     ordered: &Receiver<MonoNs>,
     stop: &Stop,
 ) -> Result<(), WakeupError> {
+    let clock = options.clock();
     if let Some(cpu) = cpu {
         pin_self(&[cpu])?;
     }
@@ -96,7 +97,7 @@ fn live(
         return Ok(());
     }
     let Ok(start) = ordered.recv() else { return Ok(()) };
-    let mut account = Account::new(start, interval_ns, first, end);
+    let mut account = Account::new(start, interval_ns, first, end, clock);
     while let Some(due) = account.due() {
         let Some(now) = timer.wait_until(due, stop)? else { break };
         account.woken(now);
