@@ -125,7 +125,7 @@ fn an_agent_in_a_container_measures_over_the_path() {
 fn podman_makes_a_container_with_limits_and_leaves_nothing() {
     let run = Registry::system().begin("test").expect("a record");
     let limits = Limits { cpus: Some(1.0), memory_bytes: Some(256 << 20) };
-    let podman = Spec { kind: Kind::Container, limits, runtime: Some(RuntimeName::Podman), shell: false };
+    let podman = Spec { kind: Kind::Container, limits, runtime: Some(RuntimeName::Podman), ..Spec::default() };
     let Some(environment) = opened(&podman, &run) else { return };
     measures(Kind::Container, &*environment, &run);
     let held = environment.hold(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));

@@ -12,11 +12,13 @@
 mod client;
 mod counters;
 mod duty;
+mod kernel_facts;
 mod protocol;
 mod serve;
 
 pub(crate) use client::cores;
 pub use client::{Agent, AgentError, Launch};
 pub use counters::{Counters, InterfaceCounters, UdpCounters};
+pub use kernel_facts::KernelFacts;
 pub use protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
 pub use serve::{ServeError, serve};

@@ -5,7 +5,7 @@ use std::error::Error;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::Counters;
+use super::{Counters, KernelFacts};
 use crate::experiment::settings::Kind;
 
 /// Raised when a line changes its meaning; both ends must say the same.
@@ -93,6 +93,9 @@ pub struct Hello {
     /// Release of the kernel under it.
     #[serde(default)]
     pub kernel: String,
+    /// What decides there when a thread wakes up.
+    #[serde(default)]
+    pub kernel_facts: KernelFacts,
 }
 
 /// Why something could not be done, in a form that travels.

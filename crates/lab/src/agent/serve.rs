@@ -9,6 +9,7 @@ use takt_base::Stop;
 
 use super::counters::Counters;
 use super::duty::{self, Running};
+use super::kernel_facts::KernelFacts;
 use super::protocol::{Failure, Hello, PROTOCOL, Reply, Request};
 
 /// Why an agent could not go on.
@@ -91,6 +92,7 @@ fn answer(request: Request, running: &mut Option<Running>, stop: &Stop) -> Resul
             pid: std::process::id(),
             cpus: takt_host::affinity::own_cpus(),
             kernel: rustix::system::uname().release().to_string_lossy().into_owned(),
+            kernel_facts: KernelFacts::read(),
         })),
         Request::Counters => Counters::read().map(Reply::Counters).map_err(|error| Failure::of(&error, None)),
         Request::Start { service, options } => {

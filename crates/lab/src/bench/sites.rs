@@ -8,7 +8,7 @@ use takt_host::leftovers::Run;
 
 use crate::agent::Failure;
 use crate::environment::{
-    self, Environment, EnvironmentError, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec,
+    self, Environment, EnvironmentError, Kind, Limits, Parameters, RuntimeName, Site, SiteError, SiteOptions, Spec,
 };
 use crate::experiment::Point;
 use crate::experiment::settings::{PATH_OPTIONS, Settings};
@@ -58,7 +58,14 @@ fn environment(settings: &Settings) -> Spec {
         memory_bytes: parse_bytes(settings.word("environment_memory")).ok(),
     };
     let runtime = RuntimeName::named(settings.word("environment_runtime")).filter(|_| kind == Kind::Container);
-    Spec { kind, limits: if kind == Kind::Native { Limits::default() } else { limits }, runtime, shell: false }
+    let parameters = settings.word("environment_parameters").parse().unwrap_or_default();
+    Spec {
+        kind,
+        limits: if kind == Kind::Native { Limits::default() } else { limits },
+        runtime,
+        parameters: if kind == Kind::Vm { parameters } else { Parameters::default() },
+        shell: false,
+    }
 }
 
 /// `None` for a plain cable, which is a veth pair where permitted and loopback where not.
@@ -205,6 +212,16 @@ mod tests {
         assert_eq!(sites[1].environment.runtime, Some(RuntimeName::Podman));
         let native = points("", "environment_runtime = [\"podman\"]");
         assert_eq!(Where::of(&native[0], None).unwrap().environment.runtime, None, "native is made by nobody");
+    }
+
+    #[test]
+    fn guests_are_told_by_what_their_kernels_are_told() {
+        let all = points("environment = \"vm\"", "environment_parameters = [\"none\", \"highres=off\"]");
+        let sites: Vec<Where> = all.iter().map(|point| Where::of(point, None).unwrap()).collect();
+        assert_eq!(sites[1].environment.parameters.to_string(), "highres=off");
+        assert_ne!(sites[0], sites[1]);
+        let native = points("", "environment_parameters = [\"highres=off\"]");
+        assert_eq!(Where::of(&native[0], None).unwrap().environment.parameters, Parameters::default());
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Shell;
-use crate::agent::Agent;
+use super::{Parameters, Shell};
+use crate::agent::{Agent, KernelFacts};
 
 /// A running agent in its environment. Dropping the agent takes the environment away.
 #[derive(Debug)]
@@ -23,6 +23,12 @@ pub struct Holder {
     pub environment: String,
     /// Release of the kernel under the agent, in its own words.
     pub kernel: String,
+    /// What decides in a guest's kernel when a thread wakes up; `None` outside of guests: the host's fingerprint says it.
+    #[serde(default)]
+    pub kernel_facts: Option<KernelFacts>,
+    /// What a guest's kernel was told, as found in its command line.
+    #[serde(default)]
+    pub parameters: Option<Parameters>,
     /// What brought it up, with its version: `runc 1.1.5`, `QEMU 7.2.22`; `None`: nothing was needed.
     pub runtime: Option<String>,
     /// What executes a guest's instructions: `kvm` (the processor) or `tcg` (software); `None` outside of guests.

@@ -39,7 +39,7 @@ pub(crate) use scratch::Scratch;
 pub use shell::Shell;
 pub use site::{InForce, Site, SiteError, SiteOptions};
 pub use spec::{Kind, Limits, Spec, open};
-pub use vm::{GuestError, Vm, serve_guest};
+pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
 
 use crate::net::Seat;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 use takt_host::leftovers::Run;
 
-use super::{Container, Environment, EnvironmentError, Native, RuntimeName, Vm};
+use super::{Container, Environment, EnvironmentError, Native, Parameters, RuntimeName, Vm};
 
 /// Which environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,6 +63,9 @@ pub struct Spec {
     /// What is to make a container; `None`: the first that works here.
     #[serde(default)]
     pub runtime: Option<RuntimeName>,
+    /// What a virtual machine's kernel is told.
+    #[serde(default)]
+    pub parameters: Parameters,
     /// Whether a person will look into it: a virtual machine then also gets a shell and some programs.
     #[serde(skip)]
     pub shell: bool,
@@ -81,7 +84,7 @@ pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environm
     Ok(match spec.kind {
         Kind::Native => Box::new(native),
         Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits, spec.runtime)?),
-        Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?.with_shell(spec.shell)),
+        Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?.told(spec.parameters).with_shell(spec.shell)),
     })
 }
 

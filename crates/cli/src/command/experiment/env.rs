@@ -64,7 +64,7 @@ impl Flags {
             Environment::Vm => Kind::Vm,
         };
         let limits = Limits { cpus: self.env_cpus, memory_bytes: self.env_memory };
-        Some(Spec { kind, limits, runtime: self.env_runtime, shell: true })
+        Some(Spec { kind, limits, runtime: self.env_runtime, shell: true, ..Spec::default() })
     }
 }
 

@@ -114,6 +114,7 @@ fn make_ready(orders: &Path) -> Result<(), GuestError> {
     for (kind, at) in [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("tmpfs", "/tmp")] {
         mount(kind, at, kind, MountFlags::empty(), None).map_err(|errno| system("mounting", at, errno.into()))?;
     }
+    mount_control_groups()?;
     let text = fs::read(orders).map_err(|source| system("reading", ORDERS, source))?;
     let orders: Orders = serde_json::from_slice(&text).map_err(|error| system("reading", ORDERS, error.into()))?;
     for module in &orders.modules {
@@ -133,6 +134,15 @@ fn make_ready(orders: &Path) -> Result<(), GuestError> {
         thread::spawn(move || shell(&port));
     }
     Ok(())
+}
+
+/// One tree for all, as on a current host; a kernel without control groups has no such folder.
+fn mount_control_groups() -> Result<(), GuestError> {
+    const AT: &str = "/sys/fs/cgroup";
+    if !Path::new(AT).is_dir() {
+        return Ok(());
+    }
+    mount("cgroup2", AT, "cgroup2", MountFlags::empty(), None).map_err(|errno| system("mounting", AT, errno.into()))
 }
 
 /// A shell whose terminal is the far end of the port; the guest ends with it.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::{EnvironmentError, programs};
 use super::cpio::Archive;
@@ -15,11 +15,16 @@ use super::modules;
 const MODULES: [&str; 3] = ["virtio_pci", "virtio_console", "virtio_net"];
 
 /// What a person finds in a guest with a shell, as far as this machine has it.
-const TOOLS: [&str; 12] =
-    ["sh", "ls", "cat", "ip", "ping", "ps", "ss", "uname", "free", "taskset", "tcpdump", "iperf3"];
+const TOOLS: [&str; 14] =
+    ["sh", "ls", "cat", "ip", "ping", "ps", "ss", "uname", "free", "taskset", "tcpdump", "iperf3", "mount", "setpriv"];
 
 /// The archive for the kernel; `orders` get the names of the modules that are in it.
-pub(super) fn build(program: &Path, kernel: &Kernel, orders: &Orders) -> Result<Vec<u8>, EnvironmentError> {
+pub(super) fn build(
+    program: &Path,
+    kernel: &Kernel,
+    tools: &[PathBuf],
+    orders: &Orders,
+) -> Result<Vec<u8>, EnvironmentError> {
     let mut root = Root { archive: Archive::new(), folders: BTreeSet::new(), files: BTreeSet::new() };
     for folder in ["/proc", "/sys", "/dev", "/tmp"] {
         root.folder(folder);
@@ -33,6 +38,14 @@ pub(super) fn build(program: &Path, kernel: &Kernel, orders: &Orders) -> Result<
             None if format!("/bin/{name}") == guest::SHELL => return Err(no_shell()),
             None => {}
         }
+    }
+    for tool in tools.iter().filter(|_| orders.shell) {
+        let name = tool.file_name().unwrap_or_default().to_string_lossy();
+        root.program(tool, &format!("/bin/{name}"))?;
+    }
+    // Kernels of distributions show their configuration in this file alone.
+    if let Some(config) = kernel.config() {
+        root.file(&format!("/boot/config-{}", kernel.release), &read(&config)?);
     }
     let mut orders = orders.clone();
     if let Some(folder) = &kernel.modules {

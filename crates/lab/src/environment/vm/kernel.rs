@@ -46,6 +46,14 @@ impl Kernel {
     }
 }
 
+impl Kernel {
+    /// How it was built, where that lies beside it.
+    pub(super) fn config(&self) -> Option<PathBuf> {
+        let file = self.image.with_file_name(format!("config-{}", self.release));
+        file.is_file().then_some(file)
+    }
+}
+
 /// The small kernel that Debian makes for guests: unpacked, not installed, so that this machine's boot loader never sees
 /// it.
 fn fix(folder: &Path) -> String {

@@ -16,10 +16,11 @@ mod image;
 mod kernel;
 mod library;
 mod modules;
+mod parameters;
 mod qemu;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -28,6 +29,7 @@ use takt_host::affinity::{own_cpus, pin_self};
 use takt_host::leftovers::Run;
 
 pub use self::guest::{GuestError, serve_guest};
+pub use self::parameters::{Parameters, ParametersError};
 
 use self::accelerator::Accelerator;
 use self::guest::{Link, Orders};
@@ -49,6 +51,8 @@ pub struct Vm {
     qemu: Qemu,
     kernel: Kernel,
     accelerator: Accelerator,
+    parameters: Parameters,
+    tools: Vec<PathBuf>,
     shell: bool,
 }
 
@@ -63,14 +67,39 @@ impl Vm {
     pub fn open(native: Native, run: Run, limits: Limits) -> Result<Vm, EnvironmentError> {
         let qemu = Qemu::find()?;
         let kernel = Kernel::find()?;
-        let mut vm = Vm { native, run, limits, qemu, kernel, accelerator: Accelerator::Kvm, shell: false };
+        let mut vm = Vm {
+            native,
+            run,
+            limits,
+            qemu,
+            kernel,
+            accelerator: Accelerator::Kvm,
+            parameters: Parameters::default(),
+            tools: Vec::new(),
+            shell: false,
+        };
         vm.accelerator = accelerator::find(&vm.qemu, &vm.kernel, || vm.try_kvm())?;
         Ok(vm)
     }
 
+    /// Kernels of guests started from now on are told this.
+    #[must_use]
+    pub fn told(mut self, parameters: Parameters) -> Vm {
+        self.parameters = parameters;
+        self
+    }
+
     /// Guests started from now on have a shell and some programs.
-    pub(super) fn with_shell(mut self, shell: bool) -> Vm {
+    #[must_use]
+    pub fn with_shell(mut self, shell: bool) -> Vm {
         self.shell = shell;
+        self
+    }
+
+    /// Guests started with a shell from now on have this program of this machine as well, in `/bin`.
+    #[must_use]
+    pub fn with_tool(mut self, program: PathBuf) -> Vm {
+        self.tools.push(program);
         self
     }
 
@@ -87,6 +116,7 @@ impl Vm {
         let image = image::build(
             self.native.program(),
             &self.kernel,
+            &self.tools,
             &Orders { modules: Vec::new(), link, shell: self.shell },
         )?;
         let shell = scratch.path().join("shell");
@@ -99,6 +129,7 @@ impl Vm {
             console: &scratch.path().join("console"),
             tap: seat.map(|seat| (TAP, seat.hardware)),
             shell: self.shell.then_some(&shell),
+            parameters: self.parameters,
             name: scratch.name(),
         };
         let agent = self.start(&machine, seat, cpus, patience);
@@ -106,6 +137,8 @@ impl Vm {
         let holder = Holder {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
+            parameters: Some(Parameters::in_command_line(&agent.hello().kernel_facts.command_line)),
+            kernel_facts: Some(agent.hello().kernel_facts.clone()),
             runtime: Some(self.qemu.title()),
             accelerator: Some(self.accelerator.name().into()),
             not_accelerated: self.accelerator.why_not().map(str::to_owned),

@@ -8,6 +8,7 @@ use super::super::EnvironmentError;
 use super::super::programs::{find, says, version};
 use super::accelerator::Accelerator;
 use super::guest;
+use super::parameters::Parameters;
 
 /// The emulator for this machine's own architecture.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub(super) struct Machine<'a> {
     pub(super) tap: Option<(&'a str, [u8; 6])>,
     /// The socket on which a shell in the guest is heard.
     pub(super) shell: Option<&'a Path>,
+    /// What the kernel is told beside what takt needs.
+    pub(super) parameters: Parameters,
     pub(super) name: &'a str,
 }
 
@@ -102,7 +105,12 @@ impl Machine<'_> {
         // A guest that ends its first process restarts at once, which -no-reboot turns into the end of QEMU.
         set(
             "-append",
-            format!("console={console} quiet panic=-1 rdinit={} -- agent --guest {}", guest::PROGRAM, guest::ORDERS),
+            format!(
+                "console={console} quiet panic=-1{} rdinit={} -- agent --guest {}",
+                self.parameters.command_line(),
+                guest::PROGRAM,
+                guest::ORDERS
+            ),
         );
         set("-serial", format!("file:{}", self.console.display()));
         set("-device", "virtio-serial-pci".into());
@@ -135,6 +143,7 @@ mod tests {
             console: Path::new("/c"),
             tap,
             shell: None,
+            parameters: "highres=off".parse().unwrap(),
             name: "takt-1-vm0",
         };
         machine.arguments().join(" ")
@@ -145,6 +154,7 @@ mod tests {
         let software = line(&Accelerator::Tcg { why: String::new() }, None);
         assert!(software.contains("-accel tcg,thread=multi -cpu max -smp 3 -m 513M "), "{software}");
         assert!(line(&Accelerator::Kvm, None).contains("-accel kvm -cpu host "));
+        assert!(software.contains(" panic=-1 highres=off rdinit=/takt -- agent "), "{software}");
     }
 
     #[test]

@@ -37,6 +37,13 @@ pub(super) const ROWS: &[Setting] = &[
         about: "what makes a container; any is the first of these that works here",
     },
     Setting {
+        name: "environment_parameters",
+        takes: Takes::Parameters,
+        of: EVERY,
+        default: Some("none"),
+        about: "what the kernel of a virtual machine is told on its command line",
+    },
+    Setting {
         name: "path",
         takes: Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
         of: PATHS,

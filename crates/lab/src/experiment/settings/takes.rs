@@ -8,6 +8,7 @@ use takt_wire::n200::rate::Factor;
 
 use super::{Setting, did_you_mean};
 use crate::disturbance::{Load, Spec};
+use crate::environment::Parameters;
 use crate::net::PathSpec;
 use crate::workload::waveform::library;
 
@@ -36,6 +37,8 @@ pub enum Takes {
     Cpus,
     /// `"all"`, or bytes: `"2GiB"`.
     Memory,
+    /// `"none"`, or parameters of a guest's kernel.
+    Parameters,
     /// `"usual"`, or what that option of a path takes.
     PathOption(&'static str),
     /// `"none"`, or kinds of load with their counts, such as `"busy:4"`.
@@ -58,6 +61,7 @@ impl fmt::Display for Takes {
             Takes::Waveform => write!(f, "{} | a TOML file", library::NAMES.join(" | ")),
             Takes::Cpus => f.write_str("all | a number of CPUs"),
             Takes::Memory => f.write_str("all | bytes, such as 2GiB"),
+            Takes::Parameters => write!(f, "none | of these, with spaces between: {}", Parameters::known(" ")),
             Takes::PathOption(option) => write!(f, "usual | {option} of a path"),
             Takes::Disturbance => write!(f, "none | KIND:N, KIND:Nx (N a core), joined by +; {}", Load::words(" | ")),
             Takes::Cap => f.write_str("none | per cent, 1 to 100"),
@@ -124,6 +128,12 @@ impl Setting {
                 Some(Ok(bytes)) if bytes >= 64 << 20 => Ok(value.clone()),
                 _ if value == "all" => Ok(value.clone()),
                 _ => Err(refuse("\"all\", or 64MiB and more, such as \"2GiB\"".into())),
+            },
+            Takes::Parameters => match value.as_str().map(str::parse::<Parameters>) {
+                // In their own order, so that the same is one level.
+                Some(Ok(parameters)) => Ok(json!(parameters.to_string())),
+                Some(Err(error)) => Err(refuse(error.remedy)),
+                None => Err(refuse("\"none\", or words such as \"highres=off\"".into())),
             },
             Takes::PathOption(option) => {
                 let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
@@ -260,6 +270,8 @@ mod tests {
         assert_eq!(accept("environment_cpus", 1.5), Ok(json!(1.5)));
         assert!(accept("environment_cpus", 0).is_err() && accept("environment_memory", "1KiB").is_err());
         assert_eq!(accept("environment_memory", "2GiB"), Ok(json!("2GiB")));
+        assert_eq!(accept("environment_parameters", "nohz=off highres=off"), Ok(json!("highres=off nohz=off")));
+        assert_eq!(accept("environment_parameters", "hires=off").unwrap_err().1, "did you mean highres=off?");
         assert_eq!(accept("cap", 40), Ok(json!(40)));
         assert!(accept("cap", 0).is_err() && accept("cap", 101).is_err() && accept("cap", "none").is_ok());
         assert!(accept("disturbance", "bussy:4").unwrap_err().1.contains("did you mean busy?"));
