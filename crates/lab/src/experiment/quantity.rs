@@ -88,7 +88,12 @@ pub const QUANTITIES: &[Quantity] = &[
     Quantity { name: "lateness_p50_us", of: Kind::Wakeup, at: "/lateness/p50_us", about: "tick to awake" },
     Quantity { name: "lateness_p99_9_us", of: Kind::Wakeup, at: "/lateness/p99_9_us", about: "the same" },
     Quantity { name: "lateness_max_us", of: Kind::Wakeup, at: "/lateness/max_us", about: "the same" },
-    Quantity { name: "on_tick_share", of: Kind::Wakeup, at: "/on_tick_share", about: "awake within 1/8 tick after one" },
+    Quantity {
+        name: "on_tick_share",
+        of: Kind::Wakeup,
+        at: "/on_tick_share",
+        about: "awake within 1/8 tick after one",
+    },
     Quantity { name: "unsampled", of: Kind::Wakeup, at: "/unsampled", about: "ticks slept over" },
     Quantity { name: "variable_ns", of: Kind::Roles, at: "/variable_ns", about: "a variable set and read" },
     Quantity {
