@@ -130,34 +130,13 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::store::Record;
+    use crate::store::{Record, testing};
 
     fn round(block: u32, late: u64) -> RoundRow {
         let mut times = Histogram::<Ns>::default();
         (1..=100).for_each(|n| times.record_saturating(n * 10_000));
         let result = json!({ "answers": 100, "late": late, "air_to_answer_ns": times });
-        let record = Record {
-            settings: Value::Null,
-            result,
-            before: Value::Null,
-            after: Value::Null,
-            in_force: Value::Null,
-            emulator: Value::Null,
-            machine: Value::Null,
-        };
-        RoundRow {
-            id: 1,
-            point: 0,
-            part: "loaded".into(),
-            factors: BTreeMap::new(),
-            block,
-            attempt: 0,
-            state: RoundState::Valid,
-            why: None,
-            started: String::new(),
-            took_s: 1.0,
-            record: Some(record),
-        }
+        testing::round(block, Record { result, ..Record::default() })
     }
 
     fn of(normal: &[u64], fifo: &[u64]) -> Option<Loaded> {

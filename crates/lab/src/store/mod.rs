@@ -24,6 +24,8 @@ mod open;
 mod owner;
 mod read;
 mod table;
+#[cfg(test)]
+pub(crate) mod testing;
 mod types;
 mod write;
 
