@@ -1,5 +1,7 @@
 //! A run for other programs: the document has the shape that is published, the table every leaf.
 
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
@@ -16,16 +18,7 @@ fn run_of_two(store: &Store) -> String {
         result: json!({ "loss": 0.5, "many": u64::MAX, "flags": [true, null], "h": { "hdr_v2_base64": "x", "max": 3 } }),
         ..Record::default()
     };
-    let round = NewRound {
-        point: 0,
-        block: 0,
-        attempt: 0,
-        state: RoundState::Valid,
-        why: None,
-        started: "2026-11-21T10:04:12Z".into(),
-        took_s: 2.5,
-        record: Some(record),
-    };
+    let round = support::round(0, record);
     store.finish_round(&run, &round).unwrap();
     let skipped =
         NewRound { block: 1, state: RoundState::Skipped, why: Some("a, \"b\"".into()), record: None, ..round };

@@ -1,5 +1,7 @@
 //! The store keeps what it was given, and refuses what is not its own.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -33,16 +35,7 @@ fn round(point: u32, block: u32) -> NewRound {
         emulator: json!({"lag": {"max_us": 12.5}}),
         machine: Value::Null,
     };
-    NewRound {
-        point,
-        block,
-        attempt: 0,
-        state: RoundState::Valid,
-        why: None,
-        started: "2026-11-21T10:04:12Z".into(),
-        took_s: 2.5,
-        record: Some(record),
-    }
+    NewRound { point, ..support::round(block, record) }
 }
 
 #[test]

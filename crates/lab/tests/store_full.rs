@@ -1,5 +1,7 @@
 //! A full disk: a clear error, and nothing finished is lost. Needs root for a small file system of its own.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, stderr};
@@ -7,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
 use serde_json::json;
-use takt_lab::store::{NewRound, NewRun, PointRow, Record, RoundState, Store, StoreError};
+use takt_lab::store::{NewRound, NewRun, PointRow, Record, Store, StoreError};
 
 /// A tmpfs of its own, unmounted on drop.
 struct SmallDisk(PathBuf);
@@ -27,16 +29,8 @@ impl Drop for SmallDisk {
 }
 
 fn round(block: u32, ballast_bytes: usize) -> NewRound {
-    NewRound {
-        point: 0,
-        block,
-        attempt: 0,
-        state: RoundState::Valid,
-        why: None,
-        started: String::new(),
-        took_s: 0.0,
-        record: Some(Record { result: json!(block), before: json!("x".repeat(ballast_bytes)), ..Record::default() }),
-    }
+    let record = Record { result: json!(block), before: json!("x".repeat(ballast_bytes)), ..Record::default() };
+    support::round(block, record)
 }
 
 #[test]

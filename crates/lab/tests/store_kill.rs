@@ -1,5 +1,7 @@
 //! `kill -9` of the writer, again and again: every round it said was finished is there, whole.
 
+mod support;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::io::{BufRead, BufReader, Write, stdout};
@@ -11,23 +13,13 @@ use std::time::Duration;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::json;
-use takt_lab::store::{NewRound, NewRun, PointRow, Record, RoundState, Store};
+use takt_lab::store::{NewRound, NewRun, PointRow, Record, Store};
 
 /// Set for the writer that is going to be killed; its value is the directory.
 const VICTIM: &str = "TAKT_TEST_STORE_VICTIM";
 
 fn round(block: u32) -> NewRound {
-    let record = Record { result: json!({"block": block, "content": content(block)}), ..Record::default() };
-    NewRound {
-        point: 0,
-        block,
-        attempt: 0,
-        state: RoundState::Valid,
-        why: None,
-        started: String::new(),
-        took_s: 0.0,
-        record: Some(record),
-    }
+    support::round(block, Record { result: json!({"block": block, "content": content(block)}), ..Record::default() })
 }
 
 /// Larger than a page, so that a torn write would show.
