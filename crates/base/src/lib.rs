@@ -30,3 +30,8 @@ pub use num_complex::{Complex, Complex32};
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
 pub use stop::Stop;
 pub use tick::{Tick, TickRate, Ticks};
+
+/// The example of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
