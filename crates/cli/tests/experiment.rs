@@ -6,7 +6,7 @@ mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use support::{Place, TAKT, json, told};
@@ -200,6 +200,43 @@ fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
     let kernel = told.contains("no kernel for a virtual machine") && told.contains(&nowhere.display().to_string());
     assert!(kernel || told.contains("no QEMU on this machine"), "{told}");
     assert!(told.contains("fix: ") && told.contains("apt-get"), "{told}");
+}
+
+#[test]
+fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_left() {
+    if !is_root() {
+        return eprintln!("SKIPPED: hiding the runtimes of this machine needs root");
+    }
+    let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"));
+    fs::create_dir(place.path("empty")).expect("a directory");
+    // System programs are looked for beside PATH as well; the process becomes takt, so its number is known.
+    let hidden = |arguments: &[&str]| {
+        let script = "mount -t tmpfs none /usr/sbin && mount -t tmpfs none /usr/local/sbin && export PATH=empty && exec \"$0\" \"$@\"";
+        let mut command = place.call("unshare");
+        command.args(["--mount", "sh", "-c", script, TAKT]).args(arguments);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        let child = child.expect("unshare is of every system");
+        let own = format!("takt-{}-", child.id());
+        let output = child.wait_with_output().expect("it ends");
+        let left = fs::read_dir("/run/netns").into_iter().flatten().flatten().map(|entry| entry.file_name());
+        let left: Vec<_> = left.filter(|name| name.to_string_lossy().starts_with(&own)).collect();
+        assert!(left.is_empty(), "{left:?}");
+        output
+    };
+    let output = hidden(&["experiment", "run", "x.toml", "--quick", "--json"]);
+    let told = String::from_utf8_lossy(&output.stderr);
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"));
+    assert_eq!((&summary["rounds"]["valid"], &summary["rounds"]["skipped"]), (&1.into(), &1.into()), "{summary:#}");
+    let points = summary["points"].to_string();
+    assert!(
+        points.contains("no container runtime on this machine: looked for runc, crun, podman, docker in PATH"),
+        "{points}"
+    );
+    assert!(points.contains("fix: sudo apt-get install runc"), "{points}");
+    let shell = hidden(&["experiment", "run", "check", "--env-only", "container"]);
+    let told = String::from_utf8_lossy(&shell.stderr);
+    assert_eq!(shell.status.code(), Some(2), "{told}");
+    assert!(told.contains("no container runtime") && told.contains("sudo apt-get install runc"), "{told}");
 }
 
 #[test]
