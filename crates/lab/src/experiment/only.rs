@@ -82,7 +82,7 @@ mod tests {
         };
         assert_eq!(points(&["part=noise"], Depth::Full), 2);
         assert_eq!(points(&["path=router", "payload_bytes=512"], Depth::Quick), 1);
-        assert_eq!(points(&["payload_bytes=1472"], Depth::Quick), 5, "a level of the full run");
+        assert_eq!(points(&["part=routers", "payload_bytes=1472"], Depth::Quick), 5, "a level of the full run");
         let error = routers().only("path=rooter").unwrap_err();
         assert_eq!(error.to_string(), "no point has path=rooter");
         assert!(error.there.contains(&"path=router".to_owned()));
