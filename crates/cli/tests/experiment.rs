@@ -290,6 +290,32 @@ fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
 }
 
 #[test]
+fn interfaces_of_ones_own_that_are_named_like_takts_stay_as_they_are() {
+    if !is_root() {
+        return eprintln!("SKIPPED: interfaces need root");
+    }
+    let place =
+        with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\npath = \"direct\"\n{LOAD}"));
+    // In a network of the test's own, which has interfaces with all the names of a path and of a container's bridge.
+    let script = "command -v ip > /dev/null || exit 77
+        ip link add host0 type veth peer name radio0 && ip link add veth0 type veth peer name veth1 || exit 77
+        ip link add br0 type bridge && ip -o link > before
+        \"$0\" experiment run x.toml --quick --json > run.json; status=$?
+        ip -o link > after; exit $status";
+    let output = place.call("unshare").args(["--net", "sh", "-c", script, TAKT]).output().expect("unshare");
+    if output.status.code() == Some(77) {
+        return eprintln!("SKIPPED: no ip, or no veth: {}", told(&output));
+    }
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let [before, after, run] =
+        ["before", "after", "run.json"].map(|name| fs::read_to_string(place.path(name)).expect(name));
+    assert!(before == after && before.contains("br0:"), "{before}\n{after}");
+    let summary: Value = serde_json::from_str(&run).expect("a document");
+    assert_eq!(summary["rounds"]["failed"], 0, "{summary:#}");
+    assert!(summary["rounds"]["valid"].as_u64() >= Some(1), "{summary:#}");
+}
+
+#[test]
 fn a_full_disk_is_told_before_a_round_is_lost() {
     let place = with(&format!("[factors]\ntwin = [1, 2]\n[fixed]\npath = \"loopback\"\n{LOAD}"));
     let small = place.path("small");

@@ -42,7 +42,7 @@ fn grid(svg: &mut String, plot: &Plot<'_>) {
 
 /// Tick labels in order of importance (ends first), each only where it does not run into one already there.
 fn x_ticks(svg: &mut String, plot: &Plot<'_>) {
-    let place = |t: &Tick| plot.left + t.at * (plot.end - plot.left);
+    let place = |t: &Tick| plot.across(t.at);
     let ticks = &plot.x.ticks;
     let mut order: Vec<&Tick> = ticks.last().into_iter().chain(ticks.first()).collect();
     order.extend(ticks.iter().skip(1).take(ticks.len().saturating_sub(2)));

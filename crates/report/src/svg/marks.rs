@@ -148,7 +148,9 @@ fn five(svg: &mut String, plot: &Plot<'_>, series: &Series, point: &Point, dodge
 }
 
 /// Width of a box, px.
-const BOX: f64 = 9.0;
+const BOX: f64 = 7.0;
+/// From one box to its neighbour: none hides another.
+pub(super) const BOX_STEP: f64 = BOX + 1.5;
 
 /// Disc, triangle, square, diamond, triangle down, cross: one for each colour, of about equal weight.
 pub(super) fn marker(slot: usize, x: f64, y: f64) -> String {

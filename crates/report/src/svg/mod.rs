@@ -74,6 +74,8 @@ struct Plot<'a> {
     /// Where the grid ends; the last value stands a little before, so that its whisker and marker have room.
     right: f64,
     end: f64,
+    /// Room at both ends of the x axis for boxes that stand side by side.
+    inset: f64,
     top: f64,
     bottom: f64,
     /// Names at the ends of lines; otherwise in a row above.
@@ -91,11 +93,18 @@ impl<'a> Plot<'a> {
         let right = WIDTH - if names_at_ends { names.min(150.0) + 30.0 } else { 18.0 };
         let has_legend = !names_at_ends && figure.all_series().count() > 1;
         let top = 34.0 + if has_legend { labels::legend_height(figure, left, right) } else { 0.0 };
-        Self { figure, x, y, left, right, end: right - 8.0, top, bottom: HEIGHT - 46.0, names_at_ends }
+        let boxes = figure.all_series().filter(|s| s.look == Look::Box).count();
+        let inset = boxes as f64 * marks::BOX_STEP / 2.0;
+        Self { figure, x, y, left, right, end: right - 8.0, inset, top, bottom: HEIGHT - 46.0, names_at_ends }
     }
 
     fn px(&self, x: f64) -> Option<f64> {
-        Some(self.left + self.x.at(x)? * (self.end - self.left))
+        Some(self.across(self.x.at(x)?))
+    }
+
+    /// Where a place of the x axis, 0 to 1, is.
+    fn across(&self, at: f64) -> f64 {
+        self.left + self.inset + at * (self.end - self.left - 2.0 * self.inset)
     }
 
     fn py(&self, y: f64) -> Option<f64> {
@@ -105,7 +114,11 @@ impl<'a> Plot<'a> {
     /// Sideways shift that keeps series with equal values apart; more where many are likely to be equal: at zero.
     fn dodge(&self, index: usize) -> f64 {
         let lines = self.figure.all_series().filter(|s| s.look != Look::Step).count();
-        let step = if self.y.has_break() { 5.0 } else { 2.5 };
+        let step = match self.inset > 0.0 {
+            true => marks::BOX_STEP,
+            false if self.y.has_break() => 5.0,
+            false => 2.5,
+        };
         if lines < 2 { 0.0 } else { (index as f64 - (lines as f64 - 1.0) / 2.0) * step }
     }
 }

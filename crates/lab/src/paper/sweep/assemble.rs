@@ -17,7 +17,11 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
     let Some(study) = sweep_of(stored.study()) else { return Err(stored.other_than("a sweep")) };
     let paper = (study.facts)();
     let chart = |plan: &ChartPlan| Chart::of(plan, &stored.part(plan.part), &paper);
-    let evidence = |(title, plan): &(&str, ChartPlan)| Chart { title: (*title).to_owned(), ..chart(plan) };
+    let evidence = |(title, plan): &(&str, ChartPlan)| {
+        let mut evidence = Chart { title: (*title).to_owned(), ..chart(plan) };
+        evidence.curves.retain(|curve| curve.measured().next().is_some());
+        evidence
+    };
     let mut outcome = Outcome {
         of: stored.about(SCHEMA),
         sites: noise::sites(&stored.rounds),

@@ -9,7 +9,7 @@ use super::FULL;
 use super::read::busy;
 use crate::along::{NodeFigures, along};
 use crate::environment::Kind;
-use crate::net::PathSpec;
+use crate::net::{PathName, PathSpec};
 use crate::paper::figure::{Figure, RoundValue};
 use crate::store::{RoundRow, RoundState};
 
@@ -64,6 +64,15 @@ pub(in crate::paper) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
 }
 
 impl SiteFacts {
+    /// `native over switch`; of `router-small` also what it may use, since a study may have two.
+    #[must_use]
+    pub fn name(&self) -> String {
+        let share = self.in_force.pointer("/path_spec/cpu_share").and_then(Value::as_f64);
+        let share = share.filter(|_| self.path == PathName::RouterSmall.as_str());
+        let share = share.map(|share| format!(" ({share} of a core)")).unwrap_or_default();
+        format!("{} over {}{share}", self.environment, self.path)
+    }
+
     fn is(&self, in_force: &Value) -> bool {
         let of = |name: &str| in_force.get(name).and_then(Value::as_str).unwrap_or_default();
         let spec = |in_force: &Value| in_force.get("path_spec").cloned().unwrap_or_default();

@@ -24,7 +24,7 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     for site in outcome.sites.iter().filter(|site| !site.set_by.is_empty()) {
         let told = site.set_by.iter().map(|(who, rounds)| format!("{} in {rounds}", setter(who)));
         let told = told.collect::<Vec<_>>().join(", ");
-        says.push(format!("{} over {}: what set the result of a load, by rounds: {told}", site.environment, site.path));
+        says.push(format!("{}: what set the result of a load, by rounds: {told}", site.name()));
     }
     says.iter().map(|words| sentence(words)).collect()
 }

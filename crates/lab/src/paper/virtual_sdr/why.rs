@@ -1,7 +1,8 @@
 //! Why a claim holds here or does not: sentences from what else the rounds measured.
 
+use crate::check::Answer;
 use crate::net::{PathName, PathSpec};
-use crate::paper::sweep::{FULL, Outcome, Spot, at, value};
+use crate::paper::sweep::{FULL, Outcome, Spot, all_above, all_below, at, surely_more, value};
 
 /// What both would have reached on the paper's wire, where they were measured without one.
 pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
@@ -39,9 +40,12 @@ pub(super) fn cost(outcome: &Outcome) -> Option<String> {
     let (native, container) = (of("native")?, of("container")?);
     let full = busy("native")?.min(busy("container")?) > FULL;
     let who = if full { ", a full processor" } else { "" };
+    let difference = match surely_more(&container.1.figure, &native.1.figure) {
+        Answer::Holds => "bridge and second pair, which carry it in the sender's own system call, cost the difference",
+        _ => "in these rounds the two can't be told apart",
+    };
     Some(format!(
-        "why: a datagram of {}, sent or received, takes the host's end{who}, {}, {}: bridge and second pair, which carry it in \
-         the sender's own system call, cost the difference",
+        "why: a datagram of {}, sent or received, takes the host's end{who}, {}, {}: {difference}",
         at(chart, native.1.x),
         told(native),
         told(container)
@@ -58,7 +62,11 @@ pub(super) fn guest(outcome: &Outcome, mode: &str) -> Option<String> {
     let cores = outcome.curve(&format!("guest-{mode}"), "vm").and_then(|(_, cores)| cores.at(top.x)?.figure.value);
     let cores =
         cores.map(|cores| format!("; its processors took {cores:.2} of this machine's cores")).unwrap_or_default();
-    let limit = if top.figure.value > Some(FULL) { "was the limit" } else { "was not full" };
+    let limit = match (all_above([&top.figure], FULL), all_below([&top.figure], FULL)) {
+        (Answer::Holds, _) => "was the limit",
+        (_, Answer::Holds) => "was not full",
+        _ => "may have been full",
+    };
     let how = if outcome.accelerator() == Some("tcg") { ", translated by QEMU (tcg)," } else { "" };
     Some(format!(
         "why: the guest's processor{how} {limit}: at {} its busiest thread used {} of one{others}{cores}",
@@ -109,7 +117,11 @@ mod tests {
         let told = cost(&seen).expect("measured");
         assert!(told.contains("512 B, sent or received, takes the host's end, a full processor, native 2.1"), "{told}");
         seen.evidence = vec![cost_link, of("busy-link", Measure::Share, 0.4, 0.99)];
-        assert!(cost(&seen).is_some_and(|told| !told.contains("full processor")));
+        assert!(
+            cost(&seen).is_some_and(|told| !told.contains("full processor") && told.ends_with("cost the difference"))
+        );
+        seen.evidence = vec![of("cost-link", Measure::Seconds, 2e-6, 2e-6), of("busy-link", Measure::Share, 1.0, 1.0)];
+        assert!(cost(&seen).is_some_and(|told| told.ends_with("can't be told apart")));
         assert_eq!(cost(&outcome(&facts())), None, "a run without these figures");
     }
 
@@ -135,6 +147,11 @@ mod tests {
         seen.evidence = vec![busy(0.5)];
         let told = guest(&seen, "rx").expect("measured");
         assert!(told.starts_with("why: the guest's processor was not full: at 25 MS/s"), "{told}");
+        let wide: (&str, &[(f64, &[f64])]) = ("vm", &[(25e6, &[0.5, 1.0])]);
+        seen.evidence = vec![chart("busy-rx", "rate_sps", Measure::Share, &[wide])];
+        assert!(
+            guest(&seen, "rx").is_some_and(|told| told.starts_with("why: the guest's processor may have been full"))
+        );
         assert_eq!(guest(&seen, "tx"), None, "not measured");
     }
 }

@@ -132,8 +132,8 @@ fn spot_point(measure: Measure, spot: &Spot) -> Point {
     let point = point(spot.x, &spot.figure, 1.0);
     let most = |reading: &Reading| match measure {
         Measure::Share => 1.0,
-        // No more samples arrive than the radio sends; its clock and the host's may differ by what was measured.
-        Measure::SamplesPerS => reading.point.max(spot.x),
+        // No more samples arrive than the radio sends, but for where their counting begins and ends.
+        Measure::SamplesPerS => reading.point.max(1.05 * spot.x),
         _ => f64::INFINITY,
     };
     let within = |reading: Reading| reading.map(|value| value.clamp(0.0, most(&reading)));

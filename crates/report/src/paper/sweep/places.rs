@@ -14,8 +14,8 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
         let topology: Topology = read(site, "topology")?;
         let stands_for = [&site.path, &site.environment].into_iter().find_map(|name| outcome.paper.places.get(name));
         let stands_for = stands_for.map(|words| format!(" ({words})")).unwrap_or_default();
-        let caption = format!("{}{stands_for}", name(site));
-        Some(Drawing { id: format!("place-{}", name(site)), caption, topology })
+        let caption = format!("{}{stands_for}", site.name());
+        Some(Drawing { id: format!("place-{}", site.name()), caption, topology })
     };
     let drawings: Vec<Drawing> = outcome.sites.iter().filter_map(drawing).collect();
     (!drawings.is_empty()).then(|| Section {
@@ -42,19 +42,13 @@ pub(super) fn limits(site: &SiteFacts) -> String {
     [cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-fn name(site: &SiteFacts) -> String {
-    let share = site.in_force.pointer("/path_spec/cpu_share").and_then(serde_json::Value::as_f64);
-    let share = share.filter(|_| site.path == "router-small").map(|share| format!(" ({share} of a core)"));
-    format!("{} over {}{}", site.environment, site.path, share.unwrap_or_default())
-}
-
 /// Which node lost how many, and what it cost.
 pub(super) fn nodes(outcome: &Outcome) -> Table {
     let row = |site: &SiteFacts, node: &NodeFigures| {
         let cpu = node.cpu_cores.map_or_else(|| "the kernel's".to_owned(), |cores| Unit::CORES.show(cores, 2));
         let throttled = node.throttled_share.map_or_else(String::new, |share| Unit::SHARE.show(share, 2));
         cells(vec![
-            Cell::text(format!("{}: {}", name(site), node.node)),
+            Cell::text(format!("{}: {}", site.name(), node.node)),
             Cell::text(count(node.to_radio.in_frames)),
             Cell::text(lost(&node.to_radio)),
             Cell::text(count(node.to_host.in_frames)),
@@ -100,7 +94,7 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
             SetBy::Nobody => "nobody: the limit is not in force",
         };
         cells(vec![
-            Cell::text(format!("{} {way}, {}", name(site), Unit::BYTES.show(ceiling.payload_bytes as f64, 4))),
+            Cell::text(format!("{} {way}, {}", site.name(), Unit::BYTES.show(ceiling.payload_bytes as f64, 4))),
             Cell::text(Unit::DATAGRAMS_PER_S.show(ceiling.datagrams_per_s, 3)),
             Cell::text(ceiling.specified_per_s.map_or_else(String::new, |most| Unit::DATAGRAMS_PER_S.show(most, 3))),
             Cell::text(set_by),
@@ -128,7 +122,7 @@ pub(super) fn sites(sites: &[SiteFacts]) -> Table {
         };
         let set_by: Vec<String> = site.set_by.iter().map(|(who, rounds)| format!("{who} {rounds}")).collect();
         cells(vec![
-            Cell::text(name(site)),
+            Cell::text(site.name()),
             Cell::text(text("/placement/how")),
             Cell::text(text("/accelerator")),
             Cell::text(limits(site)),
