@@ -19,7 +19,7 @@ name = "linux-rt"
 [rounds]
 count = { full = 2, quick = 2 }
 order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, emulator_late_max = 1_000_000, repeats_max = 0 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0 }
 "#;
 
 const PARTS: &str = r#"
@@ -42,9 +42,11 @@ fn the_study_measures_and_its_status_is_its_answer() {
     let cases = outcome["cases"].as_array().expect("cases");
     assert_eq!(cases.len(), 3);
     for case in cases {
-        assert_eq!(case["bound"]["trials"], 40, "{case:#}");
-        let (failed, bound) = (case["failure"]["value"].as_f64(), case["bound"]["up_to"].as_f64());
-        assert!(failed.is_some() && failed <= bound, "{case:#}");
+        assert!(case["all"]["value"].is_f64() && case["aside"]["value"].is_f64(), "{case:#}");
+        // On a machine that is stopped all the time nothing may be left of 40 subframes.
+        if let (Some(left), Some(bound)) = (case["bound"]["trials"].as_u64(), case["bound"]["up_to"].as_f64()) {
+            assert!((1..=40).contains(&left) && case["bound"]["ratio"].as_f64() <= Some(bound), "{case:#}");
+        }
         let used = case["disturbance_cpus"]["value"].as_f64();
         assert_eq!(used.is_some_and(|cpus| cpus > 0.0), case["settings"]["disturbance"] != "none", "{case:#}");
     }

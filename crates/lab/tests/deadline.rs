@@ -27,6 +27,9 @@ fn short() -> Options {
 }
 
 fn adds_up(outcome: &Outcome) {
+    let (aside, own) = (&outcome.aside, &outcome.own);
+    assert_eq!((aside.subframes + own.subframes, aside.failures + own.failures), (outcome.subframes, outcome.failures));
+    assert!(aside.subframes <= aside.radio_late + aside.stalled + aside.after, "{aside:?}");
     assert_eq!(outcome.subframes, 60);
     assert_eq!(outcome.answers + outcome.missed, outcome.subframes, "each is answered or missed");
     assert_eq!(outcome.failures, outcome.late + outcome.missed);
@@ -58,6 +61,7 @@ fn an_interface_that_sleeps_to_ticks_of_128_hz_can_not_answer_most_in_time() {
     let outcome = round(Ipv4Addr::new(127, 63, 63, 2), ticks);
     adds_up(&outcome);
     // A tick every 7.8 ms, a subframe every 5: more than half of them end more than 0.75 ms before the next tick.
+    // However many of them had to be set aside.
     assert!(outcome.failures * 2 > outcome.subframes, "{} of {}", outcome.failures, outcome.subframes);
 }
 

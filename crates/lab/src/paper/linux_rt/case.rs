@@ -117,8 +117,9 @@ fn budget(stage: &str) -> String {
 fn bound(counted: &[&RoundRow]) -> Option<FailureBound> {
     let number = |round: &RoundRow, pointer: &str| at(round, pointer).map(|value| value as u64);
     let own = |round: &&RoundRow| Some((number(round, "/own/failures")?, number(round, "/own/subframes")?));
-    let own: Option<Vec<(u64, u64)>> = counted.iter().map(own).collect();
-    failure_bound(&own?, LEVEL)
+    let left: Option<Vec<(u64, u64)>> = counted.iter().map(own).collect();
+    let told: Vec<(u64, u64)> = left?.into_iter().filter(|&(_, subframes)| subframes > 0).collect();
+    failure_bound(&told, LEVEL)
 }
 
 fn merged(rounds: &[&RoundRow], pointer: &str) -> Histogram<Ns> {

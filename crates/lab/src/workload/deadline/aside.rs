@@ -42,8 +42,8 @@ pub struct Own {
     pub subframes: u64,
     /// Failures among them.
     pub failures: u64,
-    /// The second over the first.
-    pub failure_ratio: f64,
+    /// The second over the first; `None` if nothing is left.
+    pub failure_ratio: Option<f64>,
 }
 
 /// What is known of a subframe, in nanoseconds of this host.
@@ -96,7 +96,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
             own.failures += failed;
         }
     }
-    own.failure_ratio = own.failures as f64 / own.subframes.max(1) as f64;
+    own.failure_ratio = (own.subframes > 0).then(|| own.failures as f64 / own.subframes as f64);
     (aside, own)
 }
 
@@ -123,7 +123,7 @@ mod tests {
         let (aside, own) = part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
         assert_eq!((aside.radio_late, aside.after, aside.subframes, aside.failures), (2, 2, 4, 1));
         assert_eq!((own.subframes, own.failures), (6, 1));
-        assert!((own.failure_ratio - 1.0 / 6.0).abs() < 1e-12);
+        assert_eq!(own.failure_ratio, Some(1.0 / 6.0));
     }
 
     #[test]
@@ -137,6 +137,13 @@ mod tests {
         assert_eq!((seen.stalled, seen.after, seen.stalls, seen.longest_stall_ns), (1, 1, 1, 1_300_000));
         assert_eq!(aside(&at(21_000, 23_900)).subframes, 0, "between the limit and the next subframe's end");
         assert_eq!(aside(&at(19_000, 24_100)).stalled, 2);
+    }
+
+    #[test]
+    fn where_nothing_is_left_there_is_no_ratio() {
+        let late: Vec<usize> = (0..10).collect();
+        let (aside, own) = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
+        assert_eq!((aside.subframes, own.subframes, own.failure_ratio), (10, 0, None));
     }
 
     #[test]
