@@ -26,10 +26,10 @@ const LONGEST: u64 = 64 << 20;
 #[command(after_help = "\
 Examples:
   takt execinfo                                the waveform that runs now
-  takt execinfo waveforms/bpsk.toml            tried for 1000 slots on one core, each following the last
+  takt execinfo waveforms/bpsk.toml            tried for 1000 slots on one core
   takt run waveforms/bpsk.toml --slots 10000 --json > run.json; takt execinfo run.json
 
-Times are those of this machine; MACs are times of a multiply-accumulate loop on the core that this command runs on, so
+Times are those of this machine; MACs are times of a multiply-accumulate loop on the core that this command runs on, so \
 that they can be compared with other machines as the ALOE paper does (`takt calibrate` knows a better way).")]
 pub struct Args {
     /// A waveform (.toml), a result of `takt run --json` (.json), or nothing: the waveform that runs now.

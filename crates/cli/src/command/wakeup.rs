@@ -21,8 +21,8 @@ Examples:
   sudo takt wakeup --policy fifo:80 --load 8 --limit 100us
   takt wakeup --timer hybrid --slack 1ns --cores 2,3 --histogram
 
-Exit status: 0 measured, and no tick was later than --limit; 1 one was, or it was ended early; 2 it could not be
-measured.")]
+Exit status: 0 measured, and no tick was later than --limit; 1 one was, or it was ended early; 2 it could not \
+be measured.")]
 pub struct Args {
     /// How long it is measured.
     #[arg(long, short = 'D', value_name = "T", default_value = "10s", value_parser = parse_duration)]

@@ -25,7 +25,7 @@ Examples:
   takt component run bit-source --param items=100 --slots 3 --out bits.u8
   takt component run awgn --param ebn0_db=3 --in samples.i16 --out noisy.i16 --json
 
-Items stand in a file in their native little-endian form, one after another: bit (a byte, 0 or 1), byte, i16, c16, f32,
+Items stand in a file in their native little-endian form, one after another: bit (a byte, 0 or 1), byte, i16, c16, f32, \
 c32 (complex: I first), llr (i8, positive = bit 0). A file is one packet unless the component or --items says otherwise.")]
 pub struct Args {
     /// The component: `takt component list` lists all.

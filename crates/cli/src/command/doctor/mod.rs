@@ -28,11 +28,11 @@ Examples:
   takt doctor --explain socket-buffer-small    why it matters, what it costs, how it is looked at
   sudo takt doctor --fix                       mend what stands; asks before it changes anything
   sudo takt doctor --fix --only governor --yes
-  sudo takt doctor --prove socket-buffer-small what the change is worth here: measured with it and without, in turns
+  sudo takt doctor --prove socket-buffer-small what the change is worth here, measured in turns
   sudo takt doctor --undo                      give back everything that was changed
 
 Every change is written to a journal before it is made, and none outlives a reboot.
-Exit status: 0 nothing stands in the way, or the change helps; 1 something does, or it does not; 2 it could not be carried
+Exit status: 0 nothing stands in the way, or the change helps; 1 something does, or it does not; 2 it could not be carried \
 out.")]
 pub struct Args {
     /// Look at, mend or give back this rule's subject only; repeat for several. --all lists the rules.

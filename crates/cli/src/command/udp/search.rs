@@ -15,13 +15,13 @@ use crate::signals::stop_on_signal;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  takt udp search --addr 192.168.10.2                              one size, three searches, about half a minute
+  takt udp search --addr 192.168.10.2                 one size, three searches: about half a minute
   takt udp search --addr 192.168.10.2 --size 64,512,1472 --bursts
   takt udp search --addr 192.168.10.2 --size 18,82,210,466,978,1234,1472 --trial 2s --confirm 60s
-                                                                   RFC 2544's Ethernet frames and final trial
+                                                      RFC 2544's Ethernet frames and final trial
   takt udp search --addr 192.168.10.2 --loss 0.1% --reverse
 
-Binary search; a trial with losses is repeated before it is believed (--verify). What the sender could not send in time is
+Binary search; a trial with losses is repeated before it is believed (--verify). What the sender could not send in time is \
 no loss: the sender then sets the limit, and the table says so.
 
 Exit status 0: a rate was found for every size; 1: not for all; 2: could not be done.")]

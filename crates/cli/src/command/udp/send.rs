@@ -18,7 +18,7 @@ Examples:
   takt udp send --addr 192.168.10.2                        1472-byte datagrams, flat out, 10 s
   takt udp send --addr 192.168.10.2 --size 64 --pps 20k    paced, with the latency that shows
   takt udp send --addr 192.168.10.2 --rate 100M --bidir --json
-  takt udp send --addr 192.168.10.2 --rate 10M..900M --interval 1s    a ramp: where does it begin to lose?
+  takt udp send --addr 192.168.10.2 --rate 10M..900M -i 1s    a ramp: where does it begin to lose?
   takt udp send --addr 192.168.10.2 --pps 10k --burst 64   bursts of 64 at the same mean rate
   takt udp send --addr 192.168.10.2 --size imix --rate 50M
 
