@@ -102,6 +102,20 @@ mod tests {
     }
 
     #[test]
+    fn of_datagrams_that_take_three_quarters_the_gain_says_so_with_its_interval() {
+        let pairs = [(4000.0, 3000.0), (4400.0, 3300.0), (3600.0, 2700.0), (4100.0, 3080.0)];
+        let pairs = pairs.map(|(without, with)| Pair { without, with });
+        let gain = Gain::of(Measure::Datagram, &pairs).unwrap();
+        let Size::Ratio { estimate } = gain.size else { panic!("times are compared by their ratio: {gain:?}") };
+        assert_eq!(gain.answer, Answer::Helps);
+        assert!((estimate.point() - 0.75).abs() < 0.001, "{estimate:?}");
+        assert!(estimate.low() < 0.75 && 0.75 < estimate.high() && estimate.high() < 0.76, "{estimate:?}");
+        // A hundredth is less than anybody would notice, and the interval is narrow.
+        let pairs = pairs.map(|pair| Pair { with: pair.without * 0.99, ..pair });
+        assert_eq!(Gain::of(Measure::Datagram, &pairs).unwrap().answer, Answer::Nothing);
+    }
+
+    #[test]
     fn shares_are_compared_by_their_difference_and_may_be_zero() {
         let of = |pairs: &[(f64, f64)]| answer(Measure::LossOfLargest, pairs);
         assert_eq!(of(&[(0.05, 0.0), (0.04, 0.0), (0.05, 0.0)]), Answer::Helps);

@@ -11,24 +11,28 @@
 //! signal, a panic, the host is given back as it was; after `kill -9` by a [guard](Guard), and if that was killed too, by
 //! `takt doctor --undo`, since the change is in the journal. Only a change that its owner wants to keep stays.
 
+mod error;
 mod gain;
 mod guard;
 mod measure;
 mod outcome;
 mod probes;
+mod trial;
 
 use std::path::Path;
 use std::time::Duration;
 
 use takt_base::Stop;
 use takt_host::Host;
-use takt_host::doctor::journal::{JournalError, Scope};
-use takt_host::doctor::{self, Change, Measure, MendError, Mender, Outcome as Undone, Proof, Rule, Verdict};
+use takt_host::doctor::{self, Change, Measure, Proof, Rule, Verdict};
 
+pub use error::ProveError;
 pub use gain::{Answer, Gain, Size};
 pub use guard::{Guard, wait_and_undo};
 pub use measure::MeasureError;
 pub use outcome::{Outcome, Pair, SCHEMA};
+
+use self::trial::Trial;
 
 /// How it is to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,83 +72,6 @@ pub struct Progress {
     pub of: u32,
     /// It is one with the change.
     pub with: bool,
-}
-
-/// Why nothing was proved. The host is as it was, unless [`ProveError::GiveBack`] says otherwise.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ProveError {
-    /// The rule names no measure.
-    #[error("{why}")]
-    NotProvable {
-        /// Why not.
-        why: &'static str,
-    },
-    /// There is nothing to change on this host.
-    #[error("there is nothing to change here: {seen}")]
-    NothingToChange {
-        /// What the rule saw.
-        seen: String,
-    },
-    /// The rule could not look.
-    #[error("this host does not show it: {seen}")]
-    NotVisible {
-        /// Why not.
-        seen: String,
-    },
-    /// One pair has no interval.
-    #[error("{pairs} pairs are not within 2 to 10000")]
-    Pairs {
-        /// Pairs asked for.
-        pairs: u32,
-    },
-    /// Somebody asked to stop before two pairs were measured.
-    #[error("stopped after {pairs} whole pairs")]
-    Stopped {
-        /// Pairs that were whole.
-        pairs: usize,
-    },
-    /// The change could not be made.
-    #[error("changing the setting")]
-    Change(#[from] MendError),
-    /// The journal can't be used.
-    #[error(transparent)]
-    Journal(#[from] JournalError),
-    /// The guard could not be started.
-    #[error("starting the guard that gives back after a kill")]
-    Guard(#[source] std::io::Error),
-    /// A round failed.
-    #[error(transparent)]
-    Measure(#[from] MeasureError),
-    /// A value that cannot be compared.
-    #[error("the rounds can't be compared: {values:?}")]
-    Values {
-        /// What was measured.
-        values: Vec<Pair>,
-    },
-    /// The setting could not be given back.
-    #[error("{setting} can't be given back its value {was}")]
-    GiveBack {
-        /// The setting.
-        setting: String,
-        /// Its value before.
-        was: String,
-    },
-}
-
-impl ProveError {
-    /// What to do about it, if anything.
-    #[must_use]
-    pub fn fix(&self) -> Option<String> {
-        match self {
-            ProveError::Change(error) => error.fix(),
-            ProveError::Journal(error) => error.fix(),
-            ProveError::Measure(error) => error.fix(),
-            ProveError::Pairs { .. } => Some("--pairs 8".to_owned()),
-            ProveError::GiveBack { .. } => Some("takt doctor --undo".to_owned()),
-            _ => None,
-        }
-    }
 }
 
 /// Measures what a rule's change is worth, and asks `keep` whether it should stay. Raised, `stop` ends it early: what was
@@ -225,66 +152,6 @@ fn ready(claim: &Claim<'_>) -> Result<(Measure, Vec<Change>), ProveError> {
 
 /// More than anybody waits for.
 const MOST_PAIRS: u32 = 10_000;
-
-/// A change that is made and given back in turns. Dropped before its end, it is given back.
-struct Trial {
-    rule: &'static Rule,
-    changes: Vec<Change>,
-    /// The journal's number of the first entry that may be ours.
-    first: u64,
-    made: bool,
-    // In this order: the guard, should it have to act, needs the journal that the mender holds.
-    mender: Mender,
-    guard: Option<Guard>,
-}
-
-impl Trial {
-    fn begin(claim: &Claim<'_>, changes: Vec<Change>) -> Result<Trial, ProveError> {
-        let mender = Mender::open(claim.host.clone(), claim.state)?;
-        let first = mender.next_number();
-        let guard = Some((claim.guard)(first).map_err(ProveError::Guard)?);
-        Ok(Trial { rule: claim.rule, changes, first, made: false, mender, guard })
-    }
-
-    /// Makes the change, or gives it back; nothing if it is so already.
-    fn turn(&mut self, with: bool) -> Result<(), ProveError> {
-        if with && !self.made {
-            // What fails half-way is half made.
-            self.made = true;
-            self.mender.apply(self.rule.id, &Scope::Host, &self.changes)?;
-        } else if !with && self.made {
-            self.give_back()?;
-        }
-        Ok(())
-    }
-
-    fn give_back(&mut self) -> Result<(), ProveError> {
-        let first = self.first;
-        for undone in self.mender.undo(|entry| entry.number >= first) {
-            if !matches!(undone.outcome, Undone::Settled { .. }) {
-                return Err(ProveError::GiveBack { setting: undone.setting.to_string(), was: undone.was });
-            }
-        }
-        self.made = false;
-        Ok(())
-    }
-
-    /// Leaves the change as it is to be.
-    fn end(mut self, kept: bool) -> Result<(), ProveError> {
-        self.turn(kept)?;
-        self.made = false;
-        Ok(())
-    }
-}
-
-impl Drop for Trial {
-    fn drop(&mut self) {
-        // What is refused stays in the journal, and the guard tries again.
-        if !self.made || self.give_back().is_ok() {
-            self.guard.take().into_iter().for_each(Guard::release);
-        }
-    }
-}
 
 #[cfg(test)]
 mod tests;

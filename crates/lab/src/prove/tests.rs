@@ -4,7 +4,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use takt_host::doctor::journal;
+use takt_host::doctor::journal::{self, JournalError, Scope};
+use takt_host::doctor::{Mender, Setting};
 
 use super::*;
 
@@ -99,6 +100,26 @@ fn the_setting_is_changed_in_rounds_with_it_only() {
 }
 
 #[test]
+fn datagrams_are_counted_in_every_round_with_the_change_and_without() {
+    const LIMIT: &str = "sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq";
+    let world = World::new();
+    world.put("sys/devices/system/cpu/online", "0\n");
+    world.put("sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", "3000000\n");
+    world.put(LIMIT, "2000000\n");
+    let limit = || fs::read_to_string(world.path(LIMIT)).unwrap().trim().to_owned();
+    let mut limits = Vec::new();
+    let outcome = world.prove("frequency-limit", 2, &mut |_| limits.push(limit()), false, &Stop::new()).unwrap();
+    // Told before a round, so each is the limit of the round before.
+    assert_eq!(limits, ["2000000", "2000000", "3000000", "3000000"]);
+    assert_eq!((outcome.unit, outcome.measured.as_str()), ("ns", Measure::Datagram.what()));
+    assert!(matches!(outcome.gain.size, Size::Ratio { .. }));
+    // A datagram over loopback takes more than 10 ns and less than 0.1 s on any machine.
+    let possible = |ns: f64| (10.0..1e8).contains(&ns);
+    assert!(outcome.pairs.iter().all(|pair| possible(pair.with) && possible(pair.without)), "{:?}", outcome.pairs);
+    assert_eq!((limit().as_str(), world.standing()), ("2000000", 0));
+}
+
+#[test]
 fn what_is_to_stay_stays_and_undo_knows_it() {
     let world = World::new();
     let outcome = world.prove("clock-source", 3, &mut |_| {}, true, &Stop::new()).unwrap();
@@ -165,8 +186,8 @@ fn a_guard_whose_pipe_ends_without_a_word_gives_back_its_entries_and_no_others()
             .unwrap();
         first
     };
-    apply("busy-poll", doctor::Setting::Sysctl("net.core.busy_read".to_owned()), "50");
-    let source = doctor::Setting::Sysfs(CURRENT.trim_start_matches("sys/").to_owned());
+    apply("busy-poll", Setting::Sysctl("net.core.busy_read".to_owned()), "50");
+    let source = Setting::Sysfs(CURRENT.trim_start_matches("sys/").to_owned());
     let first = apply("clock-source", source, "tsc");
     let undone = |pipe: &[u8]| wait_and_undo(host.clone(), &state, first, &mut &pipe[..]).unwrap().len();
     assert_eq!((undone(b"well\n"), world.source().as_str()), (0, "tsc"));
