@@ -72,7 +72,10 @@ fn ask(args: &Args, output: &Output, outcome: &Outcome) -> bool {
 
 fn refused(id: &str, error: ProveError) -> Story {
     let fix = match &error {
-        ProveError::NotProvable { .. } => Some(format!("takt doctor --explain {id}")),
+        ProveError::NotProvable { .. } | ProveError::NotVisible { .. } => {
+            Some(format!("takt doctor --explain {id} says what it looks at"))
+        }
+        ProveError::NothingToChange { .. } => Some("takt doctor --all lists what could be changed here".to_owned()),
         error => error
             .fix()
             .map(|fix| fix.replace("run the same command with sudo", &format!("sudo takt doctor --prove {id}"))),

@@ -145,7 +145,11 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
     let report = door::attend(running, &graph, &registry, book, &stop)?;
-    let radio = radio.map(radio::Radio::finish).transpose();
+    // A radio that broke the run off is told last: what ran until then is worth as much to a person.
+    let (radio, broken) = match radio.map(radio::Radio::finish) {
+        Some(Err(why)) if !output.wants_json() => (None, Some(why)),
+        finished => (finished.transpose()?, None),
+    };
     if let Some(missing) = log::missing(report.log_dropped) {
         output.note(missing);
     }
@@ -155,16 +159,13 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if let Some(path) = &args.trace {
         write(path, &report.to_perfetto())?;
     }
-    let document = Document {
-        report: &report,
-        clock: &args.clock,
-        latency: &args.latency,
-        cores: &cores,
-        plan: &plan,
-        radio: radio?,
-    };
+    let document =
+        Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
     output.result(&document, || text::report(&report) + &radio::sentence(&report, document.radio.as_ref()))?;
-    Ok(Answer::of(report.misses == 0 && radio::late_answers(&report) == 0))
+    match broken {
+        Some(why) => Err(why),
+        None => Ok(Answer::of(report.misses == 0 && radio::late_answers(&report) == 0)),
+    }
 }
 
 impl Args {
