@@ -234,7 +234,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::paper::sweep::testing::{chart, outcome, site};
+    use crate::paper::sweep::testing::{Points, chart, outcome, site};
 
     #[test]
     fn every_chart_and_claim_is_a_figure_of_the_paper() {
@@ -249,11 +249,10 @@ mod tests {
     fn a_router_that_feels_its_limit_says_so_and_what_a_whole_core_does() {
         let mut seen = outcome(&facts());
         let small = |id: &str, measure, small: f64| {
-            let curves: [(&str, &[(f64, &[f64])]); 1] =
-                [("router-small", &[(128.0, &[small, small]), (1280.0, &[0.0, 0.0])])];
+            let curves: [Points<'_>; 1] = [("router-small", &[(128.0, &[small, small]), (1280.0, &[0.0, 0.0])])];
             chart(id, "payload_bytes", measure, &curves)
         };
-        let switch: (&str, &[(f64, &[f64])]) = ("switch", &[(128.0, &[66e6, 66e6]), (1280.0, &[94e6, 94e6])]);
+        let switch: Points<'_> = ("switch", &[(128.0, &[66e6, 66e6]), (1280.0, &[94e6, 94e6])]);
         seen.sites = vec![
             site("native", "router-small", json!({ "path_spec": { "cpu_share": 0.25 } })),
             site("native", "router-small", json!({ "path_spec": { "cpu_share": 1.0 } })),

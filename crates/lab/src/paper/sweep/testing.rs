@@ -19,16 +19,17 @@ pub(in crate::paper) fn outcome(paper: &Facts) -> Outcome {
     serde_json::from_value(document).expect("the keys of the document are stable")
 }
 
-/// A chart whose curves are given as a name and, for each point, where it is and what its rounds were.
-pub(in crate::paper) fn chart(id: &str, x: &str, measure: Measure, curves: &[(&str, &[(f64, &[f64])])]) -> Chart {
+/// A curve: its name and, for each point, where it is and what its rounds were.
+pub(in crate::paper) type Points<'a> = (&'a str, &'a [(f64, &'a [f64])]);
+
+/// A chart of some curves.
+pub(in crate::paper) fn chart(id: &str, x: &str, measure: Measure, curves: &[Points<'_>]) -> Chart {
     let spot = |(x, rounds): &(f64, &[f64])| {
         let rounds = rounds.iter().map(|&value| RoundValue { round_id: 1, value, counts: true }).collect();
         Spot { x: *x, figure: Figure::from_rounds(rounds), skipped: None }
     };
-    let curve = |(name, points): &(&str, &[(f64, &[f64])])| Curve {
-        name: (*name).to_owned(),
-        points: points.iter().map(spot).collect(),
-    };
+    let curve =
+        |(name, points): &Points<'_>| Curve { name: (*name).to_owned(), points: points.iter().map(spot).collect() };
     let [number, title, paper, part] = [const { String::new() }; 4];
     let (over, boxes) = (None, false);
     let curves = curves.iter().map(curve).collect();

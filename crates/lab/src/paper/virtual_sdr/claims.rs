@@ -204,13 +204,13 @@ fn most_cpu(outcome: &Outcome) -> Judged {
 mod tests {
     use super::super::facts;
     use super::*;
-    use crate::paper::sweep::testing::{chart, outcome};
+    use crate::paper::sweep::testing::{Points, chart, outcome};
 
     const STEADY: [&[f64]; 2] = [&[24.9e6, 25.0e6, 25.1e6], &[9.9e6, 10.0e6, 10.1e6]];
 
     fn duplex_of(container: &[f64], vm: &[f64]) -> Judged {
         let mut seen = outcome(&facts());
-        let curves: [(&str, &[(f64, &[f64])]); 3] =
+        let curves: [Points<'_>; 3] =
             [("native", &[(25e6, STEADY[0])]), ("container", &[(25e6, container)]), ("vm", &[(25e6, vm)])];
         seen.charts = vec![chart("rx-duplex", "rate_sps", Measure::SamplesPerS, &curves)];
         duplex(&seen, 0.01)
@@ -236,7 +236,7 @@ mod tests {
     fn the_container_is_judged_on_a_wire_as_the_papers_where_that_was_measured() {
         let mut seen = outcome(&facts());
         let of = |id: &str, rounds: &[f64]| {
-            let curves: [(&str, &[(f64, &[f64])]); 1] = [("container", &[(64.0, &[0.1, 0.1]), (1472.0, rounds)])];
+            let curves: [Points<'_>; 1] = [("container", &[(64.0, &[0.1, 0.1]), (1472.0, rounds)])];
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
         seen.charts = vec![of("link-relative", &[0.70, 0.71, 0.69])];

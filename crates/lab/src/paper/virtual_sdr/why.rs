@@ -81,12 +81,12 @@ mod tests {
 
     use super::super::facts;
     use super::*;
-    use crate::paper::sweep::testing::{chart, outcome, site};
+    use crate::paper::sweep::testing::{Points, chart, outcome, site};
     use crate::paper::sweep::{Chart, Measure};
 
     fn sent(native: f64, container: f64) -> Chart {
         let of = |bps: f64| [bps, bps * 1.01];
-        let curves: [(&str, &[(f64, &[f64])]); 2] =
+        let curves: [Points<'_>; 2] =
             [("native", &[(1472.0, &of(native))]), ("container", &[(1472.0, &of(container))])];
         chart("link-sent", "payload_bytes", Measure::BitsPerS, &curves)
     }
@@ -108,7 +108,7 @@ mod tests {
     fn a_datagrams_cost_is_told_and_whether_the_processor_was_full() {
         let mut seen = outcome(&facts());
         let of = |id: &str, measure, native: f64, container: f64| {
-            let curves: [(&str, &[(f64, &[f64])]); 2] =
+            let curves: [Points<'_>; 2] =
                 [("native", &[(512.0, &[native, native])]), ("container", &[(512.0, &[container, container])])];
             chart(id, "payload_bytes", measure, &curves)
         };
@@ -129,11 +129,11 @@ mod tests {
     fn a_guest_whose_processor_was_full_is_told_from_one_that_had_room() {
         let mut seen = outcome(&facts());
         let busy = |vm: f64| {
-            let curves: [(&str, &[(f64, &[f64])]); 2] =
+            let curves: [Points<'_>; 2] =
                 [("native", &[(25e6, &[0.07, 0.07])]), ("vm", &[(5e6, &[0.3, 0.3]), (25e6, &[vm, vm])])];
             chart("busy-rx", "rate_sps", Measure::Share, &curves)
         };
-        let guest_cores: (&str, &[(f64, &[f64])]) = ("vm", &[(25e6, &[1.3, 1.3])]);
+        let guest_cores: Points<'_> = ("vm", &[(25e6, &[1.3, 1.3])]);
         seen.sites = vec![site("vm", "veth", json!({ "accelerator": "tcg" }))];
         seen.evidence = vec![busy(0.96), chart("guest-rx", "rate_sps", Measure::Cores, &[guest_cores])];
         assert_eq!(
@@ -147,7 +147,7 @@ mod tests {
         seen.evidence = vec![busy(0.5)];
         let told = guest(&seen, "rx").expect("measured");
         assert!(told.starts_with("why: the guest's processor was not full: at 25 MS/s"), "{told}");
-        let wide: (&str, &[(f64, &[f64])]) = ("vm", &[(25e6, &[0.5, 1.0])]);
+        let wide: Points<'_> = ("vm", &[(25e6, &[0.5, 1.0])]);
         seen.evidence = vec![chart("busy-rx", "rate_sps", Measure::Share, &[wide])];
         assert!(
             guest(&seen, "rx").is_some_and(|told| told.starts_with("why: the guest's processor may have been full"))
