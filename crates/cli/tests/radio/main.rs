@@ -1,7 +1,9 @@
-//! Radios as a person uses them: find, probe, rate, record and play, each against `takt emulate n200`.
+//! Radios as a person uses them: find, probe, rate, record, play, and waveforms on their clock, each against
+//! `takt emulate n200`.
 
 mod bad_input;
 mod commands;
 mod faults;
 mod garbage;
 mod software;
+mod waveform;
