@@ -29,6 +29,8 @@ pub struct Case {
     pub all: Figure,
     /// Share of the subframes that were set aside.
     pub aside: Figure,
+    /// Why nobody looked whether the machine below stopped a core, if nobody did.
+    pub unwatched: Option<String>,
     /// Answers that the radio called late, over subframes.
     pub radio_late: Figure,
     /// Blocks decoded without an error, over answers.
@@ -99,6 +101,7 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         bound: bound(&counted),
         all: Figure::of(rounds, |round| at(round, "/failure_ratio")),
         aside: share("/aside/subframes", "/subframes"),
+        unwatched: counted.iter().find_map(|round| unwatched(round)),
         radio_late: share("/radio/late", "/subframes"),
         decoded: share("/decoded", "/answers"),
         total: stage("total", &merged(&counted, "/total_ns")),
@@ -108,6 +111,10 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         skipped: skipped.filter(|_| failure.value.is_none()),
         failure,
     }
+}
+
+fn unwatched(round: &RoundRow) -> Option<String> {
+    Some(round.record.as_ref()?.result.pointer("/aside/unwatched")?.as_str()?.to_owned())
 }
 
 fn budget(stage: &str) -> String {

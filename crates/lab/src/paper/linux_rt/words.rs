@@ -1,5 +1,7 @@
 //! The sentences of the study.
 
+use std::collections::BTreeMap;
+
 use takt_stats::contrast;
 
 use super::{Case, EffectFacts, Outcome, TraceFacts, claims, why};
@@ -187,6 +189,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             .to_owned(),
         "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
     ];
+    words.extend(unwatched(outcome));
     words.extend(outcome.of.limits());
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
     let open = outcome.of.claims.iter().filter(|claim| claim.answer == crate::check::Answer::Unknown).count();
@@ -196,6 +199,22 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         ));
     }
     words.iter().map(|words| sentence(words)).collect()
+}
+
+/// Where failures that the hypervisor caused could not be told from the host's own.
+fn unwatched(outcome: &Outcome) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for case in &outcome.cases {
+        if let Some(why) = &case.unwatched {
+            reasons.entry(why).or_default().push(label(case));
+        }
+    }
+    let all = outcome.cases.iter().filter(|case| case.failure.value.is_some()).count();
+    let told = |(why, cases): (&str, Vec<String>)| {
+        let at = if cases.len() == all { "nowhere".to_owned() } else { format!("not at \"{}\"", cases.join("\", \"")) };
+        format!("whether the hypervisor stopped a core was watched {at}: {why}")
+    };
+    reasons.into_iter().map(told).collect()
 }
 
 /// What a case is, in words.
