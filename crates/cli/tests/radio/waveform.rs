@@ -67,10 +67,11 @@ impl Run {
         let pid = Pid::from_child(&child);
         let (told, end) = mpsc::channel();
         std::thread::spawn(move || told.send(child.wait_with_output()));
-        end.recv_timeout(PATIENCE).map(|out| out.expect("takt")).unwrap_or_else(|_| {
+        let Ok(out) = end.recv_timeout(PATIENCE) else {
             let _killed = kill_process(pid, Signal::KILL);
             panic!("it does not end")
-        })
+        };
+        out.expect("takt")
     }
 }
 
