@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::ns;
-use super::stall::{STALL, Seen, any_within};
+use super::stall::{STALL, Seen};
 
 /// Subframes that say nothing about this host: for reasons that do not depend on how they ended, so that leaving them
 /// out favours nobody.
@@ -25,9 +24,7 @@ pub struct Aside {
     pub radio_late_ns: u64,
     /// From how late on a core that ought to have run stood still, nanoseconds.
     pub stall_ns: u64,
-    /// Times a core did.
-    pub stalls: u64,
-    /// The longest of them, nanoseconds.
+    /// The longest that one did, nanoseconds.
     pub longest_stall_ns: u64,
     /// What the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
     pub steal_ns: u64,
@@ -50,8 +47,6 @@ pub struct Own {
 pub(super) struct Timing {
     /// When its last sample was on the air.
     pub(super) air_end_ns: i64,
-    /// When its answer was due.
-    pub(super) limit_ns: i64,
     /// When its last sample was in this host's kernel; the radio's thread puts it there itself.
     pub(super) arrived_ns: Option<i64>,
     /// Its answer was late, or never given.
@@ -60,17 +55,12 @@ pub(super) struct Timing {
 
 /// A radio's samples take this long at most: a real one has no thread that could be held up.
 const RADIO_LATE: Duration = Duration::from_micros(200);
-/// So long before the last sample a core may stand still without having caught up by then.
-const CATCHING_UP_NS: i64 = 1_000_000;
-
 /// Parts the subframes, in their order, those before `warm_up` counted nowhere.
 pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> (Aside, Own) {
-    let longest = seen.stalls.iter().map(|stall| ns(stall.to) - ns(stall.from)).max();
     let mut aside = Aside {
         radio_late_ns: RADIO_LATE.as_nanos() as u64,
         stall_ns: STALL.as_nanos() as u64,
-        stalls: seen.stalls.len() as u64,
-        longest_stall_ns: longest.map_or(0, i64::unsigned_abs),
+        longest_stall_ns: seen.longest_ns,
         steal_ns: seen.steal_ns,
         unwatched: seen.unwatched.clone(),
         ..Aside::default()
@@ -79,7 +69,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
     let mut after = false;
     for (number, subframe) in (0..).zip(subframes) {
         let radio_late = subframe.arrived_ns.is_some_and(|at| at - subframe.air_end_ns > aside.radio_late_ns as i64);
-        let stalled = any_within(&seen.stalls, subframe.air_end_ns - CATCHING_UP_NS, subframe.limit_ns);
+        let stalled = seen.stalled.contains(&number);
         let follows = std::mem::replace(&mut after, radio_late || stalled) && !after;
         if number < warm_up {
             continue;
@@ -102,9 +92,6 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
 
 #[cfg(test)]
 mod tests {
-    use takt_base::MonoNs;
-
-    use super::super::stall::Stall;
     use super::*;
 
     /// Subframes of 5 ms, the samples 50 us later in the kernel than on the air.
@@ -113,7 +100,7 @@ mod tests {
             let air_end_ns = 5_000_000 * (n as i64 + 1);
             let late_ns = if late.contains(&n) { 201_000 } else { 50_000 };
             let arrived_ns = Some(air_end_ns + late_ns);
-            Timing { air_end_ns, limit_ns: air_end_ns + 750_000, arrived_ns, failed: failed.contains(&n) }
+            Timing { air_end_ns, arrived_ns, failed: failed.contains(&n) }
         };
         (0..10).map(one).collect()
     }
@@ -127,16 +114,11 @@ mod tests {
     }
 
     #[test]
-    fn a_core_that_stood_still_before_the_limit_counts_and_one_long_before_or_after_does_not() {
-        let at = |from_us: u64, to_us: u64| Seen {
-            stalls: vec![Stall { from: MonoNs(from_us * 1000), to: MonoNs(to_us * 1000) }],
-            ..Seen::default()
-        };
-        let aside = |seen: &Seen| part(subframes(&[], &[]).into_iter(), 0, seen).0;
-        let seen = aside(&at(20_700, 22_000));
-        assert_eq!((seen.stalled, seen.after, seen.stalls, seen.longest_stall_ns), (1, 1, 1, 1_300_000));
-        assert_eq!(aside(&at(21_000, 23_900)).subframes, 0, "between the limit and the next subframe's end");
-        assert_eq!(aside(&at(19_000, 24_100)).stalled, 2);
+    fn a_core_that_stood_still_takes_its_subframe_and_the_next_with_it() {
+        let seen = Seen { stalled: [4, 5].into(), longest_ns: 1_300_000, ..Seen::default() };
+        let (aside, own) = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
+        assert_eq!((aside.stalled, aside.after, aside.subframes, aside.failures), (2, 1, 3, 1));
+        assert_eq!((own.subframes, own.failures, aside.longest_stall_ns), (7, 1, 1_300_000));
     }
 
     #[test]

@@ -56,7 +56,7 @@ impl Plan {
     }
 
     /// When its last sample is on the air, on this host's clock as far as it is known by then.
-    fn ends(&self, number: u64) -> MonoNs {
+    pub(super) fn ends(&self, number: u64) -> MonoNs {
         MonoNs(u64::try_from(self.clocks.host_ns(self.begins(number + 1))).unwrap_or(0))
     }
 

@@ -108,7 +108,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     let plan = Plan::new(options, start, ClockModel::through(before, before));
     let receiving = Receiving::new(rx, &exchange, options, &plan)?;
     let sending = Sending::new(tx, &exchange, options, &plan);
-    let watch = Watch::over(&options.host_cpus, options.unwatched());
+    let watch = Watch::over(&options.used_cpus(), &plan, options.unwatched());
     let ran = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);

@@ -133,6 +133,18 @@ impl Options {
         Ok(())
     }
 
+    /// Where the processes may be: each on cores of its own, or anywhere on the host side.
+    pub(super) fn used_cpus(&self) -> Vec<usize> {
+        let seats = [&self.seats.interface, &self.seats.physical, &self.seats.higher];
+        let mut cpus = self.host_cpus.clone();
+        if seats.iter().all(|cpus| !cpus.is_empty()) {
+            cpus = seats.into_iter().flatten().copied().collect();
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
     /// Why the cores can't be watched from above, if they can't.
     pub(super) fn unwatched(&self) -> Option<&'static str> {
         (self.scheduling == Scheduling::Deadline).then_some("nothing comes before processes under SCHED_DEADLINE")

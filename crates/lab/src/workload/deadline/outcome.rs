@@ -137,7 +137,6 @@ pub(super) fn of(
         sent.answers.iter().filter(|given| !is_late(given)).map(|given| given.number).collect();
     let timing = |number| aside::Timing {
         air_end_ns: clocks.host_ns(plan.begins(number + 1)),
-        limit_ns: clocks.host_ns(plan.first_downlink(number)) + ANSWER_DEADLINE_NS as i64,
         arrived_ns: received.arrived_ns.get(number as usize).copied().flatten(),
         failed: !in_time.contains(&number),
     };
