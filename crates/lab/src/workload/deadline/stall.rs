@@ -47,6 +47,7 @@ const LOOKS_US: [u64; 2] = [300, 700];
 pub(super) const STALL: Duration = Duration::from_micros(150);
 /// Above everything but the kernel's own stoppers.
 const PRIORITY: u8 = 99;
+
 /// Looks at some cores until it is asked.
 pub(super) struct Watch {
     cpus: Vec<usize>,
