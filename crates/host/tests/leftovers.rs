@@ -1,4 +1,5 @@
 //! The registry of runs: what is recorded is found after the run's end, and nothing else is touched.
+#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 use std::fs;
 use std::io::Write;
