@@ -3,8 +3,9 @@
 //! The kernel's account of stolen time comes in ticks of 10 ms, and many a hypervisor tells it nothing. So on each core a
 //! thread that comes before every other wakes twice in the 0.75 ms in which an answer is made, and notes when it was late:
 //! nothing but the machine below can have held it up for long. What lasts 0.55 ms or more hits one of them; what is shorter
-//! may go unseen, and counts as the host's doing. More looks would spoil what they look at: with seven, 4 to 8 % of the answers
-//! failed where 0.4 to 1.2 % do with two (priority and isolation under `busy:4x`, five rounds of 2 s each by turns, twice).
+//! may go unseen, and counts as the host's doing. More looks would spoil what they look at: each takes the core from the answer
+//! that it watches.
+//!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
 
