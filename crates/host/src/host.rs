@@ -6,7 +6,7 @@
 
 use std::cell::Cell;
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
@@ -20,7 +20,7 @@ const FILE_LIMIT_BYTES: u64 = 8 << 20;
 /// Asks whether `SCHED_FIFO` may be had, without keeping it.
 pub type FifoAttempt = fn() -> Result<(), PolicyError>;
 
-/// A view of one host. Reads only.
+/// A view of one host. The doctor alone writes through it.
 #[derive(Clone, Debug)]
 pub struct Host {
     root: PathBuf,
@@ -180,6 +180,20 @@ impl Host {
             expected: "one whole number",
             got: text.chars().take(40).collect(),
         })
+    }
+
+    /// Writes a setting whole or not at all, whatever ends this program: the kernel takes one `write` as one, and the file
+    /// of a recorded host is replaced.
+    pub(crate) fn write(&self, path: &str, text: &str) -> io::Result<()> {
+        let path = self.path(path);
+        // Also what tells a setting that is not there, or may not be changed.
+        let mut setting = fs::OpenOptions::new().write(true).open(&path)?;
+        if self.is_this() {
+            return setting.write_all(text.as_bytes());
+        }
+        let next = path.with_extension("new");
+        fs::write(&next, text)?;
+        fs::rename(&next, &path)
     }
 
     /// Names in a folder, sorted; empty if it is not there.

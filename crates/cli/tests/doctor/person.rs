@@ -163,27 +163,27 @@ fn every_rule_is_explained_and_a_slip_is_answered_with_the_nearest() {
 
 #[test]
 fn an_ordinary_user_may_look_and_is_told_what_changing_needs() {
-    let state = tempfile::tempdir().expect("a folder");
+    let host = Host::new();
+    let ours = fs::Permissions::from_mode;
+    fs::set_permissions(host.path(RMEM), ours(0o444)).expect("our own file");
+    fs::set_permissions(host.0.path(), ours(0o777)).expect("our own folder");
     let user = |more: &[&str]| {
         let mut command = Command::new(TAKT);
         if rustix::process::geteuid().is_root() {
-            fs::set_permissions(state.path(), fs::Permissions::from_mode(0o777)).expect("ours");
             command = Command::new("setpriv");
             command.args(["--reuid=65534", "--regid=65534", "--clear-groups", TAKT]);
         }
-        command.arg("doctor").args(more).env("TAKT_STATE_DIR", state.path().join("takt")).output().expect("takt")
+        command.arg("doctor").arg("--root").arg(host.0.path()).args(more);
+        command.env("TAKT_STATE_DIR", host.path("state")).output().expect("takt")
     };
     let seen = json(&user(&["--json"]));
-    let small = seen["stands"].as_array().expect("a list").iter().any(|id| id == "socket-buffer-small");
+    assert!(seen["stands"].as_array().expect("a list").contains(&"socket-buffer-small".into()), "{seen:#}");
     let out = user(&["--fix", "--yes", "--only", "socket-buffer-small"]);
     let said = text(&out.stderr);
-    if small {
-        assert_eq!(out.status.code(), Some(2), "{said}");
-        assert!(
-            said.contains("needs root") && said.contains("sudo takt doctor --fix --only socket-buffer-small"),
-            "{said}"
-        );
-    } else {
-        assert_eq!(out.status.code(), Some(0), "{said}");
-    }
+    assert_eq!(out.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("needs root") && said.contains("sudo takt doctor --fix --only socket-buffer-small"),
+        "{said}"
+    );
+    assert_eq!(host.get(RMEM), "212992");
 }

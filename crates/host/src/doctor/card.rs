@@ -1,7 +1,6 @@
 //! What only a network card's driver knows: rings, coalescing, flow control. On a recorded host it is a file for each
 //! fact, `ethtool/INTERFACE/FACT`, which holds the value and, behind it, the most the driver takes.
 
-use std::fs;
 use std::io;
 
 use serde::{Deserialize, Serialize};
@@ -93,7 +92,7 @@ impl CardFact {
         if !host.is_this() {
             let most = self.read(host, interface).ok().and_then(|value| value.most);
             let most = most.map_or(String::new(), |most| format!(" {most}"));
-            return fs::write(host.path(&self.path(interface)), format!("{value}{most}\n"));
+            return host.write(&self.path(interface), &format!("{value}{most}\n"));
         }
         let (get, set, place, _) = self.place();
         let mut row = ask(interface, get)?;

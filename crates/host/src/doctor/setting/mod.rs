@@ -2,8 +2,7 @@
 
 mod error;
 
-use std::fs::OpenOptions;
-use std::io::{self, Write};
+use std::io;
 
 use serde::{Deserialize, Serialize};
 
@@ -110,7 +109,7 @@ impl Setting {
             Setting::Card { interface, fact } => {
                 fact.write(host, interface, value.parse().map_err(|_| io::ErrorKind::InvalidInput)?)
             }
-            _ => OpenOptions::new().write(true).truncate(true).open(host.path(&path))?.write_all(value.as_bytes()),
+            _ => host.write(&path, value),
         };
         write().map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => SettingError::NotPermitted { setting: self.clone() },
@@ -173,6 +172,17 @@ mod tests {
         rmem().set(&tree.host(), "50000000").unwrap();
         assert_eq!(rmem().get(&tree.host()).unwrap(), "50000000");
         assert_eq!(rmem().command("50000000"), "sudo sysctl -w net.core.rmem_max=50000000");
+    }
+
+    #[test]
+    fn on_a_recorded_host_a_file_is_replaced_so_that_who_kills_the_writer_finds_the_old_or_the_new() {
+        let tree = Tree::new().with("/proc/sys/net/core/rmem_max", "212992\n");
+        let file = tree.host().path("/proc/sys/net/core/rmem_max");
+        let old = tree.root().join("old");
+        std::fs::hard_link(&file, &old).unwrap();
+        rmem().set(&tree.host(), "50000000").unwrap();
+        assert_eq!(std::fs::read_to_string(old).unwrap(), "212992\n");
+        assert_eq!(std::fs::read_dir(file.parent().unwrap()).unwrap().count(), 1, "nothing is left beside it");
     }
 
     #[test]
