@@ -49,6 +49,12 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
 }
 
 #[test]
+fn a_single_count_is_that_of_both_depths() {
+    let both = Experiment::parse("my-sweep", &GOOD.replace("{ full = 10, quick = 2 }", "4")).unwrap();
+    assert_eq!((both.rounds.full, both.rounds.quick), (4, 4));
+}
+
+#[test]
 fn a_slip_in_a_factors_name_is_shown_where_it_is() {
     let drawn = complaint("mode     = ", "mdoe     = ");
     assert_eq!(
@@ -107,7 +113,23 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
         ),
         (", duration = \"2s\"", "", "1:1", "a rate workload needs duration", "what of a round is measured"),
         ("quick = 2", "quick = 0", "12:9", "rounds can't be 10 and 0", "each from 1 to"),
-        ("seed = 1", "seed = \"x\"", "13:18", "invalid type: string \"x\", expected u64", "here"),
+        ("seed = 1", "seed = \"x\"", "13:18", "\"x\" can't stand here", "a whole number, not negative"),
+        ("{ seed = 1 }", "1", "13:9", "1 can't stand here", "a table such as { seed = 1 }"),
+        ("seed = 1", "shuffled_blocks = true", "13:9", "\"seed\" is missing", "\"seed\" belongs here"),
+        ("{ full = 10, quick = 2 }", "\"ten\"", "12:9", "\"ten\" can't stand here", "a whole number, or { full = 10"),
+        ("{ full = 10, quick = 2 }", "-4", "12:9", "-4 can't stand here", "a whole number, or { full = 10"),
+        ("{ full = 10, quick = 2 }", "[10, 2]", "12:9", "a list can't stand here", "a whole number, or { full = 10"),
+        ("{ full = 10, quick = 2 }", "0", "12:9", "rounds can't be 0 and 0", "each from 1 to"),
+        ("quick = 2", "quick = \"2\"", "12:30", "\"2\" can't stand here", "a whole number, not negative"),
+        ("quick = 2", "qick = 2", "12:22", "unknown word \"qick\"", "did you mean \"quick\"?"),
+        ("[factors]\n", "factors = 3\n[other]\n", "3:11", "3 can't stand here", "a table"),
+        ("[factors]\n", "stop = 0.05\n[factors]\n", "3:8", "0.05 can't stand here", "a table with ascending"),
+        ("[factors]\n", "study = \"aloe\"\n[factors]\n", "3:9", "\"aloe\" can't stand here", "a table such as { name"),
+        ("[factors]\n", "need = [25e6]\n[factors]\n", "3:9", "25000000.0 can't stand here", "a table: [[need]]"),
+        ("[factors]\n", "part = [\"a\"]\n[factors]\n", "3:9", "\"a\" can't stand here", "a table: [[part]]"),
+        ("[rounds]\n", "[rounds]\nvalid = 0.5\n", "12:9", "0.5 can't stand here", "a table such as { repeats_max"),
+        ("[rounds]\n", "[rounds]\nvalid = { repeats_max = 1.5 }\n", "12:25", "1.5 can't stand here", "a whole number"),
+        ("question = \"Where does it begin to lose?\"", "question = 42", "1:12", "42 can't stand here", "a text in"),
         ("order =", "oder =", "13:1", "unknown word \"oder\"", "did you mean \"order\"?"),
         ("question = \"Where", "question = Where", "1:12", "", ""),
     ] {
@@ -116,6 +138,8 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
         assert!(error.to_string().starts_with(what), "{bad}: {error}");
         assert!(error.remedy().contains(remedy), "{bad}: {}", error.remedy());
         assert_eq!(error.place(), format!("my-sweep.toml:{place}"), "{bad}: {error}");
+        let drawn = format!("{error} {}", error.remedy());
+        assert!(["struct", "enum", "u32", "u64", "f64", "Raw"].iter().all(|word| !drawn.contains(word)), "{drawn}");
     }
 }
 

@@ -102,6 +102,26 @@ fn an_error_has_a_place_and_a_fix() {
     for ((old, new), expected) in cases {
         assert_eq!(told(old, new), expected);
     }
+    for ((old, new), expected) in [
+        (
+            ("slot_ns = 1000", "slot_ns = \"1us\""),
+            "lab.toml:5:11 \"1us\" can't stand here: a whole number, not negative",
+        ),
+        (("mac_per_s = 2.1e9", "mac_per_s = \"2G\""), "lab.toml:7:28 \"2G\" can't stand here: a number"),
+        (
+            ("{ mac_per_s = 2.1e9 }", "2.1e9"),
+            "lab.toml:7:14 2100000000.0 can't stand here: a table such as { mac_per_s = 2.1e9 }",
+        ),
+        (
+            ("[{ class = \"zen5\", cpus = [0, 1, 2] }]", "[0, 1, 2]"),
+            "lab.toml:16:10 0 can't stand here: a table such as { class = \"zen5\", cpus = [0, 1] }",
+        ),
+        (("[0, 1, 2]", "3"), "lab.toml:16:35 3 can't stand here: a list"),
+        (("[\"board\", \"pc\"]", "[\"pc\"]"), "lab.toml:23:11 length 1 can't stand here: a list of length 2"),
+        (("name = \"board\"", "name = 5"), "lab.toml:19:8 5 can't stand here: a text in quotation marks"),
+    ] {
+        assert_eq!(told(old, new), expected);
+    }
     let unknown = told("slot_ns", "slot_us");
     assert!(unknown.starts_with("lab.toml:5:1 unknown field `slot_us`, expected one of"), "{unknown}");
     assert!(told("delay_slots = 2", "delay_slots = ").starts_with("lab.toml:25:"));

@@ -2,9 +2,11 @@
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use takt_base::Mistyped;
 use toml::Spanned;
 
 use super::Point;
+use super::count::Count;
 use super::error::{Complaint, FileError};
 use super::node::Table;
 use super::part::{self, Part, RawPart};
@@ -32,7 +34,7 @@ pub struct Experiment {
 
 /// A published study.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { name = \"aloe\", figures = [\"6\"] }")]
 pub struct Study {
     /// Its name.
     pub name: String,
@@ -58,7 +60,7 @@ pub struct Rounds {
 
 /// What makes a round count. One that does not is kept, marked and run again.
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table such as { repeats_max = 1 }")]
 pub struct Valid {
     /// Largest share of the machine's CPU time that others may use.
     pub foreign_cpu_share_max: f64,
@@ -92,7 +94,7 @@ impl Default for Valid {
 
 /// When higher levels of a factor are not worth running any more.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with ascending and lost_share_above")]
 pub struct Stop {
     /// The factor that grows harder with its level.
     pub ascending: String,
@@ -147,23 +149,16 @@ struct RawFile {
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with count and order")]
 struct RawRounds {
-    count: Spanned<RawCount>,
+    count: Spanned<Count>,
     order: RawOrder,
     #[serde(default)]
     valid: Valid,
 }
 
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawCount {
-    full: u32,
-    quick: u32,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { seed = 1 }")]
 struct RawOrder {
     seed: u64,
     #[serde(default = "yes")]
@@ -209,7 +204,7 @@ fn check(name: &str, text: &str) -> Result<Experiment, Complaint> {
 
 fn rounds(raw: RawRounds) -> Result<Rounds, Complaint> {
     let span = raw.count.span();
-    let RawCount { full, quick } = raw.count.into_inner();
+    let Count { full, quick } = raw.count.into_inner();
     if !(1..=ROUNDS_MAX).contains(&full) || !(1..=ROUNDS_MAX).contains(&quick) {
         let remedy = format!("each from 1 to {ROUNDS_MAX}");
         return Err(Complaint::new(span, format!("rounds can't be {full} and {quick}"), remedy));
@@ -235,17 +230,23 @@ fn of_toml(error: &toml::de::Error) -> Complaint {
     let span = error.span().unwrap_or(0..0);
     let message = error.message();
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    match (message.starts_with("unknown field"), quoted.split_first()) {
-        (true, Some((word, known))) => {
+    match quoted.split_first() {
+        Some((word, known)) if message.starts_with("unknown ") => {
             let near = did_you_mean(word, known.iter().copied());
             let remedy = near
                 .map_or_else(|| format!("one of: {}", known.join(", ")), |near| format!("did you mean \"{near}\"?"));
             Complaint::new(span, format!("unknown word \"{word}\""), remedy)
         }
-        _ => {
-            let mut lines = message.lines();
-            let what = lines.next().unwrap_or("not TOML");
-            Complaint::new(span, what, lines.next().unwrap_or("here"))
+        Some((word, _)) if message.starts_with("missing field") => {
+            Complaint::new(span, format!("\"{word}\" is missing"), format!("\"{word}\" belongs here"))
         }
+        _ => match Mistyped::read(message) {
+            Some(slip) => Complaint::new(span, format!("{} can't stand here", slip.found), slip.expected),
+            None => {
+                let mut lines = message.lines();
+                let what = lines.next().unwrap_or("not TOML");
+                Complaint::new(span, what, lines.next().unwrap_or("here"))
+            }
+        },
     }
 }

@@ -26,6 +26,7 @@
 //! # Ok::<(), takt_lab::experiment::FileError>(())
 //! ```
 
+mod count;
 mod error;
 mod file;
 mod library;

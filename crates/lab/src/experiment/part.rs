@@ -55,7 +55,7 @@ impl Factor {
 
 /// A part as the file has it.
 #[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [[part]]")]
 pub(super) struct RawPart {
     name: String,
     question: Option<String>,

@@ -12,7 +12,7 @@ use super::work::Capacities;
 
 /// Times of the components of a waveform on one processor. Stored as JSON or TOML through serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "costs, as `takt map WAVEFORM --save-costs FILE` writes them")]
 pub struct Costs {
     /// The processor they were measured on: the name of a core class.
     pub reference: String,
@@ -33,7 +33,7 @@ pub struct Costs {
 
 /// Execution times of a component, ns a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "the times of a component")]
 pub struct Cost {
     /// Median.
     pub p50_ns: u64,

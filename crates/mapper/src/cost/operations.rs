@@ -7,7 +7,7 @@ pub(super) const KINDS: usize = 15;
 
 /// A figure for each kind of instruction: how many are executed, or what one of them takes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a table with a figure for each kind of instruction")]
 pub struct Operations {
     /// Whole numbers in registers: additions, shifts, moves, comparisons.
     pub integer: f64,

@@ -45,7 +45,7 @@ impl Work {
 
 /// A figure for each kind of work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table with a figure for each kind of work")]
 #[allow(missing_docs, reason = "the kinds are documented at `Work`")]
 pub struct PerWork {
     pub integer: f64,
@@ -94,7 +94,7 @@ impl PerWork {
 
 /// What a processor can do: the paper's figure, and one for each kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { mac_per_s = 2.1e9 }")]
 pub struct Capacities {
     /// Multiply-accumulate operations a second.
     pub mac_per_s: f64,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use takt_base::Mistyped;
 use takt_graph::Place;
 
 /// The platform is none as it stands. The message says what, [`Self::fix`] what would be right, [`Self::place`] where.
@@ -33,7 +34,13 @@ impl PlatformError {
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlatformProblem {
-    /// It is no TOML, or a key is unknown, missing, or of the wrong type.
+    /// A value is of another type than its key's, or a word that is none of those there are.
+    #[error("{} can't stand here", slip.found)]
+    Mistyped {
+        /// What stands there, and what could.
+        slip: Mistyped,
+    },
+    /// It is no TOML, or a key is unknown or missing.
     #[error("{message}")]
     Toml {
         /// What the parser says.
@@ -101,6 +108,7 @@ impl PlatformProblem {
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
+            PlatformProblem::Mistyped { slip } => slip.expected.clone(),
             PlatformProblem::Toml { .. } => "docs/reference/platform.md has every key, with an example".to_owned(),
             PlatformProblem::TooMany { max, what, .. } => format!("at most {max} {what}"),
             PlatformProblem::Empty => {

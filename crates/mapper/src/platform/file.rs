@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use takt_base::Mistyped;
 use takt_graph::{Place, Source};
 use toml::de::{DeTable, DeValue};
 
@@ -37,7 +38,11 @@ impl Platform {
             return Err(at(problem, Some(0..0)));
         }
         let spec: PlatformSpec = toml::from_str(text).map_err(|error| {
-            at(PlatformProblem::Toml { message: error.message().to_owned() }, Some(error.span().unwrap_or(0..0)))
+            let problem = match Mistyped::read(error.message()) {
+                Some(slip) => PlatformProblem::Mistyped { slip },
+                None => PlatformProblem::Toml { message: error.message().to_owned() },
+            };
+            at(problem, Some(error.span().unwrap_or(0..0)))
         })?;
         spec.checked().map_err(|wrong| at(wrong.problem, span(text, &wrong.path)))
     }

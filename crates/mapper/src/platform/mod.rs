@@ -34,7 +34,7 @@ pub struct PlatformSpec {
 
 /// A kind of core as written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [class.NAME]")]
 pub struct ClassSpec {
     /// What takt itself takes of every slot of a worker, ns.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -56,7 +56,7 @@ fn is_zero(ns: &u64) -> bool {
 
 /// A machine as written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [[node]]")]
 pub struct NodeSpec {
     /// Its name.
     pub name: String,
@@ -69,7 +69,7 @@ pub struct NodeSpec {
 
 /// Cores of one class.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table such as { class = \"zen5\", cpus = [0, 1] }")]
 pub struct CoresSpec {
     /// Their class.
     pub class: String,
@@ -79,7 +79,7 @@ pub struct CoresSpec {
 
 /// A link between machines as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a table: [[link]]")]
 pub struct LinkSpec {
     /// The two machines.
     pub between: [String; 2],

@@ -68,6 +68,7 @@ pub enum Answer {
 
 /// A rate somebody needs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a table: [[need]]")]
 pub struct Need {
     /// `n200`.
     pub model: String,
