@@ -1,9 +1,11 @@
 //! `base-slice`: how long an ordinary thread runs before another's turn.
 
+use std::io::ErrorKind;
+
 use super::look::{Look, Plan, fine, hidden, notice, sysfs_becomes};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use crate::error::ReadError;
 use crate::host::Host;
-use crate::kernel;
 
 pub(super) static RULE: Rule = Rule {
     id: "base-slice",
@@ -25,14 +27,24 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const NAME: &str = "kernel/debug/sched/base_slice_ns";
-const MOST_NS: u64 = 1_000_000;
+const MOST_NS: i64 = 1_000_000;
 const WANTED_NS: &str = "500000";
 
 fn probe(host: &Host) -> Look {
-    match kernel::base_slice_ns(host) {
-        None => hidden("not shown; kernels that have it show it to root in debugfs, where that is mounted"),
-        Some(ns) if ns <= MOST_NS => fine(format!("{ns} ns")),
-        Some(ns) => notice(format!("{ns} ns"), "threads of normal priority beside others wait so long"),
+    judge(host.read_number(&format!("/sys/{NAME}")))
+}
+
+fn judge(read: Result<i64, ReadError>) -> Look {
+    match read {
+        Ok(ns) if ns <= MOST_NS => fine(format!("{ns} ns")),
+        Ok(ns) => notice(format!("{ns} ns"), "threads of normal priority beside others wait so long"),
+        Err(ReadError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => hidden(
+            "debugfs is there and only root may read it: sudo takt doctor (a locked-down kernel shows it to nobody)",
+        ),
+        Err(ReadError::Io { .. }) => {
+            hidden("not shown; kernels that have it show it to root in debugfs, where that is mounted")
+        }
+        Err(malformed) => Err(malformed),
     }
 }
 
@@ -42,8 +54,11 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
     use super::super::look::testing::{commands, word};
     use super::*;
+    use crate::doctor::rule::Finding;
 
     #[test]
     fn long_turns_are_noted() {
@@ -52,5 +67,21 @@ mod tests {
         assert_eq!(word(&RULE, &[(file, "2800000\n")]), "notice");
         assert_eq!(word(&RULE, &[]), "hidden");
         assert_eq!(commands(&RULE, &[(file, "2800000\n")]), [format!("echo 500000 | sudo tee {file}")]);
+    }
+
+    /// Files can't be forbidden to root, who may run this test.
+    #[test]
+    fn who_may_not_read_is_told_to_be_root_and_not_to_mount() {
+        let why = |errno| {
+            let source = io::Error::from_raw_os_error(errno);
+            match judge(Err(ReadError::Io { path: NAME.to_owned(), source })) {
+                Ok(Finding::NotVisible { why }) => why,
+                other => panic!("{other:?}"),
+            }
+        };
+        for errno in [libc::EACCES, libc::EPERM] {
+            assert!(why(errno).contains("sudo takt doctor") && !why(errno).contains("mounted"), "{}", why(errno));
+        }
+        assert!(why(libc::ENOENT).contains("where that is mounted"));
     }
 }
