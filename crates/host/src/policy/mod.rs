@@ -142,8 +142,19 @@ pub enum PolicyError {
         max_us: u64,
     },
     /// A kernel that does not know DEADLINE, or was built without it.
-    #[error("this kernel has no SCHED_DEADLINE")]
-    NoDeadline,
+    #[error("this kernel ({kernel}) has no SCHED_DEADLINE")]
+    NoDeadline {
+        /// Its release.
+        kernel: String,
+    },
+    /// A kernel that gives no thread another policy than the one it has.
+    #[error("{policy} is refused: this kernel ({kernel}) has no sched_setattr")]
+    NoPolicies {
+        /// What was asked for.
+        policy: Policy,
+        /// Its release.
+        kernel: String,
+    },
     /// A priority or time outside its range.
     #[error(
         "{policy} is out of range: priorities are 1 to 99, nice -20 to 19, and 1024 ns <= runtime <= deadline <= period"
@@ -197,9 +208,32 @@ impl PolicyError {
                 Some("do not pin it; an exclusive cpuset of the wanted CPUs keeps it there".to_owned())
             }
             PolicyError::Period { min_us, max_us, .. } => Some(format!("choose a period of {min_us} to {max_us} µs")),
-            PolicyError::NoDeadline => Some("FIFO or RR, or Linux 3.14 and newer".to_owned()),
+            PolicyError::NoPolicies { .. } => {
+                Some("run takt outside the sandbox that stands for the kernel (gVisor or the like)".to_owned())
+            }
+            PolicyError::NoDeadline { .. } => Some("FIFO or RR, or Linux 3.14 and newer".to_owned()),
             PolicyError::Admission { .. } => Some("ask for less runtime, or end other DEADLINE threads".to_owned()),
             _ => None,
+        }
+    }
+
+    /// Whether this host refuses it for good: asked again, it answers the same.
+    #[must_use]
+    pub fn is_lasting(&self) -> bool {
+        match self {
+            PolicyError::NotPermitted { .. }
+            | PolicyError::UserNamespace { .. }
+            | PolicyError::CgroupBudget { .. }
+            | PolicyError::GroupSchedV2 { .. }
+            | PolicyError::Filtered { .. }
+            | PolicyError::Period { .. }
+            | PolicyError::NoDeadline { .. }
+            | PolicyError::NoPolicies { .. } => true,
+            PolicyError::Pinned { .. }
+            | PolicyError::Admission { .. }
+            | PolicyError::OutOfRange { .. }
+            | PolicyError::NoSuchThread { .. }
+            | PolicyError::Io { .. } => false,
         }
     }
 }
@@ -227,7 +261,8 @@ pub fn set_policy(tid: u32, policy: Policy) -> Result<(), PolicyError> {
             let share_percent = attr.runtime_ns.saturating_mul(100).checked_div(attr.period_ns).unwrap_or(0);
             PolicyError::Admission { share_percent }
         }
-        Some(libc::EINVAL | libc::ENOSYS) => why_invalid(&Host::this(), policy, source),
+        Some(libc::EINVAL) => why_invalid(&Host::this(), policy, source),
+        Some(libc::ENOSYS) => PolicyError::NoPolicies { policy, kernel: release(&Host::this()) },
         _ => PolicyError::Io { policy, source },
     })
 }
@@ -296,11 +331,17 @@ fn why_invalid(host: &Host, policy: Policy, source: io::Error) -> PolicyError {
     let bounds = bound("sched_deadline_period_min_us").zip(bound("sched_deadline_period_max_us"));
     let period_us = period_ns / 1000;
     match bounds {
-        Some((min_us, max_us)) if (min_us..=max_us).contains(&period_us) => PolicyError::Io { policy, source },
-        Some((min_us, max_us)) => PolicyError::Period { period_us, min_us, max_us },
-        // Kernels before 5.6 have DEADLINE without these files, and take any period.
-        None => PolicyError::NoDeadline,
+        Some((min_us, max_us)) if !(min_us..=max_us).contains(&period_us) => {
+            PolicyError::Period { period_us, min_us, max_us }
+        }
+        // With nothing left to be wrong it is the policy that the kernel does not know. Kernels before 5.6 have DEADLINE
+        // without these files, and take any period.
+        _ => PolicyError::NoDeadline { kernel: release(host) },
     }
+}
+
+fn release(host: &Host) -> String {
+    host.read_opt("/proc/sys/kernel/osrelease").map_or_else(|| "of no name".to_owned(), |name| format!("Linux {name}"))
 }
 
 /// Finds the cause of an `EPERM`, most frequent first.
@@ -356,8 +397,8 @@ mod tests {
 
     #[test]
     fn a_kernel_without_deadline_is_told_from_one_that_refuses_the_period() {
-        let without = invalid(&Tree::new(), DEADLINE);
-        assert_eq!(without.to_string(), "this kernel has no SCHED_DEADLINE");
+        let without = invalid(&Tree::new().with("/proc/sys/kernel/osrelease", "3.10.0\n"), DEADLINE);
+        assert_eq!(without.to_string(), "this kernel (Linux 3.10.0) has no SCHED_DEADLINE");
         assert!(without.fix().unwrap().starts_with("FIFO"));
         let with = Tree::new()
             .with("/proc/sys/kernel/sched_deadline_period_min_us", "100\n")
@@ -365,7 +406,7 @@ mod tests {
         let refused = invalid(&with, DEADLINE);
         assert_eq!(refused.to_string(), "DEADLINE takes periods of 100 to 4194304 µs on this kernel, not 50 µs");
         let other = with.with("/proc/sys/kernel/sched_deadline_period_min_us", "10\n");
-        assert!(matches!(invalid(&other, DEADLINE), PolicyError::Io { .. }));
+        assert!(matches!(invalid(&other, DEADLINE), PolicyError::NoDeadline { .. }), "nothing else is wrong with it");
         assert!(matches!(invalid(&Tree::new(), Policy::Fifo { priority: 1 }), PolicyError::Io { .. }));
     }
 

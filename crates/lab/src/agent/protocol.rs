@@ -4,8 +4,9 @@ use std::error::Error;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_host::policy::PolicyError;
 
-use super::{Counters, KernelFacts};
+use super::{AgentError, Counters, KernelFacts};
 use crate::experiment::settings::Kind;
 
 /// Raised when a line changes its meaning; both ends must say the same.
@@ -106,6 +107,9 @@ pub struct Failure {
     pub chain: Vec<String>,
     /// What mends it, where that is known.
     pub fix: Option<String>,
+    /// This host refuses it for good: another attempt would end alike.
+    #[serde(default)]
+    pub lasting: bool,
 }
 
 impl Failure {
@@ -113,17 +117,34 @@ impl Failure {
     #[must_use]
     pub fn of(error: &(dyn Error + 'static), fix: Option<String>) -> Failure {
         let causes = std::iter::successors(Some(error), |&error| error.source());
-        Failure { chain: causes.map(ToString::to_string).collect(), fix }
+        let lasting = causes.clone().any(is_lasting);
+        Failure { chain: causes.map(ToString::to_string).collect(), fix, lasting }
     }
 
     /// From a sentence.
     #[must_use]
     pub fn saying(what: impl Into<String>) -> Failure {
-        Failure { chain: vec![what.into()], fix: None }
+        Failure { chain: vec![what.into()], fix: None, lasting: false }
+    }
+
+    /// One line, with all that would mend it.
+    #[must_use]
+    pub fn with_fix(&self) -> String {
+        let fix = self.fix.as_ref().map(|fix| format!(" (fix: {})", fix.lines().collect::<Vec<_>>().join("; or ")));
+        self.told() + &fix.unwrap_or_default()
     }
 
     /// One line: the error, its cause, the cause of that.
     fn told(&self) -> String {
         self.chain.join(": ")
+    }
+}
+
+/// Whether a link of the chain says so: a policy that the scheduler does not give, or an agent that was told of one.
+fn is_lasting(link: &(dyn Error + 'static)) -> bool {
+    match (link.downcast_ref::<PolicyError>(), link.downcast_ref::<AgentError>()) {
+        (Some(refused), _) => refused.is_lasting(),
+        (_, Some(AgentError::Failed(failure))) => failure.lasting,
+        _ => false,
     }
 }

@@ -91,6 +91,7 @@ fn waveform(settings: &Settings) -> Result<waveform::Options, Failure> {
                 "a path from where takt was called, or one that comes with takt: {}",
                 waveform::library::NAMES.join(", ")
             )),
+            lasting: false,
         })?),
     };
     let whole = |name: &str| settings.number(name).map_or(0, |number| number as usize);
@@ -267,7 +268,7 @@ pub(super) fn udp_server(site: &InForce) -> Value {
 /// A radio is no server of datagram load.
 pub(super) fn no_server() -> Failure {
     let fix = "leave the udp part out with --addr, or run `takt udp serve` there and `takt udp send` by hand";
-    Failure { chain: vec!["a radio takes no datagram load".into()], fix: Some(fix.into()) }
+    Failure { chain: vec!["a radio takes no datagram load".into()], fix: Some(fix.into()), lasting: false }
 }
 
 fn engine(settings: &Settings) -> EngineKind {

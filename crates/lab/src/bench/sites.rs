@@ -116,7 +116,7 @@ impl<'a> Sites<'a> {
         };
         let others = self.up.iter().enumerate().filter(|(other, _)| *other != place);
         let others = others.flat_map(|(_, (_, site))| site.companions()).collect();
-        let (_, site) = self.up.get_mut(place).ok_or_else(|| Failure { chain: Vec::new(), fix: None })?;
+        let (_, site) = self.up.get_mut(place).ok_or_else(|| Failure { chain: Vec::new(), fix: None, lasting: false })?;
         Ok((site, others))
     }
 
@@ -166,15 +166,7 @@ impl<'a> Sites<'a> {
 
 /// In a sentence, with all that would mend it.
 fn not_here(wanted: &Where, error: &SiteError) -> String {
-    let mut why = vec![error.to_string()];
-    let mut source = std::error::Error::source(error);
-    while let Some(cause) = source {
-        why.push(cause.to_string());
-        source = cause.source();
-    }
-    let fix = error.fix().map(|fix| format!(" (fix: {})", fix.lines().collect::<Vec<_>>().join("; or ")));
-    let fix = fix.unwrap_or_default();
-    format!("{} can't be had here: {}{fix}", wanted.label, why.join(": "))
+    format!("{} can't be had here: {}", wanted.label, Failure::of(error, error.fix()).with_fix())
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub trait Bench {
     /// short says nothing.
     ///
     /// # Errors
-    /// The workload could not be run.
+    /// The workload could not be run. If that is for good on this host, the round is entered as skipped.
     fn round(&mut self, point: &Point, stop: &Stop) -> Result<Option<Measured>, Failure>;
 
     /// Why a point can't be run on this machine at all, if it can't: its rounds are entered as skipped, with this reason.
@@ -303,6 +303,9 @@ impl<'a> Sitting<'a> {
                 let (state, why) = self.plan.experiment.rounds.valid.judge(&measured.conditions);
                 let lost = self.bench.lost_share(point, &measured.record.result);
                 self.finish(point, NewRound { state, why, record: Some(measured.record), ..blank }, lost)?;
+            }
+            Err(failure) if failure.lasting => {
+                self.finish(point, NewRound { why: Some(failure.with_fix()), ..blank }, None)?;
             }
             Err(failure) if !self.any_ran => return Err(RunError::First { label: point.label(), failure }),
             Err(failure) => {
