@@ -6,6 +6,7 @@ use super::Cell;
 use super::channel::{Channel, EARLY, Estimator, TAPS};
 use super::codes::{SPREADING, Symbols, despread, spread};
 use super::layout::{DATA_CHIPS, MIDAMBLE_CHIPS, SLOT_CHIPS};
+use super::parts::Parts;
 use crate::simd::vectorised;
 
 /// Symbols of a code in a burst.
@@ -56,17 +57,6 @@ pub(super) struct Reader {
     padded: Parts<{ SLOT_CHIPS + TAPS }>,
     /// The data fields, paths combined.
     combined: Parts<DATA>,
-}
-
-/// Real and imaginary parts, apart.
-#[derive(Clone, Debug)]
-struct Parts<const N: usize> {
-    re: [f32; N],
-    im: [f32; N],
-}
-
-impl<const N: usize> Parts<N> {
-    const ZERO: Parts<N> = Parts { re: [0.0; N], im: [0.0; N] };
 }
 
 impl Reader {

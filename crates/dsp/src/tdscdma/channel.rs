@@ -10,6 +10,9 @@ use num_complex::{Complex32, Complex64};
 use super::Cell;
 use super::cell::PERIOD;
 use super::layout::{DATA_CHIPS, MIDAMBLE_CHIPS};
+use super::parts::Parts;
+use crate::dot::dot;
+use crate::simd::vectorised;
 
 /// Paths that are looked at.
 pub(super) const TAPS: usize = 16;
@@ -31,15 +34,24 @@ pub(super) struct Channel {
     pub(super) noise: f32,
 }
 
+impl Channel {
+    /// Before anything was heard.
+    pub(super) const NONE: Channel = Channel { taps: [Complex32::ZERO; TAPS], power: 0.0, noise: 0.0 };
+}
+
 /// Estimates channels of a cell's bursts.
 #[derive(Clone, Debug)]
 pub(super) struct Estimator {
-    /// Convolved cyclically with a period of the midamble, 1 at 0 and 0 elsewhere.
-    inverse: [Complex32; PERIOD],
-    period: [Complex32; PERIOD],
+    /// Convolved cyclically with a period of the midamble, 1 at 0 and 0 elsewhere; backwards, twice in a row.
+    inverse: Parts<{ 2 * PERIOD }>,
+    /// Twice in a row, so that a cyclic shift of it is a slice.
+    period: Parts<{ 2 * PERIOD }>,
     /// Variance of a tap over the variance of a chip's noise.
     spread: f32,
 }
+
+/// The chip of the midamble that the stretch begins with.
+const FIRST: usize = TAPS - 1 - (EARLY - 1);
 
 impl Estimator {
     pub(super) fn new(cell: Cell) -> Estimator {
@@ -52,32 +64,47 @@ impl Estimator {
         spectrum.iter_mut().for_each(|x| *x = if x.norm_sqr() > floor { x.inv() } else { Complex64::default() });
         planner.plan_fft_inverse(PERIOD).process(&mut spectrum);
         let inverse = spectrum.map(|x| x / PERIOD as f64).map(|x| Complex32::new(x.re as f32, x.im as f32));
-        Estimator { inverse, period, spread: inverse.iter().map(Complex32::norm_sqr).sum() }
+        Estimator {
+            inverse: Parts::from_fn(|i| inverse[(2 * PERIOD - i) % PERIOD]),
+            period: Parts::from_fn(|i| period[i % PERIOD]),
+            spread: inverse.iter().map(Complex32::norm_sqr).sum(),
+        }
     }
 
     /// `burst`: the chips of a slot.
     pub(super) fn estimate(&self, burst: &[Complex32]) -> Channel {
         let midamble = &burst[DATA_CHIPS..][..MIDAMBLE_CHIPS];
-        let first = TAPS - 1 - (EARLY - 1);
-        let seen = &midamble[first..][..PERIOD];
-        let mut taps: [Complex32; TAPS] = std::array::from_fn(|t| {
-            // Chip i of the stretch is chip `first + i` of the midamble.
-            let from = t + 2 * PERIOD - EARLY - first;
-            seen.iter().enumerate().map(|(i, chip)| chip * self.inverse[(from - i) % PERIOD]).sum()
-        });
-        let noise = self.left_over(seen, first, &taps);
+        let mut seen = Parts::<PERIOD>::from_fn(|i| midamble[FIRST + i]);
+        let mut taps: [Complex32; TAPS] = std::array::from_fn(|t| self.tap(t, &seen));
+        take_away(&taps, &self.period, &mut seen);
+        // A chip and degree of freedom.
+        let noise = seen.power() / (PERIOD - TAPS) as f32;
         taps.iter_mut().filter(|tap| tap.norm_sqr() <= PRESENT * self.spread * noise).for_each(|tap| *tap = 0.0.into());
         Channel { taps, power: taps.iter().map(Complex32::norm_sqr).sum(), noise }
     }
 
-    /// What is left of the stretch when the paths' midambles are taken away, a chip and degree of freedom.
-    fn left_over(&self, seen: &[Complex32], first: usize, taps: &[Complex32; TAPS]) -> f32 {
-        let explained = |i: usize| -> Complex32 {
-            let from = first + i + PERIOD + EARLY;
-            taps.iter().enumerate().map(|(t, tap)| tap * self.period[(from - t) % PERIOD]).sum()
-        };
-        let power: f32 = seen.iter().enumerate().map(|(i, chip)| (chip - explained(i)).norm_sqr()).sum();
-        power / (PERIOD - TAPS) as f32
+    /// Place t of the stretch's cyclic convolution with the inverse.
+    fn tap(&self, t: usize, seen: &Parts<PERIOD>) -> Complex32 {
+        let from = (2 * PERIOD + FIRST + EARLY - t) % PERIOD;
+        let (re, im) = (&self.inverse.re[from..][..PERIOD], &self.inverse.im[from..][..PERIOD]);
+        dot(re, &seen.re, &seen.im) + Complex32::I * dot(im, &seen.re, &seen.im)
+    }
+}
+
+vectorised!(fn take_away(
+    taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, seen: &mut Parts<PERIOD>,
+) = take_away_scalar);
+
+/// What is left of the stretch when the midambles of all paths are taken away.
+#[inline(always)]
+fn take_away_scalar(taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, seen: &mut Parts<PERIOD>) {
+    for (t, tap) in taps.iter().enumerate() {
+        let from = (FIRST + EARLY + PERIOD - t) % PERIOD;
+        let (xs, ys) = (&period.re[from..][..PERIOD], &period.im[from..][..PERIOD]);
+        for (((re, im), x), y) in seen.re.iter_mut().zip(&mut seen.im).zip(xs).zip(ys) {
+            *re -= tap.re * x - tap.im * y;
+            *im -= tap.re * y + tap.im * x;
+        }
     }
 }
 

@@ -44,6 +44,17 @@ impl Converter {
         convert(&mut self.to_chips, from, samples, to, chips);
     }
 
+    /// The chips of traffic slot `number` alone, the same that [`to_chips`](Converter::to_chips) gives, as soon as the first
+    /// [`slot_samples`] samples of the subframe are there.
+    ///
+    /// # Panics
+    /// If there are fewer samples, there is no such slot, or there are not [`SLOT_CHIPS`] chips.
+    pub fn slot_to_chips(&mut self, number: usize, samples: &[Complex32], chips: &mut [Complex32]) {
+        assert_eq!(chips.len(), SLOT_CHIPS, "a slot");
+        let samples = &samples[..slot_samples(number)];
+        convert(&mut self.to_chips, Place::SUBFRAME, samples, Place::chips(traffic_slot(number).start), chips);
+    }
+
     /// The samples of a subframe's chips.
     ///
     /// # Panics
@@ -79,6 +90,24 @@ impl Default for Converter {
     fn default() -> Converter {
         Converter::new()
     }
+}
+
+/// How many of a subframe's samples the chips of traffic slot `number` are made of: those before it ends, and what the filter
+/// reaches beyond.
+///
+/// # Panics
+/// If there is no such slot.
+///
+/// ```
+/// use takt_dsp::tdscdma::{SAMPLES, slot_samples};
+/// assert_eq!([3, 6].map(slot_samples), [3745, SAMPLES]);
+/// ```
+#[must_use]
+pub fn slot_samples(number: usize) -> usize {
+    let last_chip = Tick((traffic_slot(number).end as u64 - 1) * u64::from(CHIP_STEP));
+    let grid = Grid { first: Tick(0), step: SAMPLE_STEP, len: SAMPLES as u64 };
+    let reach = Resampler::half_span(grid, 0.0, Tick(0), CHIP_STEP);
+    SAMPLES.min(((last_chip + reach).0 / u64::from(SAMPLE_STEP)) as usize + 1)
 }
 
 /// A place in a subframe, on one of its grids.

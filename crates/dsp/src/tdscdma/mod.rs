@@ -33,13 +33,14 @@ mod convert;
 mod downlink;
 mod error;
 mod layout;
+mod parts;
 mod receiver;
 #[cfg(test)]
 mod tests;
 
 pub use answer::{Answer, AnswerBurst};
 pub use cell::Cell;
-pub use convert::Converter;
+pub use convert::{Converter, slot_samples};
 pub use downlink::Downlink;
 pub use error::Error;
 pub use layout::{

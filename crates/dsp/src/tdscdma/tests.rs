@@ -59,6 +59,26 @@ fn the_samples_of_an_n200_carry_all_codes() {
 }
 
 #[test]
+fn a_slot_is_the_same_whether_the_rest_of_the_subframe_is_there_or_not() {
+    let (payload, sent) = subframe(16, 6);
+    let (mut converter, mut receiver) = (Converter::new(), Receiver::new(Cell::default(), 16).unwrap());
+    let (mut samples, mut chips) = (vec![Complex32::default(); SAMPLES], sent.clone());
+    converter.to_samples(&sent, &mut samples);
+    add_noise(6, 6.0, &mut samples);
+    converter.to_chips(&samples, &mut chips);
+    for number in DOWNLINK_SLOTS {
+        let mut slot = vec![Complex32::default(); SLOT_CHIPS];
+        converter.slot_to_chips(number, &samples[..slot_samples(number)], &mut slot);
+        assert_eq!(slot, chips[traffic_slot(number)], "slot {number}");
+        receiver.take_slot(number, &slot);
+    }
+    let mut decoded = vec![0; payload.len()];
+    let by_slot = receiver.decode(&mut decoded);
+    assert_eq!((by_slot.answer, &decoded), (Answer::Ack, &payload));
+    assert_eq!(receiver.receive(&chips, &mut decoded), by_slot);
+}
+
+#[test]
 fn silence_and_noise_are_no_blocks() {
     let mut receiver = Receiver::new(Cell::default(), 16).unwrap();
     let (mut chips, mut payload) = (vec![Complex32::default(); CHIPS], vec![0; receiver.payload_bits()]);
