@@ -1,5 +1,6 @@
 //! Which subframes say nothing about this host.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -53,10 +54,19 @@ pub(super) struct Timing {
     pub(super) failed: bool,
 }
 
+/// Subframes, parted.
+pub(super) struct Parted {
+    pub(super) aside: Aside,
+    pub(super) own: Own,
+    /// The numbers of those that are set aside.
+    pub(super) numbers: BTreeSet<u64>,
+}
+
 /// A radio's samples take this long at most: a real one has no thread that could be held up.
 const RADIO_LATE: Duration = Duration::from_micros(200);
+
 /// Parts the subframes, in their order, those before `warm_up` counted nowhere.
-pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> (Aside, Own) {
+pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> Parted {
     let mut aside = Aside {
         radio_late_ns: RADIO_LATE.as_nanos() as u64,
         stall_ns: STALL.as_nanos() as u64,
@@ -66,6 +76,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         ..Aside::default()
     };
     let mut own = Own::default();
+    let mut numbers = BTreeSet::new();
     let mut after = false;
     for (number, subframe) in (0..).zip(subframes) {
         let radio_late = subframe.arrived_ns.is_some_and(|at| at - subframe.air_end_ns > aside.radio_late_ns as i64);
@@ -76,6 +87,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         }
         let failed = u64::from(subframe.failed);
         if radio_late || stalled || follows {
+            numbers.insert(number);
             aside.subframes += 1;
             aside.failures += failed;
             aside.radio_late += u64::from(radio_late);
@@ -87,7 +99,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         }
     }
     own.failure_ratio = (own.subframes > 0).then(|| own.failures as f64 / own.subframes as f64);
-    (aside, own)
+    Parted { aside, own, numbers }
 }
 
 #[cfg(test)]
@@ -107,7 +119,8 @@ mod tests {
 
     #[test]
     fn a_late_radio_takes_its_subframe_and_the_next_with_it_whatever_became_of_them() {
-        let (aside, own) = part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
+        let Parted { aside, own, numbers } = part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
+        assert_eq!(numbers, [3, 4, 5, 6].into());
         assert_eq!((aside.radio_late, aside.after, aside.subframes, aside.failures), (2, 2, 4, 1));
         assert_eq!((own.subframes, own.failures), (6, 1));
         assert_eq!(own.failure_ratio, Some(1.0 / 6.0));
@@ -116,7 +129,7 @@ mod tests {
     #[test]
     fn a_core_that_stood_still_takes_its_subframe_and_the_next_with_it() {
         let seen = Seen { stalled: [4, 5].into(), longest_ns: 1_300_000, ..Seen::default() };
-        let (aside, own) = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
+        let Parted { aside, own, .. } = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
         assert_eq!((aside.stalled, aside.after, aside.subframes, aside.failures), (2, 1, 3, 1));
         assert_eq!((own.subframes, own.failures, aside.longest_stall_ns), (7, 1, 1_300_000));
     }
@@ -124,13 +137,13 @@ mod tests {
     #[test]
     fn where_nothing_is_left_there_is_no_ratio() {
         let late: Vec<usize> = (0..10).collect();
-        let (aside, own) = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
+        let Parted { aside, own, .. } = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
         assert_eq!((aside.subframes, own.subframes, own.failure_ratio), (10, 0, None));
     }
 
     #[test]
     fn warming_up_counts_nowhere_but_is_inherited() {
-        let (aside, own) = part(subframes(&[0, 1], &[1]).into_iter(), 2, &Seen::default());
+        let Parted { aside, own, .. } = part(subframes(&[0, 1], &[1]).into_iter(), 2, &Seen::default());
         assert_eq!((aside.subframes, aside.after, own.subframes, own.failures), (1, 1, 7, 0));
     }
 }

@@ -7,7 +7,7 @@ use takt_dsp::tdscdma::ANSWER_DEADLINE_NS;
 use takt_radio::n200::N200;
 use takt_stats::{Histogram, Ns};
 
-use super::aside::{self, Aside, Own};
+use super::aside::{self, Aside, Own, Parted};
 use super::exchange::Ran;
 use super::interface::{Given, Plan, Verdict};
 use super::options::Options;
@@ -50,7 +50,7 @@ pub struct Outcome {
     pub aside: Aside,
     /// What is left: this host's doing.
     pub own: Own,
-    /// The answers that took longest, the worst first.
+    /// The answers that took longest, the worst first, but for those that are set aside.
     pub worst: Vec<Answered>,
     /// Who ran while the worst of them waited, if that was asked for.
     pub trace: Option<Traced>,
@@ -140,7 +140,7 @@ pub(super) fn of(
         arrived_ns: received.arrived_ns.get(number as usize).copied().flatten(),
         failed: !in_time.contains(&number),
     };
-    let (aside, own) = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
+    let Parted { aside, own, numbers } = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
     let failures = late + missed;
     let mut total_ns = Histogram::default();
     sent.answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));
@@ -161,7 +161,7 @@ pub(super) fn of(
         radio: judged(&sent.answers, is_late),
         aside,
         own,
-        worst: worst(&sent.answers, plan.warm_up),
+        worst: worst(sent.answers.iter().filter(|given| !numbers.contains(&given.number)), plan.warm_up),
         trace: None,
         lost_samples: received.lost_samples,
         overflows: received.overflows,
@@ -207,8 +207,8 @@ fn budget(answers: &[Given]) -> Budget {
     }
 }
 
-fn worst(answers: &[Given], warm_up: u64) -> Vec<Answered> {
-    let mut order: Vec<&Given> = answers.iter().collect();
+fn worst<'a>(answers: impl Iterator<Item = &'a Given>, warm_up: u64) -> Vec<Answered> {
+    let mut order: Vec<&Given> = answers.collect();
     order.sort_by_key(|given| std::cmp::Reverse(stages::total(&given.row)));
     let answered = |given: &Given| Answered {
         subframe: given.number - warm_up,
