@@ -7,7 +7,7 @@ use std::time::Duration;
 use takt_base::Stop;
 use takt_emulator::emulate::{Emulator, Options as Radio};
 use takt_host::timer::Method;
-use takt_lab::workload::deadline::{Apart, Options, Outcome, STAGES, Wake, run, write_downlink};
+use takt_lab::workload::deadline::{Apart, Handover, Options, Outcome, STAGES, Wake, run, write_downlink};
 
 /// A round of `options` with a radio of its own at `addr`, its parts as threads.
 fn round(addr: Ipv4Addr, options: Options) -> Outcome {
@@ -51,6 +51,14 @@ fn adds_up(outcome: &Outcome) {
 #[test]
 fn every_subframe_is_accounted_for_and_every_block_decoded() {
     let outcome = round(Ipv4Addr::new(127, 63, 63, 1), short());
+    assert!(outcome.complete && outcome.answers > 0);
+    adds_up(&outcome);
+}
+
+#[test]
+fn slot_by_slot_every_block_is_decoded_just_the_same() {
+    let slots = Options { handover: Handover::Slot, codes: 16, ..short() };
+    let outcome = round(Ipv4Addr::new(127, 63, 63, 4), slots);
     assert!(outcome.complete && outcome.answers > 0);
     adds_up(&outcome);
 }

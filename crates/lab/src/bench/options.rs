@@ -163,6 +163,10 @@ fn deadline(settings: &Settings, site: &InForce) -> deadline::Options {
         // A word that is no method is `arrival`.
         wake: settings.word("timer").parse().map_or(deadline::Wake::Arrival, deadline::Wake::Timer),
         tick_hz: settings.number("tick_hz").unwrap_or_default() as u32,
+        handover: match settings.word("handover") {
+            "slot" => deadline::Handover::Slot,
+            _ => deadline::Handover::Subframe,
+        },
         seats: super::exchange::seats(settings, host).0,
         host_cpus: host.clone(),
         codes: settings.number("codes").unwrap_or(16.0) as usize,

@@ -33,6 +33,13 @@ pub(super) const ROWS: &[Setting] = &[
         about: "clock ticks at which a timer's sleeps end; 0: whenever the kernel's own timers can",
     },
     Setting {
+        name: "handover",
+        takes: Takes::Word(&["subframe", "slot"]),
+        of: &[Deadline],
+        default: Some("subframe"),
+        about: "when the interface hands samples over: a whole subframe, or each slot as soon as it is there",
+    },
+    Setting {
         name: "cores",
         takes: Takes::Word(&["any", "pinned", "isolated"]),
         of: &[Deadline],

@@ -24,6 +24,7 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     if !together.is_empty() {
         says.push(format!("beyond what each does alone: {}", together.join("; ")));
     }
+    says.extend(by_slot(outcome));
     says.extend(ticks_alone(outcome));
     says.extend(cap_on_ordinary(outcome));
     says.extend(who(outcome));
@@ -51,6 +52,21 @@ fn bought(effect: &EffectFacts) -> String {
     };
     let who = effect.measures.join(" and ");
     format!("{who} {verb} {} % ({interval}){sure}", points(e.point()))
+}
+
+/// What it buys to hand samples over as they come, everything else being alike.
+fn by_slot(outcome: &Outcome) -> Option<String> {
+    let alike = [("disturbance", "busy:4x"), ("scheduling", "fifo"), ("cores", "isolated"), ("cap", "none")];
+    let whole = outcome.case("measures", &alike)?;
+    let slots = outcome.case("best", &[("handover", "slot")])?;
+    let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
+    Some(format!(
+        "a physical layer that is given each slot as it comes has {:.0} us of work left when the last samples are in, instead of          {:.0} us: {} failed instead of {}",
+        physical_us(slots)?,
+        physical_us(whole)?,
+        value(Measure::Share, &slots.failure),
+        value(Measure::Share, &whole.failure)
+    ))
 }
 
 /// What the timers of Figure 6 cost with nothing to disturb.
@@ -240,6 +256,9 @@ pub fn label(case: &Case) -> String {
     match level("cores").as_str() {
         "" | "any" => {}
         cores => words.push(cores.to_owned()),
+    }
+    if level("handover") == "slot" {
+        words.push("slot by slot".to_owned());
     }
     words.join(", ")
 }

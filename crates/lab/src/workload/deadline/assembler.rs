@@ -38,6 +38,11 @@ impl Assembler {
         self.fill
     }
 
+    /// Whether nothing of it is missing so far.
+    pub(super) fn is_intact(&self) -> bool {
+        !self.broken
+    }
+
     /// `count` samples came, the first of them sample `index` of the stream. `length` is a subframe's.
     pub(super) fn place(&mut self, index: u64, count: usize, length: usize) -> Placed {
         let expected = self.subframe * length as u64 + self.fill as u64;

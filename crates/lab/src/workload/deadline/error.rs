@@ -26,6 +26,9 @@ pub enum DeadlineError {
         /// What was asked for.
         hz: u32,
     },
+    /// Slots for an interface that sleeps until the subframe is over.
+    #[error("samples can't be handed over slot by slot by an interface that a timer wakes when the subframe is over")]
+    SlotsWithoutArrival,
     /// More or fewer codes than there are.
     #[error("channelisation codes")]
     Codes(#[from] takt_dsp::tdscdma::Error),
@@ -76,6 +79,7 @@ impl DeadlineError {
             DeadlineError::TicksWithoutSleep { .. } => {
                 Some("timer = \"nanosleep\" (or timerfd, hybrid), or tick_hz = 0".to_owned())
             }
+            DeadlineError::SlotsWithoutArrival => Some("timer = \"arrival\", or handover = \"subframe\"".to_owned()),
             DeadlineError::Process(AgentError::Failed(failure)) => failure.fix.clone(),
             _ => None,
         }

@@ -1,7 +1,7 @@
 //! The data interface: samples in, answers out.
 
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,8 +15,9 @@ use takt_radio::{Burst, RxEvent, RxStream, TxEventKind, TxStream};
 use super::assembler::{Assembler, Placed};
 use super::error::doing;
 use super::exchange::Exchange;
+use super::handing::Handing;
 use super::memory::{At, Cells};
-use super::options::{Options, Wake};
+use super::options::{Handover, Options, Wake};
 use super::seat::Seat;
 use super::stages::{self, Row};
 use super::{DeadlineError, SUBFRAME_NS, limit_tick, ns, subframe_ticks};
@@ -82,6 +83,7 @@ pub(super) struct Received {
 pub(super) struct Receiving {
     rx: RxStreamer,
     cells: Arc<Cells>,
+    by: Handover,
     seat: Seat,
     timer: Option<timer::Options>,
     plan: Plan,
@@ -104,6 +106,7 @@ impl Receiving {
         Ok(Receiving {
             rx,
             cells: Arc::clone(&exchange.cells),
+            by: options.handover,
             seat: Seat { cpus: options.seats.interface.clone(), policy: options.policy(0) },
             timer,
             plan: *plan,
@@ -112,8 +115,9 @@ impl Receiving {
         })
     }
 
-    pub(super) fn run(mut self, mut wake: File, stop: &Stop) -> Result<Received, DeadlineError> {
+    pub(super) fn run(mut self, wake: File, stop: &Stop) -> Result<Received, DeadlineError> {
         self.seat.take("interface")?;
+        let mut handing = Handing::new(Arc::clone(&self.cells), self.by, wake);
         let mut timer = self.timer.map(Timer::open).transpose()?;
         let mut assembler = Assembler::default();
         let mut waited = u64::MAX;
@@ -127,7 +131,7 @@ impl Receiving {
                 waited = gathering;
             }
             let at = assembler.fill();
-            let Some(room) = self.buffer.get_mut(at..) else { break };
+            let Some(room) = self.buffer.get_mut(at..handing.next(at)) else { break };
             let received = self.rx.recv_integers(&mut [room], WallClock.now() + PATIENCE)?;
             let complete = WallClock.now();
             match received.event {
@@ -145,30 +149,29 @@ impl Receiving {
             };
             let index = ticks / self.rx.ticks_per_sample().0;
             match assembler.place(index, received.samples, SAMPLES) {
-                Placed::Part => {}
-                Placed::Move { to, from } => self.buffer.copy_within(at + from..at + received.samples, to),
-                Placed::Whole(number) => self.hand_over(number, complete, &mut wake)?,
+                Placed::Part => {
+                    if let Some(there) = self.buffer.get(..assembler.fill()).filter(|_| assembler.is_intact()) {
+                        handing.part(assembler.subframe(), there)?;
+                    }
+                }
+                Placed::Move { to, from } => {
+                    handing.give_up();
+                    self.buffer.copy_within(at + from..at + received.samples, to);
+                }
+                Placed::Whole(number) => self.whole(number, complete, &mut handing)?,
             }
         }
         Ok(self.seen)
     }
 
-    fn hand_over(&mut self, number: u64, complete: MonoNs, wake: &mut File) -> Result<(), DeadlineError> {
-        let in_kernel = ns(self.rx.last_arrival().unwrap_or(complete));
+    fn whole(&mut self, number: u64, complete: MonoNs, handing: &mut Handing) -> Result<(), DeadlineError> {
+        let in_kernel_ns = ns(self.rx.last_arrival().unwrap_or(complete));
         if let Some(arrived) = self.seen.arrived_ns.get_mut(number as usize) {
-            *arrived = Some(in_kernel);
+            *arrived = Some(in_kernel_ns);
         }
-        let cell = self.cells.of(number);
-        if !cell.is_free() {
-            self.seen.not_taken += 1;
-            return Ok(());
-        }
-        cell.stamp(At::InKernel, in_kernel);
-        cell.stamp(At::Complete, ns(complete));
-        cell.put_block(&self.buffer);
-        cell.stamp(At::Posted, ns(WallClock.now()));
-        cell.hand_on(number);
-        wake.write_all(&number.to_le_bytes()).map_err(doing("waking the physical layer"))
+        let taken = handing.whole(number, &self.buffer, in_kernel_ns, complete)?;
+        self.seen.not_taken += u64::from(!taken);
+        Ok(())
     }
 }
 

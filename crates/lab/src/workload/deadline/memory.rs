@@ -3,6 +3,10 @@
 //! A cell is written by one process at a time: by the interface while it is free, then by the physical layer, then by the
 //! higher layer, then read by the interface, which frees it. Turns are handed over by a byte in a pipe and by the cell's
 //! state, which is written last (release) and read first (acquire). Everything else is relaxed: words, never references.
+//!
+//! While the interface still fills a cell, the physical layer may read what is filled: the count of samples is written after
+//! them (release) and read before them (acquire), and only grows. If the rest of a subframe is lost, the interface takes the
+//! cell back without asking: who still reads it reads nonsense at worst, and never sees that subframe whole.
 
 use std::io;
 use std::ops::Range;
@@ -42,6 +46,7 @@ pub(super) enum At {
 
 const ANSWER: usize = 10;
 const BLOCK_GOOD: usize = 11;
+const FILLED: usize = 12;
 const PAYLOAD: Range<usize> = 16..48;
 const BLOCK: Range<usize> = 64..64 + SAMPLES / 2;
 const BURST: usize = ANSWER_SAMPLES / 2;
@@ -103,6 +108,24 @@ impl Cell<'_> {
         self.0.first().is_some_and(|state| state.load(Acquire) == number + 1)
     }
 
+    /// Begins to put subframe `number` into it.
+    pub(super) fn claim(self, number: u64) {
+        self.fill_to(0);
+        self.hand_on(number);
+    }
+
+    /// So many samples of the subframe are in it.
+    pub(super) fn fill_to(self, samples: usize) {
+        if let Some(filled) = self.0.get(FILLED) {
+            filled.store(samples as u64, Release);
+        }
+    }
+
+    /// How many samples of the subframe are in it; never more than there are.
+    pub(super) fn filled(self) -> usize {
+        self.0.get(FILLED).map_or(0, |filled| filled.load(Acquire)).min(SAMPLES as u64) as usize
+    }
+
     /// Hands it on, with subframe `number` in it.
     pub(super) fn hand_on(self, number: u64) {
         if let Some(state) = self.0.first() {
@@ -155,28 +178,26 @@ impl Cell<'_> {
         }
     }
 
-    pub(super) fn put_block(self, samples: &[Complex<i16>]) {
-        for (at, pair) in BLOCK.zip(samples.chunks(2)) {
+    /// Samples from the place `first` on, which is even.
+    pub(super) fn put_block(self, first: usize, samples: &[Complex<i16>]) {
+        for (at, pair) in BLOCK.skip(first / 2).zip(samples.chunks(2)) {
             self.put(at, pack(pair));
         }
     }
 
-    /// The samples of the subframe, full scale 1.
-    pub(super) fn block(self, samples: &mut [Complex32]) {
+    /// The samples from the place `first` on, which is even; full scale 1.
+    pub(super) fn block(self, first: usize, samples: &mut [Complex32]) {
         let full = 1.0 / 32768.0;
-        for (at, pair) in BLOCK.zip(samples.chunks_mut(2)) {
+        for (at, pair) in BLOCK.skip(first / 2).zip(samples.chunks_mut(2)) {
             for (sample, raw) in pair.iter_mut().zip(unpack(self.get(at))) {
                 *sample = Complex32::new(f32::from(raw.re) * full, f32::from(raw.im) * full);
             }
         }
     }
 
-    pub(super) fn put_burst(self, answer: Answer, samples: &[Complex32], scale: f32) {
-        let integer = |value: f32| (value * scale).round().clamp(-32768.0, 32767.0) as i16;
+    pub(super) fn put_burst(self, answer: Answer, samples: &[Complex<i16>]) {
         for (at, pair) in burst(answer).zip(samples.chunks(2)) {
-            let mut raw = [Complex::new(0, 0); 2];
-            raw.iter_mut().zip(pair).for_each(|(raw, x)| *raw = Complex::new(integer(x.re), integer(x.im)));
-            self.put(at, pack(&raw));
+            self.put(at, pack(pair));
         }
     }
 
@@ -226,6 +247,24 @@ mod tests {
         assert!(Cells::open(Path::new("/dev/null")).is_err());
     }
 
+    #[test]
+    fn what_is_filled_can_be_read_before_the_rest_is_there() {
+        let (cells, _file) = Cells::create().unwrap();
+        let cell = cells.of(3);
+        let samples: Vec<Complex<i16>> = (0..SAMPLES as i16).map(|n| Complex::new(n, -n)).collect();
+        cell.claim(3);
+        assert!(cell.holds(3) && cell.filled() == 0);
+        let mut out = vec![Complex32::default(); SAMPLES];
+        for part in [0..3750, 3750..5500, 5500..SAMPLES] {
+            cell.put_block(part.start, &samples[part.clone()]);
+            cell.fill_to(part.end);
+            cell.block(part.start, &mut out[part.clone()]);
+            assert_eq!(cell.filled(), part.end);
+        }
+        let back: Vec<i16> = out.iter().map(|x| (x.re * 32768.0) as i16).collect();
+        assert_eq!(back, (0..SAMPLES as i16).collect::<Vec<_>>());
+    }
+
     proptest! {
         #[test]
         fn what_is_put_in_comes_out(raw in proptest::collection::vec(any::<(i16, i16)>(), SAMPLES),
@@ -233,19 +272,18 @@ mod tests {
             let (cells, _file) = Cells::create().unwrap();
             let cell = cells.of(0);
             let samples: Vec<Complex<i16>> = raw.iter().map(|&(re, im)| Complex::new(re, im)).collect();
-            cell.put_block(&samples);
+            cell.put_block(0, &samples);
             cell.put_payload(&bits);
             let mut out = vec![Complex32::default(); SAMPLES];
-            cell.block(&mut out);
+            cell.block(0, &mut out);
             for (x, raw) in out.iter().zip(&samples) {
                 prop_assert_eq!((x.re * 32768.0, x.im * 32768.0), (f32::from(raw.re), f32::from(raw.im)));
             }
             let mut again = vec![2; bits.len()];
             cell.payload(&mut again);
             prop_assert_eq!(again, bits);
-            let burst: Vec<Complex32> = out[..ANSWER_SAMPLES].to_vec();
-            cell.put_burst(Answer::Ack, &burst, 32768.0);
-            cell.put_burst(Answer::Nack, &vec![Complex32::default(); ANSWER_SAMPLES], 32768.0);
+            cell.put_burst(Answer::Ack, &samples[..ANSWER_SAMPLES]);
+            cell.put_burst(Answer::Nack, &[Complex::new(0, 0); ANSWER_SAMPLES]);
             let mut sent = vec![Complex::new(1, 1); ANSWER_SAMPLES];
             cell.burst(Answer::Ack, &mut sent);
             prop_assert_eq!(&sent[..], &samples[..ANSWER_SAMPLES]);

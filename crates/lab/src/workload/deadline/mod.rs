@@ -16,6 +16,9 @@
 //! has both answers ready as samples; the higher layer, where the protocol of acknowledgements ends in a terminal, says
 //! which one leaves.
 //!
+//! The interface hands a subframe over when it is whole, as in the study, or slot by slot: then the physical layer has three of
+//! the four behind it when the last samples come.
+//!
 //! Every time is from the **intended** beginning of the first downlink slot on the radio's clock, never from when a
 //! process got round to it. Each answer has all of its stages, and they add up to its total: they are differences of one
 //! row of time stamps. An answer that is later than 3.45 ms has failed, and so has one that was never given. The burst is
@@ -30,6 +33,7 @@ mod assembler;
 mod downlink;
 mod error;
 mod exchange;
+mod handing;
 mod interface;
 mod memory;
 mod options;
@@ -54,7 +58,7 @@ pub use downlink::write_downlink;
 pub use error::DeadlineError;
 use exchange::Exchange;
 use interface::{Plan, Receiving, Sending};
-pub use options::{Apart, Options, Scheduling, Seats, Wake};
+pub use options::{Apart, Handover, Options, Scheduling, Seats, Wake};
 pub use outcome::{Answered, Budget, Outcome, Radio};
 pub(crate) use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};

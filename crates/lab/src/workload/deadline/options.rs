@@ -32,6 +32,8 @@ pub struct Options {
     pub wake: Wake,
     /// Ticks at which the sleeps of a timer end, Hz; 0: whenever the kernel's own timers can.
     pub tick_hz: u32,
+    /// When samples are handed over to the physical layer.
+    pub handover: Handover,
     /// Where each process runs.
     pub seats: Seats,
     /// The cores of the host side: where time may be stolen from it.
@@ -74,6 +76,17 @@ pub enum Wake {
     Timer(Method),
 }
 
+/// When the interface hands samples over to the physical layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Handover {
+    /// When the subframe is whole, as in the study.
+    #[default]
+    Subframe,
+    /// Each slot as soon as it is there, so that only the last is left to do when the subframe ends.
+    Slot,
+}
+
 /// CPUs of each process; empty: those of the host side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Seats {
@@ -107,6 +120,7 @@ impl Default for Options {
             interface_alone: false,
             wake: Wake::default(),
             tick_hz: 0,
+            handover: Handover::default(),
             seats: Seats::default(),
             host_cpus: Vec::new(),
             codes: 16,
@@ -122,13 +136,16 @@ impl Options {
     /// Whether such a round can be run, as far as that can be known before.
     ///
     /// # Errors
-    /// Less than a subframe of time, ticks for something that does not sleep, or cores for a process under DEADLINE.
+    /// Less than a subframe of time, ticks for something that does not sleep, or slots for who is woken by subframes.
     pub fn check(&self) -> Result<(), DeadlineError> {
         if self.duration.as_nanos() < u128::from(SUBFRAME_NS) {
             return Err(DeadlineError::NoTime { duration: self.duration });
         }
         if self.tick_hz > 0 && matches!(self.wake, Wake::Arrival | Wake::Timer(Method::Spin)) {
             return Err(DeadlineError::TicksWithoutSleep { hz: self.tick_hz });
+        }
+        if self.handover == Handover::Slot && self.wake != Wake::Arrival {
+            return Err(DeadlineError::SlotsWithoutArrival);
         }
         Ok(())
     }
@@ -194,6 +211,8 @@ mod tests {
         assert!(matches!(ticks.check(), Err(DeadlineError::TicksWithoutSleep { hz: 128 })));
         let sleeps = Options { wake: Wake::Timer(Method::Nanosleep), ..ticks };
         assert!(sleeps.check().is_ok());
+        let slots = Options { handover: Handover::Slot, tick_hz: 0, ..sleeps };
+        assert!(matches!(slots.check(), Err(DeadlineError::SlotsWithoutArrival)));
         let short = Options { duration: Duration::from_millis(4), ..Options::default() };
         assert!(matches!(short.check(), Err(DeadlineError::NoTime { .. })));
     }

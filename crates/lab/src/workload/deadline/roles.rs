@@ -6,14 +6,16 @@ use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 
+use num_complex::Complex;
 use serde::{Deserialize, Serialize};
 use takt_base::{Clock, Complex32, WallClock};
 use takt_dsp::tdscdma::{
-    ANSWER_SAMPLES, Answer, AnswerBurst, CHIPS, Cell, Converter, Downlink, Receiver, SAMPLES, SLOT_CHIPS,
+    ANSWER_SAMPLES, Answer, AnswerBurst, Cell, Converter, DOWNLINK_SLOTS, Downlink, Receiver, SAMPLES, SLOT_CHIPS,
+    slot_samples,
 };
 
 use super::error::doing;
-use super::memory::{At, Cells};
+use super::memory::{At, Cell as SharedCell, Cells};
 use super::seat::Seat;
 use super::{DeadlineError, downlink, ns};
 
@@ -55,6 +57,8 @@ pub(crate) struct Told {
 #[derive(Debug)]
 pub(crate) struct Role(JoinHandle<io::Result<Told>>);
 
+/// Both are made ready, before it is known which one leaves.
+const ANSWERS: [Answer; 2] = [Answer::Ack, Answer::Nack];
 /// What is full scale in a burst that is sent: its chips have a mean power of 1.
 const AMPLITUDE: f32 = 0.15 * 32767.0;
 
@@ -121,29 +125,33 @@ fn prepare(options: &RoleOptions) -> Result<Prepared, DeadlineError> {
 trait Work {
     /// Where it notes when it ran and when it was done.
     fn stamps(&self) -> (At, At);
-    fn work(&mut self, cell: super::memory::Cell<'_>, number: u64, told: &mut Told);
+    /// Whether all is there that the work needs; does what can be done with a part of it.
+    fn begin(&mut self, _cell: SharedCell<'_>, _number: u64) -> bool {
+        true
+    }
+    fn work(&mut self, cell: SharedCell<'_>, number: u64, told: &mut Told);
     /// What can be made ready while nothing is waiting.
-    fn prepare(&mut self, _cells: &Cells, _next: u64) {}
+    fn prepare(&mut self, next: u64);
 }
 
 fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work) -> io::Result<Told> {
     let (woke_at, done_at) = work.stamps();
     let mut told = Told::default();
     let mut number = [0; 8];
-    work.prepare(cells, 0);
+    work.prepare(0);
     loop {
         match wake.read_exact(&mut number) {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(told),
             Err(error) => return Err(error),
         }
-        let woke = ns(WallClock.now());
         let subframe = u64::from_le_bytes(number);
         let cell = cells.of(subframe);
-        if !cell.holds(subframe) {
+        if !cell.holds(subframe) || !work.begin(cell, subframe) {
             continue;
         }
-        cell.stamp(woke_at, woke);
+        // After what told that all is there, so that it is never before that was handed over.
+        cell.stamp(woke_at, ns(WallClock.now()));
         told.subframes += 1;
         work.work(cell, subframe, &mut told);
         cell.stamp(done_at, ns(WallClock.now()));
@@ -152,20 +160,27 @@ fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(told),
             written => written?,
         }
-        work.prepare(cells, subframe + 1);
+        work.prepare(subframe + 1);
     }
 }
 
-/// Resamples, despreads, decodes; and has both answers ready.
+/// Resamples and despreads each slot as soon as it is there, decodes; and has both answers ready.
 struct Physical {
     receiver: Receiver,
     converter: Converter,
     answer: AnswerBurst,
+    /// The subframe it is at.
+    number: u64,
+    /// Samples of it that were taken in.
+    taken: usize,
+    /// Its next downlink slot.
+    slot: usize,
     samples: Vec<Complex32>,
     chips: Vec<Complex32>,
     payload: Vec<u8>,
     burst: Vec<Complex32>,
-    sent: [Vec<Complex32>; 2],
+    converted: Vec<Complex32>,
+    sent: [Vec<Complex<i16>>; 2],
     ready_for: u64,
 }
 
@@ -175,11 +190,15 @@ impl Physical {
         Ok(Physical {
             converter: Converter::new(),
             answer: AnswerBurst::new(Cell::default()),
+            number: u64::MAX,
+            taken: 0,
+            slot: DOWNLINK_SLOTS.start,
             samples: vec![Complex32::default(); SAMPLES],
-            chips: vec![Complex32::default(); CHIPS],
+            chips: vec![Complex32::default(); SLOT_CHIPS],
             payload: vec![0; receiver.payload_bits()],
             burst: vec![Complex32::default(); SLOT_CHIPS],
-            sent: [(); 2].map(|()| vec![Complex32::default(); ANSWER_SAMPLES]),
+            converted: vec![Complex32::default(); ANSWER_SAMPLES],
+            sent: [(); 2].map(|()| vec![Complex::new(0, 0); ANSWER_SAMPLES]),
             ready_for: u64::MAX,
             receiver,
         })
@@ -187,11 +206,38 @@ impl Physical {
 
     /// Both answers to subframe `number` as samples.
     fn modulate(&mut self, number: u64) {
-        for (answer, sent) in [Answer::Ack, Answer::Nack].into_iter().zip(&mut self.sent) {
+        let integer = |value: f32| (value * AMPLITUDE).round().clamp(-32768.0, 32767.0) as i16;
+        for (answer, sent) in ANSWERS.into_iter().zip(&mut self.sent) {
             self.answer.transmit(answer, number, &mut self.burst);
-            self.converter.answer_to_samples(&self.burst, sent);
+            self.converter.answer_to_samples(&self.burst, &mut self.converted);
+            for (raw, x) in sent.iter_mut().zip(&self.converted) {
+                *raw = Complex::new(integer(x.re), integer(x.im));
+            }
         }
         self.ready_for = number;
+    }
+
+    /// Turns to a subframe, and lays both answers ready.
+    fn turn_to(&mut self, cell: SharedCell<'_>, number: u64) {
+        (self.number, self.taken, self.slot) = (number, 0, DOWNLINK_SLOTS.start);
+        if self.ready_for != number {
+            // One was missed.
+            self.modulate(number);
+        }
+        ANSWERS.into_iter().zip(&self.sent).for_each(|(answer, sent)| cell.put_burst(answer, sent));
+    }
+
+    /// Takes in the samples up to `filled`, and the slots that they complete.
+    fn take_in(&mut self, cell: SharedCell<'_>, filled: usize) {
+        if let Some(new) = self.samples.get_mut(self.taken..filled) {
+            cell.block(self.taken, new);
+            self.taken = filled;
+        }
+        while DOWNLINK_SLOTS.contains(&self.slot) && slot_samples(self.slot) <= self.taken {
+            self.converter.slot_to_chips(self.slot, &self.samples, &mut self.chips);
+            self.receiver.take_slot(self.slot, &self.chips);
+            self.slot += 1;
+        }
     }
 }
 
@@ -200,24 +246,30 @@ impl Work for Physical {
         (At::PhysicalWoke, At::PhysicalDone)
     }
 
-    fn work(&mut self, cell: super::memory::Cell<'_>, number: u64, told: &mut Told) {
-        cell.block(&mut self.samples);
-        self.converter.to_chips(&self.samples, &mut self.chips);
-        let reception = self.receiver.receive(&self.chips, &mut self.payload);
-        cell.put_payload(&self.payload);
-        cell.tell_good(reception.answer == Answer::Ack);
-        told.good += u64::from(reception.answer == Answer::Ack);
-        if self.ready_for != number {
-            // One was missed.
-            self.modulate(number);
+    fn begin(&mut self, cell: SharedCell<'_>, number: u64) -> bool {
+        if self.number != number {
+            self.turn_to(cell, number);
         }
-        for (answer, sent) in [Answer::Ack, Answer::Nack].into_iter().zip(&self.sent) {
-            cell.put_burst(answer, sent, AMPLITUDE);
+        match cell.filled() {
+            // Woken for a part of what has been decoded meanwhile.
+            SAMPLES => self.taken < SAMPLES,
+            filled => {
+                self.take_in(cell, filled);
+                false
+            }
         }
     }
 
+    fn work(&mut self, cell: SharedCell<'_>, _number: u64, told: &mut Told) {
+        self.take_in(cell, SAMPLES);
+        let reception = self.receiver.decode(&mut self.payload);
+        cell.put_payload(&self.payload);
+        cell.tell_good(reception.answer == Answer::Ack);
+        told.good += u64::from(reception.answer == Answer::Ack);
+    }
+
     /// While the next subframe is on the air.
-    fn prepare(&mut self, _cells: &Cells, next: u64) {
+    fn prepare(&mut self, next: u64) {
         self.modulate(next);
     }
 }
@@ -228,13 +280,14 @@ struct Higher {
     seed: u64,
     payload: Vec<u8>,
     expected: Vec<u8>,
+    expects: u64,
 }
 
 impl Higher {
     fn new(options: &RoleOptions) -> Result<Higher, DeadlineError> {
         let downlink = Downlink::new(Cell::default(), options.codes)?;
         let bits = downlink.payload_bits();
-        Ok(Higher { downlink, seed: options.seed, payload: vec![0; bits], expected: vec![0; bits] })
+        Ok(Higher { downlink, seed: options.seed, payload: vec![0; bits], expected: vec![0; bits], expects: u64::MAX })
     }
 }
 
@@ -243,12 +296,20 @@ impl Work for Higher {
         (At::HigherWoke, At::HigherDone)
     }
 
-    fn work(&mut self, cell: super::memory::Cell<'_>, number: u64, told: &mut Told) {
+    fn work(&mut self, cell: SharedCell<'_>, number: u64, told: &mut Told) {
         cell.payload(&mut self.payload);
         let good = cell.is_good();
-        downlink::payload(&self.downlink, self.seed, number, &mut self.expected);
+        if self.expects != number {
+            // One was missed.
+            self.prepare(number);
+        }
         told.good += u64::from(good);
         told.wrong += u64::from(good && self.payload != self.expected);
         cell.decide(if good { Answer::Ack } else { Answer::Nack });
+    }
+
+    fn prepare(&mut self, next: u64) {
+        downlink::payload(&self.downlink, self.seed, next, &mut self.expected);
+        self.expects = next;
     }
 }

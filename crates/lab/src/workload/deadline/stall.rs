@@ -1,10 +1,10 @@
 //! When a core of the host side stood still: what is late then is not this host's doing.
 //!
 //! The kernel's account of stolen time comes in ticks of 10 ms, and many a hypervisor tells it nothing. So on each core a
-//! thread that comes before every other wakes twice in the 0.75 ms in which an answer is made, and notes when it was late:
-//! nothing but the machine below can have held it up for long. What lasts 0.55 ms or more hits one of them; what is shorter
-//! may go unseen, and counts as the host's doing. More looks would spoil what they look at: each takes the core from the answer
-//! that it watches.
+//! thread that comes before every other wakes three times in the 0.75 ms in which an answer is made, and notes when it was
+//! late: nothing but the machine below can have held it up for long. What lasts 0.4 ms or more hits one of them; what is
+//! shorter may go unseen, and counts as the host's doing. More looks would spoil what they look at: each takes the core from
+//! the answer that it watches.
 //!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
@@ -43,7 +43,7 @@ struct Stall {
 }
 
 /// When a core is looked at, after a subframe's last sample.
-const LOOKS_US: [u64; 2] = [300, 700];
+const LOOKS_US: [u64; 3] = [200, 450, 700];
 /// What is later than this is a stall; a wake-up from idle takes less.
 pub(super) const STALL: Duration = Duration::from_micros(150);
 /// Above everything but the kernel's own stoppers.
@@ -167,6 +167,16 @@ mod tests {
         let stalls = look(timer, &plan(long_ago), &Stop::new());
         assert_eq!(stalls.iter().map(|stall| stall.subframe).collect::<Vec<_>>(), [0, 1]);
         assert!(stalls.iter().all(|stall| stall.late_ns > 980_000_000));
+    }
+
+    #[test]
+    fn a_stop_of_0_4_ms_makes_a_look_late_wherever_it_begins_after_the_last_sample() {
+        for begins_us in 0..=LOOKS_US[2] {
+            let ends_us = begins_us + 400;
+            let late = |look: u64| if (begins_us..ends_us).contains(&look) { ends_us - look } else { 0 };
+            let latest = LOOKS_US.into_iter().map(late).max();
+            assert!(latest >= Some(STALL.as_micros() as u64), "from {begins_us} us on");
+        }
     }
 
     #[test]
