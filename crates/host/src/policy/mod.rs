@@ -76,7 +76,8 @@ impl std::fmt::Display for Policy {
 pub enum PolicyError {
     /// Neither the capability nor the limit allows it.
     #[error(
-        "{policy} needs CAP_SYS_NICE, or RLIMIT_RTPRIO of its priority; this process has neither (limit {rtprio_limit})"
+        "{policy} needs CAP_SYS_NICE{}",
+        or_limit(*policy, *rtprio_limit)
     )]
     NotPermitted {
         /// What was asked for.
@@ -188,6 +189,9 @@ impl PolicyError {
             PolicyError::NotPermitted { policy: Policy::Other { .. }, .. } => {
                 Some("run this command with sudo, or raise RLIMIT_NICE".to_owned())
             }
+            PolicyError::NotPermitted { policy: Policy::Deadline { .. }, .. } => {
+                Some("run this command with sudo; no limit grants DEADLINE to other users".to_owned())
+            }
             PolicyError::NotPermitted { .. } => Some(
                 "run this command with sudo; or for good: echo \"$USER - rtprio 95\" | sudo tee \
                  /etc/security/limits.d/95-takt.conf, then log in again"
@@ -212,6 +216,9 @@ impl PolicyError {
                 Some("run takt outside the sandbox that stands for the kernel (gVisor or the like)".to_owned())
             }
             PolicyError::NoDeadline { .. } => Some("FIFO or RR, or Linux 3.14 and newer".to_owned()),
+            PolicyError::OutOfRange { policy: Policy::Deadline { .. } } => {
+                Some("ask for less runtime than the period, or for a longer period".to_owned())
+            }
             PolicyError::Admission { .. } => Some("ask for less runtime, or end other DEADLINE threads".to_owned()),
             _ => None,
         }
@@ -340,6 +347,17 @@ fn why_invalid(host: &Host, policy: Policy, source: io::Error) -> PolicyError {
     }
 }
 
+/// What would do in place of the capability: for DEADLINE nothing, for each of the others a limit of its own.
+fn or_limit(policy: Policy, rtprio_limit: u64) -> String {
+    match policy {
+        Policy::Deadline { .. } | Policy::Another { .. } => ", which this process has not".to_owned(),
+        Policy::Other { .. } => ", or RLIMIT_NICE of its value; this process has neither".to_owned(),
+        Policy::Fifo { .. } | Policy::RoundRobin { .. } => {
+            format!(", or RLIMIT_RTPRIO of its priority; this process has neither (limit {rtprio_limit})")
+        }
+    }
+}
+
 fn release(host: &Host) -> String {
     host.read_opt("/proc/sys/kernel/osrelease").map_or_else(|| "of no name".to_owned(), |name| format!("Linux {name}"))
 }
@@ -408,6 +426,20 @@ mod tests {
         let other = with.with("/proc/sys/kernel/sched_deadline_period_min_us", "10\n");
         assert!(matches!(invalid(&other, DEADLINE), PolicyError::NoDeadline { .. }), "nothing else is wrong with it");
         assert!(matches!(invalid(&Tree::new(), Policy::Fifo { priority: 1 }), PolicyError::Io { .. }));
+    }
+
+    #[test]
+    fn each_policy_is_told_the_limit_that_would_grant_it() {
+        let told = |policy| {
+            let refused = PolicyError::NotPermitted { policy, rtprio_limit: 0 };
+            (refused.to_string(), refused.fix().unwrap())
+        };
+        let (why, fix) = told(DEADLINE);
+        assert!(!why.contains("RLIMIT") && !fix.contains("rtprio"), "{why}; {fix}");
+        let (why, fix) = told(Policy::Other { nice: -5 });
+        assert!(why.contains("RLIMIT_NICE") && fix.contains("RLIMIT_NICE") && !why.contains("RTPRIO"), "{why}; {fix}");
+        let (why, fix) = told(Policy::Fifo { priority: 50 });
+        assert!(why.contains("RLIMIT_RTPRIO") && fix.contains("rtprio 95"), "{why}; {fix}");
     }
 
     #[test]
