@@ -23,6 +23,8 @@ pub enum CardFact {
     RxPause,
     /// Whether the card joins TCP segments, 0 or 1.
     Lro,
+    /// Whether the cable may sleep between frames (Energy-Efficient Ethernet), 0 or 1.
+    Eee,
 }
 
 /// A fact's value.
@@ -49,6 +51,8 @@ impl CardFact {
             CardFact::RxPause => (Command::GetPause, Command::SetPause, 2, None),
             // cmd, flags
             CardFact::Lro => (Command::GetFlags, Command::SetFlags, 1, None),
+            // cmd, supported, advertised, lp_advertised, eee_active, eee_enabled
+            CardFact::Eee => (Command::GetEee, Command::SetEee, 5, None),
         }
     }
 
@@ -61,6 +65,7 @@ impl CardFact {
             CardFact::AdaptiveRx => "adaptive_rx",
             CardFact::RxPause => "rx_pause",
             CardFact::Lro => "lro",
+            CardFact::Eee => "eee",
         }
     }
 
@@ -73,6 +78,7 @@ impl CardFact {
             CardFact::AdaptiveRx => format!("sudo ethtool -C {interface} adaptive-rx {switch}"),
             CardFact::RxPause => format!("sudo ethtool -A {interface} rx {switch}"),
             CardFact::Lro => format!("sudo ethtool -K {interface} lro {switch}"),
+            CardFact::Eee => format!("sudo ethtool --set-eee {interface} eee {switch}"),
         }
     }
 

@@ -23,6 +23,8 @@ pub(crate) enum Command {
     SetPause = 0x13,
     GetFlags = 0x25,
     SetFlags = 0x26,
+    GetEee = 0x44,
+    SetEee = 0x45,
 }
 
 /// Carries `command` out on `interface`. Word 0 of the row is overwritten with the command; the rest is what the driver

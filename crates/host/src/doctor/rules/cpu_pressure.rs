@@ -1,5 +1,7 @@
 //! `cpu-pressure`: threads that were ready and had no CPU.
 
+use std::io::ErrorKind;
+
 use super::look::{Look, fine, stands};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::error::ReadError;
@@ -12,7 +14,6 @@ pub(super) static RULE: Rule = Rule {
     title: "Threads wait for a CPU",
     mechanism: "While any thread is ready and has no CPU, the next one to be woken may be a radio's.",
     looks_at: "`/proc/pressure/cpu`: the share of the last ten seconds in which a thread waited. Stands above 20 %.",
-    // `psi=1` may be needed on kernels that have it switched off.
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect {
@@ -33,7 +34,13 @@ fn probe(host: &Host) -> Look {
 /// The share of the last ten seconds in which at least one task waited for this, per cent.
 pub(super) fn share(host: &Host, resource: &str) -> Result<f64, ReadError> {
     let path = format!("/proc/pressure/{resource}");
-    let text = host.read(&path)?;
+    let text = host.read(&path).map_err(|error| match error {
+        ReadError::Io { path, source } if source.kind() == ErrorKind::NotFound => ReadError::Io {
+            path,
+            source: std::io::Error::new(ErrorKind::NotFound, "not there (psi=1 on the kernel's command line)"),
+        },
+        other => other,
+    })?;
     pressure::recent_percent(&text).ok_or_else(|| super::look::malformed(&path, "a line `some avg10=`", &text))
 }
 

@@ -1,6 +1,6 @@
 //! `frequency-limit`: a processor that is held below its own frequency.
 
-use super::look::{CPUS, Look, Plan, becomes, fine, hidden, named, of_each_cpu, stands};
+use super::look::{CPUS, Look, Plan, becomes, fine, hidden, named, notice, of_each_cpu, stands};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use crate::doctor::setting::Setting;
 use crate::error::ReadError;
@@ -13,7 +13,8 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A limit below what the processor could do makes every slot's work longer by the same factor, and with turbo \
                 off no core may go beyond its nominal clock.",
     looks_at: "`scaling_max_freq` against `cpuinfo_max_freq` of each CPU, and `cpufreq/boost` or `intel_pstate/no_turbo`. \
-               Stands if any holds it down.",
+               Stands if a CPU is held below its own; turbo off alone is noted, since some switch it off to have every slot \
+               take the same time.",
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect {
@@ -21,7 +22,10 @@ pub(super) static RULE: Rule = Rule {
                 only virtual machines, which show no frequency control.",
         here: None,
     },
-    fix: Fix::Consent { plan, who_may_pay: "power, heat and battery of this machine." },
+    fix: Fix::Consent {
+        plan,
+        who_may_pay: "power, heat and battery of this machine; a limit that was set against heat.",
+    },
     proof: Proof::By(Measure::Datagram),
 };
 
@@ -57,7 +61,11 @@ fn probe(host: &Host) -> Look {
     if turbo_held(host).is_some() {
         seen.push("turbo is off".to_owned());
     }
-    if seen.is_empty() { fine("as high as the processor goes") } else { stands(seen.join(", "), "no limit") }
+    match (held.is_empty(), seen.as_slice()) {
+        (_, []) => fine("as high as the processor goes"),
+        (true, [turbo]) => notice(turbo.clone(), "steadier, and slower where one core works alone"),
+        _ => stands(seen.join(", "), "no limit"),
+    }
 }
 
 fn plan(host: &Host) -> Plan {
@@ -93,6 +101,9 @@ mod tests {
                 "echo 3000000 | sudo tee /sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq",
             ]
         );
+        let steady = [ONLINE, MOST, (LIMIT, "3000000\n"), ("/sys/devices/system/cpu/intel_pstate/no_turbo", "1\n")];
+        assert_eq!(word(&RULE, &steady), "notice");
+        assert_eq!(commands(&RULE, &steady), ["echo 0 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"]);
         assert_eq!(word(&RULE, &[ONLINE]), "hidden");
         assert_eq!(word(&RULE, &[]), "hidden");
     }

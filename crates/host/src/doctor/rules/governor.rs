@@ -47,10 +47,7 @@ fn probe(host: &Host) -> Result<Finding, ReadError> {
         return Ok(Finding::Fine { seen: format!("performance on {} CPUs", all.len()) });
     };
     let cpus: Vec<usize> = saving.iter().map(|&&(cpu, _)| cpu).collect();
-    Ok(Finding::Stands {
-        seen: format!("{name} on CPUs {}", cpu_list::format(&cpus)),
-        wanted: "performance".to_owned(),
-    })
+    Ok(Finding::Stands { seen: format!("{name} on {}", super::look::named(&cpus)), wanted: "performance".to_owned() })
 }
 
 fn plan(host: &Host) -> Result<Vec<Change>, SettingError> {

@@ -1,7 +1,8 @@
 //! `huge-pages`: memory set aside for drivers that bypass the kernel.
 
-use super::look::{Look, Plan, fine, malformed, notice, sysctl_becomes};
+use super::look::{Look, Plan, fine, malformed, notice, sysctl, sysctl_becomes};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::error::ReadError;
 use crate::host::Host;
 use crate::proc::status;
 
@@ -15,25 +16,37 @@ pub(super) static RULE: Rule = Rule {
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect { known: "The driver starts or it does not; nothing else.", here: None },
-    fix: Fix::Consent { plan, who_may_pay: "128 MiB of memory that nobody else can use." },
+    fix: Fix::Consent {
+        plan,
+        who_may_pay: "128 MiB of memory, or a page if pages are larger, that nobody else can use.",
+    },
     proof: Proof::Not("takt's own engines use none"),
 };
 
 /// 64 pages of 2 MiB: what a DPDK program with one card needs at least.
-const WANTED: &str = "64";
+const WANTED_KIB: u64 = 128 << 10;
 
-fn probe(host: &Host) -> Look {
+/// Pages that nobody uses, and how large one is, KiB.
+fn pages(host: &Host) -> Result<(u64, u64), ReadError> {
     let path = "/proc/meminfo";
     let text = host.read(path)?;
-    let pages =
+    let number =
         |name| status::number(&text, name).ok_or_else(|| malformed(path, "HugePages_Free and Hugepagesize", &text));
-    let (free, kib) = (pages("HugePages_Free")?, pages("Hugepagesize")?);
+    Ok((number("HugePages_Free")?, number("Hugepagesize")?))
+}
+
+fn probe(host: &Host) -> Look {
+    let (free, kib) = pages(host)?;
     let seen = format!("{free} free, of {kib} KiB each");
     if free == 0 { notice(seen, "only drivers that bypass the kernel need them") } else { fine(seen) }
 }
 
 fn plan(host: &Host) -> Plan {
-    sysctl_becomes(host, "vm.nr_hugepages", WANTED)
+    let name = "vm.nr_hugepages";
+    // On top of those there are: they are in use, and a smaller number would take them away as they come free.
+    let there = sysctl(host, name).ok().and_then(|pages| u64::try_from(pages).ok());
+    let (Some(there), Ok((_, kib))) = (there, pages(host)) else { return Ok(Vec::new()) };
+    sysctl_becomes(host, name, &there.saturating_add(WANTED_KIB.div_ceil(kib.max(1))).to_string())
 }
 
 #[cfg(test)]
@@ -43,11 +56,17 @@ mod tests {
 
     #[test]
     fn none_free_is_noted() {
-        let of = |free: u64| format!("HugePages_Total: 9\nHugePages_Free: {free}\nHugepagesize: 2048 kB\n");
+        let sized =
+            |free: u64, kib: u64| format!("HugePages_Total: 9\nHugePages_Free: {free}\nHugepagesize: {kib} kB\n");
+        let of = |free| sized(free, 2048);
         assert_eq!(word(&RULE, &[("/proc/meminfo", &of(0))]), "notice");
         assert_eq!(word(&RULE, &[("/proc/meminfo", &of(8))]), "fine");
         assert_eq!(word(&RULE, &[("/proc/meminfo", "MemTotal: 1 kB\n")]), "hidden");
-        let pages = ("/proc/sys/vm/nr_hugepages", "0\n");
-        assert_eq!(commands(&RULE, &[pages]), ["sudo sysctl -w vm.nr_hugepages=64"]);
+        let becomes = |there: &str, kib| {
+            commands(&RULE, &[("/proc/sys/vm/nr_hugepages", there), ("/proc/meminfo", &sized(0, kib))]).join("")
+        };
+        assert_eq!(becomes("0\n", 2048), "sudo sysctl -w vm.nr_hugepages=64");
+        assert_eq!(becomes("512\n", 2048), "sudo sysctl -w vm.nr_hugepages=576");
+        assert_eq!(becomes("4\n", 1 << 20), "sudo sysctl -w vm.nr_hugepages=5");
     }
 }

@@ -1,6 +1,6 @@
 //! `irq-spread`: all of a card's interrupts on one CPU.
 
-use super::look::{Look, NET, Plan, cards, cpus, each_card, fine, hidden, named, online, stands};
+use super::look::{Look, NET, Plan, cards, cpus, each_card, fine, general, hidden, named, stands};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::doctor::setting::{Change, Setting};
 use crate::error::ReadError;
@@ -13,7 +13,7 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A card of several queues whose interrupts all go to one CPU receives no faster than with one queue, and what \
                 else runs on that CPU is interrupted for all of them.",
     looks_at: "`effective_affinity_list` of each interrupt of the card that has come at least once. Stands if there are \
-               several and all go to the same CPU.",
+               several and all go to the same CPU. CPUs that are isolated take none.",
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect {
@@ -44,13 +44,18 @@ fn interrupts(host: &Host, card: &str) -> Result<Vec<(u32, Vec<usize>)>, ReadErr
     numbers.into_iter().map(goes_to).collect()
 }
 
+/// Whether one CPU serves them all.
+fn crowded(interrupts: &[(u32, Vec<usize>)]) -> bool {
+    interrupts.first().is_some_and(|(_, first)| first.len() == 1 && interrupts.iter().all(|(_, cpus)| cpus == first))
+}
+
 fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let interrupts = interrupts(host, card)?;
         let Some((_, first)) = interrupts.first() else { return hidden("it shows no interrupts of its own") };
         let seen = format!("{} on {}", interrupts.len(), named(first));
-        let same = interrupts.iter().all(|(_, cpus)| cpus == first) && first.len() == 1;
-        if interrupts.len() > 1 && same && online(host)?.len() > 1 {
+        let same = crowded(&interrupts);
+        if interrupts.len() > 1 && same && general(host)?.len() > 1 {
             stands(seen, "several CPUs")
         } else if same {
             fine(seen)
@@ -62,10 +67,11 @@ fn probe(host: &Host) -> Look {
 
 fn plan(host: &Host) -> Plan {
     let mut changes = Vec::new();
-    let online = online(host).unwrap_or_default();
+    let cpus = general(host).unwrap_or_default();
     for card in cards(host) {
         let interrupts = interrupts(host, &card).unwrap_or_default();
-        for ((number, _), cpu) in interrupts.into_iter().zip(online.iter().cycle()) {
+        let interrupts = if crowded(&interrupts) { interrupts } else { Vec::new() };
+        for ((number, _), cpu) in interrupts.into_iter().zip(cpus.iter().cycle()) {
             let setting = Setting::Interrupt(number);
             let was = setting.get(host)?;
             changes.push(Change { setting, was, becomes: cpu.to_string() });
@@ -110,8 +116,13 @@ mod tests {
     fn each_interrupt_gets_a_cpu_in_turn() {
         let mut files = vec![UP, ONLINE, COUNTS];
         files.extend(QUEUES);
-        files.extend([("/proc/irq/41/smp_affinity_list", "0-1\n"), ("/proc/irq/42/smp_affinity_list", "0-1\n")]);
+        let serve = |list| [("/proc/irq/41/smp_affinity_list", list), ("/proc/irq/42/smp_affinity_list", list)];
         let to = |number, cpu| format!("echo {cpu} | sudo tee /proc/irq/{number}/smp_affinity_list");
+        let spread = [files.as_slice(), serve("0-1\n").as_slice()].concat();
+        assert_eq!(commands(&RULE, &spread), Vec::<String>::new(), "they are on several CPUs");
+        files.extend(serve("0\n"));
         assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 1)]);
+        files.extend([("/sys/devices/system/cpu/isolated", "1\n"), ("/sys/devices/system/cpu/online", "0-2\n")]);
+        assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 2)], "none to a CPU that is set aside");
     }
 }

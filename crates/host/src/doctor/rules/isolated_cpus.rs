@@ -3,6 +3,8 @@
 use super::look::{CPUS, Look, allowed, cpus, fine, named, notice};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::host::Host;
+use crate::isolation::isolation;
+use crate::proc::cpu_list;
 
 pub(super) static RULE: Rule = Rule {
     id: "isolated-cpus",
@@ -10,11 +12,15 @@ pub(super) static RULE: Rule = Rule {
     title: "Isolated CPUs",
     mechanism: "The scheduler puts nothing on a CPU that was isolated at boot: set aside for a radio, it idles until a thread \
                 is placed there by name.",
-    looks_at: "`/sys/devices/system/cpu/isolated` and the CPUs this process may use. Never stands; isolated CPUs are noted, \
-               for they want to be named.",
+    looks_at: "`/sys/devices/system/cpu/isolated`, the CPUs this process may use, and `nohz_full` beside it. Never stands; isolated CPUs are noted, for they want to be named, and so is what \
+               the kernel still does on them.",
     kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "A CPU that nobody uses. Not measured here.", here: None },
+    effect: Effect {
+        known: "A CPU that nobody uses. Where the tick goes on, it stops the thread there some µs as often as `CONFIG_HZ` \
+                says, and the kernel's deferred work (RCU) is done in between. Not measured here.",
+        here: None,
+    },
     fix: Fix::Advice(advise),
     proof: Proof::ADVICE,
 };
@@ -26,7 +32,9 @@ fn probe(host: &Host) -> Look {
     }
     let own = allowed(host)?;
     let missing: Vec<usize> = isolated.iter().copied().filter(|cpu| !own.contains(cpu)).collect();
-    let seen = format!("{} set aside", named(&isolated));
+    let ticking = ticking(host, &isolated);
+    let ticks = if ticking.is_empty() { String::new() } else { format!(", {} with the tick", named(&ticking)) };
+    let seen = format!("{} set aside{ticks}", named(&isolated));
     if missing.is_empty() {
         notice(seen, "threads run there only where --cores puts them")
     } else {
@@ -37,9 +45,23 @@ fn probe(host: &Host) -> Look {
     }
 }
 
+/// Those of them that the kernel still ticks on; where the tick is off, deferred work is done elsewhere, too.
+fn ticking(host: &Host, isolated: &[usize]) -> Vec<usize> {
+    let tickless = isolation(host).tickless.unwrap_or_default();
+    isolated.iter().copied().filter(|cpu| !tickless.contains(cpu)).collect()
+}
+
 fn advise(host: &Host) -> Vec<String> {
     let isolated = cpus(host, &format!("/sys/{CPUS}/isolated")).unwrap_or_default();
-    vec![format!("--cores {}", crate::proc::cpu_list::format(&isolated))]
+    let list = cpu_list::format(&isolated);
+    let mut ways = vec![format!("--cores {list}")];
+    if !ticking(host, &isolated).is_empty() {
+        ways.push(format!(
+            "nohz_full={list} on the kernel's command line, where threads run there for long without sleeping; rcu_nocbs={list} \
+             alone moves the deferred work"
+        ));
+    }
+    ways
 }
 
 #[cfg(test)]
@@ -54,8 +76,13 @@ mod tests {
         assert_eq!(word(&RULE, &[isolated("\n")]), "fine");
         let (word_, seen) = said(&RULE, &[isolated("2-3\n"), own]);
         assert_eq!(word_, "notice");
-        assert!(seen.starts_with("CPUs 2-3 set aside, CPUs 2-3 out of"), "{seen}");
-        assert_eq!(commands(&RULE, &[isolated("2-3\n")]), ["--cores 2-3"]);
+        assert!(seen.starts_with("CPUs 2-3 set aside, CPUs 2-3 with the tick, CPUs 2-3 out of"), "{seen}");
+        let ways = commands(&RULE, &[isolated("2-3\n")]);
+        assert_eq!(ways[0], "--cores 2-3");
+        assert!(ways[1].starts_with("nohz_full=2-3 "), "{ways:?}");
+        let tickless = ("/sys/devices/system/cpu/nohz_full", "2-3\n");
+        assert!(!said(&RULE, &[isolated("2-3\n"), tickless, own]).1.contains("tick"));
+        assert_eq!(commands(&RULE, &[isolated("2-3\n"), tickless]), ["--cores 2-3"]);
         assert_eq!(word(&RULE, &[isolated("1\n"), own]), "notice");
         assert_eq!(word(&RULE, &[isolated("2-3\n")]), "hidden");
         assert_eq!(word(&RULE, &[]), "hidden");

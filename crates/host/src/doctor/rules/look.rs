@@ -4,6 +4,7 @@ use crate::doctor::rule::Finding;
 use crate::doctor::setting::{Change, Setting, SettingError};
 use crate::error::ReadError;
 use crate::host::Host;
+use crate::isolation::isolation;
 use crate::proc::{cpu_list, status};
 
 pub(super) type Look = Result<Finding, ReadError>;
@@ -77,6 +78,12 @@ pub(super) fn cpus(host: &Host, path: &str) -> Result<Vec<usize>, ReadError> {
 /// The CPUs that are online.
 pub(super) fn online(host: &Host) -> Result<Vec<usize>, ReadError> {
     cpus(host, &format!("/sys/{CPUS}/online"))
+}
+
+/// The CPUs that are online and that nobody set aside.
+pub(super) fn general(host: &Host) -> Result<Vec<usize>, ReadError> {
+    let isolated = isolation(host).isolated.unwrap_or_default();
+    Ok(online(host)?.into_iter().filter(|cpu| !isolated.contains(cpu)).collect())
 }
 
 /// The CPUs this process may use.
@@ -206,6 +213,15 @@ pub(super) mod testing {
     /// The word alone.
     pub(in crate::doctor::rules) fn word(rule: &Rule, files: &[(&str, &str)]) -> &'static str {
         said(rule, files).0
+    }
+
+    /// That a sysctl stands unless it is 0, and is put to 0.
+    pub(in crate::doctor::rules) fn stands_unless_zero(rule: &Rule, name: &str) {
+        let file = format!("/proc/sys/{}", name.replace('.', "/"));
+        assert_eq!(word(rule, &[(&file, "0\n")]), "fine");
+        assert_eq!(word(rule, &[(&file, "1\n")]), "stands");
+        assert_eq!(word(rule, &[]), "hidden");
+        assert_eq!(commands(rule, &[(&file, "1\n")]), [format!("sudo sysctl -w {name}=0")]);
     }
 
     /// The commands of the changes it would make.

@@ -12,6 +12,7 @@ mod cpu_quota;
 mod cpu_weight;
 mod cpuset;
 mod energy_preference;
+mod fair_server;
 mod few_cores;
 mod foreign_real_time;
 mod frequency_limit;
@@ -21,6 +22,7 @@ mod huge_page_defrag;
 mod huge_pages;
 mod idle_states;
 mod interrupt_threads;
+mod irq_isolated;
 mod irq_spread;
 mod irqbalance;
 mod isolated_cpus;
@@ -32,8 +34,10 @@ mod memory_pressure;
 mod mitigations;
 mod mixed_cores;
 mod network_permission;
+mod nic_bus;
 mod nic_coalescing;
 mod nic_drops;
+mod nic_eee;
 mod nic_flow_control;
 mod nic_mtu;
 mod nic_offloads;
@@ -44,10 +48,13 @@ mod nic_xdp;
 mod numa;
 mod numa_balancing;
 mod pcie_power;
+mod power_daemon;
 mod preemption;
 mod receive_budget;
 mod rt_permission;
 mod rt_throttling;
+mod same_network;
+mod serial_console;
 mod smt_siblings;
 mod socket_buffer;
 mod socket_buffer_default;
@@ -82,8 +89,10 @@ pub static RULES: &[&Rule] = &[
     &isolated_cpus::RULE,
     &foreign_real_time::RULE,
     &rt_throttling::RULE,
+    &fair_server::RULE,
     &preemption::RULE,
     &base_slice::RULE,
+    &serial_console::RULE,
     &mitigations::RULE,
     &clock_source::RULE,
     &timer_resolution::RULE,
@@ -100,17 +109,21 @@ pub static RULES: &[&Rule] = &[
     &numa_balancing::RULE,
     &zone_reclaim::RULE,
     &irq_spread::RULE,
+    &irq_isolated::RULE,
     &irqbalance::RULE,
     &interrupt_threads::RULE,
     &nic_mtu::RULE,
     &nic_speed::RULE,
+    &nic_bus::RULE,
     &nic_ring::RULE,
     &nic_drops::RULE,
     &nic_flow_control::RULE,
+    &nic_eee::RULE,
     &nic_coalescing::RULE,
     &nic_steering::RULE,
     &nic_offloads::RULE,
     &nic_xdp::RULE,
+    &same_network::RULE,
     &connection_tracking::RULE,
     &cpu_quota::RULE,
     &cpu_weight::RULE,
@@ -120,6 +133,7 @@ pub static RULES: &[&Rule] = &[
     &virtualisation::RULE,
     &vm_network::RULE,
     &governor::RULE,
+    &power_daemon::RULE,
     &frequency_limit::RULE,
     &energy_preference::RULE,
     &idle_states::RULE,

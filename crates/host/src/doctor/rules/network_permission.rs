@@ -1,4 +1,4 @@
-//! `network-permission`: what engines beside plain sockets need.
+//! `network-permission`: what paths beside plain sockets need.
 
 use super::look::{Look, fine, malformed, notice};
 use crate::capability::{Capabilities, Capability};
@@ -11,7 +11,8 @@ pub(super) static RULE: Rule = Rule {
     title: "Fast paths not permitted",
     mechanism: "Packet rings, AF_XDP and namespaces pass by the socket layer, which at 1472 bytes a datagram carries a third \
                 of what they do; the kernel lets only some programs have them.",
-    looks_at: "CAP_NET_RAW and CAP_NET_ADMIN of this process. Never stands: plain sockets need neither.",
+    looks_at: "CAP_NET_RAW and CAP_NET_ADMIN of this process. Never stands: plain sockets, which are what takt's engines are, \
+               need neither.",
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect {
@@ -32,12 +33,19 @@ fn probe(host: &Host) -> Look {
     if missing.is_empty() {
         fine("CAP_NET_RAW and CAP_NET_ADMIN")
     } else {
-        notice(format!("without {}", missing.join(" and ")), "takt's engines beside `std` and `mmsg` need them")
+        notice(
+            format!("without {}", missing.join(" and ")),
+            "AF_XDP programs and `takt check` over a virtual cable need them; takt's sockets do not",
+        )
     }
 }
 
 fn advise(_: &Host) -> Vec<String> {
-    vec!["sudo setcap cap_net_raw,cap_net_admin+ep \"$(command -v takt)\", or run that command with sudo".to_owned()]
+    vec![
+        "sudo takt check   (namespaces need CAP_SYS_ADMIN as well)".to_owned(),
+        "for a program with AF_XDP: sudo setcap cap_net_raw,cap_net_admin,cap_bpf+ep PROGRAM   (cap_bpf: Linux 5.8 on)"
+            .to_owned(),
+    ]
 }
 
 #[cfg(test)]

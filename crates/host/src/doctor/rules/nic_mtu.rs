@@ -1,6 +1,6 @@
 //! `nic-mtu`: frames shorter than the radio's.
 
-use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, stands};
+use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, notice, stands};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::doctor::setting::Setting;
 use crate::error::ReadError;
@@ -12,7 +12,8 @@ pub(super) static RULE: Rule = Rule {
     title: "Frames shorter than a radio's",
     mechanism: "A radio sends datagrams of 1472 bytes, in frames of 1500; where these do not pass they are cut up or dropped, \
                 and shorter ones mean more of them for the same samples.",
-    looks_at: "The MTU of each card. Stands below 1500. Radios at 10 Gb/s want 9000.",
+    looks_at: "The MTU of each card. Stands below 1500. Radios at 10 Gb/s (X310) send frames of 8000 bytes: on a card of that \
+               speed less than 9000 is noted.",
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect {
@@ -25,6 +26,15 @@ pub(super) static RULE: Rule = Rule {
 };
 
 const WANTED_BYTES: i64 = 1500;
+/// What UHD's manual wants of a card of 10 Gb/s.
+const JUMBO_BYTES: i64 = 9000;
+const JUMBO_MBPS: i64 = 10_000;
+
+/// What is wanted of a card: by its speed, if it tells one.
+fn wanted(host: &Host, card: &str) -> i64 {
+    let fast = host.read_number(&format!("{NET}/{card}/speed")).is_ok_and(|mbps| mbps >= JUMBO_MBPS);
+    if fast { JUMBO_BYTES } else { WANTED_BYTES }
+}
 
 fn mtu(host: &Host, card: &str) -> Result<i64, ReadError> {
     host.read_number(&format!("{NET}/{card}/mtu"))
@@ -34,14 +44,23 @@ fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let bytes = mtu(host, card)?;
         let seen = format!("{bytes} B");
-        if bytes < WANTED_BYTES { stands(seen, format!("{WANTED_BYTES} B")) } else { fine(seen) }
+        if bytes < WANTED_BYTES {
+            stands(seen, format!("{WANTED_BYTES} B"))
+        } else if bytes < wanted(host, card) {
+            notice(seen, format!("a radio at 10 Gb/s wants {JUMBO_BYTES} B, and every switch on the way too"))
+        } else {
+            fine(seen)
+        }
     })
 }
 
 fn plan(host: &Host) -> Plan {
     let mut changes = Vec::new();
-    for card in cards(host).iter().filter(|card| mtu(host, card).is_ok_and(|bytes| bytes < WANTED_BYTES)) {
-        changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/mtu")), &WANTED_BYTES.to_string())?);
+    for card in cards(host) {
+        let wanted = wanted(host, &card);
+        if mtu(host, &card).is_ok_and(|bytes| bytes < wanted) {
+            changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/mtu")), &wanted.to_string())?);
+        }
     }
     Ok(changes)
 }
@@ -62,6 +81,15 @@ mod tests {
         assert_eq!(said(&RULE, &short), ("stands", "eth0: 1400 B".to_owned()));
         assert_eq!(commands(&RULE, &short), ["echo 1500 | sudo tee /sys/class/net/eth0/mtu"]);
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
+    }
+
+    #[test]
+    fn a_card_of_ten_gigabits_is_told_of_longer_frames() {
+        let of = |bytes, mbps| [UP, DEVICE, (MTU, bytes), ("/sys/class/net/eth0/speed", mbps)];
+        assert_eq!(word(&RULE, &of("1500\n", "1000\n")), "fine");
+        assert_eq!(word(&RULE, &of("9000\n", "10000\n")), "fine");
+        assert_eq!(word(&RULE, &of("1500\n", "10000\n")), "notice");
+        assert_eq!(commands(&RULE, &of("1500\n", "10000\n")), ["echo 9000 | sudo tee /sys/class/net/eth0/mtu"]);
     }
 
     #[test]

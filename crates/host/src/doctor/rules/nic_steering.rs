@@ -1,6 +1,6 @@
 //! `nic-steering`: one CPU that receives for all.
 
-use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, notice, online};
+use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, general, notice, online};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::doctor::setting::Setting;
 use crate::host::Host;
@@ -50,9 +50,10 @@ fn probe(host: &Host) -> Look {
 }
 
 fn plan(host: &Host) -> Plan {
-    let online = online(host).unwrap_or_default();
+    // The kernel takes isolated CPUs out of what is written.
+    let cpus = general(host).unwrap_or_default();
     // The kernel writes the mask back with as many digits as it has CPUs, which is where the longest one is found.
-    let mask = online.iter().filter(|&&cpu| cpu < 32).fold(0_u32, |mask, &cpu| mask | 1 << cpu);
+    let mask = cpus.iter().filter(|&&cpu| cpu < 32).fold(0_u32, |mask, &cpu| mask | 1 << cpu);
     let mut changes = Vec::new();
     for card in cards(host).iter().filter(|card| queues(host, card).len() == 1) {
         let setting = Setting::Sysfs(format!("class/net/{card}/queues/rx-0/rps_cpus"));
@@ -80,6 +81,8 @@ mod tests {
         let one = [UP, DEVICE, ONLINE, (MASK, "0\n")];
         assert_eq!(word(&RULE, &one), "notice");
         assert_eq!(commands(&RULE, &one), ["echo f | sudo tee /sys/class/net/eth0/queues/rx-0/rps_cpus"]);
+        let isolated = ("/sys/devices/system/cpu/isolated", "2-3\n");
+        assert!(commands(&RULE, &[UP, DEVICE, ONLINE, isolated, (MASK, "0\n")])[0].starts_with("echo 3 "));
         assert_eq!(commands(&RULE, &[UP, DEVICE, ONLINE, (MASK, "00\n")])[0].split(' ').nth(1), Some("0f"));
         assert_eq!(word(&RULE, &[UP, DEVICE, ONLINE, (MASK, "f\n")]), "fine");
         let two = [UP, DEVICE, ONLINE, (MASK, "0\n"), ("/sys/class/net/eth0/queues/rx-1/rps_cpus", "0\n")];

@@ -10,7 +10,7 @@ pub(super) static RULE: Rule = Rule {
     topic: Topic::Network,
     title: "Driver without XDP",
     mechanism: "AF_XDP takes datagrams from the driver before the kernel's own path; with a driver that has no part in it, it \
-                works by copying and gains less.",
+                works by copying and gains less. takt's own engines are sockets; this is for programs that have it.",
     looks_at: "The driver of each card, against the list of those that hand over their own memory. Never stands: sockets \
                carry an N200 at full rate.",
     kernels: KernelRange::from(5, 4),
@@ -24,9 +24,24 @@ pub(super) static RULE: Rule = Rule {
     proof: Proof::ADVICE,
 };
 
-/// Drivers in the kernel that give AF_XDP their own memory (zero copy).
-const ZERO_COPY: [&str; 11] =
-    ["ice", "i40e", "ixgbe", "igb", "igc", "mlx5_core", "bnxt_en", "stmmac", "nfp", "gve", "virtio_net"];
+/// Drivers in the kernel that answer XDP_SETUP_XSK_POOL (zero copy), some since lately only: gve since Linux 6.4,
+/// virtio_net since 6.11, igb since 6.14, idpf since 6.18. stmmac is the core of two drivers.
+const ZERO_COPY: [&str; 14] = [
+    "ice",
+    "i40e",
+    "ixgbe",
+    "igb",
+    "igc",
+    "idpf",
+    "mlx5_core",
+    "nfp",
+    "gve",
+    "virtio_net",
+    "stmmaceth",
+    "intel-eth-pci",
+    "fsl_dpaa2_eth",
+    "tsnep",
+];
 
 fn driver(host: &Host, card: &str) -> Result<String, ReadError> {
     let path = format!("{NET}/{card}/device/uevent");
@@ -39,7 +54,7 @@ fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let driver = driver(host, card)?;
         if ZERO_COPY.contains(&driver.as_str()) {
-            fine(format!("{driver}, which can hand over its own memory"))
+            fine(format!("{driver}, which can hand over its own memory on kernels new enough"))
         } else {
             notice(format!("{driver}, which is not known to hand over its own memory"), "AF_XDP copies there")
         }

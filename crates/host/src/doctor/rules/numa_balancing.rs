@@ -34,16 +34,11 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, word};
+    use super::super::look::testing::stands_unless_zero;
     use super::*;
-
-    const FILE: &str = "/proc/sys/kernel/numa_balancing";
 
     #[test]
     fn balancing_stands() {
-        assert_eq!(word(&RULE, &[(FILE, "0\n")]), "fine");
-        assert_eq!(word(&RULE, &[(FILE, "1\n")]), "stands");
-        assert_eq!(word(&RULE, &[]), "hidden");
-        assert_eq!(commands(&RULE, &[(FILE, "1\n")]), ["sudo sysctl -w kernel.numa_balancing=0"]);
+        stands_unless_zero(&RULE, NAME);
     }
 }

@@ -15,8 +15,9 @@ pub(super) static RULE: Rule = Rule {
     kernels: KernelRange::from(5, 4),
     probe,
     effect: Effect {
-        known: "Steps of milliseconds to seconds in wall-clock times; a slewed clock runs up to 500 ppm fast or slow, the \
-                monotonic clock included: 0.5 µs in each millisecond. Not measured here.",
+        known: "Steps of milliseconds to seconds in wall-clock times. A slewed clock runs fast or slow, the monotonic clock \
+                included: up to 500 ppm, 0.5 µs in each millisecond, under ntpd and systemd-timesyncd; up to 8 % under \
+                chrony while it catches up (`maxslewrate` in chrony.conf limits it). Not measured here.",
         here: None,
     },
     fix: Fix::Advice(advise),
@@ -24,7 +25,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 /// Names as the kernel has them, at most 15 bytes. phc2sys sets the system's clock, ptp4l alone the card's.
-const KEEPERS: [&str; 5] = ["chronyd", "ntpd", "systemd-timesyn", "phc2sys", "openntpd"];
+const KEEPERS: [&str; 4] = ["chronyd", "ntpd", "systemd-timesyn", "phc2sys"];
 
 fn keepers(host: &Host) -> Vec<String> {
     let mut names: Vec<String> =

@@ -8,8 +8,8 @@ pub(super) static RULE: Rule = Rule {
     id: "timer-migration",
     topic: Topic::Timers,
     title: "Timers that change their CPU",
-    mechanism: "A timer armed on an idle CPU may be moved to a busy one, which then has to wake the first by an interrupt: \
-                a wake-up takes that much longer and varies more.",
+    mechanism: "A timer armed on an idle CPU, or on one without a tick (nohz_full), may be moved to another, which then has to \
+                wake the first by an interrupt: a wake-up takes that much longer and varies more.",
     looks_at: "`kernel.timer_migration`. Never stands: whether it costs anything depends on the kernel, and `--prove` finds \
                out; 1, the default, is noted.",
     kernels: KernelRange::from(5, 4),
@@ -24,7 +24,7 @@ const NAME: &str = "kernel.timer_migration";
 fn probe(host: &Host) -> Look {
     match sysctl(host, NAME)? {
         0 => fine(format!("{NAME} 0")),
-        on => notice(format!("{NAME} {on}"), "threads pinned to isolated CPUs may gain from 0"),
+        on => notice(format!("{NAME} {on}"), "threads pinned to CPUs without a tick may gain from 0"),
     }
 }
 

@@ -34,7 +34,8 @@ fn probe(host: &Host) -> Look {
 
 fn advise(_: &Host) -> Vec<String> {
     vec![
-        "take highres=off and nohz=off off the kernel's command line, or take a kernel with CONFIG_HIGH_RES_TIMERS"
+        "take highres=off off the kernel's command line, or take a kernel with CONFIG_HIGH_RES_TIMERS".to_owned(),
+        "where neither is it: a clock source that counts on (see clock-source), and the processor's own timer (no nolapic)"
             .to_owned(),
     ]
 }

@@ -35,7 +35,10 @@ fn probe(host: &Host) -> Result<Finding, ReadError> {
 }
 
 fn advise(_: &Host) -> Vec<String> {
-    vec!["for another program, once it runs: echo 1 | sudo tee /proc/PID/timerslack_ns".to_owned()]
+    vec![
+        "for another program, once it runs: echo 1 | sudo tee /proc/TID/timerslack_ns, for each TID in /proc/PID/task"
+            .to_owned(),
+    ]
 }
 
 #[cfg(test)]

@@ -30,16 +30,11 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, word};
+    use super::super::look::testing::stands_unless_zero;
     use super::*;
-
-    const FILE: &str = "/proc/sys/vm/zone_reclaim_mode";
 
     #[test]
     fn reclaiming_stands() {
-        assert_eq!(word(&RULE, &[(FILE, "0\n")]), "fine");
-        assert_eq!(word(&RULE, &[(FILE, "1\n")]), "stands");
-        assert_eq!(word(&RULE, &[]), "hidden");
-        assert_eq!(commands(&RULE, &[(FILE, "1\n")]), ["sudo sysctl -w vm.zone_reclaim_mode=0"]);
+        stands_unless_zero(&RULE, NAME);
     }
 }

@@ -12,162 +12,23 @@
 //! Anything else that is not such a line makes the whole file unusable for takt, which then changes nothing, in it or
 //! in the kernel.
 
+mod entry;
+mod error;
+mod text;
+
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
-use serde::{Deserialize, Serialize};
 
-use super::setting::Setting;
-use crate::dirs::{self, DirError};
+pub use entry::{Entry, How, Scope};
+pub use error::JournalError;
+pub use text::Contents;
 
-/// How long a change is meant to stay.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Scope {
-    /// Until `takt doctor --undo` or a reboot.
-    Host,
-    /// As long as one run; `takt clean` gives it back if the run was killed.
-    Run {
-        /// The run's mark: [`crate::leftovers::Run::mark`].
-        id: String,
-    },
-}
-
-/// A setting that takt changed, or was about to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Entry {
-    /// Counts the entries of a journal.
-    pub number: u64,
-    /// When, milliseconds since 1970.
-    pub unix_ms: u64,
-    /// Which start of the machine; a later one has all settings anew.
-    pub boot_id: Option<String>,
-    /// The rule that asked for it.
-    pub rule: String,
-    /// How long it is meant to stay.
-    pub scope: Scope,
-    /// What.
-    pub setting: Setting,
-    /// The value before.
-    pub was: String,
-    /// The value after.
-    pub becomes: String,
-}
-
-/// Why an entry needs no more undoing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum How {
-    /// The old value was written again.
-    Restored,
-    /// The old value was found: the change was never made, or somebody else took it back.
-    AlreadyAsBefore,
-    /// The kernel refused the change.
-    NotMade,
-    /// The machine was started anew, and with it went the change.
-    Rebooted,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Line {
-    TaktJournal { version: u32 },
-    Changes(Entry),
-    Settled { number: u64, how: How },
-}
-
-/// Why the journal cannot be used. Nothing is lost and nothing was changed when one of these is returned.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum JournalError {
-    /// The folder it lies in.
-    #[error(transparent)]
-    Dir(#[from] DirError),
-    /// Reading or writing.
-    #[error("{doing} journal {path}")]
-    Io {
-        /// `reading`, `writing`, `syncing`.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// Another takt is at it.
-    #[error("another takt is changing settings: it holds {path}")]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Not a journal of takt.
-    #[error("{path} line 1 does not begin a takt journal")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Written by a newer takt.
-    #[error("{path} is a journal of version {version}; this takt reads version 1")]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
-    /// A line that no takt wrote.
-    #[error("{path} line {line} is damaged: `{got}`")]
-    Corrupt {
-        /// The file.
-        path: PathBuf,
-        /// The line, from 1.
-        line: usize,
-        /// Its beginning.
-        got: String,
-    },
-}
-
-impl JournalError {
-    /// What the owner of this host can do about it.
-    #[must_use]
-    pub fn fix(&self) -> Option<String> {
-        match self {
-            JournalError::Busy { .. } => Some("wait for it to end, then try again".to_owned()),
-            JournalError::Foreign { path } | JournalError::Corrupt { path, .. } => Some(format!(
-                "look at it, undo by hand what it tells of (`was` is the old value), then: mv {0} {0}.old",
-                path.display()
-            )),
-            JournalError::Version { .. } => Some("use the takt that wrote it".to_owned()),
-            JournalError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                Some("run the same command with sudo".to_owned())
-            }
-            _ => None,
-        }
-    }
-}
-
-/// What a journal says.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Contents {
-    /// Changes not settled, oldest first.
-    pub standing: Vec<Entry>,
-    /// Bytes of a last line that was never finished, passed over.
-    pub torn_bytes: usize,
-    /// The number the next entry gets.
-    next: u64,
-    /// Where the next line goes.
-    end: u64,
-    /// The last line lacks its line end although it is whole.
-    unended: bool,
-}
-
-impl Contents {
-    pub(crate) fn next_number(&self) -> u64 {
-        self.next
-    }
-}
+use self::text::{HEADER, Line, parse};
+use crate::dirs;
 
 /// The journal, open for changes; nobody else can have it open so.
 #[derive(Debug)]
@@ -176,8 +37,6 @@ pub(crate) struct Journal {
     file: File,
     pub(crate) contents: Contents,
 }
-
-const HEADER: &str = "{\"takt_journal\":{\"version\":1}}\n";
 
 /// The journal's file in a state folder.
 #[must_use]
@@ -270,56 +129,12 @@ impl Journal {
     }
 }
 
-/// Understands a journal; `path` is for messages.
-fn parse(path: &Path, bytes: &[u8]) -> Result<Contents, JournalError> {
-    let mut contents = Contents::default();
-    let mut at = 0usize;
-    for (index, raw) in bytes.split_inclusive(|&byte| byte == b'\n').enumerate() {
-        let ended = raw.ends_with(b"\n");
-        let line = match understand(path, index, raw) {
-            Ok(line) => line,
-            // Only the last piece lacks its end. The header is written together with the first entry.
-            Err(_) if !ended && (index > 0 || HEADER.as_bytes().starts_with(raw)) => {
-                contents.torn_bytes = raw.len();
-                break;
-            }
-            Err(error) => return Err(error),
-        };
-        match line {
-            Line::TaktJournal { .. } => {}
-            Line::Changes(entry) => {
-                contents.next = contents.next.max(entry.number.saturating_add(1));
-                contents.standing.push(entry);
-            }
-            Line::Settled { number, .. } => contents.standing.retain(|entry| entry.number != number),
-        }
-        at += raw.len();
-        contents.unended = !ended;
-    }
-    contents.end = at as u64;
-    Ok(contents)
-}
-
-fn understand(path: &Path, index: usize, raw: &[u8]) -> Result<Line, JournalError> {
-    let path = || path.to_owned();
-    match (serde_json::from_slice::<Line>(raw), index) {
-        (Ok(Line::TaktJournal { version: 1 }), 0) => Ok(Line::TaktJournal { version: 1 }),
-        (Ok(Line::TaktJournal { version }), 0) => Err(JournalError::Version { path: path(), version }),
-        (_, 0) => Err(JournalError::Foreign { path: path() }),
-        (Ok(line @ (Line::Changes(_) | Line::Settled { .. })), _) => Ok(line),
-        _ => {
-            let got = String::from_utf8_lossy(raw).trim_end().chars().take(60).collect();
-            Err(JournalError::Corrupt { path: path(), line: index + 1, got })
-        }
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
+mod testing {
+    use super::{Entry, Scope};
+    use crate::doctor::setting::Setting;
 
-    fn entry(rule: &str, was: &str, becomes: &str) -> Entry {
+    pub(super) fn entry(rule: &str, was: &str, becomes: &str) -> Entry {
         Entry {
             number: 0,
             unix_ms: 1_795_223_309_000,
@@ -331,6 +146,12 @@ mod tests {
             becomes: becomes.to_owned(),
         }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::testing::entry;
+    use super::*;
 
     fn three_changes(dir: &Path) {
         let mut journal = Journal::open(dir).unwrap();
@@ -413,25 +234,5 @@ mod tests {
         }
         fs::write(&path, "{\"takt_journal\":{\"version\":2}}\n").unwrap();
         assert!(matches!(Journal::open(dir.path()), Err(JournalError::Version { version: 2, .. })));
-    }
-
-    proptest! {
-        #[test]
-        fn hostile_bytes_never_panic_and_never_become_entries(bytes in proptest::collection::vec(any::<u8>(), 0..300)) {
-            if let Ok(contents) = parse(Path::new("j"), &bytes) {
-                prop_assert!(contents.standing.is_empty());
-            }
-        }
-
-        #[test]
-        fn damage_in_one_line_never_becomes_another_change(at in 0usize..600, value in any::<u8>()) {
-            let line = serde_json::to_string(&Line::Changes(entry("a", "1", "2"))).unwrap();
-            let mut bytes = format!("{HEADER}{line}\n").into_bytes();
-            let place = at % bytes.len();
-            bytes[place] = value;
-            if let Ok(contents) = parse(Path::new("j"), &bytes) {
-                prop_assert!(contents.standing.len() <= 1);
-            }
-        }
     }
 }

@@ -1,0 +1,74 @@
+//! `power-daemon`: a program that sets governor, preference and limits itself.
+
+use super::look::{Look, fine, hidden, notice, processes};
+use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::host::Host;
+
+pub(super) static RULE: Rule = Rule {
+    id: "power-daemon",
+    topic: Topic::Power,
+    title: "Power is managed by a program",
+    mechanism: "A daemon that manages power sets governor, energy preference and sysctls by its own profile, and sets them \
+                again when the profile or the power supply changes: what was mended by hand is lost without a word.",
+    looks_at: "Whether tuned, power-profiles-daemon, auto-cpufreq or thermald runs, and tuned's profile \
+               (`/etc/tuned/active_profile`). Never stands: the settings themselves have rules; noted.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect { known: "What the settings cost that it takes back. Not measured here.", here: None },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+/// Names as the kernel has them, at most 15 bytes.
+const DAEMONS: [&str; 4] = ["tuned", "power-profiles-", "auto-cpufreq", "thermald"];
+
+fn running(host: &Host) -> Vec<String> {
+    let known = |(_, name): (u32, String)| DAEMONS.contains(&name.as_str()).then_some(name);
+    let mut names: Vec<String> = processes(host).into_iter().filter_map(known).collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+fn probe(host: &Host) -> Look {
+    if processes(host).is_empty() {
+        return hidden("no process is visible");
+    }
+    let running = running(host);
+    if running.is_empty() {
+        return fine("none that is known");
+    }
+    let profile = host.read_opt("/etc/tuned/active_profile").filter(|_| running.iter().any(|name| name == "tuned"));
+    let profile = profile.map_or(String::new(), |profile| format!(", profile {profile}"));
+    notice(format!("{}{profile}", running.join(", ")), "choose its profile, or stop it, before you mend by hand")
+}
+
+fn advise(host: &Host) -> Vec<String> {
+    let way = |name: &String| match name.as_str() {
+        "tuned" => {
+            "sudo tuned-adm profile latency-performance   (tuned-adm active shows what to go back to)".to_owned()
+        }
+        "power-profiles-" => {
+            "powerprofilesctl set performance   (powerprofilesctl get shows what to go back to)".to_owned()
+        }
+        other => format!("sudo systemctl stop {other}   (start undoes it)"),
+    };
+    running(host).iter().map(way).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, said, word};
+    use super::*;
+
+    #[test]
+    fn a_daemon_is_noted_with_its_profile() {
+        let tuned = [("/proc/7/comm", "tuned\n"), ("/etc/tuned/active_profile", "balanced\n")];
+        assert_eq!(said(&RULE, &tuned), ("notice", "tuned, profile balanced".to_owned()));
+        assert!(commands(&RULE, &tuned)[0].starts_with("sudo tuned-adm profile latency-performance "));
+        let desktop = [("/proc/7/comm", "power-profiles-\n"), tuned[1]];
+        assert_eq!(said(&RULE, &desktop), ("notice", "power-profiles-".to_owned()));
+        assert_eq!(word(&RULE, &[("/proc/7/comm", "bash\n")]), "fine");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}
