@@ -1,6 +1,7 @@
 //! A slot on a radio's clock allocates nothing, neither in the worker nor in the thread that receives. The worker calls the
 //! kernel for its naps, for one batch of datagrams an answer, and to see what the radio reports; the receiving thread to wait
-//! for datagrams and to take them. So there is no lock in either that could make it wait.
+//! for datagrams and to take them. So there is no lock in either that could make it wait; that they take none at all,
+//! `tests/waveform_locks.rs` shows.
 //!
 //! Allocations are counted by this binary's allocator, in all threads at once: the software radio's, too, allocate nothing.
 //! System calls are counted by strace, which runs this binary again.

@@ -10,6 +10,9 @@ use takt_stats::{Histogram, Ns};
 /// Slots remembered: more than a plan is deep.
 const SLOTS: usize = 64;
 
+/// Receivers of a radio, each with a component of its own, perhaps on a worker of its own.
+const CHANNELS: usize = 2;
+
 /// Longest time told apart, ns.
 const BOUND_NS: u64 = 1_000_000_000;
 
@@ -22,7 +25,8 @@ struct Stamp {
     /// Of which slot, and one more; 0: of none.
     slot: AtomicU64,
     arrived: AtomicU64,
-    taken: AtomicU64,
+    /// By the component of each channel: nobody else writes there, so nobody has to take turns. `u64::MAX`: not yet.
+    taken: [AtomicU64; CHANNELS],
 }
 
 /// What is known of a slot.
@@ -37,7 +41,7 @@ pub(super) struct Seen {
 impl Timeline {
     pub(super) fn new() -> Timeline {
         let none = || AtomicU64::new(0);
-        Timeline(std::array::from_fn(|_| Stamp { slot: none(), arrived: none(), taken: none() }))
+        Timeline(std::array::from_fn(|_| Stamp { slot: none(), arrived: none(), taken: [none(), none()] }))
     }
 
     /// The place of a slot.
@@ -49,22 +53,24 @@ impl Timeline {
     pub(super) fn arrived(&self, slot: u64, at: MonoNs) {
         let stamp = self.stamp(slot);
         stamp.arrived.store(at.0, Ordering::Relaxed);
-        stamp.taken.store(u64::MAX, Ordering::Relaxed);
+        stamp.taken.iter().for_each(|taken| taken.store(u64::MAX, Ordering::Relaxed));
         stamp.slot.store(slot + 1, Ordering::Release);
     }
 
-    /// A component begins with it. The earliest of several counts.
-    pub(super) fn taken(&self, slot: u64, at: MonoNs) {
+    /// The component of a channel, the first or the second, begins with it. The earlier of both counts.
+    pub(super) fn taken(&self, slot: u64, channel: usize, at: MonoNs) {
         let stamp = self.stamp(slot);
-        if stamp.slot.load(Ordering::Acquire) == slot + 1 {
-            stamp.taken.fetch_min(at.0, Ordering::Release);
+        if let Some(taken) = stamp.taken.get(channel)
+            && stamp.slot.load(Ordering::Acquire) == slot + 1
+        {
+            taken.store(at.0, Ordering::Release);
         }
     }
 
     /// What is known of a slot; `None` where it did not arrive, was not begun with, or is too long ago.
     pub(super) fn seen(&self, slot: u64) -> Option<Seen> {
         let stamp = self.stamp(slot);
-        let taken = stamp.taken.load(Ordering::Acquire);
+        let taken = stamp.taken.iter().map(|taken| taken.load(Ordering::Acquire)).min().unwrap_or(u64::MAX);
         let arrived = stamp.arrived.load(Ordering::Relaxed);
         let known = stamp.slot.load(Ordering::Acquire) == slot + 1 && taken != u64::MAX;
         known.then_some(Seen { arrived: MonoNs(arrived), taken: MonoNs(taken) })
@@ -165,12 +171,12 @@ mod tests {
     fn a_slot_is_seen_once_it_arrived_and_was_begun_with_and_until_its_place_is_anothers() {
         let timeline = Timeline::new();
         assert_eq!(timeline.seen(5), None);
-        timeline.taken(5, MonoNs(1));
+        timeline.taken(5, 0, MonoNs(1));
         assert_eq!(timeline.seen(5), None, "did not arrive");
         timeline.arrived(5, MonoNs(10));
         assert_eq!(timeline.seen(5), None, "nobody began");
-        timeline.taken(5, MonoNs(30));
-        timeline.taken(5, MonoNs(40));
+        timeline.taken(5, 1, MonoNs(40));
+        timeline.taken(5, 0, MonoNs(30));
         assert_eq!(timeline.seen(5), Some(Seen { arrived: MonoNs(10), taken: MonoNs(30) }));
         timeline.arrived(5 + SLOTS as u64, MonoNs(99));
         assert_eq!(timeline.seen(5), None);

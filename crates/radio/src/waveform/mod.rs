@@ -126,9 +126,9 @@ impl RadioClock {
             receive::KIND,
             Arc::new(move |params| {
                 let index = channels.iter().position(|&channel| params.int("channel") == Some(channel.into()));
-                let ends = index.and_then(|index| take(&ends[index])).ok_or_else(gone)?;
+                let own = index.and_then(|index| Some((index, take(&ends[index])?))).ok_or_else(gone)?;
                 let (timeline, tally) = (Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
-                Ok(Box::new(Receive::new(ends, Arc::clone(&net), timeline, tally)))
+                Ok(Box::new(Receive::new(own, Arc::clone(&net), timeline, tally)))
             }),
         );
         let (answers, net, shared) = (Arc::clone(&self.answers), Arc::clone(&self.net), self.shared.clone());

@@ -74,6 +74,11 @@ pub(super) struct Tally {
     pub(super) crowded_slots: AtomicU64,
 }
 
+/// Only the thread that receives counts; the others read. So a load and a store do, and no bus is locked.
+fn add(count: &AtomicU64, more: u64) {
+    count.store(count.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+}
+
 /// Receives, on whatever thread calls it.
 pub(super) struct Pump {
     rx: RxStreamer,
@@ -124,9 +129,9 @@ impl Pump {
         if lost_samples == 0 {
             self.hand_over(slot);
         } else {
-            self.tally.lost_slots.fetch_add(1, Ordering::Relaxed);
-            self.tally.lost_samples.fetch_add(lost_samples, Ordering::Relaxed);
-            self.tally.overflow_slots.fetch_add(overflow.into(), Ordering::Relaxed);
+            add(&self.tally.lost_slots, 1);
+            add(&self.tally.lost_samples, lost_samples);
+            add(&self.tally.overflow_slots, overflow.into());
         }
         self.beat.release(slot + 1);
     }
@@ -149,7 +154,7 @@ impl Pump {
             // There are as many places as cells.
             let _ = full.push(cell);
         }
-        self.tally.crowded_slots.fetch_add(crowded.into(), Ordering::Relaxed);
+        add(&self.tally.crowded_slots, crowded.into());
     }
 
     /// Receives until `halt`; then ends the stream in good order. When the stream breaks, `run` is asked to stop.

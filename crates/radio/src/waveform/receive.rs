@@ -18,6 +18,8 @@ pub(super) const KIND: &str = "radio-receive";
 /// Gives the samples of each slot; where any is missing, nothing, and the radio is the culprit.
 pub(super) struct Receive {
     ends: Ends,
+    /// The how manieth of the waveform's receivers.
+    index: usize,
     /// Of a later slot than the last one asked for.
     held: Option<Cell>,
     net: Arc<dyn Net>,
@@ -27,8 +29,13 @@ pub(super) struct Receive {
 }
 
 impl Receive {
-    pub(super) fn new(ends: Ends, net: Arc<dyn Net>, timeline: Arc<Timeline>, tally: Arc<Tally>) -> Receive {
-        Receive { ends, held: None, net, timeline, tally, lost_slots: 0 }
+    pub(super) fn new(
+        (index, ends): (usize, Ends),
+        net: Arc<dyn Net>,
+        timeline: Arc<Timeline>,
+        tally: Arc<Tally>,
+    ) -> Receive {
+        Receive { ends, index, held: None, net, timeline, tally, lost_slots: 0 }
     }
 
     /// The samples of a slot, if they came; cells of earlier ones go back.
@@ -54,7 +61,7 @@ impl Receive {
 
 impl Component for Receive {
     fn tick(&mut self, io: &mut Io<'_>) {
-        self.timeline.taken(io.slot, self.net.now());
+        self.timeline.taken(io.slot, self.index, self.net.now());
         let Some(cell) = self.cell(io.slot) else {
             self.lost_slots += 1;
             return io.lose();

@@ -1,0 +1,139 @@
+//! On a radio's clock, too, no lock is taken during 10 000 slots: neither the worker nor the thread that receives executes one
+//! instruction by which it could be. The rest of the process does, and so does the worker if a component wants it.
+//!
+//! The radio is emulated by the process that watches, so that it is not slowed down with the one that is watched.
+#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
+
+#[path = "../../../tests/support/locks.rs"]
+mod locks;
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use locks::{Seen, Trace};
+use takt_base::{Complex32, Stop};
+use takt_emulator::emulate::{Emulator, Options as Radio};
+use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Value, Waveform};
+use takt_packet::EngineKind;
+use takt_radio::WallNet;
+use takt_radio::waveform::{RadioClock, Wanted};
+use takt_runtime::{Component, Io, Options, Registration, Registry, Session, SlotClock};
+
+/// By the first everything has been done once; behind the last the worker ends.
+const LOOKED_AT: std::ops::Range<u64> = 500..10_500;
+/// Of a run that nobody watches.
+const FEW: u64 = 100;
+/// Where the watched program finds the radio, how many slots it runs, and whether a lock is taken in one.
+const RADIO: &str = "TAKT_RADIO_OF_TEST";
+const SLOTS: &str = "TAKT_SLOTS_OF_TEST";
+const LOCKS: &str = "TAKT_LOCKS_IN_SLOT";
+
+/// The slot that the worker is in.
+static SLOT: AtomicU64 = AtomicU64::new(0);
+static LOCK: Mutex<u64> = Mutex::new(0);
+
+/// Passes samples on and says in which slot it is; takes a lock from one slot on, which need not be executed itself.
+struct Witness {
+    locks_from: Option<u64>,
+}
+
+impl Component for Witness {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        SLOT.store(io.slot, Ordering::Relaxed);
+        if self.locks_from.is_some_and(|slot| io.slot >= slot) {
+            *LOCK.lock().expect("no panic") += 1;
+        }
+        let input = io.inputs[0].read::<Complex32>();
+        let mut output = io.outputs[0].write::<Complex32>();
+        output.iter_mut().zip(input.iter()).for_each(|(y, x)| *y = *x);
+    }
+}
+
+fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok().and_then(|text| text.parse().ok())
+}
+
+fn registry() -> Registry {
+    let mut registry = Registry::of_program().expect("names of their own");
+    let witness = Registration {
+        kind: || Kind::new("witness", "Says where it is."),
+        shape: |_| Ok(Shape::new().in_out("in", "out", Item::C32)),
+        make: |_| Ok(Box::new(Witness { locks_from: variable(LOCKS) })),
+    };
+    registry.add(witness).expect("a name of its own");
+    registry
+}
+
+fn radio(addr: Ipv4Addr) -> Emulator {
+    Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).expect("a radio")
+}
+
+/// Of this process alone, in one network for each of its tests.
+fn own_loopback(network: u8) -> Ipv4Addr {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, network, high, low.clamp(1, 254))
+}
+
+#[test]
+fn slots_are_received_and_answered() {
+    locks::let_tracer_come(&SLOT);
+    let given: Option<Ipv4Addr> = variable(RADIO);
+    let addr = given.unwrap_or_else(|| own_loopback(74));
+    let own = given.is_none().then(|| radio(addr));
+    let slots = variable(SLOTS).unwrap_or(FEW);
+    let mut registry = registry();
+    let waveform = Waveform::new("locks", Duration::from_micros(500))
+        .with(ComponentSpec::new("receive", "radio-receive").param("items", 100_i64))
+        .with(ComponentSpec::new("witness", "witness"))
+        .with(ComponentSpec::new("transmit", "radio-transmit").param("advance_us", 5000.0))
+        .chain(["receive", "witness", "transmit"]);
+    let graph = Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
+    let wanted = Wanted::of(&graph).expect("a radio it has");
+    let net = Arc::new(WallNet::new(EngineKind::Mmsg));
+    let mut clock = RadioClock::open(net, addr.into(), &wanted, false).expect("it opens");
+    clock.equip(&mut registry);
+    let options = Options { slots: Some(slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
+    let session = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options).expect("opened");
+    let stop = Stop::new();
+    let mut running = session.start_paused(&stop).expect("started");
+    clock.start(None, &stop).expect("it streams");
+    running.go();
+    let report = running.join();
+    clock.finish().expect("it streamed to the end");
+    if let Some(radio) = own {
+        radio.stop().expect("it ends");
+    }
+    assert_eq!(report.slots, slots);
+    let of = |name: &str| report.components.iter().find(|c| c.name == name).expect("there");
+    let (executed, answers) = (of("witness").executions, &of("transmit").results["answers"]);
+    assert!(executed > slots / 10, "{executed} of {slots}: too little to tell from");
+    assert!(matches!(answers, Value::Int(answers) if *answers > (slots / 10) as i64), "{answers:?} of {slots}");
+}
+
+#[test]
+fn worker_and_receiver_execute_no_instruction_that_could_take_a_lock() {
+    let Some(quiet) = traced(LOOKED_AT.end + 500, None) else { return };
+    assert!(quiet.breakpoints > 500, "{} found", quiet.breakpoints);
+    assert!(["takt-worker-", "takt-radio"].iter().all(|name| quiet.outside.iter().any(|seen| seen.starts_with(name))));
+    assert_eq!(quiet.inside, BTreeMap::new());
+    assert_eq!(quiet.code, 0, "the watched test");
+    // It would have been seen.
+    let locked = traced(1500, Some(1000)).expect("there is objdump");
+    let seen = || locked.inside.values().flatten();
+    assert!(seen().count() > 0 && seen().all(|slot| *slot >= 1000), "{locked:?}");
+}
+
+fn traced(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
+    let addr = own_loopback(75);
+    let radio = radio(addr);
+    let mut variables = vec![(RADIO, addr.to_string()), (SLOTS, slots.to_string())];
+    variables.extend(locks_from.map(|slot| (LOCKS, slot.to_string())));
+    let threads = &["takt-worker-", "takt-radio"];
+    let trace = Trace { test: "slots_are_received_and_answered", variables: &variables, threads, slots: LOOKED_AT };
+    let seen = trace.run();
+    radio.stop().expect("it ends");
+    seen
+}
