@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use takt_base::Stop;
+use takt_host::policy::PolicyError;
 use takt_lab::agent::Failure;
 use takt_lab::experiment::{Depth, Experiment, Point};
 use takt_lab::run::{Bench, Conditions, Event, Measured, Ran, RunError, RunPlan, run};
@@ -203,6 +204,22 @@ fn if_the_first_round_cannot_be_run_nothing_is() {
         let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
         assert!(matches!(ran, Err(RunError::First { .. })));
         assert_eq!((bench.ran.len(), rounds.len()), (1, 0));
+    });
+}
+
+#[test]
+fn what_this_host_refuses_for_good_is_skipped_with_the_fix_be_it_the_first_round() {
+    in_a_store(|store| {
+        let mut bench = Fake::new(|rate, _, _| match rate {
+            1e6 => Err(Failure::of(&PolicyError::NoDeadline { kernel: "Linux 3.10".into() }, Some("FIFO".into()))),
+            _ => Ok((0.0, Conditions::default())),
+        });
+        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        assert!(ran.unwrap().complete);
+        let skipped: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Skipped).collect();
+        assert_eq!(skipped.len(), 4, "once in each block, and never again");
+        let why = "this kernel (Linux 3.10) has no SCHED_DEADLINE (fix: FIFO)";
+        assert!(skipped.iter().all(|round| round.why.as_deref() == Some(why)), "{:?}", skipped[0].why);
     });
 }
 
