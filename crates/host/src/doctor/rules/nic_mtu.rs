@@ -30,10 +30,10 @@ const WANTED_BYTES: i64 = 1500;
 const JUMBO_BYTES: i64 = 9000;
 const JUMBO_MBPS: i64 = 10_000;
 
-/// What is wanted of a card: by its speed, if it tells one.
-fn wanted(host: &Host, card: &str) -> i64 {
-    let fast = host.read_number(&format!("{NET}/{card}/speed")).is_ok_and(|mbps| mbps >= JUMBO_MBPS);
-    if fast { JUMBO_BYTES } else { WANTED_BYTES }
+/// What is wanted of a card: by its speed, if it tells one. Where not even ordinary frames pass, these come first.
+fn wanted(host: &Host, card: &str, bytes: i64) -> i64 {
+    let fast = || host.read_number(&format!("{NET}/{card}/speed")).is_ok_and(|mbps| mbps >= JUMBO_MBPS);
+    if bytes >= WANTED_BYTES && fast() { JUMBO_BYTES } else { WANTED_BYTES }
 }
 
 fn mtu(host: &Host, card: &str) -> Result<i64, ReadError> {
@@ -46,7 +46,7 @@ fn probe(host: &Host) -> Look {
         let seen = format!("{bytes} B");
         if bytes < WANTED_BYTES {
             stands(seen, format!("{WANTED_BYTES} B"))
-        } else if bytes < wanted(host, card) {
+        } else if bytes < wanted(host, card, bytes) {
             notice(seen, format!("a radio at 10 Gb/s wants {JUMBO_BYTES} B, and every switch on the way too"))
         } else {
             fine(seen)
@@ -57,8 +57,9 @@ fn probe(host: &Host) -> Look {
 fn plan(host: &Host) -> Plan {
     let mut changes = Vec::new();
     for card in cards(host) {
-        let wanted = wanted(host, &card);
-        if mtu(host, &card).is_ok_and(|bytes| bytes < wanted) {
+        let Ok(bytes) = mtu(host, &card) else { continue };
+        let wanted = wanted(host, &card, bytes);
+        if bytes < wanted {
             changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/mtu")), &wanted.to_string())?);
         }
     }
