@@ -162,6 +162,16 @@ fn a_panic_in_the_middle_gives_back_too() {
 }
 
 #[test]
+fn a_round_of_losses_lasts_until_the_reader_has_been_away() {
+    let world = World::new();
+    world.put("proc/sys/net/core/rmem_max", "212992\n");
+    world.put("proc/sys/net/core/wmem_max", "212992\n");
+    let proved = world.prove("socket-buffer-small", 2, &mut |_| {}, false, &Stop::new()).unwrap();
+    assert!(proved.round_s >= 0.4, "{} s, of 1 ms asked for", proved.round_s);
+    assert_eq!(world.standing(), 0);
+}
+
+#[test]
 fn what_cannot_be_proved_says_why_and_changes_nothing() {
     let world = World::new();
     let of = |rule: &str, pairs: u32| world.prove(rule, pairs, &mut |_| {}, true, &Stop::new()).unwrap_err();

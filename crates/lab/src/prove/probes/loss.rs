@@ -24,7 +24,7 @@ const DATAGRAM_BYTES: usize = 1472;
 const DATAGRAMS_PER_S: f64 = 25e6 / 363.0;
 /// How long the reader is away, and how often.
 const PAUSE: Duration = Duration::from_millis(100);
-const EVERY: Duration = Duration::from_millis(400);
+pub(super) const EVERY: Duration = Duration::from_millis(400);
 /// What is under way when nothing comes for so long is lost.
 const QUIET: Duration = Duration::from_millis(200);
 

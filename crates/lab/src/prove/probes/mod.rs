@@ -15,7 +15,12 @@ use super::MeasureError;
 
 /// The shortest round that can tell anything.
 pub(super) fn shortest(measure: Measure) -> Duration {
-    if measure == Measure::SpinGap { spin::AT_LEAST } else { Duration::ZERO }
+    match measure {
+        Measure::SpinGap => spin::AT_LEAST,
+        // In a shorter one the reader is not away once, and nothing is lost whatever the buffer.
+        Measure::LossOfLargest | Measure::LossOfDefault => loss::EVERY,
+        Measure::WakeUp | Measure::WakeUpLoaded | Measure::Datagram | Measure::ClockReading => Duration::ZERO,
+    }
 }
 
 /// One round. Raised, `stop` ends it early, and its number is not to be used.

@@ -34,6 +34,7 @@ use takt_host::timer::TimerError;
 
 pub use crate::workload::rate::Progress;
 use load::Load;
+use options::MOST_LOAD;
 pub use options::Options;
 pub use outcome::{Outcome, Thread};
 use thread::{Beating, Measured, Told};
@@ -63,6 +64,15 @@ pub enum WakeupError {
         /// Ticks a second asked for.
         got: u32,
     },
+    /// More busy loops than anybody learns from, and enough of them to take the machine from its owner.
+    #[error("{got} busy loops are more than {MOST_LOAD}")]
+    Load {
+        /// Loops asked for.
+        got: u32,
+    },
+    /// A timer slack of nothing, which the kernel takes for the usual one.
+    #[error("a timer slack of 0 is, to the kernel, the usual one")]
+    NoSlack,
     /// A CPU that a thread can't have.
     #[error("placing a thread")]
     Affinity(#[from] AffinityError),
@@ -88,6 +98,8 @@ impl WakeupError {
             WakeupError::NoTime | WakeupError::TooLong { .. } => Some("--duration 10s --interval 1ms".to_owned()),
             WakeupError::Interval { .. } => Some("--interval 1ms".to_owned()),
             WakeupError::TickHz { .. } => Some("--tick-hz 128, 512 or 1024".to_owned()),
+            WakeupError::Load { .. } => Some("--load 4 for each CPU is what the studies have".to_owned()),
+            WakeupError::NoSlack => Some("--slack 1ns, which is the least, or no --slack".to_owned()),
             WakeupError::Affinity(_) => Some("--cores with CPUs of this host".to_owned()),
             WakeupError::Policy(error) => error.fix(),
             WakeupError::Timer(TimerError::TicksWithoutSleep { .. }) => {

@@ -59,10 +59,17 @@ impl Options {
     /// Whether such a beat can be tried.
     ///
     /// # Errors
-    /// Nothing to measure, an interval shorter than 10 µs, a clock tick out of range, or more ticks than are worth it.
+    /// Nothing to measure, an interval shorter than 10 µs, a clock tick out of range, a slack of nothing, or more ticks or
+    /// busy loops than are worth it.
     pub fn check(&self) -> Result<(), WakeupError> {
         if self.interval < SHORTEST {
             return Err(WakeupError::Interval { got: self.interval });
+        }
+        if self.load > MOST_LOAD {
+            return Err(WakeupError::Load { got: self.load });
+        }
+        if self.slack.is_some_and(|slack| slack.is_zero()) {
+            return Err(WakeupError::NoSlack);
         }
         match self.beats(self.duration) {
             0 => return Err(WakeupError::NoTime),
@@ -105,6 +112,8 @@ impl Options {
 const SHORTEST: Duration = Duration::from_micros(10);
 /// Eleven days at a millisecond.
 const MOST_TICKS: u64 = 1_000_000_000;
+/// As many as a disturbance has at most. `--load 100000` took a machine from its owner, who could not even end it.
+pub(super) const MOST_LOAD: u32 = 256;
 
 #[cfg(test)]
 mod tests {
@@ -123,6 +132,8 @@ mod tests {
         assert!(matches!(of(|o| o.duration = Duration::from_micros(999)), WakeupError::NoTime));
         assert!(matches!(of(|o| o.duration = Duration::MAX), WakeupError::TooLong { .. }));
         assert!(matches!(of(|o| o.tick_hz = Some(0)), WakeupError::TickHz { got: 0 }));
+        assert!(matches!(of(|o| o.load = 257), WakeupError::Load { got: 257 }));
+        assert!(matches!(of(|o| o.slack = Some(Duration::ZERO)), WakeupError::NoSlack));
     }
 
     #[test]
