@@ -48,7 +48,7 @@ pub struct Args {
     /// One thread on each of these CPUs, tied to it; without it one on every CPU.
     #[arg(long, short = 'a', value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
-    /// Busy loops of ordinary policy beside them, on the same CPUs.
+    /// Busy loops of ordinary policy beside them, on the same CPUs; at most 256.
     #[arg(long, value_name = "N", default_value = "0")]
     load: u32,
     /// The latest that a tick may be; the answer is no if one was later.

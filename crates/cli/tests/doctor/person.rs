@@ -96,6 +96,32 @@ fn fixing_and_giving_back_leaves_every_setting_as_it_was() {
 }
 
 #[test]
+fn a_slip_is_not_taken_for_a_host_without_faults() {
+    let host = Host::new();
+    let empty = tempfile::tempdir().expect("a folder");
+    let of = |root: &std::path::Path, more: &[&str]| {
+        let mut command = Command::new(TAKT);
+        command.arg("doctor").arg("--root").arg(root).args(more).env("TAKT_STATE_DIR", host.path("state"));
+        command.output().expect("takt")
+    };
+    let out = of(empty.path(), &[]);
+    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stdout));
+    assert!(text(&out.stderr).contains("is no copy of a host"), "{}", text(&out.stderr));
+
+    host.put("sys/class/net/eth0/mtu", "1500\n");
+    let out = of(host.0.path(), &["--interface", "eth7"]);
+    let told = text(&out.stderr);
+    assert!(
+        out.status.code() == Some(2) && told.contains("no interface eth7") && told.contains("one of eth0"),
+        "{told}"
+    );
+
+    let out = of(host.0.path(), &["--only", "swap", "--only", "numa"]);
+    assert_eq!(out.status.code(), Some(2));
+    assert_eq!(text(&out.stdout).lines().last(), Some("Not known: none of 2 rules could be told."));
+}
+
+#[test]
 fn what_others_pay_for_is_changed_only_when_named() {
     let host = Host::new();
     let out = host.doctor(&["--fix", "--yes", "--json"]);

@@ -18,6 +18,7 @@ use takt_host::doctor::{self, Diagnosis, RULES, Verdict};
 
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -33,7 +34,7 @@ Examples:
 
 Every change is written to a journal before it is made, and none outlives a reboot.
 Exit status: 0 nothing stands in the way, or the change helps; 1 something does, or it does not; 2 it could not be carried \
-out.")]
+out, or nothing could be told.")]
 pub struct Args {
     /// Look at, mend or give back this rule's subject only; repeat for several. --all lists the rules.
     #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true)]
@@ -104,6 +105,14 @@ impl Seen {
     }
 }
 
+impl Seen {
+    /// Whether no rule could be told of.
+    fn told_nothing(&self) -> bool {
+        let hidden = |seen: &Diagnosis| matches!(seen.verdict, Verdict::NotVisible | Verdict::NotKnownHere);
+        self.diagnoses.iter().all(hidden)
+    }
+}
+
 impl Args {
     fn host(&self) -> Host {
         let host = self.root.as_ref().map_or_else(Host::this, Host::at);
@@ -127,6 +136,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if let Some(first) = args.guard {
         return prove::stand_guard(first);
     }
+    there(&args)?;
     if let Some(id) = &args.prove {
         return prove::run(id, &args, output);
     }
@@ -141,7 +151,30 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     }
     let seen = Seen::of(&args, &args.host());
     output.result(&seen, || text::seen(&seen, args.all || !args.only.is_empty()))?;
-    Ok(Answer::of(seen.stands.is_empty()))
+    Ok(match seen.told_nothing() {
+        true => Answer::Unknown,
+        false => Answer::of(seen.stands.is_empty()),
+    })
+}
+
+/// That what is to be looked at is there, so that a slip is not taken for a host without faults.
+fn there(args: &Args) -> miette::Result<()> {
+    if let Some(root) = args.root.as_ref().filter(|root| !root.join("proc").is_dir() && !root.join("sys").is_dir()) {
+        return Err(Story::new(format!("{} is no copy of a host", root.display()))
+            .why("there is neither a folder proc nor a folder sys in it")
+            .fix("--root DIR, where DIR/proc and DIR/sys are copies of another host's")
+            .into());
+    }
+    let (host, folder) = (args.host(), "/sys/class/net");
+    match host.interface() {
+        // What an interface that has gone had is still given back.
+        Some(name) if !args.undo && !host.list(folder).iter().any(|one| one == name) => {
+            Err(Story::new(format!("there is no interface {name}"))
+                .fix(format!("--interface with one of {}", host.list(folder).join(", ")))
+                .into())
+        }
+        _ => Ok(()),
+    }
 }
 
 fn explain(id: &str, output: &Output) -> miette::Result<Answer> {

@@ -46,7 +46,7 @@ pub struct Args {
     /// The waveform file.
     waveform: PathBuf,
     /// Slots every component executes; without it, until Ctrl-C.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     slots: Option<u64>,
     /// Length of a slot, instead of the file's.
     #[arg(long, value_name = "T", value_parser = parse_duration)]
