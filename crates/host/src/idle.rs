@@ -2,6 +2,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
+use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
@@ -106,6 +107,40 @@ impl LatencyLimit {
 
 const LATENCY: &str = "/dev/cpu_dma_latency";
 
+/// What processors do while nothing runs on them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Idle {
+    /// They sleep as deeply as they may. In a guest that halts a virtual processor, and its hypervisor decides when it runs
+    /// again.
+    #[default]
+    Sleep,
+    /// They look for work in a loop, which costs power and, in a guest, its hypervisor's processor time.
+    Poll,
+}
+
+impl Idle {
+    /// Sees to it for as long as what this returns is kept.
+    ///
+    /// # Errors
+    /// As [`LatencyLimit::hold`].
+    pub fn hold(self) -> Result<Option<LatencyLimit>, LatencyError> {
+        (self == Idle::Poll).then(|| LatencyLimit::hold(0)).transpose()
+    }
+}
+
+impl FromStr for Idle {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Idle, String> {
+        match text {
+            "sleep" => Ok(Idle::Sleep),
+            "poll" => Ok(Idle::Poll),
+            _ => Err(format!("`{text}` is nothing that an idle CPU does; it can sleep or poll")),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -125,6 +160,20 @@ mod tests {
         assert_eq!(states.iter().map(|s| s.name.as_str()).collect::<Vec<_>>(), ["POLL", "C1", "C10"]);
         assert_eq!(states[2], IdleState { name: "C10".to_owned(), exit_us: 890, disabled: true });
         assert!(super::states(&tree.host(), 0).is_empty());
+    }
+
+    #[test]
+    fn idle_processors_sleep_unless_told_to_poll() {
+        assert!(Idle::default().hold().unwrap().is_none());
+        assert_eq!("poll".parse(), Ok(Idle::Poll));
+        assert_eq!(
+            "halt".parse::<Idle>().unwrap_err(),
+            "`halt` is nothing that an idle CPU does; it can sleep or poll"
+        );
+        if let Ok(held) = Idle::Poll.hold() {
+            assert!(held.is_some());
+            assert_eq!(latency_limit_us(&Host::this()), Some(0));
+        }
     }
 
     #[test]

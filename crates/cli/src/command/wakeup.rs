@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use takt_base::parse_duration;
+use takt_host::idle::Idle;
 use takt_host::policy::{Asked, PolicyError};
 use takt_host::timer::Method;
 use takt_lab::workload::wakeup::{self, Options, WakeupError};
@@ -45,6 +46,9 @@ pub struct Args {
     /// Timer slack of the threads; those of a real-time policy have none.
     #[arg(long, value_name = "T", value_parser = parse_duration)]
     slack: Option<Duration>,
+    /// What CPUs do between two ticks: sleep, or poll (holds /dev/cpu_dma_latency at 0 meanwhile).
+    #[arg(long, value_name = "HOW", default_value = "sleep")]
+    idle: Idle,
     /// One thread on each of these CPUs, tied to it; without it one on every CPU.
     #[arg(long, short = 'a', value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
@@ -69,6 +73,7 @@ impl Args {
             timer: self.timer,
             tick_hz: self.tick_hz,
             slack: self.slack,
+            idle: self.idle,
             cores: self.cores.clone(),
             load: self.load,
             limit: self.limit,
@@ -99,6 +104,7 @@ fn story(error: WakeupError) -> Story {
         WakeupError::Policy(PolicyError::Pinned { .. }) => "a thread can't be tied to a CPU and have DEADLINE",
         WakeupError::Policy(_) => "the threads can't have that policy",
         WakeupError::Affinity(_) => "a thread can't have that CPU",
+        WakeupError::Idle(_) => "can't keep idle CPUs awake",
         _ => "can't measure wake-ups",
     };
     let story = Story::new(what).why(error);

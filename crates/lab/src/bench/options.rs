@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use takt_host::idle::Idle;
 use takt_host::policy::Asked;
 use takt_packet::EngineKind;
 
@@ -163,6 +164,7 @@ fn deadline(settings: &Settings, site: &InForce) -> deadline::Options {
         // A word that is no method is `arrival`.
         wake: settings.word("timer").parse().map_or(deadline::Wake::Arrival, deadline::Wake::Timer),
         tick_hz: settings.number("tick_hz").unwrap_or_default() as u32,
+        idle: idle(settings),
         handover: match settings.word("handover") {
             "slot" => deadline::Handover::Slot,
             _ => deadline::Handover::Subframe,
@@ -193,8 +195,14 @@ fn wakeup(settings: &Settings) -> wakeup::Options {
         timer: settings.word("wait").parse().unwrap_or(usual.timer),
         tick_hz: settings.number("tick_hz").filter(|&hz| hz > 0.0).map(|hz| hz as u32),
         slack: Some(settings.span("timer_slack")).filter(|slack| !slack.is_zero()),
+        idle: idle(settings),
         ..usual
     }
+}
+
+/// Where the kind of work has no such setting, they sleep.
+fn idle(settings: &Settings) -> Idle {
+    settings.word("idle").parse().unwrap_or_default()
 }
 
 /// Priority of threads on a beat under `fifo` and `rr`.

@@ -40,6 +40,13 @@ pub(super) const ROWS: &[Setting] = &[
         about: "when the interface hands samples over: a whole subframe, or each slot as soon as it is there",
     },
     Setting {
+        name: "idle",
+        takes: Takes::Word(&["sleep", "poll"]),
+        of: &[Deadline, Wakeup],
+        default: Some("sleep"),
+        about: "what CPUs do while nothing runs on them; a guest's that sleeps is its hypervisor's to wake",
+    },
+    Setting {
         name: "cores",
         takes: Takes::Word(&["any", "pinned", "isolated"]),
         of: &[Deadline],

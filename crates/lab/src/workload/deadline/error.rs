@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use takt_host::affinity::AffinityError;
+use takt_host::idle::LatencyError;
 use takt_host::policy::PolicyError;
 use takt_host::timer::TimerError;
 use takt_radio::RadioError;
@@ -56,6 +57,9 @@ pub enum DeadlineError {
         #[source]
         source: AffinityError,
     },
+    /// CPUs that can't be kept awake.
+    #[error("keeping idle CPUs awake")]
+    Idle(#[from] LatencyError),
     /// The timer of the interface.
     #[error("timer of the interface")]
     Timer(#[from] TimerError),
@@ -80,6 +84,7 @@ impl DeadlineError {
                 Some("timer = \"nanosleep\" (or timerfd, hybrid), or tick_hz = 0".to_owned())
             }
             DeadlineError::SlotsWithoutArrival => Some("timer = \"arrival\", or handover = \"subframe\"".to_owned()),
+            DeadlineError::Idle(error) => error.fix().map(str::to_owned),
             DeadlineError::Process(AgentError::Failed(failure)) => failure.fix.clone(),
             _ => None,
         }

@@ -93,6 +93,7 @@ fn limit_tick(start: Tick) -> Tick {
 /// The round could not be run: a policy or a core was refused, a process could not be started, the radio was lost.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     options.check()?;
+    let _awake = options.idle.hold()?;
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;

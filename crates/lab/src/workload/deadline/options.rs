@@ -4,6 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use takt_host::idle::Idle;
 use takt_host::policy::Policy;
 use takt_host::timer::{Method, Ticks};
 use takt_packet::EngineKind;
@@ -34,6 +35,8 @@ pub struct Options {
     pub tick_hz: u32,
     /// When samples are handed over to the physical layer.
     pub handover: Handover,
+    /// What CPUs do while nothing runs on them.
+    pub idle: Idle,
     /// Where each process runs.
     pub seats: Seats,
     /// The cores of the host side: where time may be stolen from it.
@@ -121,6 +124,7 @@ impl Default for Options {
             wake: Wake::default(),
             tick_hz: 0,
             handover: Handover::default(),
+            idle: Idle::default(),
             seats: Seats::default(),
             host_cpus: Vec::new(),
             codes: 16,

@@ -28,6 +28,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::AffinityError;
+use takt_host::idle::LatencyError;
 use takt_host::memory;
 use takt_host::policy::PolicyError;
 use takt_host::timer::TimerError;
@@ -82,6 +83,9 @@ pub enum WakeupError {
     /// A way to wait that there is not.
     #[error("timer of a thread")]
     Timer(#[from] TimerError),
+    /// CPUs that can't be kept awake.
+    #[error("keeping idle CPUs awake")]
+    Idle(#[from] LatencyError),
     /// The host's own counters.
     #[error("CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
@@ -102,6 +106,7 @@ impl WakeupError {
             WakeupError::NoSlack => Some("--slack 1ns, which is the least, or no --slack".to_owned()),
             WakeupError::Affinity(_) => Some("--cores with CPUs of this host".to_owned()),
             WakeupError::Policy(error) => error.fix(),
+            WakeupError::Idle(error) => error.fix().map(|fix| format!("{fix}\n--idle sleep")),
             WakeupError::Timer(TimerError::TicksWithoutSleep { .. }) => {
                 Some("--timer nanosleep, or no --tick-hz".to_owned())
             }
@@ -121,6 +126,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The beat makes no sense, or a thread can't have what it needs; nothing was measured then.
 pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, WakeupError> {
     options.check()?;
+    let _awake = options.idle.hold()?;
     // Where it is refused, the outcome says so.
     let locked = memory::lock_all();
     let measured = measure(options, progress, stop);

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_host::affinity::own_cpus;
+use takt_host::idle::Idle;
 use takt_host::policy::Asked;
 use takt_host::timer::{self, Method, Ticks};
 use takt_host::{Host, kernel};
@@ -29,6 +30,8 @@ pub struct Options {
     pub tick_hz: Option<u32>,
     /// Their timer slack; `None`: the one they have.
     pub slack: Option<Duration>,
+    /// What CPUs do between two ticks.
+    pub idle: Idle,
     /// A thread for each of these CPUs, tied to it. Empty: one for each CPU that this process may use, tied to it unless
     /// the policy is DEADLINE, which refuses that.
     pub cores: Vec<usize>,
@@ -48,6 +51,7 @@ impl Default for Options {
             timer: Method::default(),
             tick_hz: None,
             slack: None,
+            idle: Idle::default(),
             cores: Vec::new(),
             load: 0,
             limit: None,
