@@ -49,6 +49,8 @@ const WRONG: &[(&str, &str)] = &[
     ("sys/devices/system/cpu/cpu0/cpufreq/scaling_max_freq", "2000000\n"),
     ("sys/devices/system/cpu/cpu0/cpuidle/state3/latency", "133\n"),
     ("sys/devices/system/cpu/cpu0/cpuidle/state3/disable", "0\n"),
+    ("sys/devices/system/cpu/cpuidle/current_governor", "haltpoll\n"),
+    ("sys/module/haltpoll/parameters/guest_halt_poll_ns", "0\n"),
     ("sys/module/pcie_aspm/parameters/policy", "powersave\n"),
     ("sys/kernel/mm/transparent_hugepage/enabled", "always\n"),
     ("sys/kernel/mm/transparent_hugepage/defrag", "always\n"),

@@ -18,6 +18,7 @@ mod foreign_real_time;
 mod frequency_limit;
 mod governor;
 mod groups;
+mod halt_poll;
 mod huge_page_defrag;
 mod huge_pages;
 mod idle_states;
@@ -131,6 +132,7 @@ pub static RULES: &[&Rule] = &[
     &memory_limit::RULE,
     &container::RULE,
     &virtualisation::RULE,
+    &halt_poll::RULE,
     &vm_network::RULE,
     &governor::RULE,
     &power_daemon::RULE,
