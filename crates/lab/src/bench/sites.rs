@@ -116,7 +116,8 @@ impl<'a> Sites<'a> {
         };
         let others = self.up.iter().enumerate().filter(|(other, _)| *other != place);
         let others = others.flat_map(|(_, (_, site))| site.companions()).collect();
-        let (_, site) = self.up.get_mut(place).ok_or_else(|| Failure { chain: Vec::new(), fix: None, lasting: false })?;
+        let (_, site) =
+            self.up.get_mut(place).ok_or_else(|| Failure { chain: Vec::new(), fix: None, lasting: false })?;
         Ok((site, others))
     }
 
