@@ -9,6 +9,9 @@ use takt_base::Stop;
 use crate::prove::MeasureError;
 use crate::workload::udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
 
+/// In a shorter round a busy host may not let a single datagram arrive.
+pub(super) const AT_LEAST: Duration = Duration::from_millis(50);
+
 /// Time of a 1472-byte datagram that arrives, nanoseconds.
 pub(super) fn ns(round: Duration, stop: &Stop) -> Result<f64, MeasureError> {
     time_of_one(over_loopback(round, stop)?.way.datagrams_per_s)

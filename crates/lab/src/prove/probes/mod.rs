@@ -19,7 +19,8 @@ pub(super) fn shortest(measure: Measure) -> Duration {
         Measure::SpinGap => spin::AT_LEAST,
         // In a shorter one the reader is not away once, and nothing is lost whatever the buffer.
         Measure::LossOfLargest | Measure::LossOfDefault => loss::EVERY,
-        Measure::WakeUp | Measure::WakeUpLoaded | Measure::Datagram | Measure::ClockReading => Duration::ZERO,
+        Measure::Datagram => datagram::AT_LEAST,
+        Measure::WakeUp | Measure::WakeUpLoaded | Measure::ClockReading => Duration::ZERO,
     }
 }
 
