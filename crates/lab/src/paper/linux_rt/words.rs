@@ -174,6 +174,7 @@ fn who(outcome: &Outcome) -> Vec<String> {
         let all: f64 = culprits.iter().map(|(_, ms, _)| ms).sum();
         let names: Vec<String> = culprits
             .iter()
+            .filter(|(_, ms, _)| *ms >= all / 100.0)
             .take(3)
             .map(|(name, ms, longest)| format!("{name} {:.0} % (up to {longest:.1} ms in a turn)", ms / all * 100.0))
             .collect();
