@@ -29,6 +29,12 @@ pub struct Case {
     pub all: Figure,
     /// Share of the subframes that were set aside.
     pub aside: Figure,
+    /// For how long cores stood still by what was looked at, over all rounds that count, milliseconds.
+    #[serde(default)]
+    pub stalls_ms: f64,
+    /// How much of these cores was stolen by the kernel's account, milliseconds.
+    #[serde(default)]
+    pub steal_ms: f64,
     /// Why nobody looked whether the machine below stopped a core, if nobody did.
     pub unwatched: Option<String>,
     /// Answers that the radio called late, over subframes.
@@ -101,6 +107,8 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         bound: bound(&counted),
         all: Figure::of(rounds, |round| at(round, "/failure_ratio")),
         aside: share("/aside/subframes", "/subframes"),
+        stalls_ms: sum_ms(&counted, "/aside/stalls_ns"),
+        steal_ms: sum_ms(&counted, "/aside/steal_ns"),
         unwatched: counted.iter().find_map(|round| unwatched(round)),
         radio_late: share("/radio/late", "/subframes"),
         decoded: share("/decoded", "/answers"),
@@ -111,6 +119,10 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         skipped: skipped.filter(|_| failure.value.is_none()),
         failure,
     }
+}
+
+fn sum_ms(rounds: &[&RoundRow], pointer: &'static str) -> f64 {
+    rounds.iter().filter_map(|round| at(round, pointer)).sum::<f64>() / 1e6
 }
 
 fn unwatched(round: &RoundRow) -> Option<String> {

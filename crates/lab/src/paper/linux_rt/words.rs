@@ -233,10 +233,13 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     let aside: Vec<f64> = measured().filter_map(|case| case.aside.value).collect();
     if aside.iter().any(|&share| share > 0.0) {
         let mean = aside.iter().sum::<f64>() / aside.len() as f64;
+        let all = |of: fn(&Case) -> f64| measured().filter(|case| case.unwatched.is_none()).map(of).sum::<f64>();
         warnings.push(format!(
             "{:.1} % of the subframes were set aside, however they ended: the radio sent their samples late, or the hypervisor \
-             stopped a core before their limit",
-            mean * 100.0
+             stopped a core before their limit (for {:.0} ms in all, while the kernel says that {:.0} ms were stolen)",
+            mean * 100.0,
+            all(|case| case.stalls_ms),
+            all(|case| case.steal_ms)
         ));
     }
     warnings.iter().map(|words| sentence(words)).collect()

@@ -27,6 +27,10 @@ pub struct Aside {
     pub stall_ns: u64,
     /// The longest that one did, nanoseconds.
     pub longest_stall_ns: u64,
+    /// All of them together, nanoseconds. What comes before even the thread that looks makes it late as well, so this is to be
+    /// held against the next.
+    #[serde(default)]
+    pub stalls_ns: u64,
     /// What the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
     pub steal_ns: u64,
     /// Why nobody looked for stalls, if nobody did.
@@ -71,6 +75,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         radio_late_ns: RADIO_LATE.as_nanos() as u64,
         stall_ns: STALL.as_nanos() as u64,
         longest_stall_ns: seen.longest_ns,
+        stalls_ns: seen.all_ns,
         steal_ns: seen.steal_ns,
         unwatched: seen.unwatched.clone(),
         ..Aside::default()

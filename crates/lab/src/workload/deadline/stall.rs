@@ -6,6 +6,9 @@
 //! shorter may go unseen, and counts as the host's doing. More looks would spoil what they look at: each takes the core from
 //! the answer that it watches.
 //!
+//! Since Linux 6.12 one more thing can: the fair server, which gives ordinary programs their turn before any FIFO thread once
+//! they have waited for long. So what was seen is told beside the kernel's own account, which knows the hypervisor alone.
+//!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
 
@@ -30,6 +33,8 @@ pub(super) struct Seen {
     pub(super) stalled: BTreeSet<u64>,
     /// The longest that a core did.
     pub(super) longest_ns: u64,
+    /// All that was seen of it.
+    pub(super) all_ns: u64,
     /// By the kernel's account, of all these cores.
     pub(super) steal_ns: u64,
     /// Why nobody looked, if nobody did.
@@ -108,6 +113,7 @@ impl Watch {
         let usage = self.before.and_then(|before| Some(Snapshot::take().ok()?.since(&before)));
         let ours = usage.iter().flat_map(|usage| &usage.cpus).filter(|one| self.cpus.contains(&one.cpu));
         Seen {
+            all_ns: stalls.iter().map(|stall| stall.late_ns).sum(),
             longest_ns: stalls.iter().map(|stall| stall.late_ns).max().unwrap_or_default(),
             stalled: stalls.into_iter().map(|stall| stall.subframe).collect(),
             steal_ns: ours.map(|one| one.classes.steal_ns).sum(),
