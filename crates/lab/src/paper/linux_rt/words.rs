@@ -56,16 +56,18 @@ fn bought(effect: &EffectFacts) -> String {
     format!("{who} {verb} {} % ({interval}){sure}", points(e.point()))
 }
 
-/// What it buys to hand samples over as they come, everything else being alike.
+/// What it buys to hand samples over as they come, and what cores do when idle besides; everything else being alike.
 fn by_slot(outcome: &Outcome) -> Option<String> {
     let alike = [("disturbance", "busy:4x"), ("scheduling", "fifo"), ("cores", "isolated"), ("cap", "none")];
     let whole = outcome.case("measures", &alike)?;
     let slots = outcome.case("best", &[("handover", "slot")])?;
     let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
     Some(format!(
-        "a physical layer that is given each slot as it comes has {:.0} us of work left when the last samples are in, instead of          {:.0} us: {} failed instead of {}",
+        "a physical layer that is given each slot as it comes has {:.0} us of work left when the last samples are in, instead \
+         of {:.0} us; so, and with cores that {} when idle, {} failed instead of {}",
         physical_us(slots)?,
         physical_us(whole)?,
+        slots.level("idle").unwrap_or_else(|| "sleep".to_owned()),
         value(Measure::Share, &slots.failure),
         value(Measure::Share, &whole.failure)
     ))
