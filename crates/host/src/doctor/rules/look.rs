@@ -119,6 +119,17 @@ pub(super) fn processes(host: &Host) -> Vec<(u32, String)> {
     numbers.into_iter().filter_map(named).collect()
 }
 
+/// Which of these names processes have, each once, in order; `None` if no process is visible.
+pub(super) fn running(host: &Host, known: &[&str]) -> Option<Vec<String>> {
+    let all = processes(host);
+    let seen = !all.is_empty();
+    let mut names: Vec<String> =
+        all.into_iter().map(|(_, name)| name).filter(|name| known.contains(&name.as_str())).collect();
+    names.sort();
+    names.dedup();
+    seen.then_some(names)
+}
+
 /// The cards to look at: the interface that was named, or every one with a device behind it that is up.
 pub(super) fn cards(host: &Host) -> Vec<String> {
     if let Some(named) = host.interface() {

@@ -1,6 +1,6 @@
 //! `power-daemon`: a program that sets governor, preference and limits itself.
 
-use super::look::{Look, fine, hidden, notice, processes};
+use super::look::{Look, fine, hidden, notice, running};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::host::Host;
 
@@ -22,19 +22,8 @@ pub(super) static RULE: Rule = Rule {
 /// Names as the kernel has them, at most 15 bytes.
 const DAEMONS: [&str; 4] = ["tuned", "power-profiles-", "auto-cpufreq", "thermald"];
 
-fn running(host: &Host) -> Vec<String> {
-    let known = |(_, name): (u32, String)| DAEMONS.contains(&name.as_str()).then_some(name);
-    let mut names: Vec<String> = processes(host).into_iter().filter_map(known).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
 fn probe(host: &Host) -> Look {
-    if processes(host).is_empty() {
-        return hidden("no process is visible");
-    }
-    let running = running(host);
+    let Some(running) = running(host, &DAEMONS) else { return hidden("no process is visible") };
     if running.is_empty() {
         return fine("none that is known");
     }
@@ -53,7 +42,7 @@ fn advise(host: &Host) -> Vec<String> {
         }
         other => format!("sudo systemctl stop {other}   (start undoes it)"),
     };
-    running(host).iter().map(way).collect()
+    running(host, &DAEMONS).unwrap_or_default().iter().map(way).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! `time-sync`: who keeps the wall clock.
 
-use super::look::{Look, fine, hidden, notice, processes, stands};
+use super::look::{Look, fine, hidden, notice, running, stands};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::host::Host;
 
@@ -27,19 +27,9 @@ pub(super) static RULE: Rule = Rule {
 /// Names as the kernel has them, at most 15 bytes. phc2sys sets the system's clock, ptp4l alone the card's.
 const KEEPERS: [&str; 4] = ["chronyd", "ntpd", "systemd-timesyn", "phc2sys"];
 
-fn keepers(host: &Host) -> Vec<String> {
-    let mut names: Vec<String> =
-        processes(host).into_iter().map(|(_, name)| name).filter(|name| KEEPERS.contains(&name.as_str())).collect();
-    names.sort();
-    names.dedup();
-    names
-}
-
 fn probe(host: &Host) -> Look {
-    if processes(host).is_empty() {
-        return hidden("no process is visible");
-    }
-    match keepers(host).as_slice() {
+    let Some(keepers) = running(host, &KEEPERS) else { return hidden("no process is visible") };
+    match keepers.as_slice() {
         [] => notice("nobody keeps it, as far as can be seen from here", "compare records of several hosts with care"),
         [one] => fine(one.clone()),
         several => stands(several.join(" and "), "one of them"),
@@ -47,7 +37,7 @@ fn probe(host: &Host) -> Look {
 }
 
 fn advise(host: &Host) -> Vec<String> {
-    match keepers(host).as_slice() {
+    match running(host, &KEEPERS).unwrap_or_default().as_slice() {
         [] => vec!["run chrony, or phc2sys where the card has a clock".to_owned()],
         all => vec![format!("stop all but one of {}", all.join(", "))],
     }
