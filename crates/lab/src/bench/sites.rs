@@ -165,9 +165,13 @@ impl<'a> Sites<'a> {
     }
 }
 
-/// In a sentence, with all that would mend it.
+/// In a sentence, with all that would mend it. An environment that is missing is missing on every path.
 fn not_here(wanted: &Where, error: &SiteError) -> String {
-    format!("{} can't be had here: {}", wanted.label, Failure::of(error, error.fix()).with_fix())
+    let what = match error {
+        SiteError::Environment { .. } => wanted.environment.kind.name(),
+        _ => &wanted.label,
+    };
+    format!("{what} can't be had here: {}", Failure::of(error, error.fix()).with_fix())
 }
 
 #[cfg(test)]

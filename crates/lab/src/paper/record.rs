@@ -1,6 +1,7 @@
 //! The list of all rounds, and what a run left out.
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -47,9 +48,29 @@ pub(super) fn records(file: &Experiment, points: &[PointRow], rounds: &[RoundRow
     rounds.iter().map(row).collect()
 }
 
+/// Reasons told, the one with most points first.
+const REASONS: usize = 3;
+
+/// What this machine could not do: why points were skipped, and how many for that reason.
+fn skipped(rounds: &[RoundRow]) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+    for round in rounds.iter().filter(|round| round.state == RoundState::Skipped) {
+        reasons.entry(round.why.as_deref().unwrap_or("unknown")).or_default().insert(round.point);
+    }
+    let mut reasons: Vec<(&str, usize)> = reasons.into_iter().map(|(why, points)| (why, points.len())).collect();
+    reasons.sort_by_key(|&(_, points)| Reverse(points));
+    let more = reasons.len().saturating_sub(REASONS);
+    let told = reasons.iter().take(REASONS).map(|(why, points)| match points {
+        1 => format!("not run, 1 point: {why}"),
+        _ => format!("not run, {points} points: {why}"),
+    });
+    told.chain((more > 0).then(|| format!("not run, for {more} more reasons: the list of all rounds has them")))
+        .collect()
+}
+
 /// What this depth left out, and what this machine could not do.
-pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow]) -> Vec<String> {
-    let mut words = Vec::new();
+pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow], rounds: &[RoundRow]) -> Vec<String> {
+    let mut words = skipped(rounds);
     if depth == Depth::Quick && file.rounds.quick < file.rounds.full {
         words.push(format!("{} rounds of each point, where a full run has {}", file.rounds.quick, file.rounds.full));
     }
@@ -74,4 +95,32 @@ pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow]) -> 
         }
     }
     words.iter().map(|words| sentence(words)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::testing::round;
+
+    fn skipped_at(point: u32, why: &str) -> RoundRow {
+        let blank = round(0, crate::store::Record::default());
+        RoundRow { point, state: RoundState::Skipped, why: Some(why.into()), record: None, ..blank }
+    }
+
+    #[test]
+    fn what_this_machine_lacks_is_told_once_with_the_points_it_cost() {
+        let mut rounds = vec![skipped_at(7, "this kernel has no SCHED_DEADLINE")];
+        let vm = "vm can't be had here: no kernel (fix: get one)";
+        rounds.extend([skipped_at(1, vm), skipped_at(2, vm), skipped_at(2, vm)]);
+        let told = [
+            "not run, 2 points: vm can't be had here: no kernel (fix: get one)",
+            "not run, 1 point: this kernel has no SCHED_DEADLINE",
+        ];
+        assert_eq!(skipped(&rounds), told);
+        rounds.extend([skipped_at(8, "a"), skipped_at(9, "b"), skipped_at(10, "c")]);
+        let told = skipped(&rounds);
+        assert_eq!(told.len(), REASONS + 1);
+        assert_eq!(told[REASONS], "not run, for 2 more reasons: the list of all rounds has them");
+        assert_eq!(skipped(&[round(0, crate::store::Record::default())]), [""; 0], "one that was run");
+    }
 }

@@ -95,7 +95,7 @@ impl Stored {
             rounds: summary(&self.rounds, self.points.len() * self.file.round_count(self.depth) as usize),
             says: Vec::new(),
             does_not_say: Vec::new(),
-            left_out: left_out(&self.file, self.depth, &self.points),
+            left_out: left_out(&self.file, self.depth, &self.points, &self.rounds),
             records: records(&self.file, &self.points, &self.rounds),
         }
     }

@@ -58,10 +58,10 @@ impl Kernel {
 /// it.
 fn fix(folder: &Path) -> String {
     format!(
-        "cd /tmp && apt-get download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \
-         \\(linux-image-.*\\)/\\1/p') && dpkg-deb -x linux-image-*-cloud-*.deb {}\n{VARIABLE}=FILE names an image of \
+        "mkdir -p {folder} && cd /tmp && apt-get download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \
+         \\(linux-image-.*\\)/\\1/p') && dpkg-deb -x linux-image-*-cloud-*.deb {folder}\n{VARIABLE}=FILE names an image of \
          your own",
-        folder.display()
+        folder = folder.display()
     )
 }
 
@@ -130,6 +130,7 @@ mod tests {
     #[test]
     fn the_fix_says_where_the_kernel_goes() {
         let fix = fix(Path::new("/var/lib/takt/kernel"));
-        assert!(fix.contains("dpkg-deb -x") && fix.contains("/var/lib/takt/kernel"), "{fix}");
+        assert!(fix.starts_with("mkdir -p /var/lib/takt/kernel && "), "dpkg-deb makes the last folder alone: {fix}");
+        assert!(fix.contains("dpkg-deb -x linux-image-*-cloud-*.deb /var/lib/takt/kernel\n"), "{fix}");
     }
 }
