@@ -90,6 +90,14 @@ impl CpuQuota {
         self.hierarchy.put(&self.group(), pid)
     }
 
+    /// No limit from now on: what is in it can end as fast as anything else.
+    ///
+    /// # Errors
+    /// The group is gone, or no longer ours.
+    pub fn lift(&self) -> Result<(), GroupError> {
+        set(&self.hierarchy, &self.group(), None, PERIOD.as_micros() as u64)
+    }
+
     /// How often it was felt so far.
     #[must_use]
     pub fn throttled(&self) -> Throttled {
@@ -146,6 +154,10 @@ mod tests {
         while quota.throttled().times < 3 {
             std::thread::sleep(std::time::Duration::from_millis(5));
         }
+        quota.lift().unwrap();
+        let lifted =
+            quota.hierarchy.get(&quota.group(), if quota.version() == "v1" { "cpu.cfs_quota_us" } else { "cpu.max" });
+        assert!(lifted.starts_with("-1") || lifted.starts_with("max"), "{lifted}");
         spins.kill().unwrap();
         spins.wait().unwrap();
         drop(quota);
