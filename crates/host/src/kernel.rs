@@ -86,6 +86,13 @@ pub fn tick_hz(host: &Host) -> Option<u32> {
     config(host)?.0.lines().find_map(|line| line.strip_prefix("CONFIG_HZ=")?.parse().ok())
 }
 
+/// Whether the time of interrupts is taken out of that of the thread they met (`CONFIG_IRQ_TIME_ACCOUNTING`), if the
+/// kernel's configuration can be read.
+#[must_use]
+pub fn accounts_interrupts_apart(host: &Host) -> Option<bool> {
+    Some(config(host)?.0.lines().any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y"))
+}
+
 /// Whether sleeps end when they should and not at a tick: the resolution of every clock is then 1 ns.
 #[must_use]
 pub fn high_resolution_timers(host: &Host) -> Option<bool> {

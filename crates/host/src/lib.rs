@@ -42,6 +42,7 @@ pub mod namespace;
 pub mod policy;
 pub mod quota;
 pub mod slack;
+pub mod thread_clock;
 pub mod timer;
 pub mod topology;
 

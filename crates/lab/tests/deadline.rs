@@ -29,7 +29,7 @@ fn short() -> Options {
 fn adds_up(outcome: &Outcome) {
     let (aside, own) = (&outcome.aside, &outcome.own);
     assert_eq!((aside.subframes + own.subframes, aside.failures + own.failures), (outcome.subframes, outcome.failures));
-    assert!(aside.subframes <= aside.radio_late + aside.stalled + aside.after, "{aside:?}");
+    assert!(aside.subframes <= aside.radio_late + aside.stalled + aside.halted + aside.after, "{aside:?}");
     assert_eq!(outcome.subframes, 60);
     assert_eq!(outcome.answers + outcome.missed, outcome.subframes, "each is answered or missed");
     assert_eq!(outcome.failures, outcome.late + outcome.missed);

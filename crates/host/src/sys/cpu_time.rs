@@ -17,11 +17,20 @@ pub(crate) struct OwnUsage {
 
 /// Reads it; microsecond resolution.
 pub(crate) fn own_usage() -> OwnUsage {
+    usage(libc::RUSAGE_SELF)
+}
+
+/// The same of the calling thread.
+pub(crate) fn own_thread_usage() -> OwnUsage {
+    usage(libc::RUSAGE_THREAD)
+}
+
+fn usage(of: libc::c_int) -> OwnUsage {
     let mut usage = MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: `usage` is valid for writes of one `rusage`, which is all the call writes. RUSAGE_SELF with a valid
+    // SAFETY: `usage` is valid for writes of one `rusage`, which is all the call writes. A known `of` with a valid
     // pointer cannot fail (getrusage(2) knows EFAULT and EINVAL only), and all-zero bytes are a valid `rusage` anyway.
     let usage = unsafe {
-        libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr());
+        libc::getrusage(of, usage.as_mut_ptr());
         usage.assume_init()
     };
     let ns = |t: libc::timeval| t.tv_sec.unsigned_abs() * 1_000_000_000 + t.tv_usec.unsigned_abs() * 1_000;

@@ -19,6 +19,9 @@ pub struct Aside {
     pub radio_late: u64,
     /// Those before whose limit a core of the host side stood still.
     pub stalled: u64,
+    /// Those during whose work a core stood still by the clocks of the threads that did it.
+    #[serde(default)]
+    pub halted: u64,
     /// Those that follow one of these, and inherit what it left undone.
     pub after: u64,
     /// From how late on the radio's samples are late, nanoseconds.
@@ -33,8 +36,14 @@ pub struct Aside {
     pub stalls_ns: u64,
     /// What the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
     pub steal_ns: u64,
+    /// For how long cores stood still by the clocks of the threads that worked, all answers together, nanoseconds.
+    #[serde(default)]
+    pub halts_ns: u64,
     /// Why nobody looked for stalls, if nobody did.
     pub unwatched: Option<String>,
+    /// Why threads' clocks tell nothing of them, if they don't.
+    #[serde(default)]
+    pub unclocked: Option<String>,
 }
 
 /// What is this host's doing.
@@ -54,6 +63,8 @@ pub(super) struct Timing {
     pub(super) air_end_ns: i64,
     /// When its last sample was in this host's kernel; the radio's thread puts it there itself.
     pub(super) arrived_ns: Option<i64>,
+    /// For how long the cores stood still on which its answer was made; nothing without an answer.
+    pub(super) halted: Duration,
     /// Its answer was late, or never given.
     pub(super) failed: bool,
 }
@@ -78,6 +89,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         stalls_ns: seen.all_ns,
         steal_ns: seen.steal_ns,
         unwatched: seen.unwatched.clone(),
+        unclocked: seen.unclocked.clone(),
         ..Aside::default()
     };
     let mut own = Own::default();
@@ -86,17 +98,22 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
     for (number, subframe) in (0..).zip(subframes) {
         let radio_late = subframe.arrived_ns.is_some_and(|at| at - subframe.air_end_ns > aside.radio_late_ns as i64);
         let stalled = seen.stalled.contains(&number);
-        let follows = std::mem::replace(&mut after, radio_late || stalled) && !after;
+        let halted = seen.unclocked.is_none() && subframe.halted > STALL;
+        let follows = std::mem::replace(&mut after, radio_late || stalled || halted) && !after;
         if number < warm_up {
             continue;
         }
+        if seen.unclocked.is_none() {
+            aside.halts_ns += subframe.halted.as_nanos() as u64;
+        }
         let failed = u64::from(subframe.failed);
-        if radio_late || stalled || follows {
+        if radio_late || stalled || halted || follows {
             numbers.insert(number);
             aside.subframes += 1;
             aside.failures += failed;
             aside.radio_late += u64::from(radio_late);
             aside.stalled += u64::from(stalled);
+            aside.halted += u64::from(halted);
             aside.after += u64::from(follows);
         } else {
             own.subframes += 1;
@@ -117,7 +134,7 @@ mod tests {
             let air_end_ns = 5_000_000 * (n as i64 + 1);
             let late_ns = if late.contains(&n) { 201_000 } else { 50_000 };
             let arrived_ns = Some(air_end_ns + late_ns);
-            Timing { air_end_ns, arrived_ns, failed: failed.contains(&n) }
+            Timing { air_end_ns, arrived_ns, halted: Duration::ZERO, failed: failed.contains(&n) }
         };
         (0..10).map(one).collect()
     }
@@ -137,6 +154,22 @@ mod tests {
         let Parted { aside, own, .. } = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
         assert_eq!((aside.stalled, aside.after, aside.subframes, aside.failures), (2, 1, 3, 1));
         assert_eq!((own.subframes, own.failures, aside.longest_stall_ns), (7, 1, 1_300_000));
+    }
+
+    #[test]
+    fn a_core_that_stood_still_under_a_thread_at_work_is_found_by_that_threads_clock_where_it_can_tell() {
+        let mut all = subframes(&[2, 3], &[]);
+        for (subframe, halted_us) in all.iter_mut().zip([0, 150, 151, 0, 30]) {
+            subframe.halted = Duration::from_micros(halted_us);
+        }
+        let parted = |seen: &Seen| {
+            let again = all.iter().map(|one| Timing { ..*one });
+            let Parted { aside, own, numbers } = part(again, 0, seen);
+            (numbers, aside.halted, aside.halts_ns, own.failures)
+        };
+        assert_eq!(parted(&Seen::default()), ([2, 3].into(), 1, 331_000, 0));
+        let seen = Seen { unclocked: Some("because".into()), ..Seen::default() };
+        assert_eq!(parted(&seen), ([].into(), 0, 0, 2));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 use num_complex::Complex;
 use takt_base::{Clock, MonoNs, Stop, Tick, Ticks, WallClock};
 use takt_dsp::tdscdma::{ANSWER_SAMPLES, FIRST_DOWNLINK_NS, SAMPLES};
+use takt_host::thread_clock::ThreadClock;
 use takt_host::timer::{self, Timer};
 use takt_radio::n200::{CLOCK, RxStreamer, TxStreamer};
 use takt_radio::{Burst, RxEvent, RxStream, TxEventKind, TxStream};
@@ -182,9 +183,26 @@ pub(super) struct Given {
     /// Instants of this host; the first two are filled in from the radio's clock afterwards.
     pub(super) row: Row,
     pub(super) acknowledged: bool,
+    /// For how long the cores of those who made it stood still meanwhile.
+    pub(super) halted: Duration,
     /// Its datagrams, by their numbers in the stream.
     datagrams: (u32, u32),
     pub(super) verdict: Verdict,
+}
+
+/// Room for so many, whose pages are there: none is to be found for the first time while an answer leaves.
+fn no_answers(room: usize) -> Vec<Given> {
+    let given = Given {
+        number: u64::MAX,
+        row: Row::default(),
+        acknowledged: false,
+        halted: Duration::ZERO,
+        datagrams: (0, 0),
+        verdict: Verdict::Unknown,
+    };
+    let mut answers = vec![given; room];
+    answers.clear();
+    answers
 }
 
 /// What the radio said of it.
@@ -224,16 +242,17 @@ impl Sending {
             seat: Seat { cpus: options.seats.interface.clone(), policy: options.policy(0) },
             plan: *plan,
             burst: vec![Complex::new(0, 0); ANSWER_SAMPLES],
-            sent: Sent { answers: Vec::with_capacity(plan.subframes as usize), ..Sent::default() },
+            sent: Sent { answers: no_answers(plan.subframes as usize), ..Sent::default() },
         }
     }
 
     pub(super) fn run(mut self, mut answers: File) -> Result<Sent, DeadlineError> {
         self.seat.take("interface")?;
+        let clock = ThreadClock::of_this_thread();
         let mut number = [0; 8];
         loop {
             match answers.read_exact(&mut number) {
-                Ok(()) => self.answer(u64::from_le_bytes(number))?,
+                Ok(()) => self.answer(u64::from_le_bytes(number), &clock)?,
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 Err(error) => return Err(doing("waiting for an answer")(error)),
             }
@@ -242,7 +261,8 @@ impl Sending {
         Ok(self.sent)
     }
 
-    fn answer(&mut self, number: u64) -> Result<(), DeadlineError> {
+    fn answer(&mut self, number: u64, clock: &ThreadClock) -> Result<(), DeadlineError> {
+        let begun = clock.now();
         let woke = ns(WallClock.now());
         let cells = Arc::clone(&self.cells);
         let cell = cells.of(number);
@@ -255,6 +275,7 @@ impl Sending {
         let due = limit_tick(self.plan.begins(number));
         self.tx.send_integers(&self.burst, Burst::at(due).ending(), WallClock.now() + PATIENCE)?;
         let sent = ns(WallClock.now());
+        let halted = cell.halted() + clock.halted_since(&begun);
         let mut row = [0; stages::STAGES.len() + 1];
         let noted = [
             At::InKernel,
@@ -271,7 +292,7 @@ impl Sending {
         let datagrams = (before as u32, self.tx.stats().datagrams as u32);
         let acknowledged = decided == takt_dsp::tdscdma::Answer::Ack;
         if self.sent.answers.len() < self.sent.answers.capacity() {
-            self.sent.answers.push(Given { number, row, acknowledged, datagrams, verdict: Verdict::Unknown });
+            self.sent.answers.push(Given { number, row, acknowledged, halted, datagrams, verdict: Verdict::Unknown });
         }
         self.collect(WallClock.now())
     }

@@ -14,6 +14,7 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use std::time::Duration;
 
 use num_complex::Complex;
 use takt_base::Complex32;
@@ -47,6 +48,7 @@ pub(super) enum At {
 const ANSWER: usize = 10;
 const BLOCK_GOOD: usize = 11;
 const FILLED: usize = 12;
+const HALTED: usize = 13;
 const PAYLOAD: Range<usize> = 16..48;
 const BLOCK: Range<usize> = 64..64 + SAMPLES / 2;
 const BURST: usize = ANSWER_SAMPLES / 2;
@@ -111,6 +113,7 @@ impl Cell<'_> {
     /// Begins to put subframe `number` into it.
     pub(super) fn claim(self, number: u64) {
         self.fill_to(0);
+        self.put(HALTED, 0);
         self.hand_on(number);
     }
 
@@ -146,6 +149,16 @@ impl Cell<'_> {
 
     pub(super) fn at(self, at: At) -> i64 {
         self.get(at as usize).cast_signed()
+    }
+
+    /// Adds to the time for which the cores of those who worked on it stood still meanwhile.
+    pub(super) fn add_halted(self, halted: Duration) {
+        self.put(HALTED, self.get(HALTED).saturating_add(halted.as_nanos() as u64));
+    }
+
+    /// That time.
+    pub(super) fn halted(self) -> Duration {
+        Duration::from_nanos(self.get(HALTED))
     }
 
     pub(super) fn decide(self, answer: Answer) {
@@ -239,11 +252,16 @@ mod tests {
         let other = Cells::open(Path::new(&path)).unwrap();
         assert!(cells.of(9).is_free());
         cells.of(9).stamp(At::HigherDone, -5);
-        cells.of(9).hand_on(9);
+        cells.of(9).claim(9);
+        cells.of(9).add_halted(Duration::from_nanos(40));
+        other.of(9).add_halted(Duration::from_nanos(2));
+        assert_eq!(cells.of(9).halted(), Duration::from_nanos(42));
         assert!(other.of(9).holds(9) && !other.of(13).holds(13) && !other.of(9).is_free());
         assert_eq!(other.of(9).at(At::HigherDone), -5);
         other.of(9).free();
         assert!(cells.of(13).is_free());
+        cells.of(13).claim(13);
+        assert_eq!(cells.of(13).halted(), Duration::ZERO, "another subframe's");
         assert!(Cells::open(Path::new("/dev/null")).is_err());
     }
 

@@ -5,6 +5,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use num_complex::Complex;
 use serde::{Deserialize, Serialize};
@@ -13,6 +14,7 @@ use takt_dsp::tdscdma::{
     ANSWER_SAMPLES, Answer, AnswerBurst, Cell, Converter, DOWNLINK_SLOTS, Downlink, Receiver, SAMPLES, SLOT_CHIPS,
     slot_samples,
 };
+use takt_host::thread_clock::ThreadClock;
 
 use super::error::doing;
 use super::memory::{At, Cell as SharedCell, Cells};
@@ -138,6 +140,9 @@ fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work
     let (woke_at, done_at) = work.stamps();
     let mut told = Told::default();
     let mut number = [0; 8];
+    let clock = ThreadClock::of_this_thread();
+    // For how long the core stood still while this layer worked on the subframe it is at.
+    let (mut halted, mut at) = (Duration::ZERO, u64::MAX);
     work.prepare(0);
     loop {
         match wake.read_exact(&mut number) {
@@ -145,15 +150,21 @@ fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work
             Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(told),
             Err(error) => return Err(error),
         }
+        let begun = clock.now();
         let subframe = u64::from_le_bytes(number);
+        if at != subframe {
+            (halted, at) = (Duration::ZERO, subframe);
+        }
         let cell = cells.of(subframe);
         if !cell.holds(subframe) || !work.begin(cell, subframe) {
+            halted += clock.halted_since(&begun);
             continue;
         }
         // After what told that all is there, so that it is never before that was handed over.
         cell.stamp(woke_at, ns(WallClock.now()));
         told.subframes += 1;
         work.work(cell, subframe, &mut told);
+        cell.add_halted(halted + clock.halted_since(&begun));
         cell.stamp(done_at, ns(WallClock.now()));
         cell.hand_on(subframe);
         match next.write_all(&number) {

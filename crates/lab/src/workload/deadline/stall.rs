@@ -4,7 +4,8 @@
 //! thread that comes before every other wakes three times in the 0.75 ms in which an answer is made, and notes when it was
 //! late: nothing but the machine below can have held it up for long. What lasts 0.4 ms or more hits one of them; what is
 //! shorter may go unseen, and counts as the host's doing. More looks would spoil what they look at: each takes the core from
-//! the answer that it watches.
+//! the answer that it watches. So the threads that make an answer also look at themselves: what passed while
+//! one of them worked, and neither it nor another thread ran on its core, was the hypervisor's, however short ([`takt_host::thread_clock`]).
 //!
 //! Since Linux 6.12 one more thing can: the fair server, which gives ordinary programs their turn before any FIFO thread once
 //! they have waited for long. So what was seen is told beside the kernel's own account, which knows the hypervisor alone.
@@ -22,6 +23,7 @@ use takt_host::Host;
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::pin_self;
 use takt_host::policy::{Policy, set_policy};
+use takt_host::thread_clock;
 use takt_host::timer::{Options, Timer, TimerError};
 
 use super::interface::Plan;
@@ -39,6 +41,8 @@ pub(super) struct Seen {
     pub(super) steal_ns: u64,
     /// Why nobody looked, if nobody did.
     pub(super) unwatched: Option<String>,
+    /// Why it says nothing that a thread's own clock stood still, if it says nothing.
+    pub(super) unclocked: Option<String>,
 }
 
 /// A core that was looked at in vain.
@@ -118,6 +122,7 @@ impl Watch {
             stalled: stalls.into_iter().map(|stall| stall.subframe).collect(),
             steal_ns: ours.map(|one| one.classes.steal_ns).sum(),
             unwatched: self.unwatched,
+            unclocked: thread_clock::why_not(&Host::this()).map(str::to_owned),
         }
     }
 }
