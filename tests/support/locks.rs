@@ -71,7 +71,7 @@ impl Trace<'_> {
         }
         let told = tempfile::NamedTempFile::new().expect("a file");
         let mut command = Command::new(std::env::current_exe().expect("this binary"));
-        command.args(["--exact", self.test]).env(TRACED, told.path()).stdout(Stdio::null());
+        command.args(["--exact", self.test, "--nocapture"]).env(TRACED, told.path()).stdout(Stdio::null());
         let variables = self.variables.iter().map(|(name, value)| (name, value));
         let program = command.envs(variables).spawn().expect("starts");
         let process = Pid::from_raw(i32::try_from(program.id()).expect("an id"));

@@ -26,6 +26,8 @@ use takt_runtime::{Component, Io, Options, Registration, Registry, Session, Slot
 const LOOKED_AT: std::ops::Range<u64> = 500..10_500;
 /// Of a run that nobody watches.
 const FEW: u64 = 100;
+/// How often the watched test may be begun.
+const ATTEMPTS: usize = 3;
 /// Where the watched program finds the radio, how many slots it runs, and whether a lock is taken in one.
 const RADIO: &str = "TAKT_RADIO_OF_TEST";
 const SLOTS: &str = "TAKT_SLOTS_OF_TEST";
@@ -119,14 +121,26 @@ fn worker_and_receiver_execute_no_instruction_that_could_take_a_lock() {
     assert!(quiet.breakpoints > 500, "{} found", quiet.breakpoints);
     assert!(["takt-worker-", "takt-radio"].iter().all(|name| quiet.outside.iter().any(|seen| seen.starts_with(name))));
     assert_eq!(quiet.inside, BTreeMap::new());
-    assert_eq!(quiet.code, 0, "the watched test");
     // It would have been seen.
     let locked = traced(1500, Some(1000)).expect("there is objdump");
     let seen = || locked.inside.values().flatten();
     assert!(seen().count() > 0 && seen().all(|slot| *slot >= 1000), "{locked:?}");
 }
 
+/// What is watched goes slowly. Where the machine is slow as well, radio or host may give up: then it is begun anew.
 fn traced(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
+    for _ in 1..ATTEMPTS {
+        let seen = traced_once(slots, locks_from)?;
+        if seen.code == 0 {
+            return Some(seen);
+        }
+    }
+    let seen = traced_once(slots, locks_from)?;
+    assert_eq!(seen.code, 0, "the watched test failed {ATTEMPTS} times; its own words are above");
+    Some(seen)
+}
+
+fn traced_once(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
     let addr = own_loopback(75);
     let radio = radio(addr);
     let mut variables = vec![(RADIO, addr.to_string()), (SLOTS, slots.to_string())];
