@@ -2,7 +2,7 @@
 //!
 //! A thread's CPU clock stands still while the hypervisor has taken the core away: the kernel subtracts what was stolen, to
 //! the microsecond, where `CONFIG_PARAVIRT_TIME_ACCOUNTING` is built in and the hypervisor tells. So time that passed
-//! without the clock, although the thread never left its core, was nobody's here.
+//! without the clock, and without another thread on its core, was nobody's here.
 //!
 //! ```
 //! use takt_host::thread_clock::ThreadClock;
@@ -22,6 +22,7 @@ use takt_base::{Clock, MonoNs, WallClock};
 
 use crate::Host;
 use crate::kernel::accounts_interrupts_apart;
+use crate::proc::task::Schedstat;
 use crate::sys::cpu_time::own_thread_usage;
 
 /// The calling thread's own clock. It stays with its thread.
@@ -68,11 +69,12 @@ impl ThreadClock {
         self.now().halted_since(earlier)
     }
 
-    /// Nanoseconds that it waited while others ran: the second number of `/proc/PID/schedstat`.
+    /// Nanoseconds that it waited while others ran.
     fn waited_ns(&self) -> Option<u64> {
         let mut text = [0; 96];
         let read = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
-        std::str::from_utf8(text.get(..read)?).ok()?.split_whitespace().nth(1)?.parse().ok()
+        let text = std::str::from_utf8(text.get(..read)?).ok()?;
+        Some(Schedstat::parse(text)?.run_delay_ns)
     }
 }
 

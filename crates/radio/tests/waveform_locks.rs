@@ -121,23 +121,23 @@ fn worker_and_receiver_execute_no_instruction_that_could_take_a_lock() {
     assert!(quiet.breakpoints > 500, "{} found", quiet.breakpoints);
     assert!(["takt-worker-", "takt-radio"].iter().all(|name| quiet.outside.iter().any(|seen| seen.starts_with(name))));
     assert_eq!(quiet.inside, BTreeMap::new());
+    assert_eq!(quiet.code, 0, "the watched test");
     // It would have been seen.
     let locked = traced(1500, Some(1000)).expect("there is objdump");
     let seen = || locked.inside.values().flatten();
     assert!(seen().count() > 0 && seen().all(|slot| *slot >= 1000), "{locked:?}");
 }
 
-/// What is watched goes slowly. Where the machine is slow as well, radio or host may give up: then it is begun anew.
+/// What is watched goes slowly. Where the machine is slow as well, radio or host may give up: then it is begun anew, unless a
+/// lock was seen.
 fn traced(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
     for _ in 1..ATTEMPTS {
         let seen = traced_once(slots, locks_from)?;
-        if seen.code == 0 {
+        if seen.code == 0 || !seen.inside.is_empty() {
             return Some(seen);
         }
     }
-    let seen = traced_once(slots, locks_from)?;
-    assert_eq!(seen.code, 0, "the watched test failed {ATTEMPTS} times; its own words are above");
-    Some(seen)
+    traced_once(slots, locks_from)
 }
 
 fn traced_once(slots: u64, locks_from: Option<u64>) -> Option<Seen> {

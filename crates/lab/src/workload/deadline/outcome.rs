@@ -1,7 +1,6 @@
 //! What a round of the exchange brought.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use takt_dsp::tdscdma::ANSWER_DEADLINE_NS;
@@ -134,14 +133,12 @@ pub(super) fn of(
     let late = count(&sent.answers, is_late);
     let answers = sent.answers.len() as u64;
     let missed = subframes.saturating_sub(answers);
-    let in_time: BTreeSet<u64> =
-        sent.answers.iter().filter(|given| !is_late(given)).map(|given| given.number).collect();
-    let halted: BTreeMap<u64, Duration> = sent.answers.iter().map(|given| (given.number, given.halted)).collect();
+    let answered: BTreeMap<u64, &Given> = sent.answers.iter().map(|given| (given.number, given)).collect();
     let timing = |number| aside::Timing {
         air_end_ns: clocks.host_ns(plan.begins(number + 1)),
         arrived_ns: received.arrived_ns.get(number as usize).copied().flatten(),
-        halted: halted.get(&number).copied().unwrap_or_default(),
-        failed: !in_time.contains(&number),
+        halted: answered.get(&number).map(|given| given.halted).unwrap_or_default(),
+        failed: answered.get(&number).is_none_or(|given| is_late(given)),
     };
     let Parted { aside, own, numbers } = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
     let failures = late + missed;
