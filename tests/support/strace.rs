@@ -3,6 +3,9 @@
 use std::path::Path;
 use std::process::Command;
 
+/// How often the traced program may be begun: it goes slowly, and where the machine is slow as well it may not keep up.
+const ATTEMPTS: usize = 3;
+
 /// Runs this binary again with these arguments, and answers for each thread whose name begins so all its calls. `None`, and
 /// told, where there is no strace.
 pub fn calls_of(threads: &[&str], arguments: &[&str]) -> Option<Vec<(String, Vec<String>)>> {
@@ -13,17 +16,20 @@ pub fn calls_of(threads: &[&str], arguments: &[&str]) -> Option<Vec<(String, Vec
         return None;
     }
     let log = std::env::temp_dir().join(format!("takt-quiet-{}.strace", std::process::id()));
-    let run = Command::new("strace")
-        .args(["-f", "-qq", "-o"])
-        .arg(&log)
-        .arg(std::env::current_exe().expect("this binary"))
-        .args(arguments)
-        .output()
-        .expect("strace runs");
+    let mut strace = Command::new("strace");
+    strace.args(["-f", "-qq", "-o"]).arg(&log).arg(std::env::current_exe().expect("this binary")).args(arguments);
+    let mut run = || strace.output().expect("strace runs");
+    let mut last = run();
+    for _ in 1..ATTEMPTS {
+        if last.status.success() {
+            break;
+        }
+        last = run();
+    }
     let calls = of_threads(threads, &log);
     let _ = std::fs::remove_file(&log);
-    let said = (String::from_utf8_lossy(&run.stdout), String::from_utf8_lossy(&run.stderr));
-    assert!(run.status.success(), "{said:?}");
+    let said = (String::from_utf8_lossy(&last.stdout), String::from_utf8_lossy(&last.stderr));
+    assert!(last.status.success(), "{said:?}");
     assert!(calls.len() >= threads.len(), "{} threads seen", calls.len());
     Some(calls)
 }

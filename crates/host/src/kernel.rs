@@ -68,7 +68,6 @@ pub fn preemption(host: &Host) -> Option<PreemptionSeen> {
         return seen(model, "/proc/cmdline");
     }
     let (config, by) = config(host)?;
-    let set = |name: &str| config.lines().any(|line| line.strip_prefix(name) == Some("=y"));
     let model = [
         ("CONFIG_PREEMPT_NONE", Preemption::None),
         ("CONFIG_PREEMPT_VOLUNTARY", Preemption::Voluntary),
@@ -76,7 +75,7 @@ pub fn preemption(host: &Host) -> Option<PreemptionSeen> {
         ("CONFIG_PREEMPT", Preemption::Full),
     ]
     .into_iter()
-    .find_map(|(name, model)| set(name).then_some(model))?;
+    .find_map(|(option, model)| is_built_in(&config, option).then_some(model))?;
     seen(model, &by)
 }
 
@@ -90,7 +89,7 @@ pub fn tick_hz(host: &Host) -> Option<u32> {
 /// kernel's configuration can be read.
 #[must_use]
 pub fn accounts_interrupts_apart(host: &Host) -> Option<bool> {
-    Some(config(host)?.0.lines().any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y"))
+    Some(is_built_in(&config(host)?.0, "CONFIG_IRQ_TIME_ACCOUNTING"))
 }
 
 /// Whether sleeps end when they should and not at a tick: the resolution of every clock is then 1 ns.
@@ -131,6 +130,10 @@ pub fn real_time_share(host: &Host) -> Option<RealTimeShare> {
 const REALTIME: &str = "/sys/kernel/realtime";
 const VERSION: &str = "/proc/sys/kernel/version";
 const PREEMPT: &str = "/sys/kernel/debug/sched/preempt";
+
+fn is_built_in(config: &str, option: &str) -> bool {
+    config.lines().any(|line| line.strip_prefix(option) == Some("=y"))
+}
 
 /// The kernel's configuration and the file that holds it.
 fn config(host: &Host) -> Option<(String, String)> {

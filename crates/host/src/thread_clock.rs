@@ -94,11 +94,14 @@ impl Moment {
     }
 }
 
+/// Why nobody need look for stops of a core on bare metal.
+pub const NO_HYPERVISOR: &str = "no hypervisor that could stop a core";
+
 /// Why a core that stood still says nothing about a hypervisor, if it does not.
 #[must_use]
 pub fn why_not(host: &Host) -> Option<&'static str> {
     if host.hypervisor().is_none() {
-        return Some("no hypervisor that could stop a core");
+        return Some(NO_HYPERVISOR);
     }
     match accounts_interrupts_apart(host) {
         Some(false) => None,

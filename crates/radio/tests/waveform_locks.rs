@@ -4,28 +4,27 @@
 //! The radio is emulated by the process that watches, so that it is not slowed down with the one that is watched.
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
+#[path = "support/echo.rs"]
+mod echo;
 #[path = "../../../tests/support/locks.rs"]
 mod locks;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use echo::{Echo, heard, of, own_loopback, radio};
 use locks::{Seen, Trace};
-use takt_base::{Complex32, Stop};
-use takt_emulator::emulate::{Emulator, Options as Radio};
-use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Value, Waveform};
-use takt_packet::EngineKind;
-use takt_radio::WallNet;
-use takt_radio::waveform::{RadioClock, Wanted};
-use takt_runtime::{Component, Io, Options, Registration, Registry, Session, SlotClock};
+use takt_base::Stop;
+use takt_graph::Value;
+use takt_runtime::{Component, Io};
 
 /// By the first everything has been done once; behind the last the worker ends.
 const LOOKED_AT: std::ops::Range<u64> = 500..10_500;
 /// Of a run that nobody watches.
-const FEW: u64 = 100;
+const FEW: u64 = 1000;
 /// How often the watched test may be begun.
 const ATTEMPTS: usize = 3;
 /// Where the watched program finds the radio, how many slots it runs, and whether a lock is taken in one.
@@ -37,46 +36,27 @@ const LOCKS: &str = "TAKT_LOCKS_IN_SLOT";
 static SLOT: AtomicU64 = AtomicU64::new(0);
 static LOCK: Mutex<u64> = Mutex::new(0);
 
-/// Passes samples on and says in which slot it is; takes a lock from one slot on, which need not be executed itself.
+/// Says in which slot it is; takes a lock from one slot on, which need not be executed itself.
 struct Witness {
+    begun: bool,
     locks_from: Option<u64>,
 }
 
 impl Component for Witness {
     fn tick(&mut self, io: &mut Io<'_>) {
-        SLOT.store(io.slot, Ordering::Relaxed);
+        // Before, the thread that receives may not have begun.
+        self.begun |= heard(io);
+        if self.begun {
+            SLOT.store(io.slot, Ordering::Relaxed);
+        }
         if self.locks_from.is_some_and(|slot| io.slot >= slot) {
             *LOCK.lock().expect("no panic") += 1;
         }
-        let input = io.inputs[0].read::<Complex32>();
-        let mut output = io.outputs[0].write::<Complex32>();
-        output.iter_mut().zip(input.iter()).for_each(|(y, x)| *y = *x);
     }
 }
 
 fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok().and_then(|text| text.parse().ok())
-}
-
-fn registry() -> Registry {
-    let mut registry = Registry::of_program().expect("names of their own");
-    let witness = Registration {
-        kind: || Kind::new("witness", "Says where it is."),
-        shape: |_| Ok(Shape::new().in_out("in", "out", Item::C32)),
-        make: |_| Ok(Box::new(Witness { locks_from: variable(LOCKS) })),
-    };
-    registry.add(witness).expect("a name of its own");
-    registry
-}
-
-fn radio(addr: Ipv4Addr) -> Emulator {
-    Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).expect("a radio")
-}
-
-/// Of this process alone, in one network for each of its tests.
-fn own_loopback(network: u8) -> Ipv4Addr {
-    let [.., high, low] = std::process::id().to_be_bytes();
-    Ipv4Addr::new(127, network, high, low.clamp(1, 254))
 }
 
 #[test]
@@ -86,31 +66,19 @@ fn slots_are_received_and_answered() {
     let addr = given.unwrap_or_else(|| own_loopback(74));
     let own = given.is_none().then(|| radio(addr));
     let slots = variable(SLOTS).unwrap_or(FEW);
-    let mut registry = registry();
-    let waveform = Waveform::new("locks", Duration::from_micros(500))
-        .with(ComponentSpec::new("receive", "radio-receive").param("items", 100_i64))
-        .with(ComponentSpec::new("witness", "witness"))
-        .with(ComponentSpec::new("transmit", "radio-transmit").param("advance_us", 5000.0))
-        .chain(["receive", "witness", "transmit"]);
-    let graph = Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
-    let wanted = Wanted::of(&graph).expect("a radio it has");
-    let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-    let mut clock = RadioClock::open(net, addr.into(), &wanted, false).expect("it opens");
-    clock.equip(&mut registry);
-    let options = Options { slots: Some(slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
-    let session = Session::open(&graph, &Plan::single(&graph, Latency::Compact), &registry, options).expect("opened");
-    let stop = Stop::new();
-    let mut running = session.start_paused(&stop).expect("started");
-    clock.start(None, &stop).expect("it streams");
-    running.go();
-    let report = running.join();
-    clock.finish().expect("it streamed to the end");
+    let echo = Echo {
+        slot: Duration::from_micros(500),
+        items: 100,
+        advance_us: 5000.0,
+        slots,
+        witness: |_| Ok(Box::new(Witness { begun: false, locks_from: variable(LOCKS) })),
+    };
+    let report = echo.run(addr, &Stop::new());
+    assert_eq!(report.slots, slots);
     if let Some(radio) = own {
         radio.stop().expect("it ends");
     }
-    assert_eq!(report.slots, slots);
-    let of = |name: &str| report.components.iter().find(|c| c.name == name).expect("there");
-    let (executed, answers) = (of("witness").executions, &of("transmit").results["answers"]);
+    let (executed, answers) = (of(&report, "witness").executions, &of(&report, "transmit").results["answers"]);
     assert!(executed > slots / 10, "{executed} of {slots}: too little to tell from");
     assert!(matches!(answers, Value::Int(answers) if *answers > (slots / 10) as i64), "{answers:?} of {slots}");
 }

@@ -118,11 +118,12 @@ impl Disturbance {
     /// # Errors
     /// A process had ended by itself, or its load had.
     pub fn finish(mut self) -> Result<Throttled, AgentError> {
-        let throttled = self.quota().map(CpuQuota::throttled).unwrap_or_default();
-        if let Some(quota) = self.quota() {
+        let throttled = self.quota().map_or_else(Throttled::default, |quota| {
+            let felt = quota.throttled();
             // Sixteen loops that share a tenth of a core take seconds to say goodbye. They end in either case.
             let _ = quota.lift();
-        }
+            felt
+        });
         self.agents.iter_mut().try_for_each(|agent| agent.finish().map(drop))?;
         Ok(throttled)
     }

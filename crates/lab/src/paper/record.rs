@@ -51,6 +51,10 @@ pub(super) fn records(file: &Experiment, points: &[PointRow], rounds: &[RoundRow
 /// Reasons told, the one with most points first.
 const REASONS: usize = 3;
 
+fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// What this machine could not do: why points were skipped, and how many for that reason.
 fn skipped(rounds: &[RoundRow]) -> Vec<String> {
     let mut reasons: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
@@ -60,12 +64,10 @@ fn skipped(rounds: &[RoundRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = reasons.into_iter().map(|(why, points)| (why, points.len())).collect();
     reasons.sort_by_key(|&(_, points)| Reverse(points));
     let more = reasons.len().saturating_sub(REASONS);
-    let told = reasons.iter().take(REASONS).map(|(why, points)| match points {
-        1 => format!("not run, 1 point: {why}"),
-        _ => format!("not run, {points} points: {why}"),
-    });
-    told.chain((more > 0).then(|| format!("not run, for {more} more reasons: the list of all rounds has them")))
-        .collect()
+    let told =
+        reasons.iter().take(REASONS).map(|(why, points)| format!("not run, {}: {why}", plural(*points, "point")));
+    let untold = || format!("not run, for {}: the list of all rounds has them", plural(more, "more reason"));
+    told.chain((more > 0).then(untold)).collect()
 }
 
 /// What this depth left out, and what this machine could not do.
@@ -121,6 +123,8 @@ mod tests {
         let told = skipped(&rounds);
         assert_eq!(told.len(), REASONS + 1);
         assert_eq!(told[REASONS], "not run, for 2 more reasons: the list of all rounds has them");
+        rounds.pop();
+        assert_eq!(skipped(&rounds)[REASONS], "not run, for 1 more reason: the list of all rounds has them");
         assert_eq!(skipped(&[round(0, crate::store::Record::default())]), [""; 0], "one that was run");
     }
 }

@@ -8,6 +8,7 @@ use serde_json::Value;
 use crate::experiment::plain;
 use crate::paper::part::Part;
 use crate::store::RoundState;
+use crate::workload::deadline::WATCHES;
 
 /// A trace around the worst answer of a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -80,14 +81,12 @@ fn facts(round_id: i64, cap: &str, trace: &Value) -> Option<TraceFacts> {
     .filter(|facts| facts.hidden.is_some() || !facts.stage.is_empty())
 }
 
-/// Threads that watch the machine below; they take a few microseconds, and hold nobody up.
-const WATCH: &str = "takt-watch-";
-
-/// Who held up the answers over the limit: for how long in all, in milliseconds, and in a turn.
+/// Who held up the answers over the limit: for how long in all, in milliseconds, and in a turn. Threads that watch the
+/// machine below take a few microseconds, and hold nobody up.
 pub(super) fn culprits(traces: &[TraceFacts], limit_ms: f64) -> Vec<(String, f64, f64)> {
     let mut by: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     let late = traces.iter().filter(|trace| trace.total_ms > limit_ms);
-    for ran in late.flat_map(|trace| &trace.ran).filter(|ran| !ran.name.starts_with(WATCH)) {
+    for ran in late.flat_map(|trace| &trace.ran).filter(|ran| !ran.name.starts_with(WATCHES)) {
         let (all, longest) = by.entry(&ran.name).or_default();
         *all += ran.ms;
         *longest = longest.max(ran.longest_ms);

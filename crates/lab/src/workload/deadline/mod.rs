@@ -62,6 +62,7 @@ pub use options::{Apart, Handover, Options, Scheduling, Seats, Wake};
 pub use outcome::{Answered, Budget, Outcome, Radio};
 pub(crate) use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
+pub(crate) use stall::WATCHES;
 pub use trace::{Ran, Traced};
 
 use super::round_trip::ClockModel;

@@ -58,6 +58,9 @@ pub(super) const STALL: Duration = Duration::from_micros(150);
 /// Above everything but the kernel's own stoppers.
 const PRIORITY: u8 = 99;
 
+/// How the names of the threads begin that look.
+pub(crate) const WATCHES: &str = "takt-watch-";
+
 /// Looks at some cores until it is asked.
 pub(super) struct Watch {
     cpus: Vec<usize>,
@@ -78,7 +81,7 @@ impl Watch {
             unwatched: why_not.map(str::to_owned),
         };
         if watch.unwatched.is_none() && Host::this().hypervisor().is_none() {
-            watch.unwatched = Some("no hypervisor that could stop a core".into());
+            watch.unwatched = Some(thread_clock::NO_HYPERVISOR.to_owned());
         }
         if watch.unwatched.is_none() {
             watch.begin(plan);
@@ -100,7 +103,7 @@ impl Watch {
                     Vec::new()
                 }
             };
-            match thread::Builder::new().name(format!("takt-watch-{cpu}")).spawn(body) {
+            match thread::Builder::new().name(format!("{WATCHES}{cpu}")).spawn(body) {
                 Ok(thread) => self.threads.push(thread),
                 Err(error) => self.unwatched = Some(format!("no thread to watch core {cpu}: {error}")),
             }

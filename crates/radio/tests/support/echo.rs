@@ -1,0 +1,80 @@
+//! A waveform on the clock of a software radio: what is received goes through a witness and out again.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::{Complex32, Stop};
+use takt_emulator::emulate::{Emulator, Options as Radio};
+use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Waveform};
+use takt_packet::EngineKind;
+use takt_radio::WallNet;
+use takt_radio::waveform::{RadioClock, Wanted};
+use takt_runtime::{ComponentReport, Io, Make, Options, Registration, Registry, Report, Session, SlotClock};
+
+/// A radio of this machine's own, on the wall's clock.
+pub fn radio(addr: Ipv4Addr) -> Emulator {
+    Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).expect("a radio")
+}
+
+/// An address of this process alone, in a network of the test's own: what traces runs a second one.
+pub fn own_loopback(network: u8) -> Ipv4Addr {
+    let [.., high, low] = std::process::id().to_be_bytes();
+    Ipv4Addr::new(127, network, high, low.clamp(1, 254))
+}
+
+/// Whether the slot brought samples to the witness. They go on in place.
+pub fn heard(io: &mut Io<'_>) -> bool {
+    !io.outputs[0].write::<Complex32>().is_empty()
+}
+
+/// The slots of the chain, and who looks on.
+pub struct Echo {
+    pub slot: Duration,
+    pub items: i64,
+    pub advance_us: f64,
+    pub slots: u64,
+    pub witness: Make,
+}
+
+impl Echo {
+    /// Runs its slots on that radio's clock, until asked to stop.
+    pub fn run(&self, addr: Ipv4Addr, stop: &Stop) -> Report {
+        let mut registry = self.registry();
+        let waveform = Waveform::new("echo", self.slot)
+            .with(ComponentSpec::new("receive", "radio-receive").param("items", self.items))
+            .with(ComponentSpec::new("witness", "witness"))
+            .with(ComponentSpec::new("transmit", "radio-transmit").param("advance_us", self.advance_us))
+            .chain(["receive", "witness", "transmit"]);
+        let graph = Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
+        let wanted = Wanted::of(&graph).expect("a radio it has");
+        let net = Arc::new(WallNet::new(EngineKind::Mmsg));
+        let mut clock = RadioClock::open(net, addr.into(), &wanted, false).expect("it opens");
+        clock.equip(&mut registry);
+        let options = Options { slots: Some(self.slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
+        let plan = Plan::single(&graph, Latency::Compact);
+        let session = Session::open(&graph, &plan, &registry, options).expect("opened");
+        let mut running = session.start_paused(stop).expect("started");
+        clock.start(None, stop).expect("it streams");
+        running.go();
+        let report = running.join();
+        clock.finish().expect("it streamed to the end");
+        report
+    }
+
+    fn registry(&self) -> Registry {
+        let mut registry = Registry::of_program().expect("names of their own");
+        let witness = Registration {
+            kind: || Kind::new("witness", "Looks on."),
+            shape: |_| Ok(Shape::new().in_out("in", "out", Item::C32)),
+            make: self.witness,
+        };
+        registry.add(witness).expect("a name of its own");
+        registry
+    }
+}
+
+/// What it says of one of its components.
+pub fn of<'a>(report: &'a Report, name: &str) -> &'a ComponentReport {
+    report.components.iter().find(|component| component.name == name).expect("there")
+}
