@@ -119,7 +119,8 @@ impl PointSummary {
             let value = |round: &&RoundRow| round.record.as_ref().and_then(|record| quantity.read(&record.result));
             let rounds: Vec<f64> = valid.iter().filter_map(value).collect();
             let warning = order_warning(&rounds).map(|warning| warning.to_string());
-            FigureSummary { name: quantity.name, mean: mean(&rounds, LEVEL), rounds, warning }
+            let mean = mean(&rounds, LEVEL).map(|mean| mean.within(quantity.range()).unwrap_or(mean));
+            FigureSummary { name: quantity.name, mean, rounds, warning }
         };
         PointSummary {
             part: point.part,

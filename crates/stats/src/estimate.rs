@@ -116,6 +116,18 @@ impl Estimate {
         self.map(|x| x * factor)
     }
 
+    /// What is left of it where the quantity lies between `low` and `high` for certain, as a share lies between 0 and 1: an
+    /// interval that is cut so holds the truth as often. `None` if the point lies outside.
+    ///
+    /// ```
+    /// let lost_share = takt_stats::mean(&[0.0, 0.0, 0.01], 0.95).unwrap();
+    /// assert!(lost_share.low() < 0.0);
+    /// assert_eq!(lost_share.within((0.0, 1.0)).unwrap().low(), 0.0);
+    /// ```
+    pub fn within(&self, (low, high): (f64, f64)) -> Option<Self> {
+        Self::new(self.point, self.low.max(low), self.high.min(high), self.level, self.n, self.method)
+    }
+
     /// Decimals that show the interval to one significant digit of its half width; at most 12.
     pub fn decimals(&self) -> usize {
         let half_width = (self.high - self.low) / 2.0;

@@ -105,6 +105,18 @@ pub const QUANTITIES: &[Quantity] = &[
 ];
 
 impl Quantity {
+    /// Between which it lies for certain, in its own unit.
+    #[must_use]
+    pub fn range(&self) -> (f64, f64) {
+        match self.name {
+            "lost_share" | "failure_ratio" | "own_failure_ratio" | "on_tick_share" => (0.0, 1.0),
+            // A difference of two times.
+            "variable_ns" => (f64::NEG_INFINITY, f64::INFINITY),
+            // Counts, times and rates; more than a slot can be used.
+            _ => (0.0, f64::INFINITY),
+        }
+    }
+
     /// Its value in a result; `None` where the result has none.
     #[must_use]
     pub fn read(&self, result: &Value) -> Option<f64> {
@@ -115,4 +127,17 @@ impl Quantity {
 /// Those of a workload.
 pub fn quantities(kind: Kind) -> impl Iterator<Item = &'static Quantity> {
     QUANTITIES.iter().filter(move |quantity| quantity.of == kind)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_share_of_a_whole_ends_at_one_and_one_of_a_slot_does_not() {
+        let ends_at_one = |quantity: &&Quantity| quantity.range() == (0.0, 1.0);
+        let shares = |quantity: &&Quantity| quantity.name.ends_with("_share") || quantity.name.ends_with("_ratio");
+        let named = QUANTITIES.iter().filter(shares).filter(|quantity| quantity.name != "used_share");
+        assert_eq!(named.count(), QUANTITIES.iter().filter(ends_at_one).count());
+    }
 }
