@@ -6,7 +6,7 @@
 
 use std::io::{Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,6 +26,10 @@ const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 const IN_GUEST: &str = "TAKT_TEST_IN_GUEST";
 /// More than a guest takes on any machine.
 const LONG: Duration = Duration::from_secs(300);
+
+/// How many guests may be booted for a test: 3 of some 260 went by themselves, on a busy machine, why is not known. What
+/// a test does to its guest it does to all of them.
+const BOOTS: usize = 3;
 
 /// A virtual machine of so many processors, or a spoken reason why none can be had here.
 fn machine(run: &Run, cpus: u32) -> Option<Vm> {
@@ -49,8 +53,8 @@ fn skipped<T>(result: Result<T, EnvironmentError>) -> Option<T> {
     }
 }
 
-/// What a shell in a guest answers to a script, the script itself not among it.
-fn typed(held: &Held, script: &str) -> String {
+/// What a shell in a guest answers to a script, the script itself not among it; or, where the guest has gone, all it said.
+fn typed(held: &Held, script: &str) -> Result<String, String> {
     let Shell::Socket { path } = &held.shell else { panic!("{:?}", held.shell) };
     let mut shell = UnixStream::connect(path).expect("a shell");
     shell.set_read_timeout(Some(LONG)).expect("a limit");
@@ -59,11 +63,16 @@ fn typed(held: &Held, script: &str) -> String {
     let (mut said, mut part) = (String::new(), [0; 4096]);
     while !said.contains("ENDOFSCRIPT") {
         match shell.read(&mut part) {
-            Ok(0) | Err(_) => panic!("the shell has gone: {said}"),
+            Ok(0) | Err(_) => return Err(format!("the shell has gone: {said}\n{}", console(path))),
             Ok(got) => said += &String::from_utf8_lossy(&part[..got]),
         }
     }
-    said
+    Ok(said)
+}
+
+/// What a guest's kernel and first process said, and what QEMU did.
+fn console(shell: &Path) -> String {
+    ["console", "stderr"].map(|file| std::fs::read_to_string(shell.with_file_name(file)).unwrap_or_default()).concat()
 }
 
 /// Runs `test` of this binary again in a guest that a shell script has prepared; true there.
@@ -75,9 +84,18 @@ fn in_guest(test: &str, cpus: u32, prepare: &str) -> bool {
     let own = std::env::current_exe().expect("this binary");
     let name = own.file_name().expect("a name").to_string_lossy().into_owned();
     let Some(machine) = machine(&run, cpus) else { return false };
-    let Some(held) = booted(&machine.with_shell(true).with_tool(own)) else { return false };
-    let said = typed(&held, &format!("{prepare}; {IN_GUEST}={test} {name} --exact {test} --nocapture"));
-    assert!(said.contains("1 passed"), "{test} in a guest:\n{said}");
+    let machine = machine.with_shell(true).with_tool(own);
+    for left in (0..BOOTS).rev() {
+        let Some(held) = booted(&machine) else { return false };
+        match typed(&held, &format!("{prepare}; {IN_GUEST}={test} {name} --exact {test} --nocapture")) {
+            Err(gone) if left > 0 => eprintln!("{gone}"),
+            Err(gone) => panic!("{test} in a guest: {gone}"),
+            Ok(said) => {
+                assert!(said.contains("1 passed"), "{test} in a guest:\n{said}");
+                break;
+            }
+        }
+    }
     false
 }
 
@@ -134,7 +152,7 @@ fn guest_kernels_say_how_they_are_preempted() {
     let facts = held.holder.kernel_facts.clone().expect("a guest");
     let seen = facts.preemption.expect("its configuration came with it");
     assert!(seen.model == takt_host::kernel::Preemption::Full || !seen.dynamic, "{seen:?}");
-    let said = typed(&held, "/takt doctor --only preemption");
+    let said = typed(&held, "/takt doctor --only preemption").unwrap_or_else(|gone| panic!("{gone}"));
     assert!(said.contains(seen.model.word()), "{said}");
 }
 
@@ -253,7 +271,8 @@ fn guest_that_may_not_be_real_time_says_what_is_missing() {
             "{without} --policy fifo:50; echo code $?; {without} --policy deadline:100us; \
              {short}; /takt wakeup --duration 1s --interval 100ms --policy deadline:100us"
         ),
-    );
+    )
+    .unwrap_or_else(|gone| panic!("{gone}"));
     assert!(said.contains("FIFO 50 needs CAP_SYS_NICE, or RLIMIT_RTPRIO of its priority"), "{said}");
     assert!(said.contains("code 2") && said.contains("fix   run this command with sudo"), "{said}");
     assert!(said.contains("DEADLINE 100000/1000000/1000000 ns needs CAP_SYS_NICE"), "{said}");
