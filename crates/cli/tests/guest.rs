@@ -27,9 +27,11 @@ const IN_GUEST: &str = "TAKT_TEST_IN_GUEST";
 /// More than a guest takes on any machine.
 const LONG: Duration = Duration::from_secs(300);
 
-/// How many guests may be booted for a test: 3 of some 260 went by themselves, on a busy machine, why is not known. What
-/// a test does to its guest it does to all of them.
+/// How many guests may be booted for a test: on a busy machine some, one in a hundred, go before their shell has spoken;
+/// why is not known.
 const BOOTS: usize = 3;
+/// What a test says first: a guest that goes after that has failed it.
+const BEGUN: &str = "running 1 test";
 
 /// A virtual machine of so many processors, or a spoken reason why none can be had here.
 fn machine(run: &Run, cpus: u32) -> Option<Vm> {
@@ -88,7 +90,7 @@ fn in_guest(test: &str, cpus: u32, prepare: &str) -> bool {
     for left in (0..BOOTS).rev() {
         let Some(held) = booted(&machine) else { return false };
         match typed(&held, &format!("{prepare}; {IN_GUEST}={test} {name} --exact {test} --nocapture")) {
-            Err(gone) if left > 0 => eprintln!("{gone}"),
+            Err(gone) if left > 0 && !gone.contains(BEGUN) => eprintln!("{gone}"),
             Err(gone) => panic!("{test} in a guest: {gone}"),
             Ok(said) => {
                 assert!(said.contains("1 passed"), "{test} in a guest:\n{said}");

@@ -35,4 +35,5 @@ pub use outcome::{
 pub use run::{CheckError, CheckOptions, run};
 pub use verdict::{Evidence, judge, need_words};
 pub use waveform::HOST;
+pub use words::plural;
 pub(crate) use words::{less, sentence};

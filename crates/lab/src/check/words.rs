@@ -100,6 +100,12 @@ fn not_counted(rounds: &RoundsSummary, shared_core: bool) -> Option<String> {
     }
 }
 
+/// So many of them: `1 point`, `2 points`.
+#[must_use]
+pub fn plural(count: usize, what: &str) -> String {
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
+}
+
 /// With a capital and a full stop.
 pub(crate) fn sentence(words: &str) -> String {
     let mut letters = words.trim_end_matches('.').chars();

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::check::{less, sentence};
+use crate::check::{less, plural, sentence};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain, quantities};
 use crate::store::{PointRow, RoundRow, RoundState};
@@ -50,10 +50,6 @@ pub(super) fn records(file: &Experiment, points: &[PointRow], rounds: &[RoundRow
 
 /// Reasons told, the one with most points first.
 const REASONS: usize = 3;
-
-fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
 
 /// What this machine could not do: why points were skipped, and how many for that reason.
 fn skipped(rounds: &[RoundRow]) -> Vec<String> {

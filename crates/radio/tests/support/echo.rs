@@ -38,8 +38,8 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// Runs its slots on that radio's clock, until asked to stop.
-    pub fn run(&self, addr: Ipv4Addr, stop: &Stop) -> Report {
+    /// Runs all its slots on that radio's clock.
+    pub fn run(&self, addr: Ipv4Addr) -> Report {
         let mut registry = self.registry();
         let waveform = Waveform::new("echo", self.slot)
             .with(ComponentSpec::new("receive", "radio-receive").param("items", self.items))
@@ -54,11 +54,13 @@ impl Echo {
         let options = Options { slots: Some(self.slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
         let plan = Plan::single(&graph, Latency::Compact);
         let session = Session::open(&graph, &plan, &registry, options).expect("opened");
-        let mut running = session.start_paused(stop).expect("started");
-        clock.start(None, stop).expect("it streams");
+        let stop = Stop::new();
+        let mut running = session.start_paused(&stop).expect("started");
+        clock.start(None, &stop).expect("it streams");
         running.go();
         let report = running.join();
         clock.finish().expect("it streamed to the end");
+        assert_eq!(report.slots, self.slots);
         report
     }
 

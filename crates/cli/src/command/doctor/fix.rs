@@ -6,8 +6,8 @@ use serde::Serialize;
 use takt_host::dirs::state_dir;
 use takt_host::doctor::journal::Scope;
 use takt_host::doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender, Verdict};
+use takt_lab::check::plural;
 
-use super::text::plural;
 use super::{Args, Seen};
 use crate::answer::Answer;
 use crate::output::Output;

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use takt_host::doctor::{self, Diagnosis, FixKind, FixOffer, Proof, Verdict};
+use takt_lab::check::plural;
 
 use super::Seen;
 
@@ -87,9 +88,4 @@ fn answer(seen: &Seen) -> String {
     let stands = if seen.stands.len() == 1 { "stands" } else { "stand" };
     let names = seen.stands.join(", ");
     format!("No: {} of {} {stands} in the way of a radio{hidden}: {names}.", seen.stands.len(), seen.diagnoses.len())
-}
-
-/// `1 change`, `2 changes`.
-pub(super) fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
