@@ -26,10 +26,10 @@ const LOOKED_AT: std::ops::Range<u64> = 500..10_500;
 const FEW: u64 = 1000;
 /// How often the watched test may be begun.
 const ATTEMPTS: usize = 3;
-/// Where the watched program finds the radio, how many slots it runs, and whether a lock is taken in one.
+/// Where the watched program finds the radio, how many slots it runs, and whether, and from which on, a lock is taken.
 const RADIO: &str = "TAKT_RADIO_OF_TEST";
 const SLOTS: &str = "TAKT_SLOTS_OF_TEST";
-const LOCKS: &str = "TAKT_LOCKS_IN_SLOT";
+const LOCKS: &str = "TAKT_LOCKS_FROM_SLOT";
 
 /// The slot that the worker is in.
 static SLOT: AtomicU64 = AtomicU64::new(0);
