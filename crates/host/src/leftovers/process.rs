@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use super::LeftoversError;
@@ -53,7 +54,8 @@ pub(super) fn end(pid: u32, still_meant: impl Fn(&Host, u32) -> bool) -> Result<
         Err(errno) => return Err(failed(errno)),
     }
     let timeout = Timespec::try_from(PATIENCE).ok();
-    let gone = poll(&mut [PollFd::new(&process, PollFlags::IN)], timeout.as_ref()).map_err(failed)?;
+    let mut end = [PollFd::new(&process, PollFlags::IN)];
+    let gone = retry_on_intr(|| poll(&mut end, timeout.as_ref())).map_err(failed)?;
     if gone == 0 {
         return Err(LeftoversError::Process { pid, source: io::ErrorKind::TimedOut.into() });
     }
