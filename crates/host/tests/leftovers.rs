@@ -4,6 +4,8 @@
 use std::fs;
 use std::io::Write;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use takt_host::leftovers::{Leftover, LeftoversError, Registry};
@@ -78,6 +80,30 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
 
     let again = registry.clean().unwrap();
     assert!(again.removed.is_empty() && again.kept.is_empty(), "{again:?}");
+}
+
+/// A killed run's child has the record's lock as long as it has not become its own program.
+#[test]
+fn a_lock_that_outlives_its_process_for_a_moment_does_not_make_a_run_alive() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let mut killed = Command::new("true").spawn().unwrap();
+    killed.wait().unwrap();
+    let run = registry.begin("killed").unwrap();
+    let mut recorded = Sleeper::new(None);
+    let leftover = run.will_create(recorded.leftover()).unwrap();
+    let record = record_of(&dir);
+    let own = format!(r#""pid":{}}}"#, std::process::id());
+    let forged = fs::read_to_string(&record).unwrap().replacen(&own, &format!(r#""pid":{}}}"#, killed.id()), 1);
+    fs::write(&record, &forged).unwrap();
+    let child = thread::spawn(move || {
+        thread::sleep(Duration::from_millis(100));
+        drop((run, leftover));
+    });
+    let cleaned = registry.clean().unwrap();
+    child.join().unwrap();
+    assert!(forged.contains(&killed.id().to_string()) && cleaned.alive.is_empty(), "{cleaned:?}");
+    assert!(cleaned.removed.len() == 1 && !recorded.lives(), "{cleaned:?}");
 }
 
 /// A namespace of that name as far as a listing of them goes.

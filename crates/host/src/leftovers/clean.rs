@@ -53,7 +53,7 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     if dir.exists() {
         let _guard = record::lock_folder(dir)?;
         for path in records(dir)? {
-            match look(&path) {
+            match look_patiently(&path) {
                 Ok(Look::Alive(head, standing)) => {
                     claimed.extend(standing.iter().filter_map(namespace_name));
                     cleaned.alive.push((head.what, head.pid));
@@ -110,7 +110,7 @@ fn end_all_marked(ids: &[&str], cleaned: &mut Cleaned) {
     }
 }
 
-/// How often processes are looked for, at most.
+/// How often processes, and a lock's end, are looked for, at most.
 const LOOKS: usize = 100;
 /// Looks in a row that find none.
 const QUIET_LOOKS: usize = 3;
@@ -121,6 +121,18 @@ enum Look {
     Alive(Head, Vec<Leftover>),
     Dead(Dead),
     Gone,
+}
+
+/// A child that a killed run was just starting shares the record's lock until it has become its own program. So one that is
+/// held without the process that took it is looked at again; a process of another number space is none here, and lives on.
+fn look_patiently(path: &Path) -> Result<Look, LeftoversError> {
+    for _ in 1..LOOKS {
+        match look(path)? {
+            Look::Alive(head, _) if !process::exists(head.pid) => std::thread::sleep(BETWEEN_LOOKS),
+            found => return Ok(found),
+        }
+    }
+    look(path)
 }
 
 /// Reads a record and finds out, by its lock, whether its run lives.
