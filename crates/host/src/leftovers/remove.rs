@@ -5,6 +5,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
+
 use super::{Leftover, LeftoversError, process};
 use crate::cgroup;
 use crate::dirs;
@@ -22,7 +24,11 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
         Leftover::ControlGroup { name } => {
             own(name)?;
             end_members(name);
-            remove_control_group(name)
+            // One that was just being made may have come in since.
+            remove_control_group(name).or_else(|_| {
+                end_members(name);
+                remove_control_group(name)
+            })
         }
         Leftover::Borrowed { name, room, controller, from } => {
             own(name)?;
@@ -48,7 +54,11 @@ pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
     }
     let mounts = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
     for mount in mounts_below(&mounts, &path) {
-        rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH).map_err(|errno| failed(errno.into()))?;
+        match rustix::mount::unmount(&mount, rustix::mount::UnmountFlags::DETACH) {
+            // Not mounted any more.
+            Ok(()) | Err(Errno::INVAL | Errno::NOENT) => {}
+            Err(errno) => return Err(failed(errno.into())),
+        }
     }
     // Somebody who is about to end may still be writing there.
     removed_in_time(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(&path)).map_err(failed)
