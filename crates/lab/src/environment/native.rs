@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use takt_host::leftovers::Run;
 
+use super::programs::Caller;
 use super::{Environment, EnvironmentError, Held, Holder, Shell};
 use crate::agent::{Agent, AgentError, Launch};
 use crate::net::Seat;
@@ -12,15 +13,14 @@ use crate::net::Seat;
 #[derive(Clone, Debug)]
 pub struct Native {
     program: PathBuf,
-    mark: (String, String),
+    caller: Caller,
 }
 
 impl Native {
     /// `program`: the takt to call. Children carry the mark of `run`, so that `takt clean` knows them.
     #[must_use]
     pub fn new(program: PathBuf, run: &Run) -> Native {
-        let (name, value) = run.mark();
-        Native { program, mark: (name.to_owned(), value.to_owned()) }
+        Native { program, caller: Caller::of(run) }
     }
 
     /// Starts an agent, in a network namespace of this machine if one is given, on these CPUs.
@@ -28,12 +28,13 @@ impl Native {
     /// # Errors
     /// The agent can't be started there.
     pub fn start_agent(&self, namespace: Option<&Path>, cpus: &[usize]) -> Result<Agent, AgentError> {
+        let (name, value) = self.caller.mark();
         Agent::launch(&Launch {
             program: self.program.clone(),
             arguments: vec!["agent".into()],
             namespace: namespace.map(Path::to_owned),
             cpus: cpus.to_vec(),
-            mark: Some(self.mark.clone()),
+            mark: Some((name.to_owned(), value.to_owned())),
         })
     }
 
@@ -42,9 +43,9 @@ impl Native {
         &self.program
     }
 
-    /// The variable that every process of the run carries.
-    pub(super) fn mark(&self) -> (&str, &str) {
-        (&self.mark.0, &self.mark.1)
+    /// Who calls other programs for the run.
+    pub(super) fn caller(&self) -> &Caller {
+        &self.caller
     }
 }
 

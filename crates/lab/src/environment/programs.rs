@@ -1,9 +1,12 @@
 //! Programs of this machine that environments are made with.
 
 use std::env;
+use std::ffi::OsStr;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+
+use takt_host::leftovers::Run;
 
 /// Folders of system programs that a user's PATH may lack.
 const ALSO: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
@@ -19,10 +22,43 @@ fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// What a program prints when called with `arguments`; `None` if it can't be called or fails.
-pub(super) fn says(program: &Path, arguments: &[&str]) -> Option<String> {
-    let Output { status, stdout, .. } = Command::new(program).args(arguments).output().ok()?;
-    status.success().then(|| String::from_utf8_lossy(&stdout).into_owned())
+/// Calls programs for a run. Each carries its mark, even one that is only asked for its version: if the run is killed
+/// meanwhile, `takt clean` ends it.
+#[derive(Clone, Debug)]
+pub(super) struct Caller {
+    mark: (String, String),
+}
+
+impl Caller {
+    pub(super) fn of(run: &Run) -> Caller {
+        let (name, value) = run.mark();
+        Caller { mark: (name.to_owned(), value.to_owned()) }
+    }
+
+    /// A call of that program.
+    pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
+        let (name, value) = self.mark();
+        let mut command = Command::new(program);
+        command.env(name, value);
+        command
+    }
+
+    /// What it prints when called with `arguments`; `None` if it can't be called or fails.
+    pub(super) fn says(&self, program: &Path, arguments: &[&str]) -> Option<String> {
+        let Output { status, stdout, .. } = self.command(program).args(arguments).output().ok()?;
+        status.success().then(|| String::from_utf8_lossy(&stdout).into_owned())
+    }
+
+    /// The variable that every process of the run carries.
+    pub(super) fn mark(&self) -> (&str, &str) {
+        (&self.mark.0, &self.mark.1)
+    }
+
+    /// Of a run that is nobody's.
+    #[cfg(test)]
+    pub(super) fn stranger() -> Caller {
+        Caller { mark: ("TAKT_RUN".into(), "nobody".into()) }
+    }
 }
 
 /// The first thing in a text that looks like a version: `1.1.5+ds1` gives `1.1.5`.
@@ -55,6 +91,13 @@ mod tests {
         assert_eq!(version("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)"), Some("7.2.22"));
         assert_eq!(version("no number"), None);
         assert_eq!(version(""), None);
+    }
+
+    #[test]
+    fn whatever_is_called_carries_the_mark() {
+        let said = Caller::stranger().says(Path::new("/bin/sh"), &["-c", "echo $TAKT_RUN"]);
+        assert_eq!(said.as_deref(), Some("nobody\n"));
+        assert_eq!(Caller::stranger().says(Path::new("/bin/false"), &[]), None);
     }
 
     #[test]

@@ -9,8 +9,9 @@ use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
+use super::super::programs::Caller;
 use super::config::{CAPABILITIES, Config};
 use super::root::Bind;
 
@@ -93,10 +94,10 @@ pub(super) fn image(name: &str) -> String {
 }
 
 /// Makes that image from `root`.
-pub(super) fn import(docker: &Path, name: &str, root: &Path) -> io::Result<()> {
-    let mut tar = Command::new("tar").arg("-C").arg(root).args(["-cf", "-", "."]).stdout(Stdio::piped()).spawn()?;
+pub(super) fn import(caller: &Caller, docker: &Path, name: &str, root: &Path) -> io::Result<()> {
+    let mut tar = caller.command("tar").arg("-C").arg(root).args(["-cf", "-", "."]).stdout(Stdio::piped()).spawn()?;
     let from = tar.stdout.take().map_or_else(Stdio::null, Stdio::from);
-    let imported = Command::new(docker).args(["import", "-", &image(name)]).stdin(from).output();
+    let imported = caller.command(docker).args(["import", "-", &image(name)]).stdin(from).output();
     let (packed, imported) = (tar.wait()?, imported?);
     match imported.status.success() && packed.success() {
         true => Ok(()),
@@ -105,8 +106,8 @@ pub(super) fn import(docker: &Path, name: &str, root: &Path) -> io::Result<()> {
 }
 
 /// The process of a container, in this machine's numbering.
-pub(super) fn docker_pid(docker: &Path, name: &str) -> Option<u32> {
-    let said = super::super::programs::says(docker, &["inspect", "--format", "{{.State.Pid}}", name])?;
+pub(super) fn docker_pid(caller: &Caller, docker: &Path, name: &str) -> Option<u32> {
+    let said = caller.says(docker, &["inspect", "--format", "{{.State.Pid}}", name])?;
     said.trim().parse().ok().filter(|&pid| pid > 0)
 }
 

@@ -53,7 +53,7 @@ impl Container {
         limits: Limits,
         wanted: Option<RuntimeName>,
     ) -> Result<Container, EnvironmentError> {
-        let runtime = Runtime::find(wanted)?;
+        let runtime = Runtime::find(native.caller(), wanted)?;
         if !Capabilities::own().has(Capability::CapSysAdmin) {
             return Err(EnvironmentError::NotPermitted { what: "a container", capability: "CAP_SYS_ADMIN" });
         }
@@ -69,7 +69,7 @@ impl Container {
         }
         let config = Config {
             arguments,
-            mark: self.native.mark(),
+            mark: self.native.caller().mark(),
             name: parts.scratch.name(),
             // Root of a user namespace may make none. Without limits the container does without; with them the runtime
             // says that they can't be had.
@@ -88,8 +88,7 @@ impl Container {
             why: error.to_string(),
             fix: "environment_runtime = \"runc\" makes it without an engine".into(),
         })?;
-        let (name, value) = self.native.mark();
-        command.env(name, value).stderr(Stdio::from(said));
+        command.stderr(Stdio::from(said));
         Ok(command)
     }
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use takt_host::cgroup;
 
 use super::super::EnvironmentError;
-use super::super::programs::{find, says, version};
+use super::super::programs::{Caller, find, version};
 use super::config::Config;
 use super::engine;
 
@@ -61,6 +61,7 @@ impl RuntimeName {
 /// A program of this machine that makes containers. Each container gives it a state folder of its own where it can have one.
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
+    caller: Caller,
     program: PathBuf,
     name: RuntimeName,
     version: String,
@@ -70,14 +71,16 @@ pub(super) struct Runtime {
 
 impl Runtime {
     /// The first that works here, or the one that is asked for.
-    pub(super) fn find(wanted: Option<RuntimeName>) -> Result<Runtime, EnvironmentError> {
+    pub(super) fn find(caller: &Caller, wanted: Option<RuntimeName>) -> Result<Runtime, EnvironmentError> {
         let tried: Vec<RuntimeName> =
             RuntimeName::ALL.into_iter().filter(|name| wanted.is_none_or(|w| w == *name)).collect();
         let mut refused = None;
         for &name in &tried {
             let Some(program) = find(name.name()) else { continue };
-            match examine(name, &program, cgroup::is_hybrid()) {
-                Ok(version) => return Ok(Runtime { program, name, version, oci: oci() }),
+            match examine(caller, name, &program, cgroup::is_hybrid()) {
+                Ok(version) => {
+                    return Ok(Runtime { caller: caller.clone(), program, name, version, oci: oci(caller) });
+                }
                 Err(why) => {
                     refused.get_or_insert(EnvironmentError::Unusable { program, why, fix: name.fix().into() });
                 }
@@ -116,7 +119,7 @@ impl Runtime {
                 command.args(engine::podman_run(config, scratch));
             }
             RuntimeName::Docker => {
-                engine::import(&self.program, config.name, &scratch.join("root"))?;
+                engine::import(&self.caller, &self.program, config.name, &scratch.join("root"))?;
                 command.args(engine::docker_run(config));
             }
         }
@@ -126,7 +129,7 @@ impl Runtime {
     /// The container's first process, in this machine's numbering.
     pub(super) fn pid(&self, scratch: &Path, name: &str) -> Option<u32> {
         match self.name {
-            RuntimeName::Docker => engine::docker_pid(&self.program, name),
+            RuntimeName::Docker => engine::docker_pid(&self.caller, &self.program, name),
             _ => std::fs::read_to_string(scratch.join("pid")).ok()?.trim().parse().ok(),
         }
     }
@@ -163,7 +166,7 @@ impl Runtime {
     }
 
     fn command(&self, scratch: &Path) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.caller.command(&self.program);
         command.args(self.state(scratch));
         if self.name == RuntimeName::Podman {
             command.env("CONTAINERS_CONF", scratch.join(engine::PODMAN_CONF));
@@ -183,23 +186,23 @@ impl Runtime {
 }
 
 /// The first OCI runtime that works here.
-fn oci() -> Option<PathBuf> {
+fn oci(caller: &Caller) -> Option<PathBuf> {
     [RuntimeName::Runc, RuntimeName::Crun].into_iter().find_map(|name| {
         let program = find(name.name())?;
-        examine(name, &program, cgroup::is_hybrid()).ok().map(|_| program)
+        examine(caller, name, &program, cgroup::is_hybrid()).ok().map(|_| program)
     })
 }
 
 /// Its version, or why it can't be used.
-fn examine(name: RuntimeName, program: &Path, hybrid: bool) -> Result<String, String> {
+fn examine(caller: &Caller, name: RuntimeName, program: &Path, hybrid: bool) -> Result<String, String> {
     if name == RuntimeName::Crun && hybrid {
         return Err("it refuses control groups of both versions at once, as this machine has them".into());
     }
     let said = match name {
         RuntimeName::Docker => {
-            says(program, &["version", "--format", "{{.Server.Version}}"]).ok_or("its daemon does not answer")?
+            caller.says(program, &["version", "--format", "{{.Server.Version}}"]).ok_or("its daemon does not answer")?
         }
-        _ => says(program, &["--version"]).ok_or("it does not say its version")?,
+        _ => caller.says(program, &["--version"]).ok_or("it does not say its version")?,
     };
     version(&said).map(str::to_owned).ok_or_else(|| format!("its version can't be read off: {said}"))
 }
@@ -210,7 +213,8 @@ mod tests {
 
     #[test]
     fn crun_is_not_used_where_it_would_refuse() {
-        let program = Path::new("/bin/echo");
+        let (caller, program) = (Caller::stranger(), Path::new("/bin/echo"));
+        let examine = |name, program, hybrid| examine(&caller, name, program, hybrid);
         assert!(examine(RuntimeName::Crun, program, true).unwrap_err().contains("both versions"));
         assert!(examine(RuntimeName::Crun, program, false).is_ok(), "its version is all that is asked for");
         assert!(examine(RuntimeName::Runc, Path::new("/takt/none"), true).unwrap_err().contains("does not say"));

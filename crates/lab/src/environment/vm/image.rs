@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::super::{EnvironmentError, programs};
+use super::super::EnvironmentError;
+use super::super::programs::{self, Caller};
 use super::cpio::Archive;
 use super::guest::{self, Orders};
 use super::kernel::Kernel;
@@ -20,12 +21,13 @@ const TOOLS: [&str; 14] =
 
 /// The archive for the kernel; `orders` get the names of the modules that are in it.
 pub(super) fn build(
+    caller: &Caller,
     program: &Path,
     kernel: &Kernel,
     tools: &[PathBuf],
     orders: &Orders,
 ) -> Result<Vec<u8>, EnvironmentError> {
-    let mut root = Root { archive: Archive::new(), folders: BTreeSet::new(), files: BTreeSet::new() };
+    let mut root = Root { caller, archive: Archive::new(), folders: BTreeSet::new(), files: BTreeSet::new() };
     for folder in ["/proc", "/sys", "/dev", "/tmp"] {
         root.folder(folder);
     }
@@ -49,7 +51,7 @@ pub(super) fn build(
     }
     let mut orders = orders.clone();
     if let Some(folder) = &kernel.modules {
-        for module in modules::resolve(folder, &MODULES)? {
+        for module in modules::resolve(caller, folder, &MODULES)? {
             let path = format!("/modules/{}.ko", module.name);
             root.file(&path, &module.content);
             orders.modules.push(path);
@@ -72,20 +74,21 @@ fn no_shell() -> EnvironmentError {
 }
 
 /// An archive that makes the folders of what is put into it.
-struct Root {
+struct Root<'a> {
+    caller: &'a Caller,
     archive: Archive,
     folders: BTreeSet<String>,
     files: BTreeSet<String>,
 }
 
-impl Root {
+impl Root<'_> {
     /// A program of this machine, at `target`, with its libraries.
     fn program(&mut self, program: &Path, target: &str) -> Result<(), EnvironmentError> {
         let content = read(program)?;
         let part = loaded(&content);
         let part = part.map_err(|why| EnvironmentError::Program { path: program.to_owned(), why: why.into() })?;
         self.file(target, &part);
-        for library in libraries(program, &content)? {
+        for library in libraries(self.caller, program, &content)? {
             if !self.files.contains(&library.target) {
                 self.file(&library.target, &read(&library.source)?);
             }

@@ -5,9 +5,9 @@
 //! linker lists them. A static program is taken as it is.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use super::super::EnvironmentError;
+use super::super::programs::Caller;
 
 /// A file for the guest: where it is here, and there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,10 +17,10 @@ pub(super) struct Library {
 }
 
 /// The dynamic linker and the libraries of `program`, whose bytes are `content`; nothing for a static program.
-pub(super) fn libraries(program: &Path, content: &[u8]) -> Result<Vec<Library>, EnvironmentError> {
+pub(super) fn libraries(caller: &Caller, program: &Path, content: &[u8]) -> Result<Vec<Library>, EnvironmentError> {
     let wrong = |why: String| EnvironmentError::Program { path: program.to_owned(), why };
     let Some(linker) = interpreter(content).map_err(|why| wrong(why.into()))? else { return Ok(Vec::new()) };
-    let listed = Command::new(&linker).arg("--list").arg(program).output();
+    let listed = caller.command(&linker).arg("--list").arg(program).output();
     let listed = listed.map_err(|error| wrong(format!("asking {linker} for its libraries: {error}")))?;
     let text = String::from_utf8_lossy(&listed.stdout);
     if !listed.status.success() {
@@ -116,6 +116,7 @@ fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
 mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
+    use std::process::Command;
 
     use proptest::prelude::*;
 
@@ -125,7 +126,7 @@ mod tests {
     fn this_very_program_comes_with_its_linker_and_its_libc() {
         let own = std::env::current_exe().unwrap();
         let content = fs::read(&own).unwrap();
-        let libraries = libraries(&own, &content).unwrap();
+        let libraries = libraries(&Caller::stranger(), &own, &content).unwrap();
         match interpreter(&content).unwrap() {
             Some(linker) => {
                 assert_eq!(libraries[0].target, linker);
@@ -159,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_script_is_no_program() {
-        let error = libraries(Path::new("/x"), b"#!/bin/sh\n").unwrap_err();
+        let error = libraries(&Caller::stranger(), Path::new("/x"), b"#!/bin/sh\n").unwrap_err();
         assert!(error.to_string().contains("/x: it is no 64-bit"), "{error}");
     }
 

@@ -65,7 +65,7 @@ impl Vm {
     /// # Errors
     /// There is no QEMU or no kernel.
     pub fn open(native: Native, run: Run, limits: Limits) -> Result<Vm, EnvironmentError> {
-        let qemu = Qemu::find()?;
+        let qemu = Qemu::find(native.caller())?;
         let kernel = Kernel::find()?;
         let mut vm = Vm {
             native,
@@ -114,6 +114,7 @@ impl Vm {
         let bridge = seat.map(plug_in).transpose()?;
         let link = seat.map(Link::of);
         let image = image::build(
+            self.native.caller(),
             self.native.program(),
             &self.kernel,
             &self.tools,
@@ -163,8 +164,7 @@ impl Vm {
         let said = machine.console.with_file_name("stderr");
         let file = |source| AgentError::Launch { program: said.clone(), source };
         let mut command = self.qemu.command(machine);
-        let (name, value) = self.native.mark();
-        command.env(name, value).stderr(Stdio::from(fs::File::create(&said).map_err(file)?));
+        command.stderr(Stdio::from(fs::File::create(&said).map_err(file)?));
         let spawn = move || {
             // CPUs that can't be had were refused when the placement was made.
             let _ = pin_self(cpus);

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use super::super::EnvironmentError;
+use super::super::programs::Caller;
 
 /// A module, unpacked.
 #[derive(Clone, Debug)]
@@ -20,12 +21,12 @@ pub(super) struct Module {
 
 /// The modules of these names and whatever they need, each after what it needs. What is built into the kernel is left
 /// out. `folder` is `lib/modules/RELEASE`.
-pub(super) fn resolve(folder: &Path, names: &[&str]) -> Result<Vec<Module>, EnvironmentError> {
+pub(super) fn resolve(caller: &Caller, folder: &Path, names: &[&str]) -> Result<Vec<Module>, EnvironmentError> {
     let mut files = BTreeMap::new();
     let failed = |source| EnvironmentError::File { doing: "listing", path: folder.to_owned(), source };
     index(&folder.join("kernel"), &mut files).map_err(failed)?;
     let builtin = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
-    let mut library = Library { folder, files, builtin: builtin.lines().map(module_name).collect() };
+    let mut library = Library { caller, folder, files, builtin: builtin.lines().map(module_name).collect() };
     let mut found = Vec::new();
     for name in names {
         library.add(name, &mut found, 0)?;
@@ -34,6 +35,7 @@ pub(super) fn resolve(folder: &Path, names: &[&str]) -> Result<Vec<Module>, Envi
 }
 
 struct Library<'a> {
+    caller: &'a Caller,
     folder: &'a Path,
     files: BTreeMap<String, PathBuf>,
     builtin: Vec<String>,
@@ -54,7 +56,7 @@ impl Library<'_> {
         if depth > DEPTH {
             return Err(wrong(&path, "it needs itself".into()));
         }
-        let content = unpacked(&path)?;
+        let content = unpacked(self.caller, &path)?;
         for needed in depends(&content) {
             self.add(&needed, found, depth + 1)?;
         }
@@ -82,7 +84,7 @@ fn module_name(path: &str) -> String {
 }
 
 /// Distributions compress modules with programs that are then installed as well.
-fn unpacked(path: &Path) -> Result<Vec<u8>, EnvironmentError> {
+fn unpacked(caller: &Caller, path: &Path) -> Result<Vec<u8>, EnvironmentError> {
     let failed = |source| EnvironmentError::File { doing: "reading", path: path.to_owned(), source };
     let program = match path.extension().and_then(|extension| extension.to_str()) {
         Some("xz") => "xz",
@@ -90,7 +92,7 @@ fn unpacked(path: &Path) -> Result<Vec<u8>, EnvironmentError> {
         Some("gz") => "gzip",
         _ => return fs::read(path).map_err(failed),
     };
-    let out = Command::new(program).arg("-dc").arg(path).stdin(Stdio::null()).output();
+    let out = caller.command(program).arg("-dc").arg(path).stdin(Stdio::null()).output();
     let wrong = |why: String| EnvironmentError::Program { path: path.to_owned(), why };
     match out {
         Ok(out) if out.status.success() => Ok(out.stdout),
@@ -109,6 +111,8 @@ fn depends(module: &[u8]) -> Vec<String> {
 #[cfg(test)]
 #[allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 mod tests {
+    use std::process::Command;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -134,7 +138,7 @@ mod tests {
             ("virtio_net.ko", "virtio,virtio_ring,crc32c-intel"),
             ("other.ko", ""),
         ]);
-        let found = resolve(dir.path(), &["virtio_pci", "virtio_net"]).unwrap();
+        let found = resolve(&Caller::stranger(), dir.path(), &["virtio_pci", "virtio_net"]).unwrap();
         let names: Vec<&str> = found.iter().map(|module| module.name.as_str()).collect();
         assert_eq!(names, ["virtio", "virtio_ring", "virtio_pci", "virtio_net"]);
     }
@@ -142,11 +146,11 @@ mod tests {
     #[test]
     fn what_is_missing_and_what_needs_itself_is_named() {
         let dir = folder(&[("a.ko", "b"), ("b.ko", "a"), ("c.ko", "none")]);
-        let circle = resolve(dir.path(), &["a"]).unwrap_err().to_string();
+        let circle = resolve(&Caller::stranger(), dir.path(), &["a"]).unwrap_err().to_string();
         assert!(circle.contains("needs itself"), "{circle}");
-        let missing = resolve(dir.path(), &["c"]).unwrap_err().to_string();
+        let missing = resolve(&Caller::stranger(), dir.path(), &["c"]).unwrap_err().to_string();
         assert!(missing.contains("no module none"), "{missing}");
-        assert!(resolve(Path::new("/takt/none"), &["a"]).is_err());
+        assert!(resolve(&Caller::stranger(), Path::new("/takt/none"), &["a"]).is_err());
     }
 
     #[test]
@@ -155,13 +159,13 @@ mod tests {
         let file = dir.path().join("kernel/net/a.ko");
         match Command::new("xz").arg(&file).status() {
             Ok(status) if status.success() => {
-                let found = resolve(dir.path(), &["a"]).unwrap();
+                let found = resolve(&Caller::stranger(), dir.path(), &["a"]).unwrap();
                 assert!(found[0].content.starts_with(b"\x7fELF"));
             }
             _ => eprintln!("skipped: no xz on this machine"),
         }
         fs::write(dir.path().join("kernel/net/bad.ko.xz"), "rubbish").unwrap();
-        let error = resolve(dir.path(), &["bad"]).unwrap_err().to_string();
+        let error = resolve(&Caller::stranger(), dir.path(), &["bad"]).unwrap_err().to_string();
         assert!(error.contains("bad.ko.xz: xz"), "{error}");
     }
 

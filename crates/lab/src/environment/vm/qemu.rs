@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::super::EnvironmentError;
-use super::super::programs::{find, says, version};
+use super::super::programs::{Caller, find, version};
 use super::accelerator::Accelerator;
 use super::guest;
 use super::parameters::Parameters;
@@ -13,6 +13,7 @@ use super::parameters::Parameters;
 /// The emulator for this machine's own architecture.
 #[derive(Clone, Debug)]
 pub(super) struct Qemu {
+    caller: Caller,
     program: PathBuf,
     version: String,
 }
@@ -46,15 +47,15 @@ const PACKAGE: &str = if cfg!(target_arch = "aarch64") { "qemu-system-arm" } els
 const VHOST: &str = "/dev/vhost-net";
 
 impl Qemu {
-    pub(super) fn find() -> Result<Qemu, EnvironmentError> {
+    pub(super) fn find(caller: &Caller) -> Result<Qemu, EnvironmentError> {
         let (name, ..) = FLAVOUR;
         let fix = || format!("sudo apt-get install --no-install-recommends {PACKAGE}");
         let Some(program) = find(name) else {
             return Err(EnvironmentError::Missing { what: "QEMU", names: name.into(), fix: fix() });
         };
-        let said = says(&program, &["--version"]).unwrap_or_default();
+        let said = caller.says(&program, &["--version"]).unwrap_or_default();
         match version(&said) {
-            Some(version) => Ok(Qemu { version: version.to_owned(), program }),
+            Some(version) => Ok(Qemu { caller: caller.clone(), version: version.to_owned(), program }),
             None => Err(EnvironmentError::Unusable { program, why: "it does not say its version".into(), fix: fix() }),
         }
     }
@@ -70,7 +71,7 @@ impl Qemu {
 
     /// A call of it whose standard input and output are the agent's.
     pub(super) fn command(&self, machine: &Machine<'_>) -> Command {
-        let mut command = Command::new(&self.program);
+        let mut command = self.caller.command(&self.program);
         command.args(machine.arguments());
         command
     }
