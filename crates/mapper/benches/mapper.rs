@@ -4,6 +4,8 @@
 //! Goals: 20 us greedy, 5 ms optimal. Published for 20 tasks on other machines: OTAC 8 us, FERTAC 10 us, HeRAD 1.5 ms.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks")]
 
+#[path = "../../../tests/support/bench.rs"]
+mod bench;
 #[path = "../tests/common/mod.rs"]
 mod common;
 
@@ -18,8 +20,15 @@ use takt_mapper::{
 };
 
 const COMPONENTS: usize = 20;
-const INSTANCES: u64 = 100;
-const ROUNDS: usize = 3;
+/// Instances, and rounds of each; where it need only run, one.
+const MEASURED: Length = Length { instances: 100, rounds: 3 };
+const SHORT: Length = Length { instances: 1, rounds: 1 };
+
+#[derive(Clone, Copy)]
+struct Length {
+    instances: u64,
+    rounds: usize,
+}
 
 /// A generator that is the same everywhere.
 struct Random(u64);
@@ -32,7 +41,7 @@ impl Random {
 }
 
 /// Median and 90 % quantile over instances of the fastest of some rounds, ns.
-fn time<T>(instances: &[T], mut f: impl FnMut(&T)) -> (u128, u128) {
+fn time<T>(rounds: usize, instances: &[T], mut f: impl FnMut(&T)) -> (u128, u128) {
     let mut all: Vec<u128> = instances
         .iter()
         .map(|instance| {
@@ -41,7 +50,7 @@ fn time<T>(instances: &[T], mut f: impl FnMut(&T)) -> (u128, u128) {
                 f(black_box(instance));
                 start.elapsed().as_nanos()
             };
-            (0..ROUNDS).map(once).min().unwrap_or(0)
+            (0..rounds).map(once).min().unwrap_or(0)
         })
         .collect();
     all.sort_unstable();
@@ -56,7 +65,7 @@ fn times(random: &mut Random) -> Vec<u64> {
     (0..COMPONENTS).map(|_| 1000 + random.below(100_000)).collect()
 }
 
-fn chains() -> Vec<Chain> {
+fn chains(instances: u64) -> Vec<Chain> {
     let one = |seed| {
         let mut random = Random(seed);
         let task = |_| {
@@ -65,11 +74,11 @@ fn chains() -> Vec<Chain> {
         };
         Chain::new((0..COMPONENTS).map(task).collect())
     };
-    (0..INSTANCES).map(one).collect()
+    (0..instances).map(one).collect()
 }
 
 /// A chain, or one with ten links more that skip components and a loop of one slot of delay.
-fn graphs(chain: bool) -> Vec<(Graph, Costs)> {
+fn graphs(instances: u64, chain: bool) -> Vec<(Graph, Costs)> {
     let one = |seed| {
         let mut random = Random(seed);
         let mut links: Vec<common::Link> = (1..COMPONENTS).map(|c| (c - 1, c, 0)).collect();
@@ -85,7 +94,7 @@ fn graphs(chain: bool) -> Vec<(Graph, Costs)> {
         let capacities = Some(Capacities { mac_per_s: 2e9, work_per_s: None });
         (graph, Costs { capacities, ..common::costs(&times(&mut random)) })
     };
-    (0..INSTANCES).map(one).collect()
+    (0..instances).map(one).collect()
 }
 
 fn platform(big: u32, little: u32) -> Platform {
@@ -114,6 +123,7 @@ fn calibration() {
     };
     let start = Instant::now();
     let capacities = calibrate(clock).expect("the clock goes");
+    assert_eq!(capacities.wrong(), None);
     println!("\ncalibration took {} ms; {:.3} GMAC/s", start.elapsed().as_millis(), capacities.mac_per_s / 1e9);
     for work in Work::ALL {
         let rate = capacities.work_per_s.map_or(0.0, |rates| rates.get(work));
@@ -122,17 +132,18 @@ fn calibration() {
 }
 
 fn main() {
-    println!("{COMPONENTS} components, 8 cores, {INSTANCES} instances       {:24} median          90 %", "");
+    let Length { instances, rounds } = if bench::measures() { MEASURED } else { SHORT };
+    println!("{COMPONENTS} components, 8 cores, {instances} instances       {:24} median          90 %", "");
     let tables: Vec<Vec<u64>> =
-        (0..INSTANCES).map(|seed| (0..8).flat_map(|_| times(&mut Random(seed))).collect()).collect();
-    told("floor: one pass over the costs", time(&tables, |costs| _ = black_box(costs.iter().sum::<u64>())));
-    let chains = chains();
-    told("chain, replicable: OTAC, 8 cores", time(&chains, |chain| _ = black_box(otac(chain, Class::Big, 8))));
-    told("chain, replicable: FERTAC, 4 + 4 cores", time(&chains, |chain| _ = black_box(fertac(chain, 4, 4))));
-    told("chain, replicable: exact, 4 + 4 cores", time(&chains, |chain| _ = black_box(herad(chain, 4, 4))));
-    told("chain, replicable: exact, 20 + 20 cores", time(&chains, |chain| _ = black_box(herad(chain, 20, 20))));
+        (0..instances).map(|seed| (0..8).flat_map(|_| times(&mut Random(seed))).collect()).collect();
+    told("floor: one pass over the costs", time(rounds, &tables, |costs| _ = black_box(costs.iter().sum::<u64>())));
+    let chains = chains(instances);
+    told("chain, replicable: OTAC, 8 cores", time(rounds, &chains, |chain| _ = black_box(otac(chain, Class::Big, 8))));
+    told("chain, replicable: FERTAC, 4 + 4 cores", time(rounds, &chains, |chain| _ = black_box(fertac(chain, 4, 4))));
+    told("chain, replicable: exact, 4 + 4 cores", time(rounds, &chains, |chain| _ = black_box(herad(chain, 4, 4))));
+    told("chain, replicable: exact, 20 + 20 cores", time(rounds, &chains, |chain| _ = black_box(herad(chain, 20, 20))));
     for (of, chain) in [("chain", true), ("graph", false)] {
-        let graphs = graphs(chain);
+        let graphs = graphs(instances, chain);
         for (on, platform) in [("8", platform(8, 0)), ("4 + 4", platform(4, 4))] {
             for (name, effort) in
                 [("greedy", Effort::Greedy), ("search", Effort::Search), ("exact ", Effort::default())]
@@ -141,11 +152,14 @@ fn main() {
                     Objective { slot_ns: Some(u64::MAX >> 8), use_at_most: 1.0, effort, ..Objective::default() };
                 let mapped =
                     |(graph, costs): &(Graph, Costs)| map(graph, costs, &platform, &objective).expect("it fits");
-                told(&format!("map, {of}, {on} cores, {name}"), time(&graphs, |both| _ = black_box(mapped(both))));
+                told(
+                    &format!("map, {of}, {on} cores, {name}"),
+                    time(rounds, &graphs, |both| _ = black_box(mapped(both))),
+                );
                 let all: Vec<Mapping> = graphs.iter().map(mapped).collect();
                 let optimal = all.iter().filter(|mapping| mapping.optimal).count();
                 let gap = all.iter().map(Mapping::gap).sum::<f64>() / all.len() as f64;
-                println!("    proven optimal {optimal} of {INSTANCES}, mean gap {:.2} %", 100.0 * gap);
+                println!("    proven optimal {optimal} of {instances}, mean gap {:.2} %", 100.0 * gap);
             }
         }
     }

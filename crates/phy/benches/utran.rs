@@ -6,6 +6,9 @@
 //! of a shared machine mean little; ratios and floors mean more.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks")]
 
+#[path = "../../../tests/support/bench.rs"]
+mod bench;
+
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -14,8 +17,14 @@ use takt_graph::{Graph, Latency, Plan, Waveform};
 use takt_runtime::{Options, Registry, Session};
 
 const FILE: &str = include_str!("../../../waveforms/utran.toml");
-const TURNS: usize = 9;
-const SLOTS: u64 = 2000;
+/// How long it measures; where it need only run, once.
+struct Length {
+    turns: usize,
+    slots: u64,
+}
+
+const MEASURED: Length = Length { turns: 9, slots: 2000 };
+const SHORT: Length = Length { turns: 1, slots: 5 };
 
 /// The components of the paper's Table I, in its order.
 const CHAIN: [&str; 14] = [
@@ -59,11 +68,12 @@ fn bytes(graph: &Graph, name: &str) -> usize {
 }
 
 /// Median execution time of each component of the chain, ns.
-fn turn(graph: &Graph, registry: &Registry) -> [f64; 14] {
+fn turn(graph: &Graph, registry: &Registry, slots: u64) -> [f64; 14] {
     let plan = Plan::single(graph, Latency::Compact);
-    let options = Options { slots: Some(SLOTS), hash: false, ..Options::default() };
+    let options = Options { slots: Some(slots), hash: false, ..Options::default() };
     let session = Session::open(graph, &plan, registry, options).expect("opened");
     let report = session.run(&Stop::new()).expect("started");
+    assert_eq!((report.slots, report.misses), (slots, 0));
     CHAIN.map(|name| {
         let component = report.components.iter().find(|component| component.name == name).expect("there");
         component.histogram.quantile(0.5).unwrap_or(0) as f64
@@ -71,18 +81,15 @@ fn turn(graph: &Graph, registry: &Registry) -> [f64; 14] {
 }
 
 fn main() {
-    // `cargo test --benches` calls it, too.
-    if !std::env::args().any(|argument| argument == "--bench") {
-        return;
-    }
+    let Length { turns, slots } = if bench::measures() { MEASURED } else { SHORT };
     takt_phy::link();
     let registry = Registry::of_program().expect("one name each");
     let graph = Graph::check(&Waveform::parse("utran.toml", FILE).expect("read"), &registry).expect("checked");
     let bytes = CHAIN.map(|name| bytes(&graph, name));
     let (mut times, mut floors) = (vec![Vec::new(); 14], vec![Vec::new(); 14]);
-    turn(&graph, &registry);
-    for _ in 0..TURNS {
-        for (all, one) in times.iter_mut().zip(turn(&graph, &registry)) {
+    turn(&graph, &registry, slots);
+    for _ in 0..turns {
+        for (all, one) in times.iter_mut().zip(turn(&graph, &registry, slots)) {
             all.push(one);
         }
         for (all, bytes) in floors.iter_mut().zip(bytes) {

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use takt_graph::limits;
 use takt_graph::{Catalogue, Item, Length, MissPolicy, ParamError, Params, PortId, Shape, Value};
+use takt_link::ring::ring;
 
 use crate::component::{Component, MakeError, Message, Prepared, Scalar};
 use crate::entry::{Body, Entry};
 use crate::packet::{Cell, Room};
 use crate::port::{Grant, InPort, OutPort, Source};
 use crate::registry::Registry;
-use crate::ring::ring;
 use crate::stats::EntryStats;
 use crate::timer::Timer;
 

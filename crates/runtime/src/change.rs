@@ -16,12 +16,12 @@
 use rtrb::{Consumer, Producer, RingBuffer};
 use takt_base::Stop;
 use takt_graph::PortId;
+use takt_link::ring::Writer;
 
 use crate::clock::Patience;
 use crate::entry::{Due, Entry};
 use crate::packet::Cell;
 use crate::port::{InPort, OutPort, Source};
-use crate::ring::Writer;
 use crate::table::Table;
 use crate::timer::Timer;
 

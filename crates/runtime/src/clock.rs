@@ -117,3 +117,27 @@ impl Patience {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slot_of_the_hosts_clock_lasts_from_its_edge_to_the_next() {
+        let edges = WallEdges { start: MonoNs(1000), slot_ns: 250 };
+        assert_eq!([0, 1, 4].map(|slot| edges.due(slot)), [1000, 1250, 2000].map(MonoNs));
+        let at = [0, 999, 1000, 1249, 1250, 2000].map(|now| edges.slot_at(MonoNs(now)));
+        assert_eq!(at, [0, 0, 0, 0, 1, 4]);
+        assert_eq!(edges.due(u64::MAX), MonoNs(u64::MAX), "for ever");
+    }
+
+    #[test]
+    fn a_wait_ends_at_its_time_or_when_asked_to_stop() {
+        let (stop, due) = (Stop::new(), WallClock.now() + Duration::from_micros(200));
+        for spin in [Duration::ZERO, Duration::from_secs(1)] {
+            assert!(wait_until(due, spin, &stop).is_some_and(|now| now >= due && WallClock.now() >= now));
+        }
+        stop.request();
+        assert_eq!(wait_until(MonoNs(u64::MAX), Duration::ZERO, &stop), None);
+    }
+}

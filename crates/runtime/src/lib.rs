@@ -3,7 +3,7 @@
 //!
 //! - Time is the slot index. A component executes its logical slots 0, 1, 2, ... once and in order; the plan says in
 //!   which physical slot. What it computes depends on the waveform alone, so `output_hash` is one value for all plans.
-//! - A link carries whole slots ([`ring`]); nobody takes a lock, and under a clock nobody waits for anybody.
+//! - A link carries whole slots ([`takt_link::ring`]); nobody takes a lock, and under a clock nobody waits for anybody.
 //! - The slot loop allocates nothing and makes no system call but the clock's sleep. Statistics are always on: the
 //!   execution time of a component is between two readings of the time-stamp counter, right before and behind its `tick`.
 //!   Looking at its links, handing over what it made and the record itself are not in it; they are in the worker's `busy`.
@@ -115,15 +115,12 @@ mod packet;
 mod port;
 mod registry;
 mod report;
-#[doc(hidden)]
-pub mod ring;
 mod run;
 mod running;
 mod sample;
 mod sim;
 pub mod soft;
 mod stats;
-mod sync;
 mod table;
 mod timer;
 mod trace;
@@ -150,4 +147,6 @@ pub use stats::MissKind;
 pub use table::OpenError;
 #[doc(hidden)]
 pub use takt_graph as graph;
+#[doc(hidden)]
+pub use takt_link::ring;
 pub use takt_macros::component;

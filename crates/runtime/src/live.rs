@@ -183,7 +183,7 @@ pub struct ComponentSnapshot {
     pub max_ns: Option<u64>,
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

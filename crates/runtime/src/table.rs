@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use takt_graph::{Graph, Length, MissPolicy, Plan, PortId};
+use takt_link::ring::{Reader, Writer, ring};
 
 use crate::component::{Component, MakeError, Prepared};
 use crate::control::PENDING;
@@ -11,7 +12,6 @@ use crate::isolated::{Opening, Remote};
 use crate::packet::{Cell, Room};
 use crate::port::{Grant, InPort, OutPort, Source};
 use crate::registry::Registry;
-use crate::ring::{Reader, Writer, ring};
 use crate::run::Options;
 use crate::stats::EntryStats;
 

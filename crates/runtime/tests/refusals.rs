@@ -6,11 +6,12 @@ use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use common::steps::Steps;
 use common::{assign, check, registry, spec, waveform};
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{Catalogue, Graph, Kind, Latency, Shape};
 use takt_runtime::{
-    Component, Edges, Granted, Io, MakeError, OpenError, Options, Prepared, Registration, Session, SlotClock,
+    Component, Edges, Granted, Io, MakeError, OpenError, Options, Prepared, Registration, Report, Session, SlotClock,
     StartError, Wish,
 };
 
@@ -165,21 +166,32 @@ fn slots_follow_a_clock_that_is_not_the_hosts() {
     assert!(radio.asked.load(Ordering::Relaxed) >= 50);
 }
 
-/// Each worker's slots begin at the edges; how late they were is in the report.
+/// Each worker's slots begin at the edges; how late they were is in the report, and how long all took.
 #[test]
 fn the_wall_clock_counts_every_slot_and_how_late_it_began() {
-    let options = Options { clock: SlotClock::Wall, slots: Some(50), ..Options::default() };
-    let graph = chain(8);
-    let plan = assign(&graph, &[0, 0], Latency::Fixed);
-    let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");
-    assert_eq!(report.slots, 50);
+    let report = fifty_slots(SlotClock::Wall);
     assert!(report.lateness.is_some());
     for component in &report.components {
         assert_eq!(component.executions + component.missed, 50, "executed or counted as missed: {}", component.name);
     }
+}
+
+#[test]
+fn a_report_has_all_of_a_run_that_missed_nothing() {
+    let report = fifty_slots(Steps::of(1).clock());
+    assert!(report.components.iter().all(|component| (component.executions, component.missed) == (50, 0)));
     let json = serde_json::to_value(&report).expect("a document");
     for key in ["slots", "misses", "components", "lateness", "output_hash"] {
         assert!(!json[key].is_null(), "{key}");
     }
     assert!(json["components"][0]["execution"]["p99_ns"].is_u64());
+}
+
+fn fifty_slots(clock: SlotClock) -> Report {
+    let options = Options { clock, slots: Some(50), ..Options::default() };
+    let graph = chain(8);
+    let plan = assign(&graph, &[0, 0], Latency::Fixed);
+    let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");
+    assert_eq!(report.slots, 50);
+    report
 }

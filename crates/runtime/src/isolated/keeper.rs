@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -14,18 +14,15 @@ use rtrb::{Consumer, Producer, RingBuffer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::Deserialize;
+use takt_link::exchange::{Asking, counters, put, put_bytes};
 
 use super::Isolation;
-use super::exchange::{Asking, counters, put, put_bytes};
 use super::layout::{CONFIG, CONFIG_BYTES, Layout, MAGIC, READY, REFUSED, STATE};
 use super::map::{Map, Shared};
 use super::remote::{Link, text};
 use super::serve::{ARGUMENT, ISOLATED};
 use crate::component::MakeError;
-use crate::sync::AtomicU64;
 
-/// How long a process may take until its component is made.
-const START: Duration = Duration::from_secs(30);
 /// How long one may take to end that was told to.
 const END: Duration = Duration::from_millis(500);
 /// How often a process that runs is looked at.
@@ -169,7 +166,7 @@ impl Keeping {
 
     /// Waits until the component is made.
     fn made(&self, process: &mut Process) -> Result<(), MakeError> {
-        let until = Instant::now() + START;
+        let until = Instant::now() + self.isolation.start;
         let fix =
             || "see what it wrote to standard error; its main calls takt_runtime::isolated::serve_if_asked() first";
         loop {
@@ -184,7 +181,7 @@ impl Keeping {
                 return Err(MakeError { what, fix: fix().to_owned() });
             }
             if Instant::now() >= until || self.stopped() {
-                let what = format!("its process was not ready within {} s", START.as_secs());
+                let what = format!("its process was not ready within {:?}", self.isolation.start);
                 return Err(MakeError { what, fix: fix().to_owned() });
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -215,7 +212,7 @@ impl Keeping {
 }
 
 fn state(words: &[AtomicU64]) -> u64 {
-    words.get(STATE).map_or(0, |word| word.load(crate::sync::Ordering::Acquire))
+    words.get(STATE).map_or(0, |word| word.load(Ordering::Acquire))
 }
 
 fn refusal(words: &[AtomicU64]) -> MakeError {

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 use takt_graph::{Params, Shape};
-
-use super::exchange::{BEGIN, LINE, words};
+use takt_link::exchange::{BEGIN, LINE, words};
 
 /// First word: what this is.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"taktiso1");

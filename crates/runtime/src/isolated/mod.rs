@@ -23,8 +23,6 @@
 //! library. It ends when this process ends, however that comes about, and the memory has no name that could stay behind.
 //! It is no sandbox: the process has the rights of its user.
 
-#[doc(hidden)]
-pub mod exchange;
 mod keeper;
 mod layout;
 mod map;
@@ -43,6 +41,8 @@ pub use serve::serve_if_asked;
 pub struct Isolation {
     /// How often the process of a component is started again after it ended.
     pub restarts: u32,
+    /// A process whose component is not made for so long does not start.
+    pub start: Duration,
     /// A process that has not answered for so long is ended.
     pub hang: Duration,
     /// Processors for these processes; empty: wherever the kernel likes.
@@ -50,8 +50,9 @@ pub struct Isolation {
 }
 
 impl Default for Isolation {
-    /// Three times; a second; anywhere.
+    /// Three times; half a minute; a second; anywhere.
     fn default() -> Isolation {
-        Isolation { restarts: 3, hang: Duration::from_secs(1), cores: Vec::new() }
+        let (start, hang) = (Duration::from_secs(30), Duration::from_secs(1));
+        Isolation { restarts: 3, start, hang, cores: Vec::new() }
     }
 }

@@ -4,13 +4,13 @@
 //! calls the kernel. Everything that comes from the other process is compared with what was asked before it is used.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rtrb::{Consumer, Producer};
 use takt_graph::{Graph, PortId, Value};
+use takt_link::exchange::{Asking, get, get_bytes, put, put_bytes};
 
-use super::exchange::{Asking, get, get_bytes, put, put_bytes};
 use super::keeper::Keeper;
 use super::layout::{
     CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, Layout, MISSING, NS, SLOT,
@@ -25,10 +25,6 @@ use crate::names;
 use crate::port::{Granted, InPort, OutPort};
 use crate::registry::Registry;
 use crate::stats::Event;
-use crate::sync::AtomicU64;
-
-/// How long results are waited for, outside real time.
-const RESULTS: Duration = Duration::from_secs(1);
 
 /// A process that is ready, and the memory shared with it.
 pub(crate) struct Link {
@@ -57,6 +53,8 @@ pub(crate) struct Remote {
     degraded: bool,
     waits: bool,
     slot_ns: u64,
+    /// How long results are waited for, outside real time: as long as a process may be silent.
+    hang: Duration,
     restarts: u64,
     _keeper: Keeper,
 }
@@ -112,6 +110,7 @@ impl Remote {
             degraded: false,
             waits: matches!(opening.options.clock, crate::SlotClock::Free),
             slot_ns: config.slot_ns,
+            hang: isolation.hang,
             restarts: 0,
             layout,
             _keeper: keeper,
@@ -318,7 +317,7 @@ impl Component for Remote {
         let Some(cell) = self.link.exchange.free() else { return Vec::new() };
         put(cell, WHAT, TELL_RESULTS);
         put(cell, CONTROL_COUNT, 0);
-        let (request, until) = (self.link.exchange.post(), Instant::now() + RESULTS);
+        let (request, until) = (self.link.exchange.post(), Instant::now() + self.hang);
         while self.link.exchange.answer(request).is_none() {
             if Instant::now() >= until || !self.link.alive.load(Ordering::Acquire) {
                 return Vec::new();

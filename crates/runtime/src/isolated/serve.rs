@@ -2,11 +2,12 @@
 
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use takt_link::exchange::{Answering, get, get_bytes, put, put_bytes};
 
-use super::exchange::{Answering, get, get_bytes, put, put_bytes};
 use super::layout::{
     CONFIG, CONFIG_BYTES, CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS,
     Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES,
@@ -19,7 +20,6 @@ use crate::library::Word;
 use crate::packet::{Header, Room};
 use crate::port::{Grant, Granted, InPort, OutPort};
 use crate::registry::Registry;
-use crate::sync::{AtomicU64, Ordering};
 use crate::timer::Timer;
 
 /// First argument of a program that is to be the process of an isolated component.

@@ -1,10 +1,12 @@
 //! What a component is told between its slots, as words of a request.
 
+use std::sync::atomic::AtomicU64;
+
+use takt_link::exchange::{get, put};
+
 use crate::component::{Component, Message, Scalar};
-use crate::isolated::exchange::{get, put};
 use crate::isolated::layout::Layout;
 use crate::library::Word;
-use crate::sync::AtomicU64;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Told {

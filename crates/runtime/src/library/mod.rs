@@ -48,7 +48,7 @@ macro_rules! export {
     };
 }
 
-#[cfg(all(test, not(loom)))]
+#[cfg(test)]
 mod tests {
     use takt_graph::{Accepts, Item, Kind, Length, Params, Shape, Value};
 

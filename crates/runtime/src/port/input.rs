@@ -3,10 +3,10 @@
 use std::ops::Deref;
 
 use takt_graph::{Item, PortId};
+use takt_link::ring::{Reader, ring};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::packet::{Buffer, Cell, Header, Room};
-use crate::ring::{Reader, ring};
 use crate::sample::Sample;
 
 use super::Lent;

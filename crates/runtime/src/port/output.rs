@@ -3,10 +3,10 @@
 use std::ops::{Deref, DerefMut};
 
 use takt_graph::{Item, Length};
+use takt_link::ring::Writer;
 
 use super::{InPort, Lent};
 use crate::packet::{Cell, Header, Room};
-use crate::ring::Writer;
 use crate::sample::Sample;
 
 /// Items that an output may give this slot.

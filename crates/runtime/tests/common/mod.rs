@@ -1,6 +1,8 @@
 //! Components for tests, and random waveforms of them.
 #![allow(dead_code, reason = "not every test file uses all of them")]
 
+pub mod steps;
+
 use std::time::Duration;
 
 use takt_base::Stop;

@@ -14,10 +14,15 @@ fn harm(
     slot: u64,
     input: In<f32>,
     mut output: Out<f32>,
-    #[param(choice = ["none", "abort", "hang", "late", "garbage", "exit"], default = "none")] how: String,
+    #[param(choice = ["none", "abort", "hang", "late", "held", "garbage", "exit"], default = "none")] how: String,
     #[param(default = 0)] at: u64,
 ) {
     output.copy_from_slice(&input);
+    if how == "held" && slot >= at {
+        takt_testing::wait_for("the end of the hold", || {
+            release(std::os::unix::process::parent_id()).exists().then_some(())
+        });
+    }
     if slot == at {
         match how.as_str() {
             "abort" => std::process::abort(),
@@ -28,6 +33,11 @@ fn harm(
             _ => {}
         }
     }
+}
+
+/// The file that ends what holds a component of the program with this number.
+pub(super) fn release(program: u32) -> std::path::PathBuf {
+    std::env::temp_dir().join(format!("takt-isolated-release-{program}"))
 }
 
 /// Writes over everything that is shared with the program.

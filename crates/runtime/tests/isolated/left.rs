@@ -1,7 +1,6 @@
 //! Processes and memory end with whoever started them.
 
 use std::process::{Command, Stdio};
-use std::time::Duration;
 
 use takt_base::Stop;
 use takt_graph::Latency;
@@ -53,7 +52,5 @@ fn a_program_that_is_killed_takes_its_processes_along() {
         // Gone, or dead and waiting for init to notice.
         !status.is_empty() && !status.contains(") Z ")
     };
-    while its.iter().any(runs) {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    takt_testing::wait_for("the end of its processes", || (!its.iter().any(runs)).then_some(()));
 }

@@ -9,6 +9,8 @@ mod linked;
 mod allocations;
 #[path = "../common/library.rs"]
 mod built;
+#[path = "../common/steps.rs"]
+mod steps;
 #[path = "../../../../tests/support/strace.rs"]
 mod strace;
 
@@ -29,8 +31,10 @@ mod setup;
 
 use std::process::ExitCode;
 
-#[expect(clippy::print_stdout, reason = "a harness speaks")]
+#[expect(clippy::print_stdout, clippy::print_stderr, reason = "a harness speaks")]
 fn main() -> ExitCode {
+    // Components panic on purpose here; a backtrace of each takes a busy machine seconds.
+    std::panic::set_hook(Box::new(|panic| eprintln!("{panic}")));
     takt_runtime::isolated::serve_if_asked();
     let all = [same::TESTS, harm::TESTS, quiet::TESTS, left::TESTS, refused::TESTS].into_iter().flatten();
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use takt_graph::{ComponentSpec, Graph, Latency, Plan, Waveform};
 use takt_runtime::{ComponentReport, Isolation, Options, Registry, Report, Session};
+use takt_testing::HANG;
 
 pub(super) fn spec(name: &str, kind: &str) -> ComponentSpec {
     ComponentSpec::new(name, kind)
@@ -18,14 +19,14 @@ pub(super) fn check(waveform: &Waveform) -> Graph {
 }
 
 pub(super) fn options(slots: u64) -> Options {
-    // A panic that prints its backtrace takes a busy machine seconds: that is no hang.
-    let isolation = Isolation { hang: Duration::from_secs(60), ..Isolation::default() };
+    // Starting, and a panic that prints its backtrace, take a busy machine seconds: that is no hang.
+    let isolation = Isolation { start: HANG, hang: HANG, ..Isolation::default() };
     Options { slots: Some(slots), isolation, ..Options::default() }
 }
 
 /// [`options`] where a process does hang.
 pub(super) fn impatient(slots: Option<u64>) -> Options {
-    let isolation = Isolation { hang: Duration::from_secs(1), ..Isolation::default() };
+    let isolation = Isolation { start: HANG, hang: Duration::from_secs(3), ..Isolation::default() };
     Options { slots, isolation, ..Options::default() }
 }
 

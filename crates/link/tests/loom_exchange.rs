@@ -1,7 +1,7 @@
-//! All interleavings of a request and its answer. `RUSTFLAGS="--cfg loom" cargo test -p takt-runtime --test loom_exchange
+//! All interleavings of a request and its answer. `RUSTFLAGS="--cfg loom" cargo test -p takt-link --test loom_exchange
 //! --release`
 //!
-//! A model nobody has seen fail proves nothing. Weakened one at a time in `src/isolated/exchange.rs`, and what failed:
+//! A model nobody has seen fail proves nothing. Weakened one at a time in `src/exchange.rs`, and what failed:
 //!
 //! | weakened | failed |
 //! | --- | --- |
@@ -18,7 +18,7 @@
 use loom::sync::Arc;
 use loom::sync::atomic::AtomicU64;
 use loom::thread;
-use takt_runtime::isolated::exchange::{Answering, Asking, BEGIN, get, put, words};
+use takt_link::exchange::{Answering, Asking, BEGIN, get, put, words};
 
 const CELL: usize = 2;
 

@@ -21,7 +21,7 @@ use std::ops::Deref;
 use crate::sync::{AtomicU64, Ordering};
 
 /// Words between things that different sides write.
-pub(crate) const LINE: usize = 16;
+pub const LINE: usize = 16;
 const POSTED: usize = LINE;
 const ANSWERED: usize = 2 * LINE;
 /// Where what is between the counters and the cells begins.
@@ -47,11 +47,13 @@ pub struct Answering<W> {
 }
 
 /// Words that an exchange takes whose cells have so many words each and begin at `cells_at`.
+#[inline]
 #[must_use]
 pub fn words(cells_at: usize, cell_words: usize) -> usize {
     cells_at + CELLS as usize * cell_words
 }
 
+#[inline]
 fn cell(words: &[AtomicU64], cells_at: usize, cell_words: usize, request: u64) -> &[AtomicU64] {
     let start = cells_at + (request % CELLS) as usize * cell_words;
     words.get(start..start + cell_words).unwrap_or_default()
@@ -93,13 +95,17 @@ impl<W: Deref<Target = [AtomicU64]>> Asking<W> {
         self.words[ANSWERED].load(Ordering::Acquire) // B
     }
 
-    pub(crate) fn words(&self) -> &W {
+    /// All the words, counters included.
+    #[inline]
+    pub fn words(&self) -> &W {
         &self.words
     }
 }
 
 /// Requests posted and answered, as anybody sees them who has the words.
-pub(crate) fn counters(words: &[AtomicU64]) -> (u64, u64) {
+#[inline]
+#[must_use]
+pub fn counters(words: &[AtomicU64]) -> (u64, u64) {
     // No other word is looked at.
     (words[POSTED].load(Ordering::Relaxed), words[ANSWERED].load(Ordering::Relaxed))
 }
@@ -124,7 +130,9 @@ impl<W: Deref<Target = [AtomicU64]>> Answering<W> {
         self.words[ANSWERED].store(self.answered, Ordering::Release); // B
     }
 
-    pub(crate) fn words(&self) -> &W {
+    /// All the words, counters included.
+    #[inline]
+    pub fn words(&self) -> &W {
         &self.words
     }
 }
@@ -146,7 +154,7 @@ pub fn put(cell: &[AtomicU64], at: usize, value: u64) {
 
 /// Bytes from word `at` on, as far as there is room.
 #[inline]
-pub(crate) fn put_bytes(cell: &[AtomicU64], at: usize, bytes: &[u8]) {
+pub fn put_bytes(cell: &[AtomicU64], at: usize, bytes: &[u8]) {
     let words = cell.get(at..).unwrap_or_default();
     let (whole, rest) = bytes.as_chunks::<8>();
     for (word, chunk) in words.iter().zip(whole) {
@@ -161,7 +169,7 @@ pub(crate) fn put_bytes(cell: &[AtomicU64], at: usize, bytes: &[u8]) {
 
 /// Fills `bytes` from word `at` on; what lies beyond the end is left as it is.
 #[inline]
-pub(crate) fn get_bytes(cell: &[AtomicU64], at: usize, bytes: &mut [u8]) {
+pub fn get_bytes(cell: &[AtomicU64], at: usize, bytes: &mut [u8]) {
     let words = cell.get(at..).unwrap_or_default();
     let (whole, rest) = bytes.as_chunks_mut::<8>();
     for (word, chunk) in words.iter().zip(&mut *whole) {

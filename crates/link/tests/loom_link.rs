@@ -1,4 +1,4 @@
-//! All interleavings of a link. `RUSTFLAGS="--cfg loom" cargo test -p takt-runtime --test loom_link --release`
+//! All interleavings of a link. `RUSTFLAGS="--cfg loom" cargo test -p takt-link --test loom_link --release`
 //!
 //! A model nobody has seen fail proves nothing. Weakened one at a time in `src/ring.rs`, and what failed:
 //!
@@ -15,7 +15,7 @@
 #![cfg(loom)]
 
 use loom::thread;
-use takt_runtime::ring::{Reader, Writer, ring};
+use takt_link::ring::{Reader, Writer, ring};
 
 fn write(tx: &mut Writer<u64>, slot: u64) {
     while !tx.free(slot) {

@@ -1,0 +1,67 @@
+# The test binaries: built once, then run several side by side, or alone. Sourced by ./test.
+
+# Tests that count, trace or time something of the whole process or machine live in the target `alone` of their crate. All
+# others wait or compute, and bear company.
+beside=$(($(nproc) + 1))
+# A binary that runs longer hangs.
+export binary_limit_s=${TAKT_BINARY_LIMIT_S:-900}
+features=takt/full
+
+# Compiles everything the tests need in one go, and lists each test binary: folder of its crate, target, file.
+build_tests() {
+    local artifacts=$logs/artifacts.json
+    cargo test --workspace --features $features --no-run \
+        --message-format=json-render-diagnostics >"$artifacts" || return 1
+    sed -n '/"test":true},"features"/s|.*"manifest_path":"\(.*\)/Cargo.toml","target":{.*"name":"\([^"]*\)","src_path".*"executable":"\([^"]*\)".*|\1 \2 \3|p' \
+        "$artifacts" >"$logs/binaries"
+    # The longest first, so that the end is not one of them alone: those that call the program.
+    { grep '/crates/cli ' "$logs/binaries"; grep '/crates/lab ' "$logs/binaries"
+      grep -v -e '/crates/cli ' -e '/crates/lab ' "$logs/binaries"; } >"$logs/binaries.sorted"
+    mv "$logs/binaries.sorted" "$logs/binaries"
+    [ -s "$logs/binaries" ]
+}
+
+# run_binary THREADS FOLDER TARGET FILE [ARGUMENT...]: one binary, its output in a log of its own, its end in a line.
+run_binary() {
+    local threads=$1 folder=$2 target=$3 file=$4 log status=0 began=$SECONDS end=ok
+    log=$part_logs/${folder##*/}-${file##*/}.log
+    (cd "$folder" && exec timeout --kill-after=10 "$binary_limit_s" "$file" --test-threads="$threads" "${@:5}") >"$log" 2>&1 || status=$?
+    case $status in
+        0 | 101) ;; # libtest's own: all passed, some failed
+        124) echo "${folder##*/}/$target ran past its limit of $binary_limit_s s" ;;
+        *) echo "${folder##*/}/$target ended with status $status$( ((status < 128)) || echo ", signal $((status - 128))")" ;;
+    esac >>"$log"
+    [ $status = 0 ] || end=FAILED
+    printf '%-6s %4d s  %s/%s\n' $end $((SECONDS - began)) "${folder##*/}" "$target"
+    [ $status = 0 ] || echo "$log" >>"$part_logs/failed"
+    [ $status = 0 ] || { sed -n '/^failures:$/,$p' "$log" | grep -v '^test result' | head -n 100; return 1; }
+}
+export -f run_binary
+# The tests of a procedural macro are linked with the compiler's own library.
+LD_LIBRARY_PATH=$(rustc --print sysroot)/lib
+export LD_LIBRARY_PATH
+
+# run_binaries JOBS THREADS < lines of `binaries`
+run_binaries() {
+    mkdir -p "$part_logs"
+    export part_logs
+    xargs -P "$1" -L 1 bash -c 'run_binary "$0" "$@"' "$2"
+}
+
+side_by_side() {
+    grep -v -e ' alone /' -e ' peers /' "$logs/binaries" | run_binaries "$beside" 4
+}
+
+one_at_a_time() {
+    grep ' alone /' "$logs/binaries" | run_binaries 1 1
+}
+
+# Other people's programs before the release build. Rates and latencies are measured, so they are alone.
+peers_side_by_side() {
+    export TAKT_PROGRAM=$PWD/target/release/takt
+    sed -n '/ peers \//s/$/ --skip alone::/p' "$logs/binaries" | run_binaries 1 3
+}
+
+peers_alone() {
+    sed -n '/ peers \//s/$/ alone::/p' "$logs/binaries" | run_binaries 1 1
+}

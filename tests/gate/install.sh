@@ -1,0 +1,106 @@
+# What the tests need, from Debian and PyPI, where this user may install. Sourced by ./test.
+
+# program:package, one line a need
+needs='cc:gcc
+python3:python3
+venv:python3-venv
+objdump:binutils
+ip:iproute2
+ethtool:ethtool
+iperf3:iperf3
+tshark:tshark
+tcpdump:tcpdump
+ping:iputils-ping
+strace:strace
+setpriv:util-linux
+unshare:util-linux
+runc:runc
+podman:podman
+cpio:cpio
+xz:xz-utils
+qemu-system-x86_64:qemu-system-x86
+uhd_find_devices:uhd-host
+uhd_rx_cfile:gnuradio
+SoapySDRUtil:soapysdr-tools
+soapy-uhd:soapysdr0.8-module-uhd'
+# Independent readers of SigMF, Parquet and JSON Schema, in a folder of their own.
+readers='sigmf pyarrow jsonschema'
+python=target/peers/python
+kernel=target/vm-kernel
+
+present() {
+    case $1 in
+        soapy-uhd) compgen -G '/usr/lib/*/SoapySDR/modules*/libuhdSupport.so' >/dev/null ;; # a library, not a program
+        venv) python3 -c 'import ensurepip, venv' 2>/dev/null ;;
+        *) command -v "$1" >/dev/null 2>&1 || [ -x "/usr/sbin/$1" ] || [ -x "/sbin/$1" ] ;;
+    esac
+}
+
+missing_packages() {
+    local line
+    while IFS= read -r line; do
+        present "${line%%:*}" || echo "${line##*:}"
+    done <<<"$needs" | sort -u
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then "$@"; else sudo -n "$@"; fi
+}
+
+may_install() {
+    command -v apt-get && { [ "$(id -u)" = 0 ] || sudo -n true; }
+} >/dev/null 2>&1
+
+install_packages() {
+    local missing
+    missing=$(missing_packages)
+    [ -n "$missing" ] && may_install || return 0
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q
+    # shellcheck disable=SC2086 # one word a package
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+}
+
+install_readers() {
+    "$python/bin/python3" -c 'import sigmf, pyarrow, jsonschema' 2>/dev/null && return 0
+    command -v python3 || return 0
+    # shellcheck disable=SC2086 # one word a package
+    python3 -m venv "$python" && "$python/bin/pip" install -q $readers || rm -rf "$python"
+}
+
+# A kernel for guests, unpacked and not installed: the boot loader never sees it.
+install_guest_kernel() {
+    compgen -G "$kernel/boot/vmlinuz-*" || compgen -G '/boot/vmlinuz-*' && return 0
+    command -v apt-get || return 0
+    local package
+    package=$(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \(linux-image-.*\)/\1/p')
+    mkdir -p "$kernel"
+    [ -n "$package" ] && (cd "$kernel" && apt-get download -q "$package" && dpkg-deb -x ./*.deb . && rm ./*.deb) || rm -rf "$kernel"
+}
+
+install_needs() {
+    install_packages
+    install_readers
+    install_guest_kernel
+}
+
+# Style, lints and licences need the stable compiler's parts and cargo-deny; fuzzing a nightly compiler and cargo-fuzz. Both
+# are built without optimisation: each runs for seconds, and takes minutes to optimise.
+install_rust_tools() {
+    rustup component add rustfmt clippy
+    command -v cargo-deny || cargo install --debug --locked cargo-deny
+    cargo +nightly fuzz --version || {
+        rustup toolchain install nightly --profile minimal
+        cargo install --debug --locked cargo-fuzz
+    }
+}
+
+# Says aloud what is still missing: the tests that need it are skipped.
+say_what_is_missing() {
+    local package
+    for package in $(missing_packages); do
+        echo "== not installed, its tests are skipped: $package   (sudo apt-get install $package)"
+    done
+    [ -x "$python/bin/python3" ] || echo "== not installed, their tests are skipped: the Python packages $readers"
+    compgen -G "$kernel/boot/vmlinuz-*" >/dev/null || compgen -G '/boot/vmlinuz-*' >/dev/null ||
+        echo "== no kernel for virtual machines, their tests are skipped   (linux-image-cloud-amd64)"
+}

@@ -1,0 +1,34 @@
+# What else a change must pass, a function each. Sourced by ./test.
+
+style() {
+    # A part goes on after a command that fails: each failure is noted.
+    local file bad=0
+    cargo fmt --all --check || bad=1
+    # Each file with unsafe code has its row in UNSAFE.md.
+    while read -r file; do
+        grep -qF -e "${file##*/src/}" -e "$file" UNSAFE.md || { echo "error: $file is not in UNSAFE.md"; bad=1; }
+    done < <(grep -rlE 'unsafe (\{|fn|impl|extern)' --include='*.rs' crates tests)
+    return $bad
+}
+
+lints() {
+    # What the tests are built with, and the program as a newcomer builds it.
+    cargo clippy --workspace --all-targets --features $features -- -D warnings &&
+        cargo clippy --package takt -- -D warnings
+}
+
+documentation() {
+    RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps
+}
+
+dependencies() {
+    cargo deny --log-level error check bans licenses sources
+}
+
+long_tests() {
+    grep -e ' killed_lab /' -e ' coverage /' "$logs/binaries" | TAKT_LONG_TESTS=1 binary_limit_s=1800 run_binaries 2 2
+}
+
+models() {
+    RUSTFLAGS="--cfg loom" cargo test --release --target-dir target/loom --package takt-link
+}
