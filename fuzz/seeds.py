@@ -133,7 +133,7 @@ SEEDS["experiment"] = {
 }
 SEEDS["options"] = {
     "fault": b"lose:rx,every=100,run=16,limit=5",
-    "stall": b"stall:tx,at=300,for=1ms,seed=7",
+    "stall": b"stall:tx,at=+300ms,for=1ms",
     "source": b"tone:100k,amplitude=0.5",
     "sink": b"sigmf:/tmp/out",
     "network": b"192.168.10.0/24",
