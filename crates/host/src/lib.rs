@@ -11,7 +11,7 @@
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
-//! | [`leftovers`], [`dirs`] | what a killed run left, and where takt keeps its own notes |
+//! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
 //! | [`fingerprint`] | which machine a figure was measured on |
 //!
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
@@ -37,6 +37,7 @@ pub mod irq;
 pub mod isolation;
 pub mod kernel;
 pub mod leftovers;
+pub mod lock;
 pub mod memory;
 pub mod namespace;
 pub mod policy;

@@ -1,7 +1,8 @@
-//! Doubles for this crate's tests: a host made of files.
+//! Doubles for this crate's tests: a host made of files, and a process to be looked at.
 
 use std::fs;
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use crate::host::Host;
 
@@ -37,5 +38,21 @@ impl Tree {
 
     pub(crate) fn host(&self) -> Host {
         Host::at(self.root())
+    }
+}
+
+/// A shell at work, killed when dropped, however its test ends.
+pub(crate) struct Killed(pub(crate) Child);
+
+impl Killed {
+    pub(crate) fn start(script: &str) -> Killed {
+        Killed(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().unwrap())
+    }
+}
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

@@ -1,8 +1,8 @@
-//! Paths are made, carry datagrams, and leave nothing. Needs root; skipped aloud without.
+//! Paths are made, carry datagrams, and leave nothing. Needs root; skipped without.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{Write, stderr};
+use std::io::Write;
 use std::net::UdpSocket;
 use std::process::Command;
 use std::sync::Mutex;
@@ -20,16 +20,14 @@ fn run() -> (tempfile::TempDir, Run) {
     (dir, run)
 }
 
-/// Past the harness, which keeps what a test that passes prints.
-fn aloud(text: &str) {
-    stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
-}
+const NO_IP: &str = "the judge, ip(8), is not installed   (apt-get install iproute2)";
 
+#[track_caller]
 fn allowed<T>(made: Result<T, PathError>) -> Option<T> {
     match made {
         Ok(made) => Some(made),
         Err(PathError::NotPermitted) => {
-            aloud("SKIPPED: network namespaces need root");
+            takt_testing::skip("network namespaces are root's   (run as root)");
             None
         }
         Err(error) => panic!("{error}: {:?}", std::error::Error::source(&error).map(ToString::to_string)),
@@ -96,7 +94,7 @@ fn ip_netns_sees_a_namespace_and_a_taken_name_is_refused() {
             assert_eq!(links.lines().count(), 1, "{links}");
             assert!(links.contains("lo") && links.contains("UP"), "{links}");
         }
-        Err(_) => aloud("SKIPPED: the judge, ip(8), is not installed"),
+        Err(_) => takt_testing::skip(NO_IP),
     }
 }
 
@@ -107,8 +105,7 @@ fn an_aggregate_crosses_the_pair_as_single_datagrams() {
     let Some(pair) = allowed(RadioPair::create(&run, "first")) else { return };
     let Ok(output) = Command::new("ip").args(["-n", pair.host.name(), "-d", "-o", "link", "show", "host0"]).output()
     else {
-        aloud("SKIPPED: the judge, ip(8), is not installed");
-        return;
+        return takt_testing::skip(NO_IP);
     };
     let shown = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(shown.contains("gso_max_segs 1 "), "{shown}");
@@ -190,8 +187,7 @@ fn a_bridge_a_tap_a_route_and_a_rate_are_as_they_were_asked_for() {
         Some(String::from_utf8_lossy(&output.stdout).into_owned())
     };
     let Some(links) = ip(&here, "ip", &["-o", "link"]) else {
-        aloud("SKIPPED: the judge, ip(8), is not installed");
-        return;
+        return takt_testing::skip(NO_IP);
     };
     let line = |name: &str| links.lines().find(|line| line.contains(name)).unwrap_or_default();
     assert!(line("tap0:").contains("master bridge0") && line("tap0:").contains("tun type tap"), "{links}");

@@ -5,6 +5,7 @@ mod support;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use proptest::prelude::*;
 use rusqlite::Connection;
@@ -198,10 +199,14 @@ proptest! {
     /// Whatever a byte of the file becomes, the store opens with every round whole, or says what is wrong.
     #[test]
     fn a_damaged_byte_never_panics_and_never_hangs(at in 0.0..1.0_f64, byte: u8) {
+        // Filled once: each round that is written is synced to the disk.
+        static FILLED: LazyLock<(String, Vec<u8>)> = LazyLock::new(|| {
+            let dir = tempfile::tempdir().unwrap();
+            (filled(dir.path()), fs::read(dir.path().join("takt.db")).unwrap())
+        });
+        let (run, mut bytes) = FILLED.clone();
         let dir = tempfile::tempdir().unwrap();
-        let run = filled(dir.path());
         let file = dir.path().join("takt.db");
-        let mut bytes = fs::read(&file).unwrap();
         let at = ((bytes.len() - 1) as f64 * at) as usize;
         bytes[at] = byte;
         fs::write(&file, &bytes).unwrap();

@@ -4,7 +4,6 @@ mod support;
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{Write, stderr};
 use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, UnmountFlags, mount, unmount};
@@ -39,9 +38,7 @@ fn a_full_disk_is_told_before_a_round_and_keeps_what_was_finished() {
     let disk = match SmallDisk::mount(dir.path(), 8) {
         Ok(disk) => disk,
         Err(errno) => {
-            let aloud = format!("SKIPPED: a file system of its own needs root ({errno})\n");
-            stderr().write_all(aloud.as_bytes()).unwrap();
-            return;
+            return takt_testing::skip(format_args!("a file system of its own: {errno}   (run as root)"));
         }
     };
     let store = Store::open(dir.path()).unwrap();

@@ -27,7 +27,7 @@ fn content(block: u32) -> Vec<u8> {
     (0..5000_u32).map(|n| (n.wrapping_mul(block + 1) >> 3) as u8).collect()
 }
 
-/// Opens the store, continues its only run (or begins it), and writes `count` rounds, telling each on standard output
+/// Opens the store, continues its only run (or begins it), and writes `count` rounds, saying each on standard output
 /// once the store said that it is safe.
 fn write_rounds(dir: &Path, count: u32) {
     let store = Store::open(dir).unwrap();
@@ -60,33 +60,52 @@ fn a_writer_writes_rounds_one_after_another() {
     assert_eq!(whole_rounds(dir.path()), 5);
 }
 
+/// When a victim is killed.
+#[derive(Clone, Copy, Debug)]
+enum Kill {
+    /// So long after its start: it opens or makes the store, or has not come so far.
+    AfterStart(Duration),
+    /// So long after it wrote its first round: somewhere in those that follow.
+    AfterRound(Duration),
+}
+
+/// Kills one, and says which round it said last was finished.
+fn kill(dir: &Path, kill: Kill) -> Option<u32> {
+    let mut victim = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "a_writer_writes_rounds_one_after_another", "--nocapture"])
+        .env(VICTIM, dir)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let output = BufReader::new(victim.stdout.take().unwrap());
+    let finished = |line: String| line.strip_prefix("finished ")?.parse::<u32>().ok();
+    let mut rounds = output.lines().map_while(Result::ok).filter_map(finished);
+    let (first, after) = match kill {
+        Kill::AfterStart(after) => (None, after),
+        Kill::AfterRound(after) => (Some(rounds.next().expect("a victim writes")), after),
+    };
+    thread::sleep(after);
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    rounds.last().or(first)
+}
+
 #[test]
 fn killing_the_writer_at_any_time_loses_no_finished_round() {
     let dir = tempfile::tempdir().unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(20_261_121);
-    let mut told = 0;
-    for _ in 0..25 {
-        let mut victim = Command::new(env::current_exe().unwrap())
-            .args(["--exact", "a_writer_writes_rounds_one_after_another", "--nocapture"])
-            .env(VICTIM, dir.path())
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let output = BufReader::new(victim.stdout.take().unwrap());
-        let reader = thread::spawn(move || {
-            let finished = |line: String| line.strip_prefix("finished ")?.parse::<u32>().ok();
-            output.lines().map_while(Result::ok).filter_map(finished).last()
-        });
-        thread::sleep(Duration::from_micros(random.random_range(500..60_000)));
-        victim.kill().unwrap();
-        victim.wait().unwrap();
-        told = reader.join().unwrap().map_or(told, |block| block + 1);
+    let mut after = |longest_us| Duration::from_micros(random.random_range(0..longest_us));
+    let early: Vec<Kill> = (0..4).map(|_| Kill::AfterStart(after(20_000))).collect();
+    let late: Vec<Kill> = (0..12).map(|_| Kill::AfterRound(after(15_000))).collect();
+    let mut finished = 0;
+    for when in early.into_iter().chain(late) {
+        finished = kill(dir.path(), when).map_or(finished, |block| block + 1);
         let there = whole_rounds(dir.path());
-        assert!(there >= told, "{told} rounds were told finished, {there} are there");
-        assert!(there <= told + 1, "at most the one being told may be ahead");
-        told = there;
+        assert!(there >= finished, "{when:?}: {finished} rounds were said to be finished, {there} are there");
+        assert!(there <= finished + 1, "{when:?}: at most the one being said may be ahead");
+        finished = there;
     }
-    assert!(told > 10, "the victims lived long enough to write");
+    assert!(finished >= 12, "each of the late ones wrote");
 }
 
 /// Rounds in the store, after checking that each is whole and that none is missing.

@@ -3,7 +3,7 @@
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use takt_base::Stop;
 use takt_lab::workload::udp::protocol::data::Data;
@@ -12,8 +12,12 @@ use takt_lab::workload::udp::{
     Direction, LatencyKind, Notice, Options, ServeOptions, ServeSummary, UdpError, UdpReport, WayName, run, serve,
 };
 use takt_packet::EngineKind;
+use takt_testing::HANG;
 
-const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+/// An address of this process, which no other test run uses, and any port.
+fn loopback() -> SocketAddr {
+    (takt_testing::loopback(1), 0).into()
+}
 
 /// Ends what looks at it, also when a claim fails.
 struct StopOnDrop(Stop);
@@ -26,6 +30,14 @@ impl Drop for StopOnDrop {
 
 /// Runs `work` beside a server, and says what the server saw.
 fn beside<T>(options: ServeOptions, work: impl FnOnce(SocketAddr) -> T) -> (T, ServeSummary, Vec<Notice>) {
+    beside_noticing(options, |at, _| work(at))
+}
+
+/// As above; `work` gets the server's notices as they come, and those it does not take are in the answer.
+fn beside_noticing<T>(
+    options: ServeOptions,
+    work: impl FnOnce(SocketAddr, &mpsc::Receiver<Notice>) -> T,
+) -> (T, ServeSummary, Vec<Notice>) {
     let (stop, (tell, told)) = (Stop::new(), mpsc::channel());
     let server = thread::spawn({
         let stop = stop.clone();
@@ -37,12 +49,18 @@ fn beside<T>(options: ServeOptions, work: impl FnOnce(SocketAddr) -> T) -> (T, S
     let Ok(Notice::Ready(at)) = told.recv() else { panic!("a server says first where it is") };
     let result = {
         let _when_done = StopOnDrop(stop);
-        work(at)
+        work(at, &told)
     };
     (result, server.join().unwrap(), told.into_iter().collect())
 }
 
+/// At 5000 a second, and over after 1500 datagrams, however long they take.
 fn quick(server: SocketAddr) -> Options {
+    Options { datagrams: Some(1500), duration: LONG, ..timed(server) }
+}
+
+/// At 5000 a second for 0.3 s, whatever is sent until then.
+fn timed(server: SocketAddr) -> Options {
     Options {
         payload_bytes: 200,
         datagrams_per_s: Some(5000.0),
@@ -51,6 +69,9 @@ fn quick(server: SocketAddr) -> Options {
         ..Options::to(server)
     }
 }
+
+/// No load lasts so long.
+const LONG: Duration = Duration::from_secs(60);
 
 fn go(options: &Options) -> UdpReport {
     run(options, &mut |_| {}, &Stop::new()).expect("the server is there")
@@ -74,14 +95,14 @@ fn adds_up(report: &UdpReport) {
 #[test]
 fn a_paced_load_is_exactly_what_its_schedule_says() {
     for (engine, flows) in [(EngineKind::Socket, 1), (EngineKind::Mmsg, 1), (EngineKind::Mmsg, 3)] {
-        let ((report, ticks), summary, notices) = beside(ServeOptions::at(LOOPBACK), |at| {
+        let ((report, ticks), summary, notices) = beside(ServeOptions::at(loopback()), |at| {
             let mut ticks = 0;
             let options = Options { engine, flows, ..quick(at) };
             (run(&options, &mut |_| ticks += 1, &Stop::new()).expect("the server is there"), ticks)
         });
         adds_up(&report);
         assert!(report.complete && ticks > 0);
-        assert_eq!(report.way.sent.datagrams + report.way.unsent, 1500, "0.3 s at 5000 a second");
+        assert_eq!((report.way.sent.datagrams, report.way.unsent), (1500, 0));
         assert_eq!(report.way.direction, WayName::ToServer);
         assert_eq!((report.way.duplicates, report.way.reordered, report.way.too_old), (0, 0, 0));
         assert_eq!((report.way.flows.len(), &report.from_server), (usize::from(flows), &None));
@@ -96,8 +117,16 @@ fn a_paced_load_is_exactly_what_its_schedule_says() {
 }
 
 #[test]
+fn a_load_that_ends_by_the_clock_sent_or_did_not_send_what_was_due() {
+    let (report, summary, _) = beside(ServeOptions::at(loopback()), |at| go(&timed(at)));
+    adds_up(&report);
+    assert_eq!(report.way.sent.datagrams + report.way.unsent, 1500, "0.3 s at 5000 a second");
+    assert_eq!(summary.received, report.way.received.datagrams);
+}
+
+#[test]
 fn load_flows_the_other_way_and_both_ways() {
-    let ((back, both), summary, _) = beside(ServeOptions::at(LOOPBACK), |at| {
+    let ((back, both), summary, _) = beside(ServeOptions::at(loopback()), |at| {
         let back = go(&Options { direction: Direction::FromServer, flows: 2, ..quick(at) });
         (back, go(&Options { direction: Direction::Both, ..quick(at) }))
     });
@@ -111,21 +140,22 @@ fn load_flows_the_other_way_and_both_ways() {
 }
 
 #[test]
-fn flat_out_sends_more_and_a_warm_up_is_not_in_the_figures() {
-    let (report, summary, _) = beside(ServeOptions::at(LOOPBACK), |at| {
-        let warm_up = Duration::from_millis(100);
-        go(&Options { datagrams_per_s: None, warm_up, payload_bytes: 16, ..quick(at) })
+fn flat_out_sends_what_fits_a_call_and_a_warm_up_is_not_in_the_figures() {
+    let (report, summary, _) = beside(ServeOptions::at(loopback()), |at| {
+        go(&Options { datagrams_per_s: None, warm_up: LONG, payload_bytes: 16, ..quick(at) })
     });
     adds_up(&report);
-    assert!(report.way.sent.datagrams > 1500);
-    assert_eq!(report.way.unsent, 0, "there is no schedule to fall behind");
+    let way = &report.way;
+    assert_eq!((way.sent.datagrams, way.unsent), (1500, 0), "there is no schedule to fall behind");
+    assert_eq!(way.histograms.pacing_error_ns.max(), Some(0), "each is due when it is sent");
+    assert!(way.sent.calls * 8 < way.sent.datagrams, "a whole batch a call: {} calls", way.sent.calls);
     assert_eq!(summary.rounds, 2);
-    assert!(summary.received > report.way.received.datagrams);
+    assert!(way.received.datagrams > 0 && summary.received > way.received.datagrams, "{summary:?}");
 }
 
 #[test]
 fn a_full_receive_buffer_is_where_the_datagrams_went() {
-    let small = ServeOptions { buffer_bytes: 4096, ..ServeOptions::at(LOOPBACK) };
+    let small = ServeOptions { buffer_bytes: 4096, ..ServeOptions::at(loopback()) };
     let (report, ..) = beside(small, |at| go(&Options { datagrams_per_s: None, payload_bytes: 1000, ..quick(at) }));
     adds_up(&report);
     let lost = report.way.lost;
@@ -136,10 +166,10 @@ fn a_full_receive_buffer_is_where_the_datagrams_went() {
 
 #[test]
 fn a_load_that_is_stopped_reports_what_it_measured() {
-    let (report, ..) = beside(ServeOptions::at(LOOPBACK), |at| {
+    let (report, ..) = beside(ServeOptions::at(loopback()), |at| {
         let stop = Stop::new();
         let mut progress = |_| stop.request();
-        run(&Options { duration: Duration::from_secs(600), ..quick(at) }, &mut progress, &stop).expect("in good order")
+        run(&Options { duration: Duration::from_secs(600), ..timed(at) }, &mut progress, &stop).expect("in good order")
     });
     adds_up(&report);
     assert!(!report.complete);
@@ -148,7 +178,7 @@ fn a_load_that_is_stopped_reports_what_it_measured() {
 
 #[test]
 fn the_report_travels_as_json_with_the_promised_keys() {
-    let (report, ..) = beside(ServeOptions::at(LOOPBACK), |at| go(&quick(at)));
+    let (report, ..) = beside(ServeOptions::at(loopback()), |at| go(&quick(at)));
     let json = serde_json::to_value(&report).unwrap();
     for key in [
         "/sent/datagrams",
@@ -178,10 +208,11 @@ fn the_report_travels_as_json_with_the_promised_keys() {
 
 #[test]
 fn an_address_with_nobody_there_is_told_at_once_and_silence_after_a_while() {
-    let gone = UdpSocket::bind(LOOPBACK).unwrap().local_addr().unwrap();
+    // Of an address that no other socket of this process is bound to.
+    let gone = UdpSocket::bind((takt_testing::loopback(2), 0)).unwrap().local_addr().unwrap();
     let error = run(&quick(gone), &mut |_| {}, &Stop::new()).unwrap_err();
     assert!(matches!(error, UdpError::NobodyThere { server } if server == gone), "{error}");
-    let deaf = UdpSocket::bind(LOOPBACK).unwrap();
+    let deaf = UdpSocket::bind(loopback()).unwrap();
     let error = run(&quick(deaf.local_addr().unwrap()), &mut |_| {}, &Stop::new()).unwrap_err();
     assert!(matches!(error, UdpError::NoAnswer { .. }), "{error}");
 }
@@ -191,7 +222,7 @@ struct Stranger(UdpSocket);
 
 impl Stranger {
     fn to(server: SocketAddr) -> Stranger {
-        let socket = UdpSocket::bind(LOOPBACK).unwrap();
+        let socket = UdpSocket::bind(loopback()).unwrap();
         socket.connect(server).unwrap();
         Stranger(socket)
     }
@@ -210,9 +241,26 @@ impl Stranger {
         Some(bytes[..len].to_vec())
     }
 
+    /// Whatever becomes of it.
+    fn say_bytes(&self, bytes: &[u8]) {
+        let _refused = self.0.send(bytes);
+    }
+
+    /// Returns when the server has read all that was said, and answered what it answers.
+    fn reach(&self, session: u64) {
+        self.say(session, Body::Hello);
+        loop {
+            let answer = self.hear(HANG).expect("an answer");
+            let message = Message::parse(&answer).filter(|message| message.session == session);
+            if message.is_some_and(|message| matches!(message.body, Body::Cookie(_))) {
+                return;
+            }
+        }
+    }
+
     fn cookie(&self, session: u64) -> u64 {
         self.say(session, Body::Hello);
-        let answer = self.hear(Duration::from_secs(30)).expect("a cookie");
+        let answer = self.hear(HANG).expect("a cookie");
         match Message::parse(&answer).map(|m| m.body) {
             Some(Body::Cookie(cookie)) => cookie,
             other => panic!("{other:?}"),
@@ -221,51 +269,69 @@ impl Stranger {
 
     fn ask(&self, session: u64, body: Body<'_>) -> Vec<u8> {
         self.say(session, body);
-        self.hear(Duration::from_secs(30)).expect("an answer")
+        self.hear(HANG).expect("an answer")
     }
 }
 
 const REVERSE: &[u8] = br#"{"direction":"from_server","payload_bytes":9000,"datagrams_per_s":1000.0,
     "duration_ns":3600000000000,"interval_ns":1000000000,"flows":1,"server_ahead_ns":0}"#;
-const SHORT: Duration = Duration::from_millis(200);
 
 #[test]
 fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_said_the_cookie() {
-    let ((), summary, _) = beside(ServeOptions::at(LOOPBACK), |at| {
+    let ((), summary, _) = beside(ServeOptions::at(loopback()), |at| {
         let stranger = Stranger::to(at);
         let cookie = stranger.cookie(7);
         stranger.say(7, Body::Open { cookie: cookie ^ 1, flows: 1 });
         stranger.say(8, Body::Open { cookie, flows: 1 }); // another session's
-        Stranger::to(at).say(7, Body::Open { cookie, flows: 1 }); // from another address
+        let other = Stranger::to(at);
+        other.say(7, Body::Open { cookie, flows: 1 }); // from another address
         for body in [Body::Start(REVERSE), Body::Ping { sent_ns: 1 }, Body::Finish { sent: 1 }, Body::Get { chunk: 0 }]
         {
             stranger.say(7, body);
         }
-        assert_eq!(stranger.hear(SHORT), None);
+        // What is answered after them is all that is answered.
+        stranger.cookie(9);
+        for silent in [stranger, other] {
+            silent.0.set_nonblocking(true).unwrap();
+            let error = silent.0.recv(&mut [0; 2000]).unwrap_err();
+            assert_eq!(error.kind(), std::io::ErrorKind::WouldBlock);
+        }
     });
     assert_eq!((summary.sessions, summary.sent, summary.strangers), (0, 0, 7));
 }
 
 #[test]
 fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_who_asked() {
-    let ((), summary, notices) = beside(ServeOptions { once: true, ..ServeOptions::at(LOOPBACK) }, |at| {
+    let ((), summary, notices) = beside_noticing(ServeOptions::at(loopback()), |at, notices| {
         let stranger = Stranger::to(at);
         let cookie = stranger.cookie(7);
         stranger.ask(7, Body::Open { cookie, flows: 1 });
+        let asked = Instant::now();
         stranger.ask(7, Body::Start(REVERSE));
+        assert!(matches!(notices.recv_timeout(HANG), Ok(Notice::Opened(_))));
+        assert!(matches!(notices.recv_timeout(HANG), Ok(Notice::Closed(_, false))));
+        assert!(asked.elapsed() >= Duration::from_secs(3), "no sooner: {:?}", asked.elapsed());
+        // What was sent until then lies in the socket, as far as there was room.
         let mut load = 0;
-        while let Some(bytes) = stranger.hear(Duration::from_secs(2)) {
-            load += u64::from(Data::parse(&bytes).is_some());
+        stranger.0.set_nonblocking(true).unwrap();
+        let mut bytes = [0; 9000];
+        while let Ok(len) = stranger.0.recv(&mut bytes) {
+            load += u64::from(Data::parse(&bytes[..len]).is_some());
         }
         assert!(load > 0, "an hour of it was asked for");
+        // Nothing follows but answers.
+        stranger.0.set_nonblocking(false).unwrap();
+        for session in 9..12 {
+            stranger.cookie(session);
+        }
     });
     assert_eq!((summary.sessions, summary.abandoned, summary.rounds), (1, 1, 0));
-    assert!(matches!(notices[..], [Notice::Opened(_), Notice::Closed(_, false)]), "{notices:?}");
+    assert!(notices.is_empty(), "{notices:?}");
 }
 
 #[test]
 fn one_client_at_a_time_and_the_next_is_told_so() {
-    let (error, ..) = beside(ServeOptions::at(LOOPBACK), |at| {
+    let (error, ..) = beside(ServeOptions::at(loopback()), |at| {
         let first = Stranger::to(at);
         let cookie = first.cookie(7);
         first.ask(7, Body::Open { cookie, flows: 1 });
@@ -277,9 +343,8 @@ fn one_client_at_a_time_and_the_next_is_told_so() {
                     std::thread::sleep(Duration::from_millis(100));
                 }
             });
-            let error = run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err();
-            over.request();
-            error
+            let _when_done = StopOnDrop(over.clone());
+            run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err()
         })
     });
     assert!(matches!(error, UdpError::Busy { .. }), "{error}");
@@ -287,7 +352,7 @@ fn one_client_at_a_time_and_the_next_is_told_so() {
 
 #[test]
 fn who_fell_silent_makes_room_for_the_next() {
-    let (report, summary, _) = beside(ServeOptions::at(LOOPBACK), |at| {
+    let (report, summary, _) = beside(ServeOptions::at(loopback()), |at| {
         let first = Stranger::to(at);
         let cookie = first.cookie(7);
         first.ask(7, Body::Open { cookie, flows: 1 });
@@ -299,7 +364,7 @@ fn who_fell_silent_makes_room_for_the_next() {
 
 #[test]
 fn a_plan_that_makes_no_sense_is_refused() {
-    beside(ServeOptions::at(LOOPBACK), |at| {
+    beside(ServeOptions::at(loopback()), |at| {
         let stranger = Stranger::to(at);
         let cookie = stranger.cookie(7);
         stranger.ask(7, Body::Open { cookie, flows: 1 });
@@ -319,7 +384,7 @@ fn a_plan_that_makes_no_sense_is_refused() {
 
 #[test]
 fn another_version_is_told_apart() {
-    let old = UdpSocket::bind(LOOPBACK).unwrap();
+    let old = UdpSocket::bind(loopback()).unwrap();
     let at = old.local_addr().unwrap();
     let answer = thread::spawn(move || {
         let mut bytes = [0; 2000];
@@ -330,7 +395,7 @@ fn another_version_is_told_apart() {
     let error = run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err();
     assert!(matches!(error, UdpError::Version { .. }), "{error}");
     answer.join().unwrap();
-    beside(ServeOptions::at(LOOPBACK), |at| {
+    beside(ServeOptions::at(loopback()), |at| {
         let stranger = Stranger::to(at);
         let mut hello = [0; 64];
         Message { flow: 0, round: 0, session: 5, body: Body::Hello }.write(&mut hello);
@@ -341,13 +406,16 @@ fn another_version_is_told_apart() {
     });
 }
 
+/// Garbage under way at once, which the server's buffer holds together with a session's datagrams.
+const AT_ONCE: u64 = 100;
+
 #[test]
 fn garbage_at_full_rate_disturbs_no_session() {
-    let (report, summary, _) = beside(ServeOptions::at(LOOPBACK), |at| {
+    let (report, summary, _) = beside(ServeOptions::at(loopback()), |at| {
         let stop = Stop::new();
         thread::scope(|scope| {
             scope.spawn(|| {
-                let (stranger, mut state) = (Stranger::to(at), 1_u64);
+                let (stranger, mut state, mut said) = (Stranger::to(at), 1_u64, 0);
                 let mut bytes = [0; 100];
                 while !stop.requested() {
                     for byte in &mut bytes {
@@ -359,7 +427,12 @@ fn garbage_at_full_rate_disturbs_no_session() {
                         1 => bytes[0] = 0xd0,
                         _ => {}
                     }
-                    let _refused = stranger.0.send(&bytes[..(state >> 32) as usize % 101]);
+                    stranger.say_bytes(&bytes[..(state >> 32) as usize % 101]);
+                    said += 1;
+                    if said % AT_ONCE == 0 {
+                        // Until the server has read all that: a session whose datagrams find no room is another test's.
+                        stranger.reach(said);
+                    }
                 }
             });
             let _when_done = StopOnDrop(stop.clone());

@@ -1,36 +1,47 @@
-//! A hop between two interfaces, in a network namespace of the test's own. Needs root and ip(8); skipped aloud without.
+//! A hop between two interfaces, in a network namespace of the test's own. Needs root and ip(8); skipped without.
 
 mod support;
 
-use std::thread;
 use std::time::{Duration, Instant};
 
 use support::{between_two_cables, frame, options, port};
-use takt_packet::link::{LinkPort, NOTE_BYTES, Span};
+use takt_base::{Clock, MonoNs, WallClock};
+use takt_packet::link::{Arrived, LinkPort, NOTE_BYTES, Span};
 use takt_path::hop::{Hop, HopError, Options};
 use takt_path::model::{HopSpec, Impairments};
+use takt_testing::{not_judged, wait_for};
 
 fn send(port: &mut LinkPort, frame: &[u8]) {
     assert_eq!(port.send(frame, &[Span { offset: 0, len: frame.len() }]), Ok(1));
 }
 
-/// Numbers and lengths of what arrives until `count` have, or nothing does for a second.
+/// A frame that arrived.
+#[derive(Clone, Copy, Debug)]
+struct Frame {
+    number: u32,
+    len: usize,
+    /// When it was taken: at its arrival or later.
+    at: MonoNs,
+}
+
+/// What has arrived.
+fn arrived(port: &mut LinkPort, seen: &mut Vec<Frame>) {
+    let each = &mut |arrived: Arrived<'_>| {
+        let bytes = &arrived.bytes[NOTE_BYTES..];
+        let number = u32::from_be_bytes(*bytes[14..].first_chunk().unwrap());
+        seen.push(Frame { number, len: bytes.len(), at: WallClock.now() });
+    };
+    port.recv(each).unwrap();
+}
+
+/// Numbers and lengths of what arrives until `count` have.
 fn receive(port: &mut LinkPort, count: usize) -> Vec<(u32, usize)> {
     let mut seen = Vec::new();
-    let mut last = Instant::now();
-    while seen.len() < count && last.elapsed() < Duration::from_secs(1) {
-        let got = port
-            .recv(&mut |arrived| {
-                let bytes = &arrived.bytes[NOTE_BYTES..];
-                seen.push((u32::from_be_bytes(*bytes[14..].first_chunk().unwrap()), bytes.len()));
-            })
-            .unwrap();
-        match got {
-            0 => thread::sleep(Duration::from_millis(1)),
-            _ => last = Instant::now(),
-        }
-    }
-    seen
+    wait_for("frames", || {
+        arrived(port, &mut seen);
+        (seen.len() >= count).then_some(())
+    });
+    seen.iter().map(|frame| (frame.number, frame.len)).collect()
 }
 
 #[test]
@@ -52,6 +63,9 @@ fn frames_cross_both_ways_unchanged_and_are_counted() {
     });
 }
 
+/// 1538 bytes at 10 Mb/s.
+const WIRE_NS: u128 = 1_230_400;
+
 #[test]
 fn a_burst_leaves_at_the_cables_rate_and_what_does_not_fit_is_counted() {
     between_two_cables(|| {
@@ -59,18 +73,35 @@ fn a_burst_leaves_at_the_cables_rate_and_what_does_not_fit_is_counted() {
         // 1538 bytes on the wire at 10 Mb/s: 1.23 ms each. Room for ten, and one that is on the wire.
         let spec = HopSpec { rate_bps: Some(10_000_000), buffer_bytes: 10 * 1538, ..HopSpec::default() };
         let hop = Hop::start(&options(spec)).unwrap();
-        let begun = Instant::now();
-        for number in 0..40 {
-            send(&mut a, &frame(number, 1514));
-        }
-        let seen = receive(&mut b, 40);
+        let begun = WallClock.now();
+        // In one call, so that nothing leaves the hop's queue for long between the first and the last.
+        let burst: Vec<u8> = (0..40).flat_map(|number| frame(number, 1514)).collect();
+        let one = burst.len() / 40;
+        let spans: Vec<Span> = (0..40).map(|n| Span { offset: n * one, len: one }).collect();
+        assert_eq!(a.send(&burst, &spans), Ok(40));
+        let (mut seen, mut all_in) = (Vec::new(), None);
+        wait_for("every frame to leave or to be dropped", || {
+            arrived(&mut b, &mut seen);
+            let flow = hop.report().counters.flows[0];
+            if flow.in_frames == 40 {
+                all_in.get_or_insert(WallClock.now());
+            }
+            (flow.dropped_at_queue + seen.len() as u64 == 40).then_some(())
+        });
         let flow = hop.finish().counters.flows[0];
-        assert_eq!(flow.in_frames, 40, "{flow:?}");
-        assert_eq!(seen.len() as u64, flow.out_frames);
-        assert_eq!(flow.dropped_at_queue + flow.out_frames, 40, "{flow:?}");
-        // How many fit depends on how fast this test could send.
-        assert!(flow.dropped_at_queue > 0 || begun.elapsed() > Duration::from_millis(30), "{flow:?}");
-        assert!(begun.elapsed() >= Duration::from_micros(1230) * u32::try_from(seen.len()).unwrap());
+        assert_eq!((flow.in_frames, flow.out_frames), (40, seen.len() as u64), "{flow:?}");
+        // While they came in so many left at most; eleven were inside when the last came.
+        let came_in = all_in.expect("all came in").saturating_since(begun);
+        let could_leave = 11 + (came_in.as_nanos() / WIRE_NS) as u64;
+        assert!(flow.out_frames <= could_leave, "{flow:?}, not above {could_leave}");
+        if could_leave >= 40 {
+            not_judged(format_args!("the burst took {came_in:?}, in which all of it could leave"));
+        }
+        // Each has left when those before it and itself have been on the wire; however late, never sooner.
+        for (ahead, frame) in (1..).zip(&seen) {
+            let on_the_wire = Duration::from_nanos(ahead * WIRE_NS as u64);
+            assert!(frame.at.saturating_since(begun) >= on_the_wire, "frame {} of {seen:?}", frame.number);
+        }
     });
 }
 

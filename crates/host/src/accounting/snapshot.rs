@@ -189,3 +189,43 @@ impl Stalls {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::Tree;
+
+    const OURS: u32 = 70;
+    const COMPANION: u32 = 80;
+
+    /// A `stat` of a process, times in ticks.
+    fn stat(pid: u32, user: u64, system: u64) -> String {
+        format!("{pid} (x) R 1 1 1 0 -1 0 0 0 0 0 {user} {system} 0 0 20 0 1 0 5 0 0\n")
+    }
+
+    /// A machine's times in ticks: `user nice system idle iowait irq softirq steal`.
+    fn put(tree: &Tree, ours: (u64, u64), companion: (u64, u64), machine: [u64; 8]) {
+        tree.put(&format!("/proc/{OURS}/stat"), &stat(OURS, ours.0, ours.1));
+        tree.put(&format!("/proc/{COMPANION}/stat"), &stat(COMPANION, companion.0, companion.1));
+        let numbers = machine.map(|ticks| ticks.to_string()).join(" ");
+        tree.put("/proc/stat", &format!("cpu  {numbers} 0 0\ncpu0 {numbers} 0 0\n"));
+    }
+
+    #[test]
+    fn what_is_neither_ours_nor_a_companions_is_foreign() {
+        let tree = Tree::new();
+        put(&tree, (100, 10), (200, 20), [1000, 10, 500, 9000, 0, 50, 40, 7]);
+        let foreign = |companions: &[u32]| {
+            put(&tree, (100, 10), (200, 20), [1000, 10, 500, 9000, 0, 50, 40, 7]);
+            let before = Snapshot::of(&tree.host(), OURS, companions).unwrap();
+            put(&tree, (103, 11), (210, 25), [1030, 11, 511, 9100, 9, 52, 43, 8]);
+            let usage = Snapshot::of(&tree.host(), OURS, companions).unwrap().since(&before);
+            assert_eq!(usage.process.cpu_ns, 4 * tick_ns());
+            assert_eq!(usage.machine.busy_ns(), (30 + 1 + 11 + 2 + 3) * tick_ns());
+            (usage.foreign_cpu_ns / tick_ns(), usage.foreign_task_cpu_ns / tick_ns())
+        };
+        // Of 47 busy ticks, 42 of tasks: 4 ours, 15 the companion's.
+        assert_eq!(foreign(&[COMPANION]), (28, 23));
+        assert_eq!(foreign(&[]), (43, 38), "one that is not named is foreign");
+    }
+}

@@ -1,5 +1,4 @@
 //! Groups on trees that look like hosts of each kind, and on this machine where it lets us.
-#![allow(clippy::print_stderr)] // a skipped test says so
 
 use std::fs;
 use std::os::unix::process::CommandExt;
@@ -214,13 +213,13 @@ impl Drop for Process {
     }
 }
 
-/// What this machine lets us do; `None`, aloud, where it does not.
+/// What this machine lets us do; `None`, on record, where it does not.
 fn allowed<T>(result: Result<T, GroupError>) -> Option<T> {
     match result {
         Ok(value) => Some(value),
         Err(error) => {
             assert!(error.is_unavailable(), "{error}");
-            eprintln!("SKIPPED: {error}");
+            takt_testing::skip(error);
             None
         }
     }
@@ -239,9 +238,7 @@ fn a_strangers_process_is_capped_and_goes_home_alive_with_its_children() {
     guests.take(stranger.0.id()).unwrap();
     let mut late = Process::running("while :; do :; done");
     guests.take(late.0.id()).unwrap();
-    while guests.throttled().times < 3 {
-        std::thread::sleep(Duration::from_millis(5));
-    }
+    takt_testing::wait_for("the cap to be felt three times", || (guests.throttled().times >= 3).then_some(()));
     guests.give_back().unwrap();
     assert_eq!((stranger.cpu_group(), late.cpu_group()), (home.clone(), home));
     assert!(stranger.0.try_wait().unwrap().is_none() && late.0.try_wait().unwrap().is_none());
@@ -292,17 +289,15 @@ fn a_process_in_a_set_runs_on_its_cpus() {
     assert_eq!(Hierarchy::with(&Host::this(), "cpuset").unwrap().group_of(process.0.id()).unwrap(), "/");
 }
 
-/// Moves every process of the machine off a CPU for a moment, so it is among the long tests.
 #[test]
+#[ignore = "moves every process of the machine off a CPU for a moment: run it alone, with --ignored"]
 fn exclusive_cpus_admit_deadline_and_everything_is_as_before_afterwards() {
-    if std::env::var_os("TAKT_LONG_TESTS").is_none() {
-        eprintln!("SKIPPED: moves everybody's processes; TAKT_LONG_TESTS=1 runs it");
-        return;
-    }
     let records = tempfile::tempdir().unwrap();
     let run = Registry::at(records.path()).begin("test").unwrap();
     let cpus = crate::affinity::own_cpus();
-    let (Some(&last), true) = (cpus.last(), cpus.len() > 1) else { return };
+    let (Some(&last), true) = (cpus.last(), cpus.len() > 1) else {
+        return takt_testing::skip("one CPU can't be set apart   (a machine with two)");
+    };
     let hierarchy = Hierarchy::with(&Host::this(), "cpuset");
     let balanced = hierarchy.as_ref().map(|tree| tree.get("/", "cpuset.sched_load_balance")).unwrap_or_default();
     let Some(set) = allowed(CpuSet::create(&run, "set-alone", &[last], true)) else { return };

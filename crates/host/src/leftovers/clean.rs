@@ -6,12 +6,12 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FlockOperation, flock};
 use serde::Serialize;
 
 use super::record::{self, Head};
 use super::remove::remove;
 use super::{Leftover, LeftoversError, process};
+use crate::lock::LockedFile;
 use crate::namespace;
 
 /// What a cleaning did.
@@ -43,7 +43,7 @@ struct Dead {
     head: Head,
     standing: Vec<Leftover>,
     /// Holds the lock until the record is gone.
-    _file: File,
+    _file: LockedFile,
 }
 
 pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
@@ -138,25 +138,29 @@ fn look_patiently(path: &Path) -> Result<Look, LeftoversError> {
 /// Reads a record and finds out, by its lock, whether its run lives.
 fn look(path: &Path) -> Result<Look, LeftoversError> {
     let failed = |source| LeftoversError::Record { doing: "reading", path: path.to_owned(), source };
-    let mut file = match File::open(path) {
+    let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Look::Gone),
         Err(error) => return Err(failed(error)),
     };
-    let held = match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => false,
-        Err(rustix::io::Errno::WOULDBLOCK) => true,
-        Err(errno) => return Err(failed(errno.into())),
-    };
+    match LockedFile::try_now(file).map_err(failed)? {
+        Ok(file) => match read(path, &file)? {
+            Some((head, standing)) => Ok(Look::Dead(Dead { path: path.to_owned(), head, standing, _file: file })),
+            // Killed while the first line was being written: nothing had been created.
+            None => fs::remove_file(path).map(|()| Look::Gone).map_err(failed),
+        },
+        Err(held) => {
+            let run = read(path, &held)?;
+            Ok(run.map_or(Look::Gone, |(head, standing)| Look::Alive(head, standing)))
+        }
+    }
+}
+
+fn read(path: &Path, mut file: &File) -> Result<Option<(Head, Vec<Leftover>)>, LeftoversError> {
+    let failed = |source| LeftoversError::Record { doing: "reading", path: path.to_owned(), source };
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(failed)?;
-    match record::parse(path, &text)? {
-        Some((head, standing)) if held => Ok(Look::Alive(head, standing)),
-        Some((head, standing)) => Ok(Look::Dead(Dead { path: path.to_owned(), head, standing, _file: file })),
-        // Killed while the first line was being written: nothing had been created.
-        None if !held => fs::remove_file(path).map(|()| Look::Gone).map_err(failed),
-        None => Ok(Look::Gone),
-    }
+    record::parse(path, &text)
 }
 
 fn records(dir: &Path) -> Result<Vec<PathBuf>, LeftoversError> {

@@ -1,17 +1,17 @@
 //! One run's record: a file of JSON lines, locked while the run lives.
 
 use std::collections::HashMap;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{FlockOperation, flock};
 use serde::{Deserialize, Serialize};
 
 use super::{Leftover, LeftoversError};
 use crate::host::Host;
+use crate::lock::LockedFile;
 use crate::namespace;
 
 /// A run that lives. Clones are the same run; the record goes when the last one is dropped and everything was released.
@@ -35,7 +35,7 @@ struct Inner {
 
 #[derive(Debug)]
 struct State {
-    file: File,
+    file: LockedFile,
     next: u64,
     standing: usize,
 }
@@ -137,7 +137,9 @@ pub(super) fn begin(dir: &Path, what: &str) -> Result<Run, LeftoversError> {
     let path = path.unwrap_or_else(|| dir.join("run.jsonl"));
     let failed = |source| LeftoversError::Record { doing: "making", path: path.clone(), source };
     let file = OpenOptions::new().append(true).create_new(true).mode(0o600).open(&path).map_err(failed)?;
-    flock(&file, FlockOperation::NonBlockingLockExclusive).map_err(|errno| failed(errno.into()))?;
+    let locked = LockedFile::try_now(file).map_err(failed)?;
+    // It is new, and who cleans has no turn before the folder is unlocked.
+    let file = locked.map_err(|_| failed(io::ErrorKind::WouldBlock.into()))?;
     let head = Head { version: VERSION, id: unique_id(pid), what: what.to_owned(), pid };
     let inner = Inner { head, state: Mutex::new(State { file, next: 0, standing: 0 }), path: path.clone() };
     {
@@ -154,14 +156,14 @@ fn unique_id(pid: u32) -> String {
 }
 
 /// Taken for moments only, by who makes a record and by who cleans.
-pub(super) fn lock_folder(dir: &Path) -> Result<File, LeftoversError> {
+pub(super) fn lock_folder(dir: &Path) -> Result<LockedFile, LeftoversError> {
     let path = dir.join("lock");
-    let open = || -> io::Result<File> {
-        let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
-        flock(&file, FlockOperation::LockExclusive)?;
-        Ok(file)
-    };
-    open().map_err(|source| LeftoversError::Record { doing: "locking", path: path.clone(), source })
+    let open = || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
+    open().and_then(LockedFile::wait).map_err(|source| LeftoversError::Record {
+        doing: "locking",
+        path: path.clone(),
+        source,
+    })
 }
 
 /// What a record says: the head, and what was created and not released, newest first. A part of a line at the end was

@@ -266,8 +266,9 @@ impl Agent {
     }
 }
 
-/// What an agent may take for an answer that costs it no time.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// What an agent may take for an answer that costs it no time: one that has not answered by then hangs. Its program may have
+/// to be read from a disk first, beside whatever else a machine does.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How often a waiting caller looks at its stop flag.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long an agent may take to end after its input has.

@@ -85,11 +85,25 @@ pub fn prove(
     keep: &mut dyn FnMut(&Outcome) -> bool,
     stop: &Stop,
 ) -> Result<Outcome, ProveError> {
+    prove_by(&mut probes::measure, claim, progress, keep, stop)
+}
+
+/// What measures a round.
+type Probe<'a> = &'a mut dyn FnMut(Measure, Duration, &Stop) -> Result<f64, MeasureError>;
+
+fn prove_by(
+    probe: Probe<'_>,
+    claim: &Claim<'_>,
+    progress: &mut dyn FnMut(Progress),
+    keep: &mut dyn FnMut(&Outcome) -> bool,
+    stop: &Stop,
+) -> Result<Outcome, ProveError> {
     let (measure, changes) = ready(claim)?;
     let round = claim.options.round.max(probes::shortest(measure));
     let options = Options { round, ..claim.options };
     let mut trial = Trial::begin(claim, changes)?;
-    let pairs = pairs(&mut trial, measure, options, progress, stop)?;
+    let mut measured = |round| probe(measure, round, stop);
+    let pairs = pairs(&mut trial, &mut measured, options, progress, stop)?;
     if pairs.len() < 2 {
         trial.give_back()?;
         return Err(ProveError::Stopped { pairs: pairs.len() });
@@ -107,7 +121,7 @@ pub fn prove(
 
 fn pairs(
     trial: &mut Trial,
-    measure: Measure,
+    measure: &mut dyn FnMut(Duration) -> Result<f64, MeasureError>,
     options: Options,
     progress: &mut dyn FnMut(Progress),
     stop: &Stop,
@@ -116,7 +130,7 @@ fn pairs(
     let mut round = |number: u32, with: bool| -> Result<Option<f64>, ProveError> {
         progress(Progress { round: number, of: options.pairs.saturating_mul(2), with });
         trial.turn(with)?;
-        let measured = probes::measure(measure, options.round, stop);
+        let measured = measure(options.round);
         if stop.requested() { Ok(None) } else { Ok(Some(measured?)) }
     };
     let mut pairs = Vec::new();

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use takt_host::doctor::journal::{self, JournalError, Scope};
+use takt_host::doctor::journal::{self, Scope};
 use takt_host::doctor::{Mender, Setting};
 
 use super::*;
@@ -48,6 +48,18 @@ impl World {
         keep: bool,
         stop: &Stop,
     ) -> Result<Outcome, ProveError> {
+        self.prove_by(&mut probes::measure, rule, pairs, progress, keep, stop)
+    }
+
+    fn prove_by(
+        &self,
+        probe: Probe<'_>,
+        rule: &str,
+        pairs: u32,
+        progress: &mut dyn FnMut(Progress),
+        keep: bool,
+        stop: &Stop,
+    ) -> Result<Outcome, ProveError> {
         let host = Host::at(self.0.path());
         let claim = Claim {
             host: &host,
@@ -57,17 +69,7 @@ impl World {
             // It waits for the end of its pipe, as the guard does.
             guard: &|_| Guard::start(Command::new("cat")),
         };
-        prove(&claim, progress, &mut |_| keep, stop)
-    }
-}
-
-/// A mender; another test that starts a program at this instant holds a copy of the journal's lock for a moment.
-fn mender(host: &Host, state: &Path) -> Mender {
-    loop {
-        match Mender::open(host.clone(), state) {
-            Err(JournalError::Busy { .. }) => std::thread::yield_now(),
-            other => return other.unwrap(),
-        }
+        super::prove_by(probe, &claim, progress, &mut |_| keep, stop)
     }
 }
 
@@ -108,7 +110,12 @@ fn datagrams_are_counted_in_every_round_with_the_change_and_without() {
     world.put(LIMIT, "2000000\n");
     let limit = || fs::read_to_string(world.path(LIMIT)).unwrap().trim().to_owned();
     let mut limits = Vec::new();
-    let outcome = world.prove("frequency-limit", 2, &mut |_| limits.push(limit()), false, &Stop::new()).unwrap();
+    let mut probe = |measure, round, _: &Stop| {
+        assert!(measure == Measure::Datagram && round >= probes::shortest(measure), "{measure:?} for {round:?}");
+        probes::datagram::ns_of(200)
+    };
+    let mut seen = |_| limits.push(limit());
+    let outcome = world.prove_by(&mut probe, "frequency-limit", 2, &mut seen, false, &Stop::new()).unwrap();
     // Told before a round, so each is the limit of the round before.
     assert_eq!(limits, ["2000000", "2000000", "3000000", "3000000"]);
     assert_eq!((outcome.unit, outcome.measured.as_str()), ("ns", Measure::Datagram.what()));
@@ -125,7 +132,7 @@ fn what_is_to_stay_stays_and_undo_knows_it() {
     let outcome = world.prove("clock-source", 3, &mut |_| {}, true, &Stop::new()).unwrap();
     assert!(outcome.kept);
     assert_eq!((world.source().as_str(), world.standing()), ("tsc", 1));
-    let mut mender = mender(&Host::at(world.0.path()), &world.path("state"));
+    let mut mender = Mender::open(Host::at(world.0.path()), &world.path("state")).unwrap();
     assert_eq!(mender.undo(|_| true).len(), 1);
     assert_eq!(world.source(), "hpet");
 }
@@ -166,8 +173,14 @@ fn a_round_of_losses_lasts_until_the_reader_has_been_away() {
     let world = World::new();
     world.put("proc/sys/net/core/rmem_max", "212992\n");
     world.put("proc/sys/net/core/wmem_max", "212992\n");
-    let proved = world.prove("socket-buffer-small", 2, &mut |_| {}, false, &Stop::new()).unwrap();
+    let mut rounds = Vec::new();
+    let mut probe = |_, round: Duration, _: &Stop| {
+        rounds.push(round);
+        Ok(rounds.len() as f64)
+    };
+    let proved = world.prove_by(&mut probe, "socket-buffer-small", 2, &mut |_| {}, false, &Stop::new()).unwrap();
     assert!(proved.round_s >= 0.4, "{} s, of 1 ms asked for", proved.round_s);
+    assert_eq!(rounds, [Duration::from_secs_f64(proved.round_s); 4]);
     assert_eq!(world.standing(), 0);
 }
 
@@ -189,7 +202,7 @@ fn a_guard_whose_pipe_ends_without_a_word_gives_back_its_entries_and_no_others()
     let world = World::new();
     let (host, state) = (Host::at(world.0.path()), world.path("state"));
     let apply = |rule: &str, setting, becomes: &str| {
-        let mut mender = mender(&host, &state);
+        let mut mender = Mender::open(host.clone(), &state).unwrap();
         let first = mender.next_number();
         mender
             .apply(rule, &Scope::Host, &[Change { setting, was: String::new(), becomes: becomes.to_owned() }])

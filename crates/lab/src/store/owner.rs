@@ -2,13 +2,13 @@
 
 use std::fs::{self, File};
 
-use rustix::fs::{FlockOperation, flock};
+use takt_host::lock::LockedFile;
 
 use super::{Store, StoreError};
 
 /// The right to write one run. The kernel gives it back when the process ends, however it ends.
 #[derive(Debug)]
-pub struct RunLock(#[expect(dead_code, reason = "held, not read: closing it gives the lock back")] File);
+pub struct RunLock(#[expect(dead_code, reason = "held, not read: dropping it gives the lock back")] LockedFile);
 
 impl Store {
     /// Takes the right to write `run`, so that two processes never continue the same one.
@@ -20,10 +20,7 @@ impl Store {
         let failed = |source| StoreError::Directory { path: directory.clone(), source };
         fs::create_dir_all(&directory).map_err(failed)?;
         let file = File::create(directory.join("lock")).map_err(failed)?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(RunLock(file)),
-            Err(rustix::io::Errno::WOULDBLOCK) => Err(StoreError::Busy { what: format!("run {run}") }),
-            Err(errno) => Err(failed(errno.into())),
-        }
+        let locked = LockedFile::try_now(file).map_err(failed)?;
+        locked.map(RunLock).map_err(|_| StoreError::Busy { what: format!("run {run}") })
     }
 }

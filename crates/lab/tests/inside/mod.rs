@@ -1,9 +1,5 @@
 //! Tests that run again inside namespaces of their own, and what they need there.
-#![allow(
-    dead_code,
-    clippy::print_stderr,
-    reason = "each test binary uses some of it; what is skipped is skipped aloud"
-)]
+#![allow(dead_code, reason = "each test binary uses some of it")]
 
 use std::net::SocketAddr;
 use std::process::Command;
@@ -36,34 +32,38 @@ ip -n server neigh add 10.2.0.1 lladdr 02:00:00:00:00:03 dev s0 nud permanent
 /// Runs `test` of this binary again in namespaces prepared by `setup` (a shell script); `true` inside.
 pub fn inside(test: &str, setup: &str) -> bool {
     const MARK: &str = "TAKT_LAB_TEST_INSIDE";
+    const READY: &str = "the namespaces are ready";
     if std::env::var(MARK).as_deref() == Ok(test) {
         return true;
     }
-    let unshare = |script: &str| {
-        let mut command = Command::new("unshare");
-        command.args(["--user", "--map-root-user", "--net", "--mount", "sh", "-ec", script]);
-        command.arg(std::env::current_exe().expect("this binary")).env(MARK, test);
-        command.output()
+    let script = format!("{setup}\necho {READY}\nexec \"$0\" --exact {test} --nocapture");
+    let mut command = Command::new("unshare");
+    command.args(["--user", "--map-root-user", "--net", "--mount", "sh", "-exc", &script]);
+    command.arg(std::env::current_exe().expect("this binary")).env(MARK, test);
+    let run = match command.output() {
+        Ok(run) => run,
+        Err(error) => {
+            takt_testing::skip(format_args!("unshare(1): {error}   (apt-get install util-linux)"));
+            return false;
+        }
     };
-    let can = unshare(setup);
-    if !can.as_ref().is_ok_and(|out| out.status.success()) {
-        eprintln!("SKIPPED {test}: no such path can be built here: {can:?}");
+    let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
+    if !said.lines().any(|line| line == READY) {
+        takt_testing::skip(format_args!("no such path can be built here: {said}"));
         return false;
     }
-    let run = unshare(&format!("{setup}\nexec \"$0\" --exact {test} --nocapture")).expect("it ran a moment ago");
-    let said = String::from_utf8_lossy(&run.stdout) + String::from_utf8_lossy(&run.stderr);
     assert!(run.status.success() && said.contains("1 passed"), "{test} inside, {}:\n{said}", run.status);
     false
 }
 
-/// Whether a stranger's programs are there; where they are not the test is skipped aloud, or fails where they must be.
-pub fn have(test: &str, programs: &[&str]) -> bool {
+/// Whether other people's programs are there; the test is skipped where they are not.
+#[track_caller]
+pub fn have(programs: &[&str]) -> bool {
     let missing = programs.iter().find(|program| Command::new(program).arg("--version").output().is_err());
-    let Some(missing) = missing else { return true };
-    let required = std::env::var_os("TAKT_REQUIRE_PEERS").is_some_and(|value| value != "0");
-    assert!(!required, "{test}: {missing} is missing, and TAKT_REQUIRE_PEERS is set");
-    eprintln!("SKIPPED {test}: {missing} is not there");
-    false
+    if let Some(missing) = missing {
+        takt_testing::skip(format_args!("{missing} is not installed   (apt-get install {missing})"));
+    }
+    missing.is_none()
 }
 
 /// Runs `work` beside a server in namespace `server`, or here; it is told where the server listens.

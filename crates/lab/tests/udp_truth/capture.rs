@@ -1,11 +1,13 @@
 //! What crossed an interface, by strangers: dumpcap writes it down, tshark reads it.
 
 use std::io::{BufRead, BufReader};
+use std::net::{SocketAddr, UdpSocket};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use takt_base::{Clock, WallClock};
+use takt_testing::wait_for;
 
 /// A datagram of load that crossed.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -51,10 +53,17 @@ impl Capture {
         Capture { child, file }
     }
 
-    /// Ends it; the datagrams of load of `round`, in the order in which they crossed.
-    pub fn end(mut self, round: u8) -> Vec<Crossed> {
-        // The kernel's buffer is written out in batches.
-        std::thread::sleep(Duration::from_millis(500));
+    /// Ends it when it has written down a datagram sent to `nobody`, which must cross its interface; the datagrams of load
+    /// of `round`, in the order in which they crossed.
+    pub fn end(mut self, round: u8, nobody: SocketAddr) -> Vec<Crossed> {
+        let marker = format!("the last of {}", self.file.display());
+        // Not connected, so that nobody's host may say that there is nobody.
+        let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
+        wait_for("the last datagram in the capture", || {
+            socket.send_to(marker.as_bytes(), nobody).expect("there is a way");
+            let written = std::fs::read(&self.file).expect("the capture");
+            written.windows(marker.len()).any(|bytes| bytes == marker.as_bytes()).then_some(())
+        });
         let pid = self.child.id().to_string();
         let told = Command::new("kill").args(["-INT", &pid]).status().expect("kill");
         assert!(told.success() && self.child.wait().expect("ours").success(), "dumpcap ends in good order");

@@ -6,6 +6,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+/// The kind of the message with which a client says that all is sent (docs/reference/udp.md), in its sixth byte.
+const FINISH: u8 = 11;
+
 /// What is to happen to a datagram, as shares.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Faults {
@@ -63,18 +66,26 @@ impl Relay {
     pub fn run(self, faults: Faults, seed: u64, stop: &AtomicBool) -> Done {
         let mut dice = Dice(seed);
         let (mut done, mut client, mut waiting) = (Done::default(), None, VecDeque::<Waiting>::new());
-        let mut frame = [0; 2048];
+        let (mut frame, mut finish) = ([0; 2048], None);
         while !stop.load(Ordering::Relaxed) {
             if let Ok((len, from)) = self.front.recv_from(&mut frame) {
                 client = Some(from);
                 let bytes = &frame[..len];
-                if bytes.first().is_some_and(|kind| kind & 0xf0 == 0xd0) {
-                    self.load(bytes, &faults, &mut dice, &mut waiting, &mut done);
-                } else {
-                    self.pass(bytes);
+                match bytes {
+                    [kind, ..] if kind & 0xf0 == 0xd0 => {
+                        self.load(bytes, &faults, &mut dice, &mut waiting, &mut done);
+                    }
+                    [_, _, _, _, _, FINISH, ..] => finish = Some(bytes.to_vec()),
+                    _ => self.pass(bytes),
                 }
             }
             self.release(&mut waiting, &mut done);
+            // "All is sent" overtakes nothing.
+            if waiting.is_empty()
+                && let Some(bytes) = finish.take()
+            {
+                self.pass(&bytes);
+            }
             self.back.set_nonblocking(true).expect("a socket");
             while let (Ok(len), Some(client)) = (self.back.recv(&mut frame), client) {
                 // An answer that is lost is asked for again.

@@ -1,6 +1,5 @@
 //! Two cables in a network namespace of a test's own.
 
-use std::io::{Write, stderr};
 use std::process::Command;
 use std::thread;
 
@@ -8,16 +7,13 @@ use takt_packet::link::{LinkPort, NOTE_BYTES};
 use takt_path::hop::{LARGE_BUFFER_BYTES, Options};
 use takt_path::model::HopSpec;
 
-/// Past the harness, which keeps what a test that passes prints.
-fn aloud(text: &str) {
-    stderr().write_all(format!("{text}\n").as_bytes()).unwrap();
-}
-
 /// Runs `work` on a thread in a new namespace with two cables, `a0`-`a1` and `b0`-`b1`.
 pub fn between_two_cables(work: impl FnOnce() + Send + 'static) {
-    let inside = thread::spawn(|| {
+    let test = thread::current().name().unwrap_or_default().to_owned();
+    // Named as the test, which a skip goes on record with.
+    let inside = thread::Builder::new().name(test).spawn(|| {
         if let Err(error) = takt_host::namespace::unshare_network() {
-            return aloud(&format!("SKIPPED: {error}"));
+            return takt_testing::skip(format_args!("{error}   (run as root)"));
         }
         let script = "for s in all default; do echo 1 > /proc/sys/net/ipv6/conf/$s/disable_ipv6; done; \
                       for c in a b; do ip link add ${c}0 type veth peer name ${c}1 && ip link set ${c}0 up && \
@@ -25,10 +21,12 @@ pub fn between_two_cables(work: impl FnOnce() + Send + 'static) {
         // A child is born in its thread's namespace.
         match Command::new("sh").args(["-c", script]).status() {
             Ok(status) if status.success() => work(),
-            _ => aloud("SKIPPED: no ip(8), or no veth in this kernel"),
+            failed => {
+                takt_testing::skip(format_args!("two cables: {failed:?}   (apt-get install iproute2; modprobe veth)"));
+            }
         }
     });
-    inside.join().unwrap();
+    inside.unwrap().join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
 /// A hop between the two.

@@ -21,20 +21,19 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
-
 pub use entry::{Entry, How, Scope};
 pub use error::JournalError;
 pub use text::Contents;
 
 use self::text::{HEADER, Line, parse};
 use crate::dirs;
+use crate::lock::LockedFile;
 
 /// The journal, open for changes; nobody else can have it open so.
 #[derive(Debug)]
 pub(crate) struct Journal {
     path: PathBuf,
-    file: File,
+    file: LockedFile,
     pub(crate) contents: Contents,
 }
 
@@ -68,12 +67,9 @@ impl Journal {
         };
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600);
-        let mut file = options.open(&path).map_err(io("opening"))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK) => return Err(JournalError::Busy { path }),
-            Err(errno) => return Err(io("locking")(errno.into())),
-        }
+        let file = options.open(&path).map_err(io("opening"))?;
+        let locked = LockedFile::try_now(file).map_err(io("locking"))?;
+        let Ok(mut file) = locked else { return Err(JournalError::Busy { path }) };
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io("reading"))?;
         let contents = parse(&path, &bytes)?;

@@ -205,5 +205,6 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// The ends of the pair of interfaces, named as in the study.
 const OUTSIDE: &str = "veth0";
 const INSIDE: &str = "veth1";
-/// A container is up in tens of milliseconds; on a machine that is busy with other things, later.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// A container is up in tens of milliseconds; on a machine that is busy with other things, later. One that is not by now
+/// hangs.
+const PATIENCE: Duration = Duration::from_secs(120);

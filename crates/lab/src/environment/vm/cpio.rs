@@ -69,7 +69,6 @@ impl Archive {
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 mod tests {
     use std::io::Write;
     use std::process::{Command, Stdio};
@@ -98,7 +97,7 @@ mod tests {
             Command::new("cpio").arg("-tv").stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
         let mut list = match list {
             Ok(list) => list,
-            Err(error) => return eprintln!("skipped: cpio is not installed: {error}"),
+            Err(error) => return takt_testing::skip(format_args!("cpio: {error}   (apt-get install cpio)")),
         };
         list.stdin.take().unwrap().write_all(&archive.finish()).unwrap();
         let out = list.wait_with_output().unwrap();

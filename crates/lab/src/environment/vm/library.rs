@@ -146,7 +146,12 @@ mod tests {
         assert!(part.len() <= whole.len());
         fs::write(&file, part).unwrap();
         fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
-        assert!(Command::new(&file).status().unwrap().success());
+        // A program that another test starts at this instant still has the file open for writing.
+        let status = takt_testing::wait_for("the program to be closed", || match Command::new(&file).status() {
+            Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => None,
+            started => Some(started.unwrap()),
+        });
+        assert!(status.success());
     }
 
     #[test]

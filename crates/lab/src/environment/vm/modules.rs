@@ -109,7 +109,6 @@ fn depends(module: &[u8]) -> Vec<String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 mod tests {
     use std::process::Command;
 
@@ -162,7 +161,7 @@ mod tests {
                 let found = resolve(&Caller::stranger(), dir.path(), &["a"]).unwrap();
                 assert!(found[0].content.starts_with(b"\x7fELF"));
             }
-            _ => eprintln!("skipped: no xz on this machine"),
+            failed => return takt_testing::skip(format_args!("xz: {failed:?}   (apt-get install xz-utils)")),
         }
         fs::write(dir.path().join("kernel/net/bad.ko.xz"), "rubbish").unwrap();
         let error = resolve(&Caller::stranger(), dir.path(), &["bad"]).unwrap_err().to_string();

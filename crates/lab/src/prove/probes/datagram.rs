@@ -1,6 +1,7 @@
 //! Datagrams over loopback, flat out.
 
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -14,30 +15,49 @@ pub(super) const AT_LEAST: Duration = Duration::from_millis(50);
 
 /// Time of a 1472-byte datagram that arrives, nanoseconds.
 pub(super) fn ns(round: Duration, stop: &Stop) -> Result<f64, MeasureError> {
-    time_of_one(over_loopback(round, stop)?.way.datagrams_per_s)
+    let load = |server| Options { duration: round, ..Options::to(server) };
+    time_of_one(over_loopback(load, stop)?.way.datagrams_per_s)
 }
 
 fn time_of_one(datagrams_per_s: f64) -> Result<f64, MeasureError> {
     if datagrams_per_s > 0.0 { Ok(1e9 / datagrams_per_s) } else { Err(MeasureError::Nothing) }
 }
 
-fn over_loopback(round: Duration, stop: &Stop) -> Result<UdpReport, MeasureError> {
-    // A port that is free now; whoever takes it in the meantime makes the server say so.
-    let free = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|socket| socket.local_addr());
-    let server: SocketAddr = free.map_err(MeasureError::Loss)?;
-    let done = Stop::new();
+fn over_loopback(load: impl FnOnce(SocketAddr) -> Options, stop: &Stop) -> Result<UdpReport, MeasureError> {
+    let (done, (ready, at)) = (Stop::new(), mpsc::channel());
     thread::scope(|scope| {
-        let serving = scope.spawn(|| serve(&ServeOptions::at(server), &mut |_: Notice| {}, &done));
-        let options = Options { duration: round, ..Options::to(server) };
-        let report = run(&options, &mut |_| {}, stop);
+        let done = &done;
+        let serving = scope.spawn(move || {
+            let mut notice = |notice| {
+                if let Notice::Ready(server) = notice {
+                    // Who waits for it is there until the server has ended.
+                    let _ = ready.send(server);
+                }
+            };
+            serve(&ServeOptions::at((Ipv4Addr::LOCALHOST, 0).into()), &mut notice, done)
+        });
+        // Nothing comes from a server that can't begin.
+        let report = at.recv().ok().map(|server| run(&load(server), &mut |_| {}, stop));
         done.request();
         // What ended the server early is why the client found nobody.
         let served = serving.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         match (report, served) {
-            (Ok(report), _) => Ok(report),
-            (Err(_), Err(error)) | (Err(error), Ok(_)) => Err(error.into()),
+            (Some(Ok(report)), _) => Ok(report),
+            (_, Err(error)) | (Some(Err(error)), Ok(_)) => Err(error.into()),
+            (None, Ok(_)) => Err(MeasureError::Nothing),
         }
     })
+}
+
+/// As [`ns`], for a round that ends after so many datagrams however long they take.
+#[cfg(test)]
+pub(in crate::prove) fn ns_of(datagrams: u64) -> Result<f64, MeasureError> {
+    time_of_one(over_loopback(|server| counted(server, datagrams), &Stop::new())?.way.datagrams_per_s)
+}
+
+#[cfg(test)]
+fn counted(server: SocketAddr, datagrams: u64) -> Options {
+    Options { datagrams: Some(datagrams), duration: Duration::from_secs(3600), ..Options::to(server) }
 }
 
 #[cfg(test)]
@@ -54,7 +74,8 @@ mod tests {
 
     #[test]
     fn a_round_counts_what_arrived_of_what_was_sent() {
-        let way = over_loopback(Duration::from_millis(100), &Stop::new()).unwrap().way;
+        let way = over_loopback(|server| counted(server, 1000), &Stop::new()).unwrap().way;
+        assert_eq!(way.sent.datagrams, 1000);
         assert!(0 < way.received.datagrams && way.received.datagrams <= way.sent.datagrams, "{way:?}");
         assert!(way.datagrams_per_s > 0.0, "{way:?}");
     }

@@ -42,32 +42,38 @@ fn exchange(round: Duration, buffer: Buffer, stop: &Stop) -> io::Result<(u64, u6
     receiver.set_read_timeout(Some(QUIET))?;
     let sender = UdpSocket::bind("127.0.0.1:0")?;
     sender.connect(receiver.local_addr()?)?;
-    let start = Instant::now();
+    let all_sent = Stop::new();
     thread::scope(|scope| {
-        let reading = scope.spawn(|| read(&receiver, start + round, stop));
-        let sent = send(&sender, start, round, stop)?;
+        let reading = scope.spawn(|| read(&receiver, &all_sent));
+        let sent = send(&sender, round, stop);
+        all_sent.request();
         let received = reading.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
-        Ok((sent, received))
+        Ok((sent?, received))
     })
 }
 
 /// Sends what has come due since the start, a millisecond's worth at a time, from the intended times.
-fn send(sender: &UdpSocket, start: Instant, round: Duration, stop: &Stop) -> io::Result<u64> {
+fn send(sender: &UdpSocket, round: Duration, stop: &Stop) -> io::Result<u64> {
     let datagram = [0u8; DATAGRAM_BYTES];
-    let mut sent = 0u64;
-    while start.elapsed() < round && !stop.requested() {
-        let due = (start.elapsed().as_secs_f64() * DATAGRAMS_PER_S) as u64;
+    let (start, mut sent) = (Instant::now(), 0u64);
+    while !stop.requested() {
+        let passed = start.elapsed().min(round);
+        // The first is due at the start, the others of a sender that was late are sent all the same.
+        let due = 1 + (passed.as_secs_f64() * DATAGRAMS_PER_S) as u64;
         while sent < due {
             sender.send(&datagram)?;
             sent += 1;
+        }
+        if passed == round {
+            break;
         }
         thread::sleep(Duration::from_millis(1));
     }
     Ok(sent)
 }
 
-/// Counts what comes, away for a while now and then, until nothing comes after the end.
-fn read(receiver: &UdpSocket, end: Instant, stop: &Stop) -> io::Result<u64> {
+/// Counts what comes, away for a while now and then, until all is sent and nothing comes any more.
+fn read(receiver: &UdpSocket, all_sent: &Stop) -> io::Result<u64> {
     let mut datagram = [0u8; DATAGRAM_BYTES];
     let mut received = 0;
     let mut away_at = Instant::now() + EVERY / 2;
@@ -76,10 +82,12 @@ fn read(receiver: &UdpSocket, end: Instant, stop: &Stop) -> io::Result<u64> {
             thread::sleep(PAUSE);
             away_at = Instant::now() + EVERY - PAUSE;
         }
+        // Before it waits: what is sent meanwhile may come right after.
+        let last = all_sent.requested();
         match receiver.recv(&mut datagram) {
             Ok(_) => received += 1,
             Err(error) if matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut) => {
-                if Instant::now() >= end || stop.requested() {
+                if last {
                     return Ok(received);
                 }
             }

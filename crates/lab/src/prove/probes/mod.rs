@@ -1,7 +1,7 @@
 //! What a round measures, one file a measure. Each gives one number, of which less is better.
 
 mod clock;
-mod datagram;
+pub(super) mod datagram;
 mod loss;
 mod spin;
 mod wakeup;
@@ -34,5 +34,31 @@ pub(super) fn measure(measure: Measure, round: Duration, stop: &Stop) -> Result<
         Measure::LossOfDefault => loss::share(round, loss::Buffer::Default, stop),
         Measure::Datagram => datagram::ns(round, stop),
         Measure::ClockReading => Ok(clock::reading_ns()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn datagrams_of_a_round_are_counted_by_the_hosts_clock() {
+        // On a host that is too busy nothing may arrive in a round, which is then measured again.
+        let ns = takt_testing::wait_for("a round in which something arrives", || {
+            match measure(Measure::Datagram, shortest(Measure::Datagram), &Stop::new()) {
+                Err(MeasureError::Nothing) => None,
+                measured => Some(measured.unwrap()),
+            }
+        });
+        assert!(ns > 0.0);
+    }
+
+    #[test]
+    fn a_round_of_losses_lasts_until_the_reader_has_been_away() {
+        for kind in [Measure::LossOfLargest, Measure::LossOfDefault] {
+            assert!(shortest(kind) >= loss::EVERY);
+        }
+        let share = measure(Measure::LossOfLargest, Duration::from_millis(1), &Stop::new()).unwrap();
+        assert!((0.0..=1.0).contains(&share), "{share}");
     }
 }

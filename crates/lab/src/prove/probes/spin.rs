@@ -32,12 +32,15 @@ pub(super) fn longest_gap_ns(round: Duration, stop: &Stop) -> Result<f64, Measur
 fn spin(end: MonoNs, stop: &Stop) -> f64 {
     let mut last = WallClock.now();
     let mut longest = Duration::ZERO;
-    while last < end && !stop.requested() {
+    // Once at least: a thread that came to run only after the end stood still until then.
+    loop {
         let now = WallClock.now();
         longest = longest.max(now.saturating_since(last));
         last = now;
+        if last >= end || stop.requested() {
+            return longest.as_nanos() as f64;
+        }
     }
-    longest.as_nanos() as f64
 }
 
 #[cfg(test)]
@@ -46,7 +49,10 @@ mod tests {
 
     #[test]
     fn a_gap_is_no_longer_than_the_time_there_was() {
-        let longest = spin(WallClock.now() + Duration::from_millis(5), &Stop::new());
-        assert!(longest > 0.0);
+        let begun = WallClock.now();
+        let longest = spin(begun + Duration::from_millis(5), &Stop::new());
+        let passed = WallClock.now().saturating_since(begun);
+        assert!(0.0 < longest && longest <= passed.as_nanos() as f64, "{longest} ns of {passed:?}");
+        assert!(spin(begun, &Stop::new()) > 0.0, "also where it began after its end");
     }
 }

@@ -16,6 +16,8 @@ pub(super) const ALIVE_EVERY: Duration = Duration::from_millis(100);
 pub(super) const ASK_EVERY: Duration = Duration::from_millis(200);
 /// Traffic has stopped when nothing came for so long.
 pub(super) const QUIET: Duration = Duration::from_millis(200);
+/// How often an end looks for an instant at which nothing waits to be received; a stranger may see to it that there is none.
+pub(super) const SETTLE_TRIES: usize = 16;
 /// A sender begins so long after its round did, so that the other end is there.
 pub(super) const HEAD_START: Duration = Duration::from_millis(20);
 

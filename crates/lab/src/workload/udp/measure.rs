@@ -26,16 +26,23 @@ impl Measure {
         Ok(Measure { other_end, cpu, net, engine: engine.counters() })
     }
 
-    /// Reads them again, and says what happened in between.
+    /// The kernel's counters as they are now. To be read when the round is over, and before its socket is found empty: then
+    /// all that they count has been received, and what comes later is counted neither here nor there.
+    pub(super) fn net(&self) -> NetCounts {
+        NetCounts::read(self.other_end)
+    }
+
+    /// Reads the others again, and says what happened in between.
     pub(super) fn end(
         self,
+        net: &NetCounts,
         engine: &dyn Engine,
         name: &str,
         sent: Option<Sent>,
         received: Option<Received>,
     ) -> Result<Side, ReadError> {
         let (now, was) = (engine.counters(), self.engine);
-        let net = NetCounts::read(self.other_end).since(&self.net);
+        let net = net.since(&self.net);
         let usage = Snapshot::take()?.since(&self.cpu);
         let undeliverable = now.undeliverable_datagrams - was.undeliverable_datagrams;
         let load_sent = sent.as_ref().map_or(0, |sent| sent.datagrams).saturating_sub(undeliverable);

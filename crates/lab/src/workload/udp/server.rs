@@ -11,7 +11,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Engine, PortIndex, PortSpec, Wait, open};
 
-use super::end::{HEAD_START, SILENCE, boot_id, config, tell};
+use super::end::{HEAD_START, SETTLE_TRIES, SILENCE, boot_id, config, tell};
 use super::error::UdpError;
 use super::options::{PAYLOAD_BYTES, ServeOptions};
 use super::protocol::cookie::Cookies;
@@ -60,6 +60,8 @@ struct Server<'a> {
     cookies: Cookies,
     boot_id: [u8; 16],
     session: Option<Session>,
+    /// All that came until then has been read.
+    read_until: MonoNs,
     summary: ServeSummary,
 }
 
@@ -83,6 +85,7 @@ impl<'a> Server<'a> {
             cookies: Cookies::default(),
             boot_id: boot_id(),
             session: None,
+            read_until: WallClock.now(),
             summary: ServeSummary::default(),
         })
     }
@@ -96,21 +99,43 @@ impl<'a> Server<'a> {
             let mut next = now + LOOK_EVERY;
             if let Some(session) = &mut self.session {
                 next = next.min(session.pump(&mut *self.engine, now)?);
-                if let Some((received, sent)) = session.conclude(&*self.engine, self.options.engine.name(), now)? {
-                    self.summary.rounds += 1;
-                    self.summary.received += received;
-                    self.summary.sent += sent;
-                    (self.notice)(Notice::Round { client: session.client(), received, sent });
-                }
-                if now.saturating_since(session.heard()) >= SILENCE {
-                    self.close(false);
-                }
             }
             self.serve(Wait::Until(next))?;
+            self.conclude()?;
+            if self.session.as_ref().is_some_and(|session| self.has_fallen_silent(session)) {
+                self.close(false);
+            }
             self.bury()?;
         }
         self.part()?;
         Ok(self.summary)
+    }
+
+    /// Whether nothing came from a client for so long, by what has been read: what waits in the socket of a server that was
+    /// late is not missing.
+    fn has_fallen_silent(&self, session: &Session) -> bool {
+        self.read_until.saturating_since(session.heard()) >= SILENCE
+    }
+
+    /// Makes the result of a round that is over.
+    fn conclude(&mut self) -> Result<(), UdpError> {
+        for attempt in 1..=SETTLE_TRIES {
+            let Some(session) = self.session.as_ref().filter(|session| session.is_over(self.read_until)) else { break };
+            let Some(net) = session.net() else { break };
+            // What the kernel counted until now has been received, unless somebody sends without end.
+            if self.serve(Wait::Poll)? > 0 && attempt < SETTLE_TRIES {
+                continue;
+            }
+            let Some(session) = &mut self.session else { break };
+            if let Some((received, sent)) = session.conclude(&*self.engine, self.options.engine.name(), &net)? {
+                self.summary.rounds += 1;
+                self.summary.received += received;
+                self.summary.sent += sent;
+                (self.notice)(Notice::Round { client: session.client(), received, sent });
+            }
+            break;
+        }
+        Ok(())
     }
 
     /// Ends the session of a client whose host answered that nobody listens there any more: it was killed. One that is
@@ -145,12 +170,22 @@ impl<'a> Server<'a> {
 
     /// Receives once. Load of the session is counted; control comes back, behind the number of all datagrams.
     fn listen(&mut self, wait: Wait) -> Result<(usize, Vec<Heard>), UdpError> {
+        let mut empty_until = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
         let now = WallClock.now();
         let mut control = Vec::new();
+        if let Wait::Until(end) = wait
+            && end <= now
+        {
+            empty_until = end;
+        }
+        if datagrams == 0 {
+            self.read_until = self.read_until.max(empty_until);
+        }
         for datagram in batch.iter() {
             let arrived = datagram.arrived.unwrap_or(now);
+            self.read_until = self.read_until.max(arrived);
             if let Some(data) = Data::parse(datagram.bytes) {
                 let session = self.session.as_mut().filter(|s| s.flow(data.flow) == Some(datagram.source));
                 match session {
@@ -217,6 +252,10 @@ impl<'a> Server<'a> {
     fn admit(&mut self, from: SocketAddr, message: &Message<'_>, flows: u8, now: MonoNs) -> Body<'static> {
         if !(1..=MAX_FLOWS).contains(&flows) || message.flow >= flows {
             return Body::Refused(Reason::Plan);
+        }
+        if self.session.as_ref().is_some_and(|s| !s.is(message.session) && now.saturating_since(s.heard()) >= SILENCE) {
+            // Its next look would have found so.
+            self.close(false);
         }
         let session = match &mut self.session {
             Some(session) if !session.is(message.session) => return Body::Refused(Reason::Busy),

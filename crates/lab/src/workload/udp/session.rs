@@ -7,6 +7,7 @@ use takt_packet::{Engine, PortIndex};
 
 use super::end::{ALIVE_EVERY, HEAD_START, QUIET, tell};
 use super::error::UdpError;
+use super::evidence::NetCounts;
 use super::measure::Measure;
 use super::plan::Plan;
 use super::protocol::data::Data;
@@ -169,24 +170,31 @@ impl Session {
         u32::try_from(round.result.len()).unwrap_or(0)
     }
 
-    /// Makes the result once the client has finished and traffic has stopped; then says how much load was received and
-    /// sent.
+    /// Whether the client has finished and traffic has stopped, by what was read until then, and there is no result yet.
+    pub(super) fn is_over(&self, read_until: MonoNs) -> bool {
+        let Some(round) = self.round.as_ref().filter(|round| round.is_open()) else { return false };
+        let Some(finished) = round.finished else { return false };
+        read_until.saturating_since(finished.max(round.last_load)) >= QUIET
+    }
+
+    /// The kernel's counters of a round that has no result yet.
+    pub(super) fn net(&self) -> Option<NetCounts> {
+        Some(self.round.as_ref()?.measure.as_ref()?.net())
+    }
+
+    /// Makes the result of a round that is over; then says how much load was received and sent.
     pub(super) fn conclude(
         &mut self,
         engine: &dyn Engine,
         name: &str,
-        now: MonoNs,
+        net: &NetCounts,
     ) -> Result<Option<(u64, u64)>, UdpError> {
         let Some(round) = &mut self.round else { return Ok(None) };
-        let Some(finished) = round.finished else { return Ok(None) };
-        if now.saturating_since(finished.max(round.last_load)) < QUIET {
-            return Ok(None);
-        }
         let Some(measure) = round.measure.take() else { return Ok(None) };
         let received = round.receiver.as_ref().map(Receiver::report);
         let sent = round.sender.as_ref().map(Sender::report);
         let counts = (received.as_ref().map_or(0, |r| r.datagrams), sent.as_ref().map_or(0, |s| s.datagrams));
-        let side: Side = measure.end(engine, name, sent, received)?;
+        let side: Side = measure.end(net, engine, name, sent, received)?;
         round.result = serde_json::to_vec(&side).map_err(|source| UdpError::Result { server: self.client, source })?;
         Ok(Some(counts))
     }

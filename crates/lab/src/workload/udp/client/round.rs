@@ -3,8 +3,9 @@
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{PortIndex, Wait};
 
-use super::super::end::{ALIVE_EVERY, HEAD_START, QUIET, SILENCE};
+use super::super::end::{ALIVE_EVERY, HEAD_START, QUIET, SETTLE_TRIES, SILENCE};
 use super::super::error::UdpError;
+use super::super::evidence::NetCounts;
 use super::super::measure::Measure;
 use super::super::plan::Plan;
 use super::super::protocol::message::{Body, CHUNK_BYTES, Message};
@@ -40,9 +41,10 @@ impl Talk<'_> {
         let (sent, complete) = self.load(plan, gauge)?;
         let bytes = self.finish(sent.as_ref().map_or(0, Sender::done))?;
         self.drain()?;
+        let net = self.settle(&measure)?;
         let received = self.receiver.take().map(|receiver| receiver.report());
         let sent = sent.map(|sender| sender.report());
-        let mine = measure.end(&*self.engine, self.options.engine.name(), sent, received)?;
+        let mine = measure.end(&net, &*self.engine, self.options.engine.name(), sent, received)?;
         Ok((mine, self.fetch(bytes)?, complete))
     }
 
@@ -111,12 +113,26 @@ impl Talk<'_> {
         let begin = WallClock.now();
         while let Some(last) = self.receiver.as_ref().map(Receiver::last) {
             let now = WallClock.now();
-            if now.saturating_since(last) >= QUIET || now.saturating_since(begin) >= SILENCE {
+            let over = now.saturating_since(last) >= QUIET || now.saturating_since(begin) >= SILENCE;
+            let wait = if over { Wait::Poll } else { Wait::Until(last + QUIET) };
+            // Also who comes late to its socket reads what is in it.
+            if self.listen(wait, &mut |_| {})? == 0 && over {
                 break;
             }
-            self.listen(Wait::Until(last + QUIET), &mut |_| {})?;
         }
         Ok(())
+    }
+
+    /// The kernel's counters at an instant until which everything has been received.
+    fn settle(&mut self, measure: &Measure) -> Result<NetCounts, UdpError> {
+        let mut net = measure.net();
+        for _ in 0..SETTLE_TRIES {
+            if self.listen(Wait::Poll, &mut |_| {})? == 0 {
+                break;
+            }
+            net = measure.net();
+        }
+        Ok(net)
     }
 
     /// Gets the server's half, piece by piece.

@@ -112,7 +112,8 @@ impl<'a> Talk<'a> {
     }
 
     /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. A server with another client is
-    /// asked for as long as that one may be dead without the server knowing.
+    /// asked for as long as that one may be dead without the server knowing: it is busy for good if it says so to a
+    /// question that was asked after that.
     fn ask_at<T>(
         &mut self,
         flow: u8,
@@ -122,13 +123,17 @@ impl<'a> Talk<'a> {
     ) -> Result<T, UdpError> {
         let server = self.options.server;
         let (begin, round) = (WallClock.now(), self.round);
-        let (mut next, mut busy) = (begin, false);
+        let mut next = begin;
+        // Questions asked while another client may be dead, and how often the server was busy.
+        let (mut early, mut busy) = (0_u32, 0_u32);
         loop {
             let now = WallClock.now();
-            if busy && now.saturating_since(begin) >= SILENCE + 2 * ASK_EVERY {
+            // As often as it answered that, or, where answers are lost, after twice that time.
+            let waited = now.saturating_since(begin);
+            if busy > early || busy > 0 && waited >= 2 * SILENCE {
                 return Err(UdpError::Busy { server });
             }
-            if !busy && now.saturating_since(begin) >= SILENCE {
+            if busy == 0 && waited >= SILENCE {
                 return Err(match body {
                     Body::Hello => UdpError::NoAnswer { server },
                     _ => UdpError::Silent { server, during },
@@ -139,11 +144,13 @@ impl<'a> Talk<'a> {
             }
             if now >= next {
                 self.say(flow, body)?;
+                early += u32::from(waited <= SILENCE);
                 next = now + ASK_EVERY;
             }
             let (mut answer, mut refused) = (None, None);
             self.listen(Wait::Until(next), &mut |heard| match Message::parse(&heard.bytes).map(|m| m.body) {
                 _ if heard.flow != flow || heard.round != round => {}
+                Some(Body::Refused(Reason::Busy)) => busy += 1,
                 Some(Body::Refused(reason)) => refused = Some(reason),
                 Some(body) => answer = answer.take().or_else(|| accept(body, heard.arrived)),
                 None => {}
@@ -152,9 +159,8 @@ impl<'a> Talk<'a> {
                 return Ok(answer);
             }
             match refused {
-                Some(Reason::Busy) => busy = true,
                 Some(Reason::Version) => return Err(UdpError::Version { server, ours: VERSION }),
-                Some(Reason::Plan) => return Err(UdpError::Refused { server }),
+                Some(Reason::Plan | Reason::Busy) => return Err(UdpError::Refused { server }),
                 None if self.engine.refused().is_some() => {
                     return Err(match body {
                         Body::Hello => UdpError::NobodyThere { server },
@@ -167,8 +173,10 @@ impl<'a> Talk<'a> {
     }
 
     /// Receives once: load goes to the receiver, signs of life are noted, other control of this session goes to `each`.
-    pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&Heard)) -> Result<(), UdpError> {
+    /// Returns how many datagrams came.
+    pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&Heard)) -> Result<usize, UdpError> {
         let batch = self.engine.recv(wait)?;
+        let datagrams = batch.len();
         let now = WallClock.now();
         // Only questions bring answers, so that nothing is allocated under load.
         let mut control = Vec::new();
@@ -198,6 +206,6 @@ impl<'a> Talk<'a> {
             }
         }
         control.iter().for_each(each);
-        Ok(())
+        Ok(datagrams)
     }
 }

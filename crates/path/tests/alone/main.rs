@@ -1,11 +1,12 @@
 //! A hop in steady state allocates nothing, whatever it does to frames. Counted by the global allocator of this binary over all
-//! its threads, so it holds this one test. Needs root and ip(8); skipped aloud without.
+//! its threads, so it holds this one test and needs its process for itself. Needs root and ip(8); skipped without.
 
-#[path = "../../../tests/support/allocations.rs"]
+#[path = "../../../../tests/support/allocations.rs"]
 mod allocations;
+#[path = "../support/mod.rs"]
 mod support;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use support::{between_two_cables, frame, options, port};
 use takt_packet::link::{LinkPort, NOTE_BYTES, Span};
@@ -32,7 +33,7 @@ fn busy() -> HopSpec {
 /// Sends a batch by each port and takes what has come, until `count` frames have come; `false` if they never do.
 fn pump(ports: &mut [LinkPort; 2], frames: &[u8], spans: &[Span], count: u64) -> bool {
     let (mut got, begun) = (0, Instant::now());
-    while got < count && begun.elapsed() < Duration::from_secs(60) {
+    while got < count && begun.elapsed() < takt_testing::HANG {
         for port in ports.iter_mut() {
             // What a full queue refuses is offered again with the next batch.
             let _refused = port.send(frames, spans);

@@ -8,6 +8,7 @@ use takt_base::Stop;
 use takt_emulator::emulate::{Emulator, Options as Radio};
 use takt_host::timer::Method;
 use takt_lab::workload::deadline::{Apart, Handover, Options, Outcome, STAGES, Wake, run, write_downlink};
+use takt_testing::loopback;
 
 /// A round of `options` with a radio of its own at `addr`, its parts as threads.
 fn round(addr: Ipv4Addr, options: Options) -> Outcome {
@@ -50,7 +51,7 @@ fn adds_up(outcome: &Outcome) {
 
 #[test]
 fn every_subframe_is_accounted_for_and_every_block_decoded() {
-    let outcome = round(Ipv4Addr::new(127, 63, 63, 1), short());
+    let outcome = round(loopback(1), short());
     assert!(outcome.complete && outcome.answers > 0);
     adds_up(&outcome);
 }
@@ -58,7 +59,7 @@ fn every_subframe_is_accounted_for_and_every_block_decoded() {
 #[test]
 fn slot_by_slot_every_block_is_decoded_just_the_same() {
     let slots = Options { handover: Handover::Slot, codes: 16, ..short() };
-    let outcome = round(Ipv4Addr::new(127, 63, 63, 4), slots);
+    let outcome = round(loopback(4), slots);
     assert!(outcome.complete && outcome.answers > 0);
     adds_up(&outcome);
 }
@@ -66,7 +67,7 @@ fn slot_by_slot_every_block_is_decoded_just_the_same() {
 #[test]
 fn an_interface_that_sleeps_to_ticks_of_128_hz_can_not_answer_most_in_time() {
     let ticks = Options { wake: Wake::Timer(Method::Nanosleep), tick_hz: 128, ..short() };
-    let outcome = round(Ipv4Addr::new(127, 63, 63, 2), ticks);
+    let outcome = round(loopback(2), ticks);
     adds_up(&outcome);
     // A tick every 7.8 ms, a subframe every 5: more than half of them end more than 0.75 ms before the next tick.
     // However many of them had to be set aside.
@@ -76,7 +77,7 @@ fn an_interface_that_sleeps_to_ticks_of_128_hz_can_not_answer_most_in_time() {
 #[test]
 fn a_round_that_is_stopped_ends_and_says_so() {
     let stop = Stop::new();
-    let addr = Ipv4Addr::new(127, 63, 63, 3);
+    let addr = loopback(3);
     let radio = Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).unwrap();
     let options = Options { addr: addr.into(), apart: Apart::Threads, duration: Duration::from_secs(3600), ..short() };
     stop.request();
