@@ -316,22 +316,28 @@ mod tests {
 
     #[test]
     fn a_reader_beside_a_fast_writer_sees_a_sample_or_knows_it_is_lost() {
+        const CHECKS: u64 = 300;
         let (mut writer, reader) = tape(1 << 14);
+        let enough = Arc::new(AtomicBool::new(false));
+        let ended = Arc::clone(&enough);
         let writing = std::thread::spawn(move || {
-            for block in 0..2000u64 {
+            // Written as long as it is read.
+            for block in (0u64..).take_while(|_| !ended.load(Relaxed)) {
                 writer.push(Tick(block * 1000), 1, 0.0, &ramp(block * 1000, 1000));
             }
         });
         let mut out = vec![Complex32::default(); 3000];
-        let mut checked = 0u64;
-        while !reader.is_closed() || checked == 0 {
-            let Some(run) = reader.newest().filter(|run| run.len >= 3000) else { continue };
-            let from = run.len - 3000;
+        let mut seen = 1 << 14;
+        for _ in 0..CHECKS {
+            // The oldest that are there, which the next block overwrites.
+            let run = takt_testing::wait_for("more", || reader.newest().filter(|run| run.len > seen));
+            seen = run.len;
+            let from = run.len - (1 << 14);
             let lost = reader.read(&run, from, &mut out);
             assert!(out[..lost].iter().all(|x| *x == Complex32::default()));
             assert!(out[lost..] == ramp(from + lost as u64, 3000 - lost)[..], "torn at {from}");
-            checked += 1;
         }
+        enough.store(true, Relaxed);
         writing.join().unwrap();
     }
 

@@ -18,6 +18,7 @@ use takt_emulator::n200::{CLOCK, N200, Options, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_packet::{Config, EngineKind, PortSpec};
+use takt_testing::{HANG, loopback};
 use takt_wire::n200::rate::{Direction, Factor};
 use takt_wire::n200::registers::{self, dsp, rx_control, settings};
 use takt_wire::n200::{
@@ -127,7 +128,7 @@ fn a_device_that_streams_both_ways_allocates_nothing() {
 
 #[test]
 fn a_driver_on_the_hosts_clock_allocates_nothing_between_two_questions() {
-    let addr: std::net::IpAddr = "127.0.3.77".parse().unwrap();
+    let addr: std::net::IpAddr = loopback(77).into();
     let born = support::tick_at(takt_base::Clock::now(&takt_base::WallClock));
     let device = N200::new(Options { born, ..Options::default() }, signals()).unwrap();
     let device = Faulty::new(device, vec![], born, CLOCK);
@@ -148,10 +149,11 @@ fn a_driver_on_the_hosts_clock_allocates_nothing_between_two_questions() {
             answers.send((allocations::count(), device.device().report().rx[0].packets)).unwrap();
         };
         questions.send(Box::new(question)).unwrap();
-        answer.recv_timeout(Duration::from_secs(20)).unwrap()
+        answer.recv_timeout(HANG).unwrap()
     };
 
-    let host = UdpSocket::bind("127.0.3.78:0").unwrap();
+    let host = UdpSocket::bind((loopback(78), 0)).unwrap();
+    host.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
     for port in [ports::RX0, ports::FIFO] {
         host.send_to(&[0; 8], (addr, port)).unwrap();
     }
@@ -161,7 +163,15 @@ fn a_driver_on_the_hosts_clock_allocates_nothing_between_two_questions() {
         host.send_to(&bytes[..len], (addr, ports::FIFO)).unwrap();
     }
     let mut frame = [0; 2000];
-    let hear = |frame: &mut [u8]| (0..1000).for_each(|_| assert!(host.recv(frame).unwrap() > 0));
+    let hear = |frame: &mut [u8]| {
+        for _ in 0..1000 {
+            takt_testing::wait_for("a datagram", || {
+                let heard = host.recv(frame).ok().filter(|bytes| *bytes > 0);
+                // A device sends to hosts that give a sign.
+                heard.or_else(|| host.send_to(&[0; 8], (addr, ports::RX0)).err().map(|error| panic!("{error}")))
+            });
+        }
+    };
     hear(&mut frame);
     // The first answers fill the channels' own memory.
     ask();

@@ -278,3 +278,74 @@ fn a_device_behind_a_fault_still_answers_in_time() {
     host.run(Duration::from_millis(101));
     assert_eq!(host.acks.last().map(|a| u64::from(a.data)), Some(at));
 }
+
+/// A host that does nothing for `idle`, then receives on DSP 0 and keeps on.
+fn receiving_after(idle: Duration, faults: &[&str]) -> (Host, u64) {
+    let mut host = Host::with_faults(faults);
+    host.run(idle);
+    host.open_rx(0, 100, Format::Sc16, 100);
+    let start = host.time() + SECOND / 1000;
+    host.stream(0, Start, Some(start));
+    host.run(ms(31));
+    (host, start)
+}
+
+/// Which packets of 100 us came, by their number since `start`, among the first 250.
+fn came(host: &Host, start: u64) -> Vec<u64> {
+    host.packets(0).iter().map(|p| (p.0 - start) / 10_000).filter(|&n| n < 250).collect()
+}
+
+#[test]
+fn a_time_after_samples_is_the_same_however_long_the_host_took() {
+    for fault in ["lose:rx,at=+10ms,run=50", "stall:rx,at=+10ms,for=5ms", "stall:all,at=+10ms,for=5ms"] {
+        let runs = [ms(0), ms(777), ms(5000)].map(|idle| receiving_after(idle, &[fault]));
+        for (host, start) in &runs {
+            // A packet leaves when its last sample is taken: the first one when it is 0 and ends at 1.
+            let lost: Vec<u64> = (0..250).filter(|n| !came(host, *start).contains(n)).collect();
+            assert_eq!(lost, (100..150).collect::<Vec<_>>(), "{fault}");
+        }
+    }
+    let (host, start) = receiving_after(ms(777), &["lose:rx,every=1,after=+10ms,limit=3"]);
+    let lost: Vec<u64> = (0..250).filter(|n| !came(&host, start).contains(n)).collect();
+    assert_eq!(lost, [100, 101, 102]);
+}
+
+#[test]
+fn an_overflow_and_a_reboot_after_samples_come_at_their_time() {
+    for idle in [ms(0), ms(777)] {
+        let (host, start) = receiving_after(idle, &["overflow:rx,at=+10ms"]);
+        assert_eq!((came(&host, start), host.messages(0).len()), ((0..100).collect(), 1));
+        let fault = "reboot:at=+10ms,for=5ms";
+        let (mut host, start) = receiving_after(idle, &[fault]);
+        // The packet of that instant still leaves.
+        assert_eq!(came(&host, start), (0..=100).collect::<Vec<_>>());
+        assert_eq!(host.injected(fault), 1);
+        assert!(host.ask(ControlAsk::Hello).is_some(), "back");
+    }
+}
+
+#[test]
+fn samples_of_either_direction_begin_the_time() {
+    let faults = ["lose:requests,every=1,after=+10ms"];
+    let mut host = Host::with_faults(&faults);
+    host.run(ms(100));
+    assert!(host.ask(ControlAsk::Hello).is_some());
+    host.open_tx(100, Format::Sc16);
+    host.packet(100, None, true);
+    host.run(ms(5));
+    assert!(host.ask(ControlAsk::Hello).is_some());
+    host.run(ms(10));
+    assert!(host.ask(ControlAsk::Hello).is_none());
+    // Nothing of what it strikes leaves the device, but what leaves begins it.
+    let (mut host, _) = receiving_after(ms(100), &faults);
+    assert!(host.ask(ControlAsk::Hello).is_none());
+}
+
+#[test]
+fn a_time_after_samples_without_samples_never_comes() {
+    let faults = ["stall:all,at=+0s,for=1h", "reboot:at=+0s", "lose:all,every=1,after=+0s", "overflow:rx,at=+0s"];
+    let mut host = Host::with_faults(&faults);
+    host.run(ms(5000));
+    assert!(host.ask(ControlAsk::Hello).is_some());
+    assert_eq!(faults.map(|fault| host.injected(fault)), [0; 4]);
+}

@@ -4,6 +4,9 @@
 //! socket layer, both ends. Loopback carries aggregates whole: the third column is no packet rate of any path.
 #![allow(clippy::print_stdout, reason = "a benchmark prints its result")]
 
+#[path = "../../../tests/support/bench.rs"]
+mod bench;
+
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
@@ -16,8 +19,11 @@ const ENGINES: [(&str, EngineKind, bool); 3] = [
     ("mmsg+aggregate", EngineKind::Mmsg, true),
 ];
 const SIZES: [usize; 5] = [16, 64, 512, 1472, 8000];
-const ROUNDS: usize = 9;
-const ROUND: Duration = Duration::from_millis(100);
+/// Rounds, and how long one lasts at least; where it need only run, a batch.
+const MEASURED: (usize, Duration) = (9, Duration::from_millis(100));
+const SHORT: (usize, Duration) = (1, Duration::ZERO);
+/// No datagram takes so long through loopback.
+const LOST: Duration = Duration::from_secs(30);
 const LOOPBACK: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
 
 struct Pair(Box<dyn Engine>, Box<dyn Engine>);
@@ -34,20 +40,24 @@ impl Pair {
         Pair(server, client)
     }
 
-    /// Datagrams a second through both ends, over one round.
-    fn round(&mut self, size: usize) -> f64 {
+    /// Datagrams a second through both ends, over one round of at least a batch.
+    fn round(&mut self, size: usize, lasts: Duration) -> f64 {
         let (begin, mut count) = (Instant::now(), 0);
-        while begin.elapsed() < ROUND {
+        loop {
             let mut batch = self.1.reserve(64);
             while batch.push(PortIndex(0), None, |_| size) {}
             let sent = batch.send(Wait::Poll).expect("loopback");
+            assert!(sent > 0, "loopback takes no datagram");
             let mut missing = sent;
             while missing > 0 {
-                let got = self.0.recv(Wait::Until(WallClock.now() + Duration::from_secs(1))).expect("loopback").len();
+                let got = self.0.recv(Wait::Until(WallClock.now() + LOST)).expect("loopback").len();
                 assert!(got > 0, "loopback lost {missing} of {sent} datagrams");
                 missing -= got;
             }
             count += sent;
+            if begin.elapsed() >= lasts {
+                break;
+            }
         }
         count as f64 / begin.elapsed().as_secs_f64()
     }
@@ -59,20 +69,17 @@ fn median(mut values: Vec<f64>) -> f64 {
 }
 
 fn main() {
-    // `cargo test --all-targets` builds and starts this as well.
-    if !std::env::args().any(|arg| arg == "--bench") {
-        return;
-    }
-    println!("kdatagrams/s, both ends on one thread, median of {ROUNDS} interleaved rounds; x = over socket");
+    let (rounds, lasts) = if bench::measures() { MEASURED } else { SHORT };
+    println!("kdatagrams/s, both ends on one thread, median of {rounds} interleaved rounds; x = over socket");
     print!("{:>6}", "bytes");
     ENGINES.iter().for_each(|(name, ..)| print!("  {name:>22}"));
     println!();
     let mut pairs: Vec<Pair> = ENGINES.iter().map(|&(_, kind, aggregate)| Pair::open(kind, aggregate)).collect();
     for size in SIZES {
         let mut rates = vec![Vec::new(); ENGINES.len()];
-        for _ in 0..=ROUNDS {
+        for _ in 0..=rounds {
             for (pair, rates) in pairs.iter_mut().zip(&mut rates) {
-                rates.push(pair.round(size));
+                rates.push(pair.round(size, lasts));
             }
         }
         // The first round warms up.

@@ -1,12 +1,12 @@
 //! What needs a network of its own: queues that are full, and a device that carries only short datagrams. Each test runs
-//! again inside a fresh namespace, or is skipped aloud.
+//! again inside a fresh namespace, or is skipped.
 
 mod support;
 
 use std::time::Duration;
 
 use support::{
-    ANY, Open, addr, connected, inside_a_namespace, mmsg, mmsg_aggregated, recv_some, send_all, socket, unconnected,
+    Open, addr, any, connected, inside_a_namespace, mmsg, mmsg_aggregated, recv_some, send_all, socket, unconnected,
 };
 use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, PortSpec, Wait};
@@ -86,7 +86,7 @@ fn an_aggregate_the_route_can_not_carry_is_sent_singly_and_nothing_is_lost() {
     }
     assert_eq!(client.counters().sent_datagrams, 6 * 64);
     assert!(client.limits().aggregates_sends, "short ones still go together");
-    assert_ne!(addr(&*client, 0), ANY);
+    assert_ne!(addr(&*client, 0), any());
 }
 
 #[test]

@@ -1,12 +1,11 @@
 //! What can go wrong when an engine is opened, and what it says was granted.
-#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 mod support;
 
 use std::net::SocketAddr;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
-use support::{ANY, addr, stranger, unconnected};
+use support::{addr, any, nobody, stranger, unconnected};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec, open};
 
 fn at(bind: SocketAddr) -> Config {
@@ -36,11 +35,11 @@ fn without_privileges(test: impl FnOnce() + Send) {
 
 #[test]
 fn a_port_in_use_is_told_apart() {
-    let taken = stranger().local_addr().unwrap();
+    let taken = nobody();
     let engine = open(EngineKind::Socket, &at(taken)).unwrap();
     let error = refused(&at(taken));
     assert!(matches!(error, EngineError::PortInUse { addr } if addr == taken), "{error:?}");
-    assert_eq!(error.to_string(), format!("UDP port {} of 127.0.0.1 is taken by another program", taken.port()));
+    assert_eq!(error.to_string(), format!("UDP port {} of {} is taken by another program", taken.port(), taken.ip()));
     drop(engine);
     open(EngineKind::Mmsg, &at(taken)).expect("free again");
 }
@@ -57,7 +56,7 @@ fn an_address_of_another_host_is_told_apart() {
 fn a_port_that_needs_a_privilege_is_told_apart() {
     let limit = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").unwrap_or_default();
     if limit.trim().parse::<u16>().is_ok_and(|limit| limit <= 1) {
-        return eprintln!("SKIPPED: on this host no port needs a privilege");
+        return takt_testing::skip("on this host no port needs a privilege   (net.ipv4.ip_unprivileged_port_start)");
     }
     without_privileges(|| {
         let error = refused(&at(([127, 0, 0, 1], 1).into()));
@@ -107,7 +106,7 @@ fn limits_say_what_buffers_were_granted_and_not_what_was_asked() {
     if privileged {
         assert_eq!(asked(rmem + 100_000, wmem + 100_000), (rmem + 100_000, wmem + 100_000));
     } else {
-        eprintln!("SKIPPED in part: without CAP_NET_ADMIN no buffer goes beyond net.core.rmem_max");
+        takt_testing::skip("no buffer goes beyond net.core.rmem_max without CAP_NET_ADMIN   (run it as root)");
     }
 }
 
@@ -126,10 +125,10 @@ fn limits_say_what_the_kernel_carries() {
 
 #[test]
 fn what_a_failed_opening_had_taken_is_free_again() {
-    let (free, taken) = (stranger().local_addr().unwrap(), stranger());
+    let (free, taken) = (nobody(), stranger());
     let spec = |bind| PortSpec { bind, peer: None };
     refused(&Config::new(vec![spec(free), spec(taken.local_addr().unwrap())]));
     let engine = open(EngineKind::Mmsg, &at(free)).expect("not held by the failure");
     assert_eq!(addr(&*engine, 0), free);
-    assert_ne!(free, ANY);
+    assert_ne!(free, any());
 }

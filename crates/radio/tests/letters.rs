@@ -7,7 +7,7 @@ use std::sync::Arc;
 use common::{Ramp, SimNet, faulty, ms};
 use num_complex::Complex;
 use takt_base::{Complex32, MonoNs, Tick, Ticks};
-use takt_radio::n200::{CLOCK, N200, RxOptions, RxStreamer, TxOptions, TxStreamer};
+use takt_radio::n200::{CLOCK, N200, RxOptions, RxStats, RxStreamer, TxOptions, TxStreamer};
 use takt_radio::{Burst, RxEvent, TxEventKind, TxStream};
 
 const RATE: f64 = 1e6;
@@ -129,8 +129,50 @@ fn d_damage_costs_the_damaged_datagram() {
         let events = hear(&net, &mut rx, start, 1000 * FULL);
         assert!(events.iter().all(|e| matches!(e, RxEvent::Dropped { datagrams: 1, .. })), "{damage}: {events:?}");
         // A bit of the count or of the end-of-burst flag costs nothing; every other one costs the datagram.
+        assert!(damage == "header" || rx.stats().bad_datagrams == 8, "{damage}: {:?}", rx.stats());
         assert!(events.len() <= 8 && (damage == "header" || events.len() == 8), "{damage}: {}", events.len());
     }
+}
+
+/// Receives 1000 datagrams past faults of which none is a gap; the counts of the stream.
+fn whole(fault: &str) -> RxStats {
+    let net = faulty(&[fault]);
+    let mut radio = net.radio();
+    // Fetched many at a time, so that datagrams that changed places are in one batch.
+    let options = RxOptions { coalesce: ms(20), ..RxOptions::new(RATE) };
+    let mut rx = radio.rx_streamer(&options).unwrap();
+    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    rx.start(Some(start)).unwrap();
+    assert_eq!(hear(&net, &mut rx, start, 1000 * FULL), []);
+    assert_eq!(net.injected(), 5);
+    rx.stats()
+}
+
+#[test]
+fn swapped_and_doubled_datagrams_are_no_letter() {
+    let swapped = whole("reorder:rx,every=100,limit=5");
+    assert_eq!((swapped.reordered_datagrams, swapped.stale_datagrams, swapped.bad_datagrams), (5, 0, 0));
+    let doubled = whole("duplicate:rx,every=100,limit=5");
+    assert_eq!((doubled.reordered_datagrams, doubled.stale_datagrams, doubled.bad_datagrams), (0, 5, 0));
+}
+
+#[test] // the datagram's own checksum is right: nothing below the samples' meaning can tell
+fn damaged_samples_are_no_letter() {
+    let net = faulty(&["corrupt:rx,every=100,where=payload,limit=5"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    let mut buffer = vec![Complex::<i16>::default(); FULL as usize];
+    let (mut next, mut wrong) = (start, 0);
+    for _ in 0..1000 {
+        let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(1000))).unwrap();
+        assert_eq!((received.first, received.samples, received.event), (next, FULL as usize, None));
+        for (i, sample) in (0..).zip(&buffer) {
+            let want = (Ramp::at(next.0 + i * STEP + common::BORN_TICK).re * 32768.0) as i16;
+            wrong += u32::from(*sample != Complex::new(want, -want));
+        }
+        next += Ticks(FULL * STEP);
+    }
+    assert_eq!(net.injected(), 5);
+    assert_eq!(wrong, 5, "a bit of one sample each");
 }
 
 #[test]
@@ -144,6 +186,17 @@ fn l_a_late_command_is_one_event() {
     let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(10))).unwrap();
     assert!(matches!(received.event, Some(RxEvent::Late { .. })), "{received:?}");
     assert_eq!(rx.recv_integers(&mut [&mut buffer], net.after(ms(10))).unwrap().event, None);
+}
+
+#[test] // its three writes take 120 ms; the start is 20 ms ahead
+fn l_a_command_that_the_way_delays_is_one_event() {
+    let net = faulty(&["delay:requests,every=1,by=40ms"]);
+    let (_radio, mut rx, _) = receiving(&net);
+    let mut buffer = vec![Complex::<i16>::default(); 100];
+    let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(10))).unwrap();
+    assert!(matches!(received.event, Some(RxEvent::Late { .. })), "{received:?}");
+    assert_eq!(rx.recv_integers(&mut [&mut buffer], net.after(ms(500))).unwrap().event, None);
+    assert_eq!(net.report().rx[0].late, 1);
 }
 
 /// Keeps the radio supplied with a burst that starts 20 ms from now, until `until`.
@@ -205,6 +258,18 @@ fn u_samples_with_a_time_stay_at_their_time_after_an_underflow() {
     assert_eq!(kinds.last(), Some(&TxEventKind::BurstAck), "{kinds:?}");
 }
 
+#[test] // the radio plays on from its buffer, runs dry once, and goes on when it can say so again
+fn u_silent_flow_control_is_one_underflow() {
+    let net = faulty(&["stall:flow,at=+300ms,for=400ms"]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    transmit(&net, &mut radio, &mut tx, net.after(ms(1500)));
+    use TxEventKind::{BurstAck, Underflow};
+    assert_eq!(events(&net, &mut tx), [Underflow, BurstAck]);
+    assert_eq!((tx.stats().underflows, net.report().tx.underflows), (1, 1));
+    assert!(net.report().tx.samples > 1_000_000, "{:?}", net.report().tx);
+}
+
 #[test] // a window that waited to hear of a datagram that is lost would never open again
 fn u_and_s_all_that_was_on_its_way_is_lost_and_sending_goes_on() {
     let net = faulty(&["stall:tx,at=300ms,for=500ms"]);
@@ -257,6 +322,17 @@ fn l_a_late_burst_is_told_with_its_tick() {
     let event = tx.event(net.after(ms(100))).unwrap().unwrap();
     assert_eq!((event.kind, event.sequence), (TxEventKind::Late, 0));
     assert!(event.tick >= past + CLOCK.ticks_in(ms(1)));
+}
+
+#[test] // the first call alone carries a time
+fn l_every_datagram_after_its_time_is_one_event() {
+    let net = faulty(&["delay:tx,every=1,by=150ms"]);
+    let mut radio = net.radio();
+    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    transmit(&net, &mut radio, &mut tx, net.after(ms(400)));
+    let first_call = 5000_u64.div_ceil(FULL);
+    let late = events(&net, &mut tx).iter().filter(|kind| **kind == TxEventKind::Late).count() as u64;
+    assert_eq!((late, tx.stats().late, net.report().tx.late), (first_call, first_call, first_call));
 }
 
 #[test]

@@ -25,8 +25,6 @@ pub struct Faulty<D> {
     between: Between,
     /// While it is rebooting: until when.
     away: Option<Tick>,
-    /// Reboots still to come, the last one first: begin, end, which fault.
-    reboots: Vec<(Tick, Tick, usize)>,
 }
 
 /// What lies between device and hosts.
@@ -38,8 +36,10 @@ struct Between {
     outward: Vec<u8>,
     /// Until when the output of the receive ports is blocked.
     blocked: [Tick; 2],
-    /// Some fault strikes what leaves the device.
+    /// Some fault strikes what leaves the device, or must see it to know when samples began.
     outwards: bool,
+    /// Some fault counts from the first sample packet, which has not come yet.
+    awaits_samples: bool,
 }
 
 /// What is to become of a datagram.
@@ -56,12 +56,8 @@ impl<D: Device + PowerCycle> Faulty<D> {
     pub fn new(device: D, faults: Vec<Fault>, born: Tick, rate: TickRate) -> Faulty<D> {
         let scripts: Vec<_> = faults.into_iter().map(|f| Script::new(f, born, |span| rate.ticks_in(span))).collect();
         let inwards = |stream| matches!(stream, Stream::Tx | Stream::Requests | Stream::Commands);
-        let outwards = scripts.iter().any(|script| !inwards(script.fault.stream));
-        let reboots = scripts.iter().enumerate().filter(|(_, s)| matches!(s.fault.kind, Kind::Reboot { .. }));
-        let mut reboots: Vec<_> =
-            reboots.filter_map(|(n, script)| script.begins().map(|begin| (begin, begin + script.span(), n))).collect();
-        reboots.sort_unstable();
-        reboots.reverse();
+        let awaits_samples = scripts.iter().any(Script::awaits_samples);
+        let outwards = awaits_samples || scripts.iter().any(|script| !inwards(script.fault.stream));
         let frame = vec![0; if scripts.is_empty() { 0 } else { FRAME_BYTES }];
         let between = Between {
             scripts,
@@ -70,8 +66,9 @@ impl<D: Device + PowerCycle> Faulty<D> {
             outward: frame,
             blocked: [Tick(0); 2],
             outwards,
+            awaits_samples,
         };
-        Faulty { device, between, away: None, reboots }
+        Faulty { device, between, away: None }
     }
 
     /// How often each fault struck, by its text: datagrams lost, held, doubled, damaged; for `overflow` and `reboot`,
@@ -93,7 +90,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
 
     /// Brings everything to `now`, in order.
     fn catch_up(&mut self, now: Tick, out: &mut dyn Outbox) {
-        while let Some(at) = self.next_own().filter(|&at| at <= now) {
+        while let Some(at) = self.next_step().filter(|&at| at <= now) {
             self.advance_device(at, out);
             self.switch(at);
             self.release(at, out);
@@ -101,10 +98,17 @@ impl<D: Device + PowerCycle> Faulty<D> {
         self.advance_device(now, out);
     }
 
+    /// How far the device may be advanced at once. The first sample packet says when a fault begins: until it has come, no
+    /// further than to what the device does next, which may be this packet.
+    fn next_step(&self) -> Option<Tick> {
+        let device = self.device.deadline().filter(|_| self.between.awaits_samples && self.away.is_none());
+        device.into_iter().chain(self.next_own()).min()
+    }
+
     /// When something happens next that is not the device's.
     fn next_own(&self) -> Option<Tick> {
-        let switch = self.away.or(self.reboots.last().map(|reboot| reboot.0));
-        switch.into_iter().chain(self.between.hold.next_due()).min()
+        let reboot = || self.between.scripts.iter().filter_map(Script::reboots_at).min();
+        self.away.or_else(reboot).into_iter().chain(self.between.hold.next_due()).min()
     }
 
     fn advance_device(&mut self, now: Tick, out: &mut dyn Outbox) {
@@ -119,11 +123,8 @@ impl<D: Device + PowerCycle> Faulty<D> {
             self.away = None;
             self.device.power_cycle(now);
         }
-        while let Some((_, end, fault)) = self.reboots.pop_if(|reboot| reboot.0 <= now) {
+        for end in self.between.scripts.iter_mut().filter_map(|script| script.reboot(now)) {
             self.away = Some(self.away.unwrap_or(end).max(end));
-            if let Some(script) = self.between.scripts.get_mut(fault) {
-                script.injected += 1;
-            }
         }
     }
 
@@ -254,6 +255,10 @@ impl Between {
 
     /// What becomes of a datagram, and how long it is afterwards. It is damaged in place.
     fn fate(&mut self, now: Tick, stream: Stream, way: Way, bytes: &mut [u8]) -> (Fate, usize) {
+        if self.awaits_samples && matches!(stream, Stream::Rx0 | Stream::Rx1 | Stream::Tx) {
+            self.awaits_samples = false;
+            self.scripts.iter_mut().for_each(|script| script.samples_began(now));
+        }
         let mut first = None;
         for (n, script) in self.scripts.iter_mut().enumerate() {
             if first.is_some() {
@@ -325,4 +330,70 @@ impl Script {
 
 fn rx_index(port: Port) -> Option<usize> {
     takt_wire::n200::ports::RX.iter().position(|&rx| rx == port.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sends a sample packet every hundred ticks, from tick 1000 on, until it loses its power.
+    struct Beacon {
+        next: Option<Tick>,
+    }
+
+    impl PowerCycle for Beacon {
+        fn power_cycle(&mut self, _now: Tick) {
+            self.next = None;
+        }
+    }
+
+    impl Device for Beacon {
+        fn ports(&self) -> &[Port] {
+            &[]
+        }
+
+        fn datagram(&mut self, _: Tick, _: Port, _: SocketAddr, _: &[u8], _: &mut dyn Outbox) {}
+
+        fn refused(&mut self, _: Tick, _: Port, _: SocketAddr) {}
+
+        fn advance(&mut self, now: Tick, out: &mut dyn Outbox) {
+            while let Some(at) = self.next.filter(|&at| at <= now) {
+                let to = SocketAddr::from(([127, 0, 0, 1], 1));
+                out.send(at, Port(takt_wire::n200::ports::RX0), to, &mut |frame| {
+                    frame[..24].fill(0x10);
+                    24
+                });
+                self.next = Some(at + Ticks(100));
+            }
+        }
+
+        fn deadline(&self) -> Option<Tick> {
+            self.next
+        }
+    }
+
+    /// When each datagram left.
+    struct Times(Vec<u64>);
+
+    impl Outbox for Times {
+        fn send(&mut self, due: Tick, _: Port, _: SocketAddr, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
+            fill(&mut [0; FRAME_BYTES]);
+            self.0.push(due.0);
+            Sent::Taken
+        }
+    }
+
+    #[test]
+    fn a_late_call_changes_nothing_of_a_reboot_after_samples() {
+        for fault in ["reboot:at=+350ns,for=1us", "stall:all,at=+350ns,for=1ms"] {
+            for step in [1, 100, 10_000] {
+                let rate = TickRate::from_hz(1_000_000_000).expect("above 0");
+                let faults = vec![fault.parse().expect("a fault")];
+                let mut radio = Faulty::new(Beacon { next: Some(Tick(1000)) }, faults, Tick(0), rate);
+                let mut times = Times(Vec::new());
+                (0..=10_000).step_by(step).for_each(|now| radio.advance(Tick(now), &mut times));
+                assert_eq!(times.0, [1000, 1100, 1200, 1300], "{fault}, every {step} ticks");
+            }
+        }
+    }
 }

@@ -14,12 +14,14 @@
 //! corrupt:rx,every=50,where=payload     a bit flips (payload, header) or the end is missing (length)
 //! overflow:rx,at=3s,for=1ms     the wire is blocked: an N200 stops and says so
 //! stall:all,at=3s,for=1s        nothing passes, in no direction
+//! stall:rx,at=+3s,for=1s        the same towards the host, three seconds after the first sample packet
 //! reboot:at=5s,for=2s           gone for two seconds, then as after power-up
 //! ```
 //!
 //! WHEN is one of `every=N`, `at=N` (the N-th datagram of the stream, the first is 1), `at=TIME` (the first datagram at or
 //! after this time) and `p=P`. `after=N` or `after=TIME` leaves the beginning alone, `limit=N` ends it. Times count from
-//! the moment the device was switched on.
+//! the moment the device was switched on; `at=+TIME` and `after=+TIME` count from the first sample packet, in either
+//! direction and of any DSP, so that it does not matter how long a host takes to start. A reboot sets neither back.
 //!
 //! | stream | datagrams |
 //! | --- | --- |
@@ -44,7 +46,7 @@ mod stream;
 
 pub use error::FaultError;
 pub use faulty::Faulty;
-pub use spec::{Damage, Fault, Kind, When};
+pub use spec::{Damage, Fault, Kind, Moment, When};
 pub use stream::Stream;
 
 use takt_base::Tick;

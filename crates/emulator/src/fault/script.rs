@@ -4,14 +4,41 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use takt_base::{Tick, Ticks};
 
-use super::spec::{Fault, Kind, When};
+use super::spec::{Fault, Kind, Moment, When};
 use super::stream::Stream;
+
+/// When something begins, on the device's counter.
+#[derive(Clone, Copy)]
+enum Start {
+    At(Tick),
+    /// So long after the first sample packet, which has not come yet.
+    AfterSamples(Ticks),
+}
+
+impl Start {
+    fn tick(self) -> Option<Tick> {
+        match self {
+            Start::At(tick) => Some(tick),
+            Start::AfterSamples(_) => None,
+        }
+    }
+
+    fn passed(self, now: Tick) -> bool {
+        self.tick().is_some_and(|at| at <= now)
+    }
+
+    fn samples_began(&mut self, at: Tick) {
+        if let Start::AfterSamples(span) = *self {
+            *self = Start::At(at + span);
+        }
+    }
+}
 
 pub(super) struct Script {
     pub(super) fault: Fault,
     /// Ticks of the fault's times, on the device's counter.
-    quiet_until: Tick,
-    at: Option<Tick>,
+    quiet_until: Start,
+    at: Option<Start>,
     span: Ticks,
     rng: ChaCha8Rng,
     seen: u64,
@@ -25,8 +52,12 @@ pub(super) struct Script {
 impl Script {
     /// For a device switched on at `born`, whose counter runs at `ticks_of` a duration.
     pub(super) fn new(fault: Fault, born: Tick, ticks_of: impl Fn(std::time::Duration) -> Ticks) -> Script {
+        let start = |moment| match moment {
+            Moment::AfterPowerOn(time) => Start::At(born + ticks_of(time)),
+            Moment::AfterSamples(time) => Start::AfterSamples(ticks_of(time)),
+        };
         let at = match fault.when {
-            When::At(time) => Some(born + ticks_of(time)),
+            When::At(moment) => Some(start(moment)),
             _ => None,
         };
         let span = match fault.kind {
@@ -36,7 +67,7 @@ impl Script {
             _ => Ticks(0),
         };
         Script {
-            quiet_until: born + ticks_of(fault.quiet),
+            quiet_until: start(fault.quiet),
             at,
             span,
             rng: ChaCha8Rng::seed_from_u64(fault.seed),
@@ -53,9 +84,32 @@ impl Script {
         self.span
     }
 
-    /// When a stall or a reboot begins.
-    pub(super) fn begins(&self) -> Option<Tick> {
-        self.at
+    /// It counts from the first sample packet, which has not come yet.
+    pub(super) fn awaits_samples(&self) -> bool {
+        let starts = [Some(self.quiet_until), self.at];
+        starts.into_iter().flatten().any(|start| start.tick().is_none())
+    }
+
+    /// The first sample packet passes.
+    pub(super) fn samples_began(&mut self, at: Tick) {
+        self.quiet_until.samples_began(at);
+        if let Some(start) = &mut self.at {
+            start.samples_began(at);
+        }
+    }
+
+    /// When a reboot begins that is still to come; `None` too while nothing says when.
+    pub(super) fn reboots_at(&self) -> Option<Tick> {
+        let still = matches!(self.fault.kind, Kind::Reboot { .. }) && !self.spent;
+        self.at.filter(|_| still).and_then(Start::tick)
+    }
+
+    /// Its reboot begins, if it is due: when it ends.
+    pub(super) fn reboot(&mut self, now: Tick) -> Option<Tick> {
+        let begin = self.reboots_at().filter(|&at| at <= now)?;
+        self.spent = true;
+        self.injected += 1;
+        Some(begin + self.span)
     }
 
     /// A datagram of this stream passes: is it struck?
@@ -64,9 +118,10 @@ impl Script {
             return false;
         }
         if let Kind::Stall { .. } = self.fault.kind {
-            return self.count(self.at.is_some_and(|at| (at..at + self.span).contains(&now)));
+            let begin = self.at.and_then(Start::tick);
+            return self.count(begin.is_some_and(|at| (at..at + self.span).contains(&now)));
         }
-        if matches!(self.fault.kind, Kind::Reboot { .. }) || now < self.quiet_until {
+        if matches!(self.fault.kind, Kind::Reboot { .. }) || !self.quiet_until.passed(now) {
             return false;
         }
         self.seen += 1;
@@ -75,7 +130,7 @@ impl Script {
         let hit = match self.fault.when {
             When::Every(every) => nth % every == 0,
             When::Nth(which) => nth == which,
-            When::At(_) => !self.spent && self.at.is_some_and(|at| now >= at),
+            When::At(_) => !self.spent && self.at.is_some_and(|at| at.passed(now)),
             When::Chance(p) => self.rng.random_bool(p),
         };
         if hit && self.injected < self.fault.limit {

@@ -22,7 +22,7 @@ pub struct Fault {
     /// So many datagrams of the stream are left alone first.
     pub skip: u64,
     /// Nothing happens before this time.
-    pub quiet: Duration,
+    pub quiet: Moment,
     /// How often at most.
     pub limit: u64,
     /// Of its random choices.
@@ -88,9 +88,31 @@ pub enum When {
     /// The so-manieth, from 1.
     Nth(u64),
     /// The first at or after this time.
-    At(Duration),
+    At(Moment),
     /// Each with this probability.
     Chance(f64),
+}
+
+/// A time of a fault, by what it counts from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Moment {
+    /// From when the device was switched on.
+    AfterPowerOn(Duration),
+    /// From the first sample packet, in either direction.
+    AfterSamples(Duration),
+}
+
+impl Moment {
+    /// `3s` or `+3s`.
+    fn parse(text: &str) -> Option<Moment> {
+        let (text, moment) = match text.strip_prefix('+') {
+            Some(text) => (text, Moment::AfterSamples as fn(Duration) -> Moment),
+            None => (text, Moment::AfterPowerOn as fn(Duration) -> Moment),
+        };
+        // A bare number is a datagram's, and a second sign is a mistake.
+        let is_time = whole(text).is_none() && !text.starts_with('+');
+        parse_duration(text).ok().filter(|_| is_time).map(moment)
+    }
 }
 
 impl fmt::Display for Fault {
@@ -216,11 +238,13 @@ impl<'a> Reader<'a> {
             }
         }
         if let Some(text) = self.take("at") {
-            found.push(match (text.parse(), parse_duration(text)) {
-                (Ok(nth), _) if !timed && nth > 0 => When::Nth(nth),
-                (Err(_), Ok(time)) => When::At(time),
-                _ if timed => return Err(self.wrong(text, "a time such as 3s".to_owned())),
-                _ => return Err(self.wrong(text, "a datagram's number, from 1, or a time such as 3s".to_owned())),
+            found.push(match (whole(text), Moment::parse(text)) {
+                (Some(nth), _) if !timed && nth > 0 => When::Nth(nth),
+                (None, Some(time)) => When::At(time),
+                _ if timed => return Err(self.wrong(text, "a time such as 3s or +3s".to_owned())),
+                _ => {
+                    return Err(self.wrong(text, "a datagram's number, from 1, or a time such as 3s or +3s".to_owned()));
+                }
             });
         }
         match (found.as_slice(), timed) {
@@ -232,12 +256,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn after(&mut self) -> Result<(u64, Duration), FaultError> {
-        let Some(text) = self.take("after") else { return Ok((0, Duration::ZERO)) };
-        match (text.parse(), parse_duration(text)) {
-            (Ok(skip), _) => Ok((skip, Duration::ZERO)),
-            (Err(_), Ok(quiet)) => Ok((0, quiet)),
-            _ => Err(self.wrong(text, "a number of datagrams or a time such as 1s".to_owned())),
+    fn after(&mut self) -> Result<(u64, Moment), FaultError> {
+        let never = Moment::AfterPowerOn(Duration::ZERO);
+        let Some(text) = self.take("after") else { return Ok((0, never)) };
+        match (whole(text), Moment::parse(text)) {
+            (Some(skip), _) => Ok((skip, never)),
+            (None, Some(quiet)) => Ok((0, quiet)),
+            _ => Err(self.wrong(text, "a number of datagrams or a time such as 1s or +1s".to_owned())),
         }
     }
 
@@ -269,6 +294,11 @@ impl<'a> Reader<'a> {
     }
 }
 
+/// Digits alone: a sign makes it a time.
+fn whole(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|_| !text.starts_with('+'))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -290,12 +320,16 @@ mod tests {
         assert_eq!(fault("corrupt:rx,every=50,where=length").kind, Kind::Corrupt { damage: Damage::Length });
         let overflow = fault("overflow:rx,at=3s,for=1ms");
         assert_eq!(overflow.kind, Kind::Overflow { span: Duration::from_millis(1) });
-        assert_eq!(overflow.when, When::At(Duration::from_secs(3)));
+        assert_eq!(overflow.when, When::At(Moment::AfterPowerOn(Duration::from_secs(3))));
         assert_eq!(fault("stall:all,at=3s,for=1s").kind, Kind::Stall { span: Duration::from_secs(1) });
+        let stall = fault("stall:rx,at=+3s,for=1s");
+        assert_eq!((stall.stream, stall.when), (Stream::Rx, When::At(Moment::AfterSamples(Duration::from_secs(3)))));
         assert_eq!(fault("reboot:at=5s,for=2s").kind, Kind::Reboot { span: Duration::from_secs(2) });
         let late = fault("lose:rx,every=2,after=10,limit=3");
         assert_eq!((late.skip, late.limit), (10, 3));
-        assert_eq!(fault("lose:rx,every=2,after=10s").quiet, Duration::from_secs(10));
+        let ten = Duration::from_secs(10);
+        assert_eq!(fault("lose:rx,every=2,after=10s").quiet, Moment::AfterPowerOn(ten));
+        assert_eq!(fault("lose:rx,every=2,after=+10s").quiet, Moment::AfterSamples(ten));
         assert_eq!(late.to_string(), "lose:rx,every=2,after=10,limit=3");
     }
 
@@ -326,7 +360,20 @@ mod tests {
                 "fault `overflow:tx,at=3s`: `tx` (character 10) is not a stream that can overflow: rx, rx0 or rx1"
                     .to_owned(),
             ),
-            ("reboot:at=5", "fault `reboot:at=5`: `5` (character 11) is not a time such as 3s".to_owned()),
+            ("reboot:at=5", "fault `reboot:at=5`: `5` (character 11) is not a time such as 3s or +3s".to_owned()),
+            ("reboot:at=+5", "fault `reboot:at=+5`: `+5` (character 11) is not a time such as 3s or +3s".to_owned()),
+            (
+                "lose:rx,at=+5",
+                "fault `lose:rx,at=+5`: `+5` (character 12) is not a datagram's number, from 1, or a time such as 3s or \
+                 +3s"
+                    .to_owned(),
+            ),
+            (
+                "lose:rx,every=2,after=+5",
+                "fault `lose:rx,every=2,after=+5`: `+5` (character 23) is not a number of datagrams or a time such as 1s \
+                 or +1s"
+                    .to_owned(),
+            ),
             ("lose:rx,at", "fault `lose:rx,at`: `at` (character 9) is not key=value".to_owned()),
         ] {
             assert_eq!(text.parse::<Fault>().unwrap_err().to_string(), message);

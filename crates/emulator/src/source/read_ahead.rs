@@ -48,14 +48,20 @@ pub(crate) struct ReadAhead {
 impl ReadAhead {
     /// Starts reading; returns when the first samples are there.
     pub(crate) fn start(file: SampleReader, repeat: bool) -> std::io::Result<ReadAhead> {
+        let (ahead, filler) = ReadAhead::with_filler(file, repeat);
+        thread::Builder::new().name("read ahead".to_owned()).spawn(move || filler.run())?;
+        Ok(ahead)
+    }
+
+    /// Both sides, the first samples read.
+    fn with_filler(file: SampleReader, repeat: bool) -> (ReadAhead, Filler) {
         let (writer, reader) = tape::tape(CAPACITY);
         let shared = Arc::new(Shared::default());
         let samples = file.samples();
         let mut filler =
             Filler { file, writer, shared: shared.clone(), repeat, next: 0, block: vec![Complex32::default(); BLOCK] };
         filler.top_up();
-        thread::Builder::new().name("read ahead".to_owned()).spawn(move || filler.run())?;
-        Ok(ReadAhead { reader, shared, samples, repeat })
+        (ReadAhead { reader, shared, samples, repeat }, filler)
     }
 
     pub(crate) fn samples(&self) -> u64 {
@@ -173,13 +179,8 @@ mod tests {
 
     /// Waits, as a test may and a device may not, until a sample is in the queue.
     fn await_sample(ahead: &ReadAhead, index: u64) {
-        for _ in 0..10_000 {
-            if ahead.reader.newest().is_some_and(|run| run.first.0 <= index && index < run.end().0) {
-                return;
-            }
-            thread::sleep(PAUSE);
-        }
-        panic!("sample {index} never came");
+        let there = || ahead.reader.newest().is_some_and(|run| run.first.0 <= index && index < run.end().0);
+        takt_testing::wait_for("a sample", || there().then_some(()));
     }
 
     #[test]
@@ -212,13 +213,13 @@ mod tests {
     #[test]
     fn what_is_not_there_in_time_is_silence_and_counted_and_the_file_goes_on() {
         let dir = tempfile::tempdir().unwrap();
-        let mut ahead = ReadAhead::start(file(&dir, 2 * CAPACITY as u64), false).unwrap();
+        let (mut ahead, mut filler) = ReadAhead::with_filler(file(&dir, 2 * CAPACITY as u64), false);
         let mut out = vec![Complex32::new(9.0, 9.0); 1000];
         let far = 3 * CAPACITY as u64 / 2;
         ahead.read(far, &mut out);
         assert_eq!(out, vec![Complex32::default(); 1000]);
         assert_eq!(ahead.shared.starved.load(Relaxed), 1000);
-        await_sample(&ahead, far + 5000);
+        filler.top_up();
         ahead.read(far + 4000, &mut out);
         assert!(out.iter().enumerate().all(|(k, x)| *x == sample(far + 4000 + k as u64)));
         assert_eq!(ahead.shared.starved.load(Relaxed), 1000);

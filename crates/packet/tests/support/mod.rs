@@ -1,16 +1,26 @@
 //! What the tests of this crate share.
 #![allow(dead_code, reason = "each test binary uses a part")]
-#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 use std::net::{SocketAddr, UdpSocket};
 use std::process::Command;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU16, Ordering};
 
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Config, Engine, EngineKind, PortIndex, PortSpec, Wait, open};
+use takt_testing::{HANG, loopback, wait_for};
 
 pub const P0: PortIndex = PortIndex(0);
-pub const ANY: SocketAddr = SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 0);
+
+/// Any port of an address that no other test process has.
+pub fn any() -> SocketAddr {
+    (loopback(1), 0).into()
+}
+
+/// A port that nobody has, and that no test moves into unless it is told to: the kernel gives out none of this address.
+pub fn nobody() -> SocketAddr {
+    static NEXT: AtomicU16 = AtomicU16::new(1000);
+    (loopback(2), NEXT.fetch_add(1, Ordering::Relaxed)).into()
+}
 
 /// Opens a variant under test.
 pub type Open = fn(&Config) -> Box<dyn Engine>;
@@ -27,17 +37,17 @@ pub fn mmsg_aggregated(config: &Config) -> Box<dyn Engine> {
     mmsg(&Config { aggregate: true, ..config.clone() })
 }
 
-/// So far away that a busy machine gets there in time, so near that a hanging test ends.
+/// Long enough for any machine; a test that hangs ends.
 pub fn soon() -> Wait {
-    Wait::Until(WallClock.now() + Duration::from_secs(30))
+    Wait::Until(WallClock.now() + HANG)
 }
 
 pub fn unconnected(ports: usize) -> Config {
-    Config::new(vec![PortSpec { bind: ANY, peer: None }; ports])
+    Config::new(vec![PortSpec { bind: any(), peer: None }; ports])
 }
 
 pub fn connected(peer: SocketAddr) -> Config {
-    Config::new(vec![PortSpec { bind: ANY, peer: Some(peer) }])
+    Config::new(vec![PortSpec { bind: any(), peer: Some(peer) }])
 }
 
 pub fn addr(engine: &dyn Engine, port: u8) -> SocketAddr {
@@ -46,7 +56,32 @@ pub fn addr(engine: &dyn Engine, port: u8) -> SocketAddr {
 
 /// A plain socket of the standard library: the stranger at the other end.
 pub fn stranger() -> UdpSocket {
-    UdpSocket::bind(ANY).expect("loopback")
+    let socket = UdpSocket::bind(any()).expect("loopback");
+    socket.set_read_timeout(Some(HANG)).expect("it has one");
+    socket
+}
+
+/// What the kernel says of a port: bytes that wait in it, with its own bookkeeping, and datagrams it has dropped.
+pub fn queued(port: SocketAddr) -> (usize, u64) {
+    let SocketAddr::V4(port) = port else { panic!("{port} is of another table") };
+    let local = format!("{:08X}:{:04X}", u32::from_ne_bytes(port.ip().octets()), port.port());
+    let table = std::fs::read_to_string("/proc/net/udp").expect("Linux");
+    let row = table
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>())
+        .find(|row| row.get(1) == Some(&&local[..]));
+    let row = row.unwrap_or_else(|| panic!("{port} is not in\n{table}"));
+    let waiting = row[4].split_once(':').and_then(|(_, bytes)| usize::from_str_radix(bytes, 16).ok());
+    (waiting.expect("a number"), row[12].parse().expect("a number"))
+}
+
+/// Waits until so many datagrams of a few bytes have come to a port: a busy kernel delivers later than `send` returns.
+pub fn await_delivery(port: SocketAddr, count: usize) {
+    let probe = stranger();
+    let at = probe.local_addr().expect("bound");
+    stranger().send_to(b"probe", at).expect("loopback");
+    let one = wait_for("a datagram", || Some(queued(at).0).filter(|bytes| *bytes > 0));
+    wait_for("delivery", || (queued(port).0 >= count * one).then_some(()));
 }
 
 /// Sends datagrams in as many batches as they need; all must leave.
@@ -110,7 +145,7 @@ pub fn numbers(seen: &[Seen]) -> Vec<u32> {
 }
 
 /// Runs `test` of this binary again in a fresh network namespace, where `setup` (a shell script) has been run; `true`
-/// inside it. Outside, `false`: the test is done, or skipped aloud where this host allows no namespaces.
+/// inside it. Outside, `false`: the test is done, or skipped where this host allows no namespaces.
 pub fn inside_a_namespace(test: &str, setup: &str) -> bool {
     const MARK: &str = "TAKT_PACKET_TEST_INSIDE";
     if std::env::var(MARK).as_deref() == Ok(test) {
@@ -118,7 +153,7 @@ pub fn inside_a_namespace(test: &str, setup: &str) -> bool {
     }
     let can = Command::new("unshare").args(["--user", "--map-root-user", "--net", "sh", "-c", setup]).output();
     if !can.as_ref().is_ok_and(|out| out.status.success()) {
-        eprintln!("SKIPPED {test}: no network namespace can be prepared here: {can:?}");
+        takt_testing::skip(format!("no network namespace can be prepared here: {can:?}   (iproute2, user namespaces)"));
         return false;
     }
     let exe = std::env::current_exe().expect("this binary");

@@ -46,8 +46,8 @@ use crate::board::Side;
 use crate::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStats, TxOptions};
 use crate::{Net, RadioError, TuneRequest};
 
-/// How far ahead the stream starts.
-const LEAD: Duration = Duration::from_millis(50);
+/// How far ahead the stream starts. A start that comes after its time begins nothing.
+const LEAD: Duration = Duration::from_millis(200);
 
 /// Questions for the radio's time; the quickest answer counts.
 const QUESTIONS: u32 = 32;
@@ -191,9 +191,11 @@ impl RadioClock {
     fn begin(&mut self) -> Result<Option<Pump>, RadioError> {
         let Some(mut pump) = self.pump.take() else { return Ok(None) };
         let reading = self.radio.read_clocks(QUESTIONS)?;
-        let start = reading.tick + CLOCK.ticks_in(LEAD);
+        // The quickest answer may be the first; ahead is ahead of the last.
+        let begin = self.net.now() + LEAD;
+        let start = reading.tick + CLOCK.ticks_in(begin - reading.host);
         let grid = self.wanted.grid(start);
-        self.shared.beat.begin(reading.host + LEAD);
+        self.shared.beat.begin(begin);
         let _ = self.shared.grid.set(grid);
         pump.begin(grid);
         pump.streamer().start(Some(start))?;

@@ -294,7 +294,9 @@ mod tests {
             arrivals(&mut driver, &[WallClock.now().0; 26]);
             driver.work(MonoNs(0)).unwrap();
             let report = driver.lag.report();
-            assert_eq!((report.datagrams, report.unsent), (130, 0), "batches of {batch}");
+            // On a busy machine some may be too old to be sent.
+            assert_eq!(report.datagrams + report.unsent, 130, "batches of {batch}");
+            assert_eq!(driver.engine.counters().sent_datagrams, report.datagrams);
         }
     }
 

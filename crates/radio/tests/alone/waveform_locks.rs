@@ -1,13 +1,7 @@
-//! On a radio's clock, too, no lock is taken during 10 000 slots: neither the worker nor the thread that receives executes one
+//! On a radio's clock, too, no lock is taken during 3000 slots: neither the worker nor the thread that receives executes one
 //! instruction by which it could be. The rest of the process does, and so does the worker if a component wants it.
 //!
 //! The radio is emulated by the process that watches, so that it is not slowed down with the one that is watched.
-#![cfg(all(target_arch = "x86_64", target_os = "linux"))]
-
-#[path = "support/echo.rs"]
-mod echo;
-#[path = "../../../tests/support/locks.rs"]
-mod locks;
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
@@ -15,17 +9,23 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use echo::{Echo, heard, of, own_loopback, radio};
-use locks::{Seen, Trace};
 use takt_graph::Value;
 use takt_runtime::{Component, Io};
+use takt_testing::{loopback, not_judged};
+
+use super::echo::{Echo, heard, of, radio};
+use super::locks::{self, Seen, Trace};
+use super::turn;
 
 /// By the first everything has been done once; behind the last the worker ends.
-const LOOKED_AT: std::ops::Range<u64> = 500..10_500;
-/// Of a run that nobody watches.
-const FEW: u64 = 1000;
+const LOOKED_AT: std::ops::Range<u64> = 500..3500;
+/// From this slot on a lock is taken that must be seen, and so many are run.
+const LOCKED: u64 = 600;
+const LOCKED_SLOTS: u64 = 900;
+/// Beginning and ending take a thread so many at most.
+const OFTEN: u64 = 2000;
 /// How often the watched test may be begun.
-const ATTEMPTS: usize = 3;
+const ATTEMPTS: usize = 2;
 /// Where the watched program finds the radio, how many slots it runs, and whether, and from which on, a lock is taken.
 const RADIO: &str = "TAKT_RADIO_OF_TEST";
 const SLOTS: &str = "TAKT_SLOTS_OF_TEST";
@@ -59,12 +59,13 @@ fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
 }
 
 #[test]
+#[ignore = "is run under the tracer by the next test"]
 fn slots_are_received_and_answered() {
     locks::let_tracer_come(&SLOT);
     let given: Option<Ipv4Addr> = variable(RADIO);
-    let addr = given.unwrap_or_else(|| own_loopback(74));
+    let addr = given.unwrap_or_else(|| loopback(74));
     let own = given.is_none().then(|| radio(addr));
-    let slots = variable(SLOTS).unwrap_or(FEW);
+    let slots = variable(SLOTS).unwrap_or(LOCKED_SLOTS);
     let echo = Echo {
         slot: Duration::from_micros(500),
         items: 100,
@@ -72,7 +73,7 @@ fn slots_are_received_and_answered() {
         slots,
         witness: |_| Ok(Box::new(Witness { begun: false, locks_from: variable(LOCKS) })),
     };
-    let report = echo.run(addr);
+    let report = echo.run(addr).expect("it keeps the beat");
     if let Some(radio) = own {
         radio.stop().expect("it ends");
     }
@@ -83,15 +84,22 @@ fn slots_are_received_and_answered() {
 
 #[test]
 fn worker_and_receiver_execute_no_instruction_that_could_take_a_lock() {
-    let Some(quiet) = traced(LOOKED_AT.end + 500, None) else { return };
+    let _turn = turn();
+    let Some(quiet) = traced(LOOKED_AT.end + 200, None) else { return };
     assert!(quiet.breakpoints > 500, "{} found", quiet.breakpoints);
-    assert!(["takt-worker-", "takt-radio"].iter().all(|name| quiet.outside.iter().any(|seen| seen.starts_with(name))));
     assert_eq!(quiet.inside, BTreeMap::new());
-    assert_eq!(quiet.code, 0, "the watched test");
     // It would have been seen.
-    let locked = traced(1500, Some(1000)).expect("there is objdump");
+    let locked = traced(LOCKED_SLOTS, Some(LOCKED)).expect("there is objdump");
     let seen = || locked.inside.values().flatten();
-    assert!(seen().count() > 0 && seen().all(|slot| *slot >= 1000), "{locked:?}");
+    assert!(seen().all(|slot| *slot >= LOCKED), "{locked:?}");
+    // Threads that take locks all the time come to no slot under the tracer.
+    let often = |(name, times): (&String, &u64)| name.starts_with("takt-") && *times > OFTEN;
+    assert!(!quiet.outside.iter().any(often), "{:?}", quiet.outside);
+    if quiet.code != 0 || locked.code != 0 {
+        return not_judged("the watched program did not keep the beat of its radio");
+    }
+    assert!(seen().count() > 0, "{locked:?}");
+    assert!(["takt-worker-", "takt-radio"].iter().all(|name| quiet.outside.keys().any(|seen| seen.starts_with(name))));
 }
 
 /// What is watched goes slowly. Where the machine is slow as well, radio or host may give up: then it is begun anew, unless a
@@ -107,12 +115,17 @@ fn traced(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
 }
 
 fn traced_once(slots: u64, locks_from: Option<u64>) -> Option<Seen> {
-    let addr = own_loopback(75);
+    let addr = loopback(75);
     let radio = radio(addr);
     let mut variables = vec![(RADIO, addr.to_string()), (SLOTS, slots.to_string())];
     variables.extend(locks_from.map(|slot| (LOCKS, slot.to_string())));
     let threads = &["takt-worker-", "takt-radio"];
-    let trace = Trace { test: "slots_are_received_and_answered", variables: &variables, threads, slots: LOOKED_AT };
+    let trace = Trace {
+        test: "waveform_locks::slots_are_received_and_answered",
+        variables: &variables,
+        threads,
+        slots: LOOKED_AT,
+    };
     let seen = trace.run();
     radio.stop().expect("it ends");
     seen

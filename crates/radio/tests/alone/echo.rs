@@ -8,19 +8,13 @@ use takt_base::{Complex32, Stop};
 use takt_emulator::emulate::{Emulator, Options as Radio};
 use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Waveform};
 use takt_packet::EngineKind;
-use takt_radio::WallNet;
 use takt_radio::waveform::{RadioClock, Wanted};
+use takt_radio::{RadioError, WallNet};
 use takt_runtime::{ComponentReport, Io, Make, Options, Registration, Registry, Report, Session, SlotClock};
 
 /// A radio of this machine's own, on the wall's clock.
 pub fn radio(addr: Ipv4Addr) -> Emulator {
     Emulator::start(&Radio { addrs: vec![addr], ..Radio::default() }).expect("a radio")
-}
-
-/// An address of this process alone, in a network of the test's own: what traces runs a second one.
-pub fn own_loopback(network: u8) -> Ipv4Addr {
-    let [.., high, low] = std::process::id().to_be_bytes();
-    Ipv4Addr::new(127, network, high, low.clamp(1, 254))
 }
 
 /// Whether the slot brought samples to the witness. They go on in place.
@@ -38,8 +32,8 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// Runs all its slots on that radio's clock.
-    pub fn run(&self, addr: Ipv4Addr) -> Report {
+    /// Runs all its slots on that radio's clock. An error: the radio or this host did not keep the beat.
+    pub fn run(&self, addr: Ipv4Addr) -> Result<Report, RadioError> {
         let mut registry = self.registry();
         let waveform = Waveform::new("echo", self.slot)
             .with(ComponentSpec::new("receive", "radio-receive").param("items", self.items))
@@ -49,19 +43,19 @@ impl Echo {
         let graph = Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
         let wanted = Wanted::of(&graph).expect("a radio it has");
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-        let mut clock = RadioClock::open(net, addr.into(), &wanted, false).expect("it opens");
+        let mut clock = RadioClock::open(net, addr.into(), &wanted, false)?;
         clock.equip(&mut registry);
         let options = Options { slots: Some(self.slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
         let plan = Plan::single(&graph, Latency::Compact);
         let session = Session::open(&graph, &plan, &registry, options).expect("opened");
         let stop = Stop::new();
         let mut running = session.start_paused(&stop).expect("started");
-        clock.start(None, &stop).expect("it streams");
+        clock.start(None, &stop)?;
         running.go();
         let report = running.join();
-        clock.finish().expect("it streamed to the end");
+        clock.finish()?;
         assert_eq!(report.slots, self.slots);
-        report
+        Ok(report)
     }
 
     fn registry(&self) -> Registry {

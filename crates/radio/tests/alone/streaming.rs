@@ -1,0 +1,107 @@
+//! While samples flow, streamers allocate nothing: neither when all is well, nor when datagrams are lost, damaged or
+//! doubled. Counted by the global allocator of this binary, on real sockets against a software radio.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use num_complex::Complex;
+use takt_base::{Clock, Complex32, Ticks};
+use takt_emulator::emulate::{Emulator, Options};
+use takt_packet::EngineKind;
+use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions};
+use takt_radio::waveform::{Answers, Slicer, SlotGrid};
+use takt_radio::{Burst, RadioError, RxStream, TxStream, WallNet};
+use takt_testing::{HANG, loopback, not_judged, wait_for};
+
+use super::{allocations, turn};
+
+/// Opens it, however often a busy radio does not answer in time.
+fn opened(net: &Arc<WallNet>, addr: Ipv4Addr) -> N200 {
+    let options = OpenOptions { force: true, ..OpenOptions::default() };
+    wait_for("the radio", || N200::open(net.clone(), addr.into(), &options).ok())
+}
+
+#[test]
+fn streaming_allocates_nothing() {
+    let _turn = turn();
+    let addr = loopback(9);
+    let faults =
+        ["lose:rx,every=50", "corrupt:rx,every=77,where=header", "duplicate:rx,every=90", "reorder:rx,every=110"];
+    let faults = faults.map(str::to_owned).into();
+    let emulator = Emulator::start(&Options { addrs: vec![addr], faults, ..Options::default() }).unwrap();
+    let streamed = EngineKind::ALL.into_iter().try_for_each(|engine| streams_allocate_nothing(addr, engine));
+    if let Err(error) = streamed.and_then(|()| slots_and_answers_allocate_nothing(addr)) {
+        not_judged(format!("the radio does not answer in time: {error}"));
+    }
+    emulator.stop().unwrap();
+}
+
+/// Streams both ways until enough has been received, lost and acknowledged.
+fn streams_allocate_nothing(addr: Ipv4Addr, engine: EngineKind) -> Result<(), RadioError> {
+    let net = Arc::new(WallNet::new(engine));
+    let mut radio = opened(&net, addr);
+    let mut rx = radio.rx_streamer(&RxOptions { channels: vec![0, 1], ..RxOptions::new(1e6) })?;
+    let mut tx = radio.tx_streamer(&TxOptions::new(1e6))?;
+    let (mut a, mut b) = (vec![Complex32::default(); 10_000], vec![Complex32::default(); 10_000]);
+    let (mut c, mut d) = (vec![Complex::<i16>::default(); 1000], vec![Complex::<i16>::default(); 1000]);
+    rx.start(None)?;
+
+    let end = net.now() + HANG;
+    let (mut counted, mut samples, mut rounds) = (0, 0, 0);
+    while rounds < 60 || samples <= 50_000 || rx.stats().missing_datagrams == 0 || tx.stats().burst_acks == 0 {
+        assert!(net.now() < end, "{samples} samples with {engine}: {:?} {:?}", rx.stats(), tx.stats());
+        rounds += 1;
+        let before = allocations::count();
+        let until = net.now() + Duration::from_millis(200);
+        let mut got = rx.recv(&mut [&mut a, &mut b], until)?.samples;
+        got += rx.recv_integers(&mut [&mut c, &mut d], until)?.samples;
+        tx.send(&[&a], Burst::GO_ON, until)?;
+        tx.send_integers(&c, Burst::END, until)?;
+        while tx.event(net.now())?.is_some() {}
+        counted += allocations::count() - before;
+        samples += got;
+        if got == 0 {
+            // A stream that overflowed has ended, and the word of it may be lost. To begin anew is not to stream.
+            rx.stop()?;
+            rx.start(None)?;
+        }
+    }
+    assert_eq!(counted, 0, "with {engine}");
+    Ok(())
+}
+
+/// What a waveform on a radio's clock does in a slot: receive it, answer it, hear what the radio says of the answers.
+fn slots_and_answers_allocate_nothing(addr: Ipv4Addr) -> Result<(), RadioError> {
+    let net = Arc::new(WallNet::new(EngineKind::Mmsg));
+    let mut radio = opened(&net, addr);
+    let mut rx = radio.rx_streamer(&RxOptions::new(1e6))?;
+    let mut answers = Answers::new(radio.tx_streamer(&TxOptions::new(1e6))?);
+    let mut cell = vec![Complex32::default(); 2000];
+
+    let (mut counted, mut slots, end) = (0, 0, net.now() + HANG);
+    while slots < 100 {
+        // Begun anew where the stream ended, as above.
+        assert!(net.now() < end, "{slots} slots");
+        let start = radio.time()? + CLOCK.ticks_in(Duration::from_millis(50));
+        rx.start(Some(start))?;
+        let grid = SlotGrid { start, step: Ticks(100), samples: 2000 };
+        let (mut slicer, mut silent) = (Slicer::new(grid), 0);
+        let before = allocations::count();
+        while slots < 100 && silent < 5 {
+            let until = net.now() + Duration::from_millis(200);
+            silent += 1;
+            let Some(end) = slicer.step(&mut rx, std::iter::once(&mut cell[..]), until)? else { continue };
+            // Some in time, some late.
+            let at = grid.begin(end.slot + end.slot % 2 * 4);
+            answers.send(end.slot, at, &cell[..1000], until)?;
+            answers.hear(net.now())?;
+            (slots, silent) = (slots + 1, 0);
+        }
+        counted += allocations::count() - before;
+        rx.stop()?;
+    }
+    assert_eq!(counted, 0);
+    assert!(answers.bursts() > 0);
+    Ok(())
+}
