@@ -1,7 +1,33 @@
 //! `takt emulate n200`, started and stopped as a user would.
 
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
+
+use crate::row::may_be_real_time;
+
+/// Above the programs that judge it.
+const PRIORITY: &str = "60";
+
+/// The program under test.
+pub fn takt() -> OsString {
+    std::env::var_os("TAKT_PROGRAM").unwrap_or_else(|| env!("CARGO_BIN_EXE_takt").into())
+}
+
+/// Where the radios of one emulator are.
+pub struct Site {
+    pub addrs: Vec<String>,
+    /// The network namespace; none is this process's.
+    pub netns: Option<String>,
+}
+
+impl Site {
+    /// Loopback addresses of this process.
+    pub fn loopback(hosts: &[u8]) -> Site {
+        let addrs = hosts.iter().map(|&host| takt_testing::loopback(host).to_string()).collect();
+        Site { addrs, netns: None }
+    }
+}
 
 /// A running emulator; killed when dropped.
 pub struct Emulator {
@@ -13,29 +39,30 @@ pub struct Emulator {
 pub struct Summary(pub serde_json::Value);
 
 impl Emulator {
-    /// Starts one at each of `addrs` with further arguments, inside the namespace `netns` if one is named, and waits
-    /// until all are ready.
-    pub fn start(addrs: &[&str], arguments: &[&str], netns: Option<&str>) -> Emulator {
-        let takt = env!("CARGO_BIN_EXE_takt");
-        let mut command = match netns {
+    /// Starts one with further arguments, and waits until all its radios are ready.
+    pub fn start(site: &Site, arguments: &[&str]) -> Emulator {
+        let mut command = match &site.netns {
             Some(name) => {
                 let mut ip = Command::new("ip");
-                ip.args(["netns", "exec", name, takt]);
+                ip.args(["netns", "exec", name]).arg(takt());
                 ip
             }
-            None => Command::new(takt),
+            None => Command::new(takt()),
         };
         command.args(["emulate", "n200", "--json"]);
-        for addr in addrs {
+        for addr in &site.addrs {
             command.args(["--addr", addr]);
+        }
+        if may_be_real_time() {
+            command.args(["--priority", PRIORITY]);
         }
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("takt starts");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
-        for addr in addrs {
+        for addr in &site.addrs {
             let mut line = String::new();
             stdout.read_line(&mut line).expect("the emulator speaks");
-            assert_eq!(line.trim_end(), format!("ready n200 {addr}"), "emulator at {addrs:?} with {arguments:?}");
+            assert_eq!(line.trim_end(), format!("ready n200 {addr}"), "emulator with {arguments:?}");
         }
         Emulator { child, stdout }
     }
@@ -76,5 +103,12 @@ impl Summary {
         let of =
             |device: &serde_json::Value| device["tx"]["underflows_at_start"].as_u64().expect("tx.underflows_at_start");
         self.0["devices"].as_array().expect("devices").iter().map(of).sum()
+    }
+
+    /// A fault that was to be injected and never was.
+    pub fn idle_fault(&self) -> Option<&str> {
+        let devices = self.0["devices"].as_array().expect("devices");
+        let faults = devices.iter().flat_map(|device| device["faults"].as_object().expect("faults"));
+        faults.filter(|(_, struck)| struck.as_u64() == Some(0)).map(|(fault, _)| fault.as_str()).next()
     }
 }

@@ -2,9 +2,10 @@
 //!
 //! The tables are those of `docs/reference/letters.md` and `docs/explanation/what-uhd-cannot-see.md`.
 
-use std::time::Duration;
+use std::process::Command;
 
-use crate::peer::{Run, run, run_command};
+use crate::emulator::takt;
+use crate::peer::Run;
 use crate::row::Row;
 
 /// What `benchmark_rate` sums up, in its order.
@@ -18,6 +19,9 @@ const SUMMARY: [&str; 8] = [
     "Num timeouts (Tx):",
     "Num timeouts (Rx):",
 ];
+
+/// Each stream lasts so long; the last fault ends 1.1 s after the first sample packet.
+const SECONDS: &str = "1.5";
 
 /// The last line of UHD's log on standard error before samples flow.
 const OPENED: &str = "No GPSDO found\n";
@@ -55,9 +59,9 @@ const NONE: [Option<u64>; 8] = [Some(0); 8];
 impl Case {
     fn holds(&self) {
         let uhd = Row { number: self.number, needs: &["benchmark_rate"], emulator: self.emulator };
-        uhd.judged_by(|addr| {
-            let args = format!("--args addr={addr} --{}_rate 1e6 --duration 5", self.way);
-            let run = run("benchmark_rate", &args, Duration::from_secs(60)).ok()?;
+        uhd.judged_by(|attempt| {
+            let args = format!("--args addr=ADDR --{}_rate 1e6 --duration {SECONDS}", self.way);
+            let run = attempt.run("benchmark_rate", &args).ok()?;
             for (label, wanted) in SUMMARY.into_iter().zip(self.uhd) {
                 let got = run.number(label)?;
                 if wanted.is_some_and(|wanted| wanted as f64 != got) {
@@ -67,12 +71,12 @@ impl Case {
             let (letter, times) = self.letters;
             prints(&run, letter, times)
         });
-        let takt = Row { number: self.number, needs: &[], emulator: self.emulator };
-        takt.judged_by(|addr| {
-            let flag = format!("--{}", self.way);
-            let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_takt"));
-            command.args(["rate", "--addr", addr, &flag, "1M", "--duration", "5s", "--warm-up", "0s", "--json"]);
-            let run = run_command(command, "takt rate".to_owned(), Duration::from_secs(60));
+        let ours = Row { number: self.number, needs: &[], emulator: self.emulator };
+        ours.judged_by(|attempt| {
+            let mut command = Command::new(takt());
+            command.args(["rate", "--addr", &attempt.addr, &format!("--{}", self.way), "1M", "--duration", SECONDS]);
+            command.args(["--warm-up", "0s", "--json"]);
+            let run = attempt.run_command(command, "takt rate".to_owned());
             let document: serde_json::Value = run.document()?;
             for (key, wanted) in self.takt {
                 match document.pointer(key).and_then(serde_json::Value::as_u64) {
@@ -102,9 +106,9 @@ fn prints(run: &Run, letter: char, times: usize) -> Result<(), String> {
 
 #[test]
 fn row_letter_none_without_a_fault() {
-    Row { number: 41, needs: &["benchmark_rate"], emulator: &[] }.judged_by(|addr| {
-        let args = format!("--args addr={addr} --rx_rate 1e6 --tx_rate 1e6 --duration 1");
-        let run = run("benchmark_rate", &args, Duration::from_secs(60)).ok()?;
+    Row { number: 41, needs: &["benchmark_rate"], emulator: &[] }.judged_by(|attempt| {
+        let args = "--args addr=ADDR --rx_rate 1e6 --tx_rate 1e6 --duration 1";
+        let run = attempt.run("benchmark_rate", args).ok()?;
         ['O', 'U', 'S', 'L', 'D'].into_iter().try_for_each(|letter| prints(&run, letter, 0))
     });
 }
@@ -244,7 +248,7 @@ fn row_letter_s_is_three_for_each_swap() {
 fn row_letter_u_is_one_underflow() {
     Case {
         number: 51,
-        emulator: &["--fault", "stall:flow,at=4s,for=400ms"],
+        emulator: &["--fault", "stall:flow,at=+500ms,for=400ms"],
         way: "tx",
         uhd: [Some(0), Some(0), Some(0), Some(0), Some(1), Some(0), None, Some(0)],
         letters: ('U', 1),
@@ -257,7 +261,7 @@ fn row_letter_u_is_one_underflow() {
 fn row_letter_u_is_a_stalled_way_out_after_which_uhd_sends_nothing() {
     Case {
         number: 52,
-        emulator: &["--fault", "stall:tx,at=4s,for=500ms"],
+        emulator: &["--fault", "stall:tx,at=+500ms,for=500ms"],
         way: "tx",
         uhd: [Some(0), Some(0), Some(0), Some(0), Some(1), Some(0), None, Some(0)],
         letters: ('U', 1),
@@ -269,17 +273,17 @@ fn row_letter_u_is_a_stalled_way_out_after_which_uhd_sends_nothing() {
 #[test] // one for each datagram of the burst
 fn row_letter_l_is_a_datagram_after_its_time() {
     let late = Row { number: 53, needs: &["tx_timed_samples"], emulator: &["--fault", "delay:tx,every=1,by=1540ms"] };
-    late.judged_by(|addr| {
-        let args = format!("--args addr={addr} --rate 1e6 --nsamps 363");
-        let run = run("tx_timed_samples", &args, Duration::from_secs(30)).ok()?;
+    late.judged_by(|attempt| {
+        let args = "--args addr=ADDR --rate 1e6 --nsamps 363";
+        let run = attempt.run("tx_timed_samples", args).ok()?;
         prints(&run, 'L', 1)
     });
 }
 
 #[test]
 fn row_letter_l_is_a_stream_command_after_its_time() {
-    Row { number: 54, needs: &["rx_timed_samples"], emulator: &[] }.judged_by(|addr| {
-        let args = format!("--args addr={addr} --rate 1e6 --nsamps 10000 --secs 0");
-        run("rx_timed_samples", &args, Duration::from_secs(30)).says("ERROR_CODE_LATE_COMMAND").map(drop)
+    Row { number: 54, needs: &["rx_timed_samples"], emulator: &[] }.judged_by(|attempt| {
+        let args = "--args addr=ADDR --rate 1e6 --nsamps 10000 --secs 0";
+        attempt.run("rx_timed_samples", args).says("ERROR_CODE_LATE_COMMAND").map(drop)
     });
 }

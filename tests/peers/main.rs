@@ -1,20 +1,21 @@
-//! The software N200 before judges nobody here wrote: Debian's UHD 4.3, GNU Radio, SoapySDR and tshark, unmodified.
+//! The software N200 before judges from elsewhere: Debian's UHD 4.3, GNU Radio, SoapySDR and tshark, unmodified.
 //!
 //! One row of `docs/reference/acceptance.md` is one test, and one command runs it:
 //!
 //! ```text
-//! cargo test --release --test peers -- row_07 --nocapture
+//! cargo test --release --package takt --test peers -- row_07 --nocapture
 //! ```
 //!
-//! A machine without the peers skips aloud; with `TAKT_REQUIRE_PEERS=1` (as in CI) a missing peer is a failure. These
-//! are real-time programs on a shared machine: a row may be repeated, aloud and at most five times, but only when the
-//! emulator itself counted that it was late or a watcher above every other thread found a core gone for milliseconds. At
-//! full rate (row 7 and 8) a machine that was disturbed each time judges nothing, aloud; an error of an undisturbed
-//! attempt always fails. Rows take turns, whatever the number of test threads.
-
-#![allow(clippy::print_stderr)] // a test that skips or repeats says so
+//! The program under test is the one that `TAKT_PROGRAM` names, otherwise the one that was built with the tests. A machine
+//! without the peers skips, on record. Rows in the module `alone` ask how fast or how soon, and run one after the other
+//! (`--test-threads=1 alone::`); all others may run side by side (`--test-threads=3 --skip alone::`): each radio has an address
+//! of its own, and two runs never meet.
+//!
+//! UHD's programs and the emulator run at real-time priority where the process may give it, so that ordinary programs
+//! beside them do not count. What remains is the rule about repeating in [`row`].
 
 mod acceptance;
+mod alone;
 mod devtest;
 mod dissect;
 mod emulator;

@@ -1,31 +1,29 @@
-//! Running somebody else's program, with a bound on its time and the whole story when it disappoints.
+//! Running another program: the whole story when it disappoints, and how long it waited for a processor.
 
+use std::cell::Cell;
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use takt_host::policy::{Policy, set_policy};
+
+use crate::row::may_be_real_time;
+use crate::witness;
 
 /// Where Debian's packages put their programs.
 const FOLDERS: [&str; 5] =
     ["/usr/bin", "/usr/sbin", "/usr/libexec/uhd/examples", "/usr/libexec/uhd/utils", "/usr/libexec/uhd/tests"];
 
+/// What UHD gives its own threads when asked for high priority. Below the emulator: a radio waits for nobody.
+const PRIORITY: u8 = 50;
+
 /// The program's full path, if it is installed.
 pub fn find(program: &str) -> Option<PathBuf> {
     FOLDERS.iter().map(|folder| PathBuf::from(folder).join(program)).find(|path| path.is_file())
-}
-
-/// Whether a missing peer is a failure.
-pub fn required() -> bool {
-    std::env::var_os("TAKT_REQUIRE_PEERS").is_some_and(|v| v != "0")
-}
-
-/// Says aloud that a test did not run; fails where peers are required.
-pub fn skip(test: &str, missing: &str) {
-    assert!(!required(), "{test}: {missing} is missing, and TAKT_REQUIRE_PEERS is set");
-    eprintln!("SKIPPED {test}: {missing} is missing (install it and the test runs)");
 }
 
 /// What a program did.
@@ -42,7 +40,7 @@ impl fmt::Display for Run {
         writeln!(f, "$ {}", self.line)?;
         match self.status {
             Some(status) => writeln!(f, "-- {status}")?,
-            None => writeln!(f, "-- killed: ran past its time")?,
+            None => writeln!(f, "-- killed: it hung")?,
         }
         f.write_str(&self.text)
     }
@@ -78,12 +76,75 @@ impl Run {
     }
 }
 
-/// Runs `program` with `arguments`, split at spaces, for at most `limit`.
-pub fn run(program: &str, arguments: &str, limit: Duration) -> Run {
-    let path = find(program).unwrap_or_else(|| PathBuf::from(program));
-    let mut command = Command::new(path);
-    command.args(split(arguments));
-    run_command(command, format!("{program} {arguments}"), limit)
+/// One attempt of a row: where the radios are, and what the programs it ran went through.
+pub struct Attempt {
+    /// The first radio.
+    pub addr: String,
+    longest_wait: Cell<Duration>,
+}
+
+impl Attempt {
+    pub fn new(addr: &str) -> Attempt {
+        Attempt { addr: addr.to_owned(), longest_wait: Cell::default() }
+    }
+
+    /// Runs `program` with `arguments`, split at spaces; ADDR in them is the first radio.
+    pub fn run(&self, program: &str, arguments: &str) -> Run {
+        let arguments = &arguments.replace("ADDR", &self.addr);
+        let path = find(program).unwrap_or_else(|| PathBuf::from(program));
+        let mut command = Command::new(path);
+        command.args(split(arguments));
+        self.run_command(command, format!("{program} {arguments}"))
+    }
+
+    /// Runs a prepared command in a process group of its own, which is killed as a whole when it hangs.
+    pub fn run_command(&self, mut command: Command, line: String) -> Run {
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
+        // UHD colours its log only on a terminal, but its log level can be set from outside.
+        command.env_remove("UHD_LOG_LEVEL").env_remove("UHD_LOG_CONSOLE_LEVEL");
+        let mut child = spawn(&mut command).unwrap_or_else(|e| panic!("{line}: {e}"));
+        let out = collect(child.stdout.take().expect("piped"));
+        let err = collect(child.stderr.take().expect("piped"));
+        let status = self.end_of(&mut child);
+        let text = format!("{}{}", out.join().unwrap_or_default(), err.join().unwrap_or_default());
+        Run { line, status, text }
+    }
+
+    /// The longest that a program waited for a processor between two looks. Zero where programs have real-time priority:
+    /// there only the emulator and the watchers come before them.
+    pub fn longest_wait(&self) -> Duration {
+        self.longest_wait.get()
+    }
+
+    /// How it ended; `None` if it was killed.
+    fn end_of(&self, child: &mut Child) -> Option<ExitStatus> {
+        let begun = Instant::now();
+        let mut waits = (!may_be_real_time()).then(|| witness::Waits::of(child.id()));
+        loop {
+            if let Some(status) = child.try_wait().expect("a child can be waited for") {
+                return Some(status);
+            }
+            if begun.elapsed() > takt_testing::HANG {
+                let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+                let _ = child.wait();
+                return None;
+            }
+            thread::sleep(Duration::from_millis(10));
+            let waited = waits.as_mut().map_or(Duration::ZERO, witness::Waits::since_last_look);
+            self.longest_wait.set(waited.max(self.longest_wait.get()));
+        }
+    }
+}
+
+/// Starts a program at real-time priority where this process may: it inherits that of the thread that starts it.
+fn spawn(command: &mut Command) -> io::Result<Child> {
+    let start = || {
+        if may_be_real_time() {
+            set_policy(0, Policy::RoundRobin { priority: PRIORITY }).map_err(io::Error::other)?;
+        }
+        command.spawn()
+    };
+    thread::scope(|scope| scope.spawn(start).join()).expect("starting a program does not panic")
 }
 
 /// Splits at spaces, but not inside double quotes.
@@ -104,30 +165,6 @@ fn split(arguments: &str) -> Vec<String> {
         words.push(word);
     }
     words
-}
-
-/// Runs a prepared command in a process group of its own, which is killed as a whole when `limit` has passed.
-pub fn run_command(mut command: Command, line: String, limit: Duration) -> Run {
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-    // UHD colours its log only on a terminal, but its log level can be set from outside.
-    command.env_remove("UHD_LOG_LEVEL").env_remove("UHD_LOG_CONSOLE_LEVEL");
-    let mut child = command.spawn().unwrap_or_else(|e| panic!("{line}: {e}"));
-    let out = collect(child.stdout.take().expect("piped"));
-    let err = collect(child.stderr.take().expect("piped"));
-    let deadline = Instant::now() + limit;
-    let status = loop {
-        match child.try_wait().expect("a child can be waited for") {
-            Some(status) => break Some(status),
-            None if Instant::now() > deadline => {
-                let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
-                let _ = child.wait();
-                break None;
-            }
-            None => thread::sleep(Duration::from_millis(10)),
-        }
-    };
-    let text = format!("{}{}", out.join().unwrap_or_default(), err.join().unwrap_or_default());
-    Run { line, status, text }
 }
 
 /// Reads a stream to its end on a thread of its own, so that a full pipe never stops the program.

@@ -1,13 +1,21 @@
 //! One row of the acceptance table: an emulator, a judge, and the rule about repeating.
+//!
+//! A complaint fails the row at once, unless a witness saw a disturbance during this attempt. What a disturbance is is
+//! fixed here, before the verdict is known:
+//!
+//! - the emulator counted that it was late itself (`lag.over_limit` in its summary), or
+//! - a core was gone for more than [`LOST`], as a watcher above all other threads found, or
+//! - the judged program, where it may not have real-time priority, waited longer than that for a processor.
+//!
+//! A disturbed attempt is repeated, and said on standard error. When all were disturbed the row is not judged.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::OnceLock;
 
-use crate::emulator::Emulator;
-use crate::peer;
+use takt_host::Host;
+
+use crate::emulator::{Emulator, Site};
+use crate::peer::{self, Attempt};
 use crate::witness::{LOST, Witness};
-
-/// Rows take turns: they are real-time programs.
-static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
 const TRIES: usize = 6;
 
@@ -16,7 +24,7 @@ const STARTS: u64 = 16;
 
 /// An acceptance row.
 pub struct Row {
-    /// Its number in the table; also its address, 127.29.N.1, so that rows of two runs never meet.
+    /// Its number in the table; also the last number of its address.
     pub number: u8,
     /// Programs without which it can't run.
     pub needs: &'static [&'static str],
@@ -24,58 +32,79 @@ pub struct Row {
     pub emulator: &'static [&'static str],
 }
 
+/// A row of UHD's programs with an emulator as it is by default.
+pub fn row(number: u8) -> Row {
+    Row { number, needs: &["uhd_usrp_probe", "benchmark_rate"], emulator: &[] }
+}
+
 impl Row {
-    /// Puts the emulator before `judge`, which gets its address and says what it did not like. Repeats when the
-    /// emulator was late or the machine lost a core meanwhile, and only then.
-    pub fn judged_by(&self, judge: impl Fn(&str) -> Result<(), String>) {
-        if let Some(complaint) = self.disturbed_each_time(|addr| judge(addr).map(|()| 0)) {
-            panic!("{complaint}");
-        }
+    /// Puts the emulator before `judge`, which says what it did not like.
+    pub fn judged_by(&self, judge: impl Fn(&Attempt) -> Result<(), String>) {
+        self.judged_with_underruns_by(|attempt| judge(attempt).map(|()| 0));
     }
 
-    /// As [`judged_by`](Self::judged_by), at a rate that a shared machine may not hold for seconds on end: when it was
-    /// disturbed at every attempt, the row says that nothing was judged. A complaint about an undisturbed attempt fails.
-    /// The judge returns how many underruns it saw: those, and only those, that the radio counted at a start are forgiven.
-    pub fn judged_at_full_rate_by(&self, judge: impl Fn(&str) -> Result<u64, String>) {
-        if let Some(complaint) = self.disturbed_each_time(judge) {
-            eprintln!("NOT JUDGED: this machine is too busy for this rate\n{complaint}");
-        }
+    /// The same for a judge who returns how many underruns it saw: those, and only those, that the radio counted at a start
+    /// are forgiven.
+    pub fn judged_with_underruns_by(&self, judge: impl Fn(&Attempt) -> Result<u64, String>) {
+        self.judged_at(&Site::loopback(&[self.number]), judge);
     }
 
-    /// The last complaint, if no attempt was undisturbed; none once the judge was content, or could not be asked.
-    fn disturbed_each_time(&self, judge: impl Fn(&str) -> Result<u64, String>) -> Option<String> {
-        let name = format!("row {}", self.number);
+    /// The same with radios at another place.
+    pub fn judged_at(&self, site: &Site, judge: impl Fn(&Attempt) -> Result<u64, String>) {
         if let Some(missing) = self.needs.iter().find(|program| peer::find(program).is_none()) {
-            peer::skip(&name, missing);
-            return None;
+            return takt_testing::skip(format!(
+                "row {}: {missing} is not installed   (./test installs it)",
+                self.number
+            ));
         }
-        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-        let addr = format!("127.29.{}.1", self.number);
         let mut last = None;
-        for attempt in 1..=TRIES {
-            let emulator = Emulator::start(&[&addr], self.emulator, None);
-            let witness = Witness::start();
-            let verdict = judge(&addr);
-            let gone = witness.stop();
-            let summary = emulator.stop();
-            let (late, at_start) = (summary.own_lateness(), summary.underflows_at_start().min(STARTS));
-            let verdict = verdict.and_then(|underruns| match underruns.checked_sub(at_start) {
-                None | Some(0) => Ok(()),
-                Some(in_flow) => Err(format!("{in_flow} of {underruns} underruns were not at the start")),
-            });
-            let complaint = verdict.err()?;
-            let complaint = format!(
-                "{name}, attempt {attempt}, emulator late {late} times, a core gone for {gone:?}:\n{complaint}"
-            );
-            assert!(late > 0 || gone > LOST, "{complaint}");
-            eprintln!("DISTURBED {complaint}");
+        for number in 1..=TRIES {
+            let Some(complaint) = self.attempt(site, &judge) else { return };
+            let complaint = format!("row {}, attempt {number}, {complaint}", self.number);
+            say(&format!("DISTURBED {complaint}"));
             last = Some(complaint);
         }
-        last
+        takt_testing::not_judged(last.unwrap_or_default());
+    }
+
+    /// What was complained about a disturbed attempt; none when the judge was content.
+    ///
+    /// # Panics
+    /// With a complaint about an attempt that nothing disturbed.
+    fn attempt(&self, site: &Site, judge: impl Fn(&Attempt) -> Result<u64, String>) -> Option<String> {
+        let emulator = Emulator::start(site, self.emulator);
+        let witness = Witness::start();
+        let attempt = Attempt::new(&site.addrs[0]);
+        let verdict = judge(&attempt);
+        let gone = witness.stop();
+        let waited = attempt.longest_wait();
+        let summary = emulator.stop();
+        let (late, at_start) = (summary.own_lateness(), summary.underflows_at_start().min(STARTS));
+        let verdict = verdict.and_then(|underruns| match underruns.checked_sub(at_start) {
+            None | Some(0) => Ok(()),
+            Some(in_flow) => Err(format!("{in_flow} of {underruns} underruns were not at the start")),
+        });
+        let verdict = match summary.idle_fault() {
+            Some(fault) => verdict.and(Err(format!("the fault {fault} never struck"))),
+            None => verdict,
+        };
+        let complaint = format!(
+            "emulator late {late} times, a core gone for {gone:?}, the program without one for {waited:?}:\n{}",
+            verdict.err()?
+        );
+        assert!(late > 0 || gone > LOST || waited > LOST, "row {}, {complaint}", self.number);
+        Some(complaint)
     }
 }
 
-/// Waits for its turn and keeps it: for tests that bring their own emulators.
-pub fn turn() -> std::sync::MutexGuard<'static, ()> {
-    ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner)
+/// Whether this process may give real-time priority.
+pub fn may_be_real_time() -> bool {
+    static MAY: OnceLock<bool> = OnceLock::new();
+    *MAY.get_or_init(|| matches!(Host::this().attempt_fifo(), Some(Ok(()))))
+}
+
+/// An attempt that is repeated is said aloud.
+#[expect(clippy::print_stderr, reason = "what was disturbed is seen in the log")]
+fn say(line: &str) {
+    eprintln!("{line}");
 }

@@ -9,10 +9,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
-use std::time::Duration;
 
 use nix::sys::ptrace;
 use nix::sys::signal::Signal;
@@ -41,8 +41,8 @@ pub struct Seen {
     pub breakpoints: usize,
     /// Thread and place, by the slots, of the threads and in the slots that are looked at.
     pub inside: BTreeMap<(String, String), BTreeSet<u64>>,
-    /// Threads that came by otherwise.
-    pub outside: BTreeSet<String>,
+    /// Threads that came by otherwise, and how often.
+    pub outside: BTreeMap<String, u64>,
     /// How the program ended: 0 if its test passed.
     pub code: i32,
 }
@@ -57,28 +57,28 @@ pub fn let_tracer_come(slot: &'static AtomicU64) {
 }
 
 impl Trace<'_> {
-    /// Runs it to its end. `None`, and told, where there is no objdump.
+    /// Runs it to its end. `None`, and skipped, where there is no objdump.
     #[expect(clippy::zombie_processes, reason = "waitpid takes it")]
     pub fn run(&self) -> Option<Seen> {
         if Command::new("objdump").arg("--version").output().is_err() {
-            assert!(
-                std::env::var_os("TAKT_REQUIRE_PEERS").is_none(),
-                "objdump is required (sudo apt-get install binutils)"
-            );
-            #[expect(clippy::print_stderr, reason = "a skip is told")]
-            let () = eprintln!("SKIPPED: instructions are found by objdump   (sudo apt-get install binutils)");
+            takt_testing::skip("objdump is not installed   (apt-get install binutils)");
             return None;
         }
         let told = tempfile::NamedTempFile::new().expect("a file");
         let mut command = Command::new(std::env::current_exe().expect("this binary"));
-        command.args(["--exact", self.test, "--nocapture"]).env(TRACED, told.path()).stdout(Stdio::null());
+        command
+            .args(["--exact", self.test, "--include-ignored", "--nocapture"])
+            .env(TRACED, told.path())
+            .stdout(Stdio::null());
         let variables = self.variables.iter().map(|(name, value)| (name, value));
         let program = command.envs(variables).spawn().expect("starts");
         let process = Pid::from_raw(i32::try_from(program.id()).expect("an id"));
         let stat = format!("/proc/{process}/stat");
-        while !std::fs::read_to_string(&stat).expect("it runs").contains(") T ") {
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        takt_testing::wait_for("the program to stop itself", || {
+            let stat = std::fs::read_to_string(&stat).expect("it runs");
+            assert!(!stat.contains(") Z "), "it ended before it could be traced");
+            stat.contains(") T ").then_some(())
+        });
         let slot_at: u64 = std::fs::read_to_string(told.path()).expect("told").parse().expect("an address");
         let tasks = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
         for task in tasks.filter_map(|task| task.ok()?.file_name().to_str()?.parse().ok()) {
@@ -122,7 +122,7 @@ impl Trace<'_> {
         if self.threads.iter().any(|begin| name.starts_with(begin)) && self.slots.contains(&slot) {
             seen.inside.entry((name.to_owned(), place.to_owned())).or_default().insert(slot);
         } else {
-            seen.outside.insert(name.to_owned());
+            *seen.outside.entry(name.to_owned()).or_default() += 1;
         }
     }
 }
@@ -187,11 +187,19 @@ fn instructions(process: Pid) -> BTreeMap<u64, String> {
         }
     }
     let executed = files.into_iter().filter(|(_, (_, executed))| *executed);
-    executed.flat_map(|(path, (base, _))| of_file(Path::new(path), base)).collect()
+    executed
+        .flat_map(|(path, (base, _))| of_file(Path::new(path)).into_iter().map(move |(at, place)| (base + at, place)))
+        .collect()
 }
 
-/// Of a file that is loaded at `base`: position-independent, so that its addresses begin at 0.
-fn of_file(path: &Path, base: u64) -> Vec<(u64, String)> {
+/// Of a file: position-independent, so that its addresses begin at 0. Each is read once, which takes seconds.
+fn of_file(path: &Path) -> Vec<(u64, String)> {
+    static FOUND: Mutex<BTreeMap<PathBuf, Vec<(u64, String)>>> = Mutex::new(BTreeMap::new());
+    let mut found = FOUND.lock().expect("no panic");
+    found.entry(path.to_owned()).or_insert_with(|| disassembled(path)).clone()
+}
+
+fn disassembled(path: &Path) -> Vec<(u64, String)> {
     let listed = Command::new("objdump").args(["-d", "--no-show-raw-insn", "-C"]).arg(path).output().expect("objdump");
     let text = String::from_utf8_lossy(&listed.stdout);
     let mut function = "";
@@ -203,7 +211,7 @@ fn of_file(path: &Path, base: u64) -> Vec<(u64, String)> {
         let Some((address, instruction)) = line.trim_start().split_once(":\t") else { continue };
         let exchanges = instruction.starts_with("xchg") && instruction.contains('(');
         if let (true, Ok(address)) = (exchanges || instruction.starts_with("lock "), u64::from_str_radix(address, 16)) {
-            found.push((base + address, format!("{function}: {instruction}")));
+            found.push((address, format!("{function}: {instruction}")));
         }
     }
     found

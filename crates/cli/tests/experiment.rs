@@ -1,12 +1,12 @@
 //! `takt experiment` as a user calls it: what can't be run is refused before anything is, with the way out, and what was
 //! measured leaves in formats that others read.
-#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 mod support;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::Value;
 use support::{Place, TAKT, json, told};
@@ -38,7 +38,18 @@ fn nothing_was_begun(place: &Place) {
     assert!(!place.path("takt-runs").exists(), "nothing was run, so there is no store");
 }
 
-fn measured() -> Place {
+/// A run of a load and of an interface, made once for all tests that look at it at the same time.
+fn measured() -> Arc<Place> {
+    static SHARED: Mutex<Weak<Place>> = Mutex::new(Weak::new());
+    let mut shared = SHARED.lock().unwrap_or_else(PoisonError::into_inner);
+    shared.upgrade().unwrap_or_else(|| {
+        let place = Arc::new(measure());
+        *shared = Arc::downgrade(&place);
+        place
+    })
+}
+
+fn measure() -> Place {
     let place = with(
         "[[part]]\nname = \"load\"\nfactors = { payload_bytes = [64, 1024] }\n\
          fixed = { path = \"loopback\", direction = \"from-host\", workload = { kind = \"udp\", offered = 1000, \
@@ -50,12 +61,12 @@ fn measured() -> Place {
     place
 }
 
-/// What Python says; `None`, aloud, where it or that package of it is missing.
+/// What Python says; `None`, on record, where it or that package of it is missing.
+#[track_caller]
 fn python(package: &str, script: &str, arguments: &[&Path]) -> Option<String> {
     let has_it = Command::new(PYTHON).args(["-c", &format!("import {package}")]).output();
     if !has_it.is_ok_and(|out| out.status.success()) {
-        assert!(std::env::var_os("TAKT_REQUIRE_PEERS").is_none_or(|v| v == "0"), "{package} is required and not there");
-        eprintln!("SKIPPED: {package} is missing");
+        takt_testing::skip(format!("no Python with {package}   (./test installs it below target/peers)"));
         return None;
     }
     let out = Command::new(PYTHON).args(["-c", script]).args(arguments).output().expect("python");
@@ -205,7 +216,7 @@ fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
 #[test]
 fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_left() {
     if !is_root() {
-        return eprintln!("SKIPPED: hiding the runtimes of this machine needs root");
+        return takt_testing::skip("hiding the runtimes of this machine needs root   (run the tests as root)");
     }
     let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"));
     fs::create_dir(place.path("empty")).expect("a directory");
@@ -239,6 +250,14 @@ fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_
     assert!(told.contains("no container runtime") && told.contains("sudo apt-get install runc"), "{told}");
 }
 
+/// The program where nobody can reach it. Not this process copies it: where it has a file open for writing, children that
+/// other tests start have it open as well until they are programs of their own, and a file that is open for writing can't
+/// be called.
+fn place_a_copy(program: &Path) {
+    let copied = Command::new("cp").arg("--reflink=auto").arg(TAKT).arg(program).status();
+    assert!(copied.expect("cp is of every system").success(), "room for a copy");
+}
+
 #[test]
 fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
     let place = with(&format!(
@@ -248,14 +267,14 @@ fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
     if is_root() {
         // As nobody, who must reach the program and own the folder.
         let program = place.path("takt");
-        fs::copy(TAKT, &program).expect("room for a copy");
+        place_a_copy(&program);
         rustix::fs::chown(place.folder(), Some(rustix::fs::Uid::from_raw(65_534)), None).expect("root may");
         command = place.call("setpriv");
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(program);
         command.args(["experiment", "run", "x.toml", "--quick", "--json"]);
     }
     let output = match command.output() {
-        Err(error) => return eprintln!("SKIPPED: setpriv: {error}"),
+        Err(error) => return takt_testing::skip(format!("setpriv: {error}   (apt-get install util-linux)")),
         Ok(output) => output,
     };
     let summary = json(&output);
@@ -274,7 +293,7 @@ fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
 #[test]
 fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
     if !is_root() {
-        return eprintln!("SKIPPED: namespaces need root");
+        return takt_testing::skip("namespaces need root   (run the tests as root)");
     }
     let place = with(&format!("[factors]\npath = [\"switch\"]\n[fixed]\n{LOAD}"));
     // The shell's process becomes takt, so its number is known before. A clash is tried around under other names first.
@@ -292,7 +311,7 @@ fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
 #[test]
 fn interfaces_of_ones_own_that_are_named_like_takts_stay_as_they_are() {
     if !is_root() {
-        return eprintln!("SKIPPED: interfaces need root");
+        return takt_testing::skip("interfaces need root   (run the tests as root)");
     }
     let place =
         with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\npath = \"direct\"\n{LOAD}"));
@@ -304,7 +323,7 @@ fn interfaces_of_ones_own_that_are_named_like_takts_stay_as_they_are() {
         ip -o link > after; exit $status";
     let output = place.call("unshare").args(["--net", "sh", "-c", script, TAKT]).output().expect("unshare");
     if output.status.code() == Some(77) {
-        return eprintln!("SKIPPED: no ip, or no veth: {}", told(&output));
+        return takt_testing::skip(format!("no ip, or no veth   (apt-get install iproute2): {}", told(&output)));
     }
     assert_eq!(output.status.code(), Some(0), "{}", told(&output));
     let [before, after, run] =
@@ -322,7 +341,7 @@ fn a_full_disk_is_told_before_a_round_is_lost() {
     fs::create_dir(&small).expect("a directory");
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=200k", "tmpfs"]).arg(&small).output();
     if !mounted.is_ok_and(|out| out.status.success()) {
-        return eprintln!("SKIPPED: a small disk needs root");
+        return takt_testing::skip("a small disk needs root   (run the tests as root)");
     }
     let output = place.takt(&["experiment", "run", "x.toml", "--runs", "small"]);
     let unmounted = Command::new("umount").arg(&small).status().expect("umount");

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 
 use serde_json::Value;
+use takt_testing::{loopback, wait_for};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
@@ -23,7 +24,12 @@ struct Doomed(Child);
 impl Doomed {
     /// Starts one and waits for its first line, `ready ...`.
     fn ready(args: &[&str]) -> Doomed {
-        let mut child = Command::new(TAKT).args(args).stdout(Stdio::piped()).spawn().expect("takt");
+        Doomed::ready_with_notes(args, Stdio::inherit())
+    }
+
+    /// The same, with what it has to note on the way written there.
+    fn ready_with_notes(args: &[&str], notes: impl Into<Stdio>) -> Doomed {
+        let mut child = Command::new(TAKT).args(args).stdout(Stdio::piped()).stderr(notes).spawn().expect("takt");
         let mut line = String::new();
         BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it speaks");
         assert!(line.starts_with("ready "), "{args:?}: {line}");
@@ -36,11 +42,19 @@ impl Doomed {
 
     /// Kills it when `enough` has happened; it must not have ended before.
     fn kill_when(mut self, enough: impl Fn() -> bool) {
-        while !enough() {
+        wait_for("the moment to kill it", || {
             assert!(self.0.try_wait().expect("a child").is_none(), "it ended before it was killed");
-            std::thread::yield_now();
-        }
+            enough().then_some(())
+        });
         drop(self);
+    }
+
+    /// How often its threads have been given a processor.
+    fn turns(&self) -> u64 {
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("it lives");
+        let texts =
+            threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok());
+        texts.filter_map(|text| text.split_whitespace().nth(2)?.parse::<u64>().ok()).sum()
     }
 }
 
@@ -51,25 +65,40 @@ impl Drop for Doomed {
     }
 }
 
-/// The radio is in somebody's hands: another host is turned away.
+/// Another host has the radio, and whoever comes next is turned away.
 fn in_use(addr: &str) -> bool {
     json(&takt(&["find", "--addr", addr, "--json"]))[0]["state"]["kind"] == "in_use"
 }
 
+/// The document of a command that ends when its samples have passed; again where the radio did not get round to an answer in
+/// the time that the command waits.
+fn passed(args: &[&str]) -> Value {
+    let document = wait_for("an answer of the radio", || {
+        let out = takt(args);
+        (!String::from_utf8_lossy(&out.stderr).contains("no radio answers")).then(|| json(&out))
+    });
+    assert!(document["samples"].as_u64() > Some(0), "{args:?}: {document:#}");
+    document
+}
+
 #[test]
 fn a_driver_that_dies_gives_the_radio_back() {
-    let addr = "127.0.8.1";
+    let addr = &loopback(1).to_string();
+    let dir = tempfile::tempdir().expect("a directory");
+    let file = dir.path().join("next");
+    let file = file.to_str().expect("text");
     let _radio = Doomed::ready(&["emulate", "n200", "--addr", addr]);
-    for way in [["--rx", "1M"], ["--tx", "1M"]] {
-        Doomed::start(&["rate", way[0], way[1], "--duration", "1h", "--addr", addr]).kill_when(|| in_use(addr));
-        let next = takt(&["rate", way[0], way[1], "--duration", "200ms", "--addr", addr, "--json"]);
-        assert!(json(&next)["rx"]["samples"].as_u64() > Some(0) || json(&next)["tx"]["samples"].as_u64() > Some(0));
+    let record = ["record", file, "--rate", "1M", "--samples", "10000", "--addr", addr, "--json"];
+    let play = ["play", file, "--addr", addr, "--json"];
+    for (way, next) in [("--rx", &record[..]), ("--tx", &play)] {
+        Doomed::start(&["rate", way, "1M", "--duration", "1h", "--addr", addr]).kill_when(|| in_use(addr));
+        passed(next);
     }
 }
 
 #[test]
 fn a_recording_that_was_killed_is_played() {
-    let addr = "127.0.8.2";
+    let addr = &loopback(2).to_string();
     let dir = tempfile::tempdir().expect("a directory");
     let file = dir.path().join("killed");
     let data = file.with_extension("sigmf-data");
@@ -77,13 +106,13 @@ fn a_recording_that_was_killed_is_played() {
     let file = file.to_str().expect("text");
     let _radio = Doomed::ready(&["emulate", "n200", "--addr", addr]);
     Doomed::start(&["record", file, "--rate", "1M", "--addr", addr]).kill_when(written);
-    let played = json(&takt(&["play", file, "--addr", addr, "--json"]));
+    let played = passed(&["play", file, "--addr", addr, "--json"]);
     assert!(played["samples"].as_u64() >= Some(250_000), "{played:#}");
 }
 
 #[test]
 fn a_radio_that_dies_ends_the_driver_and_comes_back_at_once() {
-    let addr = "127.0.8.3";
+    let addr = &loopback(3).to_string();
     let dir = tempfile::tempdir().expect("a directory");
     let eeprom = dir.path().join("eeprom");
     let args = ["emulate", "n200", "--addr", addr, "--eeprom", eeprom.to_str().expect("text")];
@@ -105,17 +134,29 @@ fn a_radio_that_dies_ends_the_driver_and_comes_back_at_once() {
 
 #[test]
 fn a_load_generator_or_its_server_that_dies_leaves_nothing() {
-    let serve = ["udp", "serve", "--addr", "127.0.8.4", "--port", "5201"];
-    let send = ["udp", "send", "--addr", "127.0.8.4", "--port", "5201", "--size", "64", "--pps", "1k"];
-    let server = Doomed::ready(&serve);
+    let addr = &loopback(4).to_string();
+    let serve = ["udp", "serve", "--addr", addr, "--port", "5201"];
+    let send = ["udp", "send", "--addr", addr, "--port", "5201", "--size", "64", "--pps", "1k"];
+    let dir = tempfile::tempdir().expect("a directory");
+    let notes = dir.path().join("notes");
+    let server = Doomed::ready_with_notes(&serve, std::fs::File::create(&notes).expect("a file"));
     let long = [&send[..], &["--duration", "1h"]].concat();
     let short = [&send[..], &["--duration", "200ms", "--json"]].concat();
-    let mut sender = Doomed::start(&long);
-    std::thread::sleep(std::time::Duration::from_millis(300));
-    assert!(sender.0.try_wait().expect("a child").is_none(), "it ended before it was killed");
-    drop(sender);
-    assert_eq!(json(&takt(&short))["sent"]["datagrams"], 200);
+    let sender = Doomed::start(&long);
+    wait_for("the load to begin", || std::fs::read_to_string(&notes).ok()?.contains(" began").then_some(()));
+    // It sleeps from datagram to datagram.
+    let begun = sender.turns();
+    wait_for("a hundred datagrams", || (sender.turns() >= begun + 100).then_some(()));
+    sender.kill_when(|| true);
+    whole(&takt(&short));
     drop(server);
     let _server = Doomed::ready(&serve);
-    assert_eq!(json(&takt(&short))["sent"]["datagrams"], 200);
+    whole(&takt(&short));
+}
+
+/// Each of the 200 datagrams of a fifth of a second was sent, or was not because its time was over.
+fn whole(out: &Output) {
+    let report = json(out);
+    let (sent, unsent) = (report["sent"]["datagrams"].as_u64(), report["unsent"].as_u64());
+    assert!(sent > Some(0) && sent.zip(unsent).map(|(sent, unsent)| sent + unsent) == Some(200), "{report:#}");
 }

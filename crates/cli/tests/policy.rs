@@ -1,6 +1,5 @@
 //! Kernels and permissions without a policy, seen by every command that asks for one: by a system-call filter that answers
 //! in the kernel's place, and by a process that has lost the capability.
-#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 #[path = "support/refusing.rs"]
 mod refusing;
@@ -46,7 +45,7 @@ fn a_kernel_without_deadline_is_named_where_that_policy_is_asked_for_and_gives_t
         assert!(told(&refused).contains(words), "{words}: {}", told(&refused));
     }
     if !may_have_real_time() {
-        return eprintln!("SKIPPED: FIFO beside it needs CAP_SYS_NICE");
+        return takt_testing::skip("FIFO beside it needs CAP_SYS_NICE   (run the tests as root)");
     }
     let given = wakeup("fifo:50", WITHOUT_DEADLINE).expect("as before");
     assert_eq!(given.status.code(), Some(0), "{}", told(&given));
@@ -57,7 +56,7 @@ fn a_kernel_without_deadline_is_named_where_that_policy_is_asked_for_and_gives_t
 #[test]
 fn a_filter_that_forbids_real_time_is_told_from_a_missing_capability() {
     if !may_have_real_time() {
-        return eprintln!("SKIPPED: who lacks CAP_SYS_NICE is told that first");
+        return takt_testing::skip("who lacks CAP_SYS_NICE is told that first   (run the tests as root)");
     }
     let Some(refused) = wakeup("fifo:50", WITHOUT_REAL_TIME) else { return };
     assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
@@ -133,7 +132,9 @@ fn without_the_capability_rounds_of_real_time_are_skipped_with_the_fix() {
     let call = |arguments: &[&str]| place.call("prlimit").args(lost).args(arguments).output();
     let done = match call(&["experiment", "run", "x.toml", "--json"]) {
         Ok(done) if !done.stdout.is_empty() => done,
-        refused => return eprintln!("SKIPPED: needs root, prlimit and setpriv: {refused:?}"),
+        refused => {
+            return takt_testing::skip(format!("needs prlimit and setpriv   (run the tests as root): {refused:?}"));
+        }
     };
     let summary = json(&done);
     assert_eq!(rounds(&summary), [1, 1, 0], "{summary:#}");

@@ -64,14 +64,17 @@ fn a_store_of_a_later_takt_is_not_touched() {
 }
 
 #[test]
-#[allow(clippy::print_stderr)] // a test that is skipped says so
 fn a_folder_that_cannot_be_written_is_named_with_another_way() {
     let runs = store();
     let script = r#"mount --bind "$1" "$1" && mount -o remount,bind,ro "$1" && exec "$2" check --quick --runs "$1""#;
     let run = Command::new("unshare").args(["-rm", "sh", "-c", script, "sh"]).arg(runs.path()).arg(TAKT).output();
     let output = match run {
         Ok(output) if !String::from_utf8_lossy(&output.stderr).starts_with("unshare:") => output,
-        other => return eprintln!("skipped: it needs a mount namespace of its own: {other:?}"),
+        other => {
+            return takt_testing::skip(format!(
+                "it needs a mount namespace of its own   (run the tests as root): {other:?}"
+            ));
+        }
     };
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{text}");

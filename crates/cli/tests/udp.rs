@@ -1,8 +1,9 @@
 //! `takt udp` as a person runs it: output, exit status, errors.
 
 use std::io::{BufRead, BufReader};
-use std::net::UdpSocket;
 use std::process::{Child, Command, Output, Stdio};
+
+use takt_testing::{loopback, not_judged};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
@@ -28,7 +29,7 @@ impl Server {
     }
 
     fn send(&self, more: &[&str]) -> Output {
-        send(&self.port, more)
+        send("127.0.0.1", &self.port, more)
     }
 
     fn search(&self, more: &[&str]) -> Output {
@@ -45,9 +46,9 @@ impl Drop for Server {
     }
 }
 
-fn send(port: &str, more: &[&str]) -> Output {
+fn send(addr: &str, port: &str, more: &[&str]) -> Output {
     let mut command = Command::new(TAKT);
-    command.args(["udp", "send", "--addr", "127.0.0.1", "--port", port]).args(more);
+    command.args(["udp", "send", "--addr", addr, "--port", port]).args(more);
     command.output().expect("takt")
 }
 
@@ -55,17 +56,18 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8(bytes.to_vec()).expect("text")
 }
 
+/// What ends a load that its count does not end.
+const GUARD: [&str; 2] = ["--duration", "300s"];
+
 #[test]
 fn a_load_that_arrives_is_answered_with_yes_and_exit_0() {
     let server = Server::start(&[]);
-    let out = server.send(&["--size", "64", "--pps", "1k", "--duration", "300ms", "--interval", "100ms"]);
+    // It ends with its count, however long that takes.
+    let out =
+        server.send(&[&["--size", "64", "--pps", "1k", "--count", "300"][..], &GUARD, &["--interval", "1s"]].concat());
     let said = text(&out.stdout);
-    // A machine that stalls for longer than the load lasts leaves datagrams unsent: then the answer is no.
-    let answer = said.lines().last().expect("an answer");
-    match out.status.code() {
-        Some(0) => assert_eq!(answer, "Yes: all 300 datagrams arrived.", "{said}"),
-        code => assert!(code == Some(1) && answer.starts_with("No: "), "{said}"),
-    }
+    assert_eq!(said.lines().last(), Some("Yes: all 300 datagrams arrived."), "{said}");
+    assert_eq!(out.status.code(), Some(0), "{said}");
     for word in ["flat out", "1000 datagrams/s", "where ", "latency ", "jitter ", "CPU ", "interval s", "0 of 0 placed"]
     {
         assert_eq!(said.contains(word), word != "flat out", "{word}\n{said}");
@@ -93,12 +95,12 @@ fn both_ways_are_reported_one_below_the_other() {
 
 #[test]
 fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
-    let gone =
-        UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port().to_string();
-    let out = send(&gone, &["--duration", "100ms"]);
+    // Of an address that is this test's alone no port is taken.
+    let gone = loopback(1).to_string();
+    let out = send(&gone, "5202", &["--duration", "100ms"]);
     let said = text(&out.stderr);
     assert_eq!(out.status.code(), Some(2), "{said}");
-    assert!(said.contains(&format!("why   nobody listens on UDP port {gone} of 127.0.0.1")), "{said}");
+    assert!(said.contains(&format!("why   nobody listens on UDP port 5202 of {gone}")), "{said}");
     assert!(said.contains("fix   takt udp serve"), "{said}");
 
     let server = Server::start(&[]);
@@ -145,37 +147,41 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
 #[test]
 fn a_search_below_what_the_path_carries_finds_what_was_offered() {
     let server = Server::start(&[]);
-    let quick = ["--size", "64,1472", "--max-pps", "2k", "--trial", "200ms", "--confirm", "0", "--repeats", "2"];
+    // The last of a trial is due 20 ms before its end.
+    let quick = ["--size", "64,1472", "--max-pps", "50", "--trial", "200ms", "--confirm", "0", "--repeats", "2"];
     let out = server.search(&[&quick[..], &["--json"]].concat());
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
     let sizes = json["sizes"].as_array().expect("a list");
+    let mut held_up = false;
     assert_eq!(sizes.iter().map(|size| &size["payload_bytes"]).collect::<Vec<_>>(), [64, 1472]);
-    // On a machine that stalls for longer than a trial the sender sets a lower limit; it is never called the path's loss.
     for size in sizes {
         let searches = size["searches"].as_array().expect("a list");
         assert_eq!(searches.len(), 2);
         for search in searches {
-            let holds = search["value"].as_f64();
-            assert!(holds == Some(2000.0) || search["set_by"] == "sender" || search["set_by"] == "path", "{search:#}");
-            assert_eq!(holds == Some(2000.0), search["set_by"] == "ceiling", "{search:#}");
+            let (holds, set_by) = (search["value"].as_f64(), search["set_by"].as_str());
+            // Where the sender was held up at the end of trials it sets a lower limit; that is never called the path's.
+            assert!(matches!(set_by, Some("ceiling" | "sender")), "{search:#}");
+            assert_eq!(holds == Some(50.0), set_by == Some("ceiling"), "{search:#}");
+            held_up |= set_by == Some("sender");
         }
     }
     assert_eq!(json["complete"], true);
     assert!(matches!(out.status.code(), Some(0 | 1)));
+    if held_up {
+        not_judged("the sender was held up for longer than 20 ms at the end of trials");
+    }
 }
 
 #[test]
 fn a_ramp_in_bursts_of_mixed_sizes_ends_after_its_count() {
     let server = Server::start(&[]);
-    let shape = ["-l", "imix", "--pps", "500..1500", "--burst", "10", "-k", "200", "-t", "1", "-i", "100ms", "--json"];
+    let shape = ["-l", "imix", "--pps", "500..1500", "--burst", "10", "-k", "200", "-t", "60", "-i", "100ms", "--json"];
     let out = server.send(&shape);
     let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
     let number = |key: &str| json.pointer(key).and_then(serde_json::Value::as_u64).expect(key);
-    assert_eq!(number("/sent/datagrams") + number("/unsent"), 200);
-    if number("/sent/datagrams") == 200 {
-        // Sixteen times the twelve sizes, and the first eight of them.
-        assert_eq!(number("/sent/payload_bytes"), 16 * 3790 + 4 * 18 + 3 * 548 + 18);
-    }
+    assert_eq!((number("/sent/datagrams"), number("/unsent")), (200, 0));
+    // Sixteen times the twelve sizes, and the first eight of them.
+    assert_eq!(number("/sent/payload_bytes"), 16 * 3790 + 4 * 18 + 3 * 548 + 18);
     assert_eq!(number("/options/burst"), 10);
     let intervals = json["intervals"].as_array().expect("a list");
     let sent: u64 = intervals.iter().filter_map(|interval| interval["sent"].as_u64()).sum();

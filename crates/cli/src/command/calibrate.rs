@@ -17,7 +17,7 @@ use crate::story::Story;
 #[command(after_help = "\
 Examples:
   takt calibrate                           every core this process may use, a second each
-  takt calibrate --cores 2 --out here.toml
+  takt calibrate --cores 1 --out here.toml
   takt calibrate --class cortex-a72 --out board.toml    where the processor does not say what it is
 
 The file is a platform for `takt map --platform`, here or on another machine; put several together

@@ -22,7 +22,7 @@ use crate::story::Story;
 Examples:
   takt emulate n200
   takt emulate n200 --addr 127.0.0.1 --addr 127.0.0.2 --source tone:offset=100k
-  takt emulate n200 --source loopback --sink loopback --fault lose:rx,every=1000 --json
+  takt emulate n200 --source loopback --sink sigmf:sent --fault lose:rx,every=1000 --json
 
 Prints `ready MODEL ADDR` when it listens, runs until Ctrl-C, ends with a summary.")]
 pub struct Args {
@@ -32,10 +32,10 @@ pub struct Args {
     /// Where a radio listens; repeat for several.
     #[arg(long = "addr", value_name = "A", default_value = "127.0.0.1")]
     addrs: Vec<Ipv4Addr>,
-    /// What the receivers hear [default: a tone].
+    /// What the receivers hear: silence, tone, noise, counter, file, sigmf or loopback [default: a tone].
     #[arg(long = "source", value_name = "S")]
     sources: Vec<String>,
-    /// Where the transmitted signal goes [default: nowhere].
+    /// Where the transmitted signal goes: null, file or sigmf [default: null].
     #[arg(long = "sink", value_name = "S")]
     sinks: Vec<String>,
     /// A fault to inject, such as lose:rx,every=1000; repeat for several.

@@ -20,7 +20,7 @@ use crate::story::Story;
 Examples:
   takt wakeup                                         as an ordinary thread, on every CPU
   sudo takt wakeup --policy fifo:80 --load 8 --limit 100us
-  takt wakeup --timer hybrid --slack 1ns --cores 2,3 --histogram
+  takt wakeup --timer hybrid --slack 1ns --cores 0,1 --histogram
 
 Exit status: 0 measured, and no tick was later than --limit; 1 one was, or it was ended early; 2 it could not \
 be measured.")]

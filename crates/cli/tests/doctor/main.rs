@@ -1,8 +1,6 @@
-//! `takt doctor` as a person runs it, on hosts made of files and on this one: what it says, what it changes, and that it gives
-//! everything back.
+//! `takt doctor` as a person runs it, on hosts made of files: what it says, what it changes, and that it gives everything
+//! back. What changes this machine's own settings is in the target `alone`.
 
-mod machine;
 mod person;
 mod program;
-mod proof;
 mod undo;

@@ -2,21 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use takt_host::doctor::{Fix, RULES};
 
 pub const TAKT: &str = env!("CARGO_BIN_EXE_takt");
-/// Longer than any machine needs.
-pub const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Rules that change something.
-pub fn changing() -> BTreeSet<&'static str> {
-    RULES.iter().filter(|rule| !matches!(rule.fix, Fix::Advice(_))).map(|rule| rule.id).collect()
-}
 
 pub fn doctor(state: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(TAKT);
@@ -43,18 +35,36 @@ pub fn entries(state: &Path, kind: &str) -> usize {
     fs::read_to_string(state.join("journal.jsonl")).unwrap_or_default().matches(&format!("\"{kind}\"")).count()
 }
 
-/// Waits until the journal tells of so many changes, or the program has ended.
-pub fn wait_for(child: &mut Child, state: &Path, changes: usize) {
-    let since = Instant::now();
-    while child.try_wait().expect("a child").is_none() && entries(state, "changes") < changes {
-        assert!(since.elapsed() < PATIENCE, "{changes} changes never came");
-        std::thread::sleep(Duration::from_millis(1));
-    }
+/// Where in its changes a program is killed. The journal notes a change, syncs its file, and then the change is made.
+#[derive(Clone, Copy, Debug)]
+pub enum Fact {
+    /// So many changes are noted, the last of them not made.
+    Noted(usize),
+    /// So many changes are made, and no other noted.
+    Made(usize),
 }
 
-/// The same, and then kills it.
-pub fn kill_after(mut child: Child, state: &Path, changes: usize) {
-    wait_for(&mut child, state, changes);
-    let _ = child.kill();
-    child.wait().expect("a child");
+/// Runs a program that makes changes, and has it killed at that very place, by strace(1): no time is involved. `false`, on
+/// record, where there is no strace.
+#[track_caller]
+pub fn kill_at(fact: Fact, program: &Command) -> bool {
+    let (call, number) = match fact {
+        // The journal's folder is synced first.
+        Fact::Noted(changes) => ("fsync", changes + 1),
+        // An entry begins with cutting off what was never finished.
+        Fact::Made(changes) => ("ftruncate", changes + 1),
+    };
+    if Command::new("strace").arg("-V").output().is_err() {
+        takt_testing::skip("programs are killed at a system call by strace   (apt-get install strace)");
+        return false;
+    }
+    let mut strace = Command::new("strace");
+    strace.args(["-qq", "-o", "/dev/null", "-e", &format!("trace={call}")]);
+    strace.args(["-e", &format!("inject={call}:signal=KILL:when={number}")]);
+    strace.arg(program.get_program()).args(program.get_args()).stdin(Stdio::null());
+    strace.envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    let ended = strace.output().expect("strace runs");
+    // It ends as what it traces did.
+    assert_eq!(ended.status.signal(), Some(9), "{fact:?}: {}", text(&ended.stderr));
+    true
 }

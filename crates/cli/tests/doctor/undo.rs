@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use crate::program::{changing, doctor, fix_all, json, kill_after};
+use takt_host::doctor::{Fix, RULES};
+
+use crate::program::{Fact, doctor, entries, fix_all, json, kill_at, text};
 
 /// Everything a rule can change, each set so that it does.
 const WRONG: &[(&str, &str)] = &[
@@ -107,6 +109,11 @@ impl Copy {
     }
 }
 
+/// Rules that change something.
+fn changing() -> BTreeSet<&'static str> {
+    RULES.iter().filter(|rule| !matches!(rule.fix, Fix::Advice(_))).map(|rule| rule.id).collect()
+}
+
 #[test]
 fn where_everything_is_wrong_every_rule_changes_something_and_undo_gives_all_of_it_back() {
     let copy = Copy::new();
@@ -125,15 +132,24 @@ fn where_everything_is_wrong_every_rule_changes_something_and_undo_gives_all_of_
 
 #[test]
 fn killed_between_any_two_changes_undo_gives_all_of_it_back() {
-    for changes in [1, 2, 7, 19] {
+    let args = fix_all(&changing());
+    let args: Vec<&str> = args.iter().map(String::as_str).collect();
+    let whole = Copy::new();
+    let fixed = json(&whole.doctor(&args).output().expect("takt"));
+    let last = fixed["made"].as_array().expect("a list").len();
+    assert!(last > 19, "{last}");
+    for fact in [Fact::Noted(1), Fact::Made(1), Fact::Noted(2), Fact::Made(7), Fact::Noted(19), Fact::Noted(last)] {
         let copy = Copy::new();
         let before = copy.files();
-        let args = fix_all(&changing());
-        let args: Vec<&str> = args.iter().map(String::as_str).collect();
-        let child = copy.doctor(&args).stdout(Stdio::null()).spawn().expect("takt");
-        kill_after(child, &copy.0.path().join("state"), changes);
+        if !kill_at(fact, &copy.doctor(&args)) {
+            return;
+        }
+        let state = copy.0.path().join("state");
+        let (Fact::Noted(noted) | Fact::Made(noted)) = fact;
+        assert_eq!((entries(&state, "changes"), entries(&state, "settled")), (noted, 0), "{fact:?}");
+        assert!(copy.files() != before || matches!(fact, Fact::Noted(1)), "{fact:?}: changes were made");
         let undone = copy.doctor(&["--undo"]).output().expect("takt");
-        assert!(undone.status.success(), "{changes}: {}", String::from_utf8_lossy(&undone.stdout));
-        assert_eq!(copy.files(), before, "{changes}");
+        assert!(undone.status.success(), "{fact:?}: {}", text(&undone.stdout));
+        assert_eq!(copy.files(), before, "{fact:?}");
     }
 }

@@ -1,28 +1,32 @@
 //! What can't be done: each a clear message with the fix, and exit status 2.
 
-use std::net::UdpSocket;
+use std::net::{Ipv4Addr, UdpSocket};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use crate::software::{Radio, TAKT, json, number, refusal, skip, takt, text};
+use takt_testing::{loopback, skip};
+
+use crate::software::{Radio, TAKT, answered, json, number, refusal, takt, text};
 
 #[test]
 fn nothing_there_is_an_answer_to_find_and_an_error_to_the_others() {
-    let out = takt(&["find", "--addr", "127.0.4.21"]);
-    assert_eq!((out.status.code(), text(&out.stdout).as_str()), (Some(1), "No radio answers at 127.0.4.21.\n"));
-    let said = refusal(&takt(&["probe", "--addr", "127.0.4.21"]));
-    assert!(said.contains("takt emulate n200 --addr 127.0.4.21"), "{said}");
+    let addr = &loopback(21).to_string();
+    let out = takt(&["find", "--addr", addr]);
+    assert_eq!((out.status.code(), text(&out.stdout)), (Some(1), format!("No radio answers at {addr}.\n")));
+    let said = refusal(&takt(&["probe", "--addr", addr]));
+    assert!(said.contains(&format!("takt emulate n200 --addr {addr}")), "{said}");
     // A machine that is there and has another program on that port, which says nothing.
-    let _silent = UdpSocket::bind("127.0.4.21:49152").expect("a free port");
-    let said = refusal(&takt(&["rate", "--rx", "1M", "--addr", "127.0.4.21"]));
-    assert!(said.contains("no radio answers at 127.0.4.21"), "{said}");
+    let _silent = UdpSocket::bind((loopback(21), 49152)).expect("a free port");
+    let said = refusal(&takt(&["rate", "--rx", "1M", "--addr", addr]));
+    assert!(said.contains(&format!("no radio answers at {addr}")), "{said}");
 }
 
 #[test]
 fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
-    let said = refusal(&takt(&["rate", "--rx", "22M", "--addr", "127.0.4.28"]));
+    let addr = &loopback(28).to_string();
+    let said = refusal(&takt(&["rate", "--rx", "22M", "--addr", addr]));
     assert_eq!(
         said,
         "error: an N200 can't stream at 22 MS/s\n  \
@@ -30,21 +34,21 @@ fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
          fix   --rx 20M (divide by 5)\n  \
          or    --rx 25M (divide by 4)\n"
     );
-    let said = refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", "127.0.4.28"]));
+    let said = refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", addr]));
     assert!(said.contains("--tx 50M"), "{said}");
-    refusal(&takt(&["rate", "--addr", "127.0.4.28"]));
+    refusal(&takt(&["rate", "--addr", addr]));
 }
 
 #[test]
 fn radios_of_another_kind_or_version_are_told_apart() {
-    let usrp2 = Radio::at("127.0.4.29", &["--hardware", "0x0400", "--fpga", "10.0"]);
+    let usrp2 = Radio::at(29, &["--hardware", "0x0400", "--fpga", "10.0"]);
     assert!(refusal(&usrp2.takt(&["probe"])).contains("is a USRP2, not an N200"));
     drop(usrp2);
-    let firmware = Radio::at("127.0.4.29", &["--firmware", "13"]);
+    let firmware = Radio::at(29, &["--firmware", "13"]);
     let said = refusal(&firmware.takt(&["probe"]));
     assert!(said.contains("speaks protocol 13, this driver 10 to 12") && said.contains("uhd_image_loader"), "{said}");
     drop(firmware);
-    let fpga = Radio::at("127.0.4.29", &["--fpga", "12.0"]);
+    let fpga = Radio::at(29, &["--fpga", "12.0"]);
     assert!(refusal(&fpga.takt(&["rate", "--rx", "1M"])).contains("12.0, this driver needs 11.x"));
     let out = fpga.takt(&["find"]);
     assert!(text(&out.stdout).contains("can't be used"), "{}", text(&out.stdout));
@@ -52,14 +56,11 @@ fn radios_of_another_kind_or_version_are_told_apart() {
 
 #[test]
 fn a_radio_in_use_is_left_alone() {
-    let radio = Radio::at("127.0.4.30", &[]);
-    let mut first = Command::new(TAKT);
-    first.args(["rate", "--rx", "1M", "--duration", "30s", "--addr", radio.addr]).stdout(Stdio::null());
-    let mut first = first.spawn().expect("takt");
+    let radio = Radio::at(30, &[]);
+    let args = ["rate", "--rx", "1M", "--duration", "1h"];
+    let mut first = radio.command(&args).stdout(Stdio::null()).spawn().expect("takt");
     // Asking who has it disturbs nobody.
-    while json(&radio.takt(&["find", "--json"]))[0]["state"]["kind"] != "in_use" {
-        assert!(first.try_wait().expect("a child").is_none(), "it ended early");
-    }
+    radio.wait_until_used_by(&mut first);
     let said = refusal(&radio.takt(&["probe"]));
     assert!(said.contains("is in use by another host") && said.contains("--force"), "{said}");
     first.kill().expect("it runs");
@@ -68,17 +69,18 @@ fn a_radio_in_use_is_left_alone() {
 
 #[test]
 fn files_that_are_no_recordings_are_refused() {
+    let addr = &loopback(32).to_string();
     let dir = tempfile::tempdir().expect("a directory");
     let path = |name: &str| dir.path().join(name).to_str().expect("text").to_owned();
-    refusal(&takt(&["play", &path("missing"), "--addr", "127.0.4.32"]));
+    refusal(&takt(&["play", &path("missing"), "--addr", addr]));
     std::fs::write(path("foreign.sigmf-meta"), b"\x89PNG\r\n").expect("a file");
     std::fs::write(path("foreign.sigmf-data"), b"1234").expect("a file");
-    refusal(&takt(&["play", &path("foreign"), "--addr", "127.0.4.32"]));
+    refusal(&takt(&["play", &path("foreign"), "--addr", addr]));
     let meta = r#"{"global":{"core:datatype":"ci16_le","core:version":"1.2.0","core:sample_rate":1000000},
         "captures":[{"core:sample_start":0}],"annotations":[]}"#;
     std::fs::write(path("cut.sigmf-meta"), meta).expect("a file");
     std::fs::write(path("cut.sigmf-data"), b"123456").expect("a file");
-    let said = refusal(&takt(&["play", &path("cut"), "--addr", "127.0.4.32"]));
+    let said = refusal(&takt(&["play", &path("cut"), "--addr", addr]));
     assert!(said.contains("end within a sample"), "{said}");
 }
 
@@ -86,7 +88,7 @@ fn files_that_are_no_recordings_are_refused() {
 fn a_full_disk_ends_a_recording_that_stays_readable() {
     let dir = tempfile::tempdir().expect("a directory");
     let mount = dir.path().to_str().expect("text");
-    let radio = Radio::at("127.0.4.33", &[]);
+    let radio = Radio::at(33, &[]);
     // A disk of 2 MiB, seen by this one command, in a namespace where whoever runs this is root.
     let script = format!(
         "mount -t tmpfs -o size=2m tmpfs {mount} || exit 77; \
@@ -95,9 +97,13 @@ fn a_full_disk_ends_a_recording_that_stays_readable() {
         radio.addr, radio.addr
     );
     let own = ["--user", "--map-root-user", "--mount", "sh", "-c", &script];
-    let out = Command::new("unshare").args(own).output().expect("unshare");
+    let out = answered(|| {
+        let mut unshare = Command::new("unshare");
+        unshare.args(own);
+        unshare
+    });
     if out.status.code() == Some(77) || text(&out.stderr).contains("unshare failed") {
-        return skip("a_full_disk_ends_a_recording_that_stays_readable", "the right to make a user namespace");
+        return skip("no right to make a user namespace   (run as root, or sysctl kernel.unprivileged_userns_clone=1)");
     }
     let said = refusal(&out);
     assert!(said.contains("No space left") && said.contains("free space there"), "{said}");
@@ -106,15 +112,16 @@ fn a_full_disk_ends_a_recording_that_stays_readable() {
 
 #[test]
 fn a_priority_that_is_refused_says_who_may_grant_it() {
-    let radio = Radio::at("127.0.4.34", &[]);
+    let radio = Radio::at(34, &[]);
     // Without the capability even root is refused, and the limit that may stand in for it is 0.
-    let mut command = Command::new("prlimit");
-    command.args(["--rtprio=0:0"]);
-    if rustix::process::geteuid().is_root() {
-        command.args(["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"]);
-    }
-    command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--priority", "50", "--addr", radio.addr]);
-    let said = refusal(&command.output().expect("prlimit of util-linux"));
+    let root = rustix::process::geteuid().is_root();
+    let bounded = ["setpriv", "--bounding-set=-sys_nice", "--inh-caps=-sys_nice"];
+    let said = refusal(&answered(|| {
+        let mut command = Command::new("prlimit");
+        command.arg("--rtprio=0:0").args(bounded.iter().filter(|_| root));
+        command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--priority", "50", "--addr", &radio.addr]);
+        command
+    }));
     for words in ["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "with sudo", "rtprio 95", "limits.d"] {
         assert!(said.contains(words), "{words}\n{said}");
     }
@@ -127,7 +134,7 @@ struct Stranger {
 }
 
 impl Stranger {
-    fn at(addr: &str, answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + 'static) -> Stranger {
+    fn at(addr: Ipv4Addr, answer: impl Fn(&[u8]) -> Option<Vec<u8>> + Send + 'static) -> Stranger {
         let socket = UdpSocket::bind((addr, 49152)).expect("a free port");
         socket.set_read_timeout(Some(Duration::from_millis(20))).expect("a time");
         let over = std::sync::Arc::new(AtomicBool::new(false));
@@ -157,34 +164,38 @@ impl Drop for Stranger {
 #[test]
 fn whoever_answers_and_is_no_n200_is_named_as_far_as_it_can_be() {
     // An X310 knows its own hello of 16 bytes and no other.
-    let x310 = Stranger::at("127.0.4.35", |bytes| (bytes.len() == 16).then(|| bytes.to_vec()));
-    let document = json(&takt(&["probe", "--json", "--addr", "127.0.4.35"]));
+    let addr = &loopback(35).to_string();
+    let x310 = Stranger::at(loopback(35), |bytes| (bytes.len() == 16).then(|| bytes.to_vec()));
+    let document = json(&takt(&["probe", "--json", "--addr", addr]));
     assert_eq!(document["error"], "can't open the radio");
     assert!(document["fix"].is_string() && document["why"].is_array(), "{document:#}");
     for command in [["probe"].as_slice(), &["rate", "--rx", "1M"], &["record", "x", "--rate", "1M"]] {
-        let said = refusal(&takt(&[command, &["--addr", "127.0.4.35"]].concat()));
-        assert!(said.contains("127.0.4.35 is an X300 or X310, not an N200 or N210"), "{said}");
+        let said = refusal(&answered(|| {
+            let mut takt = Command::new(TAKT);
+            takt.args(command).args(["--addr", addr]);
+            takt
+        }));
+        assert!(said.contains(&format!("{addr} is an X300 or X310, not an N200 or N210")), "{said}");
     }
     drop(x310);
     // A server of something else, which talks all the time.
     let _dns =
-        Stranger::at("127.0.4.35", |_| Some(b"\x00\x01 I am a teapot, and this is a long sentence about it".to_vec()));
-    let said = refusal(&takt(&["probe", "--addr", "127.0.4.35"]));
-    assert!(said.contains("127.0.4.35"), "{said}");
+        Stranger::at(loopback(35), |_| Some(b"\x00\x01 I am a teapot, and this is a long sentence about it".to_vec()));
+    let said = refusal(&takt(&["probe", "--addr", addr]));
+    assert!(said.contains(addr), "{said}");
 }
 
 #[test]
 fn a_radio_that_restarts_or_vanishes_ends_the_stream_with_its_reason() {
-    let restarted = Radio::at("127.0.4.36", &["--fault", "reboot:at=1s,for=200ms"]);
-    let said = refusal(&restarted.takt(&["rate", "--rx", "1M", "--tx", "1M", "--duration", "30s"]));
-    assert!(said.contains("127.0.4.36 was restarted"), "{said}");
+    let restarted = Radio::at(36, &["--fault", "reboot:at=+500ms,for=200ms"]);
+    let said = refusal(&restarted.takt(&["rate", "--rx", "1M", "--tx", "1M", "--duration", "60s"]));
+    assert!(said.contains(&format!("{} was restarted", restarted.addr)), "{said}");
     drop(restarted);
-    let mut vanishing = Radio::at("127.0.4.36", &[]);
-    let mut rate = Command::new(TAKT);
-    rate.args(["rate", "--rx", "1M", "--duration", "30s", "--addr", "127.0.4.36"]);
-    let rate = rate.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
-    while json(&vanishing.takt(&["find", "--json"]))[0]["state"]["kind"] != "in_use" {}
+    let mut vanishing = Radio::at(36, &[]);
+    let mut rate = vanishing.command(&["rate", "--rx", "1M", "--duration", "60s"]);
+    let mut rate = rate.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
+    vanishing.wait_until_used_by(&mut rate);
     vanishing.kill();
     let said = refusal(&rate.wait_with_output().expect("a child"));
-    assert!(said.contains("127.0.4.36") && said.contains("answer"), "{said}");
+    assert!(said.contains(&vanishing.addr) && said.contains("answer"), "{said}");
 }

@@ -6,4 +6,7 @@ mod commands;
 mod faults;
 mod garbage;
 mod software;
+#[path = "../support/watched.rs"]
+mod watched;
 mod waveform;
+mod witness;

@@ -3,21 +3,25 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use takt_testing::{loopback, wait_for};
 
 pub const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 /// A software radio at an address of its own, ended on drop.
 pub struct Radio {
     child: Child,
-    pub addr: &'static str,
+    pub addr: String,
     stdout: BufReader<ChildStdout>,
 }
 
 impl Radio {
-    pub fn at(addr: &'static str, more: &[&str]) -> Radio {
+    /// At one of this process's own addresses.
+    pub fn at(host: u8, more: &[&str]) -> Radio {
+        let addr = loopback(host).to_string();
         let mut command = Command::new(TAKT);
-        command.args(["emulate", "n200", "--json", "--addr", addr]).args(more);
+        command.args(["emulate", "n200", "--json", "--addr", &addr]).args(more);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("takt");
         let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
         let mut line = String::new();
@@ -26,9 +30,34 @@ impl Radio {
         Radio { child, addr, stdout }
     }
 
+    /// A command with this radio's address.
+    pub fn command(&self, args: &[&str]) -> Command {
+        let mut command = Command::new(TAKT);
+        command.args(args).args(["--addr", &self.addr]);
+        command
+    }
+
     /// Runs a command with this radio's address.
     pub fn takt(&self, args: &[&str]) -> Output {
-        takt(&[args, &["--addr", self.addr]].concat())
+        answered(|| self.command(args))
+    }
+
+    /// Another host has it.
+    pub fn is_in_use(&self) -> bool {
+        json(&self.takt(&["find", "--json"]))[0]["state"]["kind"] == "in_use"
+    }
+
+    /// Waits until `host`, which must go on, has it.
+    pub fn wait_until_used_by(&self, host: &mut Child) {
+        wait_for("the radio to be in use", || {
+            assert!(host.try_wait().expect("a child").is_none(), "it ended early");
+            self.is_in_use().then_some(())
+        });
+    }
+
+    /// Its process, for a witness.
+    pub fn process(&self) -> u32 {
+        self.child.id()
     }
 
     /// Takes its power away.
@@ -39,8 +68,7 @@ impl Radio {
 
     /// Ends it; its summary.
     pub fn summary(mut self) -> Value {
-        let pid = rustix::process::Pid::from_child(&self.child);
-        rustix::process::kill_process(pid, rustix::process::Signal::INT).expect("it runs");
+        interrupt(&self.child);
         let mut text = String::new();
         self.stdout.read_to_string(&mut text).expect("text");
         serde_json::from_str(&text).expect("one document")
@@ -54,8 +82,24 @@ impl Drop for Radio {
     }
 }
 
+/// As Ctrl-C does.
+pub fn interrupt(child: &Child) {
+    kill_process(Pid::from_child(child), Signal::INT).expect("our own child");
+}
+
 pub fn takt(args: &[&str]) -> Output {
     Command::new(TAKT).args(args).output().expect("takt")
+}
+
+/// Runs a command towards something that is there and answers; again where it did not get round to an answer in the third of a
+/// second that the command waits.
+pub fn answered(command: impl Fn() -> Command) -> Output {
+    wait_for("an answer", || {
+        let out = command().output().expect("takt");
+        let said = [text(&out.stdout), text(&out.stderr)].concat();
+        let unanswered = ["No radio answers at", "no radio answers at"].iter().any(|words| said.contains(words));
+        (!unanswered).then_some(out)
+    })
 }
 
 pub fn text(bytes: &[u8]) -> String {
@@ -77,12 +121,4 @@ pub fn refusal(out: &Output) -> String {
     assert_eq!(out.status.code(), Some(2), "{said}{}", text(&out.stdout));
     assert!(said.starts_with("error: ") && said.contains("\n  fix   "), "{said}");
     said
-}
-
-/// Says aloud that a test did not run; fails where everything must.
-#[allow(clippy::print_stderr)] // a test that is skipped says so
-pub fn skip(test: &str, missing: &str) {
-    let required = std::env::var_os("TAKT_REQUIRE_PEERS").is_some_and(|value| value != "0");
-    assert!(!required, "{test}: {missing} is missing, and TAKT_REQUIRE_PEERS is set");
-    eprintln!("SKIPPED {test}: {missing} is missing");
 }

@@ -25,7 +25,7 @@ pub const WITHOUT_REAL_TIME: Answer = |policy| matches!(policy, 1 | 2 | 6).then_
 /// As a sandbox that has no such call.
 pub const WITHOUT_POLICIES: Answer = |_| Some(libc::ENOSYS);
 
-/// What a command says under such a kernel; `None`, and told, where no filter may be set.
+/// What a command says under such a kernel; `None`, on record, where no filter may be set.
 pub fn output(command: &mut Command, answer: Answer) -> Option<Output> {
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
@@ -39,8 +39,9 @@ pub fn output(command: &mut Command, answer: Answer) -> Option<Output> {
         match told.recv().expect("the thread tells") {
             Ok(listener) => serve(&listener, answer),
             Err(error) => {
-                #[expect(clippy::print_stderr, reason = "a skip is told")]
-                let () = eprintln!("SKIPPED: a system-call filter can't be set here: {error}");
+                takt_testing::skip(format!(
+                    "no system-call filter can be set: {error}   (a kernel with CONFIG_SECCOMP)"
+                ));
             }
         }
         caller.join().expect("no panic")

@@ -1,8 +1,11 @@
 //! A waveform that runs: looked at, and turned, from outside.
 
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 
-use crate::program::{TAKT, json, refusal, waveform};
+use serde_json::Value;
+use takt_testing::wait_for;
+
+use crate::program::{TAKT, refusal, takt, text, waveform};
 
 /// `takt run` without end, ended on drop.
 struct Runner(Child);
@@ -11,11 +14,12 @@ impl Runner {
     fn start() -> Runner {
         let mut command = Command::new(TAKT);
         command.args(["run", &waveform("bpsk.toml"), "--slot", "5ms", "--priority", "none"]);
-        let child = Runner(command.stdout(Stdio::null()).spawn().expect("takt"));
-        while crate::program::takt(&["execinfo", "--process", &child.pid()]).status.code() != Some(0) {
-            std::thread::yield_now();
-        }
-        child
+        let mut runner = Runner(command.stdout(Stdio::null()).spawn().expect("takt"));
+        wait_for("a run that can be asked", || {
+            assert!(runner.0.try_wait().expect("a child").is_none(), "it ended by itself");
+            (takt(&["execinfo", "--process", &runner.pid()]).status.code() == Some(0)).then_some(())
+        });
+        runner
     }
 
     fn pid(&self) -> String {
@@ -34,21 +38,39 @@ impl Drop for Runner {
 fn execution_times_and_variables_of_a_running_waveform_are_seen_and_set() {
     let running = Runner::start();
     let pid = running.pid();
-    let seen = json(&["execinfo", "--process", &pid]);
+    let seen = asked(&["execinfo", "--process", &pid]);
     assert_eq!((&seen["waveform"], &seen["slot_ns"]), (&"bpsk".into(), &5_000_000.into()));
+    // A worker that is not at a slot edge within two seconds says nothing.
     let value = || {
-        let all = json(&["variable", "--process", &pid]);
-        let all = all.as_array().expect("a list").clone();
-        let one = all.into_iter().find(|one| one["component"] == "channel" && one["variable"] == "ebn0_db");
-        one.expect("the channel has it")["value"].clone()
+        wait_for("a value", || {
+            let all = asked(&["variable", "--process", &pid]);
+            let all = all.as_array().expect("a list").clone();
+            let one = all.into_iter().find(|one| one["component"] == "channel" && one["variable"] == "ebn0_db");
+            one.expect("the channel has it")["value"].as_f64()
+        })
     };
     assert_eq!(value(), 200.0);
-    json(&["variable", "channel.ebn0_db=3", "--process", &pid]);
+    asked(&["variable", "channel.ebn0_db=3", "--process", &pid]);
     assert_eq!(value(), 3.0);
-    let said = refusal(&["variable", "channel.ebn0_db=1e6", "--process", &pid]);
+    let said = text(&answered(&["variable", "channel.ebn0_db=1e6", "--process", &pid]).stderr);
     assert!(said.contains("a number from -20 to 200 dB"), "{said}");
-    let said = refusal(&["variable", "channel.loud=1", "--process", &pid]);
+    let said = text(&answered(&["variable", "channel.loud=1", "--process", &pid]).stderr);
     assert!(said.contains("no variable channel.loud"), "{said}");
+}
+
+/// What is said of a question to a run; asked again where the run did not get round to an answer within two seconds.
+fn answered(args: &[&str]) -> Output {
+    wait_for("an answer of the run", || {
+        let out = takt(args);
+        (!text(&out.stderr).contains("can't be asked")).then_some(out)
+    })
+}
+
+/// The document that it answers.
+fn asked(args: &[&str]) -> Value {
+    let out = answered(&[args, &["--json"]].concat());
+    assert_eq!(out.status.code(), Some(0), "takt {args:?}: {}{}", text(&out.stdout), text(&out.stderr));
+    serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("takt {args:?}: {error}"))
 }
 
 #[test]

@@ -1,10 +1,11 @@
-//! `takt component run` on the vectors of others for LTE, files in and files out; crates/dsp/tests/vectors/README.md says where
-//! they come from.
+//! Components on the vectors of others for LTE, one of each type through `takt component run`;
+//! crates/dsp/tests/vectors/README.md says where they come from.
 
 use serde_json::Value;
 
 use crate::component::piped;
-use crate::program::{json, vectors};
+use crate::computed::{computed, output, repacked};
+use crate::program::{file, json, vectors};
 
 fn number(vector: &Value, key: &str) -> u64 {
     vector[key].as_u64().unwrap_or_else(|| panic!("no number {key} in {vector}"))
@@ -21,53 +22,61 @@ fn bits(vector: &Value, key: &str, count: u64) -> Vec<u8> {
     (0..count as usize).map(|i| packed[i / 8] >> (7 - i % 8) & 1).collect()
 }
 
-fn packed(bits: &[u8]) -> Vec<u8> {
-    bits.chunks(8)
-        .map(|eight| eight.iter().zip((0..8).rev()).fold(0, |byte, (bit, place)| byte | bit << place))
-        .collect()
+/// The fields of a vector as parameters of the same names.
+fn params(vector: &Value, fields: &[&str]) -> Vec<String> {
+    fields.iter().map(|field| format!("{field}={}", number(vector, field))).collect()
 }
 
-/// A component with the fields of a vector as parameters of the same names.
-fn run(name: &str, vector: &Value, fields: &[&str], more: &[&str], input: &[u8]) -> Vec<u8> {
-    let params: Vec<String> = fields.iter().map(|field| format!("{field}={}", number(vector, field))).collect();
-    let params = params.iter().flat_map(|param| ["--param", param]);
-    piped(&[name].into_iter().chain(params).chain(more.iter().copied()).collect::<Vec<_>>(), input)
+/// A component with them on bits, eight a byte.
+fn packed(name: &str, vector: &Value, fields: &[&str], input: &[u8]) -> Vec<u8> {
+    output(name, &params(vector, fields), true, input)
+}
+
+/// The same on items.
+fn items(name: &str, vector: &Value, fields: &[&str], input: &[u8]) -> Vec<u8> {
+    output(name, &params(vector, fields), false, input)
 }
 
 #[test]
 fn parity_bits_are_those_of_others() {
     for vector in vectors("lte_crc")["vectors"].as_array().expect("a list") {
         let crc = format!("crc={}", vector["crc"].as_str().expect("a name"));
-        let more = ["--param", &crc, "--packed"];
+        let params = [params(vector, &["in_bits"]), vec![crc.clone()]].concat();
         let block = bytes(vector, "in_hex");
-        let sent = run("lte-crc-attach", vector, &["in_bits"], &more, &block);
+        let sent = output("lte-crc-attach", &params, true, &block);
         let parity =
             &bytes(vector, "crc_hex")[if crc.ends_with("16") { 1 } else { 2 * usize::from(crc.ends_with('8')) }..];
         assert_eq!(sent, [&block, parity].concat(), "{vector}");
-        assert_eq!(run("lte-crc-check", vector, &["in_bits"], &more, &sent), block);
+        assert_eq!(output("lte-crc-check", &params, true, &sent), block);
     }
 }
 
 #[test]
 fn transport_blocks_are_cut_as_others_do() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("block").to_str().expect("text").to_owned();
-    for vector in vectors("lte_segmentation")["vectors"].as_array().expect("a list") {
-        std::fs::write(&path, vec![0; number(vector, "tbs") as usize + 24]).expect("written");
-        let tbs = format!("tbs={}", number(vector, "tbs"));
-        let said = json(&["component", "run", "lte-segment", "--param", &tbs, "--in", &path, "--out", "/dev/null"]);
+    let document = vectors("lte_segmentation");
+    let vectors = document["vectors"].as_array().expect("a list");
+    let block = |vector: &Value| vec![0; number(vector, "tbs") as usize + 24];
+    let same = |results: &Value, vector: &Value| {
         for name in ["C", "K_plus", "C_plus", "K_minus", "C_minus", "F"] {
-            assert_eq!(said["results"][name], vector[name], "{name} of {vector}");
+            assert_eq!(results[name], vector[name], "{name} of {vector}");
         }
+    };
+    for vector in vectors {
+        let results = computed("lte-segment", &params(vector, &["tbs"]), false, &block(vector)).results;
+        same(&serde_json::to_value(results).expect("JSON"), vector);
     }
+    let (_folder, path) = file(&block(&vectors[0]));
+    let tbs = params(&vectors[0], &["tbs"]);
+    let said = json(&["component", "run", "lte-segment", "--param", &tbs[0], "--in", &path, "--out", "/dev/null"]);
+    same(&said["results"], &vectors[0]);
 }
 
 #[test]
 fn turbo_code_words_are_those_of_others() {
     for vector in vectors("lte_turbo_encoder")["vectors"].as_array().expect("a list") {
         let streams = ["d0_hex", "d1_hex", "d2_hex"].map(|key| bits(vector, key, number(vector, "d_bits")));
-        let coded = run("lte-turbo-encode", vector, &["K"], &["--packed"], &bytes(vector, "in_hex"));
-        assert_eq!(coded, packed(&streams.concat()), "K = {}", number(vector, "K"));
+        let coded = packed("lte-turbo-encode", vector, &["K"], &bytes(vector, "in_hex"));
+        assert_eq!(coded, repacked(&streams.concat()), "K = {}", number(vector, "K"));
     }
 }
 
@@ -82,9 +91,9 @@ fn code_words_are_matched_as_others_do() {
         let whole = vectors.iter().find(whole).expect("one that holds all");
         let soft: Vec<u8> =
             bits(whole, "out_hex", number(whole, "E")).iter().map(|bit| if *bit == 0 { 20 } else { 236 }).collect();
-        let coded = run("lte-rate-dematch", whole, &["K", "E", "rv"], &[], &soft);
+        let coded = items("lte-rate-dematch", whole, &["K", "E", "rv"], &soft);
         let coded: Vec<u8> = coded.iter().map(|llr| llr >> 7).collect();
-        let sent = run("lte-rate-match", vector, &["K", "E", "rv"], &["--packed"], &packed(&coded));
+        let sent = packed("lte-rate-match", vector, &["K", "E", "rv"], &repacked(&coded));
         assert_eq!(sent, bytes(vector, "out_hex"), "K = {length}, E = {}", number(vector, "E"));
     }
 }
@@ -95,11 +104,8 @@ fn scrambling_sequences_are_those_of_others() {
     for (key, fields) in [("gold", &["c_init"][..]), ("pdsch", &["rnti", "q", "n_slot", "cell"])] {
         for vector in document[key].as_array().expect("a list") {
             let sequence = bytes(vector, "c_hex");
-            assert_eq!(
-                run("lte-scramble", vector, fields, &["--packed"], &vec![0; sequence.len()]),
-                sequence,
-                "{vector}"
-            );
+            let zeros = vec![0; sequence.len()];
+            assert_eq!(packed("lte-scramble", vector, fields, &zeros), sequence, "{vector}");
         }
     }
 }
@@ -110,13 +116,13 @@ fn constellations_are_those_of_others() {
         let (per_symbol, points) = (number(table, "Qm"), table["points"].as_array().expect("a list"));
         let all: Vec<u8> =
             (0..1u8 << per_symbol).flat_map(|n| (0..per_symbol).rev().map(move |place| n >> place & 1)).collect();
-        let symbols = run("lte-modulate", table, &["Qm"], &[], &all);
+        let symbols = items("lte-modulate", table, &["Qm"], &all);
         let values: Vec<f32> = symbols.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect();
         let expected: Vec<f64> =
             points.iter().flat_map(|point| [&point[0], &point[1]]).filter_map(Value::as_f64).collect();
         assert_eq!(values.len(), expected.len());
         assert!(values.iter().zip(&expected).all(|(value, point)| (f64::from(*value) - point).abs() < 1e-6));
-        let llrs = run("lte-demodulate", table, &["Qm"], &[], &symbols);
+        let llrs = items("lte-demodulate", table, &["Qm"], &symbols);
         assert_eq!(llrs.iter().map(|llr| llr >> 7).collect::<Vec<u8>>(), all);
     }
 }
@@ -134,7 +140,9 @@ fn a_code_word_of_a_subframe_is_that_of_others() {
         ("lte-rate-match", &["tbs", "G", "Qm"], &["--packed"]),
         ("lte-scramble", &["rnti", "cell"], &["--packed", "--items", &all, "--param", &channel]),
     ] {
-        packet = run(name, &vector, fields, more, &packet);
+        let params = params(&vector, fields);
+        let params = params.iter().flat_map(|param| ["--param", param]);
+        packet = piped(&[name].into_iter().chain(params).chain(more.iter().copied()).collect::<Vec<_>>(), &packet);
     }
     assert_eq!(packet, bytes(&vector, "pdsch_scrambled_bits_hex"));
 }

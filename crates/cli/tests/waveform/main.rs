@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod component;
+mod computed;
 mod library;
 mod live;
 mod log;
@@ -14,3 +15,5 @@ mod program;
 mod radio;
 mod run;
 mod umts;
+#[path = "../support/watched.rs"]
+mod watched;

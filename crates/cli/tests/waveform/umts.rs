@@ -1,8 +1,9 @@
-//! The waveforms of UTRA FDD, and `takt component run` on the UMTS vectors, with parameters called as in the files: bit for bit what others' programs gave.
+//! The waveforms of UTRA FDD, and components on the UMTS vectors, with parameters called as in the files, one of each type through
+//! `takt component run`: bit for bit what others' programs gave.
 
 use serde_json::Value as Json;
 
-use crate::component::piped;
+use crate::computed::output;
 use crate::program::{json, vectors, waveform};
 
 fn list(name: &str) -> Vec<Json> {
@@ -27,8 +28,7 @@ fn number(vector: &Json, key: &str) -> usize {
 fn run(kind: &str, vector: &Json, fields: &[&str], besides: &[&str], input: &[u8]) -> Vec<u8> {
     let fields = fields.iter().map(|name| format!("{name}={}", number(vector, name)));
     let params: Vec<String> = fields.chain(besides.iter().map(|&param| param.to_owned())).collect();
-    let args = params.iter().flat_map(|param| ["--param", param]);
-    piped(&[kind].into_iter().chain(args).collect::<Vec<_>>(), input)
+    output(kind, &params, false, input)
 }
 
 #[test]
@@ -64,8 +64,8 @@ fn turbo_coding_and_rate_matching_reproduce_the_vectors() {
         assert_eq!(run("umts-turbo-encode", &vector, &[], &[&alias], &block), coded, "{alias}");
         let llrs: Vec<u8> = coded.iter().map(|bit| if *bit == 0 { 20 } else { 236 }).collect();
         assert_eq!(run("umts-turbo-decode", &vector, &["K"], &[], &llrs), block, "K = {k}");
-        let packed = ["umts-turbo-encode", "--packed", "--param", &alias];
-        assert_eq!(piped(&packed, &bytes(&vector["in_hex"])), bytes(&vector["out_hex"]), "{alias}, packed");
+        let packed = output("umts-turbo-encode", std::slice::from_ref(&alias), true, &bytes(&vector["in_hex"]));
+        assert_eq!(packed, bytes(&vector["out_hex"]), "{alias}, packed");
     }
     for vector in list("umts_rate_match_conv") {
         let input = bits(&vector["in_hex"], number(&vector, "N"));

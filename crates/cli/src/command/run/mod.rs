@@ -39,7 +39,7 @@ Examples:
   takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --priority 80
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
-  takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --cores 2
+  takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --cores 1
 
 Exit status: 0 no slot was missed and no answer to a radio late, 1 some were, 2 it could not run.")]
 pub struct Args {

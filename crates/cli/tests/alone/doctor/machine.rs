@@ -1,16 +1,17 @@
 //! On this machine, for real: `--fix` and then `--undo` leave every setting that any rule would touch here as it was.
-#![allow(clippy::print_stderr, reason = "what is skipped is skipped aloud")]
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
 use takt_host::Host;
 use takt_host::doctor::Setting;
 
-use crate::program::{doctor, fix_all, json, kill_after};
+use takt_testing::skip;
+
+use super::program::{Fact, doctor, entries, fix_all, json, kill_at, text};
 
 /// This machine's settings, for one test at a time, whoever runs it. `None` without root.
 pub struct Machine {
@@ -21,7 +22,7 @@ pub struct Machine {
 impl Machine {
     pub fn mine() -> Option<Machine> {
         if !rustix::process::geteuid().is_root() {
-            eprintln!("skipped: changing this machine's settings needs root");
+            skip("changing this machine's settings needs root   (run the tests as root)");
             return None;
         }
         let alone = File::create(std::env::temp_dir().join("takt-doctor-test.lock")).expect("a lock");
@@ -43,7 +44,7 @@ impl Pair {
         let ip = |args: &[&str]| Command::new("ip").args(args).status().is_ok_and(|status| status.success());
         let peer = format!("{}p", pair.0);
         if !ip(&["link", "add", &pair.0, "mtu", "1400", "type", "veth", "peer", "name", &peer]) {
-            eprintln!("skipped: this machine makes no pair of interfaces");
+            skip("this machine makes no pair of interfaces   (apt-get install iproute2)");
             return None;
         }
         let delay = format!("/sys/class/net/{}/gro_flush_timeout", pair.0);
@@ -77,15 +78,20 @@ fn on_this_machine_every_setting_is_as_before_after_fix_and_undo_and_after_a_kil
     let before = values();
     let args = fix_all(&rules);
     let args: Vec<&str> = args.iter().map(String::as_str).chain(["--interface", &pair.0]).collect();
-    for kill in [None, Some(1), Some(3)] {
-        let child = doctor(&machine.state, &args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt");
-        match kill {
-            // What a kernel refuses ends it early, which is as good for this.
-            None => drop(child.wait_with_output().expect("takt")),
-            Some(changes) => kill_after(child, &machine.state, changes),
-        }
+    let undo = |after: &str| {
         let undone = doctor(&machine.state, &["--undo"]).output().expect("takt");
-        assert!(undone.status.success(), "{kill:?}: {}", String::from_utf8_lossy(&undone.stdout));
-        assert_eq!(values(), before, "{kill:?}: {settings:?}");
+        assert!(undone.status.success(), "{after}: {}", text(&undone.stdout));
+        assert_eq!(values(), before, "{after}: {settings:?}");
+    };
+    // What a kernel refuses ends it early, which is as good for this.
+    doctor(&machine.state, &args).output().expect("takt");
+    let made = entries(&machine.state, "changes") - entries(&machine.state, "settled");
+    assert!(made >= 2, "of its own interfaces it changes two settings at least, not {made}");
+    undo("fixed");
+    for fact in [Fact::Noted(1), Fact::Made(1), Fact::Noted(made)] {
+        if !kill_at(fact, &doctor(&machine.state, &args)) {
+            return;
+        }
+        undo(&format!("{fact:?}"));
     }
 }

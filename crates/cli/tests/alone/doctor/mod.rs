@@ -1,0 +1,6 @@
+//! `takt doctor` on this machine's own settings.
+
+mod machine;
+#[path = "../../doctor/program.rs"]
+mod program;
+mod proof;

@@ -1,0 +1,9 @@
+//! What needs the machine for itself: guests with timers, settings of the whole machine, real-time threads beside busy loops.
+//! The gate runs these tests one after the other, and nothing beside them.
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod doctor;
+mod guest;
+mod linux_rt;

@@ -1,0 +1,141 @@
+//! Rows 4 to 9, 19 and 29: how fast UHD streams, how soon it answers, and two radios in step. One after the other.
+
+use crate::emulator::Site;
+use crate::peer::{Attempt, Run};
+use crate::row::row;
+
+/// Samples that a radio's buffer of a megabyte holds. UHD fills it, so it sends so many more than were due, less those whose
+/// reports are on their way.
+const AHEAD_SAMPLES: f64 = 712.0 * 363.0;
+
+/// The summary of `benchmark_rate`: every error counter it prints is zero.
+fn no_errors(run: Run) -> Result<Run, String> {
+    match underruns(run)? {
+        (run, 0) => Ok(run),
+        (run, _) => Err(format!("Num underruns detected: is not 0\n{run}")),
+    }
+}
+
+/// The same, but for underruns, which it counts.
+fn underruns(run: Run) -> Result<(Run, u64), String> {
+    const ZERO: [&str; 7] = [
+        "Num dropped samples:",
+        "Num overruns detected:",
+        "Num sequence errors (Tx):",
+        "Num sequence errors (Rx):",
+        "Num late commands:",
+        "Num timeouts (Tx):",
+        "Num timeouts (Rx):",
+    ];
+    let mut run = run.ok()?;
+    for label in ZERO {
+        if run.number(label)? != 0.0 {
+            return Err(format!("{label} is not 0\n{run}"));
+        }
+        run = run.says(label)?;
+    }
+    let count = run.number("Num underruns detected:")? as u64;
+    Ok((run, count))
+}
+
+/// Samples received lie within 2 % of rate x seconds; samples sent beyond that by what the radio's buffer takes.
+fn samples(run: Run, label: &str, wanted: f64) -> Result<Run, String> {
+    let got = run.number(label)?;
+    let ahead = if label.contains("transmitted") { AHEAD_SAMPLES } else { 0.0 };
+    if got > wanted * 0.98 + 0.8 * ahead && got < wanted * 1.02 + ahead {
+        Ok(run)
+    } else {
+        Err(format!("{label} {got}, wanted {wanted} within 2 % and at most {ahead} ahead\n{run}"))
+    }
+}
+
+fn benchmark(attempt: &Attempt, more: &str) -> Run {
+    attempt.run("benchmark_rate", &format!("--args addr=ADDR --duration 2 {more}"))
+}
+
+#[test]
+fn row_04_receive() {
+    row(4).judged_by(|attempt| {
+        let run = no_errors(benchmark(attempt, "--rx_rate 1e6"))?;
+        samples(run, "Num received samples:", 2e6).map(drop)
+    });
+}
+
+#[test]
+fn row_05_transmit() {
+    row(5).judged_by(|attempt| {
+        let run = no_errors(benchmark(attempt, "--tx_rate 1e6"))?;
+        samples(run, "Num transmitted samples:", 2e6).map(drop)
+    });
+}
+
+#[test]
+fn row_06_full_duplex() {
+    row(6).judged_by(|attempt| {
+        let run = no_errors(benchmark(attempt, "--rx_rate 1e6 --tx_rate 1e6"))?;
+        let run = samples(run, "Num received samples:", 2e6)?;
+        samples(run, "Num transmitted samples:", 2e6).map(drop)
+    });
+}
+
+#[test]
+fn row_07_rates_up_to_25_msps_each_way() {
+    for rate in ["5e6", "12.5e6", "25e6"] {
+        for mode in ["--rx_rate R", "--tx_rate R", "--rx_rate R --tx_rate R"] {
+            let stream = mode.replace('R', rate);
+            row(7).judged_with_underruns_by(|attempt| {
+                let (run, underruns) = underruns(benchmark(attempt, &stream))?;
+                let wanted = rate.parse::<f64>().expect("a literal") * 2.0;
+                let run = if mode.contains("rx") { samples(run, "Num received samples:", wanted)? } else { run };
+                if mode.contains("tx") {
+                    samples(run, "Num transmitted samples:", wanted)?;
+                }
+                Ok(underruns)
+            });
+        }
+    }
+}
+
+#[test]
+fn row_08_eight_bit_samples_up_to_50_msps() {
+    for (stream, wanted) in
+        [("--rx_rate 1e6 --tx_rate 1e6 --rx_otw sc8 --tx_otw sc8", 2e6), ("--rx_rate 50e6 --rx_otw sc8", 100e6)]
+    {
+        row(8).judged_by(|attempt| {
+            samples(no_errors(benchmark(attempt, stream))?, "Num received samples:", wanted).map(drop)
+        });
+    }
+}
+
+#[test]
+fn row_09_two_receive_channels() {
+    row(9).judged_by(|attempt| {
+        let two = "--rx_subdev \"A:0 A:0\" --rx_channels 0,1 --rx_rate 1e6";
+        let run = no_errors(benchmark(attempt, two))?.says("on 2 channels")?;
+        // UHD starts several channels at one time, 50 ms from now.
+        samples(run, "Num received samples:", 2.0 * (2.0 - 0.05) * 1e6).map(drop)
+    });
+}
+
+#[test]
+fn row_19_latency() {
+    row(19).judged_by(|attempt| {
+        let run = attempt.run("latency_test", "--args addr=ADDR --rate 1e6 --nruns 50 --rtt 0.005").ok()?;
+        let line = run.text.lines().find(|line| line.contains("ACKs received:")).unwrap_or_default();
+        if line.trim_end().ends_with("50/50") { Ok(()) } else { Err(run.to_string()) }
+    });
+}
+
+#[test]
+fn row_29_two_radios_aligned_by_pps() {
+    let both = Site::loopback(&[29, 129]);
+    let pair = format!("--args addr0={},addr1={}", both.addrs[0], both.addrs[1]);
+    row(29).judged_at(&both, |attempt| {
+        let aligned = format!("{pair} --rate 1e6 --nsamps 10000 --sync pps --channels 0,1 --dilv");
+        attempt.run("rx_multi_samples", &aligned).ok()?.says("Done!").map(|_| 0)
+    });
+    row(29).judged_at(&both, |attempt| {
+        let streams = "--rx_rate 1e6 --tx_rate 1e6 --rx_channels 0,1 --tx_channels 0,1 --pps external --duration 2";
+        no_errors(attempt.run("benchmark_rate", &format!("{pair} {streams}"))).map(|_| 0)
+    });
+}
