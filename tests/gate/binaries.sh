@@ -37,8 +37,8 @@ run_binary() {
     [ $status = 0 ] || { sed -n '/^failures:$/,$p' "$log" | grep -v '^test result' | head -n 100; return 1; }
 }
 export -f run_binary
-# The tests of a procedural macro are linked with the compiler's own library.
-LD_LIBRARY_PATH=$(rustc --print sysroot)/lib
+# The tests of a procedural macro are linked with the standard library as the compiler has it.
+LD_LIBRARY_PATH=$(rustc --print target-libdir)
 export LD_LIBRARY_PATH
 
 # run_binaries JOBS THREADS < lines of `binaries`
