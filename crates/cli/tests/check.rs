@@ -18,7 +18,7 @@ question = "Does the check work?"
 [rounds]
 count = { full = 2, quick = 1 }
 order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, emulator_late_max = 1_000_000, repeats_max = 0, repeats_needed_max = 0 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0, repeats_needed_max = 0 }
 [[need]]
 model = "n200"
 mode = "duplex"

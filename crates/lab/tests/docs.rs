@@ -31,7 +31,6 @@ fn the_defaults_of_valid_are_those_on_the_page() {
     let Valid {
         foreign_cpu_share_max,
         steal_share_max,
-        emulator_late_max,
         aside_share_max,
         repeats_max,
         repeats_share_max,
@@ -40,7 +39,6 @@ fn the_defaults_of_valid_are_those_on_the_page() {
     for (key, value) in [
         ("foreign_cpu_share_max", foreign_cpu_share_max.to_string()),
         ("steal_share_max", steal_share_max.to_string()),
-        ("emulator_late_max", emulator_late_max.to_string()),
         ("aside_share_max", aside_share_max.to_string()),
         ("repeats_max", repeats_max.to_string()),
         ("repeats_share_max", repeats_share_max.to_string()),

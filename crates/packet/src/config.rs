@@ -29,6 +29,9 @@ pub struct Config {
     pub recv_buffer_bytes: usize,
     /// Kernel send buffer asked for, bytes, each port.
     pub send_buffer_bytes: usize,
+    /// Take both buffers by privilege (`CAP_NET_ADMIN`) where `net.core.rmem_max` and `wmem_max` are lower. A measurement
+    /// of what an ordinary program gets must not.
+    pub force_buffers: bool,
     /// Let the kernel carry several datagrams as one aggregate (UDP GSO and GRO) where it can.
     pub aggregate: bool,
     /// Ask the kernel for arrival stamps. Without them [`crate::Datagram::arrived`] is `None`.
@@ -45,6 +48,7 @@ impl Config {
             max_payload_bytes: 1472,
             recv_buffer_bytes: 4 << 20,
             send_buffer_bytes: 4 << 20,
+            force_buffers: false,
             aggregate: false,
             stamps: true,
         }

@@ -37,8 +37,9 @@ impl Port {
         option::set(socket.as_fd(), level, name, 1).map_err(of("setsockopt IP_RECVERR"))?;
         let stamps =
             config.stamps && option::set(socket.as_fd(), libc::SOL_SOCKET, option::SO_TIMESTAMPNS_NEW, 1).is_ok();
-        let recv_buffer_bytes = grant_recv(&socket, config.recv_buffer_bytes).map_err(of("setsockopt SO_RCVBUF"))?;
-        let send_buffer_bytes = grant_send(&socket, config.send_buffer_bytes).map_err(of("setsockopt SO_SNDBUF"))?;
+        let force = config.force_buffers;
+        let recv_buffer_bytes = grant_recv(&socket, config.recv_buffer_bytes, force).map_err(of("setsockopt SO_RCVBUF"))?;
+        let send_buffer_bytes = grant_send(&socket, config.send_buffer_bytes, force).map_err(of("setsockopt SO_SNDBUF"))?;
         if let Some(peer) = spec.peer {
             socket.connect(peer).map_err(|e| EngineError::of("connect", local, e))?;
         }
@@ -86,20 +87,20 @@ impl Port {
     }
 }
 
-/// Asks for a buffer, by privilege where asking is not enough (the limit is `net.core.rmem_max`), and says what there
-/// is. The kernel doubles what it is asked for, to pay for its bookkeeping; that is taken off again.
-fn grant_recv(socket: &UdpSocket, bytes: usize) -> Result<usize, rustix::io::Errno> {
+/// Asks for a buffer and says what was granted: at most `net.core.rmem_max`, or, with `force`, what privilege gives. The
+/// kernel doubles what it is asked for, to pay for its bookkeeping; that is taken off again.
+fn grant_recv(socket: &UdpSocket, bytes: usize, force: bool) -> Result<usize, rustix::io::Errno> {
     sockopt::set_socket_recv_buffer_size(socket, bytes)?;
-    if sockopt::socket_recv_buffer_size(socket)? / 2 < bytes {
+    if force && sockopt::socket_recv_buffer_size(socket)? / 2 < bytes {
         let _no_privilege = sockopt::set_socket_recv_buffer_size_force(socket, bytes);
     }
     Ok(sockopt::socket_recv_buffer_size(socket)? / 2)
 }
 
 /// The same for sending (`net.core.wmem_max`).
-fn grant_send(socket: &UdpSocket, bytes: usize) -> Result<usize, rustix::io::Errno> {
+fn grant_send(socket: &UdpSocket, bytes: usize, force: bool) -> Result<usize, rustix::io::Errno> {
     sockopt::set_socket_send_buffer_size(socket, bytes)?;
-    if sockopt::socket_send_buffer_size(socket)? / 2 < bytes {
+    if force && sockopt::socket_send_buffer_size(socket)? / 2 < bytes {
         let _no_privilege = sockopt::set_socket_send_buffer_size_force(socket, bytes);
     }
     Ok(sockopt::socket_send_buffer_size(socket)? / 2)

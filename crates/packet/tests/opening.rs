@@ -96,11 +96,14 @@ fn granted(engine: &dyn Engine) -> (usize, usize) {
 #[test]
 fn limits_say_what_buffers_were_granted_and_not_what_was_asked() {
     let (rmem, wmem) = (sysctl("rmem_max"), sysctl("wmem_max"));
-    let asked = |recv_buffer_bytes, send_buffer_bytes| {
-        let config = Config { recv_buffer_bytes, send_buffer_bytes, ..unconnected(2) };
+    let granted_of = |recv_buffer_bytes, send_buffer_bytes, force_buffers| {
+        let config = Config { recv_buffer_bytes, send_buffer_bytes, force_buffers, ..unconnected(2) };
         granted(&*open(EngineKind::Mmsg, &config).unwrap())
     };
+    let asked = |recv, send| granted_of(recv, send, true);
     assert_eq!(asked(100_000, 120_000), (100_000, 120_000));
+    let ordinary = granted_of(rmem + 100_000, wmem + 100_000, false);
+    assert_eq!(ordinary, (rmem, wmem), "who may do more does not, unless asked");
     without_privileges(|| assert_eq!(asked(rmem + 100_000, wmem + 100_000), (rmem, wmem)));
     let privileged = capabilities(None).unwrap().effective.contains(CapabilitySet::NET_ADMIN);
     if privileged {

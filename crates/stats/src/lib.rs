@@ -23,6 +23,7 @@
 //! | how many rounds would tell? | [`rounds_to_tell`] | Student's t at the spread seen |
 //! | is B really less than A? | [`compare`] | t on paired logarithms, against a margin fixed beforehand |
 //! | did it change from one run to another? | [`contrast`] | Welch's t on logarithms, or on differences where there are zeros |
+//! | does a figure rise through a round, whatever a few outliers say? | [`theil_sen`] | median of pairwise slopes |
 //! | did the host change while we measured? | [`order_warning`] | slope and lag-1 autocorrelation |
 //!
 //! ```
@@ -49,6 +50,7 @@ mod order;
 mod proportion;
 mod rounds;
 mod shape;
+mod theil;
 
 pub use compare::{Comparison, compare};
 pub use contrast::{Contrast, contrast};
@@ -63,3 +65,4 @@ pub use order::{OrderWarning, drift, lag1_autocorrelation, order_warning};
 pub use proportion::{CleanRounds, clean_rounds, proportion, rounds_to_show};
 pub use rounds::{median, quantile, ratio};
 pub use shape::{EcdfPoint, FiveNumbers, ecdf, five_numbers, sample_quantile};
+pub use theil::theil_sen;

@@ -55,6 +55,9 @@ pub struct Args {
     /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.
     #[arg(long, value_name = "T", default_value = "2ms", value_parser = parse_duration)]
     coalesce: Duration,
+    /// Receive buffer of the socket, beyond net.core.rmem_max (CAP_NET_ADMIN); otherwise what an ordinary program gets.
+    #[arg(long, value_name = "BYTES", value_parser = parse_bytes)]
+    recv_buffer: Option<u64>,
     /// One thread for both directions, or two.
     #[arg(long, value_name = "N", default_value = "2", value_parser = ["1", "2"])]
     threads: String,
@@ -84,6 +87,7 @@ impl Args {
             frame_bytes: usize::try_from(self.frame).unwrap_or(usize::MAX),
             samples_per_datagram: self.spp,
             coalesce: self.coalesce,
+            recv_buffer_bytes: self.recv_buffer.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             threads: if self.threads == "1" { Threads::One } else { Threads::Two },
             cpus: self.cpus.clone(),
             priority: self.priority,
@@ -114,6 +118,14 @@ fn story(error: RateError, args: &Args) -> Story {
                 _ => "--rx",
             };
             radio_story::tell("stream", error, flag)
+        }
+        RateError::Buffer { asked_bytes, granted_bytes } => {
+            Story::new("the receive buffer asked for is not to be had")
+                .why(RateError::Buffer { asked_bytes, granted_bytes })
+                .fix(format!(
+                    "sudo sysctl -w net.core.rmem_max={asked_bytes}\nor leave --recv-buffer away, for what an ordinary \
+                     program gets"
+                ))
         }
         RateError::Priority(error) => {
             let fix = error.fix().unwrap_or_else(|| "leave --priority away".to_owned());

@@ -156,6 +156,7 @@ impl Station {
             signals,
             faults: device.injected(),
             lag,
+            clock_offset_ticks: device.device().clock_offset_ticks(),
             datagrams: Datagrams::from(counters),
         })
     }
@@ -220,6 +221,8 @@ impl Opened {
         config.max_payload_bytes = FRAME_BYTES;
         config.recv_buffer_bytes = BUFFER_BYTES;
         config.send_buffer_bytes = BUFFER_BYTES;
+        // A radio has its own memory, whatever this host grants to programs.
+        config.force_buffers = true;
         if let Some(broadcast) = broadcast_of(addr) {
             let mut both = config.clone();
             both.ports.push(spec(broadcast, wire_ports::CONTROL));

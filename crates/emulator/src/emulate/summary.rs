@@ -41,6 +41,9 @@ pub struct DeviceSummary {
     pub faults: BTreeMap<String, u64>,
     /// How late its driver was.
     pub lag: LagReport,
+    /// What its clock shows is the monotonic clock of its machine, in ticks of 10 ns, plus this, modulo 2^64.
+    #[serde(default)] // summaries older than this key
+    pub clock_offset_ticks: u64,
     /// What its packet engine counted.
     pub datagrams: Datagrams,
 }

@@ -119,6 +119,12 @@ impl N200 {
         })
     }
 
+    /// What its clock shows minus its free-running counter, modulo 2^64: changes when a host sets the time.
+    #[must_use]
+    pub fn clock_offset_ticks(&self) -> u64 {
+        self.time.offset()
+    }
+
     /// What it counted so far.
     #[must_use]
     pub fn report(&self) -> N200Report {

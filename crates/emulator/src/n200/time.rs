@@ -36,6 +36,11 @@ impl Timekeeper {
         tick.0.wrapping_add(offset)
     }
 
+    /// Device time minus free-running counter, modulo 2^64.
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
     /// When device time will be `time`, if it is set no more: not before `now`, and `None` if it has passed.
     pub(super) fn when(&self, now: Tick, time: u64) -> Option<Tick> {
         time.checked_sub(self.at(now)).map(|ahead| now + Ticks(ahead))

@@ -22,8 +22,10 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 use takt_base::Stop;
+use takt_emulator::emulate::Summary;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
 
@@ -125,9 +127,12 @@ fn round(
     let summary = end(site, point.kind);
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
-    let clean = options::clean(point.kind, &result);
-    let aside = options::aside_share(point.kind, &result);
-    let conditions = conditions::of(&usage, &emulator, &site.in_force.placement, clean, aside);
+    let summary = Summary::deserialize(&emulator).ok();
+    let aside = options::aside_share(point.kind, &result, summary.as_ref());
+    let mut conditions = conditions::of(&usage, summary, aside);
+    if point.kind == Kind::Rate {
+        conditions.emulator_unread = 0; // each is among the round's faults, and set aside there
+    }
     let settings = json!({ "point": point.settings, "workload": workload });
     let mut in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
     if let (Some(bytes), Some(all)) = (point.settings.number("payload_bytes"), in_force.as_object_mut()) {

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use takt_emulator::emulate::Summary;
 use takt_host::idle::Idle;
 use takt_host::policy::Asked;
 use takt_packet::EngineKind;
@@ -15,6 +16,7 @@ use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
 use crate::net::ethernet::datagram_wire_bytes;
+use crate::run::Spoilt;
 use crate::workload::{deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
 
 /// The options document of the workload.
@@ -50,7 +52,7 @@ pub(crate) fn about(point: &Point) -> Duration {
     }
 }
 
-/// Share of what was sent that was lost; of answers, that came late; of slots, that were missed.
+/// Share of what was sent that was lost; of answers, that came late or never; of slots, that were missed.
 pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
     match kind {
         Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
@@ -60,26 +62,24 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
         }),
         Kind::RoundTrip => round_trip::Outcome::deserialize(result)
             .ok()
-            .map(|outcome| if outcome.answers == 0 { 0.0 } else { outcome.late as f64 / outcome.answers as f64 }),
+            .map(|outcome| outcome.failed_share()),
         Kind::Waveform => result.get("miss_share")?.as_f64(),
         Kind::Deadline => result.pointer("/own/failure_ratio")?.as_f64(),
         Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => None,
     }
 }
 
-/// Whether nothing at all went wrong.
-pub(super) fn clean(kind: Kind, result: &Value) -> bool {
-    match kind {
-        Kind::Rate => rate::Outcome::deserialize(result).is_ok_and(|outcome| outcome.clean),
-        Kind::Udp | Kind::RoundTrip | Kind::Waveform | Kind::Deadline => lost_share(kind, result) == Some(0.0),
-        Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => true,
-    }
-}
-
-/// Share of what the workload itself set aside; `None` for one that sets nothing aside.
-pub(super) fn aside_share(kind: Kind, result: &Value) -> Option<f64> {
+/// Share of a round that is set aside, by what its radio did: of a `deadline` workload single subframes, of others spans
+/// of time. `None` without an emulator.
+pub(super) fn aside_share(kind: Kind, result: &Value, emulator: Option<&Summary>) -> Option<f64> {
     let of = |pointer: &str| result.pointer(pointer)?.as_f64();
-    (kind == Kind::Deadline).then(|| Some(of("/aside/subframes")? / of("/subframes")?.max(1.0)))?
+    let spoilt = || emulator.map(|summary| Spoilt::by(Some(summary)));
+    match kind {
+        Kind::Deadline => Some(of("/aside/subframes")? / of("/subframes")?.max(1.0)),
+        Kind::Rate => Some(spoilt()?.share_of(rate::Outcome::deserialize(result).ok()?.span_ticks())),
+        Kind::RoundTrip => Some(spoilt()?.share_of(round_trip::Outcome::deserialize(result).ok()?.span_ticks)),
+        _ => None,
+    }
 }
 
 fn waveform(settings: &Settings) -> Result<waveform::Options, Failure> {

@@ -72,8 +72,15 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let per_point = experiment.round_count(depth) as usize;
     let doctor: Vec<DoctorFinding> = seen(&run, "doctor").unwrap_or_default();
     let (complete, summary) = (run.finished.is_some(), summary(&rounds, points.len() * per_point));
-    let evidence =
-        Evidence { points: &rates, planned: per_point, interrupted: !complete, doctor: &doctor, rounds: summary };
+    let setup = setup(&experiment, &rounds);
+    let evidence = Evidence {
+        points: &rates,
+        planned: per_point,
+        interrupted: !complete,
+        shared_core: setup.radio_cores.iter().any(|cpu| setup.host_cores.contains(cpu)),
+        doctor: &doctor,
+        rounds: summary,
+    };
     let mut verdict = judge(&experiment.needs, &evidence);
     verdict.waveform = waveform::verdict(&waveforms);
     verdict.says = words::says(&verdict, &udp, &experiment.needs);
@@ -83,7 +90,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let mut outcome = Outcome {
         schema: SCHEMA,
         about: About::of(&run, &experiment, &rounds),
-        setup: setup(&experiment, &rounds),
+        setup,
         doctor,
         udp,
         rates,

@@ -9,6 +9,7 @@ use takt_base::parse_duration;
 use takt_emulator::emulate::Summary;
 use takt_stats::{Histogram, Ns};
 
+use super::own;
 use super::rates::{self, LEVEL};
 use super::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
@@ -50,6 +51,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
     let outcome: rate::Outcome = read("rate result", round, &record.result)?;
     let emulator = Summary::deserialize(&record.emulator).ok();
+    let own = own::part(&outcome, emulator.as_ref());
     let lost = rates::lost(&outcome);
     let (rx, tx) = (&outcome.rx, &outcome.tx);
     let share = |seconds: f64| if outcome.wall_s > 0.0 { seconds / outcome.wall_s } else { 0.0 };
@@ -64,11 +66,16 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         ("T", rx.timeouts + tx.timeouts),
     ];
     let received = outcome.options.rx_sps.is_some();
+    let reads = |thread: &&rate::Thread| received && ["takt-rx", "takt-stream"].contains(&thread.name.as_str());
+    let reader = outcome.cpu.threads.iter().find(reads);
     Ok(Some(RateRound {
         round_id: round.id,
         state: round.state,
         why: round.why.clone(),
         clean: outcome.clean,
+        own_clean: own.clean,
+        aside_share: own.aside_share,
+        aside_faults: own.aside_faults,
         duration_s: outcome.wall_s,
         rx_lost_share: lost.rx_share,
         tx_lost_share: lost.tx_share,
@@ -88,6 +95,8 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         cpu_host: share(outcome.cpu.host_seconds),
         busiest_thread: busiest.map(|thread| (thread.name.clone(), share(thread.seconds))),
         reader_pause_max_ms: received.then_some(rx.longest_pause_ns as f64 / 1e6),
+        backlog: received.then(|| rx.backlog.clone()),
+        reader_waits_share: reader.and_then(|thread| thread.run_delay_seconds).map(share),
         receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
         machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
         emulator_lag_max_us: emulator.map(|summary| summary.lag.max_us as f64),
@@ -170,8 +179,8 @@ pub(super) fn round_trip_point(
         }
         measured.push(round_trip_round(round, &outcome));
     }
-    let counted = measured.iter().filter(|round| round.state == RoundState::Valid && round.answers > 0);
-    let late: Vec<f64> = counted.map(|round| round.late as f64 / round.answers as f64).collect();
+    let counted = measured.iter().filter(|round| round.state == RoundState::Valid);
+    let late: Vec<f64> = counted.map(RoundTripRound::late_share).collect();
     Ok(Some(RoundTripPoint {
         delay_us: delay.as_secs_f64() * 1e6,
         rate_sps,
@@ -191,8 +200,9 @@ fn round_trip_round(round: &RoundRow, outcome: &round_trip::Outcome) -> RoundTri
         round_id: round.id,
         state: round.state,
         why: round.why.clone(),
-        answers: outcome.answers,
-        late: outcome.late,
+        answers: outcome.due(),
+        late: outcome.late + outcome.lost(),
+        lost: outcome.lost(),
         p50_us: quantiles.p50_us.unwrap_or_default(),
         p99_us: quantiles.p99_us.unwrap_or_default(),
         p99_9_us: quantiles.p99_9_us.unwrap_or_default(),

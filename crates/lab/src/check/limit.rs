@@ -6,7 +6,7 @@ use super::{Format, Layer, Limit, Mode, RatePoint, RateRound, RoundState};
 /// worst of them. `None` if all counted rounds were clean.
 #[must_use]
 pub fn limit(point: &RatePoint) -> Option<Limit> {
-    let unclean = point.rounds.iter().filter(|round| round.state == RoundState::Valid && !round.clean);
+    let unclean = point.rounds.iter().filter(|round| round.state == RoundState::Valid && !round.own_clean);
     let blamed: Vec<(Layer, String, f64)> = unclean
         .map(|round| {
             let (layer, evidence) = blame(round, point.format, point.rate_sps);
@@ -28,16 +28,21 @@ pub fn limit(point: &RatePoint) -> Option<Limit> {
 const FULL_CORE: f64 = 0.95;
 /// A machine this busy has nothing left anywhere.
 const FULL_MACHINE: f64 = 0.97;
+/// A reader that waits so much for a CPU is kept from reading by others.
+const WAITS: f64 = 0.02;
 /// A buffer that holds less than this is short for a thread at normal priority: such threads wait that long for a core
 /// now and then on any busy machine.
 const SHORT_BUFFER_MS: f64 = 20.0;
 
 /// What one unclean round points at, and the sentence that says why. First a full core, since it explains everything
-/// below it; then where datagrams were seen to go; then what the radio said.
+/// below it; then a reader that fell behind all along; then where datagrams were seen to go; then what the radio said.
 #[must_use]
 pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String) {
     if let Some((name, share)) = round.busiest_thread.as_ref().filter(|(_, share)| *share >= FULL_CORE) {
         return (Layer::Cpu, format!("thread {name} used {} of a core", percent(*share)));
+    }
+    if let Some(evidence) = falls_behind(round) {
+        return (Layer::ReaderThread, evidence);
     }
     if let Some(share) = round.machine_busy_share.filter(|share| *share >= FULL_MACHINE) {
         return (Layer::Cpu, format!("all cores of the machine were {} busy", percent(share)));
@@ -63,6 +68,18 @@ pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String
         (.., gaps @ 1..) => (Layer::Unknown, format!("{gaps} gaps in the sequence, and no counter says where")),
         _ => (Layer::Unknown, "samples are missing, and no counter says where".into()),
     }
+}
+
+/// The receiving thread is too slow by a share of the stream, and what becomes of that.
+fn falls_behind(round: &RateRound) -> Option<String> {
+    let backlog = round.backlog.as_ref().filter(|backlog| backlog.growing)?;
+    let waits = round.reader_waits_share.filter(|share| *share >= WAITS);
+    let waits = waits.map_or(String::new(), |share| format!(", waiting {} of the time for a CPU", percent(share)));
+    let loss = match (round.rx_lost_samples, backlog.time_to_loss_s) {
+        (0, Some(after_s)) => format!("; the receive buffer is full after {after_s:.1} s, and then samples are lost"),
+        _ => String::new(),
+    };
+    Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(backlog.slope?)))
 }
 
 fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) -> (Layer, String) {
@@ -119,15 +136,20 @@ mod tests {
     use super::super::testing::{point, round};
     use super::super::{LostByPlace, Mode};
     use super::*;
+    use crate::workload::rate::Backlog;
 
     /// One row for each line of the table: what a round counted, and what must be blamed.
     #[test]
     fn each_kind_of_evidence_points_at_its_layer() {
-        let unclean = || RateRound { clean: false, rx_lost_share: 0.01, ..round() };
+        let unclean = || RateRound { clean: false, own_clean: false, rx_lost_share: 0.01, ..round() };
         let lost = |place: LostByPlace| RateRound { lost_by_place: place, ..unclean() };
         let buffer = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
         let said =
             |letter: &str, times: u64| RateRound { events: BTreeMap::from([(letter.to_owned(), times)]), ..unclean() };
+        let behind = |slope: f64| {
+            let backlog = Backlog { slope: Some(slope), growing: true, time_to_loss_s: Some(4.0), ..Backlog::default() };
+            RateRound { backlog: Some(backlog), ..unclean() }
+        };
         let table = [
             (
                 RateRound { busiest_thread: Some(("rx".into(), 0.97)), ..lost(buffer) },
@@ -138,6 +160,17 @@ mod tests {
                 RateRound { machine_busy_share: Some(0.99), ..lost(buffer) },
                 Layer::Cpu,
                 "all cores of the machine were 99 % busy",
+            ),
+            (
+                RateRound { rx_lost_share: 0.0, reader_waits_share: Some(0.12), machine_busy_share: Some(1.0), ..behind(0.1) },
+                Layer::ReaderThread,
+                "the receiving thread falls behind by 10 % of the stream, waiting 12 % of the time for a CPU; the receive \
+                 buffer is full after 4.0 s, and then samples are lost",
+            ),
+            (
+                RateRound { rx_lost_samples: 9, reader_waits_share: Some(0.001), ..behind(0.36) },
+                Layer::ReaderThread,
+                "the receiving thread falls behind by 36 % of the stream",
             ),
             (
                 RateRound { receive_buffer_bytes: Some(208 << 10), reader_pause_max_ms: Some(2.9), ..lost(buffer) },
@@ -189,6 +222,7 @@ mod tests {
     fn the_layer_that_most_rounds_point_at_is_named_with_its_worst_round() {
         let buffer = |drops, lost_share| RateRound {
             clean: false,
+            own_clean: false,
             rx_lost_share: lost_share,
             receive_buffer_bytes: None,
             lost_by_place: LostByPlace { receive_buffer: Some(drops), ..LostByPlace::default() },
@@ -196,6 +230,7 @@ mod tests {
         };
         let path = RateRound {
             clean: false,
+            own_clean: false,
             rx_lost_share: 0.9,
             lost_by_place: LostByPlace { path: Some(9), ..LostByPlace::default() },
             ..round()
@@ -211,7 +246,7 @@ mod tests {
 
     #[test]
     fn where_every_counted_round_is_clean_nothing_limits() {
-        let late = RateRound { state: RoundState::EmulatorLate, clean: false, ..round() };
+        let late = RateRound { state: RoundState::EmulatorLate, clean: false, own_clean: false, ..round() };
         assert_eq!(limit(&point(Mode::Rx, 25e6, vec![round(), late])), None);
     }
 }

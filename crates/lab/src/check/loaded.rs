@@ -56,7 +56,7 @@ pub(super) fn loaded(points: &[(BTreeMap<String, Value>, Vec<&RoundRow>)]) -> Op
     }
     let late = |rounds: &[&RoundRow]| -> BTreeMap<u32, f64> {
         let counted = rounds.iter().filter(|round| round.state == RoundState::Valid);
-        counted.filter_map(|round| Some((round.block, number(round, "late")? / number(round, "answers")?))).collect()
+        counted.filter_map(|round| Some((round.block, failed(round)? / due(round)?))).collect()
     };
     let (with, without) = (late(fifo_rounds), late(normal_rounds));
     let saved: Vec<f64> = without.iter().filter_map(|(block, share)| Some(share - with.get(block)?)).collect();
@@ -81,9 +81,20 @@ fn number(round: &RoundRow, name: &str) -> Option<f64> {
     round.record.as_ref()?.result.get(name)?.as_f64()
 }
 
+/// Answers that were due.
+fn due(round: &RoundRow) -> Option<f64> {
+    Some(number(round, "answers")? + number(round, "unanswered").unwrap_or(0.0))
+}
+
+/// Those that were late or lost.
+fn failed(round: &RoundRow) -> Option<f64> {
+    let lost = ["unknown", "unanswered"].into_iter().filter_map(|name| number(round, name));
+    Some(number(round, "late")? + lost.sum::<f64>())
+}
+
 fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
     let counted: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Valid).copied().collect();
-    let sum = |name: &str| counted.iter().filter_map(|round| number(round, name)).sum::<f64>() as u64;
+    let sum = |of: fn(&RoundRow) -> Option<f64>| counted.iter().filter_map(|round| of(round)).sum::<f64>() as u64;
     let mut all = Histogram::<Ns>::default();
     for round in &counted {
         let document = round.record.as_ref().and_then(|record| record.result.get("air_to_answer_ns"));
@@ -95,8 +106,8 @@ fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
     let us = |q: f64| all.quantile(q).map(|ns| ns as f64 / 1e3);
     LoadedAnswers {
         counted: counted.len(),
-        answers: sum("answers"),
-        late: sum("late"),
+        answers: sum(due),
+        late: sum(failed),
         p50_us: us(0.5),
         p99_9_us: us(0.999),
     }
@@ -158,6 +169,13 @@ mod tests {
         assert!(open.says.contains("can't be told"), "{}", open.says);
         assert!(of(&[0, 0], &[0, 0]).unwrap().says.contains("nothing to mend"));
         assert_eq!(of(&[1], &[]), None);
+    }
+
+    #[test]
+    fn lost_answers_are_not_punctual() {
+        let result = json!({ "answers": 60, "late": 0, "unknown": 50, "unanswered": 40, "air_to_answer_ns": null });
+        let round = testing::round(1, Record { result, ..Record::default() });
+        assert_eq!((due(&round), failed(&round)), (Some(100.0), Some(90.0)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod limit;
 mod loaded;
 mod need;
 mod outcome;
+mod own;
 pub mod rates;
 mod run;
 #[cfg(test)]

@@ -114,11 +114,11 @@ mod tests {
     use super::*;
 
     fn lossy() -> RateRound {
-        RateRound { clean: false, rx_lost_share: 0.2, ..round() }
+        RateRound { clean: false, own_clean: false, rx_lost_share: 0.2, ..round() }
     }
 
     fn emulator_late() -> RateRound {
-        RateRound { state: RoundState::EmulatorLate, clean: false, ..round() }
+        RateRound { state: RoundState::EmulatorLate, clean: false, own_clean: false, ..round() }
     }
 
     #[test]

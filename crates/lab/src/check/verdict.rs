@@ -4,10 +4,9 @@ use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
 use super::rates::{highest, holds};
 use super::{
-    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RoundState, RoundsSummary,
+    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
     Verdict,
 };
-use crate::run::SHARES;
 
 /// What is judged.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +17,8 @@ pub struct Evidence<'a> {
     pub planned: usize,
     /// Whether the run was ended before all of them were.
     pub interrupted: bool,
+    /// Whether the emulator had to share the host side's only core.
+    pub shared_core: bool,
     /// What the doctor saw.
     pub doctor: &'a [DoctorFinding],
     /// Where the rounds of the whole run went.
@@ -72,13 +73,24 @@ fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     NeedVerdict { need: need.clone(), answer, counted: point.counted, clean: point.clean, lost_share, why }
 }
 
-/// A single unclean round that counts decides. Clean ones do if at least half of those planned count, and nobody broke
-/// off before the rest could be run.
+/// A round that counts and was not clean by this host's own doing decides. Clean ones do if at least half of those planned
+/// count, nobody broke off before the rest could be run, and they are clean whoever is to blame: where only what may be the
+/// radio's doing went wrong, the two accounts differ, and nothing is known.
 fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
     let (counted, clean, planned) = (point.counted, point.clean, evidence.planned);
-    if counted > clean {
+    let own_clean = own_clean(point);
+    if counted > own_clean && evidence.shared_core && !needs_more_than_a_core(point) {
+        let why = "the emulator comes first on the core that it shares with the host side; on a second machine, with \
+                   --addr, it would take nothing from this host";
+        return (Answer::Unknown, format!("{} of {} not clean, but {why}", counted - own_clean, rounds(counted)));
+    }
+    if counted > own_clean {
         let evidence = limit(point).map_or(String::new(), |limit| format!(": {}", limit.evidence));
-        return (Answer::Fails, format!("{} of {} not clean{evidence}", counted - clean, rounds(counted)));
+        return (Answer::Fails, format!("{} of {} not clean{evidence}", counted - own_clean, rounds(counted)));
+    }
+    if counted > clean && counted * 2 >= planned {
+        let why = "samples were lost, but only while the emulator itself was late";
+        return (Answer::Unknown, format!("{} of {} not clean: {why}", counted - clean, rounds(counted)));
     }
     if holds(point) && counted < planned && evidence.interrupted {
         let so_far = format!("clean in {} so far, of {planned} planned", all_rounds(counted));
@@ -91,10 +103,8 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
         return (Answer::Fails, format!("not run, since {skipped}"));
     }
     let with = |state| point.rounds.iter().filter(|round| round.state == state).count();
-    let in_the_way = point.rounds.iter().filter(|round| round.why.as_deref() == Some(SHARES)).count();
     let causes = [
-        (with(RoundState::EmulatorLate) - in_the_way, "the emulator was late itself in"),
-        (in_the_way, "the emulator took the host side's core in"),
+        (with(RoundState::EmulatorLate), "the emulator was late itself in"),
         (with(RoundState::Disturbed), "other load disturbed"),
         (with(RoundState::Failed), "the workload could not be run in"),
     ];
@@ -103,6 +113,20 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
     let told = if told.is_empty() { "no round was run".into() } else { told.join(", ") };
     let count = if counted == 1 { "counts" } else { "count" };
     (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {told}", rounds(planned)))
+}
+
+/// Rounds that count and in which nothing went wrong by this host's own doing.
+fn own_clean(point: &RatePoint) -> usize {
+    point.rounds.iter().filter(|round| round.state == RoundState::Valid && round.own_clean).count()
+}
+
+/// Whether the host side alone, without an emulator beside it, would fill a core: what a round used, brought to the whole of
+/// the stream.
+fn needs_more_than_a_core(point: &RatePoint) -> bool {
+    let unclean = point.rounds.iter().filter(|round| round.state == RoundState::Valid && !round.own_clean);
+    let need = |round: &RateRound| round.cpu_host / (1.0 - round.rx_lost_share.max(round.tx_lost_share)).max(0.01);
+    let needs: Vec<f64> = unclean.map(need).collect();
+    !needs.is_empty() && needs.iter().all(|need| *need >= 1.0)
 }
 
 fn rounds(count: usize) -> String {
@@ -227,13 +251,13 @@ pub(super) fn confidence_words(verdict: &Verdict) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::super::testing::{point, round};
-    use super::super::{LostByPlace, Mode, RateRound};
+    use super::super::{LostByPlace, Mode};
     use super::*;
 
     /// Judges by these points alone, four rounds of each being planned.
     fn judge(needs: &[Need], points: &[RatePoint]) -> Verdict {
         let evidence =
-            Evidence { points, planned: 4, interrupted: false, doctor: &[], rounds: RoundsSummary::default() };
+            Evidence { points, planned: 4, interrupted: false, shared_core: false, doctor: &[], rounds: RoundsSummary::default() };
         super::judge(needs, &evidence)
     }
 
@@ -243,11 +267,16 @@ mod tests {
 
     fn lossy() -> RateRound {
         let lost_by_place = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
-        RateRound { clean: false, rx_lost_share: 0.2, lost_by_place, ..round() }
+        RateRound { clean: false, own_clean: false, rx_lost_share: 0.2, lost_by_place, ..round() }
     }
 
     fn with_state(state: RoundState, clean: bool) -> RateRound {
-        RateRound { state, clean, ..round() }
+        RateRound { state, clean, own_clean: clean, ..round() }
+    }
+
+    /// Something was lost, but only while the emulator was late.
+    fn aside() -> RateRound {
+        RateRound { own_clean: true, aside_faults: 1, aside_share: 0.04, ..lossy() }
     }
 
     /// The whole table of answers: rounds of the needed rate, what is answered, and why.
@@ -255,7 +284,7 @@ mod tests {
     fn rounds_decide_the_answer() {
         let late = || with_state(RoundState::EmulatorLate, false);
         let disturbed = || with_state(RoundState::Disturbed, true);
-        let table: [(Vec<RateRound>, Answer, &str); 9] = [
+        let table: [(Vec<RateRound>, Answer, &str); 11] = [
             (vec![round(), round(), round(), round()], Answer::Holds, "clean in all 4 rounds that count"),
             (
                 vec![round(), lossy(), round()],
@@ -263,6 +292,16 @@ mod tests {
                 "1 of 3 rounds not clean: the receiving socket dropped 36 datagrams, its buffer being full",
             ),
             (vec![round(), round(), late(), late()], Answer::Holds, "clean in both rounds that count"),
+            (
+                vec![round(), round(), aside(), round()],
+                Answer::Unknown,
+                "1 of 4 rounds not clean: samples were lost, but only while the emulator itself was late",
+            ),
+            (
+                vec![aside(), aside(), aside(), lossy()],
+                Answer::Fails,
+                "1 of 4 rounds not clean: the receiving socket dropped 36 datagrams, its buffer being full",
+            ),
             (
                 vec![round(), late(), late(), late()],
                 Answer::Unknown,
@@ -293,12 +332,28 @@ mod tests {
         }
     }
 
+    /// On a core that host side and emulator share, what went wrong may be the emulator's doing, unless the host side alone
+    /// needs more than the core.
+    #[test]
+    fn a_shared_core_says_no_only_where_the_host_side_alone_would_fill_it() {
+        let judged = |cpu_host: f64, rounds: Vec<RateRound>| {
+            let rounds = rounds.into_iter().map(|round| RateRound { cpu_host, ..round }).collect();
+            let (points, rounds) = ([point(Mode::Duplex, 25e6, rounds)], RoundsSummary::default());
+            let shared =
+                Evidence { points: &points, planned: 2, interrupted: false, shared_core: true, doctor: &[], rounds };
+            super::judge(&[need()], &shared).answer
+        };
+        assert_eq!(judged(0.5, vec![round(), round()]), Answer::Holds, "what is clean is clean");
+        assert_eq!(judged(0.5, vec![round(), lossy()]), Answer::Unknown);
+        assert_eq!(judged(0.9, vec![lossy(), lossy()]), Answer::Fails, "0.9 of a core for 80 % of the stream");
+    }
+
     #[test]
     fn a_run_that_was_interrupted_never_says_yes_but_may_say_no() {
         let judged = |rounds| {
             let points = [point(Mode::Duplex, 25e6, rounds)];
             let rounds = RoundsSummary::default();
-            let evidence = Evidence { points: &points, planned: 4, interrupted: true, doctor: &[], rounds };
+            let evidence = Evidence { points: &points, planned: 4, interrupted: true, shared_core: false, doctor: &[], rounds };
             super::judge(&[need()], &evidence)
         };
         let clean = judged(vec![round(), round(), round()]);

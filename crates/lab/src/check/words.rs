@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::limit::{bytes_per_sample, percent};
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
-use super::{Need, Outcome, RadioSetup, RoundsSummary, UdpPoint, Verdict};
+use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, UdpPoint, Verdict};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain};
 
@@ -64,7 +64,8 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
                       emulator's doing (on a second machine, with --addr, it takes nothing from this host)";
         words.push(shared.into());
     }
-    words.extend(not_counted(&outcome.rounds, shared));
+    words.extend(not_counted(&outcome.rounds));
+    words.extend(aside(&outcome.rates));
     if outcome.verdict.waveform.as_ref().is_some_and(|waveform| !waveform.real_time) {
         let normal = "the waveform's workers ran at normal priority: with real-time priority, which was not permitted, \
                       shorter slots may be held";
@@ -77,14 +78,10 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
 }
 
 /// Rounds that were run and say nothing about the host, and why.
-fn not_counted(rounds: &RoundsSummary, shared_core: bool) -> Option<String> {
+fn not_counted(rounds: &RoundsSummary) -> Option<String> {
     let ran = rounds.valid + rounds.disturbed + rounds.emulator_late + rounds.failed;
-    let emulator = match shared_core {
-        true => "the emulator was late itself, or in the host side's way",
-        false => "the emulator was late itself",
-    };
     let causes = [
-        (rounds.emulator_late, emulator),
+        (rounds.emulator_late, "the emulator was late itself for too long"),
         (rounds.disturbed, "other programs, or the hypervisor, took too much of the machine"),
         (rounds.failed, "the workload could not be run"),
     ];
@@ -98,6 +95,22 @@ fn not_counted(rounds: &RoundsSummary, shared_core: bool) -> Option<String> {
             Some(format!("{not} of {ran} rounds do not count: {}", each.join(", ")))
         }
     }
+}
+
+/// How much of the streaming is set aside, and what went wrong in it.
+fn aside(rates: &[RatePoint]) -> Option<String> {
+    let rounds = || rates.iter().flat_map(|point| &point.rounds).filter(|round| round.state == RoundState::Valid);
+    let all_s: f64 = rounds().map(|round| round.duration_s).sum();
+    let aside_s: f64 = rounds().map(|round| round.duration_s * round.aside_share).sum();
+    let faults: u64 = rounds().map(|round| round.aside_faults).sum();
+    let faults = match faults {
+        0 => "nothing went wrong".to_owned(),
+        _ => format!("{} happened", plural(faults as usize, "fault")),
+    };
+    (aside_s > 0.0).then(|| {
+        let share = percent(aside_s / all_s.max(aside_s));
+        format!("{share} of the streaming is set aside, since the emulator itself was late; in it {faults}")
+    })
 }
 
 /// So many of them: `1 point`, `2 points`.
@@ -202,12 +215,12 @@ mod tests {
     #[test]
     fn rounds_that_do_not_count_are_told_with_their_reasons() {
         let rounds = RoundsSummary { valid: 30, disturbed: 1, emulator_late: 4, ..RoundsSummary::default() };
-        let why = "5 of 35 rounds do not count: in 4 the emulator was late itself, in 1 other programs, or the \
+        let why = "5 of 35 rounds do not count: in 4 the emulator was late itself for too long, in 1 other programs, or the \
                    hypervisor, took too much of the machine";
-        assert_eq!(not_counted(&rounds, false).as_deref(), Some(why));
+        assert_eq!(not_counted(&rounds).as_deref(), Some(why));
         let late = RoundsSummary { valid: 30, emulator_late: 4, ..RoundsSummary::default() };
-        let why = "4 of 34 rounds do not count, since the emulator was late itself";
-        assert_eq!(not_counted(&late, false).as_deref(), Some(why));
-        assert_eq!(not_counted(&RoundsSummary { valid: 30, skipped: 2, ..RoundsSummary::default() }, false), None);
+        let why = "4 of 34 rounds do not count, since the emulator was late itself for too long";
+        assert_eq!(not_counted(&late).as_deref(), Some(why));
+        assert_eq!(not_counted(&RoundsSummary { valid: 30, skipped: 2, ..RoundsSummary::default() }), None);
     }
 }

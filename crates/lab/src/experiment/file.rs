@@ -66,9 +66,7 @@ pub struct Valid {
     pub foreign_cpu_share_max: f64,
     /// Largest share of the machine's CPU time that the hypervisor may take.
     pub steal_share_max: f64,
-    /// Datagrams that the emulator may send later than its limit.
-    pub emulator_late_max: u64,
-    /// For a workload that sets aside what a late emulator or a stopped core spoilt: the largest share of it.
+    /// Largest share of a round that may be set aside, since the emulator was late or a core stood still.
     pub aside_share_max: f64,
     /// How often a round that does not count is run again at most.
     pub repeats_max: u32,
@@ -83,7 +81,6 @@ impl Default for Valid {
         Valid {
             foreign_cpu_share_max: 0.05,
             steal_share_max: 0.02,
-            emulator_late_max: 0,
             aside_share_max: 0.5,
             repeats_max: 1,
             repeats_share_max: 0.25,

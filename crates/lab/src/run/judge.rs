@@ -20,44 +20,30 @@ pub struct Conditions {
     pub emulator_limit_us: u64,
     /// Largest lag of the emulator, µs.
     pub emulator_lag_max_us: u64,
-    /// Share of what the workload itself set aside, since the emulator was late or the hypervisor stopped a core, 0 to 1;
-    /// `None` for a workload that does not.
+    /// Share of the round that is set aside, since the emulator was late or the hypervisor stopped a core, 0 to 1; `None`
+    /// without an emulator.
     #[serde(default)]
     pub aside_share: Option<f64>,
-    /// Something went wrong while the emulator had to share the host side's core. It runs at a higher priority, so that
-    /// its share of the work is what the host side lacks.
-    #[serde(default)]
-    pub emulator_in_the_way: bool,
 }
 
 impl Valid {
-    /// What a round under these conditions is, and why, if it does not count. A late emulator is named first: it may be
-    /// late because of the other load, but what it says about the host is nothing either way.
+    /// What a round under these conditions is, and why, if it does not count: never by what became of it. A late emulator is
+    /// named first: it may be late because of the other load, but what it says about the host is nothing either way.
     #[must_use]
     pub fn judge(&self, seen: &Conditions) -> (RoundState, Option<String>) {
         let aside = seen.aside_share.unwrap_or_default();
         if aside > self.aside_share_max {
             let [aside, limit] = [aside, self.aside_share_max].map(|share| (share * 100.0).round());
             let why = format!(
-                "{aside} % of it had to be set aside, since the emulator was late or a core stood still (limit {limit} %)"
-            );
-            return (RoundState::EmulatorLate, Some(why));
-        }
-        if seen.aside_share.is_none() && seen.emulator_late > self.emulator_late_max {
-            let Conditions { emulator_late, emulator_limit_us, emulator_lag_max_us, .. } = seen;
-            let datagrams = datagrams(*emulator_late);
-            let why = format!(
-                "the emulator sent {datagrams} later than its limit of {emulator_limit_us} µs \
-                 (at most {emulator_lag_max_us} µs late)"
+                "{aside} % of it is set aside, since the emulator was late (at most {} ms) or a core stood still (limit \
+                 {limit} %)",
+                seen.emulator_lag_max_us as f64 / 1e3
             );
             return (RoundState::EmulatorLate, Some(why));
         }
         if seen.emulator_unread > 0 {
             let why = format!("the emulator did not read {} in time", datagrams(seen.emulator_unread));
             return (RoundState::EmulatorLate, Some(why));
-        }
-        if seen.emulator_in_the_way {
-            return (RoundState::EmulatorLate, Some(SHARES.into()));
         }
         let over = |share: f64, limit: f64, who: &str| {
             let percent = |share: f64| (share * 1000.0).round() / 10.0;
@@ -72,9 +58,6 @@ impl Valid {
         }
     }
 }
-
-/// Why a round with [`Conditions::emulator_in_the_way`] does not count.
-pub(crate) const SHARES: &str = "the emulator shares the host side's core, and comes first";
 
 fn datagrams(count: u64) -> String {
     if count == 1 { "1 datagram".into() } else { format!("{count} datagrams") }
@@ -102,33 +85,25 @@ mod tests {
         let seen = |share| Conditions { emulator_late: 90, aside_share: Some(share), ..Conditions::default() };
         assert_eq!(Valid::default().judge(&seen(0.3)).0, RoundState::Valid);
         let (state, why) = Valid::default().judge(&seen(0.61));
-        let said = "61 % of it had to be set aside, since the emulator was late or a core stood still (limit 50 %)";
+        let said = "61 % of it is set aside, since the emulator was late (at most 0 ms) or a core stood still (limit 50 %)";
         assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
-    }
-
-    #[test]
-    fn what_goes_wrong_on_a_core_shared_with_the_emulator_does_not_count() {
-        let (state, why) = Valid::default().judge(&Conditions { emulator_in_the_way: true, ..Conditions::default() });
-        assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(SHARES)));
     }
 
     #[test]
     fn a_late_emulator_is_named_before_the_load_that_may_have_made_it_late() {
         let late = Conditions {
             foreign_cpu_share: 0.9,
-            emulator_late: 7,
-            emulator_limit_us: 500,
             emulator_lag_max_us: 1800,
+            aside_share: Some(0.7),
             ..Conditions::default()
         };
         let (state, why) = Valid::default().judge(&late);
-        assert_eq!(state, RoundState::EmulatorLate);
-        let why = why.unwrap_or_default();
+        let said = "70 % of it is set aside, since the emulator was late (at most 1.8 ms) or a core stood still (limit 50 %)";
+        assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
         let (state, said) = Valid::default().judge(&Conditions { emulator_unread: 2, ..Conditions::default() });
         assert_eq!(
             (state, said.as_deref()),
             (RoundState::EmulatorLate, Some("the emulator did not read 2 datagrams in time"))
         );
-        assert_eq!(why, "the emulator sent 7 datagrams later than its limit of 500 µs (at most 1800 µs late)");
     }
 }

@@ -15,9 +15,10 @@ mod judge;
 mod plan;
 mod progress;
 mod runner;
+mod spoilt;
 
 pub use judge::Conditions;
-pub(crate) use judge::SHARES;
 pub(crate) use progress::before_any;
 pub use progress::{Event, Progress};
+pub use spoilt::Spoilt;
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};

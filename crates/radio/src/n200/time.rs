@@ -25,6 +25,24 @@ pub struct ClockReading {
     pub uncertainty: Duration,
 }
 
+impl ClockReading {
+    /// When the radio's clock shows `tick`, on this host's, as far as the two run alike.
+    #[must_use]
+    pub fn host_at(&self, tick: Tick) -> MonoNs {
+        match tick.since(self.tick) {
+            Some(ahead) => self.host + CLOCK.duration_of(ahead),
+            None => MonoNs(self.host.0.saturating_sub(CLOCK.ns_of(self.tick - tick))),
+        }
+    }
+
+    /// What the radio's clock shows at `host`, as far as the two run alike.
+    #[must_use]
+    pub fn tick_at(&self, host: MonoNs) -> Tick {
+        let ahead = CLOCK.ticks_in(host - self.host);
+        if host >= self.host { self.tick + ahead } else { self.tick - CLOCK.ticks_in(self.host - host) }
+    }
+}
+
 impl N200 {
     /// Reads both clocks at one instant, as nearly as the path allows: the best of `tries` questions.
     ///

@@ -11,13 +11,28 @@ use takt_base::MonoNs;
 
 /// Longest lag told apart: a minute.
 const LONGEST_NS: u64 = 60_000_000_000;
+/// Spans of lateness that are less than this apart are one: a driver that catches up sends some datagrams in time.
+const APART_NS: u64 = 2_000_000;
+/// Spans kept. A driver that is late more often than that in its life is late from the last one on.
+const SPANS: usize = 4096;
 
 pub(super) struct Lag {
     histogram: Histogram<u64>,
     limit_ns: u64,
     over_limit: u64,
     max_ns: u64,
-    pub(super) unsent: u64,
+    unsent: u64,
+    spans: Vec<LateSpan>,
+}
+
+/// When an emulator was late: from when its first late datagram was due to when the last one had left, on the monotonic
+/// clock of its machine. What a host misses outside of such spans is not the emulator's doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct LateSpan {
+    /// Its begin, nanoseconds.
+    pub from_ns: u64,
+    /// Its end, nanoseconds.
+    pub to_ns: u64,
 }
 
 /// What an emulator says about its own punctuality.
@@ -41,6 +56,9 @@ pub struct LagReport {
     pub unsent: u64,
     /// All of it.
     pub histogram: LagHistogram,
+    /// When it was later than the limit, in order.
+    #[serde(default)] // summaries older than this key
+    pub late_spans: Vec<LateSpan>,
 }
 
 /// Lag in nanoseconds (upper end of a bucket of 1 %) and how many datagrams had it, rising. As text: pairs `ns:count`.
@@ -84,6 +102,7 @@ impl Lag {
             over_limit: 0,
             max_ns: 0,
             unsent: 0,
+            spans: Vec::with_capacity(SPANS),
         }
     }
 
@@ -91,14 +110,29 @@ impl Lag {
     pub(super) fn note(&mut self, due: MonoNs, left: MonoNs) {
         let lag_ns = left.0.saturating_sub(due.0);
         self.histogram.saturating_record(lag_ns.max(1));
-        self.over_limit += u64::from(lag_ns > self.limit_ns);
         self.max_ns = self.max_ns.max(lag_ns);
+        if lag_ns > self.limit_ns {
+            self.over_limit += 1;
+            self.late(due, left);
+        }
     }
 
-    /// A datagram that will never leave.
-    pub(super) fn lose(&mut self, datagrams: u64) {
-        self.unsent += datagrams;
-        self.over_limit += datagrams;
+    /// A datagram that was due at `due` and will never leave, as was seen at `now`.
+    pub(super) fn lose(&mut self, due: MonoNs, now: MonoNs) {
+        self.unsent += 1;
+        self.over_limit += 1;
+        self.late(due, now.max(due));
+    }
+
+    fn late(&mut self, due: MonoNs, until: MonoNs) {
+        let full = self.spans.len() == SPANS;
+        match self.spans.last_mut() {
+            Some(last) if full || due.0 <= last.to_ns.saturating_add(APART_NS) => {
+                last.from_ns = last.from_ns.min(due.0);
+                last.to_ns = last.to_ns.max(until.0);
+            }
+            _ => self.spans.push(LateSpan { from_ns: due.0, to_ns: until.0 }),
+        }
     }
 
     pub(super) fn report(&self) -> LagReport {
@@ -108,6 +142,7 @@ impl Lag {
             over_limit: self.over_limit,
             max_us: self.max_ns.div_ceil(1000),
             unsent: self.unsent,
+            late_spans: self.spans.clone(),
             histogram: LagHistogram(counts.map(|v| (v.value_iterated_to(), v.count_at_value())).collect()),
             ..LagReport::default()
         }
@@ -123,6 +158,8 @@ impl LagReport {
         self.over_limit += other.over_limit;
         self.max_us = self.max_us.max(other.max_us);
         self.unsent += other.unsent;
+        self.late_spans.extend(&other.late_spans);
+        self.late_spans.sort_unstable();
         self.histogram.0.extend(&other.histogram.0);
         self.histogram.0.sort_unstable();
         self.histogram.0.dedup_by(|next, kept| {
@@ -169,6 +206,34 @@ mod tests {
     fn what_is_over_the_limit_is_counted() {
         let report = lag([0, 10, 1000, 1001, 5000]);
         assert_eq!((report.over_limit, report.max_us, report.limit_us, report.datagrams), (2, 5000, 1000, 5));
+    }
+
+    #[test]
+    fn lateness_that_is_close_together_is_one_span() {
+        let mut lag = Lag::new(Duration::from_millis(1));
+        let at = |us: u64| MonoNs(us * 1000);
+        lag.note(at(1_000), at(3_500)); // late
+        lag.note(at(3_600), at(3_700)); // in time
+        lag.note(at(4_000), at(5_100)); // late again, soon after
+        lag.note(at(20_000), at(20_100));
+        lag.lose(at(30_000), at(300_000));
+        let spans = [(1_000, 5_100), (30_000, 300_000)];
+        assert_eq!(
+            lag.report().late_spans,
+            spans.map(|(from, to)| LateSpan { from_ns: from * 1000, to_ns: to * 1000 })
+        );
+        assert_eq!((lag.report().over_limit, lag.report().unsent), (3, 1));
+    }
+
+    #[test]
+    fn spans_beyond_the_last_that_is_kept_lengthen_it() {
+        let mut lag = Lag::new(Duration::from_millis(1));
+        let late = |n: u64| (MonoNs(n * 10_000_000), MonoNs(n * 10_000_000 + 2_000_000));
+        for (due, left) in (0..SPANS as u64 + 7).map(late) {
+            lag.note(due, left);
+        }
+        let spans = lag.report().late_spans;
+        assert_eq!((spans.len(), spans[SPANS - 1].to_ns), (SPANS, late(SPANS as u64 + 6).1.0));
     }
 
     #[test]

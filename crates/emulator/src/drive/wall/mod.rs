@@ -30,7 +30,7 @@ use inbox::Inbox;
 use lag::Lag;
 use outlet::{Outlet, instant_of, tick_of};
 
-pub use lag::{LagHistogram, LagHistogramError, LagReport};
+pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
 
 /// Frames a device can fill between two looks at how many are left: a full command queue answers in one go.
 const FRAMES_A_STEP: usize = 96;
@@ -158,19 +158,20 @@ impl<D: Device> Driver<D> {
 
     /// Hands over what was received, advances the device to `now`, and sends.
     fn work(&mut self, now: MonoNs) -> Result<(), EngineError> {
-        let stale = MonoNs(WallClock.now().0.saturating_sub(STALE.as_nanos() as u64));
+        let present = WallClock.now();
+        let stale = MonoNs(present.0.saturating_sub(STALE.as_nanos() as u64));
         loop {
             let Driver { device, engine, ports, rate, inbox, due, lag, .. } = self;
             due.clear();
             let mut batch = engine.reserve(due.capacity());
-            let mut outlet = Outlet { batch: &mut batch, due, lag, ports, rate: *rate, stale };
+            let mut outlet = Outlet { batch: &mut batch, due, lag, ports, rate: *rate, now: present, stale };
             let done = step(device, inbox, tick_of(*rate, now), &mut outlet);
             let pushed = batch.len();
             if pushed > 0 {
                 let sent = batch.send(Wait::Until(WallClock.now() + SEND_WAIT))?;
                 let left = WallClock.now();
                 due.iter().take(sent).for_each(|&due| lag.note(due, left));
-                lag.lose((pushed - sent) as u64);
+                due.iter().take(pushed).skip(sent).for_each(|&due| lag.lose(due, left));
             }
             if done {
                 return Ok(());

@@ -15,6 +15,8 @@ pub(super) struct Outlet<'a, 'e> {
     pub(super) lag: &'a mut Lag,
     pub(super) ports: &'a [Port],
     pub(super) rate: TickRate,
+    /// The present instant, about.
+    pub(super) now: MonoNs,
     /// What was due before this is no longer worth sending.
     pub(super) stale: MonoNs,
 }
@@ -30,7 +32,7 @@ impl Outbox for Outlet<'_, '_> {
         if sent {
             self.due.push(due);
         } else {
-            self.lag.lose(1);
+            self.lag.lose(due, self.now);
         }
         // To the device it has left: a driver that is slow is no blocked wire.
         Sent::Taken

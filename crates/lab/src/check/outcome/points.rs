@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use takt_stats::Estimate;
 
 use crate::store::RoundState;
+use crate::workload::rate::Backlog;
 
 /// Which way samples flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -136,6 +137,15 @@ pub struct RateRound {
     pub why: Option<String>,
     /// Nothing at all went wrong.
     pub clean: bool,
+    /// Nothing went wrong but what may be the doing of a radio that was late itself.
+    #[serde(default)] // records older than this key
+    pub own_clean: bool,
+    /// Share of the measured part that is set aside, since the radio was late itself, 0 to 1.
+    #[serde(default)]
+    pub aside_share: f64,
+    /// Faults in what is set aside.
+    #[serde(default)]
+    pub aside_faults: u64,
     /// What was measured, seconds; the warm-up is not in it.
     pub duration_s: f64,
     /// Of the samples the radio sent in that time, 0 to 1.
@@ -160,6 +170,13 @@ pub struct RateRound {
     pub busiest_thread: Option<(String, f64)>,
     /// Longest time between two reads of the receiving thread, ms; `None`: nothing was received, or not measured.
     pub reader_pause_max_ms: Option<f64>,
+    /// How far the reader was behind the radio; `None`: nothing was received.
+    #[serde(default)] // records older than this key
+    pub backlog: Option<Backlog>,
+    /// Share of the measured time in which the receiving thread was ready to run and had no CPU, 0 to 1; `None`: nothing was
+    /// received, or the kernel does not say.
+    #[serde(default)] // records older than this key
+    pub reader_waits_share: Option<f64>,
     /// What the kernel granted the receiving socket, bytes.
     pub receive_buffer_bytes: Option<u64>,
     /// Busy share of all the machine's CPUs, 0 to 1.
@@ -194,10 +211,13 @@ pub struct RoundTripRound {
     pub state: RoundState,
     /// Why not, if not.
     pub why: Option<String>,
-    /// Answers given.
+    /// Answers that were due.
     pub answers: u64,
-    /// Answers the radio called late.
+    /// Of them not in time: those that the radio called late, and those that were lost.
     pub late: u64,
+    /// Of those: lost on the way, broken, or not given since what they answer was lost.
+    #[serde(default)] // records older than this key
+    pub lost: u64,
     /// Time from the air to the answer, µs: 50 %.
     pub p50_us: f64,
     /// 99 %.
@@ -206,6 +226,14 @@ pub struct RoundTripRound {
     pub p99_9_us: f64,
     /// Largest.
     pub max_us: f64,
+}
+
+impl RoundTripRound {
+    /// Share of the answers due that were not in time, 0 to 1; 1 if none was due, since then nothing came.
+    #[must_use]
+    pub fn late_share(&self) -> f64 {
+        if self.answers == 0 { 1.0 } else { self.late as f64 / self.answers as f64 }
+    }
 }
 
 /// One slot duration of a waveform.

@@ -158,6 +158,7 @@ fn open(bind: SocketAddr, peer: Option<SocketAddr>, payload_bytes: usize) -> Res
         recv_buffer_bytes: BUFFER_BYTES,
         send_buffer_bytes: SEND_BUFFER_BYTES,
         max_payload_bytes: payload_bytes.max(64),
+        force_buffers: true,
         ..Config::new(vec![PortSpec { bind, peer }])
     };
     takt_packet::open(EngineKind::Mmsg, &config)

@@ -1,12 +1,17 @@
 //! Does this host keep up with a radio at this rate? Streams, and counts everything that goes wrong.
 //!
 //! Reception starts and the first burst leaves at the same tick, a little ahead, so that a slow start is no error. The
-//! warm-up is streamed like the rest and left out of every count.
+//! warm-up is streamed like the rest and left out of every count. The measured part is a span of the radio's clock: at its
+//! end what is still on its way is read, so that every sample of the span was delivered or is known to be lost.
 
+mod account;
+mod backlog;
+mod faults;
 mod options;
 mod outcome;
-mod sides;
+mod rx;
 mod text;
+mod tx;
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -17,15 +22,24 @@ use takt_base::{Clock, MonoNs, Stop};
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::{AffinityError, pin_self};
 use takt_host::policy::{Policy, PolicyError, set_policy};
-use takt_radio::n200::{CLOCK, FrameBytes, N200, OpenOptions, RxOptions, TxOptions};
+use takt_radio::n200::{FrameBytes, N200, OpenOptions, RxOptions, TxOptions};
 use takt_radio::{RadioError, WallNet};
 
+pub use backlog::Backlog;
+pub use faults::{Fault, Faults, Letter};
 pub use options::{Options, Threads, WireFormat};
 pub use outcome::{Cpu, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
-use sides::{PATIENCE, RxSide, TxSide};
+use rx::RxSide;
+use tx::TxSide;
 
 /// How far ahead the streams start.
 const START_AHEAD: Duration = Duration::from_millis(100);
+/// A call that brings nothing, or takes nothing, for so long counts as a timeout.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// Datagrams of samples in a call.
+const CALL_DATAGRAMS: usize = 96;
+/// Questions by which the two clocks are related.
+const CLOCK_QUESTIONS: u32 = 8;
 /// How often the waiting thread looks around.
 const LOOK: Duration = Duration::from_millis(50);
 /// With one thread for both directions, how long receiving may keep transmitting waiting.
@@ -41,6 +55,14 @@ pub enum RateError {
     /// No time.
     #[error("a duration of nothing")]
     NoTime,
+    /// A receive buffer that the kernel did not grant.
+    #[error("a receive buffer of {asked_bytes} bytes was asked for, and {granted_bytes} were granted")]
+    Buffer {
+        /// Asked for.
+        asked_bytes: usize,
+        /// Granted.
+        granted_bytes: usize,
+    },
     /// The radio.
     #[error("radio")]
     Radio(#[from] RadioError),
@@ -79,23 +101,15 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let frame_bytes = FrameBytes { receive: options.frame_bytes, send: options.frame_bytes };
     let open = OpenOptions { force: options.force, frame_bytes };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
-    let mut rx = match options.rx_sps {
-        Some(rate) => Some(RxSide::new(net.clone(), radio.rx_streamer(&rx_options(options, rate))?)),
-        None => None,
-    };
-    let mut tx = match options.tx_sps {
-        Some(rate) => Some(TxSide::new(net.clone(), radio.tx_streamer(&tx_options(options, rate))?)),
-        None => None,
-    };
+    let rx = options.rx_sps.map(|rate| radio.rx_streamer(&rx_options(options, rate))).transpose()?;
+    let tx = options.tx_sps.map(|rate| radio.tx_streamer(&tx_options(options, rate))).transpose()?;
+    rx.as_ref().map_or(Ok(()), |rx| options.check_buffer(rx.engine_limits().recv_buffer_bytes))?;
 
-    let start = radio.time()? + CLOCK.ticks_in(START_AHEAD);
+    let clocks = radio.read_clocks(CLOCK_QUESTIONS)?;
     let plan = Plan::starting(net.now() + START_AHEAD, options, stop);
-    if let Some(rx) = &mut rx {
-        rx.start(start)?;
-    }
-    if let Some(tx) = &mut tx {
-        tx.start(start);
-    }
+    let start = clocks.tick_at(plan.start);
+    let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, [options.warm_up, options.duration])).transpose()?;
+    let tx = tx.map(|tx| TxSide::starting_at(net.clone(), tx, clocks, start));
     let workers = match (options.threads, rx, tx) {
         (Threads::One, Some(rx), Some(tx)) => vec![worker("takt-stream", 0, options, &plan, move |plan| {
             let (rx, tx) = stream_in_turn(rx, tx, plan)?;
@@ -146,7 +160,8 @@ fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
         format: options.format.format(),
         samples_per_datagram: options.samples_per_datagram,
         coalesce: options.coalesce,
-        recv_buffer_bytes: options.recv_buffer_bytes,
+        recv_buffer_bytes: options.recv_buffer_bytes.unwrap_or(RxOptions::USUAL_BUFFER_BYTES),
+        force_buffer: options.recv_buffer_bytes.is_some(),
         ..RxOptions::new(rate_sps)
     }
 }
@@ -204,9 +219,8 @@ struct Part {
 }
 
 fn receive(mut rx: RxSide, plan: &Plan) -> Result<Rx, RateError> {
-    let clock = takt_base::WallClock;
     loop {
-        let now = clock.now();
+        let now = rx.now();
         if now >= plan.measure && !rx.is_measuring() {
             rx.begin_measuring();
         }

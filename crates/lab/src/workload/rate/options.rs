@@ -81,8 +81,9 @@ pub struct Options {
     pub samples_per_datagram: Option<usize>,
     /// How long received samples may lie in the socket, so that one wake-up fetches many.
     pub coalesce: Duration,
-    /// Receive buffer asked of the kernel, bytes.
-    pub recv_buffer_bytes: usize,
+    /// Receive buffer, bytes, taken by privilege beyond `net.core.rmem_max`; `None` = what an ordinary program gets when it
+    /// asks for what UHD asks for.
+    pub recv_buffer_bytes: Option<usize>,
     /// Who does the work.
     pub threads: Threads,
     /// CPUs the streaming threads may use: the first for receiving, the second for transmitting, or the one for both; empty =
@@ -109,7 +110,7 @@ impl Default for Options {
             frame_bytes: FrameBytes::ETHERNET.receive,
             samples_per_datagram: None,
             coalesce: Duration::from_millis(2),
-            recv_buffer_bytes: 32 << 20,
+            recv_buffer_bytes: None,
             threads: Threads::Two,
             cpus: Vec::new(),
             priority: None,
@@ -119,6 +120,14 @@ impl Default for Options {
 }
 
 impl Options {
+    /// Whether a buffer that was asked for by size is there.
+    pub(super) fn check_buffer(&self, granted_bytes: usize) -> Result<(), RateError> {
+        match self.recv_buffer_bytes {
+            Some(asked_bytes) if granted_bytes < asked_bytes => Err(RateError::Buffer { asked_bytes, granted_bytes }),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether such a round can be run, as far as that can be known before asking the radio.
     ///
     /// # Errors

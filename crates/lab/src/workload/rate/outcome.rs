@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::CpuClasses;
 
-use super::Options;
+use super::{Backlog, Faults, Options};
 
 /// What a round of streaming brought. Counts are of the measured part only, the warm-up left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,7 +22,7 @@ pub struct Outcome {
     pub wall_s: f64,
     /// It ran as long as it was asked to.
     pub complete: bool,
-    /// Nothing went wrong: no sample lost, no letter, no timeout.
+    /// Nothing went wrong: no sample lost, no letter, no timeout, and the reader kept up.
     pub clean: bool,
 }
 
@@ -46,9 +46,9 @@ pub struct Radio {
 /// What was received.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rx {
-    /// Samples, all channels together.
+    /// Samples of the measured part that came, all channels together; those that came after its end included.
     pub samples: u64,
-    /// Samples that are missing by the time stamps, all channels together.
+    /// Samples of the measured part that did not come, all channels together.
     pub dropped: u64,
     /// `O`: times the radio stopped since it could not send.
     pub overflows: u64,
@@ -58,8 +58,18 @@ pub struct Rx {
     pub late: u64,
     /// Calls that brought nothing within 100 ms.
     pub timeouts: u64,
-    /// Samples the rate makes in the measured time.
+    /// Samples the radio's clock made in the measured part: `samples + dropped`, to the sample.
     pub expected_samples: u64,
+    /// Of `dropped`: behind the last datagram that came, where no later one shows the gap.
+    pub tail_samples: u64,
+    /// Times the radio's clock was set while it streamed, so that the count is open.
+    pub retimed: u64,
+    /// The measured part on the radio's clock: its first tick, and the one behind its last.
+    pub span_ticks: [u64; 2],
+    /// What went wrong, and when.
+    pub faults: Faults,
+    /// How far the reader was behind the radio.
+    pub backlog: Backlog,
     /// Where samples were lost.
     pub lost_by_place: RxPlaces,
     /// Datagrams that came.
@@ -91,7 +101,7 @@ pub struct Rx {
 /// Where samples that were not received were lost, all channels together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RxPlaces {
-    /// In the radio: it could not send and stopped. Samples.
+    /// In the radio: it could not send and stopped, or had not been started in time. Samples.
     pub radio_samples: u64,
     /// Between the radio's wire and this host's socket. Datagrams.
     pub path_datagrams: u64,
@@ -116,6 +126,10 @@ pub struct Tx {
     pub timeouts: u64,
     /// Samples the rate makes in the measured time.
     pub expected_samples: u64,
+    /// The measured part on the radio's clock: its first tick, and the one behind its last.
+    pub span_ticks: [u64; 2],
+    /// What the radio said went wrong, and when.
+    pub faults: Faults,
     /// Datagrams handed to the kernel.
     pub datagrams: u64,
     /// Ends of bursts that the radio acknowledged.
@@ -176,12 +190,33 @@ pub struct Thread {
 }
 
 impl Outcome {
+    /// The measured part on the radio's clock, of whichever direction there is.
+    #[must_use]
+    pub fn span_ticks(&self) -> [u64; 2] {
+        let [rx, tx] = [self.rx.span_ticks, self.tx.span_ticks];
+        if rx[1] > rx[0] { rx } else { tx }
+    }
+
+    /// Whether nothing went wrong but what has a letter and an instant: it ran to its end, the reader kept up, and every
+    /// sample is accounted for.
+    #[must_use]
+    pub fn is_clean_but_for_faults(&self) -> bool {
+        let rx = &self.rx;
+        let adds_up = rx.samples + rx.dropped == rx.expected_samples && rx.retimed == 0;
+        let nameless = rx.unknown_messages + self.tx.unknown_reports;
+        self.complete && adds_up && !rx.backlog.growing && nameless == 0
+    }
+
+    /// What went wrong, by UHD's letters: O, D, U, L, S, and time-outs.
+    #[must_use]
+    pub fn fault_count(&self) -> u64 {
+        let (rx, tx) = (&self.rx, &self.tx);
+        let received = rx.overflows + rx.sequence_errors + rx.late + rx.timeouts;
+        received + tx.underflows + tx.sequence_errors + tx.late + tx.timeouts
+    }
+
     /// Whether anything at all went wrong.
     pub(super) fn judge(&mut self) {
-        let rx = &self.rx;
-        let tx = &self.tx;
-        let letters = rx.overflows + rx.sequence_errors + rx.late + rx.timeouts + rx.dropped;
-        let answers = tx.underflows + tx.sequence_errors + tx.late + tx.timeouts;
-        self.clean = self.complete && letters + answers + rx.unknown_messages + tx.unknown_reports == 0;
+        self.clean = self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped == 0;
     }
 }

@@ -39,6 +39,7 @@ impl Outcome {
         if self.options.rx_sps.is_some() {
             writeln!(text, "  where    {}", places(&self.rx))?;
             writeln!(text, "  buffer   {}", buffer(&self.rx))?;
+            writeln!(text, "  backlog  {}", backlog(&self.rx))?;
         }
         for (what, count) in self.oddities() {
             writeln!(text, "  note     {count} {what}")?;
@@ -104,9 +105,12 @@ impl Outcome {
             (tx.sequence_errors, "datagrams missed by the radio"),
             (tx.timeouts, "times the radio took nothing"),
             (rx.unknown_messages + tx.unknown_reports, "messages without a name"),
+            (rx.retimed, "times the radio's clock was set"),
+            (rx.expected_samples.abs_diff(rx.samples + rx.dropped), "samples unaccounted for"),
         ];
-        let told: Vec<String> =
+        let mut told: Vec<String> =
             faults.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(n))).collect();
+        told.extend(falls_behind(rx));
         format!("No: {} in {:.1} s.", told.join(", "), self.wall_s)
     }
 }
@@ -130,6 +134,31 @@ fn buffer(rx: &Rx) -> String {
         rx.recv_buffer_s * 1e3,
         rx.longest_pause_ns as f64 / 1e6
     )
+}
+
+fn backlog(rx: &Rx) -> String {
+    let backlog = &rx.backlog;
+    let ms = |ns: u64| ns as f64 / 1e6;
+    let trend = match (falls_behind(rx), backlog.slope) {
+        (Some(sentence), _) => sentence,
+        (None, Some(_)) => "it did not grow".to_owned(),
+        (None, None) => "too little was read to say whether it grew".to_owned(),
+    };
+    format!(
+        "at most {:.1} ms behind the radio, {:.1} ms at the end; {trend}",
+        ms(backlog.largest_ns),
+        ms(backlog.at_end_ns)
+    )
+}
+
+/// By how much the reader is too slow, and what comes of it.
+fn falls_behind(rx: &Rx) -> Option<String> {
+    let slope = rx.backlog.slope.filter(|_| rx.backlog.growing)?;
+    let loss = match (rx.dropped, rx.backlog.time_to_loss_s) {
+        (0, Some(after_s)) => format!(", and loses samples after {after_s:.1} s"),
+        _ => String::new(),
+    };
+    Some(format!("the reader falls behind by {:.1} % of the stream{loss}", slope * 100.0))
 }
 
 fn mega(sps: f64) -> String {

@@ -96,6 +96,8 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
 /// What went wrong beside the answers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
+    span_ticks: [u64; 2],
+    unanswered: u64,
     lost_samples: u64,
     overflows: u64,
     timeouts: u64,
@@ -111,8 +113,8 @@ struct Round<'a> {
     tx: TxStreamer,
     options: &'a Options,
     delays: Vec<Ticks>,
-    /// From one answered block to the next, in blocks.
-    every: u64,
+    /// From one answered block to the next, on the radio's clock: answers are due whatever is lost.
+    spacing: Ticks,
     block: Vec<Complex32>,
     burst: Vec<Complex32>,
     answers: Vec<Answer>,
@@ -131,8 +133,8 @@ impl<'a> Round<'a> {
         // The next answer, at its shortest delay, must be due after this one, at its longest, has left.
         let longest = delays.iter().map(|delay| delay.0).max().unwrap_or(0);
         let spacing = longest + burst_ticks + CLOCK.ticks_in(SPACING).0;
-        let every = spacing.div_ceil(block_ticks);
-        let spacing_s = CLOCK.duration_of(Ticks(every * block_ticks)).as_secs_f64();
+        let spacing = Ticks(spacing.next_multiple_of(block_ticks));
+        let spacing_s = CLOCK.duration_of(spacing).as_secs_f64();
         let planned = options.duration.as_secs_f64() / spacing_s;
         Round {
             net,
@@ -140,7 +142,7 @@ impl<'a> Round<'a> {
             tx,
             options,
             delays,
-            every,
+            spacing,
             block: vec![Complex32::default(); block_samples],
             burst: vec![Complex32::new(0.5, 0.0); burst_samples],
             answers: Vec::with_capacity(planned as usize + 16),
@@ -159,7 +161,9 @@ impl<'a> Round<'a> {
         let begun = self.net.now() + START_AHEAD;
         let measure = begun + self.options.warm_up;
         let end = measure + self.options.duration;
-        let mut blocks = 0;
+        let ticks = |span: Duration| start.0 + CLOCK.ticks_in(span).0;
+        self.tally.span_ticks = [ticks(self.options.warm_up), ticks(self.options.warm_up + self.options.duration)];
+        let mut next = start + self.spacing;
         loop {
             let received = self.rx.recv(&mut [&mut self.block], self.net.now() + PATIENCE)?;
             let now = self.net.now();
@@ -176,9 +180,11 @@ impl<'a> Round<'a> {
             if received.samples < self.block.len() {
                 continue;
             }
-            blocks += 1;
-            if blocks % self.every == 0 {
-                let last = received.first + Ticks((self.block.len() as u64 - 1) * self.rx.ticks_per_sample().0);
+            let last = received.first + Ticks((self.block.len() as u64 - 1) * self.rx.ticks_per_sample().0);
+            if last >= next {
+                let missed = (last - next).0 / self.spacing.0;
+                next = next + Ticks((missed + 1) * self.spacing.0);
+                self.tally.unanswered += if now >= measure { missed } else { 0 };
                 self.answer(last, now, now >= measure)?;
                 let (elapsed, planned) = (now - begun, end - begun);
                 progress(Progress { elapsed, planned, warm_up: now < measure });

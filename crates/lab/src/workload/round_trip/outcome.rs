@@ -22,6 +22,10 @@ pub struct Outcome {
     pub late: u64,
     /// Answers of which the radio said nothing, or something else.
     pub unknown: u64,
+    /// Answers that were due and could not be given: what they would have answered was lost.
+    pub unanswered: u64,
+    /// The measured part on the radio's clock.
+    pub span_ticks: [u64; 2],
     /// By delay, as asked for.
     pub delays: Vec<DelayOutcome>,
     /// From the air to the answer's leaving the host, of all answers: an answer is late if this exceeds its delay.
@@ -46,6 +50,26 @@ pub struct Outcome {
     pub sequence_errors: u64,
     /// It ran as long as it was asked to.
     pub complete: bool,
+}
+
+impl Outcome {
+    /// Answers that were due.
+    #[must_use]
+    pub fn due(&self) -> u64 {
+        self.answers + self.unanswered
+    }
+
+    /// Answers due of which the radio never said that they were in time: lost on the way, broken, or not given.
+    #[must_use]
+    pub fn lost(&self) -> u64 {
+        self.unknown + self.unanswered
+    }
+
+    /// Share of the answers due that were late or lost, 0 to 1; 1 if none was given at all.
+    #[must_use]
+    pub fn failed_share(&self) -> f64 {
+        if self.due() == 0 { 1.0 } else { (self.late + self.lost()) as f64 / self.due() as f64 }
+    }
 }
 
 /// The answers with one delay.
@@ -139,6 +163,8 @@ pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &C
         answers: sum(|d| d.answers),
         late: sum(|d| d.late),
         unknown: sum(|d| d.unknown),
+        unanswered: tally.unanswered,
+        span_ticks: tally.span_ticks,
         air_to_answer_ns: total,
         stages,
         clock_uncertainty_ns: nanoseconds(clocks.uncertainty()),

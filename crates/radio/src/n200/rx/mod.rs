@@ -155,6 +155,7 @@ impl N200 {
         let config = Config {
             max_payload_bytes: self.frame_bytes.receive,
             recv_buffer_bytes: options.recv_buffer_bytes,
+            force_buffers: options.force_buffer,
             stamps: options.stamps,
             batch: BATCH,
             ..Config::new(specs.collect())

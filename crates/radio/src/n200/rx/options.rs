@@ -18,15 +18,20 @@ pub struct RxOptions {
     /// How long samples may lie in the socket so that one wake-up fetches many datagrams; 0 = wake up for each. At most a
     /// quarter of what the receive buffer holds is waited for.
     pub coalesce: Duration,
-    /// Receive buffer asked of the kernel for each channel, bytes; it may grant less.
+    /// Receive buffer asked of the kernel for each channel, bytes; it grants at most `net.core.rmem_max`.
     pub recv_buffer_bytes: usize,
+    /// Have the buffer granted beyond that limit, which takes `CAP_NET_ADMIN`. No ordinary program has that.
+    pub force_buffer: bool,
     /// Ask the kernel when each datagram arrived: for [`super::RxStreamer::last_arrival`]. Costs a tenth of a microsecond
     /// a datagram.
     pub stamps: bool,
 }
 
 impl RxOptions {
-    /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, 32 MiB of buffer asked for, no stamps.
+    /// What UHD asks of the kernel for an N200, bytes: a second of 12.5 MS/s. Few hosts grant it as they come.
+    pub const USUAL_BUFFER_BYTES: usize = 50_000_000;
+
+    /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, as much buffer asked for as UHD asks for an N200, no stamps.
     #[must_use]
     pub fn new(rate_sps: f64) -> RxOptions {
         RxOptions {
@@ -35,7 +40,8 @@ impl RxOptions {
             format: Format::Sc16,
             samples_per_datagram: None,
             coalesce: Duration::from_millis(1),
-            recv_buffer_bytes: 32 << 20,
+            recv_buffer_bytes: RxOptions::USUAL_BUFFER_BYTES,
+            force_buffer: false,
             stamps: false,
         }
     }

@@ -54,7 +54,7 @@ fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
 }
 
 fn late(outcome: &Outcome) -> Figure {
-    let share = |r: &RoundTripRound| r.late as f64 / (r.answers.max(1)) as f64;
+    let share = RoundTripRound::late_share;
     let points = outcome.round_trips.iter().filter(|p| !p.rounds.is_empty()).map(|p| Point {
         x: p.delay_us * 1e-6,
         y: p.late_share.map(Reading::share).or_else(|| single(p.rounds.iter().map(|r| (r.state, share(r))))),

@@ -1,0 +1,121 @@
+//! Spans of a radio's clock about which a round says nothing, since the radio itself was late.
+//!
+//! Only takt's software radio is ever late; it says when. What a host misses in such a span, or right after it, may be the
+//! radio's doing; what it misses at any other time is not. A span is set aside for what the radio did and never for what
+//! became of it, and it reaches beyond its end by a rule that was fixed before: what has piled up comes all at once, and a
+//! host that works twice as fast as the stream has worked it off after as long again.
+
+use takt_base::Ticks;
+use takt_emulator::emulate::{DeviceSummary, Summary};
+use takt_radio::n200::CLOCK;
+
+use crate::workload::rate::Fault;
+
+/// A span reaches beyond its own length by this much: samples that are fetched together wait so long at most.
+const GATHERING_NS: u64 = 2_000_000;
+
+/// Spans of a radio's clock, in order and apart from each other.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spoilt(Vec<[u64; 2]>);
+
+impl Spoilt {
+    /// By what the radio of a round says; nothing for a radio that is not takt's, or several.
+    #[must_use]
+    pub fn by(summary: Option<&Summary>) -> Spoilt {
+        match summary.map(|summary| summary.devices.as_slice()) {
+            Some([device]) => Spoilt::of(device),
+            _ => Spoilt::default(),
+        }
+    }
+
+    fn of(device: &DeviceSummary) -> Spoilt {
+        let ticks = |ns: u64| CLOCK.ticks_in_ns(u128::from(ns)).0.wrapping_add(device.clock_offset_ticks);
+        let mut spans: Vec<[u64; 2]> = Vec::new();
+        for late in &device.lag.late_spans {
+            let after_ns = late.to_ns.saturating_sub(late.from_ns) + GATHERING_NS;
+            let [from, to] = [ticks(late.from_ns), ticks(late.to_ns) + CLOCK.ticks_in_ns(u128::from(after_ns)).0];
+            match spans.last_mut() {
+                Some(last) if from <= last[1] => last[1] = last[1].max(to),
+                _ => spans.push([from, to]),
+            }
+        }
+        Spoilt(spans)
+    }
+
+    /// Whether a fault happened in one of them.
+    #[must_use]
+    pub fn covers(&self, fault: &Fault) -> bool {
+        self.0.iter().any(|[from, to]| fault.from_tick < *to && fault.to_tick >= *from)
+    }
+
+    /// Share of `[from, to)` that is in them, 0 to 1.
+    #[must_use]
+    pub fn share_of(&self, [from, to]: [u64; 2]) -> f64 {
+        let whole = to.saturating_sub(from);
+        let within = |span: &[u64; 2]| span[1].min(to).saturating_sub(span[0].max(from));
+        if whole == 0 { 0.0 } else { self.0.iter().map(within).sum::<u64>() as f64 / whole as f64 }
+    }
+
+    /// How long all of them are, on the radio's clock.
+    #[must_use]
+    pub fn ticks(&self) -> Ticks {
+        Ticks(self.0.iter().map(|[from, to]| to - from).sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::net::Ipv4Addr;
+
+    use takt_emulator::drive::wall::{LagReport, LateSpan};
+    use takt_emulator::emulate::Datagrams;
+    use takt_emulator::n200::N200Report;
+    use takt_emulator::signals::SignalReport;
+
+    use super::*;
+    use crate::workload::rate::Letter;
+
+    /// A radio whose clock is 500 ticks ahead of the monotonic clock, late from 10 to 13 ms and from 16 to 17.
+    fn spoilt() -> Spoilt {
+        let late = |from_ms: u64, to_ms: u64| LateSpan { from_ns: from_ms * 1_000_000, to_ns: to_ms * 1_000_000 };
+        let late_spans = vec![late(10, 13), late(16, 17), late(100, 102)];
+        let device = DeviceSummary {
+            addr: Ipv4Addr::LOCALHOST,
+            serial: String::new(),
+            hears_broadcast: false,
+            radio: N200Report::default(),
+            signals: SignalReport::default(),
+            faults: BTreeMap::new(),
+            lag: LagReport { late_spans, ..LagReport::default() },
+            clock_offset_ticks: 500,
+            datagrams: Datagrams::default(),
+        };
+        Spoilt::by(Some(&Summary { devices: vec![device], ..Summary::default() }))
+    }
+
+    #[test]
+    fn a_span_lasts_until_what_piled_up_has_been_worked_off() {
+        let ms = |ms: u64| ms * 100_000 + 500;
+        // 3 ms late and 5 to work it off; 1 ms late and 3, which ends later; 2 ms and 4.
+        assert_eq!(spoilt(), Spoilt(vec![[ms(10), ms(20)], [ms(100), ms(106)]]));
+        assert_eq!(spoilt().ticks(), Ticks(1_600_000));
+        assert!((spoilt().share_of([ms(0), ms(40)]) - 0.25).abs() < 1e-9);
+        assert!((spoilt().share_of([ms(15), ms(25)]) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn only_what_happened_in_a_span_is_covered() {
+        let fault = |from_ms: u64, to_ms: u64| {
+            let [from_tick, to_tick] = [from_ms, to_ms].map(|ms| ms * 100_000 + 500);
+            Fault { letter: Letter::D, from_tick, to_tick, samples: 1 }
+        };
+        let covered = [(0, 5), (5, 11), (19, 30), (20, 21), (50, 50), (103, 103)].map(|(a, b)| spoilt().covers(&fault(a, b)));
+        assert_eq!(covered, [false, true, true, false, false, true]);
+    }
+
+    #[test]
+    fn a_radio_that_is_not_ours_was_never_late() {
+        assert_eq!(Spoilt::by(None), Spoilt::default());
+    }
+}

@@ -1,0 +1,199 @@
+//! Every sample of the radio's clock in the measured part: delivered, or lost and where.
+//!
+//! The measured part is a span of the radio's clock, fixed before the stream starts. What is delivered or lost outside
+//! of it (the warm-up, what the radio sent after the end) is in no count. At the end the sum must come out:
+//! `delivered + lost = span`, to the sample.
+
+use takt_base::Tick;
+
+/// A span of the radio's clock: samples at `from`, `from + step`, ... before `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Span {
+    /// First sample.
+    pub(super) from: Tick,
+    /// The sample after the last.
+    pub(super) to: Tick,
+    /// Ticks between samples, at least 1.
+    pub(super) step: u64,
+}
+
+impl Span {
+    /// Samples in it.
+    pub(super) fn samples(&self) -> u64 {
+        self.count(self.from.0, self.to.0)
+    }
+
+    /// Samples of `[from, to)` that lie in the span. Both ends are on the grid of the span.
+    fn count(&self, from: u64, to: u64) -> u64 {
+        to.min(self.to.0).saturating_sub(from.max(self.from.0)).div_ceil(self.step)
+    }
+
+    /// The span up to `end` at most, which is brought onto its grid.
+    pub(super) fn ending_by(self, end: Tick) -> Span {
+        let samples = end.0.saturating_sub(self.from.0) / self.step;
+        Span { to: self.to.min(Tick(self.from.0 + samples * self.step)), ..self }
+    }
+}
+
+/// Where samples were lost.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// The radio could not send and stopped (`O`).
+    Radio,
+    /// Between the radio and the reader (`D`).
+    Way,
+    /// The radio had not been started, or had ended, and sent none.
+    Unsent,
+    /// Behind the last datagram that came: nothing that came later shows the gap.
+    Tail,
+}
+
+/// Samples lost in the span, by place, one channel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Lost {
+    pub(super) radio: u64,
+    pub(super) way: u64,
+    pub(super) unsent: u64,
+    pub(super) tail: u64,
+}
+
+impl Lost {
+    /// All of them.
+    pub(super) fn all(&self) -> u64 {
+        self.radio + self.way + self.unsent + self.tail
+    }
+}
+
+/// Counts one channel of a stream against its span.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Account {
+    span: Span,
+    /// The tick after the last sample delivered or known lost.
+    at: Tick,
+    delivered: u64,
+    lost: Lost,
+}
+
+impl Account {
+    /// Of a stream that starts at `start`.
+    pub(super) fn new(start: Tick, span: Span) -> Account {
+        Account { span, at: start, delivered: 0, lost: Lost::default() }
+    }
+
+    /// Where the stream stands.
+    pub(super) fn at(&self) -> Tick {
+        self.at
+    }
+
+    /// Whether nothing of the span is still to come.
+    pub(super) fn is_complete(&self) -> bool {
+        self.at >= self.span.to
+    }
+
+    /// So many samples came, the first at `first`. What lies between them and the last ones, and of which no event
+    /// told, the radio has not sent: how many of those are in the span.
+    pub(super) fn deliver(&mut self, first: Tick, samples: u64) -> u64 {
+        let unsent = if first > self.at { self.lose_until(first, Place::Unsent) } else { 0 };
+        let end = first.0 + samples * self.span.step;
+        self.delivered += self.span.count(first.0, end);
+        self.at = Tick(end);
+        unsent
+    }
+
+    /// So many samples are missing from where the stream stands, which is then behind them; how many of them are in the
+    /// span.
+    pub(super) fn lose(&mut self, samples: u64, place: Place) -> u64 {
+        self.lose_until(Tick(self.at.0.saturating_add(samples.saturating_mul(self.span.step))), place)
+    }
+
+    fn lose_until(&mut self, end: Tick, place: Place) -> u64 {
+        let lost = self.span.count(self.at.0, end.0);
+        *match place {
+            Place::Radio => &mut self.lost.radio,
+            Place::Way => &mut self.lost.way,
+            Place::Unsent => &mut self.lost.unsent,
+            Place::Tail => &mut self.lost.tail,
+        } += lost;
+        self.at = end;
+        lost
+    }
+
+    /// Nothing more comes: the rest of the span is lost. `span`: where it ended, if before its time.
+    pub(super) fn close(mut self, span: Span) -> Closed {
+        self.span = span;
+        if self.at < span.to {
+            self.lose_until(span.to, Place::Tail);
+        }
+        Closed { samples: span.samples(), delivered: self.delivered, lost: self.lost }
+    }
+}
+
+/// The sum at the end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Closed {
+    /// Samples the radio's clock made in the span.
+    pub(super) samples: u64,
+    /// Of them delivered.
+    pub(super) delivered: u64,
+    /// Of them lost.
+    pub(super) lost: Lost,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const SPAN: Span = Span { from: Tick(1000), to: Tick(2000), step: 10 };
+
+    #[test]
+    fn what_lies_outside_of_the_span_is_in_no_count() {
+        let mut account = Account::new(Tick(500), SPAN);
+        account.deliver(Tick(500), 60); // 10 of them in the span
+        assert_eq!(account.lose(5, Place::Way), 5);
+        account.deliver(Tick(1150), 80);
+        assert_eq!(account.lose(50, Place::Radio), 5, "to 1 950, then 45 behind its end");
+        let closed = account.close(SPAN);
+        let lost = Lost { way: 5, radio: 5, ..Lost::default() };
+        assert_eq!(closed, Closed { samples: 100, delivered: 90, lost });
+    }
+
+    #[test]
+    fn a_tail_that_never_came_is_lost() {
+        let mut account = Account::new(Tick(1000), SPAN);
+        account.deliver(Tick(1000), 64);
+        assert!(!account.is_complete());
+        assert_eq!(account.close(SPAN).lost, Lost { tail: 36, ..Lost::default() });
+    }
+
+    #[test]
+    fn a_stream_that_started_late_lacks_what_was_not_sent() {
+        let mut account = Account::new(Tick(1000), SPAN);
+        account.deliver(Tick(1200), 80);
+        assert!(account.is_complete());
+        assert_eq!(account.close(SPAN).lost, Lost { unsent: 20, ..Lost::default() });
+    }
+
+    #[test]
+    fn a_span_that_was_cut_short_stays_on_its_grid() {
+        assert_eq!(SPAN.ending_by(Tick(1239)), Span { to: Tick(1230), ..SPAN });
+        assert_eq!(SPAN.ending_by(Tick(9999)), SPAN);
+        assert_eq!(SPAN.ending_by(Tick(7)).samples(), 0);
+    }
+
+    proptest! {
+        /// Whatever comes in whatever portions, the sum comes out.
+        #[test]
+        fn delivered_and_lost_make_the_span(steps in proptest::collection::vec((0_u64..40, 0_u64..40, 0_u8..2), 0..40)) {
+            let mut account = Account::new(Tick(800), SPAN);
+            for (samples, lost, place) in steps {
+                let first = account.at();
+                account.deliver(first, samples);
+                account.lose(lost, if place == 0 { Place::Way } else { Place::Radio });
+            }
+            let closed = account.close(SPAN);
+            prop_assert_eq!(closed.delivered + closed.lost.all(), closed.samples);
+        }
+    }
+}
