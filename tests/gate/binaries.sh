@@ -6,6 +6,7 @@ beside=$(($(nproc) + 1))
 # A binary that runs longer hangs.
 export binary_limit_s=${TAKT_BINARY_LIMIT_S:-900}
 features=takt/full
+release=$PWD/target/release/takt
 
 # Compiles everything the tests need in one go, and lists each test binary: folder of its crate, target, file.
 build_tests() {
@@ -58,10 +59,9 @@ one_at_a_time() {
 
 # Other people's programs before the release build. Rates and latencies are measured, so they are alone.
 peers_side_by_side() {
-    export TAKT_PROGRAM=$PWD/target/release/takt
-    sed -n '/ peers \//s/$/ --skip alone::/p' "$logs/binaries" | run_binaries 1 3
+    sed -n '/ peers \//s/$/ --skip alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 3
 }
 
 peers_alone() {
-    sed -n '/ peers \//s/$/ alone::/p' "$logs/binaries" | run_binaries 1 1
+    sed -n '/ peers \//s/$/ alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 1
 }
