@@ -109,11 +109,16 @@ struct Beat {
     held_up: Option<f64>,
 }
 
-/// A beat of 4.3 ms, which meets the ticks of 250 Hz at every part of them, in a guest told these parameters.
-fn beat(parameters: &str, tick_hz: Option<u32>) -> Option<Beat> {
+/// Beats of 4.3 ms, which meet the ticks of 250 Hz at every part of them, in one guest told these parameters: of threads that
+/// imitate ticks of so many Hz, or none.
+fn beats<const N: usize>(parameters: &str, ticks_hz: [Option<u32>; N]) -> Option<[Beat; N]> {
     let run = Registry::system().begin("test").expect("a record");
     let machine = machine(&run, 1)?.told(parameters.parse().expect("on the list"));
     let mut held = booted(&machine)?;
+    Some(ticks_hz.map(|tick_hz| beat(&mut held, tick_hz)))
+}
+
+fn beat(held: &mut Held, tick_hz: Option<u32>) -> Beat {
     let options = Options {
         duration: Duration::from_secs(3),
         interval: Duration::from_micros(4300),
@@ -127,38 +132,44 @@ fn beat(parameters: &str, tick_hz: Option<u32>) -> Option<Beat> {
     let held_up = witness.share();
     let result = result.unwrap_or_else(|error| panic!("{error}"));
     let outcome = Outcome::deserialize(&result).unwrap_or_else(|error| panic!("{error}: {result:#}"));
-    Some(Beat { holder: held.holder.clone(), outcome, held_up })
+    Beat { holder: held.holder.clone(), outcome, held_up }
 }
+
+/// Half of what a tick is to be met within: a guest whose free threads mostly wake later than this meets none.
+const SLOW_NS: u64 = 250_000;
 
 #[test]
 fn guest_without_high_resolution_timers_wakes_at_its_ticks_as_the_imitation_does() {
-    let Some(free) = beat("none", None) else { return };
+    const HZ: u32 = 250;
+    let Some([free, imitated, again]) = beats("none", [None, Some(HZ), None]) else { return };
     let facts = free.holder.kernel_facts.clone().expect("a guest");
-    let Some(hz) = facts.tick_hz.filter(|hz| *hz == 250) else {
+    if facts.tick_hz != Some(HZ) {
         return skip(format!("this beat is made for a guest of 250 Hz, not {:?}   (a Debian kernel)", facts.tick_hz));
-    };
-    let coarse = beat("highres=off", None).expect("as a moment ago");
-    let imitated = beat("none", Some(hz)).expect("as a moment ago");
+    }
+    let [coarse] = beats("highres=off", [None]).expect("as a moment ago");
     assert_eq!(coarse.holder.parameters.map(|given| given.to_string()).as_deref(), Some("highres=off"));
     assert_eq!(facts.timer_resolution_ns, 1, "{facts:?}");
     let resolution_ns = coarse.holder.kernel_facts.as_ref().map(|facts| facts.timer_resolution_ns);
-    assert_eq!(resolution_ns, Some(1_000_000_000 / u64::from(hz)));
+    assert_eq!(resolution_ns, Some(1_000_000_000 / u64::from(HZ)));
     let on_tick = |outcome: &Outcome| outcome.on_tick_share.expect("the clock is known");
+    let above = |outcome: &Outcome, ns: u64| outcome.lateness_ns.count_above(ns) as f64 / outcome.ticks as f64;
     // From 0 to 4 ms alike, where the free ones are late by what the guest needs to run.
-    let late = |outcome: &Outcome| outcome.lateness_ns.count_above(1_500_000) as f64 / outcome.ticks as f64;
+    let late = |outcome: &Outcome| above(outcome, 1_500_000);
     let outcomes = [&free.outcome, &coarse.outcome, &imitated.outcome];
     let seen = [outcomes.map(on_tick), outcomes.map(late)];
-    let held_up = [free.held_up, coarse.held_up, imitated.held_up].map(|share| share.unwrap_or(0.0));
     let more_than_free = |[free, ticking, imitated]: [f64; 3]| ticking > free + 0.2 && imitated > free + 0.2;
     if seen.into_iter().all(more_than_free) {
         return;
     }
+    let held_up = [&free, &coarse, &imitated].map(|beat| beat.held_up.unwrap_or(0.0));
+    let slow = [&free, &again].map(|beat| above(&beat.outcome, SLOW_NS));
     let what = format!(
         "shares free, without fine timers, imitated: within 0.5 ms after a tick {:.3?}, late by more than 1.5 ms {:.3?}; \
-         held up {held_up:.3?} of the time",
+         held up {held_up:.3?} of the time; free before and after, later than 0.25 ms {slow:.3?}",
         seen[0], seen[1]
     );
-    assert!(held_up.into_iter().any(|share| share > HELD_UP_MAX), "{what}");
+    let slow = slow.into_iter().any(|share| share > 0.5);
+    assert!(slow || held_up.into_iter().any(|share| share > HELD_UP_MAX), "{what}");
     not_judged(what);
 }
 

@@ -23,7 +23,8 @@ pub enum Load {
     Network,
     /// Starts processes that end at once.
     Fork,
-    /// Sleeps of 50 µs without end: timer interrupts and wake-ups.
+    /// Sleeps of 50 µs without end (or of three times what a round costs, where that is more): timer interrupts and
+    /// wake-ups.
     Timers,
 }
 
