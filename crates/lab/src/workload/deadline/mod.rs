@@ -103,6 +103,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
         samples_per_datagram: Some(DATAGRAM_SAMPLES),
         coalesce: Duration::ZERO,
         stamps: true,
+        force_buffer: false,
         ..RxOptions::new(rate_sps)
     })?;
     let tx = radio.tx_streamer(&TxOptions::new(rate_sps))?;

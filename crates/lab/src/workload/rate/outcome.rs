@@ -48,7 +48,7 @@ pub struct Radio {
 pub struct Rx {
     /// Samples of the measured part that came, all channels together; those that came after its end included.
     pub samples: u64,
-    /// Samples of the measured part that did not come, all channels together.
+    /// Samples of the measured part that were sent, or were to be, and did not come, all channels together.
     pub dropped: u64,
     /// `O`: times the radio stopped since it could not send.
     pub overflows: u64,
@@ -58,7 +58,9 @@ pub struct Rx {
     pub late: u64,
     /// Calls that brought nothing within 100 ms.
     pub timeouts: u64,
-    /// Samples the radio's clock made in the measured part: `samples + dropped`, to the sample.
+    /// Samples of the measured part that the radio did not send, since it had not been started in time.
+    pub unsent_samples: u64,
+    /// Samples the radio's clock made in the measured part: `samples + dropped + unsent_samples`, to the sample.
     pub expected_samples: u64,
     /// Of `dropped`: behind the last datagram that came, where no later one shows the gap.
     pub tail_samples: u64,
@@ -101,7 +103,7 @@ pub struct Rx {
 /// Where samples that were not received were lost, all channels together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RxPlaces {
-    /// In the radio: it could not send and stopped, or had not been started in time. Samples.
+    /// In the radio: it could not send and stopped. Samples.
     pub radio_samples: u64,
     /// Between the radio's wire and this host's socket. Datagrams.
     pub path_datagrams: u64,
@@ -202,7 +204,7 @@ impl Outcome {
     #[must_use]
     pub fn is_clean_but_for_faults(&self) -> bool {
         let rx = &self.rx;
-        let adds_up = rx.samples + rx.dropped == rx.expected_samples && rx.retimed == 0;
+        let adds_up = rx.samples + rx.dropped + rx.unsent_samples == rx.expected_samples && rx.retimed == 0;
         let nameless = rx.unknown_messages + self.tx.unknown_reports;
         self.complete && adds_up && !rx.backlog.growing && nameless == 0
     }
@@ -217,6 +219,6 @@ impl Outcome {
 
     /// Whether anything at all went wrong.
     pub(super) fn judge(&mut self) {
-        self.clean = self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped == 0;
+        self.clean = self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped + self.rx.unsent_samples == 0;
     }
 }

@@ -98,6 +98,7 @@ impl Outcome {
         let (rx, tx) = (&self.rx, &self.tx);
         let faults = [
             (rx.dropped, "samples lost"),
+            (rx.unsent_samples, "samples not sent by the radio"),
             (rx.overflows, "overflows"),
             (rx.late + tx.late, "late"),
             (rx.timeouts, "times nothing came"),
@@ -106,7 +107,7 @@ impl Outcome {
             (tx.timeouts, "times the radio took nothing"),
             (rx.unknown_messages + tx.unknown_reports, "messages without a name"),
             (rx.retimed, "times the radio's clock was set"),
-            (rx.expected_samples.abs_diff(rx.samples + rx.dropped), "samples unaccounted for"),
+            (rx.expected_samples.abs_diff(rx.samples + rx.dropped + rx.unsent_samples), "samples unaccounted for"),
         ];
         let mut told: Vec<String> =
             faults.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(n))).collect();

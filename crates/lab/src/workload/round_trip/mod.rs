@@ -76,7 +76,7 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
-    let rx_options = RxOptions { coalesce: Duration::ZERO, stamps: true, ..RxOptions::new(options.rate_sps) };
+    let rx_options = RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };
     let rx = radio.rx_streamer(&rx_options)?;
     let tx = radio.tx_streamer(&TxOptions::new(options.rate_sps))?;
     if let Some(&cpu) = options.cpus.first() {

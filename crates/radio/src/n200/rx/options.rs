@@ -20,7 +20,8 @@ pub struct RxOptions {
     pub coalesce: Duration,
     /// Receive buffer asked of the kernel for each channel, bytes; it grants at most `net.core.rmem_max`.
     pub recv_buffer_bytes: usize,
-    /// Have the buffer granted beyond that limit, which takes `CAP_NET_ADMIN`. No ordinary program has that.
+    /// Have the buffer granted beyond that limit where this process may (`CAP_NET_ADMIN`). A measurement of what an ordinary
+    /// program gets must not.
     pub force_buffer: bool,
     /// Ask the kernel when each datagram arrived: for [`super::RxStreamer::last_arrival`]. Costs a tenth of a microsecond
     /// a datagram.
@@ -31,7 +32,8 @@ impl RxOptions {
     /// What UHD asks of the kernel for an N200, bytes: a second of 12.5 MS/s. Few hosts grant it as they come.
     pub const USUAL_BUFFER_BYTES: usize = 50_000_000;
 
-    /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, as much buffer asked for as UHD asks for an N200, no stamps.
+    /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, as much buffer as UHD asks for an N200, beyond the
+    /// kernel's limit where that is permitted, no stamps.
     #[must_use]
     pub fn new(rate_sps: f64) -> RxOptions {
         RxOptions {
@@ -41,7 +43,7 @@ impl RxOptions {
             samples_per_datagram: None,
             coalesce: Duration::from_millis(1),
             recv_buffer_bytes: RxOptions::USUAL_BUFFER_BYTES,
-            force_buffer: false,
+            force_buffer: true,
             stamps: false,
         }
     }

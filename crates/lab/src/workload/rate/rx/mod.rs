@@ -237,12 +237,15 @@ impl RxSide {
         let size = self.streamer.samples_per_datagram();
         let tail_datagrams = closed.lost.tail.div_ceil(size as u64) * channels;
         let lost_datagrams = done.lost_datagrams + tail_datagrams;
-        let drops = done.engine.receive_buffer_drops.zip(base.engine.receive_buffer_drops).map(|(n, b)| n - b);
         let takt = done.stats.crowded_out_datagrams - base.stats.crowded_out_datagrams;
-        // What the socket dropped while nothing was missing to the stream was no sample of it.
-        let in_buffer = drops.map(|drops| drops.min(lost_datagrams));
+        // The socket's drops have no place on the radio's clock. Over the whole stream what was lost elsewhere is the rest.
+        let all_lost = done.stats.missing_datagrams + tail_datagrams;
+        let in_buffer = done.engine.receive_buffer_drops.map(|drops| {
+            let elsewhere = all_lost.saturating_sub(drops);
+            lost_datagrams.saturating_sub(elsewhere)
+        });
         let places = RxPlaces {
-            radio_samples: (closed.lost.radio + closed.lost.unsent) * channels,
+            radio_samples: closed.lost.radio * channels,
             path_datagrams: lost_datagrams.saturating_sub(in_buffer.unwrap_or(0)).saturating_sub(takt),
             receive_buffer_datagrams: in_buffer,
             takt_datagrams: takt,
@@ -251,7 +254,8 @@ impl RxSide {
         let recv_buffer_s = buffer_datagrams * size as f64 / self.streamer.rate_sps();
         Rx {
             samples: closed.delivered * channels,
-            dropped: closed.lost.all() * channels,
+            dropped: (closed.lost.all() - closed.lost.unsent) * channels,
+            unsent_samples: closed.lost.unsent * channels,
             overflows: done.overflows,
             sequence_errors: done.gaps + u64::from(closed.lost.tail > 0),
             late: done.late - base.late,

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Tick};
 use takt_emulator::drive::sim::World;
+use takt_emulator::fault::Faulty;
 use takt_emulator::n200::{CLOCK, N200 as Device, Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
@@ -49,6 +50,14 @@ struct Reader {
     rate_sps: f64,
     capacity: f64,
     buffer_bytes: usize,
+    /// What the network does.
+    faults: &'static [&'static str],
+}
+
+impl Reader {
+    const fn of(rate_sps: f64, capacity: f64, buffer_bytes: usize) -> Reader {
+        Reader { rate_sps, capacity, buffer_bytes, faults: &[] }
+    }
 }
 
 /// What such a reader is told, and the samples that the radio sent while it streamed.
@@ -56,7 +65,8 @@ fn read(reader: &Reader) -> (Rx, u64) {
     let net = SimNet(World::starting_at(START, Duration::from_micros(20)));
     let signals = Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
     let device = Device::new(Options { born: Tick(START.0 / 10), ..Options::default() }, signals);
-    net.0.add(ADDR, CLOCK, device.expect("an N200"));
+    let faults = reader.faults.iter().map(|text| text.parse().expect("a fault")).collect();
+    net.0.add(ADDR, CLOCK, Faulty::new(device.expect("an N200"), faults, Tick(START.0 / 10), CLOCK));
     let shared: Arc<dyn Net> = Arc::new(net.clone());
     let mut radio = N200::open(shared.clone(), ADDR, &OpenOptions::default()).expect("a radio that opens");
     let options = RxOptions { recv_buffer_bytes: reader.buffer_bytes, ..RxOptions::new(reader.rate_sps) };
@@ -73,7 +83,7 @@ fn read(reader: &Reader) -> (Rx, u64) {
         net.sleep(Duration::from_secs_f64(samples as f64 / reader.rate_sps / reader.capacity));
     }
     let rx = rx.finish();
-    let sent = net.0.device(ADDR, |device: &mut Device| device.report().rx[0].samples);
+    let sent = net.0.device(ADDR, |device: &mut Faulty<Device>| device.device().report().rx[0].samples);
     (rx, sent)
 }
 
@@ -84,7 +94,7 @@ fn assert_adds_up(rx: &Rx, rate_sps: f64) {
 
 #[test]
 fn a_reader_with_a_core_to_itself_is_clean() {
-    let (rx, sent) = read(&Reader { rate_sps: 5e6, capacity: 4.0, buffer_bytes: 1 << 20 });
+    let (rx, sent) = read(&Reader::of(5e6, 4.0, 1 << 20));
     assert_adds_up(&rx, 5e6);
     assert_eq!((rx.dropped, rx.backlog.growing), (0, false), "{:?}", rx.backlog);
     assert!(sent >= rx.samples);
@@ -95,7 +105,7 @@ fn a_reader_with_a_core_to_itself_is_clean() {
 fn a_reader_two_per_cent_too_slow_is_seen_though_its_buffer_outlasts_the_round() {
     for rate_sps in [5e6, 12.5e6] {
         for (capacity, lacks) in [(0.98, 0.02), (0.9, 0.1), (0.64, 0.36)] {
-            let (rx, _) = read(&Reader { rate_sps, capacity, buffer_bytes: 128 << 20 });
+            let (rx, _) = read(&Reader::of(rate_sps, capacity, 128 << 20));
             assert_adds_up(&rx, rate_sps);
             assert_eq!(rx.dropped, 0, "what was on its way was read in the end");
             let slope = rx.backlog.slope.unwrap();
@@ -109,17 +119,18 @@ fn a_reader_two_per_cent_too_slow_is_seen_though_its_buffer_outlasts_the_round()
 /// With a small buffer what the reader can't work off is lost, the end of the stream included.
 #[test]
 fn what_a_slow_reader_loses_is_counted_to_the_sample() {
-    let (rx, _) = read(&Reader { rate_sps: 5e6, capacity: 0.64, buffer_bytes: 200_000 });
+    let (rx, _) = read(&Reader::of(5e6, 0.64, 200_000));
     assert_adds_up(&rx, 5e6);
     let lost = rx.dropped as f64 / rx.expected_samples as f64;
     assert!((lost - 0.36).abs() < 0.03, "{lost}");
     assert_eq!(rx.lost_by_place.receive_buffer_datagrams, Some(rx.lost_datagrams));
 }
 
-/// A stop of the reader, longer than its buffer, at the very end: no later datagram shows the gap.
+/// Nothing comes any more from the middle of the round on: no later datagram shows the gap.
 #[test]
 fn a_tail_that_never_came_is_lost() {
-    let (rx, _) = read(&Reader { rate_sps: 5e6, capacity: 0.02, buffer_bytes: 20_000 });
+    let (rx, _) = read(&Reader { faults: &["lose:rx,every=1,after=8000"], ..Reader::of(5e6, 4.0, 1 << 20) });
     assert_adds_up(&rx, 5e6);
-    assert!(rx.tail_samples > 0, "{rx:?}");
+    assert_eq!(rx.samples + rx.tail_samples, rx.expected_samples, "{:?} of {:?}", rx.faults, rx.span_ticks);
+    assert!(rx.tail_samples > 0 && rx.timeouts > 0 && rx.lost_by_place.path_datagrams > 0);
 }
