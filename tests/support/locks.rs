@@ -69,6 +69,8 @@ impl Trace<'_> {
         command
             .args(["--exact", self.test, "--include-ignored", "--nocapture"])
             .env(TRACED, told.path())
+            // A panic's backtrace takes locks by the hundred thousand: minutes under the tracer.
+            .env("RUST_BACKTRACE", "0")
             .stdout(Stdio::null());
         let variables = self.variables.iter().map(|(name, value)| (name, value));
         let program = command.envs(variables).spawn().expect("starts");

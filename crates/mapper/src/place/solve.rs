@@ -62,11 +62,30 @@ pub(crate) struct Solution {
     pub proven: bool,
 }
 
+impl Solution {
+    /// What makes one better than another.
+    fn key(&self) -> (u64, u32, u64) {
+        (self.period_ns, self.latency_slots, self.crossing)
+    }
+}
+
 /// Up to so many cores, placements on fewer are looked for too, so that more cores are never worse. Beyond, doubling.
 const EVERY: usize = 16;
 
 /// `None` if not even one core, nor anything found, can have all components.
 pub(crate) fn solve(problem: &Problem, effort: Effort) -> Option<Solution> {
+    let found = solve_with(problem, effort);
+    let broken_off = matches!(effort, Effort::Exact { .. }) && found.as_ref().is_some_and(|found| !found.proven);
+    if !broken_off {
+        return found;
+    }
+    // A proof that was broken off may end at another placement than the search alone, from which the last step leads less
+    // far. More effort is never worse.
+    let searched = solve_with(problem, Effort::Search);
+    [found, searched].into_iter().flatten().min_by_key(Solution::key)
+}
+
+fn solve_with(problem: &Problem, effort: Effort) -> Option<Solution> {
     let all = problem.kind_of.len();
     let mut best = one_core(problem, all);
     if effort == Effort::Greedy {
@@ -149,8 +168,7 @@ fn better(best: &mut Option<Solution>, (found, algorithm): (Option<State<'_>>, A
     let Some(latency_slots) = state.latency_slots() else { return };
     let new =
         Solution { algorithm, period_ns, latency_slots, crossing: state.crossing, proven: false, placed: state.placed };
-    let key = |s: &Solution| (s.period_ns, s.latency_slots, s.crossing);
-    if best.as_ref().is_none_or(|best| key(&new) < key(best)) {
+    if best.as_ref().is_none_or(|best| new.key() < best.key()) {
         *best = Some(new);
     }
 }
