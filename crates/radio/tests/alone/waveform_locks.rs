@@ -1,4 +1,4 @@
-//! On a radio's clock, too, no lock is taken during 3000 slots: neither the worker nor the thread that receives executes one
+//! On a radio's clock, too, no lock is taken during 1000 slots: neither the worker nor the thread that receives executes one
 //! instruction by which it could be. The rest of the process does, and so does the worker if a component wants it.
 //!
 //! The radio is emulated by the process that watches, so that it is not slowed down with the one that is watched.
@@ -17,11 +17,15 @@ use super::echo::{Echo, heard, of, radio};
 use super::locks::{self, Seen, Trace};
 use super::turn;
 
-/// By the first everything has been done once; behind the last the worker ends.
-const LOOKED_AT: std::ops::Range<u64> = 500..3500;
+/// By the first everything has been done once; behind the last the worker ends. What is watched goes slowly, a stop of the
+/// tracer's taking up to half a millisecond, so slots are long and a thousand of them must do.
+const LOOKED_AT: std::ops::Range<u64> = 100..1100;
+const SLOT_LENGTH: Duration = Duration::from_millis(5);
+const ITEMS: i64 = 1000;
+const ADVANCE_US: f64 = 50_000.0;
 /// From this slot on a lock is taken that must be seen, and so many are run.
-const LOCKED: u64 = 600;
-const LOCKED_SLOTS: u64 = 900;
+const LOCKED: u64 = 150;
+const LOCKED_SLOTS: u64 = 300;
 /// Beginning and ending take a thread so many at most.
 const OFTEN: u64 = 2000;
 /// How often the watched test may be begun.
@@ -67,9 +71,9 @@ fn slots_are_received_and_answered() {
     let own = given.is_none().then(|| radio(addr));
     let slots = variable(SLOTS).unwrap_or(LOCKED_SLOTS);
     let echo = Echo {
-        slot: Duration::from_micros(500),
-        items: 100,
-        advance_us: 5000.0,
+        slot: SLOT_LENGTH,
+        items: ITEMS,
+        advance_us: ADVANCE_US,
         slots,
         witness: |_| Ok(Box::new(Witness { begun: false, locks_from: variable(LOCKS) })),
     };
