@@ -38,8 +38,10 @@ impl Port {
         let stamps =
             config.stamps && option::set(socket.as_fd(), libc::SOL_SOCKET, option::SO_TIMESTAMPNS_NEW, 1).is_ok();
         let force = config.force_buffers;
-        let recv_buffer_bytes = grant_recv(&socket, config.recv_buffer_bytes, force).map_err(of("setsockopt SO_RCVBUF"))?;
-        let send_buffer_bytes = grant_send(&socket, config.send_buffer_bytes, force).map_err(of("setsockopt SO_SNDBUF"))?;
+        let recv_buffer_bytes =
+            grant_recv(&socket, config.recv_buffer_bytes, force).map_err(of("setsockopt SO_RCVBUF"))?;
+        let send_buffer_bytes =
+            grant_send(&socket, config.send_buffer_bytes, force).map_err(of("setsockopt SO_SNDBUF"))?;
         if let Some(peer) = spec.peer {
             socket.connect(peer).map_err(|e| EngineError::of("connect", local, e))?;
         }

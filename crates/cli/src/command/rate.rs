@@ -92,7 +92,6 @@ impl Args {
             cpus: self.cpus.clone(),
             priority: self.priority,
             force: self.force,
-            ..Options::default()
         }
     }
 }
@@ -119,14 +118,12 @@ fn story(error: RateError, args: &Args) -> Story {
             };
             radio_story::tell("stream", error, flag)
         }
-        RateError::Buffer { asked_bytes, granted_bytes } => {
-            Story::new("the receive buffer asked for is not to be had")
-                .why(RateError::Buffer { asked_bytes, granted_bytes })
-                .fix(format!(
-                    "sudo sysctl -w net.core.rmem_max={asked_bytes}\nor leave --recv-buffer away, for what an ordinary \
+        RateError::Buffer { asked_bytes, granted_bytes } => Story::new("the receive buffer asked for is not to be had")
+            .why(RateError::Buffer { asked_bytes, granted_bytes })
+            .fix(format!(
+                "sudo sysctl -w net.core.rmem_max={asked_bytes}\nor leave --recv-buffer away, for what an ordinary \
                      program gets"
-                ))
-        }
+            )),
         RateError::Priority(error) => {
             let fix = error.fix().unwrap_or_else(|| "leave --priority away".to_owned());
             Story::new("a streaming thread can't have that priority").why(error).fix(fix)

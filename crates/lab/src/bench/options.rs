@@ -60,9 +60,7 @@ pub(super) fn lost_share(kind: Kind, result: &Value) -> Option<f64> {
             let lost = rates::lost(&outcome);
             lost.rx_share.max(lost.tx_share)
         }),
-        Kind::RoundTrip => round_trip::Outcome::deserialize(result)
-            .ok()
-            .map(|outcome| outcome.failed_share()),
+        Kind::RoundTrip => round_trip::Outcome::deserialize(result).ok().map(|outcome| outcome.failed_share()),
         Kind::Waveform => result.get("miss_share")?.as_f64(),
         Kind::Deadline => result.pointer("/own/failure_ratio")?.as_f64(),
         Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => None,

@@ -147,7 +147,8 @@ mod tests {
         let said =
             |letter: &str, times: u64| RateRound { events: BTreeMap::from([(letter.to_owned(), times)]), ..unclean() };
         let behind = |slope: f64| {
-            let backlog = Backlog { slope: Some(slope), growing: true, time_to_loss_s: Some(4.0), ..Backlog::default() };
+            let backlog =
+                Backlog { slope: Some(slope), growing: true, time_to_loss_s: Some(4.0), ..Backlog::default() };
             RateRound { backlog: Some(backlog), ..unclean() }
         };
         let table = [
@@ -162,7 +163,12 @@ mod tests {
                 "all cores of the machine were 99 % busy",
             ),
             (
-                RateRound { rx_lost_share: 0.0, reader_waits_share: Some(0.12), machine_busy_share: Some(1.0), ..behind(0.1) },
+                RateRound {
+                    rx_lost_share: 0.0,
+                    reader_waits_share: Some(0.12),
+                    machine_busy_share: Some(1.0),
+                    ..behind(0.1)
+                },
                 Layer::ReaderThread,
                 "the receiving thread falls behind by 10 % of the stream, waiting 12 % of the time for a CPU; the receive \
                  buffer is full after 4.0 s, and then samples are lost",

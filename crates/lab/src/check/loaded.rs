@@ -104,13 +104,7 @@ fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
         }
     }
     let us = |q: f64| all.quantile(q).map(|ns| ns as f64 / 1e3);
-    LoadedAnswers {
-        counted: counted.len(),
-        answers: sum(due),
-        late: sum(failed),
-        p50_us: us(0.5),
-        p99_9_us: us(0.999),
-    }
+    LoadedAnswers { counted: counted.len(), answers: sum(due), late: sum(failed), p50_us: us(0.5), p99_9_us: us(0.999) }
 }
 
 fn says(loaded: &Loaded) -> String {

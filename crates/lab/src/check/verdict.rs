@@ -4,8 +4,8 @@ use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
 use super::rates::{highest, holds};
 use super::{
-    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
-    Verdict,
+    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState,
+    RoundsSummary, Verdict,
 };
 
 /// What is judged.
@@ -256,8 +256,14 @@ mod tests {
 
     /// Judges by these points alone, four rounds of each being planned.
     fn judge(needs: &[Need], points: &[RatePoint]) -> Verdict {
-        let evidence =
-            Evidence { points, planned: 4, interrupted: false, shared_core: false, doctor: &[], rounds: RoundsSummary::default() };
+        let evidence = Evidence {
+            points,
+            planned: 4,
+            interrupted: false,
+            shared_core: false,
+            doctor: &[],
+            rounds: RoundsSummary::default(),
+        };
         super::judge(needs, &evidence)
     }
 
@@ -353,7 +359,8 @@ mod tests {
         let judged = |rounds| {
             let points = [point(Mode::Duplex, 25e6, rounds)];
             let rounds = RoundsSummary::default();
-            let evidence = Evidence { points: &points, planned: 4, interrupted: true, shared_core: false, doctor: &[], rounds };
+            let evidence =
+                Evidence { points: &points, planned: 4, interrupted: true, shared_core: false, doctor: &[], rounds };
             super::judge(&[need()], &evidence)
         };
         let clean = judged(vec![round(), round(), round()]);

@@ -85,7 +85,8 @@ mod tests {
         let seen = |share| Conditions { emulator_late: 90, aside_share: Some(share), ..Conditions::default() };
         assert_eq!(Valid::default().judge(&seen(0.3)).0, RoundState::Valid);
         let (state, why) = Valid::default().judge(&seen(0.61));
-        let said = "61 % of it is set aside, since the emulator was late (at most 0 ms) or a core stood still (limit 50 %)";
+        let said =
+            "61 % of it is set aside, since the emulator was late (at most 0 ms) or a core stood still (limit 50 %)";
         assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
     }
 
@@ -98,7 +99,8 @@ mod tests {
             ..Conditions::default()
         };
         let (state, why) = Valid::default().judge(&late);
-        let said = "70 % of it is set aside, since the emulator was late (at most 1.8 ms) or a core stood still (limit 50 %)";
+        let said =
+            "70 % of it is set aside, since the emulator was late (at most 1.8 ms) or a core stood still (limit 50 %)";
         assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
         let (state, said) = Valid::default().judge(&Conditions { emulator_unread: 2, ..Conditions::default() });
         assert_eq!(

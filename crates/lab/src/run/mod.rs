@@ -20,5 +20,5 @@ mod spoilt;
 pub use judge::Conditions;
 pub(crate) use progress::before_any;
 pub use progress::{Event, Progress};
-pub use spoilt::Spoilt;
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};
+pub use spoilt::Spoilt;

@@ -110,7 +110,8 @@ mod tests {
             let [from_tick, to_tick] = [from_ms, to_ms].map(|ms| ms * 100_000 + 500);
             Fault { letter: Letter::D, from_tick, to_tick, samples: 1 }
         };
-        let covered = [(0, 5), (5, 11), (19, 30), (20, 21), (50, 50), (103, 103)].map(|(a, b)| spoilt().covers(&fault(a, b)));
+        let covered =
+            [(0, 5), (5, 11), (19, 30), (20, 21), (50, 50), (103, 103)].map(|(a, b)| spoilt().covers(&fault(a, b)));
         assert_eq!(covered, [false, true, true, false, false, true]);
     }
 

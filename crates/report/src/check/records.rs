@@ -79,7 +79,9 @@ fn reply_rounds(outcome: &Outcome) -> Table {
         rows.extend(p.rounds.iter().map(reply_round));
     }
     let mut columns = vec![Column::text("round"), Column::text("state")];
-    columns.extend(["answers due", "late or lost", "50 %, µs", "99 %, µs", "99.9 %, µs", "slowest, µs"].map(Column::number));
+    columns.extend(
+        ["answers due", "late or lost", "50 %, µs", "99 %, µs", "99.9 %, µs", "slowest, µs"].map(Column::number),
+    );
     columns.push(Column::text("remark"));
     Table { id: "answer-rounds".into(), title: "Rounds of the answers".into(), columns, rows, note: String::new() }
 }

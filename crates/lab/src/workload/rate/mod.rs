@@ -108,7 +108,8 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let clocks = radio.read_clocks(CLOCK_QUESTIONS)?;
     let plan = Plan::starting(net.now() + START_AHEAD, options, stop);
     let start = clocks.tick_at(plan.start);
-    let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, [options.warm_up, options.duration])).transpose()?;
+    let rx =
+        rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, [options.warm_up, options.duration])).transpose()?;
     let tx = tx.map(|tx| TxSide::starting_at(net.clone(), tx, clocks, start));
     let workers = match (options.threads, rx, tx) {
         (Threads::One, Some(rx), Some(tx)) => vec![worker("takt-stream", 0, options, &plan, move |plan| {

@@ -219,6 +219,7 @@ impl Outcome {
 
     /// Whether anything at all went wrong.
     pub(super) fn judge(&mut self) {
-        self.clean = self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped + self.rx.unsent_samples == 0;
+        self.clean =
+            self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped + self.rx.unsent_samples == 0;
     }
 }

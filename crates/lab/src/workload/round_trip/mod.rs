@@ -76,7 +76,8 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
-    let rx_options = RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };
+    let rx_options =
+        RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };
     let rx = radio.rx_streamer(&rx_options)?;
     let tx = radio.tx_streamer(&TxOptions::new(options.rate_sps))?;
     if let Some(&cpu) = options.cpus.first() {
@@ -183,7 +184,7 @@ impl<'a> Round<'a> {
             let last = received.first + Ticks((self.block.len() as u64 - 1) * self.rx.ticks_per_sample().0);
             if last >= next {
                 let missed = (last - next).0 / self.spacing.0;
-                next = next + Ticks((missed + 1) * self.spacing.0);
+                next += Ticks((missed + 1) * self.spacing.0);
                 self.tally.unanswered += if now >= measure { missed } else { 0 };
                 self.answer(last, now, now >= measure)?;
                 let (elapsed, planned) = (now - begun, end - begun);
