@@ -79,7 +79,9 @@ fn falls_behind(round: &RateRound) -> Option<String> {
         (0, Some(after_s)) => format!("; the receive buffer is full after {after_s:.1} s, and then samples are lost"),
         _ => String::new(),
     };
-    Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(backlog.slope?)))
+    // A buffer that is full lets the backlog grow no further: then the loss says it.
+    let lacks = backlog.slope?.max(round.rx_lost_share);
+    Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(lacks)))
 }
 
 fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) -> (Layer, String) {

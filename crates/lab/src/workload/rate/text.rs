@@ -142,6 +142,7 @@ fn backlog(rx: &Rx) -> String {
     let ms = |ns: u64| ns as f64 / 1e6;
     let trend = match (falls_behind(rx), backlog.slope) {
         (Some(sentence), _) => sentence,
+        (None, Some(_)) if rx.backlog.growing => "it grew until the buffer was full".to_owned(),
         (None, Some(_)) => "it did not grow".to_owned(),
         (None, None) => "too little was read to say whether it grew".to_owned(),
     };
@@ -152,14 +153,13 @@ fn backlog(rx: &Rx) -> String {
     )
 }
 
-/// By how much the reader is too slow, and what comes of it.
+/// By how much the reader is too slow, and what will come of it. Where samples were lost, the buffer was full, and how fast
+/// the backlog grew says less than they do.
 fn falls_behind(rx: &Rx) -> Option<String> {
-    let slope = rx.backlog.slope.filter(|_| rx.backlog.growing)?;
-    let loss = match (rx.dropped, rx.backlog.time_to_loss_s) {
-        (0, Some(after_s)) => format!(", and loses samples after {after_s:.1} s"),
-        _ => String::new(),
-    };
-    Some(format!("the reader falls behind by {:.1} % of the stream{loss}", slope * 100.0))
+    let slope = rx.backlog.slope.filter(|_| rx.backlog.growing && rx.dropped == 0)?;
+    let after =
+        rx.backlog.time_to_loss_s.map_or(String::new(), |after_s| format!(", and loses samples after {after_s:.1} s"));
+    Some(format!("the reader falls behind by {:.1} % of the stream{after}", slope * 100.0))
 }
 
 fn mega(sps: f64) -> String {
