@@ -46,7 +46,11 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     let outcome = json(&output);
     let status = status_of(&outcome["verdict"]["answer"]);
     assert_eq!(output.status.code(), Some(status), "{}", told(&output));
-    assert!(status < 2, "with all rounds valid there is an answer: {}", told(&output));
+    if status == 2 {
+        // All rounds count; what a busy machine made of the software radio is told apart.
+        let why = outcome["verdict"]["needs"][0]["why"].as_str().unwrap_or_default();
+        assert!(why.contains("only while the emulator itself was late"), "{}", told(&output));
+    }
     assert_eq!(outcome["rounds"]["valid"], 2, "{}", told(&output));
     assert_eq!(outcome["complete"], true);
     let rate = &outcome["rates"][0];
@@ -83,7 +87,11 @@ fn the_text_ends_with_the_answer_and_nothing_moves_in_a_pipe() {
     let output = place.takt(&["check", "--quick", "--file", "small.toml"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     let last = text.trim_end().lines().last().unwrap_or_default();
-    let answer = if output.status.success() { "Yes:" } else { "No:" };
+    let answer = match output.status.code() {
+        Some(0) => "Yes:",
+        Some(1) => "No:",
+        _ => "Not known:",
+    };
     assert!(last.starts_with(answer), "{}", told(&output));
     let progress = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(progress.lines().count() == 2 && !progress.contains('\r') && !text.contains('\x1b'), "{progress}");

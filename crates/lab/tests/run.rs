@@ -57,7 +57,8 @@ impl Bench for Fake {
         Ok(Some(Measured { record, conditions }))
     }
 
-    fn lost_share(&self, _point: &Point, result: &Value) -> Option<f64> {
+    fn lost_share(&self, _point: &Point, record: &Record) -> Option<f64> {
+        let result = &record.result;
         result["lost"].as_f64()
     }
 }

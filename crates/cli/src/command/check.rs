@@ -25,8 +25,8 @@ Examples:
   takt check --need n200:10M --need n200:25M:rx
 
 Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could
-not be told: the emulator was late itself or other programs were at work in too many rounds, or
-the run was interrupted.")]
+not be told: samples were lost only while the emulator was late, too few rounds count, or the
+run was interrupted.")]
 pub struct Args {
     /// A few rates, three rounds; says what it leaves out.
     #[arg(long)]

@@ -17,7 +17,7 @@ use crate::story::Story;
 /// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  takt rate --addr 192.168.10.2 --rx 25M --tx 25M --duration 10s\n\n\
-    Exit status: 0 nothing was lost, 1 something was, 2 it could not be tried.")]
+    Exit status: 0 nothing went wrong and the reader kept up, 1 not, 2 it could not be tried.")]
 pub struct Args {
     /// The radio.
     #[arg(long, default_value = "127.0.0.1")]

@@ -82,8 +82,8 @@ impl Bench for LabBench<'_> {
         self.sites.missing(point)
     }
 
-    fn lost_share(&self, point: &Point, result: &Value) -> Option<f64> {
-        options::lost_share(point.kind, result)
+    fn lost_share(&self, point: &Point, record: &Record) -> Option<f64> {
+        options::lost_share(point.kind, record)
     }
 }
 

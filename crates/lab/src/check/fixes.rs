@@ -144,7 +144,9 @@ fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix>
 fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
     let many = |count: usize| if count == 1 { "1 round".to_owned() } else { format!("{count} rounds") };
     match finding.id.as_str() {
-        "load" if rounds.disturbed > 0 => format!("Other programs spoilt {}.", many(rounds.disturbed)),
+        "load" if rounds.disturbed > 0 => {
+            format!("Other programs, or the hypervisor, spoilt {}.", many(rounds.disturbed))
+        }
         // Only the emulator asks for priority by itself.
         "rt-permission" if rounds.emulator_late > 0 => {
             format!("Without it the emulator was late itself in {}.", many(rounds.emulator_late))
@@ -239,7 +241,7 @@ mod tests {
     fn other_programs_are_named_with_the_rounds_they_cost() {
         let rounds = RoundsSummary { disturbed: 13, ..NONE };
         let fixes = fixes(&[], &[], &[finding("load", "stands")], &rounds);
-        assert_eq!(fixes[0].gain, "Other programs spoilt 13 rounds.");
+        assert_eq!(fixes[0].gain, "Other programs, or the hypervisor, spoilt 13 rounds.");
     }
 
     #[test]

@@ -72,7 +72,12 @@ pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String
 
 /// The receiving thread is too slow by a share of the stream, and what becomes of that.
 fn falls_behind(round: &RateRound) -> Option<String> {
-    let backlog = round.backlog.as_ref().filter(|backlog| backlog.growing)?;
+    let backlog = round.backlog.as_ref()?;
+    if backlog.stuck && !backlog.growing && round.rx_lost_samples == 0 {
+        let behind_ms = backlog.at_end_ns as f64 / 1e6;
+        return Some(format!("the receiving thread was {behind_ms:.0} ms behind the radio when the round ended"));
+    }
+    let backlog = Some(backlog).filter(|backlog| backlog.growing)?;
     let waits = round.reader_waits_share.filter(|share| *share >= WAITS);
     let waits = waits.map_or(String::new(), |share| format!(", waiting {} of the time for a CPU", percent(share)));
     let loss = match (round.rx_lost_samples, backlog.time_to_loss_s) {

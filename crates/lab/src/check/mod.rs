@@ -33,6 +33,7 @@ pub use outcome::{
     Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA, Setup, UdpPoint,
     UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
+pub(crate) use own::is_own_clean;
 pub use run::{CheckError, CheckOptions, run};
 pub use verdict::{Evidence, judge, need_words};
 pub use waveform::HOST;

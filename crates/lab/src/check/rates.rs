@@ -80,12 +80,13 @@ pub fn highest(points: &[RatePoint]) -> Vec<HighestClean> {
 fn highest_of(points: &[RatePoint], mode: Mode, format: Format) -> HighestClean {
     let mut series: Vec<&RatePoint> = points.iter().filter(|p| (p.mode, p.format) == (mode, format)).collect();
     series.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
-    // Rates of which no round counts say nothing either way.
-    let judged: Vec<&RatePoint> = series.iter().copied().filter(|point| point.counted > 0).collect();
+    // Rates of which no round counts say nothing either way, nor do those that lost samples only while the radio was late.
+    let judged: Vec<&RatePoint> = series.iter().copied().filter(|point| point.counted > 0 && !is_open(point)).collect();
     let top = judged.iter().take_while(|point| holds(point)).last().copied();
     let first_failing = judged.iter().find(|point| !holds(point)).map(|point| point.rate_sps);
     let above = |rate: f64| top.is_none_or(|top| rate > top.rate_sps) && first_failing.is_none_or(|first| rate < first);
-    let open_above = series.iter().any(|point| point.counted == 0 && point.skipped.is_none() && above(point.rate_sps));
+    let open = |point: &RatePoint| is_open(point) || (point.counted == 0 && point.skipped.is_none());
+    let open_above = series.iter().any(|point| open(point) && above(point.rate_sps));
     HighestClean {
         mode,
         format,
@@ -101,6 +102,16 @@ fn highest_of(points: &[RatePoint], mode: Mode, format: Format) -> HighestClean 
 /// Clean in every round that counts, and at least one does.
 pub(super) fn holds(point: &RatePoint) -> bool {
     point.counted > 0 && point.clean == point.counted
+}
+
+/// Rounds that count and in which nothing went wrong by this host's own doing.
+pub(super) fn own_clean(point: &RatePoint) -> usize {
+    point.rounds.iter().filter(|round| round.state == RoundState::Valid && round.own_clean).count()
+}
+
+/// Not clean, but nothing of it is surely this host's own doing.
+fn is_open(point: &RatePoint) -> bool {
+    point.clean < point.counted && own_clean(point) == point.counted
 }
 
 /// A core over what the busiest thread takes of one: how much faster before a core is full, if cost grows with the rate.

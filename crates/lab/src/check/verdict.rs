@@ -2,7 +2,7 @@
 
 use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
-use super::rates::{highest, holds};
+use super::rates::{highest, holds, own_clean};
 use super::{
     Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState,
     RoundsSummary, Verdict,
@@ -113,11 +113,6 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
     let told = if told.is_empty() { "no round was run".into() } else { told.join(", ") };
     let count = if counted == 1 { "counts" } else { "count" };
     (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {told}", rounds(planned)))
-}
-
-/// Rounds that count and in which nothing went wrong by this host's own doing.
-fn own_clean(point: &RatePoint) -> usize {
-    point.rounds.iter().filter(|round| round.state == RoundState::Valid && round.own_clean).count()
 }
 
 /// Whether the host side alone, without an emulator beside it, would fill a core: what a round used, brought to the whole of

@@ -16,6 +16,8 @@ mod plan;
 mod progress;
 mod runner;
 mod spoilt;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use judge::Conditions;
 pub(crate) use progress::before_any;

@@ -29,9 +29,9 @@ pub trait Bench {
         None
     }
 
-    /// Share of what was sent that was lost, 0 to 1, by the result document of a point's workload; `None` where that is
+    /// Share of what was sent that was lost by this host's own doing, 0 to 1, by the record of a round; `None` where that is
     /// no question.
-    fn lost_share(&self, point: &Point, result: &Value) -> Option<f64>;
+    fn lost_share(&self, point: &Point, record: &Record) -> Option<f64>;
 }
 
 /// What a round gave.
@@ -193,9 +193,7 @@ impl<'a> Sitting<'a> {
         for round in self.store.rounds(self.run)? {
             let Some(point) = self.points.get(round.point as usize) else { continue };
             if let (RoundState::Valid, Some(record)) = (round.state, &round.record) {
-                self.bench
-                    .lost_share(point, &record.result)
-                    .inspect(|&lost| self.losses.note(round.point as usize, lost));
+                self.bench.lost_share(point, record).inspect(|&lost| self.losses.note(round.point as usize, lost));
             }
             self.any_ran |= round.record.is_some();
             self.note((round.block, round.point), round.state, round.attempt);
@@ -301,7 +299,7 @@ impl<'a> Sitting<'a> {
                 self.any_ran = true;
                 self.pace.note(nominal(point), took);
                 let (state, why) = self.plan.experiment.rounds.valid.judge(&measured.conditions);
-                let lost = self.bench.lost_share(point, &measured.record.result);
+                let lost = self.bench.lost_share(point, &measured.record);
                 self.finish(point, NewRound { state, why, record: Some(measured.record), ..blank }, lost)?;
             }
             Err(failure) if failure.lasting => {

@@ -42,10 +42,11 @@ impl Spoilt {
         Spoilt(spans)
     }
 
-    /// Whether a fault happened in one of them.
+    /// Whether a fault lies in one of them, from its begin to its end. One that began before, or lasted longer, had another
+    /// reason; and the longer a fault, the more spans it meets.
     #[must_use]
     pub fn covers(&self, fault: &Fault) -> bool {
-        self.0.iter().any(|[from, to]| fault.from_tick < *to && fault.to_tick >= *from)
+        self.0.iter().any(|[from, to]| fault.from_tick >= *from && fault.to_tick <= *to)
     }
 
     /// Share of `[from, to)` that is in them, 0 to 1.
@@ -65,33 +66,16 @@ impl Spoilt {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeMap;
-    use std::net::Ipv4Addr;
-
-    use takt_emulator::drive::wall::{LagReport, LateSpan};
-    use takt_emulator::emulate::Datagrams;
-    use takt_emulator::n200::N200Report;
-    use takt_emulator::signals::SignalReport;
+    use takt_emulator::drive::wall::LateSpan;
 
     use super::*;
+    use crate::run::testing::summary;
     use crate::workload::rate::Letter;
 
     /// A radio whose clock is 500 ticks ahead of the monotonic clock, late from 10 to 13 ms and from 16 to 17.
     fn spoilt() -> Spoilt {
         let late = |from_ms: u64, to_ms: u64| LateSpan { from_ns: from_ms * 1_000_000, to_ns: to_ms * 1_000_000 };
-        let late_spans = vec![late(10, 13), late(16, 17), late(100, 102)];
-        let device = DeviceSummary {
-            addr: Ipv4Addr::LOCALHOST,
-            serial: String::new(),
-            hears_broadcast: false,
-            radio: N200Report::default(),
-            signals: SignalReport::default(),
-            faults: BTreeMap::new(),
-            lag: LagReport { late_spans, ..LagReport::default() },
-            clock_offset_ticks: 500,
-            datagrams: Datagrams::default(),
-        };
-        Spoilt::by(Some(&Summary { devices: vec![device], ..Summary::default() }))
+        Spoilt::by(Some(&summary(vec![late(10, 13), late(16, 17), late(100, 102)], 500)))
     }
 
     #[test]
@@ -110,9 +94,9 @@ mod tests {
             let [from_tick, to_tick] = [from_ms, to_ms].map(|ms| ms * 100_000 + 500);
             Fault { letter: Letter::D, from_tick, to_tick, samples: 1 }
         };
-        let covered =
-            [(0, 5), (5, 11), (19, 30), (20, 21), (50, 50), (103, 103)].map(|(a, b)| spoilt().covers(&fault(a, b)));
-        assert_eq!(covered, [false, true, true, false, false, true]);
+        let faults = [(0, 5), (5, 11), (11, 19), (19, 30), (20, 21), (50, 50), (103, 103), (0, 200)];
+        let covered = faults.map(|(from, to)| spoilt().covers(&fault(from, to)));
+        assert_eq!(covered, [false, false, true, false, false, false, true, false]);
     }
 
     #[test]

@@ -71,7 +71,7 @@ pub enum RoundState {
     Valid,
     /// Something else used the machine: kept, marked, not counted.
     Disturbed,
-    /// The emulator was late itself: kept, marked, never blamed on the host.
+    /// The emulator was late itself for too much of it: kept, marked, never blamed on the host.
     EmulatorLate,
     /// The workload could not be run.
     Failed,

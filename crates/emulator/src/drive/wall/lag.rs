@@ -1,7 +1,7 @@
 //! How late the emulator itself was: from when a datagram ought to have left to when the kernel had it.
 //!
-//! A radio has no such lag. A test that blames a host must first look here: above the limit the emulator, not the host,
-//! broke the beat.
+//! A radio has no such lag. A test that blames a host must first look here: in a span in which it was above the limit the
+//! emulator, not the host, may have broken the beat.
 
 use std::time::Duration;
 

@@ -60,9 +60,9 @@ pub struct WaveformVerdict {
 pub enum Answer {
     /// Clean in every counted round.
     Holds,
-    /// Not clean in every counted round.
+    /// Not clean in a counted round, by this host's own doing.
     Fails,
-    /// The emulator was late itself, or the machine was disturbed, in too many rounds to tell.
+    /// Too few rounds count, or samples were lost only while the emulator was late.
     Unknown,
 }
 

@@ -20,12 +20,14 @@ pub(super) struct Span {
 impl Span {
     /// Samples in it.
     pub(super) fn samples(&self) -> u64 {
-        self.count(self.from.0, self.to.0)
+        (self.to.0 - self.from.0) / self.step
     }
 
-    /// Samples of `[from, to)` that lie in the span. Both ends are on the grid of the span.
-    fn count(&self, from: u64, to: u64) -> u64 {
-        to.min(self.to.0).saturating_sub(from.max(self.from.0)).div_ceil(self.step)
+    /// Of `samples` samples, the first at `first`, those that lie in the span. They need not be on its grid: a stream that is
+    /// started anew begins at any tick.
+    fn count(&self, first: Tick, samples: u64) -> u64 {
+        let before = |tick: Tick| tick.0.saturating_sub(first.0).div_ceil(self.step).min(samples);
+        before(self.to) - before(self.from)
     }
 
     /// The span up to `end` at most, which is brought onto its grid.
@@ -42,18 +44,18 @@ pub(super) enum Place {
     Radio,
     /// Between the radio and the reader (`D`).
     Way,
-    /// The radio had not been started, or had ended, and sent none.
-    Unsent,
-    /// Behind the last datagram that came: nothing that came later shows the gap.
-    Tail,
 }
 
 /// Samples lost in the span, by place, one channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lost {
+    /// In the radio.
     pub(super) radio: u64,
+    /// Between the radio and the reader.
     pub(super) way: u64,
+    /// The radio had not been started, or had ended, and sent none.
     pub(super) unsent: u64,
+    /// Behind the last datagram that came: nothing that came later shows the gap.
     pub(super) tail: u64,
 }
 
@@ -93,38 +95,36 @@ impl Account {
     /// So many samples came, the first at `first`. What lies between them and the last ones, and of which no event
     /// told, the radio has not sent: how many of those are in the span.
     pub(super) fn deliver(&mut self, first: Tick, samples: u64) -> u64 {
-        let unsent = if first > self.at { self.lose_until(first, Place::Unsent) } else { 0 };
-        let end = first.0 + samples * self.span.step;
-        self.delivered += self.span.count(first.0, end);
-        self.at = Tick(end);
-        unsent
+        // Whole ones: the new grid may begin between two samples of the old.
+        let between = first.min(self.span.to).0.saturating_sub(self.at.max(self.span.from).0) / self.span.step;
+        self.lost.unsent += between;
+        self.delivered += self.span.count(first, samples);
+        self.at = Tick(first.0 + samples * self.span.step);
+        between
     }
 
     /// So many samples are missing from where the stream stands, which is then behind them; how many of them are in the
     /// span.
     pub(super) fn lose(&mut self, samples: u64, place: Place) -> u64 {
-        self.lose_until(Tick(self.at.0.saturating_add(samples.saturating_mul(self.span.step))), place)
-    }
-
-    fn lose_until(&mut self, end: Tick, place: Place) -> u64 {
-        let lost = self.span.count(self.at.0, end.0);
+        let lost = self.span.count(self.at, samples);
         *match place {
             Place::Radio => &mut self.lost.radio,
             Place::Way => &mut self.lost.way,
-            Place::Unsent => &mut self.lost.unsent,
-            Place::Tail => &mut self.lost.tail,
         } += lost;
-        self.at = end;
+        self.at = Tick(self.at.0.saturating_add(samples.saturating_mul(self.span.step)));
         lost
     }
 
-    /// Nothing more comes: the rest of the span is lost. `span`: where it ended, if before its time.
-    pub(super) fn close(mut self, span: Span) -> Closed {
+    /// The span ends before its time. What has been counted lies before its new end.
+    pub(super) fn cut(&mut self, span: Span) {
         self.span = span;
-        if self.at < span.to {
-            self.lose_until(span.to, Place::Tail);
-        }
-        Closed { samples: span.samples(), delivered: self.delivered, lost: self.lost }
+    }
+
+    /// Nothing more comes: the rest of the span is lost.
+    pub(super) fn close(mut self) -> Closed {
+        let rest = self.span.to.0.saturating_sub(self.at.0).div_ceil(self.span.step);
+        self.lost.tail = self.span.count(self.at, rest);
+        Closed { samples: self.span.samples(), delivered: self.delivered, lost: self.lost }
     }
 }
 
@@ -154,7 +154,7 @@ mod tests {
         assert_eq!(account.lose(5, Place::Way), 5);
         account.deliver(Tick(1150), 80);
         assert_eq!(account.lose(50, Place::Radio), 5, "to 1 950, then 45 behind its end");
-        let closed = account.close(SPAN);
+        let closed = account.close();
         let lost = Lost { way: 5, radio: 5, ..Lost::default() };
         assert_eq!(closed, Closed { samples: 100, delivered: 90, lost });
     }
@@ -164,7 +164,7 @@ mod tests {
         let mut account = Account::new(Tick(1000), SPAN);
         account.deliver(Tick(1000), 64);
         assert!(!account.is_complete());
-        assert_eq!(account.close(SPAN).lost, Lost { tail: 36, ..Lost::default() });
+        assert_eq!(account.close().lost, Lost { tail: 36, ..Lost::default() });
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         let mut account = Account::new(Tick(1000), SPAN);
         account.deliver(Tick(1200), 80);
         assert!(account.is_complete());
-        assert_eq!(account.close(SPAN).lost, Lost { unsent: 20, ..Lost::default() });
+        assert_eq!(account.close().lost, Lost { unsent: 20, ..Lost::default() });
     }
 
     #[test]
@@ -180,6 +180,29 @@ mod tests {
         assert_eq!(SPAN.ending_by(Tick(1239)), Span { to: Tick(1230), ..SPAN });
         assert_eq!(SPAN.ending_by(Tick(9999)), SPAN);
         assert_eq!(SPAN.ending_by(Tick(7)).samples(), 0);
+    }
+
+    /// Started anew in the warm-up, or in the span, at ticks that are on no grid of the old stream.
+    #[test]
+    fn a_stream_that_was_started_anew_between_two_samples_adds_up() {
+        for start in [703, 709, 1000, 1003, 1509, 1995] {
+            let mut account = Account::new(Tick(500), SPAN);
+            account.deliver(Tick(500), 10);
+            account.deliver(Tick(start), 200);
+            let closed = account.close();
+            assert_eq!(closed.delivered + closed.lost.unsent, 100, "from {start}: {closed:?}");
+            assert!(start > 1000 || closed.lost.unsent == 0, "from {start}: {closed:?}");
+        }
+    }
+
+    #[test]
+    fn what_comes_behind_the_cut_is_in_no_count() {
+        let mut account = Account::new(Tick(1000), SPAN);
+        account.deliver(Tick(1000), 20);
+        account.cut(SPAN.ending_by(Tick(1255)));
+        account.deliver(Tick(1200), 30);
+        let closed = account.close();
+        assert_eq!((closed.samples, closed.delivered, closed.lost.all()), (25, 25, 0));
     }
 
     proptest! {
@@ -192,7 +215,7 @@ mod tests {
                 account.deliver(first, samples);
                 account.lose(lost, if place == 0 { Place::Way } else { Place::Radio });
             }
-            let closed = account.close(SPAN);
+            let closed = account.close();
             prop_assert_eq!(closed.delivered + closed.lost.all(), closed.samples);
         }
     }

@@ -34,6 +34,9 @@ pub struct Backlog {
     pub slope: Option<f64>,
     /// It grew all along: the reader is too slow, and loses samples as soon as the receive buffer is full.
     pub growing: bool,
+    /// It had not caught up at the end: it was further behind than half of what the receive buffer holds, or too little was
+    /// read to say whether its backlog grew.
+    pub stuck: bool,
     /// Time until the receive buffer is full at that slope, from empty, seconds; `None` unless it grows.
     pub time_to_loss_s: Option<f64>,
 }
@@ -77,7 +80,10 @@ impl Recorder {
         let slope = theil_sen(&points).filter(|_| points.len() >= PARTS_ENOUGH);
         let grown_s = slope.map_or(0.0, |slope| slope * part_s * (PARTS - 1) as f64);
         let growing = slope.is_some_and(|slope| slope >= GROWING_SLOPE) && grown_s >= GROWING_BY.as_secs_f64();
+        let behind = at_end >= GROWING_BY;
+        let stuck = behind && (points.len() < PARTS_ENOUGH || at_end.as_secs_f64() > buffer_s / 2.0);
         Backlog {
+            stuck,
             least_ns: self.least_ns.to_vec(),
             largest_ns: self.largest_ns.max(at_end_ns),
             at_end_ns,
@@ -147,5 +153,15 @@ mod tests {
         }
         let backlog = recorder.end(Duration::from_millis(500), 0.4);
         assert_eq!((backlog.slope, backlog.growing, backlog.at_end_ns), (None, false, 500_000_000));
+        assert!(backlog.stuck, "and a reader that was away to the end has not kept up");
+        assert!(!recorder.end(Duration::from_millis(3), 0.4).stuck, "one that has caught up has");
+    }
+
+    /// Flat until it is stopped, for longer than half of its buffer, to the end.
+    #[test]
+    fn a_stop_that_lasts_to_the_end_is_seen_if_the_buffer_could_not_have_held_much_more() {
+        let behind = |stop_s: f64| move |at_s: f64| (at_s - stop_s).max(0.0) + gathering(at_s);
+        assert!(round(behind(0.7)).stuck, "300 ms of 400");
+        assert!(!round(behind(0.9)).stuck, "100 ms of 400");
     }
 }

@@ -10,6 +10,8 @@ mod faults;
 mod options;
 mod outcome;
 mod rx;
+#[cfg(test)]
+pub(crate) mod testing;
 mod text;
 mod tx;
 

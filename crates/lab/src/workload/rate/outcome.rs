@@ -59,18 +59,24 @@ pub struct Rx {
     /// Calls that brought nothing within 100 ms.
     pub timeouts: u64,
     /// Samples of the measured part that the radio did not send, since it had not been started in time.
+    #[serde(default)] // records older than this key
     pub unsent_samples: u64,
     /// Samples the radio's clock made in the measured part: `samples + dropped + unsent_samples`, to the sample.
     pub expected_samples: u64,
     /// Of `dropped`: behind the last datagram that came, where no later one shows the gap.
+    #[serde(default)] // records older than this key
     pub tail_samples: u64,
     /// Times the radio's clock was set while it streamed, so that the count is open.
+    #[serde(default)] // records older than this key
     pub retimed: u64,
     /// The measured part on the radio's clock: its first tick, and the one behind its last.
+    #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
     /// What went wrong, and when.
+    #[serde(default)] // records older than this key
     pub faults: Faults,
     /// How far the reader was behind the radio.
+    #[serde(default)] // records older than this key
     pub backlog: Backlog,
     /// Where samples were lost.
     pub lost_by_place: RxPlaces,
@@ -129,8 +135,10 @@ pub struct Tx {
     /// Samples the rate makes in the measured time.
     pub expected_samples: u64,
     /// The measured part on the radio's clock: its first tick, and the one behind its last.
+    #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
     /// What the radio said went wrong, and when.
+    #[serde(default)] // records older than this key
     pub faults: Faults,
     /// Datagrams handed to the kernel.
     pub datagrams: u64,
@@ -206,7 +214,7 @@ impl Outcome {
         let rx = &self.rx;
         let adds_up = rx.samples + rx.dropped + rx.unsent_samples == rx.expected_samples && rx.retimed == 0;
         let nameless = rx.unknown_messages + self.tx.unknown_reports;
-        self.complete && adds_up && !rx.backlog.growing && nameless == 0
+        self.complete && adds_up && !rx.backlog.growing && !rx.backlog.stuck && nameless == 0
     }
 
     /// What went wrong, by UHD's letters: O, D, U, L, S, and time-outs.

@@ -112,6 +112,7 @@ impl Outcome {
         let mut told: Vec<String> =
             faults.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(n))).collect();
         told.extend(falls_behind(rx));
+        told.extend((rx.backlog.stuck && rx.dropped == 0).then(|| NOT_CAUGHT_UP.to_owned()));
         format!("No: {} in {:.1} s.", told.join(", "), self.wall_s)
     }
 }
@@ -142,6 +143,7 @@ fn backlog(rx: &Rx) -> String {
     let ms = |ns: u64| ns as f64 / 1e6;
     let trend = match (falls_behind(rx), backlog.slope) {
         (Some(sentence), _) => sentence,
+        (None, _) if rx.backlog.stuck => NOT_CAUGHT_UP.to_owned(),
         (None, Some(_)) if rx.backlog.growing => "it grew until the buffer was full".to_owned(),
         (None, Some(_)) => "it did not grow".to_owned(),
         (None, None) => "too little was read to say whether it grew".to_owned(),
@@ -161,6 +163,9 @@ fn falls_behind(rx: &Rx) -> Option<String> {
         rx.backlog.time_to_loss_s.map_or(String::new(), |after_s| format!(", and loses samples after {after_s:.1} s"));
     Some(format!("the reader falls behind by {:.1} % of the stream{after}", slope * 100.0))
 }
+
+/// What a reader is told that was far behind when the round ended.
+const NOT_CAUGHT_UP: &str = "the reader had not caught up when it ended";
 
 fn mega(sps: f64) -> String {
     let text = format!("{:.6}", sps / 1e6);

@@ -23,8 +23,10 @@ pub struct Outcome {
     /// Answers of which the radio said nothing, or something else.
     pub unknown: u64,
     /// Answers that were due and could not be given: what they would have answered was lost.
+    #[serde(default)] // records older than this key
     pub unanswered: u64,
     /// The measured part on the radio's clock.
+    #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
     /// By delay, as asked for.
     pub delays: Vec<DelayOutcome>,

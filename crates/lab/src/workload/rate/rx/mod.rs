@@ -17,8 +17,10 @@ use super::{CALL_DATAGRAMS, PATIENCE};
 #[cfg(test)]
 mod tests;
 
-/// When nothing came for so long after the end, nothing will.
-const QUIET: Duration = Duration::from_millis(100);
+/// When so many turns after the end brought nothing, nothing will come: 100 ms.
+const QUIET_TURNS: u32 = 10;
+/// A round that ends by more than this before its time was ended by somebody.
+const EARLY: Duration = Duration::from_millis(1);
 /// Longest time in which what is left is read: eight times what the largest receive buffer holds of 25 MS/s.
 const DRAIN: Duration = Duration::from_secs(4);
 /// A read returns by then, full or not, so that each part of a round has some.
@@ -57,8 +59,6 @@ pub(super) struct RxSide {
     done: Option<RxCounts>,
     /// Since when nothing has come.
     silent_since: Option<MonoNs>,
-    /// The last sample of the stream has come.
-    ended: bool,
     /// The measured part is over, and what is left is read.
     draining: bool,
 }
@@ -87,7 +87,6 @@ impl RxSide {
             base: None,
             done: None,
             silent_since: None,
-            ended: false,
             draining: false,
             net,
             streamer,
@@ -121,7 +120,7 @@ impl RxSide {
         } else {
             self.silent(now);
         }
-        if self.done.is_none() && self.account.is_complete() {
+        if self.done.is_none() && self.base.is_some() && self.account.is_complete() {
             self.done = Some(self.snapshot());
         }
         Ok(received.samples)
@@ -156,7 +155,6 @@ impl RxSide {
                 }
                 self.streamer.start(None)?;
             }
-            Some(RxEvent::EndOfBurst) => self.ended = true,
             Some(RxEvent::Retimed) => self.counts.retimed += 1,
             Some(RxEvent::Unknown { .. }) => self.counts.unknown += 1,
             _ => {}
@@ -198,34 +196,37 @@ impl RxSide {
         self.base.is_some()
     }
 
-    /// Ends the stream, reads what is left of the measured part, and adds up.
+    /// Reads what is left of the measured part, ends the stream, and adds up.
     pub(super) fn finish(mut self) -> Rx {
         let now = self.net.now();
-        let span = self.span.ending_by(self.clocks.tick_at(now));
-        let at_end = self.clocks.host_at(span.to).saturating_since(self.clocks.host_at(self.account.at()));
+        // Ended before its time. The two clocks may be apart by less than this.
+        if now + EARLY < self.clocks.host_at(self.span.to) {
+            self.span = self.span.ending_by(self.clocks.tick_at(now).max(self.account.at()));
+            self.account.cut(self.span);
+        }
+        let end = self.clocks.host_at(self.span.to).min(now);
+        let at_end = end.saturating_since(self.clocks.host_at(self.account.at()));
         let pause = self.streamer.stats().longest_pause;
         self.draining = true;
+        // The radio still streams: its own clock may be behind, and the span is one of that clock.
+        self.drain(now + DRAIN);
         // The radio may be gone; what was counted stands, and what is missing is missing.
         let _ = self.streamer.stop();
-        self.drain(span, now + DRAIN);
         let mut done = self.done.unwrap_or_else(|| self.snapshot());
         done.stats.longest_pause = pause; // waiting for the rest is no pause of the reader
-        let closed = self.account.close(span);
-        self.note(Letter::D, self.account.at(), span.to, closed.lost.tail);
+        let closed = self.account.close();
+        self.note(Letter::D, self.account.at(), self.span.to, closed.lost.tail);
         self.add_up(closed, at_end, done)
     }
 
-    /// Reads until the span is complete, the stream has ended, or nothing comes any more.
-    fn drain(&mut self, span: Span, until: MonoNs) {
-        let mut last = self.net.now();
-        while self.account.at() < span.to && !self.ended {
-            let before = self.account.at();
-            let now = self.net.now();
-            if now >= until || now - last >= QUIET || self.turn(until).is_err() {
-                return;
-            }
-            if self.account.at() > before {
-                last = self.net.now();
+    /// Reads until the span is complete, or nothing comes any more.
+    fn drain(&mut self, until: MonoNs) {
+        let mut empty = 0;
+        while !self.account.is_complete() && empty < QUIET_TURNS && self.net.now() < until {
+            match self.turn(until) {
+                Ok(0) => empty += 1,
+                Ok(_) => empty = 0,
+                Err(_) => return,
             }
         }
     }

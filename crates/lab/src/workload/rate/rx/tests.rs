@@ -11,7 +11,7 @@ use takt_emulator::n200::{CLOCK, N200 as Device, Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
 use takt_packet::{Config, Engine, EngineError};
-use takt_radio::n200::{N200, OpenOptions, RxOptions};
+use takt_radio::n200::{ClockReading, N200, OpenOptions, RxOptions};
 use takt_radio::{Net, Role};
 
 use super::RxSide;
@@ -52,11 +52,13 @@ struct Reader {
     buffer_bytes: usize,
     /// What the network does.
     faults: &'static [&'static str],
+    /// By so much the host takes the radio's clock to be ahead of what it is.
+    ahead: Duration,
 }
 
 impl Reader {
     const fn of(rate_sps: f64, capacity: f64, buffer_bytes: usize) -> Reader {
-        Reader { rate_sps, capacity, buffer_bytes, faults: &[] }
+        Reader { rate_sps, capacity, buffer_bytes, faults: &[], ahead: Duration::ZERO }
     }
 }
 
@@ -72,6 +74,7 @@ fn read(reader: &Reader) -> (Rx, u64) {
     let options = RxOptions { recv_buffer_bytes: reader.buffer_bytes, ..RxOptions::new(reader.rate_sps) };
     let streamer = radio.rx_streamer(&options).unwrap();
     let clocks = radio.read_clocks(4).unwrap();
+    let clocks = ClockReading { tick: clocks.tick + CLOCK.ticks_in(reader.ahead), ..clocks };
     let start = clocks.tick_at(net.now() + Duration::from_millis(20));
     let mut rx = RxSide::start(shared, streamer, clocks, start, [WARM_UP, DURATION]).unwrap();
     let (measure, end) = (clocks.host_at(rx.span.from), clocks.host_at(rx.span.to));
@@ -124,6 +127,14 @@ fn what_a_slow_reader_loses_is_counted_to_the_sample() {
     let lost = rx.dropped as f64 / rx.expected_samples as f64;
     assert!((lost - 0.36).abs() < 0.03, "{lost}");
     assert_eq!(rx.lost_by_place.receive_buffer_datagrams, Some(rx.lost_datagrams));
+}
+
+/// The radio's clock is slower than this host's: the span ends when that clock says so.
+#[test]
+fn the_span_is_one_of_the_radios_clock_and_waited_for() {
+    let (rx, _) = read(&Reader { ahead: Duration::from_millis(3), ..Reader::of(5e6, 4.0, 1 << 20) });
+    assert_adds_up(&rx, 5e6);
+    assert_eq!((rx.dropped, rx.tail_samples), (0, 0), "{:?}", rx.faults);
 }
 
 /// Nothing comes any more from the middle of the round on: no later datagram shows the gap.
