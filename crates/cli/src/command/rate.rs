@@ -88,6 +88,7 @@ impl Args {
             samples_per_datagram: self.spp,
             coalesce: self.coalesce,
             recv_buffer_bytes: self.recv_buffer.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
+            counter: false,
             threads: if self.threads == "1" { Threads::One } else { Threads::Two },
             cpus: self.cpus.clone(),
             priority: self.priority,

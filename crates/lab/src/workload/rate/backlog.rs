@@ -35,7 +35,7 @@ pub struct Backlog {
     /// It grew all along: the reader is too slow, and loses samples as soon as the receive buffer is full.
     pub growing: bool,
     /// It had not caught up at the end: it was further behind than half of what the receive buffer holds, or too little was
-    /// read to say whether its backlog grew.
+    /// read to say whether its backlog grew; and what was left took it longer to read than the radio to send.
     pub stuck: bool,
     /// Time until the receive buffer is full at that slope, from empty, seconds; `None` unless it grows.
     pub time_to_loss_s: Option<f64>,
@@ -70,8 +70,9 @@ impl Recorder {
         self.largest_ns = self.largest_ns.max(behind_ns);
     }
 
-    /// What came of it. `buffer_s`: time of this stream that the receive buffer holds.
-    pub(super) fn end(&self, at_end: Duration, buffer_s: f64) -> Backlog {
+    /// What came of it. `at_end`: how far the reader was behind when the measured part ended; `rest`: how long it then took
+    /// to read that; `buffer_s`: time of this stream that the receive buffer holds.
+    pub(super) fn end(&self, at_end: Duration, rest: Duration, buffer_s: f64) -> Backlog {
         let at_end_ns = u64::try_from(at_end.as_nanos()).unwrap_or(u64::MAX);
         let part_s = (self.to.0.saturating_sub(self.from.0)) as f64 / 1e9 / PARTS as f64;
         let seen = self.least_ns.iter().enumerate();
@@ -80,7 +81,7 @@ impl Recorder {
         let slope = theil_sen(&points).filter(|_| points.len() >= PARTS_ENOUGH);
         let grown_s = slope.map_or(0.0, |slope| slope * part_s * (PARTS - 1) as f64);
         let growing = slope.is_some_and(|slope| slope >= GROWING_SLOPE) && grown_s >= GROWING_BY.as_secs_f64();
-        let behind = at_end >= GROWING_BY;
+        let behind = at_end >= GROWING_BY && rest >= at_end;
         let stuck = behind && (points.len() < PARTS_ENOUGH || at_end.as_secs_f64() > buffer_s / 2.0);
         Backlog {
             stuck,
@@ -107,7 +108,8 @@ mod tests {
             let at_s = ms as f64 / 1e3;
             recorder.note(MonoNs(ms * 1_000_000), Duration::from_secs_f64(behind(at_s).max(0.0)));
         }
-        recorder.end(Duration::from_secs_f64(behind(1.0).max(0.0)), 0.4)
+        let at_end = Duration::from_secs_f64(behind(1.0).max(0.0));
+        recorder.end(at_end, at_end, 0.4)
     }
 
     /// What waits to be fetched together: up to 2 ms, a saw tooth.
@@ -151,10 +153,12 @@ mod tests {
         for part in 0..7 {
             recorder.note(MonoNs(part * 62_500_000), Duration::from_millis(part * 20));
         }
-        let backlog = recorder.end(Duration::from_millis(500), 0.4);
+        let ms = Duration::from_millis;
+        let backlog = recorder.end(ms(500), ms(501), 0.4);
         assert_eq!((backlog.slope, backlog.growing, backlog.at_end_ns), (None, false, 500_000_000));
         assert!(backlog.stuck, "and a reader that was away to the end has not kept up");
-        assert!(!recorder.end(Duration::from_millis(3), 0.4).stuck, "one that has caught up has");
+        assert!(!recorder.end(ms(500), ms(120), 0.4).stuck, "one that catches up as soon as it is let has");
+        assert!(!recorder.end(ms(3), ms(3), 0.4).stuck, "one that has caught up has");
     }
 
     /// Flat until it is stopped, for longer than half of its buffer, to the end.

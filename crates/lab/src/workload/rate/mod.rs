@@ -7,6 +7,9 @@
 mod account;
 mod backlog;
 mod faults;
+#[cfg(test)]
+pub(crate) mod model;
+mod numbers;
 mod options;
 mod outcome;
 mod rx;
@@ -29,6 +32,7 @@ use takt_radio::{RadioError, WallNet};
 
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
+pub use numbers::Counted;
 pub use options::{Options, Threads, WireFormat};
 pub use outcome::{Cpu, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
 use rx::RxSide;
@@ -65,6 +69,9 @@ pub enum RateError {
         /// Granted.
         granted_bytes: usize,
     },
+    /// Numbers of 32 bits on samples of 16.
+    #[error("samples of sc8 have no room for a counter")]
+    Counter,
     /// The radio.
     #[error("radio")]
     Radio(#[from] RadioError),
@@ -110,8 +117,9 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let clocks = radio.read_clocks(CLOCK_QUESTIONS)?;
     let plan = Plan::starting(net.now() + START_AHEAD, options, stop);
     let start = clocks.tick_at(plan.start);
-    let rx =
-        rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, [options.warm_up, options.duration])).transpose()?;
+    let spans = [options.warm_up, options.duration];
+    let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, spans)).transpose()?;
+    let rx = rx.map(|rx| if options.counter { rx.with_numbers() } else { rx });
     let tx = tx.map(|tx| TxSide::starting_at(net.clone(), tx, clocks, start));
     let workers = match (options.threads, rx, tx) {
         (Threads::One, Some(rx), Some(tx)) => vec![worker("takt-stream", 0, options, &plan, move |plan| {

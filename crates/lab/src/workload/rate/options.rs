@@ -84,6 +84,8 @@ pub struct Options {
     /// Receive buffer, bytes, taken by privilege beyond `net.core.rmem_max`; `None` = what an ordinary program gets when it
     /// asks for what UHD asks for.
     pub recv_buffer_bytes: Option<usize>,
+    /// The radio plays a `counter`: count samples by their numbers too.
+    pub counter: bool,
     /// Who does the work.
     pub threads: Threads,
     /// CPUs the streaming threads may use: the first for receiving, the second for transmitting, or the one for both; empty =
@@ -111,6 +113,7 @@ impl Default for Options {
             samples_per_datagram: None,
             coalesce: Duration::from_millis(2),
             recv_buffer_bytes: None,
+            counter: false,
             threads: Threads::Two,
             cpus: Vec::new(),
             priority: None,
@@ -131,13 +134,16 @@ impl Options {
     /// Whether such a round can be run, as far as that can be known before asking the radio.
     ///
     /// # Errors
-    /// `NoRate` or `Nothing`; `Radio` for a rate that no N200 has.
+    /// `NoRate`, `NoTime` or `Counter`; `Radio` for a rate that no N200 has.
     pub fn check(&self) -> Result<(), RateError> {
         if self.rx_sps.is_none() && self.tx_sps.is_none() {
             return Err(RateError::NoRate);
         }
         if self.duration.is_zero() {
             return Err(RateError::NoTime);
+        }
+        if self.counter && self.format != WireFormat::Sc16 {
+            return Err(RateError::Counter);
         }
         for rate in [self.rx_sps, self.tx_sps].into_iter().flatten() {
             exact_rate(rate)?;

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::CpuClasses;
 
-use super::{Backlog, Faults, Options};
+use super::{Backlog, Counted, Faults, Options};
 
 /// What a round of streaming brought. Counts are of the measured part only, the warm-up left out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,6 +78,9 @@ pub struct Rx {
     /// How far the reader was behind the radio.
     #[serde(default)] // records older than this key
     pub backlog: Backlog,
+    /// The same by the samples' own numbers, first channel; `None`: they had none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counted: Option<Counted>,
     /// Where samples were lost.
     pub lost_by_place: RxPlaces,
     /// Datagrams that came.

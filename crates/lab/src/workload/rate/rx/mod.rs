@@ -11,6 +11,7 @@ use takt_radio::{Net, RadioError, Received, RxEvent, RxStream};
 use super::account::{Account, Closed, Place, Span};
 use super::backlog::Recorder;
 use super::faults::{Fault, Faults, Letter};
+use super::numbers::Numbers;
 use super::outcome::{Rx, RxPlaces};
 use super::{CALL_DATAGRAMS, PATIENCE};
 
@@ -52,6 +53,7 @@ pub(super) struct RxSide {
     account: Account,
     backlog: Recorder,
     faults: Faults,
+    numbers: Option<Numbers>,
     counts: RxCounts,
     /// Counts when the warm-up ended.
     base: Option<RxCounts>,
@@ -83,6 +85,7 @@ impl RxSide {
             account: Account::new(start, span),
             backlog: Recorder::new(clocks.host_at(span.from), clocks.host_at(span.to)),
             faults: Faults::with_room(),
+            numbers: None,
             counts: RxCounts::default(),
             base: None,
             done: None,
@@ -93,6 +96,12 @@ impl RxSide {
             clocks,
             span,
         })
+    }
+
+    /// The radio plays a `counter`: samples are counted by their numbers too.
+    pub(super) fn with_numbers(self) -> RxSide {
+        let numbers = Numbers::new(self.span, self.streamer.full_scale());
+        RxSide { numbers: Some(numbers), ..self }
     }
 
     /// The present instant.
@@ -112,6 +121,9 @@ impl RxSide {
         let received = self.streamer.recv(&mut buffers[..channels], until)?;
         let now = self.net.now();
         self.take(&received)?;
+        if let (Some(numbers), Some(samples)) = (&mut self.numbers, self.buffers.first()) {
+            numbers.take(received.first, samples.get(..received.samples).unwrap_or_default());
+        }
         if received.samples > 0 {
             self.backlog.note(now, now.saturating_since(self.clocks.host_at(self.account.at())));
         }
@@ -203,20 +215,23 @@ impl RxSide {
         if now + EARLY < self.clocks.host_at(self.span.to) {
             self.span = self.span.ending_by(self.clocks.tick_at(now).max(self.account.at()));
             self.account.cut(self.span);
+            self.numbers.iter_mut().for_each(|numbers| numbers.cut(self.span.samples()));
         }
         let end = self.clocks.host_at(self.span.to).min(now);
         let at_end = end.saturating_since(self.clocks.host_at(self.account.at()));
         let pause = self.streamer.stats().longest_pause;
         self.draining = true;
+        self.numbers.iter_mut().for_each(Numbers::end);
         // The radio still streams: its own clock may be behind, and the span is one of that clock.
         self.drain(now + DRAIN);
+        let rest = self.net.now().saturating_since(now);
         // The radio may be gone; what was counted stands, and what is missing is missing.
         let _ = self.streamer.stop();
         let mut done = self.done.unwrap_or_else(|| self.snapshot());
         done.stats.longest_pause = pause; // waiting for the rest is no pause of the reader
         let closed = self.account.close();
         self.note(Letter::D, self.account.at(), self.span.to, closed.lost.tail);
-        self.add_up(closed, at_end, done)
+        self.add_up(closed, [at_end, rest], done)
     }
 
     /// Reads until the span is complete, or nothing comes any more.
@@ -231,7 +246,7 @@ impl RxSide {
         }
     }
 
-    fn add_up(self, closed: Closed, at_end: Duration, done: RxCounts) -> Rx {
+    fn add_up(self, closed: Closed, [at_end, rest]: [Duration; 2], done: RxCounts) -> Rx {
         let base = self.base.unwrap_or(done);
         let channels = self.streamer.channels() as u64;
         let limits = self.streamer.engine_limits();
@@ -266,7 +281,8 @@ impl RxSide {
             retimed: done.retimed - base.retimed,
             span_ticks: [self.span.from.0, self.span.to.0],
             faults: self.faults,
-            backlog: self.backlog.end(at_end, recv_buffer_s),
+            counted: self.numbers.map(Numbers::close),
+            backlog: self.backlog.end(at_end, rest, recv_buffer_s),
             lost_by_place: places,
             datagrams: done.stats.datagrams - base.stats.datagrams,
             lost_datagrams,

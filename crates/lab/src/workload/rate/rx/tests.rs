@@ -9,7 +9,7 @@ use takt_emulator::drive::sim::World;
 use takt_emulator::fault::Faulty;
 use takt_emulator::n200::{CLOCK, N200 as Device, Options, Signals};
 use takt_emulator::sink::Null;
-use takt_emulator::source::Silence;
+use takt_emulator::source::{Counter, Silence};
 use takt_packet::{Config, Engine, EngineError};
 use takt_radio::n200::{ClockReading, N200, OpenOptions, RxOptions};
 use takt_radio::{Net, Role};
@@ -65,7 +65,7 @@ impl Reader {
 /// What such a reader is told, and the samples that the radio sent while it streamed.
 fn read(reader: &Reader) -> (Rx, u64) {
     let net = SimNet(World::starting_at(START, Duration::from_micros(20)));
-    let signals = Signals { sources: [Box::new(Silence), Box::new(Silence)], sink: Box::new(Null) };
+    let signals = Signals { sources: [Box::new(Counter), Box::new(Silence)], sink: Box::new(Null) };
     let device = Device::new(Options { born: Tick(START.0 / 10), ..Options::default() }, signals);
     let faults = reader.faults.iter().map(|text| text.parse().expect("a fault")).collect();
     net.0.add(ADDR, CLOCK, Faulty::new(device.expect("an N200"), faults, Tick(START.0 / 10), CLOCK));
@@ -76,7 +76,8 @@ fn read(reader: &Reader) -> (Rx, u64) {
     let clocks = radio.read_clocks(4).unwrap();
     let clocks = ClockReading { tick: clocks.tick + CLOCK.ticks_in(reader.ahead), ..clocks };
     let start = clocks.tick_at(net.now() + Duration::from_millis(20));
-    let mut rx = RxSide::start(shared, streamer, clocks, start, [WARM_UP, DURATION]).unwrap();
+    let rx = RxSide::start(shared, streamer, clocks, start, [WARM_UP, DURATION]).unwrap();
+    let mut rx = rx.with_numbers();
     let (measure, end) = (clocks.host_at(rx.span.from), clocks.host_at(rx.span.to));
     while net.now() < end {
         if net.now() >= measure && !rx.is_measuring() {
@@ -90,8 +91,12 @@ fn read(reader: &Reader) -> (Rx, u64) {
     (rx, sent)
 }
 
+/// Two accounts that know nothing of each other: by time stamps, and by the samples' own numbers.
 fn assert_adds_up(rx: &Rx, rate_sps: f64) {
     assert_eq!(rx.samples + rx.dropped, rx.expected_samples, "{rx:?}");
+    let counted = rx.counted.expect("numbers");
+    let by_numbers = (counted.received_samples, counted.missing_samples, counted.wrong_samples);
+    assert_eq!(by_numbers, (rx.samples, rx.dropped, 0), "{rx:?}");
     assert_eq!(rx.expected_samples, (rate_sps * DURATION.as_secs_f64()) as u64);
 }
 
