@@ -15,6 +15,7 @@ pub mod disturbance;
 pub mod environment;
 mod execute;
 pub mod experiment;
+mod impairment;
 pub mod net;
 pub mod paper;
 pub mod prove;

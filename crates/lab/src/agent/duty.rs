@@ -14,6 +14,7 @@ use takt_path::hop::{self, Hop};
 use super::protocol::{Failure, Service};
 use crate::disturbance::{LoopOptions, Loops};
 use crate::experiment::settings::Kind;
+use crate::impairment::{Every, Hog};
 use crate::workload::deadline::{Role, RoleOptions};
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
 use crate::workload::{deadline, interface, rate, roles, round_trip, wakeup, waveform};
@@ -23,6 +24,7 @@ pub(super) enum Running {
     Emulator(Emulator),
     Hop(Hop),
     Disturbance(Loops),
+    Hog(Hog),
     Exchange(Role),
     Udp { at: SocketAddr, stop: Stop, thread: JoinHandle<Result<ServeSummary, UdpError>> },
 }
@@ -42,6 +44,10 @@ impl Running {
                 let options: LoopOptions = read("load", options)?;
                 Loops::start(options).map(Running::Disturbance).map_err(|error| Failure::of(&error, None))
             }
+            Service::Hog => {
+                let every: Every = read("span of a period", options)?;
+                Hog::start(every).map(Running::Hog).map_err(|error| Failure::of(&error, error.fix()))
+            }
             Service::Exchange => {
                 let options: RoleOptions = read("role", options)?;
                 Role::start(options).map(Running::Exchange).map_err(|error| Failure::of(&error, error.fix()))
@@ -54,7 +60,7 @@ impl Running {
     pub(super) fn at(&self) -> Vec<String> {
         match self {
             Running::Emulator(emulator) => emulator.addrs().map(|addr| addr.to_string()).collect(),
-            Running::Hop(_) | Running::Disturbance(_) | Running::Exchange(_) => Vec::new(),
+            Running::Hop(_) | Running::Disturbance(_) | Running::Hog(_) | Running::Exchange(_) => Vec::new(),
             Running::Udp { at, .. } => vec![at.to_string()],
         }
     }
@@ -73,6 +79,10 @@ impl Running {
             Running::Emulator(emulator) => write(&emulator.stop().map_err(|error| Failure::of(&error, None))?),
             Running::Hop(hop) => write(&hop.finish()),
             Running::Disturbance(loops) => write(&loops.finish().map_err(|error| Failure::of(&error, None))?),
+            Running::Hog(hog) => {
+                hog.finish();
+                Ok(Value::Null)
+            }
             Running::Exchange(role) => write(&role.finish().map_err(|error| Failure::of(&error, None))?),
             Running::Udp { stop, thread, .. } => {
                 stop.request();

@@ -54,6 +54,8 @@ pub enum Service {
     Hop,
     /// Work that does nothing but use what others need.
     Disturbance,
+    /// A thread that takes its core from everybody else.
+    Hog,
     /// A process of the TD-SCDMA exchange.
     Exchange,
 }

@@ -10,6 +10,7 @@
 mod conditions;
 mod disturb;
 mod exchange;
+mod impair;
 mod options;
 mod own_radio;
 mod sites;
@@ -31,11 +32,13 @@ use takt_host::leftovers::Run;
 
 use self::disturb::Disturber;
 use self::exchange::Downlink;
+use self::impair::{Impairer, free_of_impairment};
 use self::sites::Sites;
 use crate::agent::{Agent, AgentError, Failure, Service};
 use crate::environment::Site;
 use crate::experiment::Point;
 use crate::experiment::settings::Kind;
+use crate::impairment;
 use crate::net::PathError;
 use crate::run::{Bench, Measured};
 use crate::store::Record;
@@ -44,6 +47,7 @@ use crate::store::Record;
 pub struct LabBench<'a> {
     sites: Sites<'a>,
     disturber: Disturber<'a>,
+    impairer: Impairer<'a>,
     run: &'a Run,
     /// What radios play, by what is asked for.
     downlinks: Vec<Downlink>,
@@ -53,8 +57,8 @@ impl<'a> LabBench<'a> {
     /// `program`: the takt that agents are. `addr`: a radio that is there already; `None`: one is emulated on this machine.
     #[must_use]
     pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> LabBench<'a> {
-        let disturber = Disturber::new(program.clone(), run);
-        LabBench { sites: Sites::new(program, run, addr), disturber, run, downlinks: Vec::new() }
+        let (disturber, impairer) = (Disturber::new(program.clone(), run), Impairer::new(program.clone(), run));
+        LabBench { sites: Sites::new(program, run, addr), disturber, impairer, run, downlinks: Vec::new() }
     }
 }
 
@@ -63,13 +67,7 @@ impl Bench for LabBench<'_> {
         if point.settings.word("process") == "fresh" {
             self.sites.remove(point);
         }
-        let asked = self.asked(point)?;
-        let (site, others) = self.sites.of(point)?;
-        let measured = round(site, &others, &self.disturber, asked, point, stop);
-        if measured.is_err() {
-            // Whatever state the agents are in: the next round has new ones.
-            self.sites.remove(point);
-        }
+        let measured = self.impairment(point, stop).and_then(|wanted| self.measure(point, &wanted, stop));
         match measured {
             Ok(measured) => Ok(Some(measured)),
             Err(AgentError::Stopped) => Ok(None),
@@ -88,8 +86,42 @@ impl Bench for LabBench<'_> {
 }
 
 impl LabBench<'_> {
-    /// What more the radio is asked for: a downlink to play, and, where each 100 us of its own count, a short beat.
+    /// A round of a point, with the host side impaired as `wanted` says.
+    fn measure(&mut self, point: &Point, wanted: &impairment::Wanted, stop: &Stop) -> Result<Measured, AgentError> {
+        let asked = self.asked(point).map_err(AgentError::Failed)?;
+        let (site, others) = self.sites.of(point).map_err(AgentError::Failed)?;
+        let beside =
+            Beside { others: &others, disturber: &self.disturber, impairer: &self.impairer, impairment: wanted };
+        let measured = round(site, &beside, asked, point, stop);
+        if measured.is_err() {
+            // Whatever state the agents are in: the next round has new ones.
+            self.sites.remove(point);
+        }
+        measured
+    }
+
+    /// What is to be done to the host side. What the same stream takes without a quota is measured when a quota is first
+    /// asked for.
+    fn impairment(&mut self, point: &Point, stop: &Stop) -> Result<impairment::Wanted, AgentError> {
+        let wanted = impair::wanted(&point.settings);
+        let Some(percent) = point.settings.number("cpu_quota") else { return Ok(wanted) };
+        let free = free_of_impairment(point);
+        let cpus = match self.impairer.need_cpus(&free) {
+            Some(cpus) => cpus,
+            None => {
+                let measured = self.measure(&free, &impairment::Wanted::default(), stop)?;
+                self.impairer.note_need(&free, &measured.record.result).map_err(AgentError::Failed)?
+            }
+        };
+        Ok(impairment::Wanted { quota_cpus: Some(percent / 100.0 * cpus), ..wanted })
+    }
+
+    /// What more the radio is asked for: a downlink or a counter to play, and, where each 100 us of its own count, a short
+    /// beat.
     fn asked(&mut self, point: &Point) -> Result<Value, Failure> {
+        if point.settings.word("source") == "counter" {
+            return Ok(json!({ "sources": ["counter"] }));
+        }
         if point.kind != Kind::Deadline {
             return Ok(Value::Null);
         }
@@ -102,11 +134,18 @@ impl LabBench<'_> {
     }
 }
 
-/// `others`: processes of sites that stand by. They idle, and what they use is not foreign.
+/// What runs beside a workload.
+struct Beside<'a> {
+    /// Processes of sites that stand by. They idle, and what they use is not foreign.
+    others: &'a [u32],
+    disturber: &'a Disturber<'a>,
+    impairer: &'a Impairer<'a>,
+    impairment: &'a impairment::Wanted,
+}
+
 fn round(
     site: &mut Site,
-    others: &[u32],
-    disturber: &Disturber<'_>,
+    beside: &Beside<'_>,
     asked: Value,
     point: &Point,
     stop: &Stop,
@@ -114,14 +153,17 @@ fn round(
     let before = counters(site)?;
     let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
     begin(site, point.kind, asked)?;
-    let disturbance = disturber.start(point, &site.in_force.placement.host).map_err(AgentError::Failed)?;
-    let companions: Vec<u32> =
-        site.companions().into_iter().chain(others.iter().copied()).chain(disturbance.pids()).collect();
+    let others = beside.others;
+    let disturbance = beside.disturber.start(point, &site.in_force.placement.host).map_err(AgentError::Failed)?;
+    let impairment = beside.impairer.start(beside.impairment, site).map_err(AgentError::Failed)?;
+    let companions = site.companions().into_iter().chain(others.iter().copied());
+    let companions: Vec<u32> = companions.chain(disturbance.pids()).chain(impairment.pids()).collect();
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let earlier = snapshot()?;
     let about = options::about(point) + SETTLING;
     let result = site.host.run(point.kind, workload.clone(), about, stop);
     let usage = snapshot()?.since(&earlier);
+    let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
     // The other side is ended whatever became of the workload, so that the next round finds it idle.
     let summary = end(site, point.kind);
@@ -142,6 +184,7 @@ fn round(
     let radio: Vec<u32> = site.radio.iter().map(Agent::pid).chain(others.iter().copied()).collect();
     if let Some(all) = in_force.as_object_mut() {
         all.insert("disturbance".into(), disturbed);
+        all.insert("impairment".into(), impaired);
     }
     let sides = json!({ "host": host, "radio": radio });
     let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use takt_base::parse_bytes;
 use takt_emulator::emulate::Summary;
 use takt_host::policy::Asked;
 
@@ -244,6 +245,8 @@ fn rate(settings: &Settings, site: &InForce) -> Result<rate::Options, Failure> {
         warm_up: settings.span("warm_up"),
         format: choice(settings, "format", &[("sc16", rate::WireFormat::Sc16), ("sc8", rate::WireFormat::Sc8)])?,
         engine: parsed(settings, "engine")?,
+        recv_buffer_bytes: parse_bytes(settings.word("recv_buffer")).ok().map(|bytes| bytes as usize),
+        counter: choice(settings, "source", &[("tone", false), ("counter", true)])?,
         priority: priority(settings)?,
         ..rate::Options::default()
     })

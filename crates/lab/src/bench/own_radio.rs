@@ -29,6 +29,8 @@ pub enum Needs {
     Path(String),
     /// A receiver of datagram load.
     Load,
+    /// A radio whose samples are numbers.
+    Counter,
 }
 
 impl OwnRadioError {
@@ -41,6 +43,7 @@ impl OwnRadioError {
                 format!("path {name} is built by takt up to an emulated radio; yours is where its cable is")
             }
             Needs::Load => "a radio takes no datagram load".to_owned(),
+            Needs::Counter => "only an emulated radio sends samples that are numbers (source = \"counter\")".to_owned(),
         }
     }
 
@@ -50,7 +53,7 @@ impl OwnRadioError {
         let rest = self.rest.iter().map(|word| format!("--only {word} measures what this radio can tell"));
         let other = match self.needs {
             Needs::Load => "run `takt udp serve` on a second machine and `takt udp send` here",
-            Needs::Environment(_) | Needs::Path(_) => "leave --addr out: the radio is then emulated",
+            Needs::Environment(_) | Needs::Path(_) | Needs::Counter => "leave --addr out: the radio is then emulated",
         };
         rest.chain([other.to_owned()]).collect::<Vec<_>>().join("\n")
     }
@@ -70,6 +73,9 @@ fn needs(point: &Point) -> Option<Needs> {
     if point.kind == Kind::Udp {
         return Some(Needs::Load);
     }
+    if point.settings.word("source") == "counter" {
+        return Some(Needs::Counter);
+    }
     // Without the radio in the way: what the point would have built.
     let wanted = Where::of(point, None).ok()?;
     match wanted.own_network() {
@@ -83,6 +89,7 @@ fn apart(good: &Point, bad: &Point, needs: &Needs) -> Option<String> {
     let factor = match needs {
         Needs::Environment(_) => "environment",
         Needs::Path(_) => "path",
+        Needs::Counter => "source",
         Needs::Load => "",
     };
     match good.factors.get(factor) {
@@ -133,5 +140,7 @@ mod tests {
         assert_eq!(of("path_loss = \"1%\"", "twin = [1, 2]").unwrap_err().needs, Needs::Path("direct".into()));
         assert_eq!(of("path = \"loopback\"", "twin = [1, 2]").unwrap_err().needs, Needs::Path("loopback".into()));
         of("", "twin = [1, 2]").unwrap();
+        let error = of("", "source = [\"counter\", \"tone\"]").unwrap_err();
+        assert_eq!((error.needs, error.rest.as_deref()), (Needs::Counter, Some("source=tone")));
     }
 }

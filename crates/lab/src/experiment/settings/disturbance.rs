@@ -13,7 +13,7 @@ pub(super) const ROWS: &[Setting] = &[
     },
     Setting {
         name: "cap",
-        takes: Takes::Cap,
+        takes: Takes::Percent(100),
         of: EVERY,
         default: Some("none"),
         about: "what the disturbance may use of those cores, per cent (a control group's quota)",

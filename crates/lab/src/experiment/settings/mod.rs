@@ -6,6 +6,7 @@
 
 mod deadline;
 mod disturbance;
+mod impairment;
 mod interface;
 mod kind;
 mod path;
@@ -39,9 +40,10 @@ pub struct Setting {
 }
 
 /// By what they are about, in the order in which they are listed.
-const TABLES: [&[Setting]; 9] = [
+const TABLES: [&[Setting]; 10] = [
     site::ROWS,
     disturbance::ROWS,
+    impairment::ROWS,
     path::ROWS,
     radio::ROWS,
     udp::ROWS,

@@ -29,6 +29,20 @@ pub(super) const ROWS: &[Setting] = &[
         about: "sample format on the wire",
     },
     Setting {
+        name: "source",
+        takes: Takes::Word(&["tone", "counter"]),
+        of: &[Kind::Rate],
+        default: Some("tone"),
+        about: "what an emulated radio plays; of a counter each sample is its number, and the receiver looks for gaps",
+    },
+    Setting {
+        name: "recv_buffer",
+        takes: Takes::Buffer,
+        of: &[Kind::Rate],
+        default: Some("usual"),
+        about: "receive buffer of the socket that samples come to; usual: what an ordinary program gets",
+    },
+    Setting {
         name: "policy",
         takes: Takes::Word(&["normal", "fifo"]),
         of: RADIO,

@@ -9,6 +9,7 @@ use takt_wire::n200::rate::Factor;
 use super::{Setting, did_you_mean};
 use crate::disturbance::{Load, Spec};
 use crate::environment::Parameters;
+use crate::impairment::Every;
 use crate::net::PathSpec;
 use crate::workload::waveform::library;
 
@@ -43,8 +44,12 @@ pub enum Takes {
     PathOption(&'static str),
     /// `"none"`, or kinds of load with their counts, such as `"busy:4"`.
     Disturbance,
-    /// `"none"`, or per cent.
-    Cap,
+    /// `"none"`, or per cent from 1 to this.
+    Percent(u32),
+    /// `"none"`, or a span of every period such as `"4ms every 5ms"`.
+    Every,
+    /// `"usual"`, or bytes: `"1MiB"`.
+    Buffer,
 }
 
 impl fmt::Display for Takes {
@@ -64,7 +69,9 @@ impl fmt::Display for Takes {
             Takes::Parameters => write!(f, "none | of these, with spaces between: {}", Parameters::known(" ")),
             Takes::PathOption(option) => write!(f, "usual | {option} of a path"),
             Takes::Disturbance => write!(f, "none | KIND:N, KIND:Nx (N a core), joined by +; {}", Load::words(" | ")),
-            Takes::Cap => f.write_str("none | per cent, 1 to 100"),
+            Takes::Percent(most) => write!(f, "none | per cent, 1 to {most}"),
+            Takes::Every => f.write_str("none | a span of every period, such as 4ms every 5ms"),
+            Takes::Buffer => f.write_str("usual | bytes, such as 1MiB"),
         }
     }
 }
@@ -148,10 +155,21 @@ impl Setting {
                 Some(Err(error)) => Err(refuse(error.to_string())),
                 None => Err(refuse("\"none\", or kinds with counts, such as \"busy:4\"".into())),
             },
-            Takes::Cap => match value.as_f64() {
-                Some(percent) if (1.0..=100.0).contains(&percent) => Ok(value.clone()),
+            Takes::Percent(most) => match value.as_f64() {
+                Some(percent) if (1.0..=f64::from(most)).contains(&percent) => Ok(value.clone()),
                 None if value == "none" => Ok(value.clone()),
-                _ => Err(refuse("\"none\", or per cent from 1 to 100".into())),
+                _ => Err(refuse(format!("\"none\", or per cent from 1 to {most}"))),
+            },
+            Takes::Every => match value.as_str().map(str::parse::<Every>) {
+                Some(Ok(_)) => Ok(value.clone()),
+                _ if value == "none" => Ok(value.clone()),
+                Some(Err(error)) => Err(refuse(format!("\"none\"; {error}"))),
+                None => Err(refuse("\"none\", or a span of every period such as \"4ms every 5ms\"".into())),
+            },
+            Takes::Buffer => match value.as_str().map(parse_bytes) {
+                Some(Ok(bytes)) if (BUFFER_BYTES.contains(&bytes)) => Ok(value.clone()),
+                _ if value == "usual" => Ok(value.clone()),
+                _ => Err(refuse("\"usual\", or 16KiB to 1GiB, such as \"1MiB\"".into())),
             },
             Takes::Waveform => match value.as_str() {
                 Some(name) if library::NAMES.contains(&name) || is_toml(name) => Ok(value.clone()),
@@ -216,6 +234,9 @@ fn number(value: &Value) -> Option<f64> {
     value.as_f64().or_else(|| parse_number(value.as_str()?).ok())
 }
 
+/// The least holds some of the largest datagrams; the most is what a socket can have.
+const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 16 << 10..=1 << 30;
+
 const HOUR_NS: u128 = 3_600_000_000_000;
 
 #[cfg(test)]
@@ -274,6 +295,11 @@ mod tests {
         assert_eq!(accept("environment_parameters", "hires=off").unwrap_err().1, "did you mean highres=off?");
         assert_eq!(accept("cap", 40), Ok(json!(40)));
         assert!(accept("cap", 0).is_err() && accept("cap", 101).is_err() && accept("cap", "none").is_ok());
+        assert!(accept("cpu_quota", 101).is_ok() && accept("cpu_quota", 1001).is_err());
+        assert_eq!(accept("hog", "4ms every 5ms"), Ok(json!("4ms every 5ms")));
+        assert!(accept("stall", "6ms every 5ms").unwrap_err().1.contains("the first shorter than the second"));
+        assert_eq!(accept("recv_buffer", "1MiB"), Ok(json!("1MiB")));
+        assert!(accept("recv_buffer", "1KiB").is_err() && accept("recv_buffer", 65_536).is_err());
         assert!(accept("disturbance", "bussy:4").unwrap_err().1.contains("did you mean busy?"));
         assert_eq!(accept("path_loss", 0.01), Ok(json!(0.01)));
         assert_eq!(accept("path_delay", "5ms"), Ok(json!("5ms")));

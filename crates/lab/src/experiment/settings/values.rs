@@ -48,6 +48,13 @@ impl Settings {
         parse_duration(self.word(name)).unwrap_or_default()
     }
 
+    /// The same with one setting changed.
+    #[must_use]
+    pub(crate) fn with(mut self, name: &str, value: Value) -> Settings {
+        self.0.insert(name.to_owned(), value);
+        self
+    }
+
     /// Every setting by its name.
     #[must_use]
     pub fn all(&self) -> &BTreeMap<String, Value> {

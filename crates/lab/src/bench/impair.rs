@@ -1,0 +1,100 @@
+//! The impairment of the host side in a round, from its settings.
+
+use std::path::PathBuf;
+
+use serde_json::{Value, json};
+use takt_host::leftovers::Run;
+
+use crate::agent::Failure;
+use crate::environment::{Native, Site};
+use crate::experiment::Point;
+use crate::experiment::settings::Settings;
+use crate::impairment::{Impairment, Wanted};
+
+/// Impairs the host side, and knows what streams take without that.
+pub(super) struct Impairer<'a> {
+    native: Native,
+    run: &'a Run,
+    /// CPUs' worth of time that a stream with these settings took.
+    needs: Vec<(Settings, f64)>,
+}
+
+impl<'a> Impairer<'a> {
+    pub(super) fn new(program: PathBuf, run: &'a Run) -> Impairer<'a> {
+        Impairer { native: Native::new(program, run), run, needs: Vec::new() }
+    }
+
+    /// CPUs' worth of time that a stream takes, if that was measured.
+    pub(super) fn need_cpus(&self, free: &Point) -> Option<f64> {
+        self.needs.iter().find(|(settings, _)| *settings == free.settings).map(|(_, cpus)| *cpus)
+    }
+
+    /// Keeps what a stream took, by the result of its round.
+    ///
+    /// # Errors
+    /// The result does not say.
+    pub(super) fn note_need(&mut self, free: &Point, result: &Value) -> Result<f64, Failure> {
+        let seconds = |pointer| result.pointer(pointer).and_then(Value::as_f64);
+        let cpus = seconds("/cpu/host_seconds").zip(seconds("/wall_s")).map(|(used, wall)| used / wall);
+        let cpus = cpus.filter(|cpus| cpus.is_finite() && *cpus > 0.0);
+        let cpus = cpus.ok_or_else(|| Failure::saying("the round without a quota does not say what it took"))?;
+        self.needs.push((free.settings.clone(), cpus));
+        Ok(cpus)
+    }
+
+    /// Does it to the host side of a site.
+    pub(super) fn start(&self, wanted: &Wanted, site: &Site) -> Result<Impairment, Failure> {
+        let host = (site.host.pid(), site.in_force.placement.host.as_slice());
+        Impairment::start(wanted, host, &self.native, self.run).map_err(|error| error.failure())
+    }
+}
+
+/// What a point asks for, but for the quota, which is a share of what is not known yet.
+pub(super) fn wanted(settings: &Settings) -> Wanted {
+    // Checked with the file: what can't be read is `none`.
+    let every = |name: &str| settings.word(name).parse().ok();
+    Wanted { hog: every("hog"), stall: every("stall"), quota_cpus: None }
+}
+
+/// The same point with nothing done to the host side.
+pub(super) fn free_of_impairment(point: &Point) -> Point {
+    let none = |settings: Settings, name: &&str| settings.with(name, json!("none"));
+    let settings = ["hog", "stall", "cpu_quota"].iter().fold(point.settings.clone(), none);
+    Point { settings, ..point.clone() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Depth, Experiment};
+
+    fn points() -> Vec<Point> {
+        let text = "question = \"?\"\n[factors]\ncpu_quota = [50, 80]\n[fixed]\nhog = \"1ms every 4ms\"\nmode = \"rx\"\n\
+                    rate_sps = 1e6\nworkload = { kind = \"rate\", duration = \"1s\" }\n\
+                    [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+        Experiment::parse("x", text).unwrap_or_else(|error| panic!("{}", error.place())).points(Depth::Full)
+    }
+
+    #[test]
+    fn what_a_stream_takes_is_measured_once_for_all_its_quotas() {
+        let points = points();
+        let [half, more] = [&points[0], &points[1]].map(free_of_impairment);
+        assert_eq!(half.settings, more.settings);
+        assert_eq!(wanted(&half.settings), Wanted::default());
+        assert!(wanted(&points[0].settings).hog.is_some());
+    }
+
+    #[test]
+    fn a_round_that_does_not_say_what_it_took_is_no_reference() {
+        let dir = tempfile::tempdir().unwrap();
+        let registry = takt_host::leftovers::Registry::at(dir.path());
+        let run = registry.begin("impair").unwrap();
+        let mut impairer = Impairer::new("takt".into(), &run);
+        let free = free_of_impairment(&points()[0]);
+        assert!(impairer.note_need(&free, &json!({ "wall_s": 0.0, "cpu": { "host_seconds": 0.0 } })).is_err());
+        assert!(impairer.note_need(&free, &json!({})).is_err() && impairer.need_cpus(&free).is_none());
+        let used = json!({ "wall_s": 0.5, "cpu": { "host_seconds": 0.2 } });
+        assert_eq!(impairer.note_need(&free, &used).unwrap(), 0.4);
+        assert_eq!(impairer.need_cpus(&free_of_impairment(&points()[1])), Some(0.4));
+    }
+}

@@ -1,0 +1,156 @@
+//! What makes the host side worse by a known amount, so that a verdict about it can be tried.
+//!
+//! ```text
+//!  hog       = "4.5ms every 5ms"    a SCHED_FIFO thread takes each of the host side's cores
+//!  stall     = "20ms every 200ms"   the host side's process is stopped
+//!  cpu_quota = 80                   it gets 80 % of the CPU time that this stream takes undisturbed
+//! ```
+//!
+//! All of it acts on the host side alone, never on the radio. It begins before the stream and ends after it.
+
+mod every;
+mod hog;
+mod stall;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use takt_host::cgroup::{GroupError, Guests, Limit};
+use takt_host::leftovers::Run;
+
+pub(crate) use every::Every;
+pub(crate) use hog::Hog;
+use stall::Stall;
+
+use crate::agent::{Agent, AgentError, Failure, Service};
+use crate::environment::Native;
+
+/// What is to be done to the host side.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Wanted {
+    /// Taken from each of its cores.
+    pub(crate) hog: Option<Every>,
+    /// How long its process is stopped, and how often.
+    pub(crate) stall: Option<Every>,
+    /// CPUs' worth of time that its process may use.
+    pub(crate) quota_cpus: Option<f64>,
+}
+
+/// What was started. Dropping it ends all of it.
+#[derive(Debug)]
+pub(crate) struct Impairment {
+    hogs: Vec<Agent>,
+    /// Dropped before the quota: a process that is stopped can't be moved.
+    stall: Option<Stall>,
+    quota: Option<Guests>,
+    wanted: Wanted,
+}
+
+/// Why nothing could be done to it. What was started has ended.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub(crate) enum ImpairmentError {
+    /// A thread that takes a core.
+    #[error("taking a core from the host side")]
+    Hog(#[source] AgentError),
+    /// A process that is to stop.
+    #[error("stopping the host side's process {pid}")]
+    Stall {
+        /// The process.
+        pid: u32,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// A control group.
+    #[error("a CPU quota for the host side")]
+    Quota(#[source] GroupError),
+}
+
+impl ImpairmentError {
+    /// What to do about it, as it travels.
+    pub(crate) fn failure(&self) -> Failure {
+        let (fix, lasting) = match self {
+            ImpairmentError::Quota(error) => (error.fix(), error.is_unavailable()),
+            ImpairmentError::Hog(_) | ImpairmentError::Stall { .. } => (None, false),
+        };
+        let failure = Failure::of(self, fix);
+        Failure { lasting: failure.lasting || lasting, ..failure }
+    }
+}
+
+impl Impairment {
+    /// Starts it, on the host side's process and cores.
+    ///
+    /// # Errors
+    /// Not permitted, or there is no such control.
+    pub(crate) fn start(
+        wanted: &Wanted,
+        (pid, cpus): (u32, &[usize]),
+        native: &Native,
+        run: &Run,
+    ) -> Result<Impairment, ImpairmentError> {
+        let mut impairment = Impairment { hogs: Vec::new(), stall: None, quota: None, wanted: wanted.clone() };
+        if let Some(every) = wanted.hog {
+            for &cpu in cpus {
+                let mut agent = native.start_agent(None, &[cpu]).map_err(ImpairmentError::Hog)?;
+                agent.start(Service::Hog, json!(every)).map_err(ImpairmentError::Hog)?;
+                impairment.hogs.push(agent);
+            }
+        }
+        if let Some(cpus) = wanted.quota_cpus {
+            let limit = Limit { cpus: Some(cpus), period: Some(period(cpus)), ..Limit::default() };
+            let mut group = Guests::invite(run, "quota", limit).map_err(ImpairmentError::Quota)?;
+            group.take(pid).map_err(ImpairmentError::Quota)?;
+            impairment.quota = Some(group);
+        }
+        if let Some(every) = wanted.stall {
+            let stall = Stall::start(pid, every).map_err(|source| ImpairmentError::Stall { pid, source })?;
+            impairment.stall = Some(stall);
+        }
+        Ok(impairment)
+    }
+
+    /// Its processes.
+    pub(crate) fn pids(&self) -> Vec<u32> {
+        self.hogs.iter().map(Agent::pid).collect()
+    }
+
+    /// Ends it; what was in force, for the record, and `null` if nothing was.
+    ///
+    /// # Errors
+    /// A process had ended by itself, or the host side can't be given back its CPU time.
+    pub(crate) fn end(mut self) -> Result<Value, AgentError> {
+        if self.wanted == Wanted::default() {
+            return Ok(Value::Null);
+        }
+        self.stall = None;
+        let throttled = self.quota.as_ref().map(Guests::throttled);
+        if let Some(group) = self.quota.take() {
+            group.give_back().map_err(|error| AgentError::Failed(Failure::of(&error, error.fix())))?;
+        }
+        self.hogs.iter_mut().try_for_each(|agent| agent.finish().map(drop))?;
+        let Wanted { hog, stall, quota_cpus } = &self.wanted;
+        Ok(json!({ "hog": hog, "stall": stall, "quota_cpus": quota_cpus, "throttled": throttled }))
+    }
+}
+
+/// The period over which a quota is counted: short, so that a process halts for moments, and long enough for the kernel, whose
+/// least quota is 1 ms of a period.
+fn period(cpus: f64) -> Duration {
+    const LEAST: Duration = Duration::from_millis(1);
+    let needed = LEAST.div_f64(cpus.max(1e-3));
+    needed.max(takt_host::quota::PERIOD)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_quota_is_counted_over_a_longer_period_and_not_rounded_up() {
+        let ms = |cpus| period(cpus).as_secs_f64() * 1e3;
+        assert_eq!((ms(2.0), ms(0.1)), (10.0, 10.0));
+        assert!((ms(0.04) - 25.0).abs() < 1e-9 && (ms(1e-4) - 1000.0).abs() < 1e-9, "the kernel's longest is a second");
+    }
+}
