@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::loaded;
 use super::need::with_needs;
+use super::stops;
 use super::waveform::{self, waveform_point};
 use super::{
     DoctorFinding, Evidence, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge, words,
@@ -83,9 +84,12 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     };
     let mut verdict = judge(&experiment.needs, &evidence);
     verdict.waveform = waveform::verdict(&waveforms);
-    verdict.says = words::says(&verdict, &udp, &experiment.needs);
+    verdict.says = words::says(&verdict);
+    verdict.also = words::also(&verdict, &udp, &experiment.needs);
     let loaded = loaded::loaded(&disturbed);
-    verdict.says.extend(loaded.as_ref().map(|loaded| words::sentence(&loaded.says)));
+    let stops = stops::stops(&rates);
+    verdict.says.extend(stops.as_ref().map(|stops| words::sentence(&stops::words(stops, &experiment.needs))));
+    verdict.also.extend(loaded.as_ref().map(|loaded| words::sentence(&loaded.says)));
     let without_udp = udp.is_empty();
     let mut outcome = Outcome {
         schema: SCHEMA,
@@ -97,6 +101,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         round_trips,
         waveforms,
         loaded,
+        stops,
         rounds: summary,
         verdict,
         left_out: words::left_out(&experiment, depth, without_udp),

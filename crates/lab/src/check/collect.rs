@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
+use takt_emulator::drive::wall::LagReport;
 use takt_emulator::emulate::Summary;
 use takt_stats::{Histogram, Ns};
 
@@ -99,8 +100,19 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         reader_waits_share: reader.and_then(|thread| thread.run_delay_seconds).map(share),
         receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
         machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
-        emulator_lag_max_us: emulator.map(|summary| summary.lag.max_us as f64),
+        emulator_lag_max_us: emulator.as_ref().map(|summary| summary.lag.max_us as f64),
+        stops_ms: emulator.as_ref().map(|summary| stops_ms(&summary.lag)),
+        rx_holds_ms: received.then_some(rx.recv_buffer_s * 1e3),
+        tx_holds_ms: outcome
+            .options
+            .tx_sps
+            .map(|rate| f64::from(tx.window_datagrams) * tx.samples_per_datagram as f64 / rate * 1e3),
     }))
+}
+
+/// How long the emulator was late each time, ms.
+fn stops_ms(lag: &LagReport) -> Vec<f64> {
+    lag.late_spans.iter().map(|span| span.to_ns.saturating_sub(span.from_ns) as f64 / 1e6).collect()
 }
 
 /// One point of a udp workload.

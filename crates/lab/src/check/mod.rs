@@ -14,6 +14,8 @@ mod outcome;
 mod own;
 pub mod rates;
 mod run;
+pub mod self_test;
+mod stops;
 #[cfg(test)]
 mod testing;
 mod verdict;
@@ -34,7 +36,8 @@ pub use outcome::{
     UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub(crate) use own::is_own_clean;
-pub use run::{CheckError, CheckOptions, run};
+pub use run::{CheckError, CheckOptions, run, run_self_test};
+pub use stops::{Stops, StopsAt};
 pub use verdict::{Evidence, judge, need_words};
 pub use waveform::HOST;
 pub use words::plural;

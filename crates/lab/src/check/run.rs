@@ -3,11 +3,12 @@
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use takt_base::Stop;
 
 use super::assemble::{AssembleError, assemble};
 use super::need::with_needs;
+use super::self_test::{self, SelfTest};
 use super::{DoctorFinding, Need, Outcome};
 use crate::execute::{ExecuteError, Order, execute};
 use crate::experiment::settings::Kind;
@@ -72,6 +73,7 @@ pub fn run(
     stop: &Stop,
 ) -> Result<Outcome, CheckError> {
     let mut experiment = options.experiment.clone();
+    let more = if options.needs.is_empty() { json!({}) } else { json!({ "need": options.needs }) };
     if !options.needs.is_empty() {
         experiment = with_needs(experiment, options.needs.clone());
     }
@@ -79,18 +81,37 @@ pub fn run(
         // A radio takes no datagram load: load goes only to a receiver that has agreed to it.
         experiment.parts.retain(|part| part.kind != Kind::Udp);
     }
-    let order = Order {
+    let ran = execute(&order(options, experiment, more), tell, stop)?;
+    let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
+    Ok(assemble(&store, &ran.run)?)
+}
+
+/// Tries the verdict: runs hosts that are known to be bad, and others, until all are done or `stop` is raised.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_self_test(
+    options: &CheckOptions,
+    tell: &mut dyn FnMut(&Event, &Progress),
+    stop: &Stop,
+) -> Result<SelfTest, CheckError> {
+    let order = order(options, options.experiment.clone(), json!({ "self_test": true }));
+    let ran = execute(&order, tell, stop)?;
+    let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
+    Ok(self_test::assemble(&store, &ran.run)?)
+}
+
+/// `more`: what else changes what is run, or how it is judged.
+fn order(options: &CheckOptions, experiment: Experiment, more: Value) -> Order {
+    Order {
         runs: options.runs.clone(),
         experiment,
         depth: options.depth,
         addr: options.addr,
         resume: options.resume,
-        options: if options.needs.is_empty() { json!({}) } else { json!({ "need": options.needs }) },
+        options: more,
         seen: json!({ "doctor": options.doctor }),
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
-    };
-    let ran = execute(&order, tell, stop)?;
-    let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
-    Ok(assemble(&store, &ran.run)?)
+    }
 }

@@ -32,6 +32,9 @@ pub(super) fn round() -> RateRound {
         receive_buffer_bytes: None,
         machine_busy_share: None,
         emulator_lag_max_us: Some(80.0),
+        stops_ms: None,
+        rx_holds_ms: None,
+        tx_holds_ms: None,
     }
 }
 

@@ -38,6 +38,7 @@ pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
         needs,
         waveform: None,
         says: Vec::new(),
+        also: Vec::new(),
         does_not_say: Vec::new(),
     }
 }

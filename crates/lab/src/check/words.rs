@@ -8,13 +8,17 @@ use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, Udp
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain};
 
+/// Where it ends and why.
+pub(super) fn says(verdict: &Verdict) -> Vec<String> {
+    limit_words(verdict).iter().map(|words| sentence(words)).collect()
+}
+
 /// What the figures say beside the answer itself.
-pub(super) fn says(verdict: &Verdict, udp: &[UdpPoint], needs: &[Need]) -> Vec<String> {
-    let mut says = highest_words(verdict);
-    says.extend(limit_words(verdict));
-    says.extend(needs.first().and_then(|need| datagram_words(udp, need)));
-    says.extend(verdict.waveform.as_ref().map(|waveform| waveform.why.clone()));
-    says.iter().map(|words| sentence(words)).collect()
+pub(super) fn also(verdict: &Verdict, udp: &[UdpPoint], needs: &[Need]) -> Vec<String> {
+    let mut also = highest_words(verdict);
+    also.extend(needs.first().and_then(|need| datagram_words(udp, need)));
+    also.extend(verdict.waveform.as_ref().map(|waveform| waveform.why.clone()));
+    also.iter().map(|words| sentence(words)).collect()
 }
 
 /// What a datagram costs against what the need asks of a core.

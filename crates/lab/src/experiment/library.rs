@@ -5,6 +5,7 @@ use std::borrow::Cow;
 /// Name and text of each, from `experiments/` of the sources.
 pub const LIBRARY: &[(&str, &str)] = &[
     ("check", include_str!("../../../../experiments/check.toml")),
+    ("known-bad", include_str!("../../../../experiments/known-bad.toml")),
     ("example", include_str!("../../../../experiments/example.toml")),
     ("aloe", include_str!("../../../../experiments/aloe.toml")),
     ("virtual-sdr/link", include_str!("../../../../experiments/virtual-sdr/link.toml")),

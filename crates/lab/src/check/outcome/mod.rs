@@ -8,7 +8,7 @@ mod verdict;
 
 use serde::{Deserialize, Serialize};
 
-use super::Loaded;
+use super::{Loaded, Stops};
 use crate::about::About;
 
 pub use host::{DoctorFinding, RadioSetup, Setup};
@@ -47,6 +47,9 @@ pub struct Outcome {
     /// Answers in time while other processes want the same cores.
     #[serde(default)]
     pub loaded: Option<Loaded>,
+    /// How long this machine stood still, and what a radio that goes on would have lost by it.
+    #[serde(default)] // outcomes older than this key
+    pub stops: Option<Stops>,
     /// How many rounds went where.
     pub rounds: RoundsSummary,
     /// What it all says.

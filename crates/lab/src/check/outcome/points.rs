@@ -183,6 +183,15 @@ pub struct RateRound {
     pub machine_busy_share: Option<f64>,
     /// The emulator's own lag, largest, µs; `None` with a real radio.
     pub emulator_lag_max_us: Option<f64>,
+    /// How long each stop of the emulator was that it noticed, ms; `None` with a real radio.
+    #[serde(default)] // records older than this key
+    pub stops_ms: Option<Vec<f64>>,
+    /// How much of this stream what is in between can hold, ms: the receive buffer of this host.
+    #[serde(default)]
+    pub rx_holds_ms: Option<f64>,
+    /// The same of what is sent: the radio's own buffer.
+    #[serde(default)]
+    pub tx_holds_ms: Option<f64>,
 }
 
 /// One delay between reception and answer.

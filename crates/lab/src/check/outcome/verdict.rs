@@ -21,8 +21,11 @@ pub struct Verdict {
     pub waveform: Option<WaveformVerdict>,
     /// What to change, largest gain first.
     pub fixes: Vec<Fix>,
-    /// The answer in words, a sentence each.
+    /// Why the answer is what it is, a sentence each.
     pub says: Vec<String>,
+    /// What else the figures say, a sentence each.
+    #[serde(default)] // outcomes older than this key
+    pub also: Vec<String>,
     /// What it does not say, a sentence each.
     pub does_not_say: Vec<String>,
 }

@@ -1,0 +1,71 @@
+//! What became of the samples in truth: judged by what the verdict does not use.
+//!
+//! A received sample is known by its own number. A transmitted one is missed by the radio, which says so in its own report.
+//! Neither comes from the driver that is under test, nor from the account that the verdict reads.
+
+use serde::{Deserialize, Serialize};
+use takt_emulator::emulate::Summary;
+
+use crate::store::RoundRow;
+use crate::workload::rate;
+
+/// A reader that has still so much of a round to fetch when it is over falls behind, and will lose: share of the round,
+/// from 0 to 1. A stall before the end of a round leaves less.
+const LATE_SHARE: f64 = 0.08;
+
+/// What was lost in some rounds, one host's whole trial or a part of it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Truth {
+    /// Numbers that did not reach the program, or not as they were sent.
+    pub missing_samples: u64,
+    /// Rounds that ended with a reader far behind.
+    pub rounds_behind: u64,
+    /// What the radio missed: bursts that ran dry, and datagrams late, out of order or refused.
+    pub radio_missed: u64,
+    /// Rounds in which the account of the time stamps differs from that of the numbers.
+    pub accounts_differ: u64,
+}
+
+impl Truth {
+    /// Of one round; `None` if it has no record, or one that does not say.
+    #[must_use]
+    pub fn of(round: &RoundRow) -> Option<Truth> {
+        let record = round.record.as_ref()?;
+        let outcome = rate::Outcome::deserialize(&record.result).ok()?;
+        let summary = Summary::deserialize(&record.emulator).ok()?;
+        let rx = &outcome.rx;
+        let counted = match (outcome.options.rx_sps, rx.counted) {
+            (None, _) => rate::Counted::default(),
+            (Some(_), counted) => counted?,
+        };
+        let late_share = counted.late_samples as f64 / (rx.expected_samples as f64).max(1.0);
+        let by_stamps = (rx.samples, rx.dropped + rx.unsent_samples);
+        let by_numbers = (counted.received_samples, counted.missing_samples);
+        let radio = summary.devices.iter().map(|device| device.radio.tx);
+        let missed =
+            radio.map(|tx| tx.underflows + tx.late + tx.sequence_errors + tx.dropped_packets + tx.overrun_packets);
+        Some(Truth {
+            missing_samples: counted.missing_samples + counted.wrong_samples,
+            rounds_behind: u64::from(late_share > LATE_SHARE),
+            radio_missed: missed.sum(),
+            accounts_differ: u64::from(by_stamps != by_numbers),
+        })
+    }
+
+    /// Whether this host loses.
+    #[must_use]
+    pub fn loses(&self) -> bool {
+        self.missing_samples + self.rounds_behind + self.radio_missed > 0
+    }
+}
+
+impl std::iter::Sum for Truth {
+    fn sum<I: Iterator<Item = Truth>>(rounds: I) -> Truth {
+        rounds.fold(Truth::default(), |all, one| Truth {
+            missing_samples: all.missing_samples + one.missing_samples,
+            rounds_behind: all.rounds_behind + one.rounds_behind,
+            radio_missed: all.radio_missed + one.radio_missed,
+            accounts_differ: all.accounts_differ + one.accounts_differ,
+        })
+    }
+}

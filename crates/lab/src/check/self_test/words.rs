@@ -1,0 +1,68 @@
+//! What the self-test says.
+
+use super::{ErrorRate, ErrorRates, GOALS, Trial};
+use crate::check::limit::percent;
+
+/// A setting and its level as people say it; empty for one that does nothing.
+pub(super) fn done(name: &str, level: &str) -> String {
+    match (name, level) {
+        (_, "none" | "usual") => String::new(),
+        ("recv_buffer", size) => format!("buffer {size}"),
+        ("cpu_quota", share) => format!("CPU quota {share} %"),
+        ("path_loss", share) => format!("path loses {share}"),
+        (name, level) => format!("{} {level}", name.replace('_', " ")),
+    }
+}
+
+/// The three shares, each beside what it may be, and what else must be known.
+pub(super) fn says(rates: &ErrorRates, trials: &[Trial], cores: usize) -> Vec<String> {
+    let goals = GOALS.on(cores);
+    let of = |rate: &ErrorRate, what: &str, most: f64| {
+        let interval = rate.share.map_or_else(
+            || "none was tried".to_owned(),
+            |share| format!("95 % sure: {} to {}", percent(share.low()), percent(share.high())),
+        );
+        format!("{what}: {} of {} ({interval}; at most {} may be)", rate.errors, rate.trials, percent(most))
+    };
+    let mut says = vec![
+        of(&rates.wrong_yes, "Answered \"yes\" for hosts that lose", goals.wrong_yes_max),
+        of(&rates.wrong_no, "Answered \"no\" for hosts that keep up", goals.wrong_no_max),
+        of(&rates.not_known, "Answered \"not known\"", goals.not_known_max),
+    ];
+    says.extend(set_aside(trials));
+    let differ: u64 = trials.iter().map(|trial| trial.truth.accounts_differ).sum();
+    if differ > 0 {
+        says.push(format!(
+            "In {differ} rounds the account of samples by time stamps differs from the one by their numbers: report it, it \
+             is a fault of takt"
+        ));
+    }
+    says
+}
+
+/// What is done to the host side must not make more be set aside: that is for what the emulator's own core suffers.
+fn set_aside(trials: &[Trial]) -> Option<String> {
+    let share = |quiet: bool| {
+        let of = trials.iter().filter(|trial| (trial.done == "nothing") == quiet && trial.counted > 0);
+        let shares: Vec<f64> = of.map(|trial| trial.aside_share).collect();
+        (!shares.is_empty()).then(|| super::mean(shares.into_iter()))
+    };
+    let (quiet, impaired) = (share(true)?, share(false)?);
+    let [quiet, impaired] = [quiet, impaired].map(percent);
+    Some(format!(
+        "Of the streaming {quiet} was set aside where nothing was done to the host, {impaired} where something was"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::done;
+
+    #[test]
+    fn what_is_done_to_a_host_is_said_in_words() {
+        assert_eq!(done("recv_buffer", "32KiB"), "buffer 32KiB");
+        assert_eq!(done("cpu_quota", "80"), "CPU quota 80 %");
+        assert_eq!(done("stall", "5ms every 100ms"), "stall 5ms every 100ms");
+        assert_eq!((done("hog", "none"), done("recv_buffer", "usual")), (String::new(), String::new()));
+    }
+}

@@ -1,0 +1,145 @@
+//! Stops of this machine, and what a radio would have lost by them that does not stop with it.
+//!
+//! The emulator is a process of this machine. What holds up its core (a hypervisor, the kernel's own work) makes it late, and a
+//! radio that is late sends nothing meanwhile, so that nothing is lost. A real radio goes on: what a stop of that length makes
+//! it send must fit into the receive buffer, and what it plays must lie in its own.
+
+use serde::{Deserialize, Serialize};
+
+use super::verdict::need_words;
+use super::{Format, Mode, Need, RatePoint, RateRound, plural};
+
+/// How often and how long the emulator was stopped while it streamed; stops shorter than its limit of 1 ms are not noticed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Stops {
+    /// Time in which they would have been noticed, seconds; rounds that do not count included.
+    pub streamed_s: f64,
+    /// Stops.
+    pub count: usize,
+    /// The longest, ms; 0 without one.
+    pub longest_ms: f64,
+    /// What they mean at each rate that was measured.
+    pub at: Vec<StopsAt>,
+}
+
+/// What stops mean at a rate, if the reader's core stops as the emulator's does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopsAt {
+    /// Which way samples flow.
+    pub mode: Mode,
+    /// On the wire.
+    pub format: Format,
+    /// Samples a second, each direction.
+    pub rate_sps: f64,
+    /// What the smaller of the buffers in between holds of this stream, ms.
+    pub holds_ms: f64,
+    /// Stops that were longer: each would have cost a real radio samples.
+    pub longer: usize,
+    /// `holds_ms` over the longest stop; `None` without a stop.
+    pub margin: Option<f64>,
+}
+
+/// The stops that all rounds of all rates saw; `None` with a radio that is not takt's.
+pub(super) fn stops(points: &[RatePoint]) -> Option<Stops> {
+    let rounds = || points.iter().flat_map(|point| &point.rounds);
+    let lengths_ms: Vec<f64> = rounds().filter_map(|round| round.stops_ms.as_deref()).flatten().copied().collect();
+    let watched = || rounds().filter(|round| round.stops_ms.is_some());
+    watched().next()?;
+    let longest_ms = lengths_ms.iter().copied().fold(0.0, f64::max);
+    let at = |point: &RatePoint| {
+        let holds_ms = point.rounds.iter().filter_map(holds_ms).reduce(f64::min)?;
+        Some(StopsAt {
+            mode: point.mode,
+            format: point.format,
+            rate_sps: point.rate_sps,
+            holds_ms,
+            longer: lengths_ms.iter().filter(|length| **length > holds_ms).count(),
+            margin: (longest_ms > 0.0).then(|| holds_ms / longest_ms),
+        })
+    };
+    Some(Stops {
+        streamed_s: watched().map(|round| round.duration_s).sum(),
+        count: lengths_ms.len(),
+        longest_ms,
+        at: points.iter().filter_map(at).collect(),
+    })
+}
+
+/// The smaller of the buffers of a round's directions.
+fn holds_ms(round: &RateRound) -> Option<f64> {
+    [round.rx_holds_ms, round.tx_holds_ms].into_iter().flatten().reduce(f64::min)
+}
+
+/// What they mean for the needs, in one sentence.
+pub(super) fn words(stops: &Stops, needs: &[Need]) -> String {
+    let streamed = format!("{:.0} s of streaming", stops.streamed_s);
+    if stops.count == 0 {
+        return format!("the emulator was held up for no more than a millisecond at a time in {streamed}");
+    }
+    let is = |at: &&StopsAt, need: &Need| (at.mode, at.format, at.rate_sps) == (need.mode, need.format, need.rate_sps);
+    let part = |need: &Need| stops.at.iter().find(|at| is(at, need)).map(|at| need_part(at, need));
+    let each: Vec<String> = needs.iter().filter_map(part).collect();
+    let each = if each.is_empty() { String::new() } else { format!(": {}", each.join("; ")) };
+    let (times, longest) = (plural(stops.count, "time"), stops.longest_ms);
+    format!(
+        "the emulator was held up {times} in {streamed}, for at most {longest:.1} ms; a real radio goes on while this machine \
+         stands still{each}"
+    )
+}
+
+fn need_part(at: &StopsAt, need: &Need) -> String {
+    let (what, holds) = (need_words(need), at.holds_ms);
+    match (at.longer, at.margin) {
+        (0, Some(margin)) => format!("the buffers hold {holds:.1} ms of {what}, {margin:.1} times the longest"),
+        (0, None) => format!("the buffers hold {holds:.1} ms of {what}"),
+        (longer, _) => {
+            format!("the buffers hold {holds:.1} ms of {what}, less than {longer} of them: samples would be lost")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::{point, round};
+    use super::*;
+
+    fn needs() -> [Need; 1] {
+        [Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }]
+    }
+
+    fn stopped(lengths_ms: &[f64]) -> RatePoint {
+        let round = RateRound {
+            stops_ms: Some(lengths_ms.to_vec()),
+            rx_holds_ms: Some(42.0),
+            tx_holds_ms: Some(10.0),
+            ..round()
+        };
+        point(Mode::Duplex, 25e6, vec![round])
+    }
+
+    #[test]
+    fn a_stop_that_no_buffer_outlasts_foretells_loss() {
+        let stops = stops(&[stopped(&[1.5, 12.0]), stopped(&[11.0])]).unwrap();
+        assert_eq!((stops.count, stops.longest_ms, stops.streamed_s), (3, 12.0, 2.0));
+        assert_eq!((stops.at[0].longer, stops.at[0].holds_ms), (2, 10.0), "the radio's buffer is the smaller");
+        assert_eq!(
+            words(&stops, &needs()),
+            "the emulator was held up 3 times in 2 s of streaming, for at most 12.0 ms; a real radio goes on while this \
+             machine stands still: the buffers hold 10.0 ms of 25 + 25 MS/s sc16, less than 2 of them: samples would be lost"
+        );
+    }
+
+    #[test]
+    fn the_margin_is_what_buffers_hold_over_the_longest_stop() {
+        let stops = stops(&[stopped(&[2.5])]).unwrap();
+        assert!(words(&stops, &needs()).ends_with("hold 10.0 ms of 25 + 25 MS/s sc16, 4.0 times the longest"));
+        let none = super::stops(&[stopped(&[])]).unwrap();
+        assert_eq!((none.count, none.at[0].margin), (0, None));
+        assert!(words(&none, &needs()).starts_with("the emulator was held up for no more than a millisecond"));
+    }
+
+    #[test]
+    fn a_radio_that_is_not_ours_tells_nothing_of_this_machine() {
+        assert_eq!(stops(&[point(Mode::Rx, 1e6, vec![round()])]), None);
+    }
+}
