@@ -82,17 +82,18 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
 }
 
 #[test]
-fn the_text_ends_with_the_answer_and_nothing_moves_in_a_pipe() {
+fn the_text_begins_with_the_answer_and_nothing_moves_in_a_pipe() {
     let place = place();
     let output = place.takt(&["check", "--quick", "--file", "small.toml"]);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    let last = text.trim_end().lines().last().unwrap_or_default();
+    let first = text.lines().next().unwrap_or_default();
     let answer = match output.status.code() {
         Some(0) => "Yes:",
         Some(1) => "No:",
         _ => "Not known:",
     };
-    assert!(last.starts_with(answer), "{}", told(&output));
+    assert!(first.starts_with(answer), "{}", told(&output));
+    assert!(text.lines().count() <= 25, "{text}");
     let progress = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(progress.lines().count() == 2 && !progress.contains('\r') && !text.contains('\x1b'), "{progress}");
 }
@@ -204,4 +205,58 @@ fn the_words_of_experiment_files_are_listed() {
     let words = json(&place.takt(&["experiment", "factors", "--json"]));
     let names: Vec<&str> = words.as_array().expect("a list").iter().filter_map(|word| word["name"].as_str()).collect();
     assert!(names.contains(&"rate_sps") && names.contains(&"payload_bytes"), "{names:?}");
+}
+
+/// Two hosts: one as it is, and one whose program stands still longer than its buffer holds.
+const SMALL_SELF_TEST: &str = r#"
+question = "Does the self-test work?"
+[rounds]
+count = { full = 3, quick = 3 }
+order = { seed = 1 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0 }
+[[part]]
+name = "quiet"
+factors = { mode = ["rx"] }
+fixed = { rate_sps = 1e6, source = "counter", workload = { kind = "rate", duration = "300ms", warm_up = "0s" } }
+[[part]]
+name = "stall"
+factors = { mode = ["rx", "tx"] }
+[part.fixed]
+rate_sps = 1e6
+stall = "400ms every 500ms"
+recv_buffer = "64KiB"
+source = "counter"
+workload = { kind = "rate", duration = "900ms", warm_up = "0s" }
+"#;
+
+#[test]
+fn a_self_test_sets_the_verdict_beside_the_truth() {
+    let place = Place::with("bad.toml", SMALL_SELF_TEST);
+    let output = place.takt(&["check", "--self-test", "--quick", "--file", "bad.toml", "--json"]);
+    let outcome = json(&output);
+    assert_eq!(outcome["schema"], "takt.self-test/1", "{}", told(&output));
+    assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{}", told(&output));
+    let trials = outcome["trials"].as_array().expect("trials");
+    assert_eq!(trials.len(), 3, "{}", told(&output));
+    for trial in trials.iter().filter(|trial| trial["part"] == "stall") {
+        // 400 ms of 1 MS/s are 1.6 MB, and the radio holds 1 MiB.
+        assert_eq!(trial["loses"], true, "{trial}");
+        assert_eq!(trial["answer"], "fails", "{trial}");
+        assert_eq!(trial["done"], "buffer 64KiB, stall 400ms every 500ms");
+    }
+    let differ = |trial: &Value| trial["truth"]["accounts_differ"].as_u64();
+    assert!(trials.iter().all(|trial| differ(trial) == Some(0)), "{outcome}");
+    assert_eq!(outcome["error_rates"]["wrong_yes"]["errors"], 0);
+    let again = place.takt(&["report", "last", "--json"]);
+    assert_eq!(json(&again), outcome, "judging the records again says the same");
+    let text = String::from_utf8_lossy(&place.takt(&["report", "last"]).stdout).into_owned();
+    assert!(text.contains("keeps up: yes") && text.contains("stall 400ms every 500ms"), "{text}");
+}
+
+#[test]
+fn a_self_test_needs_a_radio_of_its_own() {
+    let place = place();
+    let output = place.takt(&["check", "--self-test", "--addr", "127.0.0.1"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains("--addr"), "{}", told(&output));
 }

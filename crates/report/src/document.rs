@@ -21,6 +21,9 @@ pub struct Report {
     pub verdict: Verdict,
     /// What it rests on, a line each.
     pub findings: Vec<Finding>,
+    /// The figures that matter most, for a text that must fit on a screen; the page has them among the rest.
+    #[serde(skip)]
+    pub brief: Option<Table>,
     /// What to change, largest gain first.
     pub fixes: Vec<Fix>,
     /// What was not measured, and what the figures do not show; a sentence each.
@@ -57,8 +60,11 @@ pub struct Verdict {
     pub answer: Answer,
     /// In one sentence, without that word: "an N200 at 25 + 25 MS/s does not hold on this host".
     pub headline: String,
-    /// In some more.
+    /// Why, in some more.
     pub says: Vec<String>,
+    /// What else there is to say: on the page, and in a long text.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<String>,
 }
 
 /// One line under the answer.

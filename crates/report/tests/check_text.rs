@@ -38,15 +38,26 @@ fn the_other_answers_read_as_agreed() {
 }
 
 #[test]
-fn the_answer_is_the_last_line() {
+fn the_answer_is_the_first_line() {
     for (name, report) in all() {
         let text = report.to_text(&style(200));
-        let last = text.lines().last().unwrap();
+        let first = text.lines().next().unwrap();
         assert_eq!(
-            last.replace('\u{a0}', " "),
+            first.replace('\u{a0}', " "),
             format!("{}: {}", report.verdict.answer.verdict_word(), report.verdict.headline).replace('\u{a0}', " "),
             "{name}"
         );
+    }
+}
+
+/// What a person reads in ten seconds.
+#[test]
+fn a_short_text_fits_on_a_screen() {
+    for (name, report) in all().into_iter().filter(|(name, _)| *name != "hostile") {
+        for width in [80, 100, 120] {
+            let lines = report.to_text(&style(width)).lines().count();
+            assert!(lines <= 25, "{name} at {width}: {lines} lines");
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! `takt check`: will this host keep up with a radio?
 
 use std::net::Ipv4Addr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result};
+use takt_lab::check::self_test::{self, SelfTest};
 use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome};
 use takt_lab::experiment::Depth;
 
@@ -23,10 +24,12 @@ Examples:
   takt check                                every rate and round; Ctrl-C stops it, --resume goes on
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
   takt check --need n200:10M --need n200:25M:rx
+  takt check --self-test --quick            would it have said no? Hosts made bad by a known amount
 
 Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could
 not be told: samples were lost only while the emulator was late, too few rounds count, or the
-run was interrupted.")]
+run was interrupted. With --self-test: 0 the verdict errs no more often than it may, 1 it does,
+2 it could not be told.")]
 pub struct Args {
     /// A few rates, three rounds; says what it leaves out.
     #[arg(long)]
@@ -46,16 +49,20 @@ pub struct Args {
     /// Where the records and the report are kept.
     #[arg(long, value_name = "DIR", default_value = "takt-runs")]
     runs: PathBuf,
-    /// A changed copy of the check.
+    /// Try the verdict itself, on hosts that are made bad by a known amount: how often does it err?
+    #[arg(long, conflicts_with_all = ["addr", "needs"])]
+    self_test: bool,
+    /// A changed copy of the check, or of the self-test.
     #[arg(long, value_name = "FILE")]
     file: Option<String>,
 }
 
 /// Checks, reports, answers.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let usual = if args.self_test { self_test::NAME } else { "check" };
     let options = CheckOptions {
         runs: args.runs,
-        experiment: read(args.file.as_deref().unwrap_or("check"))?,
+        experiment: read(args.file.as_deref().unwrap_or(usual))?,
         depth: if args.quick { Depth::Quick } else { Depth::Full },
         addr: args.addr,
         needs: args.needs,
@@ -66,28 +73,47 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     };
     let stop = stop_on_signal()?;
     let mut progress = ProgressBar::new(output);
+    if args.self_test {
+        let outcome = check::run_self_test(&options, &mut |event, at| progress.tell(event, at), &stop);
+        progress.finish();
+        return show_self_test(&outcome.map_err(cannot_go_on)?, &options.runs, output);
+    }
     let outcome = check::run(&options, &mut |event, at| progress.tell(event, at), &stop);
     progress.finish();
-    let outcome = outcome.map_err(|error| {
-        let fix = error.fix();
-        let story = Story::new("the check can't go on").why(error);
-        match fix {
-            Some(fix) => story.fix(fix),
-            None => story,
-        }
-    })?;
+    let outcome = outcome.map_err(cannot_go_on)?;
     let mut report = takt_report::check::report(&outcome);
     save(&mut report, &outcome, &options.runs)?;
     output.result(&outcome, || text(&report, output))?;
-    let answer = match outcome.verdict.answer {
-        check::Answer::Holds => Answer::Yes,
-        check::Answer::Fails => Answer::No,
-        check::Answer::Unknown => Answer::Unknown,
-    };
+    let answer = status(outcome.verdict.answer);
     if let Some(note) = how_to_go_on(&outcome) {
         output.note(note);
     }
     Ok(answer)
+}
+
+fn cannot_go_on(error: check::CheckError) -> Story {
+    let fix = error.fix();
+    let story = Story::new("the check can't go on").why(error);
+    match fix {
+        Some(fix) => story.fix(fix),
+        None => story,
+    }
+}
+
+fn status(answer: check::Answer) -> Answer {
+    match answer {
+        check::Answer::Holds => Answer::Yes,
+        check::Answer::Fails => Answer::No,
+        check::Answer::Unknown => Answer::Unknown,
+    }
+}
+
+/// Writes the page of a self-test, prints its text, and answers.
+pub fn show_self_test(outcome: &SelfTest, runs: &Path, output: &Output) -> Result<Answer> {
+    let mut report = takt_report::check::self_test(outcome);
+    save(&mut report, outcome, runs)?;
+    output.result(outcome, || text(&report, output))?;
+    Ok(status(outcome.answer))
 }
 
 /// What to do after a run that was interrupted, or could not tell.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
-use takt_lab::check::{AssembleError, assemble};
+use takt_lab::check::{AssembleError, assemble, self_test};
 use takt_lab::store::Store;
 use takt_report::{Report, TextStyle};
 
@@ -34,15 +34,23 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if super::paper::is_study(&store, &args.run)? {
         return super::paper::again(&store, &args.run, &args.runs, output);
     }
-    let outcome = assemble(&store, &args.run).map_err(|error| match error {
-        AssembleError::Store(error) => told(error).into(),
-        AssembleError::File { source, .. } => miette::Report::new(source),
-        other => miette::miette!("{other}"),
-    })?;
+    if self_test::is_self_test(&store.run(&args.run).map_err(told)?) {
+        let outcome = self_test::assemble(&store, &args.run).map_err(unreadable)?;
+        return super::check::show_self_test(&outcome, &args.runs, output);
+    }
+    let outcome = assemble(&store, &args.run).map_err(unreadable)?;
     let mut report = takt_report::check::report(&outcome);
     save(&mut report, &outcome, &args.runs)?;
     output.result(&outcome, || text(&report, output))?;
     Ok(Answer::Yes)
+}
+
+fn unreadable(error: AssembleError) -> miette::Report {
+    match error {
+        AssembleError::Store(error) => told(error).into(),
+        AssembleError::File { source, .. } => miette::Report::new(source),
+        other => miette::miette!("{other}"),
+    }
 }
 
 /// Writes `report.html` and `outcome.json` beside the records, and tells the report where the page is.

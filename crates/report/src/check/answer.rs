@@ -17,7 +17,12 @@ impl From<check::Answer> for Answer {
 }
 
 pub(super) fn verdict(verdict: &check::Verdict) -> Verdict {
-    Verdict { answer: verdict.answer.into(), headline: headline(verdict), says: verdict.says.clone() }
+    Verdict {
+        answer: verdict.answer.into(),
+        headline: headline(verdict),
+        says: verdict.says.clone(),
+        also: verdict.also.clone(),
+    }
 }
 
 /// Names the needs that decide: those that fail, else those that could not be judged, else all.

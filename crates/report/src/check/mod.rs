@@ -9,9 +9,11 @@ mod path;
 mod rates;
 mod records;
 mod replies;
+mod self_test;
 mod waveforms;
 mod words;
 
+pub use self_test::self_test;
 use takt_lab::check::{DoctorFinding, Outcome, RadioSetup};
 
 use crate::{Answer, Cell, Column, Provenance, Report, Row, Section, Table, count, duration};
@@ -32,6 +34,7 @@ pub fn report(outcome: &Outcome) -> Report {
         facts: facts(outcome),
         verdict: answer::verdict(verdict),
         findings: answer::findings(outcome),
+        brief: rates::brief(outcome),
         fixes: verdict.fixes.iter().map(answer::fix).collect(),
         not_said: verdict.does_not_say.iter().chain(&outcome.left_out).cloned().collect(),
         sections: sections.into_iter().flatten().collect(),

@@ -22,6 +22,29 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
     (!outcome.rates.is_empty()).then_some(section)
 }
 
+/// How far each way goes and what that takes, a line for each format.
+pub(super) fn brief(outcome: &Outcome) -> Option<Table> {
+    const MODES: [Mode; 3] = [Mode::Rx, Mode::Tx, Mode::Duplex];
+    let highest = &outcome.verdict.highest;
+    let mut formats: Vec<Format> = highest.iter().map(|h| h.format).collect();
+    formats.dedup();
+    let row = |format: Format| {
+        let of = |mode: Mode| highest.iter().find(|h| (h.mode, h.format) == (mode, format));
+        let cells = MODES.map(|mode| Cell::text(of(mode).map_or_else(String::new, brief_cell)));
+        Row::Cells { id: None, cells: std::iter::once(Cell::text(words::format(format))).chain(cells).collect() }
+    };
+    let heads = std::iter::once(Column::text("clean up to")).chain(MODES.map(|mode| Column::text(words::mode(mode))));
+    let table = Table { columns: heads.collect(), rows: formats.into_iter().map(row).collect(), ..Table::default() };
+    (!table.rows.is_empty()).then_some(table)
+}
+
+/// `14.29 MS/s (24 % busy)`: the highest clean rate, and its busiest thread.
+fn brief_cell(h: &HighestClean) -> String {
+    let Some(rate) = h.rate_sps else { return "no rate".into() };
+    let busy = h.headroom.map(|headroom| format!(" ({} busy)", Unit::SHARE.show(1.0 / headroom.point(), 2)));
+    format!("{}{}", words::rate(rate), busy.unwrap_or_default())
+}
+
 /// Anchor of a rate's row, where all its rounds are listed.
 pub(super) fn anchor(p: &RatePoint) -> String {
     format!("rate-{}-{}-{:.0}", words::mode(p.mode), words::format(p.format), p.rate_sps)

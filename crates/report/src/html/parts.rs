@@ -18,7 +18,7 @@ pub(super) fn verdict(page: &mut String, report: &Report) {
     let (class, word) = (class(verdict.answer), verdict.answer.verdict_word());
     let _ = write!(page, "<header class=\"{class}\">\n<p class=\"what\">{}</p>\n", E(title));
     let _ = writeln!(page, "<h1><span class=\"word\">{word}:</span> {}</h1>", E(&verdict.headline));
-    for sentence in &verdict.says {
+    for sentence in verdict.says.iter().chain(&verdict.also) {
         let _ = writeln!(page, "<p class=\"says\">{}</p>", E(sentence));
     }
     if !findings.is_empty() {

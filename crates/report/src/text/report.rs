@@ -1,4 +1,4 @@
-//! A report on a terminal. The answer is the last line.
+//! A report on a terminal. The answer is the first line; a short text then fits on a screen.
 
 use super::table::answer_tone;
 use super::wrap::{clean, hanging, pad, width, wrap};
@@ -10,40 +10,76 @@ impl Report {
     pub fn to_text(&self, style: &TextStyle) -> String {
         let columns = style.columns();
         let mut out = String::new();
+        answer(&mut out, self, style);
         let facts: Vec<String> = self.facts.iter().map(|f| unbroken(&clean(f))).collect();
         out.push_str(&hanging("", &facts.join(" · "), columns));
         findings(&mut out, &self.findings, style);
-        for sentence in &self.verdict.says {
+        let full = style.depth == Depth::Full;
+        if let Some(brief) = self.brief.as_ref().filter(|_| !full) {
+            out.push_str(&table::render(brief, style));
+        }
+        for sentence in self.verdict.says.iter().chain(self.verdict.also.iter().filter(|_| full)) {
             out.push_str(&hanging("", &clean(sentence), columns));
         }
-        fixes(&mut out, &self.fixes, style);
-        if style.depth == Depth::Full {
+        fixes(&mut out, first(&self.fixes, FIXES_IN_SHORT, full), style);
+        if full {
             sections(&mut out, self, style);
         }
-        if !self.not_said.is_empty() {
-            let sentences: Vec<String> = self.not_said.iter().map(|s| clean(s)).collect();
+        let not_said = first(&self.not_said, NOT_SAID_IN_SHORT, full);
+        if !not_said.is_empty() {
+            let sentences: Vec<String> = not_said.iter().map(|s| clean(s)).collect();
             out.push_str(&hanging("", &format!("What this does not say: {}", sentences.join(" ")), columns));
+        }
+        let more = [
+            (self.fixes.len(), FIXES_IN_SHORT, "fix", "fixes"),
+            (self.not_said.len(), NOT_SAID_IN_SHORT, "limit", "limits"),
+        ];
+        if !full {
+            out.push_str(&on_the_page(&more));
         }
         if let Some(page) = &self.page {
             // a path is never broken: it is there to be copied
             out.push_str(&format!("Report: {}\n", clean(page)));
         }
-        answer(&mut out, self, style);
         style.finish(&out)
     }
 }
 
-/// Status, subject, what was seen, margin: in columns where they fit, else one below the other.
+/// Changes that a short text names, the most useful first.
+const FIXES_IN_SHORT: usize = 2;
+/// Sentences of what a report does not say in a short text, the weightiest first.
+const NOT_SAID_IN_SHORT: usize = 2;
+
+/// All of them, or so many.
+fn first<T>(all: &[T], count: usize, full: bool) -> &[T] {
+    if full { all } else { all.get(..count).unwrap_or(all) }
+}
+
+/// What a short text leaves to the page: `(there, shown, one, several)`.
+fn on_the_page(parts: &[(usize, usize, &str, &str)]) -> String {
+    let left = parts.iter().map(|(there, shown, one, several)| (there.saturating_sub(*shown), one, several));
+    let left = left.filter(|(count, ..)| *count > 0);
+    let words: Vec<String> =
+        left.map(|(n, one, more)| format!("{n} more {}", if n == 1 { one } else { more })).collect();
+    if words.is_empty() { String::new() } else { format!("In the report: {}.\n", words.join(", ")) }
+}
+
+/// Status, subject, what was seen, margin: in columns where they fit, else one below the other. A short text leaves a margin
+/// out that is in the way of that.
 fn findings(out: &mut String, findings: &[Finding], style: &TextStyle) {
-    let part = |f: &Finding, i: usize| clean([&f.subject, &f.measured, &f.margin][i]);
-    let widest = |i: usize| findings.iter().map(|f| width(&part(f, i))).max().unwrap_or(0);
+    let text = |f: &Finding, i: usize| clean([&f.subject, &f.measured, &f.margin][i]);
+    let widest = |i: usize| findings.iter().map(|f| width(&text(f, i))).max().unwrap_or(0);
     let (word, subject, measured) = (9, widest(0), widest(1));
-    let fits = 2 + word + subject + 3 + measured + 3 + widest(2) <= style.columns();
+    let bare = 2 + word + subject + 3 + measured;
+    let whole = bare + 3 + widest(2) <= style.columns();
+    let fits = whole || (style.depth == Depth::Answer && bare <= style.columns());
+    let part = |f: &Finding, i: usize| if i < 2 || whole || !fits { text(f, i) } else { String::new() };
     for f in findings {
         let status = style.paint(answer_tone(f.answer), &pad(f.answer.finding_word(), word, false));
         if fits {
             let (a, b) = (pad(&part(f, 0), subject + 3, false), pad(&part(f, 1), measured + 3, false));
-            out.push_str(&format!("  {status}{a}{b}{}\n", part(f, 2)));
+            out.push_str(format!("  {status}{a}{b}{}", part(f, 2)).trim_end());
+            out.push('\n');
         } else {
             let lead = " ".repeat(2 + word);
             let subject = hanging(&lead, &part(f, 0), style.columns());

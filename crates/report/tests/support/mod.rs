@@ -47,6 +47,7 @@ pub fn full_holds() -> Outcome {
         waveform: None,
         fixes: Vec::new(),
         says: vec!["Host, card and cable keep up with this N200 at its full rate in both directions.".into()],
+        also: Vec::new(),
         does_not_say: vec!["Ten clean rounds leave up to 26 % of rounds unclean possible (95 %).".into()],
     };
     let given = RadioSetup::Given { model: "n200".into(), addr: "192.168.10.2".into(), serial: Some("F5A1B2".into()) };
@@ -91,6 +92,7 @@ pub fn unknown() -> Outcome {
         waveform: None,
         fixes: Vec::new(),
         says: vec!["The emulator shares its cores with other load, so it says nothing about the host.".into()],
+        also: Vec::new(),
         does_not_say: Vec::new(),
     };
     (outcome.udp, outcome.round_trips, outcome.about.complete) = (Vec::new(), Vec::new(), false);

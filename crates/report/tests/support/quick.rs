@@ -49,6 +49,7 @@ pub fn quick_fails() -> Outcome {
             .map(|(slot, used)| make.waveform(slot, used))
             .into(),
         loaded: None,
+        stops: None,
         rounds: RoundsSummary {
             planned: 138,
             valid: 134,
@@ -146,6 +147,7 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
             Fix { id: Some("rt-priority".into()), what: "The receiver runs at normal priority. FIFO 50 ends pauses made by other tasks.".into(), how: "takt doctor --fix --only rt-priority".into(), kind: FixKind::Consent, gain: "Not measured.".into(), gain_sps: 5e6 },
             Fix { id: None, what: "Leave two cores to the host side.".into(), how: "Run the radio's software on another machine, or on one with six cores.".into(), kind: FixKind::Advice, gain: "".into(), gain_sps: 1e6 },
         ],
+        also: Vec::new(),
         says: vec![
             "Receive alone and transmit alone keep up with an emulated N200 at its full rate over veth; both together do up to 14.29 MS/s.".into(),
             "What was lost was lost in the receive buffer of the host's socket, which is too small for the longest pause of the thread that reads it.".into(),

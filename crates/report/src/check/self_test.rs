@@ -1,0 +1,156 @@
+//! The report of `takt check --self-test`: the table of confusion, and every trial behind it.
+
+use takt_lab::check::self_test::{Answers, ErrorRate, GOALS, SelfTest, TableRow, Trial};
+
+use super::words;
+use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Table, Unit, Verdict, count, duration};
+
+/// The whole report of a self-test. Set [`Report::page`] where the page was written, before showing it on a terminal.
+pub fn self_test(outcome: &SelfTest) -> Report {
+    let about = &outcome.about;
+    let mut facts = vec![
+        about.host.hostname.clone(),
+        words::plural(about.host.cores, "core"),
+        about.host.kernel.clone(),
+        words::plural(outcome.trials.len(), "trial"),
+        duration(about.duration_s),
+    ];
+    if !about.complete {
+        facts.push("interrupted".to_owned());
+    }
+    let table = confusion_table(&outcome.table);
+    Report {
+        title: format!("takt check --self-test on {}", about.host.hostname),
+        run: about.run.clone(),
+        facts,
+        verdict: verdict(outcome),
+        findings: findings(outcome),
+        brief: Some(table.clone()),
+        fixes: Vec::new(),
+        not_said: outcome.not_tried.iter().map(|one| format!("{}: not tried, {}", one.done, one.why)).collect(),
+        sections: vec![confusion(table)],
+        records: vec![trials(&outcome.trials)],
+        host: about.host.more.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+        provenance: Provenance {
+            started: about.started.clone(),
+            version: about.takt_version.clone(),
+            commands: vec![format!("takt report {}", about.run)],
+            notes: vec![
+                "The rounds lie in the store under this run; the command draws this page again from them.".into(),
+            ],
+        },
+        page: None,
+    }
+}
+
+fn verdict(outcome: &SelfTest) -> Verdict {
+    let answer = Answer::from(outcome.answer);
+    let headline = match answer {
+        Answer::Yes => "the verdict of takt check can be relied on here.",
+        Answer::No => "the verdict of takt check errs more often here than it may.",
+        Answer::Unknown => "whether the verdict of takt check can be relied on here.",
+    };
+    // The three shares are findings; what else must be known follows them.
+    Verdict {
+        answer,
+        headline: headline.into(),
+        says: outcome.says.iter().skip(3).cloned().collect(),
+        also: Vec::new(),
+    }
+}
+
+fn findings(outcome: &SelfTest) -> Vec<Finding> {
+    let (rates, goals) = (&outcome.error_rates, GOALS.on(outcome.about.host.cores));
+    let finding = |subject: &str, rate: &ErrorRate, most: f64| Finding {
+        answer: match (rate.trials, rate.errors as f64 <= most * rate.trials as f64) {
+            (0, _) => Answer::Unknown,
+            (_, within) => {
+                if within {
+                    Answer::Yes
+                } else {
+                    Answer::No
+                }
+            }
+        },
+        subject: subject.to_owned(),
+        measured: format!("{} of {}", count(rate.errors as u64), words::plural(rate.trials, "trial")),
+        margin: rate.share.map_or_else(String::new, |share| {
+            let [most, high] = [most, share.high()].map(|share| Unit::SHARE.show(share, 2));
+            format!("at most {most} may be; 95\u{a0}% sure: up to {high} are")
+        }),
+        record: None,
+    };
+    vec![
+        finding("\"yes\" for a host that loses", &rates.wrong_yes, goals.wrong_yes_max),
+        finding("\"no\" for a host that keeps up", &rates.wrong_no, goals.wrong_no_max),
+        finding("\"not known\"", &rates.not_known, goals.not_known_max),
+    ]
+}
+
+fn confusion_table(rows: &[TableRow]) -> Table {
+    let mut columns = vec![Column::text("done to the host")];
+    columns.extend(["loses: no", "not known", "yes", "keeps up: yes", "not known", "no"].map(Column::number));
+    Table {
+        id: "confusion-table".into(),
+        title: "What was answered for hosts that lose, and for hosts that keep up".into(),
+        columns,
+        rows: rows.iter().map(confusion_row).collect(),
+        note:
+            "A trial is three rounds on one host. Whether a host loses is known from the samples' own numbers and from \
+               the radio's report, which the verdict does not use."
+                .into(),
+    }
+}
+
+fn confusion(table: Table) -> Section {
+    Section { id: "confusion".into(), title: "What the verdict said".into(), tables: vec![table], ..Section::default() }
+}
+
+fn confusion_row(row: &TableRow) -> Row {
+    let number = |n: usize, wrong: bool| Cell {
+        text: if n == 0 { "·".into() } else { count(n as u64) },
+        answer: (wrong && n > 0).then_some(Answer::No),
+        record: None,
+    };
+    let Answers { yes, no, not_known } = row.loses;
+    let loses = [number(no, false), number(not_known, false), number(yes, true)];
+    let Answers { yes, no, not_known } = row.keeps_up;
+    let keeps_up = [number(yes, false), number(not_known, false), number(no, true)];
+    let cells = std::iter::once(Cell::text(&row.done)).chain(loses).chain(keeps_up);
+    Row::Cells { id: None, cells: cells.collect() }
+}
+
+fn trials(trials: &[Trial]) -> Table {
+    let columns = vec![
+        Column::text("done to the host"),
+        Column::text("stream"),
+        Column::text("answer"),
+        Column::text("loses"),
+        Column::number("samples missing"),
+        Column::number("missed by the radio"),
+        Column::number("rounds that count"),
+        Column::text("why"),
+    ];
+    let row = |trial: &Trial| {
+        let stream = format!("{} {}", words::mode(trial.mode), words::rate(trial.rate_sps));
+        let answer = Answer::from(trial.answer);
+        let cells = vec![
+            Cell::text(&trial.done),
+            Cell::text(stream),
+            Cell { text: answer.verdict_word().to_lowercase(), answer: Some(answer), record: None },
+            Cell::text(if trial.loses { "yes" } else { "no" }),
+            Cell::text(count(trial.truth.missing_samples)),
+            Cell::text(count(trial.truth.radio_missed)),
+            Cell::text(count(trial.counted as u64)),
+            Cell::text(&trial.why),
+        ];
+        Row::Cells { id: None, cells }
+    };
+    Table {
+        id: "trials".into(),
+        title: "Trials".into(),
+        columns,
+        rows: trials.iter().map(row).collect(),
+        note: String::new(),
+    }
+}
