@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::loaded;
@@ -15,7 +16,7 @@ use crate::about::About;
 use crate::environment::InForce;
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, FileError};
-use crate::store::{RoundRow, RunRow, Store, StoreError};
+use crate::store::{Record, RoundRow, RunRow, Store, StoreError};
 
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -79,7 +80,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         interrupted: !complete,
         shared_core: setup.radio_cores.iter().any(|cpu| setup.host_cores.contains(cpu)),
         doctor: &doctor,
-        rounds: summary,
+        rounds: mended_here(summary, &setup.radio),
     };
     let mut verdict = judge(&experiment.needs, &evidence);
     verdict.waveform = waveform::verdict(&waveforms);
@@ -121,8 +122,12 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
     let serial = records().find_map(|record| record.result.pointer("/radio/serial")?.as_str().map(str::to_owned));
     let engine = records().find_map(|record| record.settings.pointer("/point/engine")?.as_str().map(str::to_owned));
     let model = experiment.needs.first().map_or_else(|| "n200".to_owned(), |need| need.model.clone());
+    let says_so = |record: &Record| record.in_force.get("given_emulator") == Some(&Value::Bool(true));
     let radio = match &in_force {
-        Some(site) if !site.emulated => RadioSetup::Given { model, addr: site.radio_addr.to_string(), serial },
+        Some(site) if !site.emulated => {
+            let addr = site.radio_addr.to_string();
+            RadioSetup::Given { model, addr, serial, emulator: records().any(says_so) }
+        }
         _ => RadioSetup::Emulated { model },
     };
     // One run may have had several sittings, each with notes of its own.
@@ -137,6 +142,14 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
         host_cores: in_force.as_ref().map(|site| site.placement.host.clone()).unwrap_or_default(),
         radio_cores: in_force.as_ref().map(|site| site.placement.radio.clone()).unwrap_or_default(),
         notes,
+    }
+}
+
+/// What this host can mend: not an emulator that was late on another machine.
+fn mended_here(rounds: RoundsSummary, radio: &RadioSetup) -> RoundsSummary {
+    match radio {
+        RadioSetup::Emulated { .. } => rounds,
+        RadioSetup::Given { .. } => RoundsSummary { emulator_late: 0, ..rounds },
     }
 }
 
