@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference/n200.md.
+"""Writes fuzz/seeds: one small packet of each kind, from the layouts in docs/reference/n200.md and docs/reference/emulator.md.
 
 Written apart from the Rust code on purpose: a seed that the parser's own writer made would know only what it knows.
 """
@@ -83,6 +83,11 @@ SEEDS = {
         "timed": words(0x0000012C, 1, 2),
         "rate": words(0x307, 0x108AE, 0),
         "hertz": struct.pack(">d", 25e6) + words(0),
+    },
+    "lag": {
+        "request": words(0x544C4147, 0x10000, 7, 0, 0, 1000).ljust(512, b"\0"),
+        "punctual": words(0x544C4147, 0x10001, 7, 1000, *[0, 5] * 6, 2, 0),
+        "late": words(0x544C4147, 0x10001, 7, 1000, *[0, 5] * 6, 3, 2, 0, 10, 0, 13, 0, 50, 0, 52),
     },
     "samples": {
         "tone": words(*[0x3E800000, 0x00003E80, 0xC1800000, 0x0000C180] * 5) + b"\x01\x02\x03",

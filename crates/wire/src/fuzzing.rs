@@ -6,6 +6,7 @@
 
 use num_complex::{Complex, Complex32};
 
+use crate::lag::{LagReply, LagRequest};
 use crate::n200::eeprom::{Daughterboard, Motherboard};
 use crate::n200::rate::{Direction, Factor, RateWord, device_gain};
 use crate::n200::{
@@ -105,6 +106,16 @@ pub fn n200_words(bytes: &[u8]) {
     assert!(below.is_none_or(|factor| factor.rate_sps() <= hz) && above.is_none_or(|factor| factor.rate_sps() >= hz));
 }
 
+/// How late an emulator was, both ways: whatever is asked, the reply is not longer.
+pub fn lag(bytes: &[u8]) {
+    round_trip!(LagRequest, bytes);
+    round_trip!(LagReply, bytes);
+    if let Ok(reply) = LagReply::parse(bytes) {
+        assert!(reply.write(&mut [0; LagRequest::BYTES]).is_ok());
+    }
+    assert!(LagRequest::parse(bytes).is_err() || bytes.len() >= LagRequest::BYTES);
+}
+
 /// Sample conversion: every SIMD level gives the bits of the portable code.
 pub fn samples(bytes: &[u8]) {
     let mut floats = vec![Complex32::default(); bytes.len() / 2];
@@ -164,8 +175,8 @@ mod tests {
 
     use super::*;
 
-    const ALL: [fn(&[u8]); 8] =
-        [n200_control, n200_fifo, n200_rx, n200_tx, n200_report, n200_eeprom, n200_words, samples];
+    const ALL: [fn(&[u8]); 9] =
+        [n200_control, n200_fifo, n200_rx, n200_tx, n200_report, n200_eeprom, n200_words, lag, samples];
 
     /// A packet of every kind, from which the damaged ones are made.
     fn good() -> impl Strategy<Value = Vec<u8>> {
@@ -183,6 +194,7 @@ mod tests {
         ];
         let id = prop::sample::select(b"aAsSiIhHrRlL ".to_vec()).prop_map(u32::from);
         let body = prop::collection::vec(any::<u8>(), 0..200);
+        let lag = (0u32..3, prop::collection::vec(any::<u8>(), 60), 0u32..30, prop::collection::vec(0u8..2, 0..520));
         let small = prop::collection::vec(0u8..24, 24);
         prop_oneof![
             (header, body.clone()).prop_map(|(word, body)| [&word.to_be_bytes(), body.as_slice()].concat()),
@@ -194,6 +206,10 @@ mod tests {
             .concat()),
             (any::<u32>(), id, any::<u32>(), small).prop_map(|(version, id, number, body)| {
                 [&version.to_be_bytes(), &id.to_be_bytes(), &number.to_be_bytes(), body.as_slice()].concat()
+            }),
+            lag.prop_map(|(kind, counts, spans, rest)| {
+                let [magic, kind, spans] = [0x544C_4147, 0x0001_0000 | kind, spans].map(u32::to_be_bytes);
+                [&magic, &kind, counts.as_slice(), &spans, &rest].concat()
             }),
             body,
         ]

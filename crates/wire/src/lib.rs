@@ -7,6 +7,7 @@
 //!
 //! | module | holds |
 //! | --- | --- |
+//! | [`lag`] | how late an emulated radio was itself, asked over the network |
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
 //! | [`sample`] | sc16 and sc8 to complex numbers and back |
 
@@ -15,6 +16,7 @@
 mod error;
 #[cfg(any(test, fuzzing))]
 pub mod fuzzing;
+pub mod lag;
 pub mod n200;
 pub mod sample;
 mod words;

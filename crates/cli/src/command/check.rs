@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result};
 use takt_lab::check::self_test::{self, SelfTest};
-use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome};
+use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
 use takt_lab::experiment::Depth;
 
 use super::experiment::progress::ProgressBar;
@@ -126,9 +126,13 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
             "Stopped after {settled} of {planned} rounds; they are kept. The same command with --resume runs the rest."
         ));
     }
-    (outcome.verdict.answer == check::Answer::Unknown).then(|| {
-        "Too few rounds of a needed rate count. End what else runs on this machine and check again; as root, if this was \
-         not. Or run `takt emulate` on a second machine and check with --addr."
-            .to_owned()
+    (outcome.verdict.answer == check::Answer::Unknown).then(|| match &outcome.setup.radio {
+        RadioSetup::Given { addr, emulator: true, .. } => format!(
+            "Too few rounds of a needed rate count. Where the emulator at {addr} was late, start it with --priority 60, as \
+             root, and check again."
+        ),
+        _ => "Too few rounds of a needed rate count. End what else runs on this machine and check again; as root, if this \
+              was not. Or run `takt emulate` on a second machine and check with --addr."
+            .to_owned(),
     })
 }

@@ -1,7 +1,7 @@
 //! `takt emulate`: run software radios until stopped.
 
 use std::fmt::Write;
-use std::net::Ipv4Addr;
+use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
 use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary};
@@ -147,13 +147,15 @@ fn hardware_word(text: &str) -> Result<u16, String> {
 /// What went wrong, and the flag that mends it.
 pub fn story(error: EmulateError) -> Story {
     let fix = match &error {
-        EmulateError::Ports { addr, source: EngineError::PortInUse { .. } } if addr.is_loopback() => {
-            let [a, b, c, d] = addr.octets();
-            let other = Ipv4Addr::new(a, b, c, d.wrapping_add(1).max(1));
-            Some(format!("stop the other program (ss -ulnp 'sport = :49152' names it)\n--addr {other}"))
-        }
-        EmulateError::Ports { source: EngineError::PortInUse { .. }, .. } => {
-            Some("stop the other program (ss -ulnp 'sport = :49152' names it)".to_owned())
+        EmulateError::Ports { source: EngineError::PortInUse { addr: taken }, .. } => {
+            let stop = format!("stop the other program (ss -ulnp 'sport = :{}' names it)", taken.port());
+            Some(match taken.ip() {
+                IpAddr::V4(addr) if addr.is_loopback() => {
+                    let [a, b, c, d] = addr.octets();
+                    format!("{stop}\n--addr {}", Ipv4Addr::new(a, b, c, d.wrapping_add(1).max(1)))
+                }
+                _ => stop,
+            })
         }
         EmulateError::Ports { addr, source: EngineError::NotLocal { .. } } => {
             Some(format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE"))

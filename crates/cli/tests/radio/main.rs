@@ -2,10 +2,13 @@
 //! `takt emulate n200`.
 
 mod bad_input;
+mod check;
 mod commands;
 mod faults;
 mod garbage;
 mod software;
+#[path = "../support/mod.rs"]
+mod support;
 #[path = "../support/watched.rs"]
 mod watched;
 mod waveform;

@@ -1,10 +1,13 @@
 //! Radios on this host, from options to a summary: what `takt emulate` and the lab run.
 //!
-//! One thread a radio, and a thread of the caller's that waits for the end, keeps EEPROM files and collects the summary.
+//! One thread a radio, one that says over the network how late that was, and a thread of the caller's that waits for the
+//! end, keeps EEPROM files and collects the summary.
 
 mod broadcast;
 mod error;
+mod lag_port;
 mod options;
+mod questions;
 mod station;
 mod summary;
 

@@ -1,11 +1,11 @@
-//! One radio of an emulator: from its options to a thread that drives it, and questions to that thread.
+//! One radio of an emulator: from its options to a thread that drives it, and one that says how late it was.
 
 use std::fs;
 use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::mpsc::{self, Sender};
+use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -15,9 +15,11 @@ use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec};
 use takt_wire::n200::ports as wire_ports;
 
 use super::broadcast::broadcast_of;
+use super::lag_port::LagPort;
+use super::questions::{Questions, Radio};
 use super::summary::{Datagrams, DeviceSummary};
 use super::{EmulateError, Options};
-use crate::drive::wall::{BATCH, Driver, Question, Settings};
+use crate::drive::wall::{BATCH, Driver, Settings};
 use crate::fault::{Fault, Faulty};
 use crate::n200::{self, CLOCK, EepromImages, N200, Signals};
 use crate::policy::{Cidr, Destinations};
@@ -28,9 +30,6 @@ use crate::{Device, Port, sink, source};
 const BUFFER_BYTES: usize = 4 << 20;
 /// Largest datagram: hosts may ask for frames up to this.
 const FRAME_BYTES: usize = 9000;
-
-/// What the thread drives.
-type Radio = Faulty<N200>;
 
 /// A radio ready to be started.
 pub(super) struct Plan {
@@ -43,6 +42,8 @@ pub(super) struct Plan {
     core: Option<usize>,
     priority: Option<u8>,
     settings: Settings,
+    /// Where it may send.
+    rule: Destinations,
 }
 
 impl Plan {
@@ -63,6 +64,7 @@ impl Plan {
         }
         let eeprom = options.eeproms.get(n).cloned();
         let allow = options.allow.iter().map(|text| text.parse()).collect::<Result<Vec<Cidr>, _>>()?;
+        let rule = Destinations::allowing(allow);
         let fresh = n200::Options::default();
         let identity = n200::Options {
             serial: options.serials.get(n).cloned().unwrap_or_else(|| format!("EMU{:03}", n + 1)),
@@ -75,7 +77,7 @@ impl Plan {
             firmware_minor: fresh.firmware_minor,
             fpga: options.fpga.unwrap_or(fresh.fpga),
             on_overflow: options.overflow,
-            destinations: Destinations::allowing(allow),
+            destinations: rule.clone(),
             born: Tick(CLOCK.ticks_in_ns(u128::from(WallClock.now().0)).0),
             utc_at_tick_0_s: utc_at_boot_s(),
             eeproms: eeprom.as_deref().map(read_eeprom).transpose()?.flatten(),
@@ -96,40 +98,45 @@ impl Plan {
             core: (!options.cores.is_empty()).then(|| options.cores[n % options.cores.len()]),
             priority: options.priority,
             settings: settings(options),
+            rule,
         })
     }
 
-    /// Opens its ports and starts its thread; returns when that is where it was wished.
+    /// Opens its ports and starts its threads; returns when its own is where it was wished.
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
-        let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority, settings } = self;
-        let Opened { engine, ports, hears_broadcast } =
-            Opened::new(engine, aggregate, addr, &device).map_err(|source| EmulateError::Ports { addr, source })?;
-        let mut driver = Driver::new(device, CLOCK, engine, ports, settings);
-        let (questions, asked) = mpsc::channel::<Question<Radio>>();
+        let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority, settings, rule } = self;
+        let ports = |source| EmulateError::Ports { addr, source };
+        let Opened { engine, ports: device_ports, hears_broadcast } =
+            Opened::new(engine, aggregate, addr, &device).map_err(ports)?;
+        let lag_port = LagPort::open(addr, rule).map_err(ports)?;
+        let mut driver = Driver::new(device, CLOCK, engine, device_ports, settings);
+        let (questions, asked) = Questions::to(addr);
         let (placed, placement) = mpsc::channel();
-        let stop = stop.clone();
+        let raised = stop.clone();
         let body = move || {
             let place = place(addr, core, priority);
             let placed_well = place.is_ok();
             let _ = placed.send(place);
-            if placed_well { driver.run(&stop, &asked) } else { Ok(()) }
+            if placed_well { driver.run(&raised, &asked) } else { Ok(()) }
         };
-        let thread = thread::Builder::new().name(format!("n200 {addr}")).spawn(body);
-        let thread = thread.map_err(|source| EmulateError::Thread { addr, source })?;
+        let radio = spawn(addr, format!("n200 {addr}"), body)?;
         if let Err(error) = placement.recv().unwrap_or(Err(EmulateError::Ended { addr })) {
             // The thread owns the ports: whoever is told of the error may use them at once.
-            let _ = thread.join();
+            let _ = radio.join();
             return Err(error);
         }
-        Ok(Station { addr, thread, questions, watch, eeprom, kept_writes: 0, hears_broadcast })
+        let (asking, raised) = (questions.clone(), stop.clone());
+        let says = spawn(addr, format!("lag {addr}"), move || lag_port.serve(&asking, &raised))?;
+        Ok(Station { addr, threads: [radio, says], questions, watch, eeprom, kept_writes: 0, hears_broadcast })
     }
 }
 
 /// A running radio.
 pub(super) struct Station {
     addr: Ipv4Addr,
-    thread: JoinHandle<Result<(), EngineError>>,
-    questions: Sender<Question<Radio>>,
+    /// Its own, and the one that says how late it was.
+    threads: [JoinHandle<Result<(), EngineError>>; 2],
+    questions: Questions,
     watch: Watch,
     eeprom: Option<PathBuf>,
     kept_writes: u64,
@@ -142,13 +149,13 @@ impl Station {
     }
 
     pub(super) fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+        self.threads.iter().any(JoinHandle::is_finished)
     }
 
     pub(super) fn snapshot(&self) -> Result<DeviceSummary, EmulateError> {
         let (addr, hears_broadcast) = (self.addr, self.hears_broadcast);
         let signals = self.watch.report();
-        self.ask(move |device, lag, counters| DeviceSummary {
+        self.questions.ask(move |device, lag, counters| DeviceSummary {
             addr,
             serial: device.device().eeproms().motherboard().serial.as_str().to_owned(),
             hears_broadcast,
@@ -164,8 +171,8 @@ impl Station {
     /// Writes the EEPROM file, if there is one and something has changed.
     pub(super) fn keep_eeprom(&mut self) -> Result<(), EmulateError> {
         let Some(path) = &self.eeprom else { return Ok(()) };
-        let (writes, images) =
-            self.ask(|radio, _, _| (radio.device().eeprom_writes(), radio.device().eeproms().clone()))?;
+        let images = |radio: &Radio, _, _| (radio.device().eeprom_writes(), radio.device().eeproms().clone());
+        let (writes, images) = self.questions.ask(images)?;
         if writes != self.kept_writes {
             write_whole(path, &images.to_bytes())
                 .map_err(|source| EmulateError::Eeprom { path: path.clone(), source })?;
@@ -174,32 +181,25 @@ impl Station {
         Ok(())
     }
 
-    /// After a stop was requested: when its thread has ended and its files are complete, what became of its signals.
+    /// After a stop was requested: when its threads have ended and its files are complete, what became of its signals.
     pub(super) fn join(self) -> Result<SignalReport, EmulateError> {
         let addr = self.addr;
-        let ended = self.thread.join();
+        let ended = self.threads.map(JoinHandle::join);
         let signals = self.watch.finish();
-        match ended {
-            Ok(ended) => ended.map(|()| signals).map_err(|source| EmulateError::Ports { addr, source }),
-            Err(_) => Err(EmulateError::Ended { addr }),
+        for ended in ended {
+            let ended = ended.map_err(|_| EmulateError::Ended { addr })?;
+            ended.map_err(|source| EmulateError::Ports { addr, source })?;
         }
+        Ok(signals)
     }
+}
 
-    fn ask<R: Send + 'static>(
-        &self,
-        question: impl FnOnce(&Radio, crate::drive::wall::LagReport, takt_packet::Counters) -> R + Send + 'static,
-    ) -> Result<R, EmulateError> {
-        let (answers, answer) = mpsc::channel();
-        let asked = self.questions.send(Box::new(move |device, lag, counters| {
-            let _ = answers.send(question(device, lag, counters));
-        }));
-        let gone = EmulateError::Ended { addr: self.addr };
-        if asked.is_err() {
-            return Err(gone);
-        }
-        // Its thread answers, or ends, and then the question is dropped.
-        answer.recv().map_err(|_| gone)
-    }
+fn spawn(
+    addr: Ipv4Addr,
+    name: String,
+    body: impl FnOnce() -> Result<(), EngineError> + Send + 'static,
+) -> Result<JoinHandle<Result<(), EngineError>>, EmulateError> {
+    thread::Builder::new().name(name).spawn(body).map_err(|source| EmulateError::Thread { addr, source })
 }
 
 /// The ports of a radio.

@@ -23,10 +23,8 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde::Deserialize;
 use serde_json::{Value, json};
 use takt_base::Stop;
-use takt_emulator::emulate::Summary;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
 
@@ -40,7 +38,7 @@ use crate::experiment::Point;
 use crate::experiment::settings::Kind;
 use crate::impairment;
 use crate::net::PathError;
-use crate::run::{Bench, Measured};
+use crate::run::{Bench, Lateness, Measured};
 use crate::store::Record;
 
 /// Runs the rounds of one run.
@@ -169,9 +167,9 @@ fn round(
     let summary = end(site, point.kind);
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
-    let summary = Summary::deserialize(&emulator).ok();
-    let aside = options::aside_share(point.kind, &result, summary.as_ref());
-    let mut conditions = conditions::of(&usage, summary, aside);
+    let lateness = Lateness::of(&emulator);
+    let aside = options::aside_share(point.kind, &result, lateness.as_ref());
+    let mut conditions = conditions::of(&usage, lateness, aside);
     if point.kind == Kind::Rate {
         conditions.emulator_unread = 0; // each is among the round's faults, and set aside there
     }

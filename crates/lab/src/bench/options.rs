@@ -7,7 +7,6 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use takt_base::parse_bytes;
-use takt_emulator::emulate::Summary;
 use takt_host::policy::Asked;
 
 use crate::agent::Failure;
@@ -16,7 +15,7 @@ use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
 use crate::net::ethernet::datagram_wire_bytes;
-use crate::run::Spoilt;
+use crate::run::{Lateness, Spoilt};
 use crate::store::Record;
 use crate::workload::{deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
 
@@ -59,10 +58,10 @@ pub(super) fn lost_share(kind: Kind, record: &Record) -> Option<f64> {
     match kind {
         Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
         Kind::Rate => rate::Outcome::deserialize(result).ok().map(|outcome| {
-            let summary = Summary::deserialize(&record.emulator).ok();
+            let lateness = Lateness::of(&record.emulator);
             let lost = rates::lost(&outcome);
             // What may be the radio's doing makes no rate hopeless.
-            if is_own_clean(&outcome, summary.as_ref()) { 0.0 } else { lost.rx_share.max(lost.tx_share) }
+            if is_own_clean(&outcome, lateness.as_ref()) { 0.0 } else { lost.rx_share.max(lost.tx_share) }
         }),
         Kind::RoundTrip => round_trip::Outcome::deserialize(result).ok().map(|outcome| outcome.failed_share()),
         Kind::Waveform => result.get("miss_share")?.as_f64(),
@@ -73,9 +72,9 @@ pub(super) fn lost_share(kind: Kind, record: &Record) -> Option<f64> {
 
 /// Share of a round that is set aside, by what its radio did: of a `deadline` workload single subframes, of others spans
 /// of time. `None` without an emulator.
-pub(super) fn aside_share(kind: Kind, result: &Value, emulator: Option<&Summary>) -> Option<f64> {
+pub(super) fn aside_share(kind: Kind, result: &Value, emulator: Option<&Lateness>) -> Option<f64> {
     let of = |pointer: &str| result.pointer(pointer)?.as_f64();
-    let spoilt = || emulator.map(|summary| Spoilt::by(Some(summary)));
+    let spoilt = || emulator.map(|lateness| Spoilt::by(Some(lateness)));
     match kind {
         Kind::Deadline => Some(of("/aside/subframes")? / of("/subframes")?.max(1.0)),
         Kind::Rate => Some(spoilt()?.share_of(rate::Outcome::deserialize(result).ok()?.span_ticks())),

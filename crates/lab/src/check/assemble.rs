@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
+use serde_json::Value;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::loaded;
@@ -16,7 +17,7 @@ use crate::about::About;
 use crate::environment::InForce;
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, FileError};
-use crate::store::{RoundRow, RunRow, Store, StoreError};
+use crate::store::{Record, RoundRow, RunRow, Store, StoreError};
 
 /// Why a run has no outcome.
 #[derive(Debug, thiserror::Error)]
@@ -80,14 +81,16 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         interrupted: !complete,
         shared_core: setup.radio_cores.iter().any(|cpu| setup.host_cores.contains(cpu)),
         doctor: &doctor,
-        rounds: summary,
+        rounds: mended_here(summary, &setup.radio),
     };
     let mut verdict = judge(&experiment.needs, &evidence);
     verdict.waveform = waveform::verdict(&waveforms);
     verdict.says = words::says(&verdict);
     verdict.also = words::also(&verdict, &udp, &experiment.needs);
     let loaded = loaded::loaded(&disturbed);
-    let stops = stops::stops(&rates);
+    // Of another machine it says nothing about this one.
+    let emulated_here = matches!(setup.radio, RadioSetup::Emulated { .. });
+    let stops = stops::stops(&rates).filter(|_| emulated_here);
     verdict.says.extend(stops.as_ref().map(|stops| words::sentence(&stops::words(stops, &experiment.needs))));
     verdict.also.extend(loaded.as_ref().map(|loaded| words::sentence(&loaded.says)));
     let without_udp = udp.is_empty();
@@ -126,8 +129,12 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
     let serial = records().find_map(|record| record.result.pointer("/radio/serial")?.as_str().map(str::to_owned));
     let engine = records().find_map(|record| record.settings.pointer("/point/engine")?.as_str().map(str::to_owned));
     let model = experiment.needs.first().map_or_else(|| "n200".to_owned(), |need| need.model.clone());
+    let says_so = |record: &Record| record.in_force.get("given_emulator") == Some(&Value::Bool(true));
     let radio = match &in_force {
-        Some(site) if !site.emulated => RadioSetup::Given { model, addr: site.radio_addr.to_string(), serial },
+        Some(site) if !site.emulated => {
+            let addr = site.radio_addr.to_string();
+            RadioSetup::Given { model, addr, serial, emulator: records().any(says_so) }
+        }
         _ => RadioSetup::Emulated { model },
     };
     // One run may have had several sittings, each with notes of its own.
@@ -142,6 +149,14 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
         host_cores: in_force.as_ref().map(|site| site.placement.host.clone()).unwrap_or_default(),
         radio_cores: in_force.as_ref().map(|site| site.placement.radio.clone()).unwrap_or_default(),
         notes,
+    }
+}
+
+/// What this host can mend: not an emulator that was late on another machine.
+fn mended_here(rounds: RoundsSummary, radio: &RadioSetup) -> RoundsSummary {
+    match radio {
+        RadioSetup::Emulated { .. } => rounds,
+        RadioSetup::Given { .. } => RoundsSummary { emulator_late: 0, ..rounds },
     }
 }
 

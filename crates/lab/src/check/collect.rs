@@ -2,12 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
-use takt_emulator::drive::wall::LagReport;
-use takt_emulator::emulate::Summary;
 use takt_stats::{Histogram, Ns};
 
 use super::own;
@@ -15,6 +12,7 @@ use super::rates::{self, LEVEL};
 use super::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
 };
+use crate::run::{Lateness, OwnLag};
 use crate::store::{PointRow, RoundRow, StoreError};
 use crate::workload::{rate, round_trip, udp};
 
@@ -51,7 +49,7 @@ fn skipped(rounds: &[&RoundRow]) -> Option<String> {
 fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
     let outcome: rate::Outcome = read("rate result", round, &record.result)?;
-    let emulator = Summary::deserialize(&record.emulator).ok();
+    let emulator = Lateness::of(&record.emulator);
     let own = own::part(&outcome, emulator.as_ref());
     let lost = rates::lost(&outcome);
     let (rx, tx) = (&outcome.rx, &outcome.tx);
@@ -100,8 +98,8 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         reader_waits_share: reader.and_then(|thread| thread.run_delay_seconds).map(share),
         receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
         machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
-        emulator_lag_max_us: emulator.as_ref().map(|summary| summary.lag.max_us as f64),
-        stops_ms: emulator.as_ref().map(|summary| stops_ms(&summary.lag)),
+        emulator_lag_max_us: emulator.as_ref().map(|lateness| lateness.lag.max_us as f64),
+        stops_ms: emulator.as_ref().map(|lateness| stops_ms(&lateness.lag)),
         rx_holds_ms: received.then_some(rx.recv_buffer_s * 1e3),
         tx_holds_ms: outcome
             .options
@@ -111,7 +109,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
 }
 
 /// How long the emulator was late each time, ms.
-fn stops_ms(lag: &LagReport) -> Vec<f64> {
+fn stops_ms(lag: &OwnLag) -> Vec<f64> {
     lag.late_spans.iter().map(|span| span.to_ns.saturating_sub(span.from_ns) as f64 / 1e6).collect()
 }
 

@@ -61,6 +61,13 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             );
         }
     }
+    if let RadioSetup::Given { addr, emulator: false, .. } = &outcome.setup.radio {
+        words.push(format!(
+            "at {addr} is a radio that is not takt's: nothing there says on UDP port {} how late it was itself, so it is \
+             taken to be punctual",
+            takt_wire::lag::PORT
+        ));
+    }
     words.extend(outcome.setup.notes.iter().cloned());
     let shared = outcome.setup.radio_cores.iter().any(|cpu| outcome.setup.host_cores.contains(cpu));
     if shared {

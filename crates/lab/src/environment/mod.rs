@@ -20,6 +20,7 @@ mod bridge;
 mod container;
 mod drawing;
 mod error;
+mod given;
 mod held;
 mod native;
 mod placement;

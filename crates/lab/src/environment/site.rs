@@ -10,6 +10,7 @@ use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
+use super::given::GivenRadio;
 use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell, drawing};
 use crate::agent::{Agent, AgentError, Service};
 use crate::net::{
@@ -49,6 +50,9 @@ pub struct InForce {
     pub radio_addr: Ipv4Addr,
     /// Whether this run emulates the radio.
     pub emulated: bool,
+    /// Whether a radio that was there already is takt's emulator, and so says how late it was itself.
+    #[serde(default)] // records older than this key
+    pub given_emulator: bool,
     /// Who runs where.
     pub placement: Placement,
     /// Real-time priority of the emulator's threads; `None`: not permitted, or no emulator.
@@ -71,6 +75,8 @@ pub struct Site {
     pub shell: Shell,
     /// The radio's side, if the radio is emulated.
     pub radio: Option<Agent>,
+    /// The radio, if it was there already.
+    given: Option<GivenRadio>,
     /// What it turned out to be.
     pub in_force: InForce,
     /// Last, so that the agents have left when the namespaces go. `None`: nothing of ours lies between the sides.
@@ -172,13 +178,15 @@ impl Site {
             ceilings,
             radio_addr,
             emulated,
+            given_emulator: false,
             placement,
             emulator_priority: None,
             notes,
             accelerator: holder.accelerator.clone(),
             holder,
         };
-        let mut site = Site { host, shell, radio, in_force, path: between };
+        let given = options.addr.filter(|_| !options.alone).map(GivenRadio::at);
+        let mut site = Site { host, shell, radio, given, in_force, path: between };
         site.find_emulator_priority();
         Ok(site)
     }
@@ -221,7 +229,8 @@ impl Site {
         self.path.as_ref()?.spec.ceiling_datagrams_per_s(payload_bytes)
     }
 
-    /// Starts a fresh emulator, so that its lag and its counters are those of one round. `asked`: more of its options.
+    /// Starts a fresh emulator, so that its lag and its counters are those of one round; a radio that is there already is
+    /// asked whether it is one. `asked`: more of its options.
     ///
     /// # Errors
     /// It can't be started: the address is taken, the kernel refuses.
@@ -230,18 +239,32 @@ impl Site {
         if let (Value::Object(asked), Some(options)) = (asked, options.as_object_mut()) {
             options.extend(asked);
         }
+        if let Some(given) = &mut self.given {
+            self.in_force.given_emulator = given.begin();
+        }
         match &mut self.radio {
             Some(radio) => radio.start(Service::Emulator, options).map(|_| ()),
             None => Ok(()),
         }
     }
 
-    /// Ends it; its summary, `null` with a radio that is not ours.
+    /// Ends it; its summary. Of a radio that was there already what it says of its lateness, `null` if it says nothing; if it
+    /// could have, that is in the notes of this round.
     ///
     /// # Errors
     /// It ended by itself.
     pub fn finish_emulator(&mut self) -> Result<Value, AgentError> {
-        self.radio.as_mut().map_or(Ok(Value::Null), Agent::finish)
+        if let Some(radio) = &mut self.radio {
+            return radio.finish();
+        }
+        let Some(given) = &mut self.given else { return Ok(Value::Null) };
+        let said = given.end();
+        let silence = given.silence();
+        self.in_force.notes.retain(|note| *note != silence);
+        if said.is_none() && self.in_force.given_emulator {
+            self.in_force.notes.push(silence);
+        }
+        Ok(json!(said))
     }
 
     fn emulator_options(&self, priority: Option<u8>) -> Value {

@@ -6,9 +6,9 @@
 //! host that works twice as fast as the stream has worked it off after as long again.
 
 use takt_base::Ticks;
-use takt_emulator::emulate::{DeviceSummary, Summary};
 use takt_radio::n200::CLOCK;
 
+use super::lateness::{Lateness, RadioLateness};
 use crate::workload::rate::Fault;
 
 /// A span reaches beyond its own length by this much: samples that are fetched together wait so long at most.
@@ -21,19 +21,21 @@ pub struct Spoilt(Vec<[u64; 2]>);
 impl Spoilt {
     /// By what the radio of a round says; nothing for a radio that is not takt's, or several.
     #[must_use]
-    pub fn by(summary: Option<&Summary>) -> Spoilt {
-        match summary.map(|summary| summary.devices.as_slice()) {
-            Some([device]) => Spoilt::of(device),
+    pub fn by(lateness: Option<&Lateness>) -> Spoilt {
+        match lateness.map(|lateness| lateness.devices.as_slice()) {
+            Some([radio]) => Spoilt::of(radio),
             _ => Spoilt::default(),
         }
     }
 
-    fn of(device: &DeviceSummary) -> Spoilt {
-        let ticks = |ns: u64| CLOCK.ticks_in_ns(u128::from(ns)).0.wrapping_add(device.clock_offset_ticks);
+    fn of(radio: &RadioLateness) -> Spoilt {
+        let ticks = |ns: u64| CLOCK.ticks_in_ns(u128::from(ns)).0;
         let mut spans: Vec<[u64; 2]> = Vec::new();
-        for late in &device.lag.late_spans {
-            let after_ns = late.to_ns.saturating_sub(late.from_ns) + GATHERING_NS;
-            let [from, to] = [ticks(late.from_ns), ticks(late.to_ns) + CLOCK.ticks_in_ns(u128::from(after_ns)).0];
+        for late in &radio.lag.late_spans {
+            let late_ns = late.to_ns.saturating_sub(late.from_ns);
+            let from = ticks(late.from_ns).wrapping_add(radio.clock_offset_ticks);
+            // Another machine says so: no number of its may break a sum.
+            let to = from.saturating_add(ticks(late_ns.saturating_mul(2).saturating_add(GATHERING_NS)));
             match spans.last_mut() {
                 Some(last) if from <= last[1] => last[1] = last[1].max(to),
                 _ => spans.push([from, to]),
@@ -69,13 +71,13 @@ mod tests {
     use takt_emulator::drive::wall::LateSpan;
 
     use super::*;
-    use crate::run::testing::summary;
+    use crate::run::testing::lateness;
     use crate::workload::rate::Letter;
 
     /// A radio whose clock is 500 ticks ahead of the monotonic clock, late from 10 to 13 ms and from 16 to 17.
     fn spoilt() -> Spoilt {
         let late = |from_ms: u64, to_ms: u64| LateSpan { from_ns: from_ms * 1_000_000, to_ns: to_ms * 1_000_000 };
-        Spoilt::by(Some(&summary(vec![late(10, 13), late(16, 17), late(100, 102)], 500)))
+        Spoilt::by(Some(&lateness(vec![late(10, 13), late(16, 17), late(100, 102)], 500)))
     }
 
     #[test]
@@ -97,6 +99,14 @@ mod tests {
         let faults = [(0, 5), (5, 11), (11, 19), (19, 30), (20, 21), (50, 50), (103, 103), (0, 200)];
         let covered = faults.map(|(from, to)| spoilt().covers(&fault(from, to)));
         assert_eq!(covered, [false, false, true, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn no_numbers_that_a_radio_says_break_a_sum() {
+        let spans = [[u64::MAX - 1, u64::MAX], [0, u64::MAX], [5, 5]];
+        let late = spans.map(|[from_ns, to_ns]| LateSpan { from_ns, to_ns }).to_vec();
+        let spoilt = Spoilt::by(Some(&lateness(late, u64::MAX)));
+        assert!((0.0..=2.0).contains(&spoilt.share_of([0, u64::MAX])) && spoilt.ticks() >= Ticks(0));
     }
 
     #[test]

@@ -131,7 +131,8 @@ pub struct Record {
     pub after: Value,
     /// Environment, path, engine, limits, accelerator, cores, policy in force.
     pub in_force: Value,
-    /// The emulator's own summary, `null` with a real radio.
+    /// The emulator's own summary; of one that was there already, how late it says it was. `null` with a radio that says
+    /// nothing.
     pub emulator: Value,
     /// The machine during the round: foreign load, steal.
     pub machine: Value,

@@ -50,9 +50,12 @@ fn facts(outcome: &Outcome) -> Vec<String> {
     let setup = &outcome.setup;
     let radio = match &setup.radio {
         RadioSetup::Emulated { .. } => "radio emulated on this host".to_owned(),
-        RadioSetup::Given { model, addr, serial } => {
+        RadioSetup::Given { model, addr, serial, emulator } => {
             let serial = serial.as_ref().map(|s| format!(", serial {s}")).unwrap_or_default();
-            format!("{} at {addr}{serial}", words::model(model))
+            match emulator {
+                true => format!("radio at {addr} (takt's emulator){serial}"),
+                false => format!("{} at {addr}{serial}", words::model(model)),
+            }
         }
     };
     let rounds = outcome.rates.iter().map(|p| p.counted).max().unwrap_or(0);

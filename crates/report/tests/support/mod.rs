@@ -50,7 +50,12 @@ pub fn full_holds() -> Outcome {
         also: Vec::new(),
         does_not_say: vec!["Ten clean rounds leave up to 26 % of rounds unclean possible (95 %).".into()],
     };
-    let given = RadioSetup::Given { model: "n200".into(), addr: "192.168.10.2".into(), serial: Some("F5A1B2".into()) };
+    let given = RadioSetup::Given {
+        model: "n200".into(),
+        addr: "192.168.10.2".into(),
+        serial: Some("F5A1B2".into()),
+        emulator: false,
+    };
     let quick = quick_fails();
     Outcome {
         about: About { depth: "full".into(), duration_s: 4210.0, ..quick.about },
@@ -119,6 +124,6 @@ pub fn hostile() -> Outcome {
     outcome.udp[0].direction = bad();
     outcome.rates[0].rounds[0].why = Some(bad());
     outcome.rates[0].rounds[0].busiest_thread = Some((bad(), 0.5));
-    outcome.setup.radio = RadioSetup::Given { model: bad(), addr: bad(), serial: Some(bad()) };
+    outcome.setup.radio = RadioSetup::Given { model: bad(), addr: bad(), serial: Some(bad()), emulator: false };
     outcome
 }

@@ -3,6 +3,7 @@
 //! A radio has no such lag. A test that blames a host must first look here: in a span in which it was above the limit the
 //! emulator, not the host, may have broken the beat.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
@@ -13,7 +14,8 @@ use takt_base::MonoNs;
 const LONGEST_NS: u64 = 60_000_000_000;
 /// Spans of lateness that are less than this apart are one: a driver that catches up sends some datagrams in time.
 const APART_NS: u64 = 2_000_000;
-/// Spans kept. A driver that is late more often than that in its life is late from the last one on.
+/// Spans kept. Of a driver that is late more often than that in its life the oldest become one: a host that asks now wants to
+/// know about its own round.
 const SPANS: usize = 4096;
 
 pub(super) struct Lag {
@@ -22,7 +24,7 @@ pub(super) struct Lag {
     over_limit: u64,
     max_ns: u64,
     unsent: u64,
-    spans: Vec<LateSpan>,
+    spans: VecDeque<LateSpan>,
 }
 
 /// When an emulator was late: from when its first late datagram was due to when the last one had left, on the monotonic
@@ -102,7 +104,7 @@ impl Lag {
             over_limit: 0,
             max_ns: 0,
             unsent: 0,
-            spans: Vec::with_capacity(SPANS),
+            spans: VecDeque::with_capacity(SPANS),
         }
     }
 
@@ -125,13 +127,23 @@ impl Lag {
     }
 
     fn late(&mut self, due: MonoNs, until: MonoNs) {
-        let full = self.spans.len() == SPANS;
-        match self.spans.last_mut() {
-            Some(last) if full || due.0 <= last.to_ns.saturating_add(APART_NS) => {
+        match self.spans.back_mut() {
+            Some(last) if due.0 <= last.to_ns.saturating_add(APART_NS) => {
                 last.from_ns = last.from_ns.min(due.0);
                 last.to_ns = last.to_ns.max(until.0);
             }
-            _ => self.spans.push(LateSpan { from_ns: due.0, to_ns: until.0 }),
+            _ => {
+                self.make_room();
+                self.spans.push_back(LateSpan { from_ns: due.0, to_ns: until.0 });
+            }
+        }
+    }
+
+    /// For one more: the two oldest become one, which allocates nothing.
+    fn make_room(&mut self) {
+        let oldest = if self.spans.len() >= SPANS { self.spans.pop_front() } else { None };
+        if let (Some(oldest), Some(next)) = (oldest, self.spans.front_mut()) {
+            next.from_ns = oldest.from_ns;
         }
     }
 
@@ -142,7 +154,7 @@ impl Lag {
             over_limit: self.over_limit,
             max_us: self.max_ns.div_ceil(1000),
             unsent: self.unsent,
-            late_spans: self.spans.clone(),
+            late_spans: self.spans.iter().copied().collect(),
             histogram: LagHistogram(counts.map(|v| (v.value_iterated_to(), v.count_at_value())).collect()),
             ..LagReport::default()
         }
@@ -226,14 +238,17 @@ mod tests {
     }
 
     #[test]
-    fn spans_beyond_the_last_that_is_kept_lengthen_it() {
+    fn of_more_spans_than_are_kept_the_oldest_become_one() {
         let mut lag = Lag::new(Duration::from_millis(1));
         let late = |n: u64| (MonoNs(n * 10_000_000), MonoNs(n * 10_000_000 + 2_000_000));
-        for (due, left) in (0..SPANS as u64 + 7).map(late) {
+        let (all, room) = (SPANS as u64 + 7, lag.spans.capacity());
+        for (due, left) in (0..all).map(late) {
             lag.note(due, left);
         }
         let spans = lag.report().late_spans;
-        assert_eq!((spans.len(), spans[SPANS - 1].to_ns), (SPANS, late(SPANS as u64 + 6).1.0));
+        assert_eq!((spans.len(), lag.spans.capacity()), (SPANS, room));
+        assert_eq!((spans[0].from_ns, spans[0].to_ns), (late(0).0.0, late(7).1.0));
+        assert_eq!((spans[SPANS - 1].from_ns, spans[SPANS - 1].to_ns), (late(all - 1).0.0, late(all - 1).1.0));
     }
 
     #[test]

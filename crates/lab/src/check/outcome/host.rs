@@ -40,6 +40,9 @@ pub enum RadioSetup {
         addr: String,
         /// Its serial number, if it told one.
         serial: Option<String>,
+        /// Whether it is takt's emulator, which says how late it was itself.
+        #[serde(default)] // outcomes older than this key
+        emulator: bool,
     },
 }
 
