@@ -27,7 +27,7 @@ pub struct Report {
     pub misses: u64,
     /// Packets of all components that were refused ([`OutputReport::broken_packets`]).
     pub broken_packets: u64,
-    /// Packets of all components that a listener did not get ([`OutputReport::dropped_packets`]).
+    /// Packets of all components that a consumer did not get ([`OutputReport::dropped_packets`]).
     pub dropped_packets: u64,
     /// Components, in the order of the waveform.
     pub components: Vec<ComponentReport>,
@@ -89,7 +89,7 @@ pub struct ComponentReport {
     pub degraded: bool,
     /// Packets that should have been there and were not, all inputs.
     pub missing_packets: u64,
-    /// Packets a listener did not get because it was behind, all outputs.
+    /// Packets a consumer did not get because it was behind, all outputs.
     pub dropped_packets: u64,
     /// Packets refused because they had a number of items that the shape does not allow, all outputs.
     pub broken_packets: u64,
@@ -107,9 +107,9 @@ pub struct ComponentReport {
 pub struct OutputReport {
     /// Its name.
     pub name: String,
-    /// Packets a listener did not get because it was behind.
+    /// Packets a consumer did not get because it was behind.
     pub dropped_packets: u64,
-    /// Packets refused because they had a number of items that the shape does not allow: listeners got empty ones.
+    /// Packets refused because they had a number of items that the shape does not allow: consumers got empty ones.
     pub broken_packets: u64,
     /// The first of these.
     pub first_broken: Option<BrokenPacket>,
@@ -189,7 +189,7 @@ impl Quantiles {
 }
 
 impl Report {
-    /// Whether every component made every slot in time, and every packet came to all its listeners as its shape says.
+    /// Whether every component made every slot in time, and every packet came to all its consumers as its shape says.
     #[must_use]
     pub fn is_clean(&self) -> bool {
         (self.misses, self.broken_packets, self.dropped_packets) == (0, 0, 0)

@@ -221,7 +221,7 @@ impl Component for Wayward {
 }
 
 #[test]
-fn a_packet_of_a_length_that_the_shape_does_not_allow_is_broken_and_told_with_its_output() {
+fn a_packet_of_a_length_that_the_shape_does_not_allow_is_broken_and_counted_at_its_output() {
     let mut registry = common::registry();
     let wayward = Registration {
         kind: || Kind::new("wayward", "Gives too few, or too many."),
@@ -251,9 +251,9 @@ fn a_packet_of_a_length_that_the_shape_does_not_allow_is_broken_and_told_with_it
     ];
     assert_eq!(report.components[1].outputs.iter().map(of).collect::<Vec<_>>(), expected);
     assert_eq!((report.misses, report.broken_packets, report.is_clean()), (0, 8, false));
-    // Whoever hears them gets nothing instead, and what is allowed passes.
+    // Consumers get nothing instead, and what is allowed passes.
     for (output, empty) in [("fixed", 4), ("half", 4), ("some", 3)] {
-        let heard = (result(&report, output, "empty"), result(&report, output, "missing"));
-        assert_eq!(heard, (&empty.into(), &0.into()), "{output}");
+        let got = (result(&report, output, "empty"), result(&report, output, "missing"));
+        assert_eq!(got, (&empty.into(), &0.into()), "{output}");
     }
 }

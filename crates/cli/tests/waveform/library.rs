@@ -43,7 +43,7 @@ type = "library-sink"
 }
 
 #[test]
-fn a_library_whose_packets_break_is_told_first_and_the_answer_is_no() {
+fn a_library_whose_packets_break_is_reported_first_and_the_answer_is_no() {
     let library = library();
     let (_folder, path) = file(
         br#"

@@ -145,7 +145,7 @@ mod tests {
     use serde_json::json;
     use takt_graph::{Accepts, Domain, Item, Kind, Length, ParamSpec, Params, Shape, Value};
 
-    /// Programs and libraries of one version read each other's JSON. Whoever has to change what stands here gives the
+    /// Programs and libraries of one version read each other's JSON. A change of what stands here gives the
     /// interface another version.
     fn is_of_version_2(value: &impl Serialize, form: &serde_json::Value) {
         assert_eq!(super::INTERFACE, 2, "the form below is that of version 2");

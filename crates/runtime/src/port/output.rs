@@ -45,12 +45,12 @@ pub(crate) struct Granted {
     pub(crate) missing: bool,
 }
 
-/// Packets of an output that did not come to its listeners as its shape says. Plain numbers: its worker alone counts.
+/// Packets of an output that did not come to its consumers as its shape says. Plain numbers: its worker alone counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
-    /// A listener was behind.
+    /// A consumer was behind.
     pub(crate) dropped: u64,
-    /// The shape does not allow so many items: listeners got an empty packet.
+    /// The shape does not allow so many items: consumers got an empty packet.
     pub(crate) broken: u64,
     pub(crate) first_broken: Option<BrokenPacket>,
 }
@@ -66,7 +66,7 @@ pub struct OutPort {
     /// The last bytes of the last packets, for the history of the next.
     tail: Box<[u8]>,
     slot: u64,
-    /// Items of the packet; of one that is to be refused, as many as the component said.
+    /// Items of the packet; of one that is to be refused, as many as the component wanted.
     granted: usize,
     /// Items that the shape says of this slot's packet, or allows at most.
     declared: usize,
@@ -86,7 +86,7 @@ pub struct Out<'a, T> {
 }
 
 impl<T> Out<'_, T> {
-    /// Publishes the first `items` only. A number that the port's shape does not allow breaks the packet: listeners get an
+    /// Publishes the first `items` only. A number that the port's shape does not allow breaks the packet: consumers get an
     /// empty one, and the report says so.
     pub fn truncate(&mut self, items: usize) {
         *self.granted = items;

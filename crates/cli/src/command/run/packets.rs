@@ -45,13 +45,13 @@ fn broken(of: &ComponentReport, output: &OutputReport, first: BrokenPacket) -> (
         were(output.broken_packets),
         plural(items),
     );
-    (what, format!("{mend}; whoever hears `{port}` got an empty packet instead"))
+    (what, format!("{mend}; consumers of `{port}` got an empty packet instead"))
 }
 
 fn dropped(of: &ComponentReport, output: &OutputReport) -> (String, String) {
     let (name, port, count) = (&of.name, &output.name, output.dropped_packets);
     let what = format!(
-        "{} of component `{name}`, output `{port}`, {} dropped: a component that hears it was behind.",
+        "{} of component `{name}`, output `{port}`, {} dropped: a consumer was behind.",
         packets(count),
         were(count)
     );
@@ -145,11 +145,11 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_packet_is_told_though_no_slot_was_missed() {
+    fn a_broken_packet_is_reported_though_no_slot_was_missed() {
         let report = simulated(4);
         assert!(!report.is_clean());
         let said = "1 packet of component `a`, output `out`, was broken: it had 3 items in slot 3, where its shape says 4.\n\
-                    fix       give 4 items or none, or declare `up_to = 4`; whoever hears `out` got an empty packet instead\n";
+                    fix       give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead\n";
         assert_eq!(first(&report), said);
         assert_eq!(last_line(&report), "1 packet broken; no slot of 4 was missed.");
     }
@@ -159,8 +159,8 @@ mod tests {
         let report = simulated(20);
         let said = "\
 2 packets of component `a`, output `out`, were broken: the first had 3 items in slot 3, where its shape says 4.
-fix       give 4 items or none, or declare `up_to = 4`; whoever hears `out` got an empty packet instead
-2 packets of component `a`, output `out`, were dropped: a component that hears it was behind.
+fix       give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead
+2 packets of component `a`, output `out`, were dropped: a consumer was behind.
 fix       a longer slot (--slot) or more cores (--cores); the misses below say who was late, and why
 1 slot of component `a` was lost: what it was to bring from outside did not come.
 fix       takt rate says where a radio's samples are lost; the misses below say in which slots

@@ -31,7 +31,7 @@ pub struct Outcome {
     /// Packets refused because they had a number of items that the shape of their output does not allow.
     #[serde(default)] // records older than this key
     pub broken_packets: u64,
-    /// Packets that a listener did not get because it was behind.
+    /// Packets that a consumer did not get because it was behind.
     #[serde(default)] // records older than this key
     pub dropped_packets: u64,
     /// Components, in the order of the waveform.
