@@ -1,8 +1,8 @@
 //! A library of components as a user writes it: this file, `crate-type = ["cdylib"]`, and one line.
 //! `takt run --library target/release/examples/liblibrary.so ...` finds them by name.
 
-use takt_graph::Value;
-use takt_runtime::{MakeError, Message, component};
+use takt_graph::{Item, Kind, Length, Shape, Value};
+use takt_runtime::{Component, Io, MakeError, Message, Registration, component};
 
 /// Multiplies and adds.
 #[component(name = "library-saxpy")]
@@ -73,6 +73,32 @@ impl Average {
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         vec![("told", self.told.into()), ("window", (self.window as i64).into())]
+    }
+}
+
+/// Gives too few numbers in slot 3, too many in slot 5, none in slot 6, and says that it lost slot 7.
+struct Aerial;
+
+impl Component for Aerial {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        let slot = io.slot;
+        let mut output = io.outputs[0].write::<f32>();
+        output.fill(slot as f32);
+        match slot {
+            3 => output.truncate(3),
+            5 => output.truncate(5),
+            6 => output.truncate(0),
+            7 => io.lose(),
+            _ => {}
+        }
+    }
+}
+
+takt_runtime::inventory::submit! {
+    Registration {
+        kind: || Kind::new("library-aerial", "Brings numbers from outside, as far as they come."),
+        shape: |_| Ok(Shape::new().output("out", Item::F32, Length::Fixed(4))),
+        make: |_| Ok(Box::new(Aerial)),
     }
 }
 

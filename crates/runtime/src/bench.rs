@@ -11,6 +11,7 @@ use crate::entry::{Body, Entry};
 use crate::packet::{Cell, Room};
 use crate::port::{Grant, InPort, OutPort, Source};
 use crate::registry::Registry;
+use crate::report::BrokenPacket;
 use crate::stats::EntryStats;
 use crate::timer::Timer;
 
@@ -73,11 +74,16 @@ pub enum TickError {
         /// Where.
         slot: u64,
     },
-    /// It broke its word.
-    #[error("a fixed output gave another number of items in slot {slot}")]
+    /// A packet has a number of items that the shape does not allow.
+    #[error(
+        "output {output} gave {} items in slot {}, where its shape says {}",
+        packet.items, packet.slot, packet.declared_items
+    )]
     Length {
-        /// Where.
-        slot: u64,
+        /// The output, from 0.
+        output: usize,
+        /// The packet.
+        packet: BrokenPacket,
     },
 }
 
@@ -203,7 +209,7 @@ impl Bench {
     /// Executes the next slot.
     ///
     /// # Panics
-    /// If the component does, or breaks its word about a fixed length.
+    /// If the component does, or gives a packet of a length that its shape does not allow.
     pub fn tick(&mut self) -> &mut Bench {
         match self.try_tick() {
             Ok(()) => self,
@@ -214,7 +220,7 @@ impl Bench {
     /// Executes the next slot.
     ///
     /// # Errors
-    /// The component panicked, or broke its word about a fixed length.
+    /// The component panicked, or gave a packet of a length that its shape does not allow.
     pub fn try_tick(&mut self) -> Result<(), TickError> {
         let slot = self.slot;
         for ((feed, packet), input) in self.feeds.iter_mut().zip(&mut self.packets).zip(&self.shape.inputs) {
@@ -236,9 +242,9 @@ impl Bench {
             packet.extend_from_slice(tap.bytes());
             tap.finish(slot);
         }
-        let broken: u64 = self.entry.outputs.iter().map(OutPort::broken).sum();
-        if broken > 0 {
-            return Err(TickError::Length { slot });
+        let mut outputs = self.entry.outputs.iter().enumerate();
+        if let Some((output, packet)) = outputs.find_map(|(n, output)| Some((n, output.losses().first_broken?))) {
+            return Err(TickError::Length { output, packet });
         }
         self.slot += 1;
         Ok(())

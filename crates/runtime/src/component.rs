@@ -62,7 +62,8 @@ pub struct Io<'a> {
 
 impl Io<'_> {
     /// What the slot was to bring from outside, from a radio, was lost there: whatever hears this component finds the packet
-    /// missing, the slot counts as missed, and its culprit is [`Culprit::Radio`](crate::Culprit::Radio).
+    /// missing, the slot counts as missed and as lost, and its culprit is [`Culprit::Radio`](crate::Culprit::Radio). So it is
+    /// wherever the component runs: here, in a process of its own, or out of a library.
     pub fn lose(&mut self) {
         self.lost = true;
     }

@@ -199,6 +199,10 @@ impl Entry {
         let answer = remote.collect(&mut self.outputs, patient);
         match answer {
             Answer::Done { ns } => self.stats.record(ns),
+            Answer::Lost { ns } => {
+                self.stats.record(ns);
+                self.lost();
+            }
             Answer::Fault { ns } => {
                 self.stats.record(ns);
                 self.fault();
@@ -305,7 +309,7 @@ impl Entry {
             self.fault();
         }
         if executed.lost {
-            self.stats.live.missed.add(1);
+            self.lost();
         }
     }
 
@@ -349,6 +353,12 @@ impl Entry {
     #[cold]
     pub(crate) fn release_all(&mut self) {
         self.inputs.iter_mut().for_each(|input| input.reader().release(u64::MAX));
+    }
+
+    #[cold]
+    fn lost(&mut self) {
+        self.stats.live.missed.add(1);
+        self.stats.live.lost.add(1);
     }
 
     #[cold]

@@ -139,7 +139,7 @@ pub use num_complex::Complex;
 pub use packet::Header;
 pub use port::{In, InPort, Out, OutPort};
 pub use registry::{Equipment, NameTaken, Registration, Registry};
-pub use report::{ComponentReport, Granted, Quantiles, Report, TraceEvent, WorkerReport};
+pub use report::{BrokenPacket, ComponentReport, Granted, OutputReport, Quantiles, Report, TraceEvent, WorkerReport};
 pub use run::{LogOptions, Options, Session, StartError, Wish};
 pub use running::{ControlError, Log, Running};
 pub use sample::{Bit, Llr, Sample};

@@ -46,8 +46,10 @@ pub(crate) struct Live {
     buckets: Box<[Count; BUCKETS]>,
     min_ns: AtomicU64,
     max_ns: AtomicU64,
-    /// Logical slots not executed.
+    /// Logical slots not executed, or of which nothing came from outside.
     pub(crate) missed: Count,
+    /// Of these, those of which nothing came from outside.
+    pub(crate) lost: Count,
     /// Executions that ended behind the deadline.
     pub(crate) late: Count,
     /// Panics.
@@ -58,8 +60,8 @@ impl Live {
     pub(crate) fn new() -> Live {
         let buckets = Box::new([const { Count(AtomicU64::new(0)) }; BUCKETS]);
         let (min_ns, max_ns) = (AtomicU64::new(u64::MAX), AtomicU64::new(0));
-        let (missed, late, faults) = Default::default();
-        Live { buckets, min_ns, max_ns, missed, late, faults }
+        let (missed, lost, late, faults) = Default::default();
+        Live { buckets, min_ns, max_ns, missed, lost, late, faults }
     }
 
     #[inline]
@@ -107,6 +109,7 @@ impl Live {
             kind: kind.to_owned(),
             executions,
             missed: self.missed.get(),
+            lost: self.lost.get(),
             late: self.late.get(),
             faults: self.faults.get(),
             p50_ns: quantile(0.5),
@@ -169,8 +172,10 @@ pub struct ComponentSnapshot {
     pub kind: String,
     /// Executions so far.
     pub executions: u64,
-    /// Logical slots not executed.
+    /// Logical slots not executed, or of which nothing came from outside.
     pub missed: u64,
+    /// Of these, those of which nothing came from outside.
+    pub lost: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,
     /// Panics.

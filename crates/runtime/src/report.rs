@@ -8,7 +8,7 @@ use takt_stats::{Histogram, Ns};
 
 use crate::entry::Entry;
 use crate::miss::{Miss, explain};
-use crate::port::{InPort, OutPort};
+use crate::port::{InPort, Losses, OutPort};
 use crate::soft::Outgoing;
 use crate::worker::Worker;
 
@@ -25,6 +25,10 @@ pub struct Report {
     pub latency_slots: u32,
     /// Logical slots of components that were missed, faults and late ends included.
     pub misses: u64,
+    /// Packets of all components that were refused ([`OutputReport::broken_packets`]).
+    pub broken_packets: u64,
+    /// Packets of all components that a consumer did not get ([`OutputReport::dropped_packets`]).
+    pub dropped_packets: u64,
     /// Components, in the order of the waveform.
     pub components: Vec<ComponentReport>,
     /// Workers.
@@ -73,6 +77,8 @@ pub struct ComponentReport {
     pub execution: Option<Quantiles>,
     /// Logical slots not executed, or of which nothing came from outside.
     pub missed: u64,
+    /// Of these, those of which nothing came from outside: the component said so by [`Io::lose`](crate::Io::lose).
+    pub lost: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,
     /// Panics.
@@ -83,15 +89,41 @@ pub struct ComponentReport {
     pub degraded: bool,
     /// Packets that should have been there and were not, all inputs.
     pub missing_packets: u64,
-    /// Packets a listener did not get because it was behind, all outputs.
+    /// Packets a consumer did not get because it was behind, all outputs.
     pub dropped_packets: u64,
-    /// Packets refused because a fixed output gave another number of items.
+    /// Packets refused because they had a number of items that the shape does not allow, all outputs.
     pub broken_packets: u64,
+    /// The same by output, in the order of its ports.
+    pub outputs: Vec<OutputReport>,
     /// What it found out.
     pub results: BTreeMap<String, Value>,
     /// All execution times, for who wants more than quantiles.
     #[serde(skip)]
     pub histogram: Histogram<Ns>,
+}
+
+/// What became of the packets of one output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OutputReport {
+    /// Its name.
+    pub name: String,
+    /// Packets a consumer did not get because it was behind.
+    pub dropped_packets: u64,
+    /// Packets refused because they had a number of items that the shape does not allow: consumers got empty ones.
+    pub broken_packets: u64,
+    /// The first of these.
+    pub first_broken: Option<BrokenPacket>,
+}
+
+/// A packet with a number of items that the shape of its output does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BrokenPacket {
+    /// Logical slot.
+    pub slot: u64,
+    /// Items that the component gave.
+    pub items: u64,
+    /// Items that the shape says, or allows at most.
+    pub declared_items: u64,
 }
 
 /// What one worker did.
@@ -156,17 +188,28 @@ impl Quantiles {
     }
 }
 
+impl Report {
+    /// Whether every component made every slot in time, and every packet came to all its consumers as its shape says.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        (self.misses, self.broken_packets, self.dropped_packets) == (0, 0, 0)
+    }
+}
+
 /// What the report says of a component apart from its figures.
 #[derive(Clone, Debug)]
 pub(crate) struct Known {
     pub(crate) name: String,
     pub(crate) kind: String,
+    /// Its outputs.
+    pub(crate) outputs: Vec<String>,
     pub(crate) budget_ns: Option<u64>,
 }
 
 impl Known {
     pub(crate) fn of(node: &takt_graph::Component) -> Known {
-        Known { name: node.name.clone(), kind: node.kind.clone(), budget_ns: node.budget_ns }
+        let outputs = node.shape.outputs.iter().map(|output| output.name.clone()).collect();
+        Known { name: node.name.clone(), kind: node.kind.clone(), outputs, budget_ns: node.budget_ns }
     }
 }
 
@@ -210,6 +253,8 @@ pub(crate) fn report<'a>(
         slot_ns: graph.slot_ns(),
         latency_slots: plan.latency_slots(),
         misses,
+        broken_packets: components.iter().map(|component| component.broken_packets).sum(),
+        dropped_packets: components.iter().map(|component| component.dropped_packets).sum(),
         lateness: Quantiles::of(&lateness),
         output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
         miss_list: explain(known, &components, workers),
@@ -224,6 +269,7 @@ pub(crate) fn report<'a>(
 fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentReport {
     let histogram = entry.stats.live.histogram();
     let results = entry.component.results().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let outputs: Vec<OutputReport> = known.outputs.iter().zip(&entry.outputs).map(output).collect();
     ComponentReport {
         name: known.name.clone(),
         kind: known.kind.clone(),
@@ -232,16 +278,23 @@ fn component(known: &Known, worker: Option<usize>, entry: &Entry) -> ComponentRe
         executions: histogram.len(),
         execution: Quantiles::of(&histogram),
         missed: entry.stats.live.missed.get(),
+        lost: entry.stats.live.lost.get(),
         late: entry.stats.live.late.get(),
         faults: entry.stats.live.faults.get(),
         restarts: entry.restarts(),
         degraded: entry.stats.degraded,
         missing_packets: entry.inputs.iter().map(InPort::missing).sum(),
-        dropped_packets: entry.outputs.iter().map(OutPort::dropped).sum(),
-        broken_packets: entry.outputs.iter().map(OutPort::broken).sum(),
+        dropped_packets: outputs.iter().map(|output| output.dropped_packets).sum(),
+        broken_packets: outputs.iter().map(|output| output.broken_packets).sum(),
+        outputs,
         results,
         histogram,
     }
+}
+
+fn output((name, port): (&String, &OutPort)) -> OutputReport {
+    let &Losses { dropped, broken, first_broken } = port.losses();
+    OutputReport { name: name.clone(), dropped_packets: dropped, broken_packets: broken, first_broken }
 }
 
 fn worker_report(worker: &Worker) -> WorkerReport {

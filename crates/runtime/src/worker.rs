@@ -275,6 +275,10 @@ impl Worker {
         match self.table.entries[index].collect(slot.number, false) {
             None => {}
             Some((_, Answer::Done { ns })) => self.answered(index, ns),
+            Some((logical, Answer::Lost { ns })) => {
+                self.answered(index, ns);
+                self.missed(slot, index, MissKind::Lost, logical, 1, ns);
+            }
             Some((logical, Answer::Fault { ns })) => {
                 self.answered(index, ns);
                 self.missed(slot, index, MissKind::Fault, logical, 1, ns);

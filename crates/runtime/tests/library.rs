@@ -156,11 +156,11 @@ fn another_version_of_the_interface_is_refused_with_who_is_older() {
              #[unsafe(no_mangle)] pub static takt_library: T = T(*b\"taktlib\\0\", {version}, 0, [0; 20]);"
         )
     };
-    let (_newer, library) = compiled(&with_version(2));
+    let (_newer, library) = compiled(&with_version(3));
     let newer = refusal(library);
-    assert!(matches!(newer, LibraryError::Interface { has: 2, wanted: 1, .. }), "{newer}");
+    assert!(matches!(newer, LibraryError::Interface { has: 3, wanted: 2, .. }), "{newer}");
     assert!(newer.fix().starts_with("a newer takt"), "{}", newer.fix());
-    let (_older, library) = compiled(&with_version(0));
+    let (_older, library) = compiled(&with_version(1));
     let older = refusal(library);
     assert!(older.fix().starts_with("build the library again"), "{}", older.fix());
 }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use common::{assign, check, open, run, spec, waveform};
 use takt_base::Stop;
 use takt_graph::{Graph, Item, Kind, Latency, Length, MissPolicy, Shape, Value};
-use takt_runtime::{Component, Culprit, Io, MissKind, Options, Registration, Report, Session};
+use takt_runtime::{BrokenPacket, Component, Culprit, Io, MissKind, Options, Registration, Report, Session};
 
 /// Two chains on two workers, and one link between them: a -> x (stalls in slot 5) -> y on worker 0 with `m` behind x on
 /// worker 1, and b -> c -> w on worker 1 alone.
@@ -170,6 +170,7 @@ fn what_a_radio_does_not_bring_is_missing_and_nobody_else_is_to_blame() {
         let options = Options { slots: Some(20), ..Options::default() };
         let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
         assert_eq!((missed(&report, "a"), missed(&report, "y")), ((20, 3, 0, 0), (20, 0, 0, 0)));
+        assert_eq!(report.components.iter().map(|c| c.lost).collect::<Vec<_>>(), [3, 0]);
         assert_eq!((result(&report, "y", "missing"), report.misses), (&Value::Int(3), 3));
         let told: Vec<_> = report.miss_list.iter().map(|miss| (miss.kind, miss.logical_slot, &miss.culprit)).collect();
         let by_radio = |slot| Culprit::Radio { component: "a".to_owned(), slot };
@@ -190,4 +191,69 @@ fn a_type_may_be_made_in_another_way_and_only_one_that_is_there() {
     let options = Options { slots: Some(20), ..Options::default() };
     let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
     assert_eq!(report.misses, 3, "an aerial in its place");
+}
+
+#[test]
+fn a_packet_that_finds_no_room_is_dropped_and_counted_at_its_output() {
+    // x is busy with slot 5 from 6 ms to 16.5 ms. The link holds four packets, 5 to 8; those of slots 9 to 16 find no room.
+    let made = waveform().with(spec("a", "source")).with(spec("x", "stall").param("slot", 5).param("us", 10_500));
+    let graph = check(&made.with(spec("y", "watch")).chain(["a", "x", "y"]));
+    let report = open(&graph, &assign(&graph, &[0, 1, 1], Latency::Compact), 20).simulate();
+    let dropped: Vec<_> = report.components.iter().map(|c| (c.name.as_str(), c.dropped_packets)).collect();
+    assert_eq!(dropped, [("a", 8), ("x", 0), ("y", 0)]);
+    let output = &report.components[0].outputs[0];
+    assert_eq!((output.name.as_str(), output.dropped_packets, output.broken_packets), ("out", 8, 0));
+    assert_eq!((report.dropped_packets, report.is_clean()), (8, false));
+}
+
+/// Items that [`Wayward`] gives in each slot: of a fixed output of four, one of half the input's four, one of up to four.
+const GIVEN: [[usize; 3]; 5] = [[4, 2, 4], [0, 0, 0], [3, 1, 3], [5, 3, 5], [usize::MAX; 3]];
+
+struct Wayward;
+
+impl Component for Wayward {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        for (output, items) in io.outputs.iter_mut().zip(GIVEN[io.slot as usize]) {
+            output.write::<u8>().fill(1);
+            output.write::<u8>().truncate(items);
+        }
+    }
+}
+
+#[test]
+fn a_packet_of_a_length_that_the_shape_does_not_allow_is_broken_and_counted_at_its_output() {
+    let mut registry = common::registry();
+    let wayward = Registration {
+        kind: || Kind::new("wayward", "Gives too few, or too many."),
+        shape: |_| {
+            let shape = Shape::new().input("in", Item::Byte).output("fixed", Item::Byte, Length::Fixed(4));
+            let shape = shape.output("half", Item::Byte, Length::Ratio { num: 1, den: 2, of: 0 });
+            Ok(shape.output("some", Item::Byte, Length::UpTo(4)))
+        },
+        make: |_| Ok(Box::new(Wayward)),
+    };
+    registry.add(wayward).expect("a name of its own");
+    let mut made = waveform().with(spec("a", "source").param("items", 4)).with(spec("w", "wayward")).chain(["a", "w"]);
+    for output in ["fixed", "half", "some"] {
+        made = made.with(spec(output, "watch")).link(&format!("w.{output}"), output);
+    }
+    let graph = Graph::check(&made, &registry).unwrap_or_else(|error| panic!("{error}"));
+    let plan = assign(&graph, &[0; 5], Latency::Compact);
+    let options = Options { slots: Some(5), ..Options::default() };
+    let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
+
+    let of = |output: &takt_runtime::OutputReport| (output.name.clone(), output.broken_packets, output.first_broken);
+    let first = |slot, items, declared_items| Some(BrokenPacket { slot, items, declared_items });
+    let expected = [
+        ("fixed".to_owned(), 3, first(2, 3, 4)),
+        ("half".to_owned(), 3, first(2, 1, 2)),
+        ("some".to_owned(), 2, first(3, 5, 4)),
+    ];
+    assert_eq!(report.components[1].outputs.iter().map(of).collect::<Vec<_>>(), expected);
+    assert_eq!((report.misses, report.broken_packets, report.is_clean()), (0, 8, false));
+    // Consumers get nothing instead, and what is allowed passes.
+    for (output, empty) in [("fixed", 4), ("half", 4), ("some", 3)] {
+        let got = (result(&report, output, "empty"), result(&report, output, "missing"));
+        assert_eq!(got, (&empty.into(), &0.into()), "{output}");
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::program::{TAKT, file, json, refusal};
+use crate::program::{TAKT, file, json, refusal, takt, text};
 
 /// The runtime's example of a library. A test run that builds examples leaves it beside the program; otherwise it is built
 /// as such a run would, so that nothing is built twice.
@@ -40,6 +40,45 @@ type = "library-sink"
     let run = json(&["run", &path, "--slots", "20", "--clock", "free", "--library", &library]);
     assert_eq!((&run["slots"], &run["misses"]), (&20.into(), &0.into()));
     assert!(refusal(&["run", &path, "--slots", "1"]).contains("unknown component type `library-source`"));
+}
+
+#[test]
+fn a_library_whose_packets_break_is_reported_first_and_the_answer_is_no() {
+    let library = library();
+    let (_folder, path) = file(
+        br#"
+name = "broken"
+slot = "1 ms"
+chain = ["aerial", "sink"]
+[component.aerial]
+type = "library-aerial"
+[component.sink]
+type = "library-sink"
+"#,
+    );
+    let run = |more: &[&str]| {
+        let out = takt(&[&["run", &path, "--clock", "free", "--library", &library], more].concat());
+        assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
+        text(&out.stdout)
+    };
+    let said = run(&["--slots", "6"]);
+    let lines: Vec<&str> = said.lines().collect();
+    let broken = "2 packets of component `aerial`, output `out`, were broken: the first had 3 items in slot 3, where its \
+                  shape says 4.";
+    assert_eq!(lines[1], broken, "behind the line that says what runs: {said}");
+    assert!(lines[2].starts_with("fix       give 4 items or none"), "{said}");
+    assert_eq!(lines.last(), Some(&"2 packets broken; no slot of 6 was missed."));
+
+    let document: serde_json::Value = serde_json::from_str(&run(&["--slots", "8", "--json"])).expect("JSON");
+    assert_eq!(
+        (&document["misses"], &document["broken_packets"], &document["dropped_packets"]),
+        (&1.into(), &2.into(), &0.into())
+    );
+    let aerial = &document["components"][0];
+    assert_eq!((&aerial["missed"], &aerial["lost"]), (&1.into(), &1.into()));
+    let first = serde_json::json!({ "slot": 3, "items": 3, "declared_items": 4 });
+    let output = serde_json::json!({ "name": "out", "dropped_packets": 0, "broken_packets": 2, "first_broken": first });
+    assert_eq!(aerial["outputs"], serde_json::json!([output]));
 }
 
 #[test]

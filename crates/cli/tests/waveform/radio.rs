@@ -12,7 +12,8 @@ fn run(more: &[&str]) -> Value {
     assert!(matches!(out.status.code(), Some(0 | 1)), "{}", text(&out.stderr));
     let run: Value = serde_json::from_slice(&out.stdout).expect("JSON");
     let results = results(&run, "transmit");
-    let clean = run["misses"] == 0 && results["late"] == 0 && results["radio_late"] == 0;
+    let whole = run["broken_packets"] == 0 && run["dropped_packets"] == 0;
+    let clean = whole && run["misses"] == 0 && results["late"] == 0 && results["radio_late"] == 0;
     assert_eq!(out.status.code(), Some(i32::from(!clean)), "the status says what was missed or late: {run}");
     run
 }

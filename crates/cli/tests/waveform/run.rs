@@ -45,7 +45,8 @@ fn under_the_wall_clock_slots_begin_at_their_edges_and_lateness_is_measured() {
         let run: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
         assert_eq!((&run["slots"], &run["slot_ns"]), (&50.into(), &2_000_000.into()));
         // Whether a shared machine holds 2 ms is not this test's affair; that the status says so is.
-        let wanted = if run["misses"] == 0 { 0 } else { 1 };
+        let clean = run["misses"] == 0 && run["dropped_packets"] == 0;
+        let wanted = if clean { 0 } else { 1 };
         assert_eq!(out.status.code(), Some(wanted));
         // Of slots that were all missed there is none.
         untrue(Delayed, &[("a lateness", run["lateness"]["p50_ns"].is_number())])

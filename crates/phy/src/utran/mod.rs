@@ -42,7 +42,7 @@ fn frames(tti: u32) -> u32 {
     umts::Tti::from_ms(tti).map_or(1, |tti| tti.frames() as u32)
 }
 
-/// Makes a block of `made` items of each `taken` items of a packet.
+/// Makes a block of `made` items of each `taken` items of a packet; nothing of a packet that is not whole blocks.
 fn each_block<I, O>(
     input: &[I],
     taken: usize,
@@ -50,6 +50,9 @@ fn each_block<I, O>(
     made: usize,
     mut make: impl FnMut(&[I], &mut [O]),
 ) {
+    if !input.len().is_multiple_of(taken) {
+        return output.truncate(0);
+    }
     let blocks = input.chunks_exact(taken);
     output.truncate(blocks.len() * made);
     blocks.zip(output.chunks_exact_mut(made)).for_each(|(block, out)| make(block, out));

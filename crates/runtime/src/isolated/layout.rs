@@ -56,7 +56,7 @@ pub(crate) const SLOT: usize = 0;
 /// [`TICK`] or [`TELL_RESULTS`] or [`END`].
 pub(crate) const WHAT: usize = 1;
 pub(crate) const CONTROL_COUNT: usize = 2;
-/// Of the answer: [`DONE`] or [`PANICKED`].
+/// Of the answer: [`DONE`], [`LOST`] or [`PANICKED`].
 pub(crate) const STATUS: usize = 3;
 pub(crate) const NS: usize = 4;
 const CONTROL: usize = LINE;
@@ -66,6 +66,7 @@ pub(crate) const TELL_RESULTS: u64 = 2;
 pub(crate) const END: u64 = 3;
 pub(crate) const DONE: u64 = 1;
 pub(crate) const PANICKED: u64 = 2;
+pub(crate) const LOST: u64 = 3;
 
 /// Settings, messages and the like of one request at most.
 pub(crate) const CONTROLS: usize = 128;
@@ -77,7 +78,7 @@ pub(crate) const ITEMS: usize = 0;
 pub(crate) const FIRST: usize = 1;
 pub(crate) const MISSING: usize = 2;
 pub(crate) const HISTORY: usize = 3;
-/// Of an output: items it may give, first item, items given; then the packet.
+/// Of an output: items it may give, first item, items given; then the packet, unless they are more than it may.
 pub(crate) const GRANTED: usize = 0;
 pub(crate) const GIVEN: usize = 2;
 /// Words before the packet.

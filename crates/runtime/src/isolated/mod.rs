@@ -21,7 +21,8 @@
 //! The other process is this program, executed again with an argument that [`serve_if_asked`] looks for. It is told what
 //! to be through the shared memory, and it finds its component by name among those linked into the program, or in the same
 //! library. It ends when this process ends, however that comes about, and the memory has no name that could stay behind.
-//! It is no sandbox: the process has the rights of its user.
+//! This is safety against crashes and no security boundary: the process has the rights and the environment of this one, and
+//! no limit of its own on memory, processor time, files or processes.
 
 mod keeper;
 mod layout;

@@ -13,8 +13,8 @@ use takt_link::exchange::{Asking, get, get_bytes, put, put_bytes};
 
 use super::keeper::Keeper;
 use super::layout::{
-    CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, Layout, MISSING, NS, SLOT,
-    STATUS, TELL_RESULTS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
+    CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, LOST, Layout, MISSING, NS,
+    SLOT, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Shared;
 use super::told::Told;
@@ -72,7 +72,9 @@ struct Pending {
 pub(crate) enum Answer {
     /// Done; its process took so long.
     Done { ns: u64 },
-    /// The component panicked there, or broke its word.
+    /// What the slot was to bring from outside was lost there.
+    Lost { ns: u64 },
+    /// The component panicked there.
     Fault { ns: u64 },
     /// It did not come.
     None,
@@ -167,12 +169,14 @@ impl Remote {
         }
         let cell = pending.request.and_then(|request| self.link.exchange.answer(request));
         let answer = cell.map_or(Answer::None, |cell| match (get(cell, STATUS), get(cell, NS)) {
-            (DONE, ns) if is_whole(cell, &self.layout, &self.granted) => Answer::Done { ns },
+            (DONE, ns) => Answer::Done { ns },
+            (LOST, ns) => Answer::Lost { ns },
             (_, ns) => Answer::Fault { ns },
         });
         for ((port, granted), span) in outputs.iter_mut().zip(&self.granted).zip(&self.layout.outputs) {
             port.resume(pending.slot, *granted);
             if let (Some(cell), Answer::Done { .. }) = (cell, answer) {
+                // Compared with what was granted before it is handed over.
                 port.truncate(get(cell, span.at + GIVEN) as usize);
                 get_bytes(cell, span.at + HEAD, port.bytes_mut());
             }
@@ -247,12 +251,6 @@ fn write(cell: &[AtomicU64], layout: &Layout, slot: u64, inputs: &[InPort], outp
         put(cell, span.at + GRANTED, granted.items as u64);
         put(cell, span.at + FIRST, granted.first_item);
     }
-}
-
-/// Whether every output gave what it may.
-fn is_whole(cell: &[AtomicU64], layout: &Layout, granted: &[Granted]) -> bool {
-    let mut outputs = granted.iter().zip(&layout.outputs);
-    outputs.all(|(granted, span)| get(cell, span.at + GIVEN) <= granted.items as u64)
 }
 
 fn config(opening: Opening<'_>) -> Config {

@@ -10,7 +10,7 @@ use takt_link::exchange::{Answering, get, get_bytes, put, put_bytes};
 
 use super::layout::{
     CONFIG, CONFIG_BYTES, CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS,
-    Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES,
+    LOST, Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES,
     TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Map;
@@ -239,14 +239,19 @@ impl Seat {
             component.tick(&mut io);
         }))
         .is_ok();
-        let sent = io.outbox.sent;
+        let (sent, lost) = (io.outbox.sent, io.lost);
         let ns = self.timer.ns(start, self.timer.read());
         if let Some(port) = self.outputs.get_mut(declared_outputs(self.declared)) {
             let bytes: &[u8] = bytemuck::cast_slice(self.messages.get(..sent).unwrap_or_default());
             port.truncate(bytes.len());
             port.bytes_mut().copy_from_slice(bytes);
         }
-        self.write(cell, layout, done, ns);
+        let status = match (done, lost) {
+            (false, _) => PANICKED,
+            (true, true) => LOST,
+            (true, false) => DONE,
+        };
+        self.write(cell, layout, status, ns);
     }
 
     /// Whether an input that the component declares is empty.
@@ -266,7 +271,7 @@ impl Seat {
         empty
     }
 
-    fn write(&mut self, cell: &[AtomicU64], layout: &Layout, done: bool, ns: u64) {
+    fn write(&mut self, cell: &[AtomicU64], layout: &Layout, status: u64, ns: u64) {
         for (port, span) in self.outputs.iter_mut().zip(&layout.outputs) {
             put(cell, span.at + GIVEN, port.items() as u64);
             put_bytes(cell, span.at + HEAD, port.bytes_mut());
@@ -277,7 +282,7 @@ impl Seat {
             put(cell, layout.values + 2 * param + 1, word.bits);
         }
         put(cell, NS, ns);
-        put(cell, STATUS, if done { DONE } else { PANICKED });
+        put(cell, STATUS, status);
     }
 }
 

@@ -1,4 +1,8 @@
-//! The C interface, version 1. It never changes; another one has another version.
+//! The C interface, version 2. It never changes; another one has another version. The version is also that of the JSON in
+//! which types, ports, parameters and results cross: the test below keeps its form.
+//!
+//! - 2: a tick may answer [`LOST`].
+//! - 1: as 2, without it.
 
 use std::ffi::c_void;
 
@@ -7,7 +11,7 @@ use crate::component::{Message, Scalar};
 /// First bytes of every table.
 pub(crate) const MAGIC: [u8; 8] = *b"taktlib\0";
 /// Version of what follows them.
-pub(crate) const INTERFACE: u32 = 1;
+pub(crate) const INTERFACE: u32 = 2;
 
 /// What a call answers.
 pub(crate) type Status = i32;
@@ -17,6 +21,8 @@ pub(crate) const GOOD: Status = 0;
 pub(crate) const REFUSED: Status = 1;
 /// It panicked.
 pub(crate) const PANICKED: Status = 2;
+/// Of a tick: what the slot was to bring from outside was lost there.
+pub(crate) const LOST: Status = 3;
 
 /// What every version begins with.
 #[derive(Clone, Copy, Debug)]
@@ -78,7 +84,8 @@ pub struct Slot {
     pub(crate) slot: u64,
     /// One for each input of the shape.
     pub(crate) inputs: *const Packet,
-    /// One for each output of the shape; `items` is what may be given, and what was given afterwards.
+    /// One for each output of the shape; `items` is what may be given, and what was given afterwards. More than may be
+    /// given is for the program to refuse: the memory holds no more.
     pub(crate) outputs: *mut Packet,
     /// Room for messages, and how many were sent.
     pub(crate) messages: *mut Message,
@@ -129,5 +136,84 @@ impl Word {
             3 => Some(Scalar::Float(f64::from_bits(self.bits))),
             _ => None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Serialize;
+    use serde_json::json;
+    use takt_graph::{Accepts, Domain, Item, Kind, Length, ParamSpec, Params, Shape, Value};
+
+    /// Programs and libraries of one version read each other's JSON. A change of what stands here gives the
+    /// interface another version.
+    fn is_of_version_2(value: &impl Serialize, form: &serde_json::Value) {
+        assert_eq!(super::INTERFACE, 2, "the form below is that of version 2");
+        assert_eq!(&serde_json::to_value(value).expect("JSON"), form);
+    }
+
+    #[test]
+    fn types_cross_in_the_form_of_this_version() {
+        let param = |name: &str, domain| ParamSpec::new(name, domain, "What.");
+        let choice = Domain::Choice { of: vec!["x".to_owned(), "y".to_owned()] };
+        let kind = Kind::new("mine", "Does it.")
+            .param(param("a", Domain::Bool).default(true))
+            .param(param("b", Domain::Int { min: -1, max: 7 }).unit("dB").default(3_i64).variable())
+            .param(param("c", Domain::Float { min: 0.5, max: 2.0 }))
+            .param(param("d", choice).default("x"))
+            .param(param("e", Domain::Text))
+            .param(param("f", Domain::Floats { max_len: 9 }));
+        let param = |name: &str, domain: &str| json!({ "name": name, "doc": "What.", "unit": "", "domain": domain, "default": null, "variable": false });
+        let with = |mut param: serde_json::Value, more: serde_json::Value| {
+            let more = more.as_object().expect("an object").clone();
+            param.as_object_mut().expect("an object").extend(more);
+            param
+        };
+        let form = json!({
+            "name": "mine",
+            "summary": "Does it.",
+            "stateless": false,
+            "params": [
+                with(param("a", "bool"), json!({ "default": true })),
+                with(param("b", "int"), json!({ "min": -1, "max": 7, "unit": "dB", "default": 3, "variable": true })),
+                with(param("c", "float"), json!({ "min": 0.5, "max": 2.0 })),
+                with(param("d", "choice"), json!({ "of": ["x", "y"], "default": "x" })),
+                param("e", "text"),
+                with(param("f", "floats"), json!({ "max_len": 9 })),
+            ],
+        });
+        is_of_version_2(&kind, &form);
+    }
+
+    #[test]
+    fn ports_and_values_cross_in_the_form_of_this_version() {
+        let ratio = Accepts::Ratio { num: 1, den: 2, of: 0 };
+        let shape = Shape::new()
+            .input_of("a", Item::Bit, Accepts::Any, 0)
+            .input_of("b", Item::Byte, Accepts::Exactly(4), 2)
+            .input_of("c", Item::I16, Accepts::MultipleOf(3), 0)
+            .input_of("d", Item::C16, ratio, 0)
+            .output("e", Item::F32, Length::Fixed(4))
+            .output("f", Item::C32, Length::UpTo(5))
+            .output("g", Item::Llr, Length::Ratio { num: 2, den: 1, of: 1 });
+        let input = |name: &str, item: &str, accepts: serde_json::Value, history: u32| json!({ "name": name, "item": item, "accepts": accepts, "history": history });
+        let output = |name: &str, item: &str, length: serde_json::Value| json!({ "name": name, "item": item, "length": length, "in_place": null });
+        let form = json!({
+            "inputs": [
+                input("a", "bit", json!("any"), 0),
+                input("b", "byte", json!({ "exactly": 4 }), 2),
+                input("c", "i16", json!({ "multiple_of": 3 }), 0),
+                input("d", "c16", json!({ "ratio": { "num": 1, "den": 2, "of": 0 } }), 0),
+            ],
+            "outputs": [
+                output("e", "f32", json!({ "fixed": 4 })),
+                output("f", "c32", json!({ "up_to": 5 })),
+                output("g", "llr", json!({ "ratio": { "num": 2, "den": 1, "of": 1 } })),
+            ],
+        });
+        is_of_version_2(&shape, &form);
+        let taps = Value::Floats(vec![0.5, 1.0]);
+        let params = Params::new().with("yes", true).with("n", -3).with("x", 0.25).with("word", "a").with("taps", taps);
+        is_of_version_2(&params, &json!({ "yes": true, "n": -3, "x": 0.25, "word": "a", "taps": [0.5, 1.0] }));
     }
 }

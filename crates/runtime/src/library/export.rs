@@ -10,7 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde::Deserialize;
 use takt_graph::Shape;
 
-use super::abi::{GOOD, INTERFACE, MAGIC, PANICKED, Packet, REFUSED, Reply, Slot, Status, Table, Text, Word};
+use super::abi::{GOOD, INTERFACE, LOST, MAGIC, PANICKED, Packet, REFUSED, Reply, Slot, Status, Table, Text, Word};
 use crate::component::{Component, Io, Message, Outbox, Prepared};
 use crate::packet::Header;
 use crate::port::{InPort, Lent, OutPort};
@@ -207,7 +207,7 @@ unsafe extern "C" fn tick(object: *mut c_void, slot: *mut Slot) -> Status {
         let mut io = Io { inputs, outputs: ports, slot: slot.slot, outbox, timer, lost: false };
         let status = guarded(|| {
             component.tick(&mut io);
-            GOOD
+            if io.lost { LOST } else { GOOD }
         });
         slot.messages_sent = io.outbox.sent;
         object.inputs.iter_mut().for_each(InPort::take_back);

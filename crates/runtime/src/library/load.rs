@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use takt_graph::{Kind, ParamError, Params, Shape, Value};
 
-use super::abi::{GOOD, INTERFACE, MAGIC, Packet, Preamble, REFUSED, Reply, Slot, Status, Table, Text, Word};
+use super::abi::{GOOD, INTERFACE, LOST, MAGIC, Packet, Preamble, REFUSED, Reply, Slot, Status, Table, Text, Word};
 use crate::component::{Component, Io, MakeError, Message, Prepared, Scalar};
 use crate::names;
 
@@ -294,6 +294,9 @@ impl Component for Loaded {
         io.outbox.sent = slot.messages_sent.min(io.outbox.room.len());
         for (packet, port) in self.outputs.iter().zip(io.outputs.iter_mut()) {
             port.truncate(packet.items);
+        }
+        if status == LOST {
+            return io.lose();
         }
         Loaded::check(status);
     }

@@ -3,7 +3,7 @@
 //! A library has one symbol, [`Table`]: functions of the C calling convention over C types, behind a magic word and the
 //! version of this interface. No Rust type crosses it, so library and program may come from different compilers and from
 //! different versions of this crate, as long as they speak the same version. Component types, ports, parameters and
-//! results travel as JSON, outside real time; packets stay where they are, and are lent to the library for one tick.
+//! results travel as JSON of that version, outside real time; packets stay where they are, and are lent to the library for one tick.
 //!
 //! - [`crate::export!`] makes the table in a user's `cdylib`: one line exports all its components.
 //! - [`crate::Registry::load`] makes component types of it. A library stays in memory until the program ends.

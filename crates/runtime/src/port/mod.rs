@@ -10,5 +10,5 @@ mod output;
 pub(crate) use input::Source;
 pub use input::{In, InPort};
 pub(crate) use lent::Lent;
-pub(crate) use output::{Grant, Granted};
+pub(crate) use output::{Grant, Granted, Losses};
 pub use output::{Out, OutPort};

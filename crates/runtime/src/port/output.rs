@@ -7,6 +7,7 @@ use takt_link::ring::Writer;
 
 use super::{InPort, Lent};
 use crate::packet::{Cell, Header, Room};
+use crate::report::BrokenPacket;
 use crate::sample::Sample;
 
 /// Items that an output may give this slot.
@@ -44,6 +45,16 @@ pub(crate) struct Granted {
     pub(crate) missing: bool,
 }
 
+/// Packets of an output that did not come to its consumers as its shape says. Plain numbers: its worker alone counts.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Losses {
+    /// A consumer was behind.
+    pub(crate) dropped: u64,
+    /// The shape does not allow so many items: consumers got an empty packet.
+    pub(crate) broken: u64,
+    pub(crate) first_broken: Option<BrokenPacket>,
+}
+
 /// An output of a component.
 pub struct OutPort {
     item: Item,
@@ -55,11 +66,13 @@ pub struct OutPort {
     /// The last bytes of the last packets, for the history of the next.
     tail: Box<[u8]>,
     slot: u64,
+    /// Items of the packet; of one that is to be refused, as many as the component wanted.
     granted: usize,
+    /// Items that the shape says of this slot's packet, or allows at most.
+    declared: usize,
     missing: bool,
     first_item: u64,
-    dropped: u64,
-    broken: u64,
+    losses: Losses,
     /// Somebody else's memory instead of a cell.
     lent: Option<Lent>,
 }
@@ -73,9 +86,10 @@ pub struct Out<'a, T> {
 }
 
 impl<T> Out<'_, T> {
-    /// Publishes the first `items` only. More than there are is all there are.
+    /// Publishes the first `items` only. A number that the port's shape does not allow breaks the packet: consumers get an
+    /// empty one, and the report says so.
     pub fn truncate(&mut self, items: usize) {
-        *self.granted = items.min(self.items.len());
+        *self.granted = items;
     }
 
     /// Sample index of the first item, as [`In::first_item`](super::In::first_item).
@@ -113,10 +127,10 @@ impl OutPort {
             tail: vec![0; history * item.bytes()].into_boxed_slice(),
             slot: 0,
             granted: 0,
+            declared: 0,
             missing: false,
             first_item: 0,
-            dropped: 0,
-            broken: 0,
+            losses: Losses::default(),
             lent: None,
         }
     }
@@ -152,9 +166,10 @@ impl OutPort {
     /// The packet to fill, in somebody else's memory; until [`OutPort::take_back`].
     pub(crate) fn lend(&mut self, memory: Lent, granted: usize, first_item: u64) {
         (self.lent, self.granted, self.first_item) = (Some(memory), granted, first_item);
+        self.declared = granted;
     }
 
-    /// Forgets what was lent; answers how many items are to be published.
+    /// Forgets what was lent; answers how many items the component wants published.
     pub(crate) fn take_back(&mut self) -> usize {
         self.lent = None;
         std::mem::take(&mut self.granted)
@@ -165,10 +180,11 @@ impl OutPort {
         self.first_item
     }
 
-    /// The bytes of the packet to fill: those of all items it may have.
+    /// The bytes of the packet to fill: those of all items it may have. None of a packet that is to be refused.
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
-        let bytes = self.granted * self.item.bytes();
+        let items = if self.granted > self.declared { 0 } else { self.granted };
+        let bytes = items * self.item.bytes();
         if self.lent.is_none() {
             return self.cell().buffer.bytes_mut(bytes);
         }
@@ -176,9 +192,9 @@ impl OutPort {
         all.get_mut(..bytes).unwrap_or_default()
     }
 
-    /// Publishes the first `items` only. More than there are is all there are.
+    /// Publishes the first `items` only, as [`Out::truncate`].
     pub fn truncate(&mut self, items: usize) {
-        self.granted = items.min(self.granted);
+        self.granted = items;
     }
 
     /// Items of the packet to fill.
@@ -222,6 +238,7 @@ impl OutPort {
     /// Points at the cell of logical slot `slot`, for what was granted then.
     pub(crate) fn resume(&mut self, slot: u64, granted: Granted) {
         (self.granted, self.first_item, self.missing) = (granted.items, granted.first_item, granted.missing);
+        self.declared = granted.items;
         self.point_at(slot);
     }
 
@@ -237,6 +254,7 @@ impl OutPort {
                 self.follow(inputs.get(of), |items| items.saturating_mul(num as u64) / den as u64);
             }
         }
+        self.declared = self.granted;
     }
 
     #[inline]
@@ -283,7 +301,7 @@ impl OutPort {
             input.taken();
             return;
         }
-        self.granted = 0;
+        (self.granted, self.declared) = (0, 0);
     }
 
     /// Hands the packet over to all that hear it; `missing`: nothing, because the component missed the slot.
@@ -303,22 +321,27 @@ impl OutPort {
             if ring.is_open() {
                 ring.publish(self.slot);
             } else {
-                self.dropped += 1;
+                self.losses.dropped += 1;
             }
         }
     }
 
-    /// Items to publish; none if the component broke its word about them.
+    /// Items to publish; none of a packet that the shape does not allow.
     #[inline]
     fn checked(&mut self) -> usize {
-        if let Grant::Fixed(items) = self.grant
-            && self.granted != items
-            && self.granted != 0
-        {
-            self.broken += 1;
-            return 0;
+        if self.granted == self.declared { self.granted } else { self.allowed() }
+    }
+
+    /// [`OutPort::checked`], of another number than declared: none is always allowed, fewer where the shape says up to.
+    fn allowed(&mut self) -> usize {
+        let fewer = self.granted < self.declared && matches!(self.grant, Grant::UpTo(_));
+        if self.granted == 0 || fewer {
+            return self.granted;
         }
-        self.granted
+        let (items, declared_items) = (self.granted as u64, self.declared as u64);
+        self.losses.broken += 1;
+        self.losses.first_broken.get_or_insert(BrokenPacket { slot: self.slot, items, declared_items });
+        0
     }
 
     #[inline]
@@ -347,14 +370,9 @@ impl OutPort {
         self.tail = tail;
     }
 
-    /// Packets that a listener did not get because it was behind.
-    pub(crate) fn dropped(&self) -> u64 {
-        self.dropped
-    }
-
-    /// Packets refused because a fixed output gave another number of items.
-    pub(crate) fn broken(&self) -> u64 {
-        self.broken
+    /// Packets that did not come as they should.
+    pub(crate) fn losses(&self) -> &Losses {
+        &self.losses
     }
 
     pub(crate) fn take_rings(&mut self) -> Box<[Writer<Cell>]> {
@@ -367,7 +385,7 @@ impl OutPort {
 
     /// Takes over what the same output knew before a change.
     pub(crate) fn succeed(&mut self, old: &mut OutPort) {
-        (self.first_item, self.dropped, self.broken) = (old.first_item, old.dropped, old.broken);
+        (self.first_item, self.losses) = (old.first_item, old.losses);
         // Both keep the end of what was given: the shorter is the end of the longer.
         let kept = self.tail.len().min(old.tail.len());
         let (ours, theirs) = (self.tail.len() - kept, old.tail.len() - kept);

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan, Waveform};
-use takt_runtime::{Message, Registry, Report, Session};
+use takt_runtime::{BrokenPacket, Culprit, Message, MissKind, OutputReport, Registry, Report, Session};
 
 use super::built;
 use super::setup::{all_sorts, assign, children, of, open, options, registry, spec};
@@ -12,6 +12,7 @@ use super::setup::{all_sorts, assign, children, of, open, options, registry, spe
 pub(super) const TESTS: super::Tests = tests![
     what_is_computed_is_the_same_isolated_or_not_in_every_plan,
     a_component_of_a_library_is_isolated_as_any,
+    what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs,
     a_change_of_plan_loses_nothing_of_an_isolated_component,
     another_waveform_keeps_the_process_or_ends_it,
 ];
@@ -76,6 +77,47 @@ fn a_component_of_a_library_is_isolated_as_any() {
     };
     assert!(made(true).is_some());
     assert_eq!(made(true), made(false));
+}
+
+/// In this process or its own, linked in or from a library.
+fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
+    let (linked, mut loaded) = (registry(), Registry::empty());
+    loaded.load(built::library()).expect("loads");
+    let mut hashes = Vec::new();
+    for (from, all, isolated) in [
+        ("program", &linked, false),
+        ("program", &linked, true),
+        ("library", &loaded, false),
+        ("library", &loaded, true),
+    ] {
+        let mut waveform = Waveform::new("lost", Duration::from_millis(1))
+            .with(spec("a", "library-aerial"))
+            .with(spec("z", "library-sink"))
+            .chain(["a", "z"]);
+        waveform.components[0].isolated = isolated;
+        let graph = Graph::check(&waveform, all).unwrap_or_else(|error| panic!("{error}"));
+        let plan = Plan::single(&graph, Latency::Compact);
+        let session = Session::open(&graph, &plan, all, options(10)).expect("opens");
+        let report = session.run(&Stop::new()).expect("starts");
+
+        let aerial = of(&report, "a");
+        let counts = (aerial.executions, aerial.missed, aerial.lost, aerial.faults);
+        assert_eq!(counts, (10, 1, 1, 0), "{from}, isolated: {isolated}");
+        let first_broken = Some(BrokenPacket { slot: 3, items: 3, declared_items: 4 });
+        let output = OutputReport { name: "out".into(), dropped_packets: 0, broken_packets: 2, first_broken };
+        assert_eq!(aerial.outputs, [output], "{from}, isolated: {isolated}");
+        let [miss] = &report.miss_list[..] else { panic!("{:?}", report.miss_list) };
+        let by_radio = Culprit::Radio { component: "a".into(), slot: 7 };
+        assert_eq!((miss.kind, miss.logical_slot, &miss.culprit), (MissKind::Lost, 7, &by_radio));
+        assert_eq!(
+            of(&report, "z").missing_packets,
+            1,
+            "the lost one; in place of those that broke there are empty ones"
+        );
+        assert_eq!((report.misses, report.broken_packets, report.is_clean()), (1, 2, false));
+        hashes.push(report.output_hash);
+    }
+    assert!(hashes[0].is_some() && hashes.iter().all(|hash| *hash == hashes[0]), "{hashes:?}");
 }
 
 fn a_change_of_plan_loses_nothing_of_an_isolated_component() {

@@ -2,6 +2,7 @@
 
 mod door;
 mod log;
+mod packets;
 mod radio;
 pub mod text;
 
@@ -41,7 +42,8 @@ Examples:
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
   takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --cores 1
 
-Exit status: 0 no slot was missed and no answer to a radio late, 1 some were, 2 it could not run.")]
+Exit status: 0 no slot was missed, no packet broken or dropped, no answer to a radio late; 1 some
+were; 2 it could not run.")]
 pub struct Args {
     /// The waveform file.
     waveform: PathBuf,
@@ -164,7 +166,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     output.result(&document, || text::report(&report) + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
-        None => Ok(Answer::of(report.misses == 0 && radio::late_answers(&report) == 0)),
+        None => Ok(Answer::of(report.is_clean() && radio::late_answers(&report) == 0)),
     }
 }
 

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use takt_graph::{Graph, Plan};
 use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report};
 
+use super::packets;
+
 /// Misses told one by one; the rest is counted.
 const TOLD: usize = 8;
 
@@ -25,9 +27,9 @@ pub fn opening(graph: &Graph, plan: &Plan, cores: &[usize], clock: &str) -> Stri
     )
 }
 
-/// The table, the results, the misses, the answer.
+/// What is wrong with packets, the table, the results, the misses, the answer.
 pub fn report(report: &Report) -> String {
-    let mut text = table(report);
+    let mut text = packets::first(report) + &table(report);
     // Writing to a String can't fail.
     if let Some(late) = report.lateness {
         let _ = writeln!(
@@ -61,11 +63,16 @@ pub fn report(report: &Report) -> String {
     if let Some(why) = &report.granted.memory_refused {
         let _ = writeln!(text, "note      memory is not locked: {why}");
     }
-    let _ = match report.misses {
-        0 => writeln!(text, "No slot of {} was missed.", report.slots),
-        misses => writeln!(text, "{misses} execution{} missed or late in {}.", plural(misses), slots(report.slots)),
-    };
-    text
+    text + &answer(report)
+}
+
+fn answer(report: &Report) -> String {
+    let packets = packets::counted(report).map_or_else(String::new, |packets| packets + "; ");
+    match report.misses {
+        0 if packets.is_empty() => format!("No slot of {} was missed.\n", report.slots),
+        0 => format!("{packets}no slot of {} was missed.\n", report.slots),
+        misses => format!("{packets}{misses} execution{} missed or late in {}.\n", plural(misses), slots(report.slots)),
+    }
 }
 
 fn table(report: &Report) -> String {
@@ -184,6 +191,6 @@ pub fn slots(count: u64) -> String {
     format!("{count} slot{}", plural(count))
 }
 
-fn plural(count: u64) -> &'static str {
+pub fn plural(count: u64) -> &'static str {
     if count == 1 { "" } else { "s" }
 }

@@ -28,6 +28,12 @@ pub struct Outcome {
     pub blamed: Vec<Blamed>,
     /// Packets that should have been there and were not.
     pub missing_packets: u64,
+    /// Packets refused because they had a number of items that the shape of their output does not allow.
+    #[serde(default)] // records older than this key
+    pub broken_packets: u64,
+    /// Packets that a consumer did not get because it was behind.
+    #[serde(default)] // records older than this key
+    pub dropped_packets: u64,
     /// Components, in the order of the waveform.
     pub components: Vec<ComponentOutcome>,
     /// Workers.
@@ -160,6 +166,8 @@ impl Outcome {
             miss_share: misses as f64 / all as f64,
             blamed: blamed(report),
             missing_packets: report.components.iter().map(|c| c.missing_packets).sum(),
+            broken_packets: report.broken_packets,
+            dropped_packets: report.dropped_packets,
             components: report.components.iter().map(component).collect(),
             lateness: report.lateness.map(Spread::from),
             used_share: used_share(report),
