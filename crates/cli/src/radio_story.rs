@@ -1,19 +1,25 @@
 //! Errors of radios as stories: what, why, and what to do.
 
+use takt_host::call;
 use takt_packet::EngineError;
 use takt_radio::RadioError;
 use takt_wire::sample::Format;
 
 use crate::story::Story;
 
+/// What shows which radios there are.
+fn find() -> String {
+    format!("{}   (shows the radios on this host's networks)", call::takt("find"))
+}
+
 /// Tells why a radio could not be `used` (`open the radio`, `stream`); `rate_flag` is the flag that named a wrong rate.
 pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
     match &error {
         RadioError::NothingThere { addr, .. } => Story::new(format!("no radio answers at {addr}"))
-            .fix("takt find shows the radios on this host's networks\ncheck power, cable and address: an N200 leaves the factory as 192.168.10.2")
+            .fix(format!("{}\ncheck power, cable and address: an N200 leaves the factory as 192.168.10.2", find()))
             .why(error),
         RadioError::PortClosed { addr } => Story::new(format!("no radio at {}", addr.ip()))
-            .fix(format!("takt emulate n200 --addr {} runs a software radio there\ntakt find shows the radios on this host's networks", addr.ip()))
+            .fix(format!("{}   (a software radio there)\n{}", call::takt(format_args!("emulate n200 --addr {}", addr.ip())), find()))
             .why(error),
         RadioError::OtherKind { .. } => Story::new(format!("can't {used}"))
             .fix("use the address of an N200 or N210; takt drives no other radio yet")

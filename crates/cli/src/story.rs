@@ -13,6 +13,7 @@ use std::error::Error;
 use std::fmt;
 
 use miette::{Diagnostic, GraphicalReportHandler, ReportHandler};
+use takt_host::call::{self, WITH_SUDO};
 
 /// Draws every error of the program in the form above.
 pub fn install() {
@@ -41,10 +42,15 @@ impl Story {
         self
     }
 
-    /// What to do; a further line is an alternative.
+    /// What to do; a further line is an alternative. Where a library's fix says that the same call needs root's rights,
+    /// it becomes that call.
     #[must_use]
     pub fn fix(mut self, fix: impl Into<String>) -> Story {
-        self.fix = Some(fix.into());
+        let fix = fix.into();
+        self.fix = Some(match call::sudo_again() {
+            Some(command) => fix.replace(WITH_SUDO, &command),
+            None => fix,
+        });
         self
     }
 }

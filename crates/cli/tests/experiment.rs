@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::Value;
 use support::{Place, TAKT, json, told};
+use takt_host::distribution::Family;
 
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/experiment-export.schema.json");
 /// As the test script installs it.
@@ -210,7 +211,7 @@ fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
     // Without QEMU that is what is said.
     let kernel = told.contains("no kernel for a virtual machine") && told.contains(&nowhere.display().to_string());
     assert!(kernel || told.contains("no QEMU on this machine"), "{told}");
-    assert!(told.contains("fix: ") && told.contains("apt-get"), "{told}");
+    assert!(told.contains("fix: ") && (told.contains("TAKT_VM_KERNEL=FILE") || !kernel), "{told}");
 }
 
 #[test]
@@ -234,6 +235,7 @@ fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_
         assert!(left.is_empty(), "{left:?}");
         output
     };
+    let install = Family::of(&takt_host::Host::this()).install("runc", "runc");
     let output = hidden(&["experiment", "run", "x.toml", "--quick", "--json"]);
     let told = String::from_utf8_lossy(&output.stderr);
     let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"));
@@ -243,11 +245,11 @@ fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_
         points.contains("no container runtime on this machine: looked for runc, crun, podman, docker in PATH"),
         "{points}"
     );
-    assert!(points.contains("fix: sudo apt-get install runc"), "{points}");
+    assert!(points.contains(&format!("fix: {install}")), "{points}");
     let shell = hidden(&["experiment", "run", "check", "--env-only", "container"]);
     let told = String::from_utf8_lossy(&shell.stderr);
     assert_eq!(shell.status.code(), Some(2), "{told}");
-    assert!(told.contains("no container runtime") && told.contains("sudo apt-get install runc"), "{told}");
+    assert!(told.contains("no container runtime") && told.contains(&format!("fix   {install}")), "{told}");
 }
 
 /// The program where nobody can reach it. Not this process copies it: where it has a file open for writing, children that

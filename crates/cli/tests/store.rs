@@ -1,7 +1,8 @@
 //! A store that is not as it should be: every command that reads it says what is wrong, what to do, and changes nothing.
 
 use std::fs;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
@@ -79,4 +80,37 @@ fn a_folder_that_cannot_be_written_is_named_with_another_way() {
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{text}");
     assert!(text.contains("takt.db can't be written") && text.contains("--runs DIR"), "{text}");
+}
+
+/// A run that takes no time and no network.
+const RUN: &str = "question = \"?\"\n[rounds]\ncount = 1\norder = { seed = 1 }\n\
+                   valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0 }\n[[part]]\nname = \"link\"\n\
+                   fixed = { packet_bytes = 4096, count = 100, workload = { kind = \"interface\" } }\n";
+
+/// A folder with all that is in it.
+fn with_all_in_it(folder: PathBuf) -> Vec<PathBuf> {
+    let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    entries.flat_map(with_all_in_it).chain([folder.clone()]).collect()
+}
+
+#[test]
+fn what_a_call_by_sudo_makes_belongs_to_who_typed_it() {
+    if !rustix::process::geteuid().is_root() {
+        return takt_testing::skip("giving files away needs root   (run the tests as root)");
+    }
+    let place = tempfile::tempdir().expect("temporary directory");
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("ours");
+    let file = place.path().join("x.toml");
+    fs::write(&file, RUN).expect("ours");
+    let runs = place.path().join("a/takt-runs");
+    let mut command = Command::new(TAKT);
+    command.args(["experiment", "run"]).arg(file).arg("--runs").arg(&runs);
+    command.env("TAKT_RUN_DIR", place.path().join("run")).env("TAKT_STATE_DIR", place.path().join("state"));
+    let run = command.env("SUDO_UID", "65534").env("SUDO_GID", "65534").output().expect("takt runs");
+    assert!(run.status.success(), "{run:?}");
+    let all = with_all_in_it(place.path().join("a"));
+    assert!(all.iter().any(|path| path.ends_with("lock")) && all.contains(&runs.join("takt.db")), "{all:?}");
+    for path in all {
+        assert_eq!(fs::metadata(&path).expect("there").uid(), 65534, "{}", path.display());
+    }
 }

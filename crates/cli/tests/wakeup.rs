@@ -93,7 +93,7 @@ fn a_policy_that_is_not_permitted_names_the_capability_and_the_fix() {
     };
     assert_eq!(done.status.code(), Some(2), "{}", err(&done));
     assert!(err(&done).contains("FIFO 50 needs CAP_SYS_NICE, or RLIMIT_RTPRIO of its priority"), "{}", err(&done));
-    assert!(err(&done).contains("fix   run this command with sudo; or for good"), "{}", err(&done));
+    assert!(err(&done).contains("--policy fifo:50\n  or    echo \"$USER - rtprio 95\""), "{}", err(&done));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::distribution::pretty_name;
 use crate::host::Host;
 use crate::proc::status;
 use crate::topology::Topology;
@@ -125,7 +126,7 @@ impl Fingerprint {
         let bytes = |field| status::number(&meminfo, field).and_then(|kib| kib.checked_mul(1024));
         Fingerprint {
             hostname: host.read_opt("/proc/sys/kernel/hostname"),
-            distribution: distribution(host),
+            distribution: pretty_name(host),
             kernel: host.read_opt("/proc/sys/kernel/osrelease"),
             kernel_build: host.read_opt("/proc/sys/kernel/version"),
             kernel_cmdline: host.read_opt("/proc/cmdline"),
@@ -179,11 +180,6 @@ fn common_governor(host: &Host, cpus: &[usize]) -> Option<String> {
     let governor = |cpu| host.read_opt(&format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor"));
     let first = governor(cpus.first()?)?;
     cpus.iter().all(|cpu| governor(cpu).as_ref() == Some(&first)).then_some(first)
-}
-
-fn distribution(host: &Host) -> Option<String> {
-    let text = host.read("/etc/os-release").or_else(|_| host.read("/usr/lib/os-release")).ok()?;
-    text.lines().find_map(|line| line.strip_prefix("PRETTY_NAME=")).map(|name| name.trim_matches('"').to_owned())
 }
 
 /// The marks that container engines leave.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::WITH_SUDO;
 use crate::host::Host;
 
 /// A state a CPU may sleep in.
@@ -66,7 +67,7 @@ impl LatencyError {
     #[must_use]
     pub fn fix(&self) -> Option<&'static str> {
         match self {
-            LatencyError::NotPermitted => Some("run this command with sudo"),
+            LatencyError::NotPermitted => Some(WITH_SUDO),
             LatencyError::NotThere => Some("run it on the host itself, outside the container"),
             LatencyError::Io(_) => None,
         }

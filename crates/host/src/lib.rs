@@ -5,14 +5,15 @@
 //! | --- | --- |
 //! | [`accounting`] | who used how much CPU between two instants, by thread, process and class |
 //! | [`affinity`], [`topology`] | which CPUs there are, and which a thread may use |
-//! | [`policy`], [`memory`], [`slack`], [`capability`] | what makes a thread punctual, and why it was refused |
+//! | [`policy`], [`memory`], [`slack`], [`slice`](mod@slice), [`capability`] | what makes a thread punctual, and why it was refused |
 //! | [`timer`] | waiting until an instant: sleeping, spinning, or one after the other |
 //! | [`kernel`], [`idle`], [`irq`], [`isolation`] | what of the kernel decides about punctuality, and how deep processors sleep |
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
-//! | [`namespace`], [`bpf`] | network namespaces, programs in the kernel's receive path |
+//! | [`namespace`], [`user_namespace`], [`bpf`] | network namespaces, what keeps users from making them, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
+//! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
 //! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
-//! | [`fingerprint`] | which machine a figure was measured on |
+//! | [`fingerprint`], [`distribution`] | which machine a figure was measured on |
 //!
 //! It reads through a [`Host`], which is this machine or a tree of files that looks like one. It never changes a setting
 //! without recording the old value first, and sends nothing anywhere but to itself.
@@ -27,9 +28,11 @@ mod testing;
 pub mod accounting;
 pub mod affinity;
 pub mod bpf;
+pub mod call;
 pub mod capability;
 pub mod cgroup;
 pub mod dirs;
+pub mod distribution;
 pub mod doctor;
 pub mod fingerprint;
 pub mod idle;
@@ -43,9 +46,12 @@ pub mod namespace;
 pub mod policy;
 pub mod quota;
 pub mod slack;
+pub mod slice;
 pub mod thread_clock;
 pub mod timer;
 pub mod topology;
+pub mod user;
+pub mod user_namespace;
 
 pub use error::ReadError;
 pub use host::Host;

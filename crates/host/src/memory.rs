@@ -5,6 +5,7 @@ use std::io;
 use rustix::mm::MlockAllFlags;
 use rustix::process::{Resource, getrlimit};
 
+use crate::call::WITH_SUDO;
 use crate::capability::{Capabilities, Capability};
 
 /// Why memory was not locked.
@@ -28,9 +29,10 @@ impl MemoryError {
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         matches!(self, MemoryError::Limit { .. }).then(|| {
-            "run this command with sudo; or for good: echo \"$USER - memlock unlimited\" | sudo tee \
-             /etc/security/limits.d/95-takt-memlock.conf, then log in again (a service: LimitMEMLOCK=infinity)"
-                .to_owned()
+            format!(
+                "{WITH_SUDO}\necho \"$USER - memlock unlimited\" | sudo tee /etc/security/limits.d/95-takt-memlock.conf   \
+                 (for good, once logged in again; a service: LimitMEMLOCK=infinity)"
+            )
         })
     }
 }

@@ -29,6 +29,10 @@ impl Sleeper {
         Leftover::Process { pid: self.0.id(), start_ticks }
     }
 
+    fn program(&self) -> std::path::PathBuf {
+        format!("/proc/{}/exe", self.0.id()).into()
+    }
+
     fn lives(&mut self) -> bool {
         self.0.try_wait().unwrap().is_none()
     }
@@ -66,6 +70,7 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
 
     let dead = registry.begin("dead").unwrap();
     let mut marked = Sleeper::new(Some(dead.mark()));
+    dead.starts(&marked.program()).unwrap();
     let mut recorded = Sleeper::new(None);
     let _recorded = dead.will_create(recorded.leftover()).unwrap();
     // What a kill does: the lock goes, the record stays.
@@ -79,6 +84,24 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
 
     let again = registry.clean().unwrap();
     assert!(again.removed.is_empty() && again.kept.is_empty(), "{again:?}");
+}
+
+/// What a foreign program leaves running for others inherits the mark and is no part of the run.
+#[test]
+fn a_process_that_only_inherited_the_mark_is_listed_and_left_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    let dead = registry.begin("dead").unwrap();
+    let standing = dead.will_create(namespace("takt-0-none")).unwrap();
+    let mut own = Sleeper::new(Some(dead.mark()));
+    dead.starts(&own.program()).unwrap();
+    let mut stranger = Sleeper(Command::new("cat").stdin(Stdio::piped()).envs([dead.mark()]).spawn().unwrap());
+    drop((dead, standing));
+    let cleaned = registry.clean().unwrap();
+    assert!(!own.lives() && stranger.lives(), "{cleaned:?}");
+    let listed = &cleaned.foreign_processes[..];
+    assert!(matches!(listed, [(pid, program)] if *pid == stranger.0.id() && program.ends_with("cat")), "{cleaned:?}");
+    assert!(cleaned.kept.is_empty() && cleaned.removed.len() == 1, "{cleaned:?}");
 }
 
 /// A killed run's child has the record's lock as long as it has not become its own program.

@@ -4,6 +4,7 @@ use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result};
+use takt_host::call;
 use takt_lab::check::self_test::{self, SelfTest};
 use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
 use takt_lab::experiment::Depth;
@@ -131,8 +132,12 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
             "Too few rounds of a needed rate count. Where the emulator at {addr} was late, start it with --priority 60, as \
              root, and check again."
         ),
-        _ => "Too few rounds of a needed rate count. End what else runs on this machine and check again; as root, if this \
-              was not. Or run `takt emulate` on a second machine and check with --addr."
-            .to_owned(),
+        _ => {
+            let as_root = call::sudo_again().map_or_else(String::new, |command| format!(", as root: {command}"));
+            format!(
+                "Too few rounds of a needed rate count. End what else runs on this machine and check again{as_root}\nOr run \
+                 `takt emulate` on a second machine and check with --addr."
+            )
+        }
     })
 }

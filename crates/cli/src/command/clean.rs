@@ -1,6 +1,9 @@
 //! `takt clean`: whatever a killed run left behind is removed.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
+use takt_host::call::WITH_SUDO;
 use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
 
 use crate::answer::Answer;
@@ -26,6 +29,7 @@ struct Report {
     removed: Vec<Removed>,
     alive: Vec<Alive>,
     unclaimed: Vec<String>,
+    foreign_processes: Vec<ForeignProcess>,
 }
 
 #[derive(Serialize)]
@@ -34,14 +38,23 @@ struct Alive {
     pid: u32,
 }
 
+/// A process with the mark of a dead run that is none of its programs.
+#[derive(Serialize)]
+struct ForeignProcess {
+    pid: u32,
+    program: PathBuf,
+}
+
 /// Removes and tells.
 pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
-    let Cleaned { removed, kept, alive, unclaimed } = Registry::system().clean().map_err(refused)?;
+    let Cleaned { removed, kept, alive, unclaimed, foreign_processes } = Registry::system().clean().map_err(refused)?;
     if let Some(error) = kept.into_iter().next() {
         return Err(refused(error).into());
     }
     let alive = alive.into_iter().map(|(what, pid)| Alive { what, pid }).collect();
-    let report = Report { removed, alive, unclaimed };
+    let foreign_processes =
+        foreign_processes.into_iter().map(|(pid, program)| ForeignProcess { pid, program }).collect();
+    let report = Report { removed, alive, unclaimed, foreign_processes };
     output.result(&report, || text(&report))?;
     Ok(Answer::Yes)
 }
@@ -52,7 +65,7 @@ fn refused(error: LeftoversError) -> Story {
             format!("look at what it names, remove that by hand, then: rm {}", path.display())
         }
         LeftoversError::Name { .. } => "remove it by hand if it is yours".into(),
-        _ => "sudo takt clean".into(),
+        _ => WITH_SUDO.into(),
     };
     Story::new("something could not be removed").why(error).fix(fix)
 }
@@ -69,6 +82,12 @@ fn text(report: &Report) -> String {
     for name in &report.unclaimed {
         lines.push(format!("foreign  network namespace {name}: no record names it, left alone"));
         lines.push(format!("         if it is takt's after all: sudo ip netns delete {name}"));
+    }
+    for ForeignProcess { pid, program } in &report.foreign_processes {
+        lines.push(format!(
+            "foreign  process {pid} ({}): came out of a killed run, is no part of it, left alone",
+            program.display()
+        ));
     }
     lines.push(if report.removed.is_empty() {
         "Yes: nothing was left.".into()

@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
+use takt_emulator::drive::wall::Waiting;
 use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary};
 use takt_emulator::n200::{Board, OverflowPolicy};
 use takt_packet::EngineError;
@@ -193,7 +194,21 @@ fn text(summary: &Summary) -> String {
         "own lag  half within {} us, 99.9 % within {} us, longest {} us; {} of {} datagrams over {} us, {} never left",
         lag.p50_us, lag.p99_9_us, lag.max_us, lag.over_limit, lag.datagrams, lag.limit_us, lag.unsent
     );
+    if let Some(waiting) = &lag.waiting {
+        let _ = writeln!(out, "waits    {}", waits(waiting));
+    }
     out
+}
+
+/// How the radios' threads waited, and why they may have been late.
+fn waits(waiting: &Waiting) -> String {
+    let Waiting { policy, cpus, timer_slack_ns, slice_ns, beat_us, left } = waiting;
+    let policy = policy.as_deref().unwrap_or("policy not known");
+    let slice = slice_ns.map_or(String::new(), |ns| format!(", slice {} us", ns / 1000));
+    let cpus = cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
+    format!(
+        "beats of {beat_us} us, {policy}, CPUs {cpus}, timer slack {timer_slack_ns} ns{slice}; what is left is {left}"
+    )
 }
 
 fn describe(out: &mut String, device: &DeviceSummary, duration_s: f64) {

@@ -1,12 +1,12 @@
 //! `takt report`: draw the report of a check or of a study again.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
+use takt_host::call::{self, quoted};
 use takt_lab::check::{AssembleError, assemble, self_test};
-use takt_lab::store::Store;
+use takt_lab::store::{Store, make_folder, write_file};
 use takt_report::{Report, TextStyle};
 
 use super::experiment::told;
@@ -57,16 +57,17 @@ fn unreadable(error: AssembleError) -> miette::Report {
 pub fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Result<()> {
     let directory = runs.join(&report.run);
     let page = directory.join("report.html");
+    let again = call::takt(format_args!("report {} --runs {}", report.run, quoted(&runs.to_string_lossy())));
     let refused = |error: std::io::Error| {
         Story::new(format!("the report can't be written to {}", directory.display()))
             .why(error)
-            .fix(format!("the records are safe; free some space, then: takt report {}", report.run))
+            .fix(format!("{again}   (once that is mended; the records are safe)"))
     };
-    fs::create_dir_all(&directory).map_err(refused)?;
+    make_folder(&directory).map_err(refused)?;
     report.page = Some(page.display().to_string());
-    fs::write(&page, report.to_html()).map_err(refused)?;
+    write_file(&page, report.to_html()).map_err(refused)?;
     let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
-    fs::write(directory.join("outcome.json"), document).map_err(refused)?;
+    write_file(&directory.join("outcome.json"), document).map_err(refused)?;
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 
 use miette::Result;
 use serde_json::Value as Json;
+use takt_host::call;
 
 use crate::answer::Answer;
 use crate::live::{self, Request};
@@ -44,7 +45,7 @@ pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
         (None, [only]) => *only,
         (None, []) => {
             let why = crate::waveform::Said("none is running under this user".to_owned());
-            return Err(what().why(why).fix("takt run WAVEFORM, in another terminal").into());
+            return Err(what().why(why).fix(format!("{}   (in another terminal)", call::takt("run WAVEFORM"))).into());
         }
         (None, several) => {
             let list: Vec<String> = several.iter().map(ToString::to_string).collect();

@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::call::WITH_SUDO;
 use crate::leftovers::LeftoversError;
 
 /// Why a control group could not be made, changed or filled.
@@ -120,7 +121,7 @@ impl GroupError {
                 "end the real-time threads outside the root group first, or start with rt_group_sched=0".to_owned(),
             ),
             GroupError::ReadOnly(_) => Some("run it on the host itself, outside the container".to_owned()),
-            GroupError::NotPermitted(_) => Some("run this command with sudo".to_owned()),
+            GroupError::NotPermitted(_) => Some(WITH_SUDO.to_owned()),
             GroupError::OutOfReach { .. } => Some("run it on the host itself".to_owned()),
             GroupError::RealTime { pid } => Some(format!(
                 "sudo chrt --all-tasks --other --pid 0 {pid}; a limit on CPU time does not hold for real-time threads anyway"

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::rule::{Finding, Fix, Rule};
 use super::rules::RULES;
 use super::setting::Change;
+use crate::call;
 use crate::error::with_causes;
 use crate::host::Host;
 
@@ -141,7 +142,7 @@ fn offer(rule: &Rule, host: &Host) -> Option<FixOffer> {
         Fix::Advice(say) => (FixKind::Advice, Vec::new(), say(host), None),
     };
     let commands = if kind == FixKind::Advice { commands } else { changes.iter().map(Change::command).collect() };
-    let undo = (kind != FixKind::Advice).then(|| format!("takt doctor --undo --only {}", rule.id));
+    let undo = (kind != FixKind::Advice).then(|| call::sudo_takt(format_args!("doctor --undo --only {}", rule.id)));
     (!commands.is_empty()).then_some(FixOffer { kind, changes, commands, who_may_pay, undo })
 }
 

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde::Serialize;
 
-use super::record::{self, Head};
+use super::process::{DeadRun, Marked};
+use super::record::{self, Contents};
 use super::remove::remove;
 use super::{Leftover, LeftoversError, process};
 use crate::lock::LockedFile;
@@ -26,6 +27,9 @@ pub struct Cleaned {
     /// Network namespaces that are named as takt would name its own, of a process that is no more, and that no record
     /// names: somebody else's, or of records that were removed. Left alone.
     pub unclaimed: Vec<String>,
+    /// Processes that have inherited the mark of a dead run and execute none of its programs, and what they execute. Left
+    /// alone.
+    pub foreign_processes: Vec<(u32, PathBuf)>,
 }
 
 /// One thing removed, and the run that left it.
@@ -40,8 +44,7 @@ pub struct Removed {
 /// A record nobody holds.
 struct Dead {
     path: PathBuf,
-    head: Head,
-    standing: Vec<Leftover>,
+    contents: Contents,
     /// Holds the lock until the record is gone.
     _file: LockedFile,
 }
@@ -54,9 +57,9 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
         let _guard = record::lock_folder(dir)?;
         for path in records(dir)? {
             match look_patiently(&path) {
-                Ok(Look::Alive(head, standing)) => {
-                    claimed.extend(standing.iter().filter_map(namespace_name));
-                    cleaned.alive.push((head.what, head.pid));
+                Ok(Look::Alive(contents)) => {
+                    claimed.extend(contents.standing.iter().filter_map(namespace_name));
+                    cleaned.alive.push((contents.head.what, contents.head.pid));
                 }
                 Ok(Look::Dead(found)) => dead.push(found),
                 Ok(Look::Gone) => {}
@@ -65,13 +68,14 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
         }
     }
     // Processes first: what they use goes after them.
-    let ids: Vec<&str> = dead.iter().map(|run| run.head.id.as_str()).collect();
-    end_all_marked(&ids, &mut cleaned);
+    let dead_run =
+        |Dead { contents, .. }: &Dead| DeadRun { id: contents.head.id.clone(), programs: contents.programs.clone() };
+    end_all(&dead.iter().map(dead_run).collect::<Vec<_>>(), &mut cleaned);
     for run in &dead {
-        claimed.extend(run.standing.iter().filter_map(namespace_name));
+        claimed.extend(run.contents.standing.iter().filter_map(namespace_name));
         let kept = cleaned.kept.len();
-        for leftover in &run.standing {
-            note(&mut cleaned, remove(leftover), leftover.clone(), Some(&run.head.what));
+        for leftover in &run.contents.standing {
+            note(&mut cleaned, remove(leftover), leftover.clone(), Some(&run.contents.head.what));
         }
         if cleaned.kept.len() == kept {
             let failed = |source| LeftoversError::Record { doing: "removing", path: run.path.clone(), source };
@@ -83,24 +87,25 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     Ok(cleaned)
 }
 
-/// Ends what carries the mark of a dead run, until nothing does any more. One that watches over another may start a third
+/// Ends the processes of dead runs, until there are none any more. One that watches over another may start a third
 /// when that ends: hence the older first, and then again. One that is just becoming another program shows no mark for a
 /// moment: hence several looks that find nothing.
-fn end_all_marked(ids: &[&str], cleaned: &mut Cleaned) {
-    if ids.is_empty() {
+fn end_all(runs: &[DeadRun], cleaned: &mut Cleaned) {
+    if runs.is_empty() {
         return;
     }
     let (mut quiet, mut immortal) = (0, BTreeSet::new());
     for _ in 0..LOOKS {
-        let mut marked = process::marked(ids);
-        marked.retain(|process| !immortal.contains(process));
-        marked.sort_by_key(|&(_, start_ticks)| start_ticks);
-        quiet = if marked.is_empty() { quiet + 1 } else { 0 };
+        let Marked { mut own, foreign } = process::marked(runs);
+        cleaned.foreign_processes = foreign;
+        own.retain(|process| !immortal.contains(process));
+        own.sort_by_key(|&(_, start_ticks)| start_ticks);
+        quiet = if own.is_empty() { quiet + 1 } else { 0 };
         if quiet == QUIET_LOOKS {
             return;
         }
-        for (pid, start_ticks) in marked {
-            let ended = process::end_marked(pid, ids);
+        for (pid, start_ticks) in own {
+            let ended = process::end_own(pid, runs);
             if ended.is_err() {
                 immortal.insert((pid, start_ticks));
             }
@@ -118,7 +123,7 @@ const QUIET_LOOKS: usize = 3;
 const BETWEEN_LOOKS: Duration = Duration::from_millis(20);
 
 enum Look {
-    Alive(Head, Vec<Leftover>),
+    Alive(Contents),
     Dead(Dead),
     Gone,
 }
@@ -128,7 +133,7 @@ enum Look {
 fn look_patiently(path: &Path) -> Result<Look, LeftoversError> {
     for _ in 1..LOOKS {
         match look(path)? {
-            Look::Alive(head, _) if !process::exists(head.pid) => std::thread::sleep(BETWEEN_LOOKS),
+            Look::Alive(contents) if !process::exists(contents.head.pid) => std::thread::sleep(BETWEEN_LOOKS),
             found => return Ok(found),
         }
     }
@@ -145,18 +150,15 @@ fn look(path: &Path) -> Result<Look, LeftoversError> {
     };
     match LockedFile::try_now(file).map_err(failed)? {
         Ok(file) => match read(path, &file)? {
-            Some((head, standing)) => Ok(Look::Dead(Dead { path: path.to_owned(), head, standing, _file: file })),
+            Some(contents) => Ok(Look::Dead(Dead { path: path.to_owned(), contents, _file: file })),
             // Killed while the first line was being written: nothing had been created.
             None => fs::remove_file(path).map(|()| Look::Gone).map_err(failed),
         },
-        Err(held) => {
-            let run = read(path, &held)?;
-            Ok(run.map_or(Look::Gone, |(head, standing)| Look::Alive(head, standing)))
-        }
+        Err(held) => Ok(read(path, &held)?.map_or(Look::Gone, Look::Alive)),
     }
 }
 
-fn read(path: &Path, mut file: &File) -> Result<Option<(Head, Vec<Leftover>)>, LeftoversError> {
+fn read(path: &Path, mut file: &File) -> Result<Option<Contents>, LeftoversError> {
     let failed = |source| LeftoversError::Record { doing: "reading", path: path.to_owned(), source };
     let mut text = String::new();
     file.read_to_string(&mut text).map_err(failed)?;

@@ -5,8 +5,8 @@
 //! process number nor another process namespace can make a dead run look alive. [`Registry::clean`] takes records that
 //! nobody holds, removes what they name, and then the record.
 //!
-//! Child processes need no record: [`Run::mark`] gives a variable for their environment, which their children inherit,
-//! and `clean` ends every process that carries the mark of a dead run.
+//! Child processes need no record each: [`Run::mark`] gives a variable for their environment, which their children inherit, and
+//! [`Run::starts`] records the programs that they execute. `clean` ends every process that has both of a dead run.
 //!
 //! ```
 //! use takt_host::leftovers::{Leftover, Registry};
@@ -20,8 +20,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Never touched: anything that no dead run's record names and no dead run's mark is on, whatever it is called. Records live in memory-backed `/run`, as do the things they name: a reboot
-//! ends both, so nothing is synced to a disk.
+//! Never touched: anything that no dead run's record names, whatever it is called, and processes of other programs, whatever
+//! they have inherited. Records live in memory-backed `/run`, as do the things they name: a reboot ends both, so nothing is
+//! synced to a disk.
 
 mod clean;
 mod process;
@@ -179,6 +180,15 @@ pub enum LeftoversError {
     Name {
         /// The name.
         name: String,
+    },
+    /// A program that was about to be started.
+    #[error("recording program {path} of the run")]
+    Program {
+        /// Its file.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: std::io::Error,
     },
     /// A namespace could not be removed.
     #[error(transparent)]

@@ -1,7 +1,20 @@
 //! Finding processes of dead runs, and ending them.
+//!
+//! The mark of a run is in the environment of what it starts, and environments are inherited: also by what a foreign
+//! program leaves running for others, as Podman does with the process that keeps all of a user's containers together.
+//! So the mark alone is not enough. A run records each program that it starts before it first starts it: takt itself for
+//! agents, QEMU, a container runtime. What carries the mark *and* executes such a program is takt's own; anything else that
+//! carries it is listed and left alone. A program is known by its file and not by its path, since an agent in a container has
+//! another path to the same file. A container runtime executes a copy of itself in memory, to keep containers from its file; a
+//! copy in memory is no program that anybody has installed, so with the mark it is the run's, too.
 
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::retry_on_intr;
@@ -15,19 +28,69 @@ use crate::host::Host;
 /// How long a killed process may take to go. One that sits in the kernel (a dead disk) takes longer; it is reported.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Processes whose environment carries the mark of one of `ids`, with the time each began. Only those of our own user are visible, unless we are
-/// root. This process itself is never among them.
-pub(super) fn marked(ids: &[&str]) -> Vec<(u32, u64)> {
-    let host = Host::this();
-    let own = std::process::id();
-    if ids.is_empty() {
-        return Vec::new();
+/// A program, by the file that is executed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Program {
+    device: u64,
+    inode: u64,
+}
+
+impl Program {
+    /// The one that a path leads to.
+    pub(super) fn at(path: &Path) -> io::Result<Program> {
+        let meta = fs::metadata(path)?;
+        Ok(Program { device: meta.dev(), inode: meta.ino() })
     }
-    let numbers = host.list("/proc").into_iter().filter_map(|name| name.parse().ok());
-    numbers
-        .filter(|&pid| pid != own && ids.iter().any(|id| carries(&host, pid, id)))
-        .filter_map(|pid| Some((pid, started(&host, pid)?)))
-        .collect()
+
+    /// The one that a process executes; `None` if that is not for us to see, or the process has gone.
+    fn of(pid: u32) -> Option<Program> {
+        Program::at(&executable(pid)).ok()
+    }
+}
+
+/// Leads to the file even where its path means something else here, or nothing any more.
+fn executable(pid: u32) -> PathBuf {
+    Path::new("/proc").join(pid.to_string()).join("exe")
+}
+
+/// What a dead run's processes are known by.
+#[derive(Clone, Debug)]
+pub(super) struct DeadRun {
+    pub(super) id: String,
+    pub(super) programs: Vec<Program>,
+}
+
+/// Processes that carry the mark of a dead run. Only those of our own user are visible, unless we are root. This process
+/// itself is never among them.
+#[derive(Debug, Default)]
+pub(super) struct Marked {
+    /// Its own, with the time each began.
+    pub(super) own: Vec<(u32, u64)>,
+    /// Of another program, which is named.
+    pub(super) foreign: Vec<(u32, PathBuf)>,
+}
+
+pub(super) fn marked(runs: &[DeadRun]) -> Marked {
+    let (host, mut found) = (Host::this(), Marked::default());
+    if runs.is_empty() {
+        return found;
+    }
+    let this = std::process::id();
+    let numbers = host.list("/proc").into_iter().filter_map(|name| name.parse().ok()).filter(|&pid| pid != this);
+    for pid in numbers.filter(|&pid| runs.iter().any(|run| carries(&host, pid, &run.id))) {
+        if is_own(&host, pid, runs) {
+            found.own.extend(started(&host, pid).map(|ticks| (pid, ticks)));
+        } else if let Ok(path) = fs::read_link(executable(pid)) {
+            found.foreign.push((pid, path));
+        }
+    }
+    found
+}
+
+fn is_own(host: &Host, pid: u32, runs: &[DeadRun]) -> bool {
+    let Some(program) = Program::of(pid) else { return false };
+    let in_memory = || fs::read_link(executable(pid)).is_ok_and(|path| path.starts_with("/memfd:"));
+    runs.iter().any(|run| carries(host, pid, &run.id) && (run.programs.contains(&program) || in_memory()))
 }
 
 fn carries(host: &Host, pid: u32, id: &str) -> bool {
@@ -62,9 +125,9 @@ pub(super) fn end(pid: u32, still_meant: impl Fn(&Host, u32) -> bool) -> Result<
     Ok(true)
 }
 
-/// Kills a process that carries the mark of one of `ids`.
-pub(super) fn end_marked(pid: u32, ids: &[&str]) -> Result<bool, LeftoversError> {
-    end(pid, |host, pid| ids.iter().any(|id| carries(host, pid, id)))
+/// Kills a process of one of these runs.
+pub(super) fn end_own(pid: u32, runs: &[DeadRun]) -> Result<bool, LeftoversError> {
+    end(pid, |host, pid| is_own(host, pid, runs))
 }
 
 /// Kills a process that began at `start_ticks`.

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::process::Program;
 use super::{Leftover, LeftoversError};
 use crate::host::Host;
 use crate::lock::LockedFile;
@@ -33,11 +34,22 @@ struct Inner {
     state: Mutex<State>,
 }
 
+/// What a record says.
+#[derive(Debug)]
+pub(super) struct Contents {
+    pub(super) head: Head,
+    /// What was created and not released, newest first.
+    pub(super) standing: Vec<Leftover>,
+    /// What the run's processes execute.
+    pub(super) programs: Vec<Program>,
+}
+
 #[derive(Debug)]
 struct State {
     file: LockedFile,
     next: u64,
     standing: usize,
+    programs: Vec<Program>,
 }
 
 /// A line of a record.
@@ -47,6 +59,7 @@ pub(super) enum Line {
     TaktRun(Head),
     Creates { number: u64, leftover: Leftover },
     Released { number: u64 },
+    Starts(Program),
 }
 
 /// Who the run is.
@@ -81,6 +94,22 @@ impl Run {
         Ok(Registration { run: Arc::clone(&self.0), number })
     }
 
+    /// Records that processes of this run will execute the file `program`: those that carry its [`mark`](Run::mark) and do so
+    /// are its own. Start it only after this returns.
+    ///
+    /// # Errors
+    /// There is no such file, or the record cannot be written.
+    pub fn starts(&self, program: &Path) -> Result<(), LeftoversError> {
+        let failed = |source| LeftoversError::Program { path: program.to_owned(), source };
+        let program = Program::at(program).map_err(failed)?;
+        let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if !state.programs.contains(&program) {
+            self.0.write(&mut state, &Line::Starts(program))?;
+            state.programs.push(program);
+        }
+        Ok(())
+    }
+
     /// A name for something of this run: `takt-PID-LABEL`.
     #[must_use]
     pub fn name(&self, label: &str) -> String {
@@ -88,7 +117,7 @@ impl Run {
     }
 
     /// The environment variable and its value that every child process of this run must be given, so that `clean` finds
-    /// it if this process is killed.
+    /// it if this process is killed. Its program is to be recorded first: [`starts`](Run::starts).
     #[must_use]
     pub fn mark(&self) -> (&'static str, &str) {
         (MARK, &self.0.head.id)
@@ -141,7 +170,11 @@ pub(super) fn begin(dir: &Path, what: &str) -> Result<Run, LeftoversError> {
     // It is new, and who cleans has no turn before the folder is unlocked.
     let file = locked.map_err(|_| failed(io::ErrorKind::WouldBlock.into()))?;
     let head = Head { version: VERSION, id: unique_id(pid), what: what.to_owned(), pid };
-    let inner = Inner { head, state: Mutex::new(State { file, next: 0, standing: 0 }), path: path.clone() };
+    let inner = Inner {
+        head,
+        state: Mutex::new(State { file, next: 0, standing: 0, programs: Vec::new() }),
+        path: path.clone(),
+    };
     {
         let mut state = inner.state.lock().unwrap_or_else(PoisonError::into_inner);
         inner.write(&mut state, &Line::TaktRun(inner.head.clone()))?;
@@ -166,12 +199,13 @@ pub(super) fn lock_folder(dir: &Path) -> Result<LockedFile, LeftoversError> {
     })
 }
 
-/// What a record says: the head, and what was created and not released, newest first. A part of a line at the end was
-/// being written when the run was killed, and what it names was not created. `None`: the head itself is such a part.
-pub(super) fn parse(path: &Path, text: &str) -> Result<Option<(Head, Vec<Leftover>)>, LeftoversError> {
+/// What a record says. A part of a line at the end was being written when the run was killed, and what it names was neither
+/// created nor started. `None`: the head itself is such a part.
+pub(super) fn parse(path: &Path, text: &str) -> Result<Option<Contents>, LeftoversError> {
     let corrupt = |line| LeftoversError::Corrupt { path: path.to_owned(), line };
     let mut head = None;
     let mut standing: HashMap<u64, Leftover> = HashMap::new();
+    let mut programs = Vec::new();
     for (index, line) in text.split_inclusive('\n').enumerate() {
         let Some(whole) = line.strip_suffix('\n') else { break };
         match (serde_json::from_str::<Line>(whole), index) {
@@ -182,10 +216,12 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Option<(Head, Vec<Leftove
             (Ok(Line::Released { number }), 1..) => {
                 standing.remove(&number);
             }
+            (Ok(Line::Starts(program)), 1..) => programs.push(program),
             _ => return Err(corrupt(index + 1)),
         }
     }
     let mut standing: Vec<(u64, Leftover)> = standing.into_iter().collect();
     standing.sort_by_key(|&(number, _)| std::cmp::Reverse(number));
-    Ok(head.map(|head| (head, standing.into_iter().map(|(_, leftover)| leftover).collect())))
+    let standing = standing.into_iter().map(|(_, leftover)| leftover).collect();
+    Ok(head.map(|head| Contents { head, standing, programs }))
 }

@@ -10,6 +10,7 @@ use std::io;
 
 use serde::{Deserialize, Serialize};
 
+use crate::call::WITH_SUDO;
 use crate::capability::{Capabilities, Capability, in_user_namespace};
 use crate::cgroup;
 use crate::host::Host;
@@ -187,16 +188,15 @@ impl PolicyError {
     pub fn fix(&self) -> Option<String> {
         match self {
             PolicyError::NotPermitted { policy: Policy::Other { .. }, .. } => {
-                Some("run this command with sudo, or raise RLIMIT_NICE".to_owned())
+                Some(format!("{WITH_SUDO}\nraise RLIMIT_NICE"))
             }
             PolicyError::NotPermitted { policy: Policy::Deadline { .. }, .. } => {
-                Some("run this command with sudo; no limit grants DEADLINE to other users".to_owned())
+                Some(format!("{WITH_SUDO}   (no limit grants DEADLINE to other users)"))
             }
-            PolicyError::NotPermitted { .. } => Some(
-                "run this command with sudo; or for good: echo \"$USER - rtprio 95\" | sudo tee \
-                 /etc/security/limits.d/95-takt.conf, then log in again"
-                    .to_owned(),
-            ),
+            PolicyError::NotPermitted { .. } => Some(format!(
+                "{WITH_SUDO}\necho \"$USER - rtprio 95\" | sudo tee /etc/security/limits.d/95-takt.conf   (for good, once \
+                 logged in again)"
+            )),
             PolicyError::UserNamespace { .. } => {
                 Some("run takt outside the rootless container, or in one started by root".to_owned())
             }

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::Stop;
 use takt_emulator::emulate::{self, Emulator};
+use takt_host::call;
 use takt_path::hop::{self, Hop};
 
 use super::protocol::{Failure, Service};
@@ -170,7 +171,7 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
 }
 
 fn look(addr: IpAddr) -> String {
-    format!("see what answers there: takt find --addr {addr}")
+    format!("{}   (says what answers there)", call::takt(format_args!("find --addr {addr}")))
 }
 
 fn read<T: DeserializeOwned>(what: &str, document: Value) -> Result<T, Failure> {

@@ -193,6 +193,9 @@ fn round(
 /// A tenth of a datagram's time of the exchange.
 const PUNCTUAL_BEAT_US: u32 = 20;
 
+/// Of an emulator without real-time priority, while samples stream. Half of what a host may notice is left for lateness.
+const ORDINARY_BEAT_US: u32 = 400;
+
 /// Opening a session, tuning and closing take this much at most, beside what is measured.
 const SETTLING: Duration = Duration::from_secs(5);
 
@@ -202,6 +205,11 @@ fn begin(site: &mut Site, kind: Kind, asked: Value) -> Result<(), AgentError> {
             let server = options::udp_server(&site.in_force);
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
+        }
+        // Longer beats take less of a core, and so leave more time to be punctual in; answers, whose delay a beat is part of,
+        // keep the usual ones.
+        Kind::Rate if site.in_force.emulator_priority.is_none() => {
+            site.start_emulator(json!({ "beat_us": ORDINARY_BEAT_US }))
         }
         Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.start_emulator(asked),
         Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => Ok(()),

@@ -1,6 +1,7 @@
 //! What the doctor saw, as a check keeps it.
 
 use takt_host::Host;
+use takt_host::call;
 use takt_host::doctor::{self, Diagnosis, FixOffer, Verdict};
 
 use super::{DoctorFinding, FixKind};
@@ -48,7 +49,7 @@ impl From<Diagnosis> for DoctorFinding {
 fn how(id: &str, offer: &FixOffer) -> String {
     match offer.kind {
         FixKind::Advice => offer.commands.join("; or "),
-        FixKind::Safe | FixKind::Consent => format!("takt doctor --fix --only {id}"),
+        FixKind::Safe | FixKind::Consent => call::sudo_takt(format_args!("doctor --fix --only {id}")),
     }
 }
 
@@ -78,7 +79,7 @@ mod tests {
         let large = ("proc/sys/net/core/wmem_max", "4194304\n");
         let finding = seen(&[KERNEL, small, large], "socket-buffer-small");
         assert!(finding.stands());
-        assert_eq!(finding.fix.as_deref(), Some("takt doctor --fix --only socket-buffer-small"));
+        assert_eq!(finding.fix, Some(call::sudo_takt("doctor --fix --only socket-buffer-small")));
         assert_eq!(finding.fix_kind, Some(FixKind::Safe));
         assert!(finding.seen.contains("212992") && finding.wanted.is_some_and(|wanted| wanted.contains("50000000")));
     }

@@ -1,5 +1,7 @@
 //! What to change, by the layer that limits: a table. None of it was tried here, and each row says so.
 
+use takt_host::call;
+
 use super::verdict::msps;
 use super::words::sentence;
 use super::{DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, RoundsSummary};
@@ -109,7 +111,7 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
         fixes.push(Fix {
             id: None,
             what: format!("{more} more of the doctor's rules stand."),
-            how: "takt doctor".into(),
+            how: call::takt("doctor"),
             kind: FixKind::Advice,
             gain: "None of them limited any rate in the rounds that count.".into(),
             gain_sps: 0.0,

@@ -20,7 +20,9 @@ impl Native {
     /// `program`: the takt to call. Children carry the mark of `run`, so that `takt clean` knows them.
     #[must_use]
     pub fn new(program: PathBuf, run: &Run) -> Native {
-        Native { program, caller: Caller::of(run) }
+        let caller = Caller::of(run);
+        caller.starts(&program);
+        Native { program, caller }
     }
 
     /// Starts an agent, in a network namespace of this machine if one is given, on these CPUs.

@@ -11,33 +11,47 @@ use takt_host::leftovers::Run;
 /// Folders of system programs that a user's PATH may lack.
 const ALSO: [&str; 3] = ["/usr/sbin", "/sbin", "/usr/local/sbin"];
 
-/// The first file of that name that may be executed.
-pub(super) fn find(name: &str) -> Option<PathBuf> {
+/// The first file of that name that may be executed; a path is a name that leads to itself.
+pub(super) fn find(name: impl AsRef<Path>) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
     let folders = env::split_paths(&path).chain(ALSO.map(PathBuf::from));
-    folders.map(|folder| folder.join(name)).find(|file| is_program(file))
+    folders.map(|folder| folder.join(&name)).find(|file| is_program(file))
 }
 
 fn is_program(file: &Path) -> bool {
     file.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
 }
 
-/// Calls programs for a run. Each carries its mark, even one that is only asked for its version: if the run is killed
-/// meanwhile, `takt clean` ends it.
+/// Calls programs for a run. Each is recorded and carries its mark, even one that is only asked for its version: if the run is
+/// killed meanwhile, `takt clean` ends it.
 #[derive(Clone, Debug)]
 pub(super) struct Caller {
     mark: (String, String),
+    /// `None`: nobody's.
+    run: Option<Run>,
 }
 
 impl Caller {
     pub(super) fn of(run: &Run) -> Caller {
         let (name, value) = run.mark();
-        Caller { mark: (name.to_owned(), value.to_owned()) }
+        Caller { mark: (name.to_owned(), value.to_owned()), run: Some(run.clone()) }
+    }
+
+    /// Records that the run starts this program, or that one that it calls does.
+    pub(super) fn starts(&self, program: &Path) {
+        if let Some(Err(error)) = self.run.as_ref().map(|run| run.starts(program)) {
+            tracing::warn!("a killed run will leave {} behind: {error}", program.display());
+        }
     }
 
     /// A call of that program.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let (name, value) = self.mark();
+        let program = program.as_ref();
+        // What is not there is not started either.
+        if let Some(file) = find(program) {
+            self.starts(&file);
+        }
         let mut command = Command::new(program);
         command.env(name, value);
         command
@@ -57,7 +71,7 @@ impl Caller {
     /// Of a run that is nobody's.
     #[cfg(test)]
     pub(super) fn stranger() -> Caller {
-        Caller { mark: ("TAKT_RUN".into(), "nobody".into()) }
+        Caller { mark: ("TAKT_RUN".into(), "nobody".into()), run: None }
     }
 }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use takt_emulator::drive::wall::ORDINARY;
 use takt_host::affinity::own_cpus;
 use takt_host::leftovers::Run;
 use takt_host::topology::Topology;
@@ -286,7 +287,10 @@ impl Site {
                     AgentError::Failed(failure) => failure.chain.last().cloned().unwrap_or_default(),
                     other => other.to_string(),
                 };
-                let note = format!("the emulator runs at normal priority, so it is late more often: {why}");
+                let note = format!(
+                    "the emulator runs at normal priority, so it is late more often: {why}; what is left of its lateness is \
+                     {ORDINARY}"
+                );
                 self.in_force.notes.push(note);
             }
         }

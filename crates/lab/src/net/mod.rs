@@ -24,6 +24,10 @@ mod shaper;
 
 use std::io;
 
+use takt_host::Host;
+use takt_host::call::{self, WITH_SUDO, quoted};
+use takt_host::user_namespace::barriers;
+
 pub use namespace::Namespace;
 pub use pair::RadioPair;
 pub use path::{
@@ -126,18 +130,27 @@ pub enum PathError {
     Calibration(#[source] takt_packet::EngineError),
 }
 
-/// A user namespace gives every capability over what is made in it; its /run must be its own, too.
-const ROOT: &str = "call it as root: sudo takt ...\nunshare --user --map-root-user --net --mount --pid --fork \
-                    --mount-proc sh -c 'ip link set lo up; mount -t tmpfs run /run; takt ...'";
+/// The same call with the rights that it takes: as root, or in a user namespace, which gives every capability over what is
+/// made in it; its /run must be its own, too. Where a setting keeps users from that, it has to go first.
+fn with_rights(host: &Host, again: &str) -> String {
+    let script = quoted(&format!("ip link set lo up; mount -t tmpfs run /run; {again}"));
+    let unshare = "unshare --user --map-root-user --net --mount --pid --fork --mount-proc sh -c";
+    let barriers = barriers(host);
+    let opened: String = barriers.iter().map(|barrier| format!("{} && ", barrier.command())).collect();
+    let why: String = barriers.iter().map(|barrier| format!("{}; ", barrier.does)).collect();
+    let why = if why.is_empty() { why } else { format!("   ({why}until a reboot they may)") };
+    format!("{WITH_SUDO}\n{opened}{unshare} {script}{why}")
+}
 
 impl PathError {
     /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
-            PathError::NotPermitted => Some(ROOT.into()),
+            PathError::NotPermitted => Some(with_rights(&Host::this(), &call::again())),
             PathError::Taken { name } => {
-                Some(format!("takt clean   if a takt left it\nsudo ip netns delete {name}   if it is yours"))
+                let clean = call::sudo_takt("clean");
+                Some(format!("{clean}   (if a takt left it)\nsudo ip netns delete {name}   (if it is yours)"))
             }
             _ => None,
         }
@@ -157,5 +170,38 @@ impl PathError {
             }
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The fix on a host whose kernel has these settings.
+    fn fix(settings: &[(&str, &str)]) -> String {
+        let root = tempfile::tempdir().unwrap();
+        for (name, value) in settings {
+            let file = root.path().join("proc/sys").join(name);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, value).unwrap();
+        }
+        with_rights(&Host::at(root.path()), "takt check --runs 'my runs'")
+    }
+
+    #[test]
+    fn without_the_right_to_namespaces_the_fix_is_sudo_or_a_user_namespace() {
+        let lines = fix(&[("kernel/unprivileged_userns_clone", "1\n")]);
+        let (sudo, unshare) = lines.split_once('\n').unwrap();
+        assert_eq!(sudo, WITH_SUDO);
+        let inside = quoted("ip link set lo up; mount -t tmpfs run /run; takt check --runs 'my runs'");
+        assert!(unshare.starts_with("unshare --user ") && unshare.ends_with(&format!(" sh -c {inside}")), "{unshare}");
+    }
+
+    #[test]
+    fn where_apparmor_forbids_it_the_setting_goes_first_and_is_explained() {
+        let fix = fix(&[("kernel/apparmor_restrict_unprivileged_userns", "1\n")]);
+        let unshare = fix.lines().nth(1).unwrap();
+        let first = "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0 && unshare --user ";
+        assert!(unshare.starts_with(first) && unshare.contains("   (AppArmor takes "), "{unshare}");
     }
 }

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 
 use rustix::mount::MountPropagationFlags;
+use takt_host::call;
 use takt_host::leftovers::{Leftover, Registration, Run};
 use takt_host::namespace::{
     NAMED_DIR, NamespaceError, add_tap, enter_network, remove_named, set_forwarding, unshare_network,
@@ -159,7 +160,7 @@ impl Drop for Namespace {
             None => Ok(()),
         });
         if let Err(error) = released {
-            tracing::warn!(namespace = self.name, error, "left behind; takt clean removes it");
+            tracing::warn!(namespace = self.name, error, "left behind; {} removes it", call::sudo_takt("clean"));
         }
     }
 }

@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use takt_base::Stop;
+use takt_host::call;
 
 use crate::check::AssembleError;
 use crate::execute::{ExecuteError, Order, execute};
@@ -97,7 +98,7 @@ impl PaperError {
             PaperError::Execute(error) => error.fix(),
             PaperError::Assemble(AssembleError::Store(error)) => error.fix(),
             PaperError::Assemble(AssembleError::File { .. }) => None,
-            PaperError::OtherStudy { run, .. } => Some(format!("takt experiment show {run}")),
+            PaperError::OtherStudy { run, .. } => Some(call::takt(format_args!("experiment show {run}"))),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Why nothing was proved.
 
+use takt_host::call;
 use takt_host::doctor::MendError;
 use takt_host::doctor::journal::JournalError;
 
@@ -76,7 +77,7 @@ impl ProveError {
             ProveError::Journal(error) => error.fix(),
             ProveError::Measure(error) => error.fix(),
             ProveError::Pairs { .. } => Some("--pairs 8".to_owned()),
-            ProveError::GiveBack { .. } => Some("takt doctor --undo".to_owned()),
+            ProveError::GiveBack { .. } => Some(call::sudo_takt("doctor --undo")),
             _ => None,
         }
     }

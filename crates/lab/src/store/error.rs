@@ -1,7 +1,15 @@
 //! What can be wrong with a store.
 
+use std::fs;
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::Access;
+use rustix::io::Errno;
+use takt_host::Host;
+use takt_host::call::{self, quoted};
+use takt_host::user::{self, User};
 
 /// Why the store could not be read or written. Carries what is needed to say how to go on.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +63,18 @@ pub enum StoreError {
     ReadOnly {
         /// The file.
         path: PathBuf,
+    },
+    /// It belongs to another user, who alone may write there.
+    #[error("{path} belongs to {owner}, and this is {user}")]
+    OtherOwner {
+        /// The folder or file.
+        path: PathBuf,
+        /// The owner.
+        owner: String,
+        /// The user of this process.
+        user: String,
+        /// What gives the whole directory to that user.
+        fix: String,
     },
     /// Another process holds it.
     #[error("{what} is in use by another takt")]
@@ -118,10 +138,15 @@ impl StoreError {
             StoreError::ReadOnly { path } => {
                 format!("make {} writable, or choose another place with --runs DIR", path.display())
             }
+            StoreError::OtherOwner { fix, .. } => {
+                format!("{fix}   (a run as root made it)\n--runs DIR keeps a store of your own elsewhere")
+            }
             StoreError::Busy { .. } => {
                 "wait until the other one has ended\n--runs DIR keeps a second store elsewhere".into()
             }
-            StoreError::NoRun { there, .. } if there.is_empty() => "takt check makes the first".into(),
+            StoreError::NoRun { there, .. } if there.is_empty() => {
+                format!("{}   (makes the first)", call::takt("check"))
+            }
             StoreError::NoRun { there, .. } => format!("there are: {}", there.join(", ")),
             StoreError::Document { .. } | StoreError::Sqlite { .. } => return None,
         })
@@ -135,7 +160,7 @@ impl StoreError {
             Some(Code::NotADatabase) => StoreError::Foreign { path },
             Some(Code::DatabaseCorrupt) => StoreError::Damaged { path, detail: source.to_string() },
             Some(Code::DiskFull) => StoreError::full(path),
-            Some(Code::ReadOnly | Code::PermissionDenied) => StoreError::ReadOnly { path },
+            Some(Code::ReadOnly | Code::PermissionDenied) => StoreError::read_only(path),
             Some(Code::DatabaseBusy | Code::DatabaseLocked) => StoreError::Busy { what: path.display().to_string() },
             // A full disk shows as an I/O error where `SQLite` extends its shared-memory file.
             Some(Code::SystemIoFailure | Code::CannotOpen)
@@ -143,15 +168,41 @@ impl StoreError {
             {
                 StoreError::full(path)
             }
-            Some(Code::CannotOpen) => StoreError::ReadOnly { path },
+            Some(Code::CannotOpen) => StoreError::read_only(path),
             _ => StoreError::Sqlite { path, source },
         }
+    }
+
+    /// Something of the runs directory can't be made or entered.
+    pub(super) fn directory(directory: &Path, path: &Path, source: io::Error) -> StoreError {
+        let denied = source.kind() == io::ErrorKind::PermissionDenied;
+        let other_owner = if denied { other_owner(directory, path) } else { None };
+        other_owner.unwrap_or_else(|| StoreError::Directory { path: path.to_owned(), source })
+    }
+
+    fn read_only(path: PathBuf) -> StoreError {
+        let other_owner = path.parent().and_then(|directory| other_owner(directory, &path));
+        other_owner.unwrap_or(StoreError::ReadOnly { path })
     }
 
     pub(super) fn full(path: PathBuf) -> StoreError {
         let free_bytes = free_bytes(&path).unwrap_or(0);
         StoreError::Full { path, free_bytes, needed_bytes: ROUND_BYTES }
     }
+}
+
+/// That the directory, or what lies in it at `path`, may not be written because it is another user's.
+fn other_owner(directory: &Path, path: &Path) -> Option<StoreError> {
+    let (host, own) = (Host::this(), User::own());
+    let owner = |path: &Path| {
+        let denied = rustix::fs::access(path, Access::WRITE_OK) == Err(Errno::ACCESS);
+        let uid = fs::metadata(path).ok().filter(|_| denied)?.uid();
+        (uid != own.uid).then(|| (path.to_owned(), user::name(&host, uid)))
+    };
+    let (path, owner) = [directory, path].into_iter().find_map(owner)?;
+    let whole = std::path::absolute(directory).unwrap_or_else(|_| directory.to_owned());
+    let fix = format!("sudo chown -R {} {}", own.as_owner(&host), quoted(&whole.to_string_lossy()));
+    Some(StoreError::OtherOwner { path, owner, user: user::name(&host, own.uid), fix })
 }
 
 /// What one round's record may take in the file and its log, generously: histograms of a few thousand buckets and

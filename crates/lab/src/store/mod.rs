@@ -20,6 +20,7 @@
 mod csv;
 mod document;
 mod error;
+mod folder;
 mod open;
 mod owner;
 mod read;
@@ -31,6 +32,7 @@ mod write;
 
 pub use document::{Document, EXPORT_SCHEMA};
 pub use error::StoreError;
+pub use folder::{make_folder, write_file};
 pub use open::Store;
 pub use owner::RunLock;
 pub use table::{Column, ColumnKind, Table};

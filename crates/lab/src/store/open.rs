@@ -8,6 +8,7 @@ use std::time::Duration;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
+use super::folder::{give, make_folder};
 
 /// The records of all runs in one directory. Several processes may have it open; each run is written by one.
 #[derive(Debug)]
@@ -20,15 +21,20 @@ impl Store {
     /// Opens the store of `directory`, or makes it.
     ///
     /// # Errors
-    /// The directory can't be made; the file is another program's, damaged, newer, held by somebody, or the disk is
-    /// full. Nothing is changed in any of these cases.
+    /// The directory can't be made; the file is another program's or another user's, damaged, newer, held by somebody, or
+    /// the disk is full. Nothing is changed in any of these cases.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
-        fs::create_dir_all(directory).map_err(|source| StoreError::Directory { path: directory.into(), source })?;
+        make_folder(directory).map_err(|source| StoreError::directory(directory, directory, source))?;
         let path = directory.join(FILE);
-        if !looks_like_sqlite(&path).map_err(|source| StoreError::Directory { path: path.clone(), source })? {
+        let new = !path.exists();
+        if !looks_like_sqlite(&path).map_err(|source| StoreError::directory(directory, &path, source))? {
             return Err(StoreError::Foreign { path });
         }
         let connection = connect(&path).map_err(|e| StoreError::of(&path, e))?;
+        if new {
+            // `SQLite` gives the files that it makes beside this one to the same owner.
+            give(&path);
+        }
         let mut store = Store { connection, path };
         store.identify()?;
         store.configure().map_err(|e| store.error(e))?;

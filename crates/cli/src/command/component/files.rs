@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, IsTerminal, Read, Write, stdin, stdout};
 
 use takt_graph::Item;
+use takt_host::call;
 
 /// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
@@ -32,7 +33,9 @@ impl FileError {
     pub fn fix(&self) -> String {
         match self {
             FileError::Io { .. } => "a file that can be opened, or - for standard input or output".to_owned(),
-            FileError::Cut { .. } => "a file of whole items: takt component list NAME says which".to_owned(),
+            FileError::Cut { .. } => {
+                format!("a file of whole items   ({} says which)", call::takt("component list NAME"))
+            }
             FileError::NoBit { .. } => "a byte a bit, 0 or 1; or --packed for eight bits a byte".to_owned(),
             FileError::Terminal { port } => format!("--out {port}=FILE\n... | xxd"),
         }

@@ -1,6 +1,7 @@
 //! A component between files, slot by slot.
 
 use takt_graph::{Accepts, Kind, Length, OutputShape, Params, Shape, limits};
+use takt_host::call;
 use takt_mapper::Costs;
 use takt_runtime::{Bench, Registry};
 use takt_stats::{Histogram, Ns};
@@ -80,7 +81,8 @@ impl Job {
             return Ok(false);
         }
         self.bench.try_tick().map_err(|error| {
-            let fix = "takt component list says which packets it takes; what it printed above says more";
+            let list = call::takt(format_args!("component list {}", self.name));
+            let fix = format!("{list}   (says which packets it takes; what it printed above says more)");
             Story::new(format!("`{}` did not survive its input", self.name)).why(error).fix(fix)
         })?;
         self.slots += 1;

@@ -5,6 +5,7 @@ use std::fmt::Write;
 use miette::Result;
 use serde::Serialize;
 use takt_graph::{Accepts, Catalogue, Kind, Length, ParamSpec, Params, Shape, nearest};
+use takt_host::call;
 use takt_runtime::Registry;
 
 use crate::answer::Answer;
@@ -65,10 +66,8 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
 pub fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a Kind, Story> {
     registry.kind(name).ok_or_else(|| {
         let near = nearest(name, registry.kinds().into_iter().map(|kind| kind.name.as_str()));
-        let fix = near.map_or_else(
-            || "takt component list".to_owned(),
-            |near| format!("did you mean {near}?\ntakt component list"),
-        );
+        let list = call::takt("component list");
+        let fix = near.map_or_else(|| list.clone(), |near| format!("did you mean {near}?\n{list}"));
         Story::new(format!("there is no component `{name}`"))
             .why(Said("no component of this program has that name".to_owned()))
             .fix(fix)
@@ -108,7 +107,8 @@ fn table(all: &[Document<'_>]) -> String {
     let width = all.iter().map(|one| one.kind.name.len()).max().unwrap_or(0);
     let line = |one: &Document<'_>| format!("{:<width$}  {}", one.kind.name, one.kind.summary);
     let mut text = all.iter().map(line).collect::<Vec<_>>().join("\n");
-    text.push_str("\n\ntakt component list NAME says all about one");
+    // Writing to a String can't fail.
+    let _ = write!(text, "\n\n{} says all about one", call::takt("component list NAME"));
     text
 }
 

@@ -3,6 +3,7 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use serde::Serialize;
+use takt_host::call::{self, WITH_SUDO};
 use takt_host::dirs::state_dir;
 use takt_host::doctor::journal::Scope;
 use takt_host::doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender, Verdict};
@@ -59,9 +60,9 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     }
     let mut made = Vec::new();
     if !agreed.is_empty() {
-        let mut mender = Mender::open(host.clone(), &state_dir()).map_err(|error| refused(error.into(), args))?;
+        let mut mender = Mender::open(host.clone(), &state_dir()).map_err(|error| refused(error.into()))?;
         for (seen, offer) in agreed {
-            let changes = mender.apply(&seen.id, &Scope::Host, &offer.changes).map_err(|error| refused(error, args))?;
+            let changes = mender.apply(&seen.id, &Scope::Host, &offer.changes).map_err(refused)?;
             made.extend(changes.into_iter().map(|change| Made { rule: seen.id.clone(), change }));
         }
     }
@@ -101,13 +102,13 @@ pub(super) fn yes(question: &str) -> bool {
 }
 
 /// Why nothing, or nothing more, was changed.
-fn refused(error: MendError, args: &Args) -> Story {
-    let only: String = args.only.iter().map(|rule| format!(" --only {rule}")).collect();
-    let sudo = format!("sudo takt doctor --fix{only}");
+fn refused(error: MendError) -> Story {
     let fix = match (error.fix(), &error) {
-        (Some(fix), _) => fix.replace("run the same command with sudo", &sudo),
-        (None, MendError::Setting(_)) => "takt doctor --undo gives back what was changed before it".into(),
-        (None, _) => sudo,
+        (Some(fix), _) => fix,
+        (None, MendError::Setting(_)) => {
+            format!("{}   (gives back what was changed before it)", call::sudo_takt("doctor --undo"))
+        }
+        (None, _) => WITH_SUDO.into(),
     };
     Story::new("the host can't be mended").why(error).fix(fix)
 }
@@ -122,7 +123,7 @@ fn text(fixed: &Fixed) -> String {
     }
     if !fixed.made.is_empty() {
         let made = plural(fixed.made.len(), "change");
-        lines.push(format!("\n{made} made, until a reboot or takt doctor --undo."));
+        lines.push(format!("\n{made} made, until a reboot or {}.", call::sudo_takt("doctor --undo")));
     }
     lines.push(match fixed.stands.as_slice() {
         [] => "Yes: nothing stands in the way of a radio any more.".into(),

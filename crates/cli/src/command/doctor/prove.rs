@@ -5,6 +5,7 @@ use std::io::{self, IsTerminal, stdin};
 use std::process::Command;
 
 use takt_host::Host;
+use takt_host::call;
 use takt_host::dirs::state_dir;
 use takt_host::doctor::{self, Fix};
 use takt_lab::prove::{self, Answer as Worth, Claim, Guard, Options, Outcome, Progress, ProveError, Size};
@@ -73,12 +74,12 @@ fn ask(args: &Args, output: &Output, outcome: &Outcome) -> bool {
 fn refused(id: &str, error: ProveError) -> Story {
     let fix = match &error {
         ProveError::NotProvable { .. } | ProveError::NotVisible { .. } => {
-            Some(format!("takt doctor --explain {id} says what it looks at"))
+            Some(format!("{}   (what it looks at)", call::takt(format_args!("doctor --explain {id}"))))
         }
-        ProveError::NothingToChange { .. } => Some("takt doctor --all lists what could be changed here".to_owned()),
-        error => error
-            .fix()
-            .map(|fix| fix.replace("run the same command with sudo", &format!("sudo takt doctor --prove {id}"))),
+        ProveError::NothingToChange { .. } => {
+            Some(format!("{}   (lists what could be changed here)", call::takt("doctor --all")))
+        }
+        error => error.fix(),
     };
     let story = Story::new(format!("{id} can't be proved")).why(error);
     match fix {
@@ -94,7 +95,10 @@ fn text(outcome: &Outcome) -> String {
         Worth::Nothing => "No: the change does nothing here",
         Worth::Unknown => "No: these rounds do not show that the change helps here; more may (--pairs)",
     };
-    let stays = if outcome.kept { "it stays until a reboot or takt doctor --undo" } else { "everything is as it was" };
+    let stays = match outcome.kept {
+        true => format!("it stays until a reboot or {}", call::sudo_takt("doctor --undo")),
+        false => "everything is as it was".to_owned(),
+    };
     let stopped = if outcome.stopped { " It was stopped early." } else { "" };
     format!("{}\n{verdict}; {stays}.{stopped}", figures(outcome))
 }

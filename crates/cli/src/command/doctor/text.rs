@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use takt_host::call;
 use takt_host::doctor::{self, Diagnosis, FixKind, FixOffer, Proof, Verdict};
 use takt_lab::check::plural;
 
@@ -28,7 +29,8 @@ pub(super) fn seen(seen: &Seen, all: bool) -> String {
     if !seen.changed.is_empty() {
         let changes = plural(seen.changed.len(), "change");
         // Writing to a string cannot fail.
-        let _ = writeln!(text, "\n{changes} of takt's own in force; takt doctor --undo gives them back.");
+        let _ =
+            writeln!(text, "\n{changes} of takt's own in force; {} gives them back.", call::sudo_takt("doctor --undo"));
     }
     text + &answer(seen)
 }
@@ -64,14 +66,14 @@ fn one(text: &mut String, seen: &Diagnosis, width: usize) {
         }
         let provable = doctor::rule(&seen.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
         if provable && seen.verdict == Verdict::Stands && !offer.changes.is_empty() {
-            row("prove", &format!("sudo takt doctor --prove {}", seen.id));
+            row("prove", &call::sudo_takt(format_args!("doctor --prove {}", seen.id)));
         }
     }
 }
 
 /// takt's own command first, since it can be undone; then the same by hand.
 fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
-    let own = (offer.kind != FixKind::Advice).then(|| format!("sudo takt doctor --fix --only {id}"));
+    let own = (offer.kind != FixKind::Advice).then(|| call::sudo_takt(format_args!("doctor --fix --only {id}")));
     own.into_iter().chain(offer.commands.iter().cloned()).collect()
 }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::json;
 use takt_base::Stop;
 use takt_graph::{Catalogue, Graph, ParamSpec};
+use takt_host::call;
 use takt_runtime::{Registry, Report, Running, Scalar};
 
 use super::log::Book;
@@ -81,7 +82,7 @@ fn set(
     variable: &str,
     value: &str,
 ) -> Answer {
-    let fix = "takt variable lists all".to_owned();
+    let fix = format!("{}   (lists all)", call::takt("variable"));
     let declared = graph.find(component).and_then(|index| spec(graph, registry, index, variable));
     let Some(declared) = declared else {
         return Answer::Refused { why: format!("there is no variable {component}.{variable}"), fix };

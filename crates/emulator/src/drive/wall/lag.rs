@@ -10,6 +10,8 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use takt_base::MonoNs;
 
+use super::waiting::Waiting;
+
 /// Longest lag told apart: a minute.
 const LONGEST_NS: u64 = 60_000_000_000;
 /// Spans of lateness that are less than this apart are one: a driver that catches up sends some datagrams in time.
@@ -61,6 +63,9 @@ pub struct LagReport {
     /// When it was later than the limit, in order.
     #[serde(default)] // summaries older than this key
     pub late_spans: Vec<LateSpan>,
+    /// How the driver waited for its beats; `None`: it never ran.
+    #[serde(default)] // as above
+    pub waiting: Option<Waiting>,
 }
 
 /// Lag in nanoseconds (upper end of a bucket of 1 %) and how many datagrams had it, rising. As text: pairs `ns:count`.
@@ -172,6 +177,10 @@ impl LagReport {
         self.unsent += other.unsent;
         self.late_spans.extend(&other.late_spans);
         self.late_spans.sort_unstable();
+        match (&mut self.waiting, &other.waiting) {
+            (Some(own), Some(other)) => own.merge(other),
+            (own, other) => *own = own.take().or_else(|| other.clone()),
+        }
         self.histogram.0.extend(&other.histogram.0);
         self.histogram.0.sort_unstable();
         self.histogram.0.dedup_by(|next, kept| {

@@ -15,8 +15,8 @@
 mod inbox;
 mod lag;
 mod outlet;
+mod waiting;
 
-use std::num::NonZeroU64;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
@@ -31,6 +31,7 @@ use lag::Lag;
 use outlet::{Outlet, instant_of, tick_of};
 
 pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
+pub use waiting::{ORDINARY, Waiting};
 
 /// Frames a device can fill between two looks at how many are left: a full command queue answers in one go.
 const FRAMES_A_STEP: usize = 96;
@@ -76,6 +77,7 @@ pub struct Driver<D> {
     inbox: Inbox,
     due: Vec<MonoNs>,
     lag: Lag,
+    waiting: Option<Waiting>,
 }
 
 impl<D: Device> Driver<D> {
@@ -87,6 +89,7 @@ impl<D: Device> Driver<D> {
             inbox: Inbox::new(limits.batch, limits.max_payload_bytes),
             due: Vec::with_capacity(limits.batch),
             lag: Lag::new(settings.limit),
+            waiting: None,
             device,
             engine,
             ports,
@@ -100,7 +103,7 @@ impl<D: Device> Driver<D> {
     /// # Errors
     /// The engine has ended.
     pub fn run(&mut self, stop: &Stop, questions: &Receiver<Question<D>>) -> Result<(), EngineError> {
-        takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
+        self.waiting = Some(Waiting::prepare(self.settings.beat));
         while !stop.requested() {
             let beat = WallClock.now();
             let received = self.receive(Wait::Poll)?;
@@ -108,7 +111,7 @@ impl<D: Device> Driver<D> {
             let full = received == self.engine.limits().batch;
             self.work(if full { MonoNs(0) } else { beat })?;
             while let Ok(question) = questions.try_recv() {
-                question(&self.device, self.lag.report(), self.engine.counters());
+                question(&self.device, self.lag(), self.engine.counters());
             }
             if received >= BUSY {
                 if !full {
@@ -131,10 +134,10 @@ impl<D: Device> Driver<D> {
         &self.device
     }
 
-    /// How late this driver was.
+    /// How late this driver was, and how it waited once it ran.
     #[must_use]
     pub fn lag(&self) -> LagReport {
-        self.lag.report()
+        LagReport { waiting: self.waiting.clone(), ..self.lag.report() }
     }
 
     /// What the engine counted.

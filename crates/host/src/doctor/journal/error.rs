@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::call::WITH_SUDO;
 use crate::dirs::DirError;
 
 /// Why the journal cannot be used. Nothing is lost and nothing was changed when one of these is returned.
@@ -67,7 +68,7 @@ impl JournalError {
             )),
             JournalError::Version { .. } => Some("use the takt that wrote it".to_owned()),
             JournalError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
-                Some("run the same command with sudo".to_owned())
+                Some(WITH_SUDO.to_owned())
             }
             _ => None,
         }

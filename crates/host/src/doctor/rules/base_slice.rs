@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 
 use super::look::{Look, Plan, fine, hidden, notice, sysfs_becomes};
+use crate::call;
 use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use crate::error::ReadError;
 use crate::host::Host;
@@ -38,9 +39,12 @@ fn judge(read: Result<i64, ReadError>) -> Look {
     match read {
         Ok(ns) if ns <= MOST_NS => fine(format!("{ns} ns")),
         Ok(ns) => notice(format!("{ns} ns"), "threads of normal priority beside others wait so long"),
-        Err(ReadError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => hidden(
-            "debugfs is there and only root may read it: sudo takt doctor (a locked-down kernel shows it to nobody)",
-        ),
+        Err(ReadError::Io { source, .. }) if source.kind() == ErrorKind::PermissionDenied => {
+            let command = call::sudo_takt("doctor");
+            hidden(format!(
+                "debugfs is there and only root may read it: {command}   (a locked-down kernel shows it to nobody)"
+            ))
+        }
         Err(ReadError::Io { .. }) => {
             hidden("not shown; kernels that have it show it to root in debugfs, where that is mounted")
         }
@@ -58,6 +62,7 @@ mod tests {
 
     use super::super::look::testing::{commands, word};
     use super::*;
+    use crate::call;
     use crate::doctor::rule::Finding;
 
     #[test]
@@ -80,7 +85,11 @@ mod tests {
             }
         };
         for errno in [libc::EACCES, libc::EPERM] {
-            assert!(why(errno).contains("sudo takt doctor") && !why(errno).contains("mounted"), "{}", why(errno));
+            assert!(
+                why(errno).contains(&call::sudo_takt("doctor")) && !why(errno).contains("mounted"),
+                "{}",
+                why(errno)
+            );
         }
         assert!(why(libc::ENOENT).contains("where that is mounted"));
     }

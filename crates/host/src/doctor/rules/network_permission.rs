@@ -1,6 +1,7 @@
 //! `network-permission`: what paths beside plain sockets need.
 
 use super::look::{Look, fine, malformed, notice};
+use crate::call;
 use crate::capability::{Capabilities, Capability};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::host::Host;
@@ -42,7 +43,7 @@ fn probe(host: &Host) -> Look {
 
 fn advise(_: &Host) -> Vec<String> {
     vec![
-        "sudo takt check   (namespaces need CAP_SYS_ADMIN as well)".to_owned(),
+        format!("{}   (namespaces need CAP_SYS_ADMIN as well)", call::sudo_takt("check")),
         "for a program with AF_XDP: sudo setcap cap_net_raw,cap_net_admin,cap_bpf+ep PROGRAM   (cap_bpf: Linux 5.8 on)"
             .to_owned(),
     ]

@@ -1,6 +1,7 @@
 //! `swap`: memory that has to be fetched from a disk first.
 
 use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+use crate::call;
 use crate::error::ReadError;
 use crate::host::Host;
 use crate::proc::status;
@@ -57,7 +58,7 @@ fn advise(_: &Host) -> Vec<String> {
     vec![
         "end what fills the memory, then: sudo swapoff -a && sudo swapon -a   (brings everything back into memory)"
             .to_owned(),
-        "let takt lock its memory: see takt doctor --explain memlock-limit".to_owned(),
+        format!("{}   (how takt may lock its memory)", call::takt("doctor --explain memlock-limit")),
     ]
 }
 

@@ -3,6 +3,7 @@
 use std::io;
 
 use super::Setting;
+use crate::call::WITH_SUDO;
 use crate::error::ReadError;
 
 /// Why a setting could not be read or written.
@@ -64,7 +65,7 @@ impl SettingError {
     #[must_use]
     pub fn fix(&self) -> Option<&'static str> {
         match self {
-            SettingError::NotPermitted { .. } => Some("run the same command with sudo"),
+            SettingError::NotPermitted { .. } => Some(WITH_SUDO),
             SettingError::ReadOnly { .. } => Some("run it on the host itself, outside the container"),
             _ => None,
         }

@@ -37,6 +37,17 @@ pub(super) fn podman_conf((name, value): (&str, &str)) -> String {
     format!("[engine]\nconmon_env_vars = [\"{name}={value}\"]\n")
 }
 
+/// Where Podman looks for what watches over a container: `conmon_path` of containers.conf(5).
+pub(super) const CONMON: [&str; 7] = [
+    "/usr/libexec/podman/conmon",
+    "/usr/local/libexec/podman/conmon",
+    "/usr/local/lib/podman/conmon",
+    "/usr/bin/conmon",
+    "/usr/sbin/conmon",
+    "/usr/local/bin/conmon",
+    "/usr/local/sbin/conmon",
+];
+
 /// Arguments of `podman run`.
 pub(super) fn podman_run(config: &Config<'_>, scratch: &Path) -> Vec<OsString> {
     let network = config.network.as_ref().map_or_else(|| "none".into(), |file| format!("ns:{}", file.display()));

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
+use takt_host::Host;
 use takt_host::cgroup;
+use takt_host::distribution::Family;
 
 use super::super::EnvironmentError;
 use super::super::programs::{Caller, find, version};
@@ -48,12 +50,15 @@ impl RuntimeName {
         RuntimeName::ALL.into_iter().find(|runtime| runtime.name() == name)
     }
 
-    fn fix(self) -> &'static str {
+    /// Lines are alternatives.
+    fn fix(self) -> String {
+        let install = |packages| Family::of(&Host::this()).install(packages, packages);
+        let instead = "environment_runtime = \"runc\"";
         match self {
-            RuntimeName::Runc => "sudo apt-get install runc",
-            RuntimeName::Crun => "sudo apt-get install crun, or environment_runtime = \"runc\"",
-            RuntimeName::Podman => "sudo apt-get install --no-install-recommends podman runc",
-            RuntimeName::Docker => "sudo systemctl start docker, or environment_runtime = \"runc\"",
+            RuntimeName::Runc => install("runc"),
+            RuntimeName::Crun => format!("{}\n{instead}", install("crun")),
+            RuntimeName::Podman => install("podman runc"),
+            RuntimeName::Docker => format!("sudo systemctl start docker\n{instead}"),
         }
     }
 }
@@ -79,15 +84,18 @@ impl Runtime {
             let Some(program) = find(name.name()) else { continue };
             match examine(caller, name, &program, cgroup::is_hybrid()) {
                 Ok(version) => {
+                    if name == RuntimeName::Podman {
+                        engine::CONMON.into_iter().filter_map(find).for_each(|conmon| caller.starts(&conmon));
+                    }
                     return Ok(Runtime { caller: caller.clone(), program, name, version, oci: oci(caller) });
                 }
                 Err(why) => {
-                    refused.get_or_insert(EnvironmentError::Unusable { program, why, fix: name.fix().into() });
+                    refused.get_or_insert(EnvironmentError::Unusable { program, why, fix: name.fix() });
                 }
             }
         }
         let names = tried.iter().map(|name| name.name()).collect::<Vec<_>>().join(", ");
-        let fix = wanted.unwrap_or(RuntimeName::Runc).fix().into();
+        let fix = wanted.unwrap_or(RuntimeName::Runc).fix();
         let missing = || EnvironmentError::Missing { what: "container runtime", names, fix };
         Err(refused.unwrap_or_else(missing))
     }

@@ -3,9 +3,13 @@
 use std::cmp::Reverse;
 use std::env;
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 
+use takt_host::Host;
+use takt_host::call::quoted;
 use takt_host::dirs::state_dir;
+use takt_host::distribution::Family;
 
 use super::super::EnvironmentError;
 
@@ -34,16 +38,22 @@ impl Kernel {
             None => vec![unpacked.clone(), PathBuf::from("/")],
         };
         let running = rustix::system::uname().release().to_string_lossy().into_owned();
-        let found = folders.iter().find_map(|folder| best(candidates(folder), &running));
-        found.ok_or_else(|| EnvironmentError::NoKernel {
-            looked: folders
-                .iter()
-                .map(|folder| folder.join("boot/vmlinuz-*").display().to_string())
-                .collect::<Vec<_>>()
-                .join(", "),
-            fix: fix(&unpacked),
+        let found = |readable| folders.iter().find_map(|folder| best(candidates(folder, readable), &running));
+        found(true).ok_or_else(|| {
+            let closed = found(false).map(|kernel| kernel.image);
+            let looked = folders.iter().map(|folder| folder.join("boot/vmlinuz-*").display().to_string());
+            EnvironmentError::NoKernel {
+                looked: looked.collect::<Vec<_>>().join(", ")
+                    + &closed.as_deref().map_or_else(String::new, for_root_alone),
+                fix: fix(closed.as_deref(), Family::of(&Host::this()), &unpacked),
+            }
         })
     }
+}
+
+/// As Ubuntu installs its kernels.
+fn for_root_alone(image: &Path) -> String {
+    format!("; {} may be read by root alone", image.display())
 }
 
 impl Kernel {
@@ -54,23 +64,42 @@ impl Kernel {
     }
 }
 
-/// The small kernel that Debian makes for guests: unpacked, not installed, so that this machine's boot loader never sees
-/// it.
-fn fix(folder: &Path) -> String {
-    format!(
-        "mkdir -p {folder} && cd /tmp && apt-get download $(apt-cache depends linux-image-cloud-amd64 | sed -n 's/.*Depends: \
-         \\(linux-image-.*\\)/\\1/p') && dpkg-deb -x linux-image-*-cloud-*.deb {folder}\n{VARIABLE}=FILE names an image of \
-         your own",
-        folder = folder.display()
-    )
+/// What opens a `closed` image, what gets another by the packages of this distribution, and the way to name one.
+fn fix(closed: Option<&Path>, family: Family, folder: &Path) -> String {
+    let open = |image: &Path| {
+        format!("sudo chmod 0644 {}   (and again for each new kernel)", quoted(&image.to_string_lossy()))
+    };
+    let named = format!("{VARIABLE}=FILE names an image of your own");
+    [closed.map(open), package(family, folder), Some(named)].into_iter().flatten().collect::<Vec<_>>().join("\n")
 }
 
-/// Images of a root that may be read, with their modules.
-fn candidates(root: &Path) -> Vec<Kernel> {
+/// The small kernel that Debian makes for guests is unpacked, not installed, so that this machine's boot loader never sees it.
+/// Ubuntu and Fedora make none that comes in one piece.
+fn package(family: Family, folder: &Path) -> Option<String> {
+    match family {
+        Family::Debian => Some(format!(
+            "mkdir -p {folder} && cd /tmp && apt-get download $(apt-cache depends {DEBIAN} | sed -n 's/.*Depends: \
+             \\(linux-image-.*\\)/\\1/p') && dpkg-deb -x linux-image-*-cloud-*.deb {folder}",
+            folder = quoted(&folder.to_string_lossy())
+        )),
+        Family::Ubuntu => Some("sudo apt-get install linux-image-virtual && sudo chmod 0644 /boot/vmlinuz-*".into()),
+        Family::Fedora => Some("sudo dnf install kernel-core".into()),
+        Family::Other => None,
+    }
+}
+
+const DEBIAN: &str = if cfg!(target_arch = "aarch64") { "linux-image-cloud-arm64" } else { "linux-image-cloud-amd64" };
+
+/// Images of a root with their modules: those that this process may read, or those that it may not.
+fn candidates(root: &Path, readable: bool) -> Vec<Kernel> {
     let entries = fs::read_dir(root.join("boot")).into_iter().flatten().flatten();
     let kernel = |image: PathBuf| {
         let release = release_of(&image)?;
-        File::open(&image).ok()?;
+        match File::open(&image) {
+            Ok(_) if readable => {}
+            Err(error) if !readable && error.kind() == io::ErrorKind::PermissionDenied => {}
+            _ => return None,
+        }
         let folders = ["lib/modules", "usr/lib/modules"].map(|folder| root.join(folder).join(&release));
         let modules = folders.into_iter().find(|folder| folder.join("kernel").is_dir());
         Some(Kernel { image, release, modules })
@@ -115,7 +144,7 @@ mod tests {
     }
 
     fn chosen(releases: &[&str], running: &str) -> Option<String> {
-        best(candidates(root(releases).path()), running).map(|kernel| kernel.release)
+        best(candidates(root(releases).path(), true), running).map(|kernel| kernel.release)
     }
 
     #[test]
@@ -128,8 +157,21 @@ mod tests {
     }
 
     #[test]
+    fn a_kernel_for_root_alone_is_opened_first_and_packages_are_those_of_the_distribution() {
+        let (image, folder) = (Path::new("/boot/vmlinuz-6.8.0-45-generic"), Path::new("/var/lib/takt/kernel"));
+        let fix = |closed, family| fix(closed, family, folder).lines().map(str::to_owned).collect::<Vec<_>>();
+        let named = "TAKT_VM_KERNEL=FILE names an image of your own";
+        let chmod = "sudo chmod 0644 /boot/vmlinuz-6.8.0-45-generic   (and again for each new kernel)";
+        let ubuntu = "sudo apt-get install linux-image-virtual && sudo chmod 0644 /boot/vmlinuz-*";
+        assert_eq!(fix(Some(image), Family::Ubuntu), [chmod, ubuntu, named]);
+        assert_eq!(fix(None, Family::Fedora), ["sudo dnf install kernel-core", named]);
+        assert_eq!(fix(None, Family::Other), [named]);
+        assert!(fix(Some(image), Family::Debian)[1].contains("apt-cache depends linux-image-cloud-"));
+    }
+
+    #[test]
     fn the_fix_says_where_the_kernel_goes() {
-        let fix = fix(Path::new("/var/lib/takt/kernel"));
+        let fix = fix(None, Family::Debian, Path::new("/var/lib/takt/kernel"));
         assert!(fix.starts_with("mkdir -p /var/lib/takt/kernel && "), "dpkg-deb makes the last folder alone: {fix}");
         assert!(fix.contains("dpkg-deb -x linux-image-*-cloud-*.deb /var/lib/takt/kernel\n"), "{fix}");
     }

@@ -4,6 +4,9 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use takt_host::Host;
+use takt_host::distribution::Family;
+
 use super::super::EnvironmentError;
 use super::super::programs::{Caller, find, version};
 use super::accelerator::Accelerator;
@@ -49,7 +52,7 @@ const VHOST: &str = "/dev/vhost-net";
 impl Qemu {
     pub(super) fn find(caller: &Caller) -> Result<Qemu, EnvironmentError> {
         let (name, ..) = FLAVOUR;
-        let fix = || format!("sudo apt-get install --no-install-recommends {PACKAGE}");
+        let fix = || Family::of(&Host::this()).install(PACKAGE, "qemu-kvm");
         let Some(program) = find(name) else {
             return Err(EnvironmentError::Missing { what: "QEMU", names: name.into(), fix: fix() });
         };

@@ -1,6 +1,7 @@
 //! Hops at work: agents in namespaces of their own, one of them perhaps on a share of a core.
 
 use serde_json::json;
+use takt_host::call;
 use takt_host::leftovers::{Leftover, Registration};
 use takt_host::quota::CpuQuota;
 use takt_path::hop::{LARGE_BUFFER_BYTES, Options, Report};
@@ -44,6 +45,8 @@ impl RunningHop {
             hop.registration = Some(registered.map_err(unregistered)?);
             hop.quota = Some(CpuQuota::create(&name, share).map_err(PathError::Quota)?);
         }
+        let unrecorded = |source| PathError::Register { name: node.into(), source: Box::new(source) };
+        with.run.starts(with.program).map_err(unrecorded)?;
         let (variable, value) = with.run.mark();
         let launch = Launch {
             program: with.program.to_owned(),
@@ -85,7 +88,7 @@ impl Drop for RunningHop {
         drop(self.quota.take());
         if let Some(Err(error)) = self.registration.take().map(Registration::released) {
             let error = error.to_string();
-            tracing::warn!(hop = self.node, error, "left behind; takt clean removes it");
+            tracing::warn!(hop = self.node, error, "left behind; {} removes it", call::sudo_takt("clean"));
         }
     }
 }

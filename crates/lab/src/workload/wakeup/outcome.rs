@@ -163,7 +163,7 @@ fn above(lateness_ns: &Histogram<Ns>, limit_ns: u64) -> u64 {
 fn notes(options: &Options, threads: &[Thread], unlocked: Option<MemoryError>) -> Vec<String> {
     let mut notes = Vec::new();
     if let Some(error) = unlocked {
-        let fix = error.fix().map_or(String::new(), |fix| format!("; fix: {fix}"));
+        let fix = error.fix().map_or(String::new(), |fix| format!("; fix: {}", fix.replace('\n', "; or ")));
         notes.push(format!("memory is not locked, so a page fault may make a tick late: {error}{fix}"));
     }
     if let Some(thread) = threads.iter().find(|thread| thread.slack_ns > 1) {
