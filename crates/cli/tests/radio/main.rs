@@ -5,7 +5,10 @@ mod bad_input;
 mod commands;
 mod faults;
 mod garbage;
+mod on_air;
 mod software;
+#[path = "../support/mod.rs"]
+mod support;
 #[path = "../support/watched.rs"]
 mod watched;
 mod waveform;

@@ -74,6 +74,7 @@ impl Plan {
             firmware: options.firmware.unwrap_or(fresh.firmware),
             firmware_minor: fresh.firmware_minor,
             fpga: options.fpga.unwrap_or(fresh.fpga),
+            marked: !options.as_hardware,
             on_overflow: options.overflow,
             destinations: Destinations::allowing(allow),
             born: Tick(CLOCK.ticks_in_ns(u128::from(WallClock.now().0)).0),

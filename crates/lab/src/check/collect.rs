@@ -100,6 +100,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
         machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
         emulator_lag_max_us: emulator.map(|summary| summary.lag.max_us as f64),
+        reference_locked: outcome.radio.reference_locked,
     }))
 }
 

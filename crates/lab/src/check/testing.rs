@@ -32,6 +32,7 @@ pub(super) fn round() -> RateRound {
         receive_buffer_bytes: None,
         machine_busy_share: None,
         emulator_lag_max_us: Some(80.0),
+        reference_locked: Some(true),
     }
 }
 

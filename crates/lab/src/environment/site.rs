@@ -49,6 +49,9 @@ pub struct InForce {
     pub radio_addr: Ipv4Addr,
     /// Whether this run emulates the radio.
     pub emulated: bool,
+    /// Whether the radio may be sent samples even if it is not takt's own.
+    #[serde(default)]
+    pub transmit: bool,
     /// Who runs where.
     pub placement: Placement,
     /// Real-time priority of the emulator's threads; `None`: not permitted, or no emulator.
@@ -172,6 +175,7 @@ impl Site {
             ceilings,
             radio_addr,
             emulated,
+            transmit: false,
             placement,
             emulator_priority: None,
             notes,

@@ -183,6 +183,9 @@ pub struct RateRound {
     pub machine_busy_share: Option<f64>,
     /// The emulator's own lag, largest, µs; `None` with a real radio.
     pub emulator_lag_max_us: Option<f64>,
+    /// Whether the radio's clock followed its reference; `None`: not looked at.
+    #[serde(default)] // records older than this key
+    pub reference_locked: Option<bool>,
 }
 
 /// One delay between reception and answer.
