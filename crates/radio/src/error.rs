@@ -172,7 +172,7 @@ pub enum RadioError {
         what: &'static str,
     },
     /// Daughterboards of which takt does not know how they are set.
-    #[error("takt has no model of the daughterboard {boards}, so it can't set its {what}")]
+    #[error("takt has no model of these daughterboards, so it can't set their {what}: {boards}")]
     NoModel {
         /// The boards, with their ids.
         boards: String,

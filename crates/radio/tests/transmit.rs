@@ -49,7 +49,7 @@ fn a_radio_that_is_not_takts_own_is_sent_nothing_unasked() {
     assert_eq!(
         refused.to_string(),
         "N200r4 serial EMU001 at 127.0.4.1 is no software radio of takt's own: it would transmit at 2400 MHz, gain 0 dB, \
-         antenna TX/RX; board SBX (0x0054, 0x0055)"
+         antenna TX/RX; boards: SBX (0x0054, 0x0055)"
     );
     assert!(refused.fix().is_some_and(|fix| fix.contains("--transmit")), "{:?}", refused.fix());
     receives(&net, &mut radio);
@@ -116,7 +116,7 @@ fn boards_without_a_model_stream_and_are_not_set() {
         let refused = refused.expect("takt does not know how");
         assert_eq!(
             refused.to_string(),
-            format!("takt has no model of the daughterboard SBX v5 (0x0069, 0x0068), so it can't set its {what}")
+            format!("takt has no model of these daughterboards, so it can't set their {what}: SBX v5 (0x0069, 0x0068)")
         );
         assert!(refused.fix().is_some_and(|fix| fix.contains("bring-up.md")), "{:?}", refused.fix());
     }

@@ -58,7 +58,7 @@ fn text(probe: &Probe) -> String {
                 mega(clock_hz)
             ),
         ),
-        ("board", board(probe)),
+        ("boards", boards(probe)),
         ("receive", side(&probe.rx)),
         ("transmit", side(&probe.tx)),
         (
@@ -80,11 +80,11 @@ fn text(probe: &Probe) -> String {
     text
 }
 
-fn board(probe: &Probe) -> String {
+fn boards(probe: &Probe) -> String {
     let boards = probe.identity.boards();
     match probe.board {
         BoardKind::Unknown => {
-            format!("{boards}, of which takt has no model: docs/how-to/bring-up.md says what to send back")
+            format!("{boards}; takt has no model of them, and docs/how-to/bring-up.md says what to send back")
         }
         _ => boards,
     }

@@ -52,7 +52,8 @@ fn has(said: &str, all: &[&str]) {
 fn a_rate_is_received_from_hardware_and_sent_to_it_only_with_transmit() {
     let radio = hardware(80);
     assert!(!text(&radio.takt(&["find"]).stdout).contains("software radio"));
-    let why = "is no software radio of takt's own: it would transmit at 2400 MHz, gain 0 dB, antenna TX/RX; board SBX";
+    let why =
+        "is no software radio of takt's own: it would transmit at 2400 MHz, gain 0 dB, antenna TX/RX; boards: SBX";
     for args in [["rate", "--tx", "1M"].as_slice(), &["rate", "--rx", "1M", "--tx", "1M"]] {
         has(&refusal(&radio.takt(args)), &[why, "\n  fix   --transmit allows it", "dummy load"]);
     }
@@ -64,7 +65,7 @@ fn a_rate_is_received_from_hardware_and_sent_to_it_only_with_transmit() {
     let radio = hardware(80);
     let out = radio.takt(&["rate", "--tx", "1M", "--duration", "100ms", "--transmit", "--json"]);
     let said = text(&out.stderr);
-    has(&said, &["transmits at 2400 MHz, gain 0 dB, antenna TX/RX; board SBX", "N200r4 serial EMU001", &radio.addr]);
+    has(&said, &["transmits at 2400 MHz, gain 0 dB, antenna TX/RX; boards: SBX", "N200r4 serial EMU001", &radio.addr]);
     assert!(number(&json(&out), "/tx/samples") > 0);
     assert!(sent(radio) > 0);
 }
@@ -77,9 +78,9 @@ fn a_recording_is_played_to_hardware_only_with_transmit() {
     let out = radio.takt(&["record", &file, "--rate", "1M", "--freq", "900M", "--samples", "50000", "--json"]);
     assert!(number(&json(&out), "/samples") > 0);
     let wished = ["play", &file, "--gain", "5.5", "--antenna", "CAL"];
-    has(&refusal(&radio.takt(&wished)), &["at 900 MHz, gain 5.5 dB, antenna CAL; board SBX", "--transmit"]);
+    has(&refusal(&radio.takt(&wished)), &["at 900 MHz, gain 5.5 dB, antenna CAL; boards: SBX", "--transmit"]);
     let played = radio.takt(&[&wished[..], &["--transmit", "--json"]].concat());
-    has(&text(&played.stderr), &["transmits at 900 MHz, gain 5.5 dB, antenna CAL; board SBX"]);
+    has(&text(&played.stderr), &["transmits at 900 MHz, gain 5.5 dB, antenna CAL; boards: SBX"]);
     assert!(number(&json(&played), "/samples") > 0);
     assert!(sent(radio) > 0);
 }

@@ -70,7 +70,7 @@ impl fmt::Display for Emission {
             Some(antenna) => write!(f, ", antenna {antenna}")?,
             None => write!(f, ", antenna not chosen by takt")?,
         }
-        write!(f, "; board {}", self.boards)
+        write!(f, "; boards: {}", self.boards)
     }
 }
 
@@ -123,13 +123,13 @@ mod tests {
     #[test]
     fn frequency_gain_and_antenna_are_named_as_they_are_when_a_radio_was_opened() {
         let said = |rx, tx| Emission::as_opened([192, 168, 10, 2].into(), &identity(rx, tx)).to_string();
-        assert_eq!(said(0x0054, 0x0055), "at 2400 MHz, gain 0 dB, antenna TX/RX; board SBX (0x0054, 0x0055)");
+        assert_eq!(said(0x0054, 0x0055), "at 2400 MHz, gain 0 dB, antenna TX/RX; boards: SBX (0x0054, 0x0055)");
         assert_eq!(
             said(0x0001, 0x0000),
-            "at 0 MHz, gain not set by takt, antenna not chosen by takt; board Basic (0x0001, 0x0000)"
+            "at 0 MHz, gain not set by takt, antenna not chosen by takt; boards: Basic (0x0001, 0x0000)"
         );
         let unknown =
-            "at a frequency that takt does not know, gain not set by takt, antenna not chosen by takt; board ";
+            "at a frequency that takt does not know, gain not set by takt, antenna not chosen by takt; boards: ";
         assert_eq!(said(0x0069, 0x0068), format!("{unknown}SBX v5 (0x0069, 0x0068)"));
         let mixed = "receive SBX (0x0054), transmit a board without a name (0x7777)";
         assert_eq!(said(0x0054, 0x7777), format!("{unknown}{mixed}"));

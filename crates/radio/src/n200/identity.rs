@@ -51,7 +51,7 @@ impl Identity {
     pub fn boards(&self) -> String {
         let [rx, tx] = [&self.rx_board, &self.tx_board].map(BoardIdentity::words);
         match [self.rx_board.id, self.tx_board.id] {
-            [None, None] => "no board that can be read".to_owned(),
+            [None, None] => "none that can be read".to_owned(),
             [Some(a), Some(b)] if self.rx_board.name() == self.tx_board.name() => {
                 format!("{} ({a:#06x}, {b:#06x})", self.rx_board.name().unwrap_or("a board without a name"))
             }
