@@ -39,6 +39,7 @@ SEEDS = {
         "hello": control("a"),
         "hello_version_0": control("a", version=0, sequence=1),
         "hello_reply": control("A", bytes([192, 168, 10, 2])),
+        "hello_reply_software": control("A", bytes([192, 168, 10, 2]) + b"takt software radio"),
         "spi": control("s", words(1, 0x5A01) + b"rf\x18\x01"),
         "spi_reply": control("S", words(0, 0x42)),
         "i2c_read": control("i", b"\x50\x01"),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use takt_base::parse_number;
 use takt_packet::EngineKind;
+use takt_radio::n200::ClockSource;
 use takt_radio::sigmf::Session;
 use takt_radio::{Net, WallNet};
 
@@ -34,14 +35,17 @@ pub struct RadioArgs {
     /// Packet engine: socket or mmsg.
     #[arg(long, value_name = "E", default_value = "mmsg")]
     engine: EngineKind,
+    /// What the radio's clock follows: internal, external or mimo; another than its own must lock.
+    #[arg(long, value_name = "R", default_value = "internal")]
+    reference: ClockSource,
     /// Take the radio even from another host that uses it.
     #[arg(long)]
     force: bool,
 }
 
 impl RadioArgs {
-    /// The session, and the network it runs over.
-    pub fn open(self) -> (Session, Arc<dyn Net>) {
+    /// The session, and the network it runs over. `transmit`: the radio may, even if it is not takt's own.
+    pub fn open(self, transmit: bool) -> (Session, Arc<dyn Net>) {
         let session = Session {
             addr: self.addr,
             path: self.file,
@@ -50,6 +54,8 @@ impl RadioArgs {
             antenna: self.antenna,
             wire: wire_format(&self.wire),
             force: self.force,
+            reference: self.reference,
+            transmit,
         };
         (session, Arc::new(WallNet::new(self.engine)))
     }

@@ -3,6 +3,7 @@
 use takt_host::call;
 use takt_packet::EngineError;
 use takt_radio::RadioError;
+use takt_radio::n200::Emission;
 use takt_wire::sample::Format;
 
 use crate::story::Story;
@@ -60,8 +61,20 @@ pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
             let fix = file.fix();
             Story::new(format!("can't {used}")).fix(fix).why(error)
         }
-        _ => Story::new(format!("can't {used}")).why(error),
+        _ => {
+            let fix = error.fix();
+            let story = Story::new(format!("can't {used}")).why(error);
+            match fix {
+                Some(fix) => story.fix(fix),
+                None => story,
+            }
+        }
     }
+}
+
+/// What a person must know before a radio transmits.
+pub fn on_air(emission: &Emission) -> String {
+    format!("transmits {emission}; {}", emission.radio)
 }
 
 /// A format on the wire, by its name.

@@ -33,7 +33,25 @@ fn hello_is_answered_with_version_12_and_the_address() {
     let mut host = Host::new();
     let reply = host.ask(ControlAsk::Hello).unwrap();
     assert_eq!(reply.version, 12);
-    assert_eq!(reply.answer, ControlAnswer::Hello { address: "192.168.10.2".parse().unwrap() });
+    assert_eq!(reply.answer, ControlAnswer::Hello { address: "192.168.10.2".parse().unwrap(), software: true });
+}
+
+#[test]
+fn a_radio_without_its_mark_answers_a_hello_as_hardware_does() {
+    let mut host = Host::with(Options { marked: false, ..Options::default() }, ramps(), &[]);
+    assert!(matches!(host.ask(ControlAsk::Hello).unwrap().answer, ControlAnswer::Hello { software: false, .. }));
+    let unused = host.replies[0].get(16..);
+    assert_eq!(unused, Some(&[0; 20][..]));
+}
+
+#[test] // nothing a host writes into a radio makes it one of takt's
+fn a_name_or_a_cell_that_a_host_writes_is_no_mark() {
+    let options = Options { name: "takt software radio".into(), marked: false, ..Options::default() };
+    let mut host = Host::with(options, ramps(), &[]);
+    for (cell, bytes) in (0..).zip(takt_wire::n200::ControlReply::SOFTWARE.as_chunks::<4>().0) {
+        host.register(RegisterAction::FirmwarePoke, cell, u32::from_be_bytes(*bytes));
+    }
+    assert!(matches!(host.ask(ControlAsk::Hello).unwrap().answer, ControlAnswer::Hello { software: false, .. }));
 }
 
 #[test]

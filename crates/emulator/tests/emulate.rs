@@ -34,7 +34,7 @@ fn ask(addr: Ipv4Addr, ask: ControlAsk) -> ControlReply {
 fn a_radio_answers_and_its_summary_says_so() {
     let emulator = Emulator::start(&options(1)).unwrap();
     let answer = ask(addr(1), ControlAsk::Hello).answer;
-    assert_eq!(answer, ControlAnswer::Hello { address: addr(1) });
+    assert_eq!(answer, ControlAnswer::Hello { address: addr(1), software: true });
     let early = emulator.snapshot().unwrap();
     let summary = emulator.stop().unwrap();
     let radio = &summary.devices[0];

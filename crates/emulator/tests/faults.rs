@@ -246,6 +246,51 @@ fn an_overflow_of_one_datagram_is_one_overflow() {
     assert_eq!(host.injected("overflow:rx0,at=10"), 1);
 }
 
+/// When each sample packet of DSP 0 came, and what came behind the last.
+fn arrivals(host: &Host) -> (Vec<takt_base::MonoNs>, Option<&Rx>) {
+    let arrived = |rx: &Rx| match rx {
+        Rx::Data { arrived, .. } => Some(*arrived),
+        Rx::Message { .. } => None,
+    };
+    (host.rx[0].iter().filter_map(arrived).collect(), host.rx[0].last())
+}
+
+#[test]
+fn a_ring_that_has_room_delays_and_loses_nothing() {
+    let fault = "ring:at=+2ms,for=2ms,frames=64";
+    let host = received(&[fault]);
+    assert_eq!((host.contiguous(0, 100), host.messages(0)), (10_000, vec![]));
+    let (times, _) = arrivals(&host);
+    let together = times.iter().filter(|&&at| at == times[21]).count();
+    assert_eq!(together, 21, "two milliseconds of packets, and the one that left when the ring was emptied");
+    assert_eq!(host.injected(fault), 21);
+}
+
+#[test]
+fn a_ring_that_is_full_stops_the_radio_which_overflows() {
+    let fault = "ring:at=+2ms,for=2ms,frames=8";
+    let host = received(&[fault]);
+    assert_eq!(host.contiguous(0, 100), 2_800, "20 that passed, and 8 in the ring");
+    let (times, last) = arrivals(&host);
+    assert!(times[20..].iter().all(|&at| at == times[20]) && times[20] > times[19] + us(2000), "{times:?}");
+    let emptied = times[20];
+    assert!(
+        matches!(last, Some(Rx::Message { event: takt_wire::n200::RxEvent::Overflow, arrived, .. }) if *arrived >= emptied),
+        "{last:?}"
+    );
+    assert_eq!(host.report().rx[0].overflows, 1);
+}
+
+#[test] // pause frames stop whatever the radio sends
+fn behind_a_full_ring_answers_wait_and_requests_do_not() {
+    let mut host = Host::with_faults(&["ring:at=1ms,for=5ms,frames=1"]);
+    host.run(ms(2));
+    assert!(host.ask(ControlAsk::Hello).is_none(), "within a millisecond");
+    assert_eq!(host.report().control.requests, 1);
+    host.run(ms(5));
+    assert_eq!(host.replies.len(), 1);
+}
+
 #[test]
 fn of_two_faults_the_first_strikes_and_the_second_has_seen() {
     let mut host = Host::with_faults(&["lose:rx,at=2", "duplicate:rx,every=2"]);

@@ -12,9 +12,10 @@ use takt_base::{Tick, Ticks};
 use takt_emulator::fault::Faulty;
 use takt_emulator::n200::{CLOCK, N200, Options, Signals};
 use takt_emulator::{Device, Outbox, Port, Sent};
-use takt_wire::n200::registers::settings;
+use takt_wire::n200::registers::{firmware, i2c, settings, settings_address};
 use takt_wire::n200::{
-    ControlAsk, ControlRequest, Destination, FifoAction, FifoCommand, I2cBytes, RegisterAction, TxHead, ports,
+    ControlAnswer, ControlAsk, ControlReply, ControlRequest, Destination, FifoAction, FifoCommand, I2cBytes,
+    RegisterAction, TxHead, ports,
 };
 
 /// One thing that happens to a device.
@@ -252,6 +253,49 @@ proptest! {
         prop_assert_eq!(&out.left, &left);
         prop_assert_eq!(recorder.blocks(), blocks);
     }
+}
+
+fn asked(ask: ControlAsk) -> [u8; ControlRequest::BYTES] {
+    let mut bytes = [0; ControlRequest::BYTES];
+    ControlRequest::new(1, ask).write(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn a_stranger_is_not_answered_and_changes_nothing() {
+    let (mut device, recorder) = device(&[]);
+    let mut out = Keep::default();
+    let stranger = host(2);
+    let register = |action, address, data| ControlAsk::Register { action, address, data };
+    let before = device.device().eeproms().clone();
+    for ask in [
+        ControlAsk::Hello,
+        ControlAsk::I2cWrite { address: i2c::MOTHERBOARD, data: I2cBytes::new(&[0x21, b'X']).unwrap() },
+        register(RegisterAction::FirmwarePoke, firmware::LOCK_OWNER, 99),
+        register(RegisterAction::Poke32, settings_address(settings::TX_MUX), 0xFF),
+    ] {
+        device.datagram(Tick(1), Port(ports::CONTROL), stranger, &asked(ask), &mut out);
+    }
+    let mut command = [0; FifoCommand::MAX_BYTES];
+    let poke = FifoAction::Poke { register: settings::RX_CONTROL[0], data: 0xE000_0001 };
+    let len = FifoCommand { sequence: 1, tick: None, action: poke }.write(&mut command).unwrap();
+    device.datagram(Tick(1), Port(ports::FIFO), stranger, &command[..len], &mut out);
+    let mut samples = [0; 64];
+    let head = TxHead { sequence: 0, count: 0, tick: None, start_of_burst: true, end_of_burst: true, odd: false };
+    let len = head.frame(4, &mut samples).unwrap();
+    device.datagram(Tick(1), Port(ports::TX), stranger, &samples[..len], &mut out);
+    device.advance(Tick(1_000_000), &mut out);
+
+    assert_eq!(out.left, []);
+    assert_eq!(recorder.blocks(), [], "nothing is played");
+    assert_eq!(device.device().eeproms(), &before);
+    let report = device.device().report();
+    let heard = (report.control.requests, report.control.commands, report.tx.packets, report.control.eeprom_writes);
+    assert_eq!(heard, (0, 0, 0, 0));
+    assert_eq!(report.hosts.refused_destinations, 6);
+    let owner = asked(register(RegisterAction::FirmwarePeek, firmware::LOCK_OWNER, 0));
+    device.datagram(Tick(1_000_001), Port(ports::CONTROL), host(0), &owner, &mut out);
+    assert_eq!(ControlReply::parse(&out.left[0].bytes).unwrap().answer, ControlAnswer::Register { data: 0 });
 }
 
 #[test]

@@ -9,7 +9,7 @@ use takt_base::Stop;
 use takt_host::fingerprint::Fingerprint;
 use takt_host::leftovers::{LeftoversError, Registry};
 
-use crate::bench::{LabBench, OwnRadioError, answers_to};
+use crate::bench::{LabBench, OnAirError, OwnRadioError, answers_to, on_air};
 use crate::experiment::{Depth, Experiment};
 use crate::run::{self, Event, Progress, Ran, RunError, RunPlan};
 use crate::store::{Store, StoreError};
@@ -25,6 +25,8 @@ pub struct Order {
     pub depth: Depth,
     /// A radio that is there already; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
+    /// That radio may be sent samples even if it is not takt's own.
+    pub transmit: bool,
     /// Continue the newest unfinished run of the same order.
     pub resume: bool,
     /// What else changes what is run or how it is judged; kept with the run.
@@ -66,6 +68,9 @@ pub enum ExecuteError {
     /// A radio that is there already can't answer all that is asked; nothing was run.
     #[error(transparent)]
     OwnRadio(#[from] OwnRadioError),
+    /// That radio would transmit, and nobody said that it may; nothing was run.
+    #[error(transparent)]
+    OnAir(#[from] OnAirError),
     /// The store can't be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -83,6 +88,7 @@ impl ExecuteError {
     pub fn fix(&self) -> Option<String> {
         match self {
             ExecuteError::OwnRadio(error) => Some(error.fix()),
+            ExecuteError::OnAir(error) => error.fix(),
             ExecuteError::Store(error) | ExecuteError::Run(RunError::Store(error)) => error.fix(),
             ExecuteError::Run(RunError::First { failure, .. }) => failure.fix.clone(),
             ExecuteError::Run(RunError::OtherHost { .. }) => {
@@ -96,12 +102,18 @@ impl ExecuteError {
 /// Carries an order out until it is done or `stop` is raised; whatever it created is gone when this returns.
 ///
 /// # Errors
-/// The radio can't answer what is asked, the store can't be used, or the first round can't be run.
+/// The radio can't answer what is asked or may not transmit, the store can't be used, or the first round can't be run.
 pub fn execute(order: &Order, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Ran, ExecuteError> {
-    order.addr.map_or(Ok(()), |addr| answers_to(addr, &order.experiment.points(order.depth)))?;
+    if let Some(addr) = order.addr {
+        let points = order.experiment.points(order.depth);
+        answers_to(addr, &points)?;
+        if let Some(emission) = on_air::permitted(addr, &points, order.transmit)? {
+            tell(&Event::OnAir(emission), &Progress::default());
+        }
+    }
     let store = Store::open(&order.runs)?;
     let created = Registry::system().begin(&order.experiment.name)?;
-    let mut bench = LabBench::new(order.program.clone(), &created, order.addr);
+    let mut bench = LabBench::new(order.program.clone(), &created, order.addr, order.transmit);
     let fingerprint = Fingerprint::read();
     let plan = RunPlan {
         experiment: &order.experiment,

@@ -8,6 +8,7 @@ use takt_packet::EngineError;
 use takt_wire::WireError;
 
 use crate::board::OutOfRange;
+use crate::n200::{ALLOW_TRANSMIT, Emission};
 
 /// Why a radio could not do what it was asked.
 #[derive(Debug, thiserror::Error)]
@@ -170,6 +171,42 @@ pub enum RadioError {
         /// What it lacks.
         what: &'static str,
     },
+    /// Daughterboards of which takt does not know how they are set.
+    #[error("takt has no model of these daughterboards, so it can't set their {what}: {boards}")]
+    NoModel {
+        /// The boards, with their ids.
+        boards: String,
+        /// What was to be set.
+        what: &'static str,
+    },
+    /// Samples for a radio that is not takt's own, and nobody has said that it may transmit.
+    #[error("{} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
+    Transmit {
+        /// What it would transmit with.
+        emission: Box<Emission>,
+    },
+    /// A synthesiser that does not settle.
+    #[error("the {side} oscillator of {addr} does not lock at {} MHz within {waited:?}", hz / 1e6)]
+    OscillatorUnlocked {
+        /// Where.
+        addr: IpAddr,
+        /// `receive` or `transmit`.
+        side: &'static str,
+        /// What it was set to.
+        hz: f64,
+        /// How long was waited.
+        waited: Duration,
+    },
+    /// A master clock that does not follow its reference, so that no rate is what it should be.
+    #[error("the clock of {addr} does not lock to its {reference} reference within {waited:?}")]
+    ReferenceUnlocked {
+        /// Where.
+        addr: IpAddr,
+        /// Which reference.
+        reference: &'static str,
+        /// How long was waited.
+        waited: Duration,
+    },
     /// No PPS edge came.
     #[error("no PPS edge within {waited:?}")]
     NoPps {
@@ -182,4 +219,25 @@ pub enum RadioError {
     /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
+}
+
+impl RadioError {
+    /// What to do about it, where the error itself tells; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<&'static str> {
+        match self {
+            RadioError::Transmit { .. } => Some(ALLOW_TRANSMIT),
+            RadioError::NoModel { .. } => Some(
+                "leave frequency, gain and antenna as they are: streams work without\n\
+                 docs/how-to/bring-up.md says what to send back, so that takt learns this board",
+            ),
+            RadioError::OscillatorUnlocked { .. } => {
+                Some("switch the radio off and on, and try a frequency in the middle of the board's range")
+            }
+            RadioError::ReferenceUnlocked { .. } => Some(
+                "check cable and level of the 10 MHz at REF IN\n--reference internal takes the radio's own oscillator",
+            ),
+            _ => None,
+        }
+    }
 }

@@ -270,7 +270,7 @@ fn a_radio_without_a_front_end_streams_all_the_same() {
         let mut buffer = vec![Complex32::default(); 1000];
         assert_eq!(rx.recv(&mut [&mut buffer], net.after(ms(100))).unwrap().samples, 1000);
         if board == Board::None {
-            assert!(matches!(radio.tune_rx(0, TuneRequest::new(1e9)), Err(RadioError::Board { .. })));
+            assert!(matches!(radio.tune_rx(0, TuneRequest::new(1e9)), Err(RadioError::NoModel { .. })));
         }
         if board == Board::Wbx {
             radio.tune_rx(0, TuneRequest::new(900e6)).unwrap();

@@ -59,6 +59,30 @@ fn o_an_overflow_is_one_event_and_the_stream_goes_on_aligned() {
 }
 
 #[test]
+fn o_a_ring_that_fills_stops_the_radio_and_the_stream_goes_on_aligned() {
+    // 55 datagrams in 20 ms.
+    let net = faulty(&["ring:at=300ms,for=20ms,frames=64"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    assert_eq!(hear(&net, &mut rx, start, 1_000_000), [], "they fit, and come late");
+    let net = faulty(&["ring:at=300ms,for=20ms,frames=32"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    let events = hear(&net, &mut rx, start, 1_000_000);
+    let [RxEvent::Overflow { channel: 0, lost }] = events[..] else { panic!("{events:?}") };
+    assert!(((55 - 32) * FULL - FULL..20_000).contains(&lost), "{lost}");
+    assert_eq!((rx.stats().overflows, rx.stats().missing_datagrams), (1, 0), "what was in the ring is not lost");
+}
+
+#[test]
+fn o_a_restart_whose_answers_wait_in_a_ring_is_tried_again_further_ahead() {
+    // The radio's time, which the restart is reckoned from, is 15 ms old when it comes.
+    let net = faulty(&["ring:at=300ms,for=20ms,frames=32", "ring:at=320020us,for=15ms"]);
+    let (_radio, mut rx, start) = receiving(&net);
+    let events = hear(&net, &mut rx, start, 1_000_000);
+    assert!(matches!(events[..], [RxEvent::Overflow { .. }]), "{events:?}");
+    assert_eq!((net.report().rx[0].overflows, rx.stats().late_restarts), (1, 1));
+}
+
+#[test]
 fn o_each_of_many_overflows_is_told() {
     let net = faulty(&["overflow:rx,every=200,for=1us"]);
     let (_radio, mut rx, start) = receiving(&net);

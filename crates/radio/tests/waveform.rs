@@ -10,7 +10,7 @@ use common::{ADDR, Ramp, SimNet, faulty, ms, world};
 use proptest::prelude::*;
 use takt_base::{Complex32, Stop, Ticks};
 use takt_graph::{ComponentSpec, Graph, Params, Waveform};
-use takt_radio::n200::{CLOCK, N200, RxOptions, RxStreamer, TxOptions};
+use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStreamer, TxOptions};
 use takt_radio::waveform::{Answers, RadioClock, Slicer, SlotEnd, SlotGrid, Wanted, WantedError, wants_a_radio};
 use takt_runtime::{Bench, Registry};
 
@@ -160,7 +160,8 @@ fn components_hear_and_answer_slot_for_slot_and_a_lost_slot_is_neither() {
     assert!(wants_a_radio(&graph));
     let wanted = Wanted::of(&graph).unwrap();
     assert_eq!((wanted.rate_sps, &wanted.channels[..]), (RATE, &[0, 1][..]));
-    let mut clock = RadioClock::open(net.clone() as Arc<dyn takt_radio::Net>, ADDR, &wanted, false).unwrap();
+    let shared = net.clone() as Arc<dyn takt_radio::Net>;
+    let mut clock = RadioClock::open(shared, ADDR, &wanted, &OpenOptions::default()).unwrap();
     clock.equip(&mut registry);
     let params = |channel: i64| Params::new().with("items", SAMPLES as i64).with("channel", channel);
     let mut first = Bench::named(&registry, "radio-receive", &params(0)).unwrap();

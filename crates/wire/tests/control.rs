@@ -27,8 +27,24 @@ fn bytes(data: &[u8]) -> I2cBytes {
 fn the_hello_that_finds_and_its_answer() {
     same!(ControlRequest, packet("0000000c 00000061 00000000"), ControlRequest::new(0, ControlAsk::Hello));
     let address = Ipv4Addr::new(192, 168, 10, 2);
-    let answer = ControlReply::new(0, ControlAnswer::Hello { address });
+    let answer = ControlReply::new(0, ControlAnswer::Hello { address, software: false });
     same!(ControlReply, packet("0000000c 00000041 00000000 c0a80a02"), answer);
+}
+
+#[test]
+fn a_software_radio_says_so_where_a_real_one_says_nothing() {
+    let address = Ipv4Addr::new(192, 168, 10, 2);
+    let answer = ControlReply::new(0, ControlAnswer::Hello { address, software: true });
+    let mark = "74616b74 20736f66 74776172 65207261 64696f00"; // "takt software radio"
+    let bytes = packet(&format!("0000000c 00000041 00000000 c0a80a02 {mark}"));
+    same!(ControlReply, bytes.clone(), answer);
+    // One wrong bit, wherever it is, and it is nobody's.
+    for bit in 16 * 8..36 * 8 {
+        let mut other = bytes.clone();
+        other[bit / 8] ^= 1 << (bit % 8);
+        let seen = ControlReply::parse(&other).unwrap().answer;
+        assert_eq!(seen, ControlAnswer::Hello { address, software: false }, "bit {bit}");
+    }
 }
 
 #[test] // UHD opens a session with version 0 and number 1
@@ -148,7 +164,8 @@ fn ask() -> impl Strategy<Value = ControlAsk> {
 
 fn answer() -> impl Strategy<Value = ControlAnswer> {
     prop_oneof![
-        any::<u32>().prop_map(|bits| ControlAnswer::Hello { address: Ipv4Addr::from_bits(bits) }),
+        any::<(u32, bool)>()
+            .prop_map(|(bits, software)| ControlAnswer::Hello { address: Ipv4Addr::from_bits(bits), software }),
         any::<u32>().prop_map(|data| ControlAnswer::Spi { data }),
         i2c().prop_map(|data| ControlAnswer::I2cRead { data }),
         (0u8..=20).prop_map(|count| ControlAnswer::I2cWrite { count }),

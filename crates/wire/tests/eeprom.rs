@@ -77,6 +77,17 @@ fn text_must_fit_and_be_printable() {
     assert_eq!(format!("{:?} {:>4}", Text::<9>::new("x").unwrap(), Text::<9>::new("y").unwrap()), "\"x\"    y");
 }
 
+#[test] // ids as UHD 4.3 registers them
+fn boards_have_the_names_that_uhd_gives_them() {
+    let named = |ids: [u16; 2]| ids.map(|id| board::name(id).unwrap_or("none"));
+    assert_eq!(named([board::SBX_RX, board::SBX_TX]), ["SBX"; 2]);
+    assert_eq!(named([0x0069, 0x0068]), ["SBX v5"; 2]);
+    assert_eq!(named([0x0063, 0x0062]), ["WBX v4"; 2]);
+    assert_eq!(named([0x0067, 0x0066]), ["CBX"; 2]);
+    assert_eq!(named([0x0078, 0x0077]), ["UBX-40 v1"; 2]);
+    assert_eq!(named([0x0070, 0xFFFF]), ["none"; 2]);
+}
+
 proptest! {
     #[test]
     fn any_image_means_something_that_can_be_said_again(image in prop::collection::vec(any::<u8>(), 256)) {

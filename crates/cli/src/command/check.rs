@@ -8,6 +8,7 @@ use takt_host::call;
 use takt_lab::check::self_test::{self, SelfTest};
 use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
 use takt_lab::experiment::Depth;
+use takt_radio::n200::ALLOW_TRANSMIT;
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, version};
@@ -24,6 +25,7 @@ Examples:
   takt check --quick                        about two minutes, a software N200 on this machine
   takt check                                every rate and round; Ctrl-C stops it, --resume goes on
   takt check --addr 192.168.10.2            a real radio, or `takt emulate` on a second machine
+  takt check --addr 192.168.10.2 --transmit   a real radio both ways, not only received from
   takt check --need n200:10M --need n200:25M:rx
   takt check --self-test --quick            would it have said no? Hosts made bad by a known amount
 
@@ -41,6 +43,9 @@ pub struct Args {
     /// A radio that is there already, instead of a software one on this machine.
     #[arg(long, value_name = "A")]
     addr: Option<Ipv4Addr>,
+    /// Transmit, even with a radio that is not takt's own software radio; without, such a radio is only received from.
+    #[arg(long, requires = "addr")]
+    transmit: bool,
     /// A rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]; repeat for several [default: n200:25M:duplex:sc16].
     #[arg(long = "need", value_name = "MODEL:RATE")]
     needs: Vec<Need>,
@@ -66,6 +71,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         experiment: read(args.file.as_deref().unwrap_or(usual))?,
         depth: if args.quick { Depth::Quick } else { Depth::Full },
         addr: args.addr,
+        transmit: args.transmit,
         needs: args.needs,
         resume: args.resume,
         doctor: DoctorFinding::of_this_host(),
@@ -126,6 +132,9 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
         return Some(format!(
             "Stopped after {settled} of {planned} rounds; they are kept. The same command with --resume runs the rest."
         ));
+    }
+    if outcome.verdict.answer == check::Answer::Unknown && outcome.setup.receive_only.is_some() {
+        return Some(format!("Nothing was sent to the radio, since it is not takt's own. {ALLOW_TRANSMIT}."));
     }
     (outcome.verdict.answer == check::Answer::Unknown).then(|| match &outcome.setup.radio {
         RadioSetup::Given { addr, emulator: true, .. } => format!(

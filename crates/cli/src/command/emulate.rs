@@ -87,6 +87,9 @@ pub struct Args {
     /// Claim another hardware word, such as 0x0a01 for an N210.
     #[arg(long, value_name = "HEX", value_parser = hardware_word)]
     hardware: Option<u16>,
+    /// Don't say that it is software: takt then treats it as hardware, and sends it nothing without --transmit.
+    #[arg(long)]
+    as_hardware: bool,
 }
 
 /// Runs radios until SIGINT or SIGTERM.
@@ -129,6 +132,7 @@ impl Args {
             firmware: self.firmware,
             fpga: self.fpga,
             hardware: self.hardware,
+            as_hardware: self.as_hardware,
         }
     }
 }

@@ -67,6 +67,9 @@ enum Action {
         /// A radio that is there already, instead of a software one on this machine.
         #[arg(long, value_name = "A")]
         addr: Option<std::net::Ipv4Addr>,
+        /// Transmit, even with a radio that is not takt's own software radio.
+        #[arg(long, requires = "addr")]
+        transmit: bool,
         #[command(flatten)]
         env: env::Flags,
     },
@@ -93,7 +96,7 @@ enum Action {
 /// Runs, lists, shows or exports.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     match args.command {
-        Action::Run { what, quick, full: _, resume, only, addr, env } => {
+        Action::Run { what, quick, full: _, resume, only, addr, transmit, env } => {
             let mut experiment = read(&what)?;
             if let Some(spec) = env.spec() {
                 return env::look(&spec, output);
@@ -107,6 +110,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 experiment,
                 depth,
                 addr,
+                transmit,
                 resume,
                 options: if only.is_empty() { serde_json::Value::Null } else { serde_json::json!({ "only": only }) },
                 seen: serde_json::Value::Null,

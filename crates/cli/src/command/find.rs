@@ -45,12 +45,18 @@ fn text(found: &[Found], addr: Option<IpAddr>) -> String {
             None => write!(text, "{}  ", radio.addr),
         };
         let _ = match &radio.state {
-            FoundState::Free => writeln!(text, "free"),
+            FoundState::Free => writeln!(text, "free{}", own(radio)),
             FoundState::InUse { owner, age_s } => {
-                writeln!(text, "in use by host {owner:#010x}, last sign {age_s:.1} s ago")
+                writeln!(text, "in use by host {owner:#010x}, last sign {age_s:.1} s ago{}", own(radio))
             }
             FoundState::Unsuitable { why } => writeln!(text, "can't be used: {why}"),
         };
     }
     text
+}
+
+/// What is said of a radio that is takt's own.
+fn own(radio: &Found) -> &'static str {
+    let software = radio.identity.as_ref().is_some_and(|id| id.software);
+    if software { "  software radio of takt's" } else { "" }
 }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use takt_base::parse_number;
+use takt_radio::n200::Emission;
 use takt_radio::sigmf::PlayReport;
 
 use crate::answer::Answer;
@@ -14,7 +15,7 @@ use crate::signals::stop_on_signal;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  takt play --addr 192.168.10.2 --freq 900M --gain 10 run1\n\n\
+#[command(after_help = "Example:\n  takt play --addr 192.168.10.2 --freq 900M --gain 10 --transmit run1\n\n\
     Rate and frequency are the recording's unless others are given. Gaps between captures stay gaps.\n\
     Exit status: 0 all was played in time, 1 not, 2 it could not be done.")]
 pub struct Args {
@@ -26,15 +27,19 @@ pub struct Args {
     /// How often.
     #[arg(long, value_name = "N", default_value_t = 1)]
     times: u64,
+    /// Transmit, even with a radio that is not takt's own software radio.
+    #[arg(long)]
+    transmit: bool,
 }
 
 /// Plays.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open();
+    let (session, net) = args.radio.open(args.transmit);
     let bar = Bar::new(output);
     let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
-    let report = session.play(&net, args.rate, args.times, &mut progress, &stop);
+    let mut on_air = |emission: &Emission| output.note(radio_story::on_air(emission));
+    let report = session.play(&net, args.rate, args.times, &mut on_air, &mut progress, &stop);
     drop(bar);
     let report = report.map_err(|error| radio_story::tell("play", error, "--rate"))?;
     output.result(&report, || text(&report))?;

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use takt_packet::EngineKind;
-use takt_radio::board::Range;
+use takt_radio::board::{BoardKind, Range};
 use takt_radio::n200::{N200, OpenOptions};
 use takt_radio::{Probe, SideReport, WallNet, probe};
 
@@ -39,7 +39,8 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 fn text(probe: &Probe) -> String {
     let id = &probe.identity;
     let name = if id.name.is_empty() { String::new() } else { format!(" name {}", id.name) };
-    let mut text = format!("{}  {} serial {}{name}\n", probe.addr, id.model, id.serial);
+    let own = if id.software { "  software radio of takt's" } else { "" };
+    let mut text = format!("{}  {}{name}{own}\n", probe.addr, id.words());
     let yes = |yes: bool| if yes { "locked" } else { "not locked" };
     let clock_hz = f64::from(probe.rates.master_clock_hz);
     let seconds = |ticks: u64| ticks as f64 / clock_hz;
@@ -57,10 +58,7 @@ fn text(probe: &Probe) -> String {
                 mega(clock_hz)
             ),
         ),
-        (
-            "board",
-            format!("{} (receive {}, transmit {})", probe.board.name(), board(id.rx_board.id), board(id.tx_board.id)),
-        ),
+        ("boards", boards(probe)),
         ("receive", side(&probe.rx)),
         ("transmit", side(&probe.tx)),
         (
@@ -82,8 +80,14 @@ fn text(probe: &Probe) -> String {
     text
 }
 
-fn board(id: Option<u16>) -> String {
-    id.map_or("none".to_owned(), |id| format!("{id:#06x}"))
+fn boards(probe: &Probe) -> String {
+    let boards = probe.identity.boards();
+    match probe.board {
+        BoardKind::Unknown => {
+            format!("{boards}; takt has no model of them, and docs/how-to/bring-up.md says what to send back")
+        }
+        _ => boards,
+    }
 }
 
 fn side(side: &SideReport) -> String {

@@ -4,8 +4,9 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use takt_base::{parse_bytes, parse_duration, parse_number};
-use takt_lab::workload::rate::{self, Options, RateError, Threads, WireFormat};
+use takt_lab::workload::rate::{self, Notice, Options, RateError, Threads, WireFormat};
 use takt_packet::EngineKind;
+use takt_radio::n200::ClockSource;
 
 use crate::answer::Answer;
 use crate::bar::Bar;
@@ -16,7 +17,8 @@ use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "Example:\n  takt rate --addr 192.168.10.2 --rx 25M --tx 25M --duration 10s\n\n\
+#[command(after_help = "Examples:\n  takt rate --addr 192.168.10.2 --rx 25M --duration 10s\n  \
+    takt rate --addr 192.168.10.2 --rx 25M --tx 25M --transmit\n\n\
     Exit status: 0 nothing went wrong and the reader kept up, 1 not, 2 it could not be tried.")]
 pub struct Args {
     /// The radio.
@@ -67,6 +69,12 @@ pub struct Args {
     /// SCHED_FIFO priority of the streaming threads, 1 to 99.
     #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(1..=99))]
     priority: Option<u8>,
+    /// What the radio's clock follows: internal, external or mimo; another than its own must lock.
+    #[arg(long, value_name = "R", default_value = "internal")]
+    reference: ClockSource,
+    /// Transmit, even with a radio that is not takt's own software radio.
+    #[arg(long)]
+    transmit: bool,
     /// Take the radio even from another host that uses it.
     #[arg(long)]
     force: bool,
@@ -93,6 +101,8 @@ impl Args {
             cpus: self.cpus.clone(),
             priority: self.priority,
             force: self.force,
+            transmit: self.transmit,
+            reference: self.reference,
         }
     }
 }
@@ -102,7 +112,11 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let options = args.options();
     let stop = stop_on_signal()?;
     let bar = Bar::new(output);
-    let outcome = rate::run(&options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
+    let mut tell = |notice| match notice {
+        Notice::OnAir(emission) => output.note(radio_story::on_air(&emission)),
+        Notice::At(at) => bar.show(at.elapsed, at.planned),
+    };
+    let outcome = rate::run(&options, &mut tell, &stop);
     drop(bar);
     let outcome = outcome.map_err(|error| story(error, &args))?;
     output.result(&outcome, || outcome.to_text())?;

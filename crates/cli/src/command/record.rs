@@ -43,7 +43,7 @@ pub struct Args {
 /// Records.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let (session, net) = args.radio.open();
+    let (session, net) = args.radio.open(false);
     let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
     let existing = if args.replace { Existing::Replace } else { Existing::Keep };
     let bar = Bar::new(output);

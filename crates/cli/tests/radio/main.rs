@@ -6,6 +6,7 @@ mod check;
 mod commands;
 mod faults;
 mod garbage;
+mod on_air;
 mod software;
 #[path = "../support/mod.rs"]
 mod support;

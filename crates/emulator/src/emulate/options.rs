@@ -54,6 +54,8 @@ pub struct Options {
     pub fpga: Option<u32>,
     /// Hardware word of the EEPROM, instead of that of an N200r4.
     pub hardware: Option<u16>,
+    /// Leave out the mark by which takt knows its own radios, so that it takes them for hardware.
+    pub as_hardware: bool,
 }
 
 impl Default for Options {
@@ -78,6 +80,7 @@ impl Default for Options {
             firmware: None,
             fpga: None,
             hardware: None,
+            as_hardware: false,
         }
     }
 }

@@ -76,6 +76,7 @@ impl Plan {
             firmware: options.firmware.unwrap_or(fresh.firmware),
             firmware_minor: fresh.firmware_minor,
             fpga: options.fpga.unwrap_or(fresh.fpga),
+            marked: !options.as_hardware,
             on_overflow: options.overflow,
             destinations: rule.clone(),
             born: Tick(CLOCK.ticks_in_ns(u128::from(WallClock.now().0)).0),

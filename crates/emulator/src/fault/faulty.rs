@@ -72,7 +72,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
     }
 
     /// How often each fault struck, by its text: datagrams lost, held, doubled, damaged; for `overflow` and `reboot`,
-    /// times.
+    /// times; for `ring`, datagrams that waited in it or found it full.
     #[must_use]
     pub fn injected(&self) -> BTreeMap<String, u64> {
         let mut counts = BTreeMap::new();
@@ -260,7 +260,10 @@ impl Between {
             self.scripts.iter_mut().for_each(|script| script.samples_began(now));
         }
         let mut first = None;
-        for (n, script) in self.scripts.iter_mut().enumerate() {
+        // A ring is on the host's side: what comes from there passes it by.
+        let leaves = matches!(way, Way::Out(..));
+        let takes = |script: &Script| leaves || !matches!(script.fault.kind, Kind::Ring { .. });
+        for (n, script) in self.scripts.iter_mut().enumerate().filter(|(_, script)| takes(script)) {
             if first.is_some() {
                 // It has seen the datagram; what it would have done is not done, and not counted.
                 let before = script.injected;
@@ -284,6 +287,15 @@ impl Between {
                     self.blocked[n] = now + script.span();
                 }
                 return (Fate::Blocked, len);
+            }
+            Kind::Ring { frames, .. } => {
+                let emptied = script.emptied_at().unwrap_or(now);
+                if !script.waits(frames) && matches!(stream, Stream::Rx0 | Stream::Rx1) {
+                    // The pause ends with what is in the ring on its way.
+                    self.blocked = [emptied + Ticks(1); 2];
+                    return (Fate::Blocked, len);
+                }
+                self.hold.push(emptied, None, way, bytes)
             }
             Kind::Corrupt { damage } => {
                 len = script.damage(damage, bytes);

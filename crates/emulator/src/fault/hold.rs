@@ -7,7 +7,7 @@ use takt_base::Tick;
 use crate::Port;
 
 /// How many can be held. What comes then is let through, and not counted as struck.
-const HELD: usize = 4096;
+pub(super) const HELD: usize = 4096;
 
 /// Which way a held datagram was going.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,6 +15,7 @@
 //! overflow:rx,at=3s,for=1ms     the wire is blocked: an N200 stops and says so
 //! stall:all,at=3s,for=1s        nothing passes, in no direction
 //! stall:rx,at=+3s,for=1s        the same towards the host, three seconds after the first sample packet
+//! ring:at=3s,for=20ms,frames=256        the host takes nothing from its network card, whose ring fills
 //! reboot:at=5s,for=2s           gone for two seconds, then as after power-up
 //! ```
 //!
@@ -22,6 +23,9 @@
 //! after this time) and `p=P`. `after=N` or `after=TIME` leaves the beginning alone, `limit=N` ends it. Times count from
 //! the moment the device was switched on; `at=+TIME` and `after=+TIME` count from the first sample packet, in either
 //! direction and of any DSP, so that it does not matter how long a host takes to start. A reboot sets neither back.
+//!
+//! A full ring makes the network card send pause frames, and the device has to keep what it would send: what is in the ring
+//! comes late and all at once, nothing of it is lost, and a stream that could not be sent has overflowed.
 //!
 //! | stream | datagrams |
 //! | --- | --- |

@@ -44,6 +44,8 @@ pub(super) struct Script {
     seen: u64,
     /// Datagrams of a run still to be struck.
     run: u64,
+    /// Datagrams in a ring that nobody empties.
+    waiting: u64,
     /// The single shot of [`When::At`] is spent.
     spent: bool,
     pub(super) injected: u64,
@@ -61,9 +63,11 @@ impl Script {
             _ => None,
         };
         let span = match fault.kind {
-            Kind::Delay { by: span } | Kind::Overflow { span } | Kind::Stall { span } | Kind::Reboot { span } => {
-                ticks_of(span)
-            }
+            Kind::Delay { by: span }
+            | Kind::Overflow { span }
+            | Kind::Stall { span }
+            | Kind::Ring { span, .. }
+            | Kind::Reboot { span } => ticks_of(span),
             _ => Ticks(0),
         };
         Script {
@@ -73,6 +77,7 @@ impl Script {
             rng: ChaCha8Rng::seed_from_u64(fault.seed),
             seen: 0,
             run: 0,
+            waiting: 0,
             spent: false,
             injected: 0,
             fault,
@@ -112,6 +117,19 @@ impl Script {
         Some(begin + self.span)
     }
 
+    /// When a ring that nobody empties is emptied again.
+    pub(super) fn emptied_at(&self) -> Option<Tick> {
+        let ring = matches!(self.fault.kind, Kind::Ring { .. });
+        self.at.filter(|_| ring).and_then(Start::tick).map(|at| at + self.span)
+    }
+
+    /// A datagram wants to wait in the ring; `false`: it is full.
+    pub(super) fn waits(&mut self, frames: u64) -> bool {
+        let room = self.waiting < frames;
+        self.waiting += u64::from(room);
+        room
+    }
+
     /// A datagram of this stream passes: is it struck?
     pub(super) fn strikes(&mut self, now: Tick, stream: Stream) -> bool {
         if !self.fault.stream.holds(stream) {
@@ -120,6 +138,11 @@ impl Script {
         if let Kind::Stall { .. } = self.fault.kind {
             let begin = self.at.and_then(Start::tick);
             return self.count(begin.is_some_and(|at| (at..at + self.span).contains(&now)));
+        }
+        if let Kind::Ring { .. } = self.fault.kind {
+            // What leaves just when it is emptied comes behind what waits.
+            let begin = self.at.and_then(Start::tick);
+            return self.count(begin.is_some_and(|at| (at..=at + self.span).contains(&now)));
         }
         if matches!(self.fault.kind, Kind::Reboot { .. }) || !self.quiet_until.passed(now) {
             return false;

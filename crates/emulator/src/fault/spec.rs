@@ -8,6 +8,7 @@ use std::time::Duration;
 use takt_base::parse_duration;
 
 use super::error::FaultError;
+use super::hold::HELD;
 use super::stream::Stream;
 
 /// One fault. See [the module](super) for the text.
@@ -61,6 +62,13 @@ pub enum Kind {
     Stall {
         /// For so long.
         span: Duration,
+    },
+    /// The host takes nothing from the ring of its network card, which then stops the device by pause frames.
+    Ring {
+        /// For so long.
+        span: Duration,
+        /// Datagrams that the ring holds.
+        frames: u64,
     },
     /// The device is gone, and then as after power-up.
     Reboot {
@@ -136,11 +144,15 @@ fn keys(kind: &str) -> &'static [&'static str] {
         "corrupt" => &["every", "at", "p", "after", "limit", "seed", "where"],
         "overflow" => &["every", "at", "p", "after", "limit", "seed", "for"],
         "stall" | "reboot" => &["at", "for"],
+        "ring" => &["at", "for", "frames"],
         _ => &["every", "at", "p", "after", "limit", "seed"],
     }
 }
 
-const KINDS: &str = "lose, delay, reorder, duplicate, corrupt, overflow, stall or reboot";
+const KINDS: &str = "lose, delay, reorder, duplicate, corrupt, overflow, stall, ring or reboot";
+
+/// What the ring of a network card holds unless a person has set it otherwise (igb, e1000e).
+const USUAL_FRAMES: u64 = 256;
 
 /// Reads the text piece by piece, so that an error can point at its piece.
 struct Reader<'a> {
@@ -156,7 +168,7 @@ impl<'a> Reader<'a> {
         self.at = self.text.len().min(kind.len() + 1);
         let mut pieces = rest.split(',').peekable();
         let stream = match kind {
-            "reboot" => Stream::All,
+            "reboot" | "ring" => Stream::All,
             "lose" | "delay" | "reorder" | "duplicate" | "corrupt" | "overflow" | "stall" => {
                 self.stream(pieces.next().unwrap_or(""))?
             }
@@ -210,8 +222,18 @@ impl<'a> Reader<'a> {
             }
             "overflow" => Kind::Overflow { span: self.span("for")?.unwrap_or(zero) },
             "stall" => Kind::Stall { span: self.span("for")?.ok_or_else(|| self.lacks("for=TIME, such as for=1s"))? },
+            "ring" => Kind::Ring {
+                span: self.span("for")?.ok_or_else(|| self.lacks("for=TIME, such as for=10ms"))?,
+                frames: self.frames()?,
+            },
             _ => Kind::Reboot { span: self.span("for")?.unwrap_or(Duration::from_secs(2)) },
         })
+    }
+
+    fn frames(&mut self) -> Result<u64, FaultError> {
+        let Some(text) = self.take("frames") else { return Ok(USUAL_FRAMES) };
+        let frames = text.parse().ok().filter(|frames| (1..=HELD as u64).contains(frames));
+        frames.ok_or_else(|| self.wrong(text, format!("a number of datagrams from 1 to {HELD}")))
     }
 
     fn damage(&mut self) -> Result<Damage, FaultError> {
@@ -223,9 +245,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Exactly one of `every`, `at`, `p`. A stall and a reboot happen at a time, whatever passes.
+    /// Exactly one of `every`, `at`, `p`. A stall, a full ring and a reboot happen at a time, whatever passes.
     fn when(&mut self, kind: Kind) -> Result<When, FaultError> {
-        let timed = matches!(kind, Kind::Stall { .. } | Kind::Reboot { .. });
+        let timed = matches!(kind, Kind::Stall { .. } | Kind::Ring { .. } | Kind::Reboot { .. });
         let mut found = Vec::new();
         if !timed {
             if let Some(text) = self.take("every") {
@@ -324,6 +346,9 @@ mod tests {
         assert_eq!(fault("stall:all,at=3s,for=1s").kind, Kind::Stall { span: Duration::from_secs(1) });
         let stall = fault("stall:rx,at=+3s,for=1s");
         assert_eq!((stall.stream, stall.when), (Stream::Rx, When::At(Moment::AfterSamples(Duration::from_secs(3)))));
+        let span = Duration::from_millis(20);
+        assert_eq!(fault("ring:at=3s,for=20ms,frames=64").kind, Kind::Ring { span, frames: 64 });
+        assert_eq!(fault("ring:at=+3s,for=20ms").kind, Kind::Ring { span, frames: 256 });
         assert_eq!(fault("reboot:at=5s,for=2s").kind, Kind::Reboot { span: Duration::from_secs(2) });
         let late = fault("lose:rx,every=2,after=10,limit=3");
         assert_eq!((late.skip, late.limit), (10, 3));
@@ -372,6 +397,11 @@ mod tests {
                 "lose:rx,every=2,after=+5",
                 "fault `lose:rx,every=2,after=+5`: `+5` (character 23) is not a number of datagrams or a time such as 1s \
                  or +1s"
+                    .to_owned(),
+            ),
+            (
+                "ring:at=1s,for=1ms,frames=0",
+                "fault `ring:at=1s,for=1ms,frames=0`: `0` (character 27) is not a number of datagrams from 1 to 4096"
                     .to_owned(),
             ),
             ("lose:rx,at", "fault `lose:rx,at`: `at` (character 9) is not key=value".to_owned()),

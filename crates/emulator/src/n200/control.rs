@@ -26,9 +26,6 @@ impl N200 {
         };
         let reply = ControlReply { version: self.options.firmware, ..reply };
         self.report.not_understood += u64::from(reply.answer == ControlAnswer::Huh);
-        if !self.hosts.permit(from.ip()) {
-            return;
-        }
         let wanted = match ControlRequest::parse(bytes).map(|request| request.ask) {
             Ok(ControlAsk::Echo { reply_bytes }) if matches!(reply.answer, ControlAnswer::Echo { .. }) => {
                 reply_bytes as usize
@@ -42,11 +39,12 @@ impl N200 {
     }
 
     fn answer(&mut self, now: Tick, request: &ControlRequest, bytes: usize) -> ControlAnswer {
+        let hello = ControlAnswer::Hello { address: self.options.address, software: self.options.marked };
         if request.version != self.options.firmware {
-            return ControlAnswer::Hello { address: self.options.address };
+            return hello;
         }
         match request.ask {
-            ControlAsk::Hello => ControlAnswer::Hello { address: self.options.address },
+            ControlAsk::Hello => hello,
             ControlAsk::Spi(transfer) => self.transfer(now, transfer),
             ControlAsk::I2cRead { address, count } => {
                 ControlAnswer::I2cRead { data: self.eeproms.read(address, count) }

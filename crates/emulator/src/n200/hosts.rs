@@ -59,7 +59,7 @@ impl Hosts {
         Hosts { rule, peers: [None; 5], report }
     }
 
-    /// Whether something may be sent to `ip`; if not, it is counted.
+    /// Whether `ip` may be sent something, or be heard; if not, it is counted.
     pub(super) fn permit(&mut self, ip: IpAddr) -> bool {
         let permitted = self.rule.permits(ip);
         if !permitted {

@@ -264,9 +264,7 @@ impl N200 {
                 let to = SocketAddr::new(IpAddr::V4(address), other);
                 let known = self.hosts.direct(now, line, from.ip(), to);
                 let answer = if known { DestinationAnswer::Resolved } else { DestinationAnswer::Unresolved };
-                if self.hosts.permit(from.ip()) {
-                    out.send(now, port, from, &mut |frame| answer.write(frame).unwrap_or(0));
-                }
+                out.send(now, port, from, &mut |frame| answer.write(frame).unwrap_or(0));
             }
         }
     }
@@ -319,6 +317,10 @@ impl Device for N200 {
     fn datagram(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         self.catch_up(now, out);
         let now = self.now;
+        // Whoever may not be answered may change nothing either.
+        if !self.hosts.permit(from.ip()) {
+            return;
+        }
         self.hosts.heard(now, from.ip());
         match port.0 {
             ports::CONTROL => self.control(now, from, bytes, out),

@@ -35,6 +35,8 @@ pub struct Options {
     pub firmware_minor: u32,
     /// FPGA compatibility number, major in bits 31:16.
     pub fpga: u32,
+    /// Whether it says in its hello that it is a software radio of takt's; without, takt takes it for hardware.
+    pub marked: bool,
     /// What follows when the output is blocked.
     pub on_overflow: OverflowPolicy,
     /// Where it may send.
@@ -59,6 +61,7 @@ impl Default for Options {
             firmware: version::FIRMWARE,
             firmware_minor: version::FIRMWARE_MINOR,
             fpga: version::FPGA,
+            marked: true,
             on_overflow: OverflowPolicy::Hardware,
             destinations: Destinations::loopback(),
             born: Tick(0),

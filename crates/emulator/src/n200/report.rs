@@ -111,7 +111,7 @@ pub struct ControlReport {
 /// The other side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReport {
-    /// Requests to send where it may not, or to answer there.
+    /// Datagrams from where it may not send, which it ignores, and requests to send there.
     pub refused_destinations: u64,
     /// The first of these addresses.
     pub refused_addresses: Vec<std::net::IpAddr>,

@@ -17,6 +17,7 @@ use crate::disturbance::{LoopOptions, Loops};
 use crate::experiment::settings::Kind;
 use crate::impairment::{Every, Hog};
 use crate::workload::deadline::{Role, RoleOptions};
+use crate::workload::rate::RateError;
 use crate::workload::udp::{self, Notice, ServeSummary, UdpError};
 use crate::workload::{deadline, interface, rate, roles, round_trip, wakeup, waveform};
 
@@ -134,12 +135,12 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
         Kind::Rate => {
             let options: rate::Options = read("rate options", options)?;
             let done = rate::run(&options, &mut |_| (), stop);
-            write(&done.map_err(|error| Failure::of(&error, Some(look(options.addr))))?)
+            write(&done.map_err(|error| Failure::of(&error, Some(mend(&error, options.addr))))?)
         }
         Kind::RoundTrip => {
             let options: round_trip::Options = read("round trip options", options)?;
             let done = round_trip::run(&options, &mut |_| (), stop);
-            write(&done.map_err(|error| Failure::of(&error, Some(look(options.addr))))?)
+            write(&done.map_err(|error| Failure::of(&error, Some(mend(&error, options.addr))))?)
         }
         Kind::Waveform => {
             let options: waveform::Options = read("waveform options", options)?;
@@ -168,6 +169,14 @@ pub(super) fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, 
             write(&roles::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
         }
     }
+}
+
+fn mend(error: &RateError, addr: IpAddr) -> String {
+    let own = match error {
+        RateError::Radio(error) => error.fix(),
+        _ => None,
+    };
+    own.map_or_else(|| look(addr), str::to_owned)
 }
 
 fn look(addr: IpAddr) -> String {

@@ -11,10 +11,12 @@ mod conditions;
 mod disturb;
 mod exchange;
 mod impair;
+pub(crate) mod on_air;
 mod options;
 mod own_radio;
 mod sites;
 
+pub use on_air::OnAirError;
 pub(crate) use options::about;
 pub(crate) use own_radio::answers_to;
 pub use own_radio::{Needs, OwnRadioError};
@@ -53,10 +55,11 @@ pub struct LabBench<'a> {
 
 impl<'a> LabBench<'a> {
     /// `program`: the takt that agents are. `addr`: a radio that is there already; `None`: one is emulated on this machine.
+    /// `transmit`: it may be sent samples even if it is not takt's own.
     #[must_use]
-    pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> LabBench<'a> {
+    pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>, transmit: bool) -> LabBench<'a> {
         let (disturber, impairer) = (Disturber::new(program.clone(), run), Impairer::new(program.clone(), run));
-        LabBench { sites: Sites::new(program, run, addr), disturber, impairer, run, downlinks: Vec::new() }
+        LabBench { sites: Sites::new(program, run, addr, transmit), disturber, impairer, run, downlinks: Vec::new() }
     }
 }
 

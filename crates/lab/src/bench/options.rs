@@ -159,6 +159,7 @@ fn deadline(settings: &Settings, site: &InForce) -> Result<deadline::Options, Fa
     };
     Ok(deadline::Options {
         addr: site.radio_addr.into(),
+        transmit: site.transmit,
         duration: settings.span("duration"),
         warm_up: settings.span("warm_up"),
         engine: parsed(settings, "engine")?,
@@ -222,6 +223,7 @@ fn round_trip(settings: &Settings, site: &InForce) -> Result<round_trip::Options
     let usual = round_trip::Options::default();
     Ok(round_trip::Options {
         addr: site.radio_addr.into(),
+        transmit: site.transmit,
         rate_sps: settings.number("rate_sps").unwrap_or(usual.rate_sps),
         delays: vec![settings.span("delay")],
         duration: settings.span("duration"),
@@ -238,6 +240,7 @@ fn rate(settings: &Settings, site: &InForce) -> Result<rate::Options, Failure> {
         choice(settings, "mode", &[("rx", [true, false]), ("tx", [false, true]), ("duplex", [true, true])])?;
     Ok(rate::Options {
         addr: site.radio_addr.into(),
+        transmit: site.transmit,
         rx_sps: rate_sps.filter(|_| receives),
         tx_sps: rate_sps.filter(|_| transmits),
         duration: settings.span("duration"),

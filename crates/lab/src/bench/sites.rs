@@ -91,6 +91,8 @@ pub(super) struct Sites<'a> {
     program: PathBuf,
     run: &'a Run,
     addr: Option<Ipv4Addr>,
+    /// That radio may be sent samples even if it is not takt's own.
+    transmit: bool,
     up: Vec<(Where, Site)>,
     /// What can't be had here, and why.
     missing: Vec<(Where, String)>,
@@ -99,8 +101,8 @@ pub(super) struct Sites<'a> {
 }
 
 impl<'a> Sites<'a> {
-    pub(super) fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>) -> Sites<'a> {
-        Sites { program, run, addr, up: Vec::new(), missing: Vec::new(), made: 0 }
+    pub(super) fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>, transmit: bool) -> Sites<'a> {
+        Sites { program, run, addr, transmit, up: Vec::new(), missing: Vec::new(), made: 0 }
     }
 
     /// The site of a point, brought up if it does not stand, and the processes of all others.
@@ -161,7 +163,9 @@ impl<'a> Sites<'a> {
             1 => wanted.label.clone(),
             n => format!("{}-{n}", wanted.label),
         };
-        Site::bring_up(&wanted.options, &*environment as &dyn Environment, self.run, &label)
+        let mut site = Site::bring_up(&wanted.options, &*environment as &dyn Environment, self.run, &label)?;
+        site.in_force.transmit = self.transmit;
+        Ok(site)
     }
 }
 

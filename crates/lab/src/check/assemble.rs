@@ -14,6 +14,7 @@ use super::{
     DoctorFinding, Evidence, Need, Outcome, RadioSetup, RoundState, RoundsSummary, SCHEMA, Setup, judge, words,
 };
 use crate::about::About;
+use crate::bench::on_air;
 use crate::environment::InForce;
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, FileError};
@@ -46,7 +47,11 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let file = Experiment::parse(&run.experiment, &run.file);
     let file = file.map_err(|source| AssembleError::File { run: run.id.clone(), source })?;
     let needs: Vec<Need> = option(&run, "need").unwrap_or_else(|| file.needs.clone());
-    let experiment = with_needs(file, needs);
+    let mut experiment = with_needs(file, needs);
+    let receive_only: Option<String> = option(&run, "receive_only");
+    if receive_only.is_some() {
+        on_air::receive_only(&mut experiment);
+    }
     let depth = if run.depth == Depth::Quick.name() { Depth::Quick } else { Depth::Full };
     let rounds = store.rounds(&run.id)?;
     let points = store.points(&run.id)?;
@@ -74,12 +79,13 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let per_point = experiment.round_count(depth) as usize;
     let doctor: Vec<DoctorFinding> = seen(&run, "doctor").unwrap_or_default();
     let (complete, summary) = (run.finished.is_some(), summary(&rounds, points.len() * per_point));
-    let setup = setup(&experiment, &rounds);
+    let setup = Setup { receive_only, ..setup(&experiment, &rounds) };
     let evidence = Evidence {
         points: &rates,
         planned: per_point,
         interrupted: !complete,
         shared_core: setup.radio_cores.iter().any(|cpu| setup.host_cores.contains(cpu)),
+        receive_only: setup.receive_only.as_deref(),
         doctor: &doctor,
         rounds: mended_here(summary, &setup.radio),
     };
@@ -107,8 +113,10 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
         stops,
         rounds: summary,
         verdict,
-        left_out: words::left_out(&experiment, depth, without_udp),
+        left_out: Vec::new(),
     };
+    outcome.left_out = words::left_out(&experiment, depth, without_udp);
+    outcome.left_out.extend(words::not_sent(&outcome.setup));
     outcome.verdict.does_not_say = words::does_not_say(&outcome);
     Ok(outcome)
 }
@@ -149,6 +157,7 @@ fn setup(experiment: &Experiment, rounds: &[RoundRow]) -> Setup {
         host_cores: in_force.as_ref().map(|site| site.placement.host.clone()).unwrap_or_default(),
         radio_cores: in_force.as_ref().map(|site| site.placement.radio.clone()).unwrap_or_default(),
         notes,
+        receive_only: None,
     }
 }
 

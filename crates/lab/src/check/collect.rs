@@ -105,6 +105,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
             .options
             .tx_sps
             .map(|rate| f64::from(tx.window_datagrams) * tx.samples_per_datagram as f64 / rate * 1e3),
+        reference_locked: outcome.radio.reference_locked,
     }))
 }
 

@@ -3,13 +3,15 @@
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use takt_base::Stop;
+use takt_radio::n200::Emission;
 
 use super::assemble::{AssembleError, assemble};
 use super::need::with_needs;
 use super::self_test::{self, SelfTest};
 use super::{DoctorFinding, Need, Outcome};
+use crate::bench::{OnAirError, on_air};
 use crate::execute::{ExecuteError, Order, execute};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment};
@@ -27,6 +29,8 @@ pub struct CheckOptions {
     pub depth: Depth,
     /// A radio that is there already, real or software; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
+    /// That radio may be sent samples even if it is not takt's own; otherwise such a radio is only received from.
+    pub transmit: bool,
     /// Rates that are needed, instead of those of the file.
     pub needs: Vec<Need>,
     /// Continue the newest unfinished check of the same kind.
@@ -46,6 +50,9 @@ pub enum CheckError {
     /// The rounds can't be run.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
+    /// The radio can't be asked what it is.
+    #[error(transparent)]
+    OnAir(#[from] OnAirError),
     /// The records can't be read.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
@@ -57,6 +64,7 @@ impl CheckError {
     pub fn fix(&self) -> Option<String> {
         match self {
             CheckError::Execute(error) => error.fix(),
+            CheckError::OnAir(error) => error.fix(),
             CheckError::Assemble(AssembleError::Store(error)) => error.fix(),
             CheckError::Assemble(AssembleError::File { .. }) => None,
         }
@@ -73,15 +81,22 @@ pub fn run(
     stop: &Stop,
 ) -> Result<Outcome, CheckError> {
     let mut experiment = options.experiment.clone();
-    let more = if options.needs.is_empty() { json!({}) } else { json!({ "need": options.needs }) };
     if !options.needs.is_empty() {
         experiment = with_needs(experiment, options.needs.clone());
     }
-    if options.addr.is_some() {
+    let mut more = Map::new();
+    if !options.needs.is_empty() {
+        more.insert("need".into(), json!(options.needs));
+    }
+    if let Some(addr) = options.addr {
         // A radio takes no datagram load: load goes only to a receiver that has agreed to it.
         experiment.parts.retain(|part| part.kind != Kind::Udp);
+        if let Some(why) = silence(addr, &experiment, options)? {
+            on_air::receive_only(&mut experiment);
+            more.insert("receive_only".into(), json!(why));
+        }
     }
-    let ran = execute(&order(options, experiment, more), tell, stop)?;
+    let ran = execute(&order(options, experiment, Value::Object(more)), tell, stop)?;
     let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
     Ok(assemble(&store, &ran.run)?)
 }
@@ -108,10 +123,22 @@ fn order(options: &CheckOptions, experiment: Experiment, more: Value) -> Order {
         experiment,
         depth: options.depth,
         addr: options.addr,
+        transmit: options.transmit,
         resume: options.resume,
         options: more,
         seen: json!({ "doctor": options.doctor }),
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
     }
+}
+
+/// Why nothing may be sent to the radio, if nothing may: it is not takt's own, and nobody said that it may transmit.
+fn silence(addr: Ipv4Addr, experiment: &Experiment, options: &CheckOptions) -> Result<Option<String>, OnAirError> {
+    if options.transmit || !experiment.points(options.depth).iter().any(on_air::sends) {
+        return Ok(None);
+    }
+    let why = |emission: Emission| {
+        format!("{} is no software radio of takt's own, and would transmit {emission}", emission.radio)
+    };
+    Ok(on_air::on_air(addr)?.map(why))
 }

@@ -35,6 +35,7 @@ pub(super) fn round() -> RateRound {
         stops_ms: None,
         rx_holds_ms: None,
         tx_holds_ms: None,
+        reference_locked: Some(true),
     }
 }
 

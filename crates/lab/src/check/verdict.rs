@@ -19,6 +19,8 @@ pub struct Evidence<'a> {
     pub interrupted: bool,
     /// Whether the emulator had to share the host side's only core.
     pub shared_core: bool,
+    /// Why nothing was sent to the radio, if nothing was.
+    pub receive_only: Option<&'a str>,
     /// What the doctor saw.
     pub doctor: &'a [DoctorFinding],
     /// Where the rounds of the whole run went.
@@ -58,7 +60,10 @@ fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
         (point.mode, point.format) == (need.mode, need.format) && (point.rate_sps / need.rate_sps - 1.0).abs() < 1e-6
     };
     let Some(point) = evidence.points.iter().find(is) else {
-        let why = "this rate was not measured".into();
+        let why = match evidence.receive_only.filter(|_| need.mode != super::Mode::Rx) {
+            Some(why) => format!("transmitting was not measured: {why}; --transmit measures it"),
+            None => "this rate was not measured".into(),
+        };
         return NeedVerdict {
             need: need.clone(),
             answer: Answer::Unknown,
@@ -252,15 +257,12 @@ mod tests {
 
     /// Judges by these points alone, four rounds of each being planned.
     fn judge(needs: &[Need], points: &[RatePoint]) -> Verdict {
-        let evidence = Evidence {
-            points,
-            planned: 4,
-            interrupted: false,
-            shared_core: false,
-            doctor: &[],
-            rounds: RoundsSummary::default(),
-        };
-        super::judge(needs, &evidence)
+        super::judge(needs, &evidence(points, 4, RoundsSummary::default()))
+    }
+
+    /// A run to its end, on cores of its own.
+    fn evidence(points: &[RatePoint], planned: usize, rounds: RoundsSummary) -> Evidence<'_> {
+        Evidence { points, planned, interrupted: false, shared_core: false, receive_only: None, doctor: &[], rounds }
     }
 
     fn need() -> Need {
@@ -341,9 +343,8 @@ mod tests {
         let judged = |cpu_host: f64, rounds: Vec<RateRound>| {
             let rounds = rounds.into_iter().map(|round| RateRound { cpu_host, ..round }).collect();
             let (points, rounds) = ([point(Mode::Duplex, 25e6, rounds)], RoundsSummary::default());
-            let shared =
-                Evidence { points: &points, planned: 2, interrupted: false, shared_core: true, doctor: &[], rounds };
-            super::judge(&[need()], &shared).answer
+            let alone = evidence(&points, 2, rounds);
+            super::judge(&[need()], &Evidence { shared_core: true, ..alone }).answer
         };
         assert_eq!(judged(0.5, vec![round(), round()]), Answer::Holds, "what is clean is clean");
         assert_eq!(judged(0.5, vec![round(), lossy()]), Answer::Unknown);
@@ -355,9 +356,7 @@ mod tests {
         let judged = |rounds| {
             let points = [point(Mode::Duplex, 25e6, rounds)];
             let rounds = RoundsSummary::default();
-            let evidence =
-                Evidence { points: &points, planned: 4, interrupted: true, shared_core: false, doctor: &[], rounds };
-            super::judge(&[need()], &evidence)
+            super::judge(&[need()], &Evidence { interrupted: true, ..evidence(&points, 4, rounds) })
         };
         let clean = judged(vec![round(), round(), round()]);
         assert_eq!(clean.answer, Answer::Unknown);
@@ -377,6 +376,19 @@ mod tests {
         let verdict = judge(&[need()], &[skipped]);
         assert_eq!(verdict.answer, Answer::Fails);
         assert!(verdict.needs[0].why.starts_with("not run, since rate_sps below it lost"));
+    }
+
+    #[test]
+    fn what_was_not_sent_is_not_known_and_says_what_measures_it() {
+        let points = [point(Mode::Rx, 25e6, vec![round(); 4])];
+        let silent =
+            Evidence { receive_only: Some("it is not ours"), ..evidence(&points, 4, RoundsSummary::default()) };
+        let duplex = super::judge(&[need()], &silent);
+        assert_eq!(duplex.answer, Answer::Unknown);
+        let why = "transmitting was not measured: it is not ours; --transmit measures it";
+        assert_eq!(duplex.needs[0].why, why);
+        let receive = Need { mode: Mode::Rx, ..need() };
+        assert_eq!(super::judge(&[receive], &silent).answer, Answer::Holds, "what was received is known");
     }
 
     #[test]

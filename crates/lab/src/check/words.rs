@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::limit::{bytes_per_sample, percent};
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
-use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, UdpPoint, Verdict};
+use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, Setup, UdpPoint, Verdict};
 use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain};
 
@@ -77,6 +77,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     }
     words.extend(not_counted(&outcome.rounds));
     words.extend(aside(&outcome.rates));
+    words.extend(unlocked(&outcome.rates));
     if outcome.verdict.waveform.as_ref().is_some_and(|waveform| !waveform.real_time) {
         let normal = "the waveform's workers ran at normal priority: with real-time priority, which was not permitted, \
                       shorter slots may be held";
@@ -122,6 +123,22 @@ fn aside(rates: &[RatePoint]) -> Option<String> {
         let share = percent(aside_s / all_s.max(aside_s));
         format!("{share} of the streaming is set aside, since the emulator itself was late; in it {faults}")
     })
+}
+
+/// What of the radio's clock was not locked, so that its rate is not known.
+fn unlocked(rates: &[RatePoint]) -> Option<String> {
+    let rounds = || rates.iter().flat_map(|point| &point.rounds);
+    let unlocked = rounds().filter(|round| round.reference_locked == Some(false)).count();
+    let of = plural(rounds().count(), "round");
+    (unlocked > 0).then(|| {
+        format!("in {unlocked} of {of} the radio's clock did not follow its reference: its rates are not known")
+    })
+}
+
+/// What was not sent to a radio that is not takt's own.
+pub(super) fn not_sent(setup: &Setup) -> Option<String> {
+    let why = setup.receive_only.as_ref()?;
+    Some(sentence(&format!("transmitting and answers were not measured: {why}; --transmit measures them")))
 }
 
 /// So many of them: `1 point`, `2 points`.

@@ -54,6 +54,9 @@ pub struct InForce {
     /// Whether a radio that was there already is takt's emulator, and so says how late it was itself.
     #[serde(default)] // records older than this key
     pub given_emulator: bool,
+    /// Whether the radio may be sent samples even if it is not takt's own.
+    #[serde(default)]
+    pub transmit: bool,
     /// Who runs where.
     pub placement: Placement,
     /// Real-time priority of the emulator's threads; `None`: not permitted, or no emulator.
@@ -180,6 +183,7 @@ impl Site {
             radio_addr,
             emulated,
             given_emulator: false,
+            transmit: false,
             placement,
             emulator_priority: None,
             notes,

@@ -124,6 +124,7 @@ pub fn run(options: &PaperOptions, tell: &mut dyn FnMut(&Event, &Progress), stop
         experiment: within(options.experiment.clone(), options.cores),
         depth: options.depth,
         addr: None,
+        transmit: false,
         resume: options.resume,
         options: Value::Null,
         seen: Value::Null,

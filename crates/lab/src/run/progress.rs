@@ -2,12 +2,16 @@
 
 use std::time::Duration;
 
+use takt_radio::n200::Emission;
+
 use crate::experiment::settings::Kind;
 use crate::store::RoundState;
 
 /// Something worth telling while a run goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
+    /// Before any round: what a radio that is not takt's own will transmit with.
+    OnAir(Emission),
     /// A round begins.
     Begins {
         /// Its point, in words.

@@ -52,6 +52,15 @@ pub(super) fn any(peer: IpAddr) -> SocketAddr {
     }
 }
 
+/// What a device says of itself when it is greeted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Greeting {
+    /// Protocol version of its firmware.
+    pub(crate) version: u32,
+    /// It is a software radio of takt's.
+    pub(crate) software: bool,
+}
+
 /// The host's end of the control port.
 pub(crate) struct Control {
     engine: Box<dyn Engine>,
@@ -91,12 +100,13 @@ impl Control {
         self.peer
     }
 
-    /// Asks who is there; returns the version its firmware speaks and speaks that from now on. `None`: nobody answered.
-    pub(crate) fn hello(&mut self) -> Result<Option<u32>, RadioError> {
+    /// Asks who is there; speaks the version of its firmware from now on. `None`: nobody answered.
+    pub(crate) fn hello(&mut self) -> Result<Option<Greeting>, RadioError> {
         match self.exchange(ControlAsk::Hello, "hello", self.patience) {
             Ok(reply) => {
                 self.version = reply.version;
-                Ok(Some(reply.version))
+                let software = matches!(reply.answer, ControlAnswer::Hello { software: true, .. });
+                Ok(Some(Greeting { version: reply.version, software }))
             }
             Err(RadioError::Silent { .. }) => Ok(None),
             Err(error) => Err(error),

@@ -83,6 +83,11 @@ impl Fifo {
         }
     }
 
+    /// Whether commands from now on carry a time.
+    pub(super) fn is_timed(&self) -> bool {
+        self.time.is_some()
+    }
+
     /// Writes a settings register. Returns as soon as the command is on its way.
     pub(super) fn poke(&mut self, register: u8, data: u32) -> Result<(), RadioError> {
         self.issue(FifoAction::Poke { register, data }).map(drop)

@@ -1,9 +1,12 @@
 //! Frequency, gain, antenna.
 
+use std::time::Duration;
+
 use takt_wire::n200::registers::{dsp, gpio, readback, settings, spi, status};
 use takt_wire::n200::{MASTER_CLOCK_HZ, frequency};
 
 use super::N200;
+use super::hardware::LOOK_EVERY;
 use crate::board::{BoardKind, Side, SideState};
 use crate::{RadioError, TuneRequest, Tuned, lo_target_hz};
 
@@ -12,6 +15,17 @@ const PINS: [u8; 4] = [settings::GPIO_IDLE, settings::GPIO_RX, settings::GPIO_TX
 /// Where an SBX is tuned when it is opened, as UHD does; a WBX can't go there and gets its middle.
 const FIRST_SBX_HZ: f64 = 2.4e9;
 const FIRST_WBX_HZ: f64 = 1.134e9;
+/// A synthesiser locks within this time, or not at all.
+const LOCK_PATIENCE: Duration = Duration::from_millis(100);
+
+/// Where boards with a synthesiser are tuned when a radio is opened.
+pub(super) fn first_hz(board: BoardKind) -> Option<f64> {
+    match board {
+        BoardKind::Sbx => Some(FIRST_SBX_HZ),
+        BoardKind::Wbx => Some(FIRST_WBX_HZ),
+        _ => None,
+    }
+}
 
 impl N200 {
     /// The daughterboards.
@@ -23,7 +37,7 @@ impl N200 {
     /// Tunes a receive DSP. Both share the oscillator: tuning one moves the other unless [`crate::LoOffset`] keeps it.
     ///
     /// # Errors
-    /// `Board` without a front end, `Range` outside its band; the radio does not answer.
+    /// `NoModel` of boards that takt can't set, `Range` outside their band, `OscillatorUnlocked`; the radio does not answer.
     pub fn tune_rx(&mut self, channel: u8, request: TuneRequest) -> Result<Tuned, RadioError> {
         let Some(&block) = settings::RX_DSP.get(usize::from(channel)) else {
             return Err(RadioError::Range { what: "receive DSP", got: f64::from(channel), low: 0.0, high: 1.0 });
@@ -33,6 +47,7 @@ impl N200 {
         // The DSP turns what it hears by the word; what is at the target must come to rest at 0 Hz.
         let word = frequency::word_of(lo_hz - request.target_hz);
         self.fifo.poke(block + dsp::FREQUENCY, word as u32)?;
+        self.expect_lock(Side::Rx)?;
         Ok(tuned(lo_hz, frequency::hz_of(word), -1.0))
     }
 
@@ -44,16 +59,19 @@ impl N200 {
         let lo_hz = self.tune_oscillator(Side::Tx, request, self.tx_rate_sps)?;
         let word = frequency::word_of(request.target_hz - lo_hz);
         self.fifo.poke(settings::TX_DSP + dsp::FREQUENCY, word as u32)?;
-        Ok(tuned(lo_hz, frequency::hz_of(word), 1.0))
+        self.expect_lock(Side::Tx)?;
+        let tuned = tuned(lo_hz, frequency::hz_of(word), 1.0);
+        self.tx_hz = tuned.actual_hz;
+        Ok(tuned)
     }
 
     /// Sets the gain of a side to the nearest its board has, which is returned, dB.
     ///
     /// # Errors
-    /// `Board` if there is none to set, `Range` outside it; the radio does not answer.
+    /// `Board` if there is none to set, `NoModel` if takt does not know how, `Range` outside it; the radio does not answer.
     pub fn set_gain_db(&mut self, side: Side, gain_db: f64) -> Result<f64, RadioError> {
         let board = self.board;
-        let range = board.gains_db(side).ok_or(RadioError::Board { board: board.name(), what: "gain" })?;
+        let range = board.gains_db(side).ok_or_else(|| self.lacks("gain"))?;
         if !range.contains(gain_db) {
             return Err(RadioError::Range { what: "gain in dB", got: gain_db, low: range.low, high: range.high });
         }
@@ -69,9 +87,12 @@ impl N200 {
     /// Connects a side to an antenna, by name.
     ///
     /// # Errors
-    /// `Name` if the board has no such antenna; the radio does not answer.
+    /// `Name` if the board has no such antenna, `Board` or `NoModel` if it has none to choose; the radio does not answer.
     pub fn set_antenna(&mut self, side: Side, name: &str) -> Result<(), RadioError> {
         let known = self.board.antennas(side);
+        if known.is_empty() {
+            return Err(self.lacks("antenna"));
+        }
         let Some(antenna) = known.iter().position(|antenna| antenna.eq_ignore_ascii_case(name)) else {
             let known = known.iter().map(ToString::to_string).collect();
             return Err(RadioError::Name { what: "antenna", got: name.to_owned(), known });
@@ -107,6 +128,21 @@ impl N200 {
             self.write_pins()?; // the board's LED
         }
         Ok(Some(locked))
+    }
+
+    /// Whether the synthesiser of a side is locked, or locks within 100 ms; `None`: the board has none.
+    ///
+    /// # Errors
+    /// The radio does not answer.
+    pub fn lo_locks(&mut self, side: Side) -> Result<Option<bool>, RadioError> {
+        let until = self.net.now() + LOCK_PATIENCE;
+        loop {
+            let locked = self.lo_locked(side)?;
+            if locked != Some(false) || self.net.now() >= until {
+                return Ok(locked);
+            }
+            self.net.sleep(LOOK_EVERY);
+        }
     }
 
     /// Whether the master clock follows its reference.
@@ -152,14 +188,11 @@ impl N200 {
         self.fifo.poke(settings::TX_MUX, self.board.tx_mux())?;
         self.write_pins()?;
         self.fifo.poke(settings::GPIO_DIRECTION, self.board.directions())?;
-        let first_hz = match self.board {
-            BoardKind::Sbx => FIRST_SBX_HZ,
-            BoardKind::Wbx => FIRST_WBX_HZ,
-            _ => return Ok(()),
-        };
+        let Some(first_hz) = first_hz(self.board) else { return Ok(()) };
         for side in [Side::Rx, Side::Tx] {
             self.set_oscillator(side, first_hz)?;
         }
+        self.tx_hz = self.tx_side.lo_hz;
         if let Some(word) = self.board.tx_gain_word(0.0) {
             self.write_aux_dac(spi::TX_AUX_DAC, word)?;
         }
@@ -174,6 +207,27 @@ impl N200 {
         self.fifo.poke(settings::GPIO_DIRECTION, 0)
     }
 
+    /// Why there is nothing to set: the boards have none of it, or takt does not know how.
+    fn lacks(&self, what: &'static str) -> RadioError {
+        match self.board {
+            BoardKind::Unknown => RadioError::NoModel { boards: self.identity.boards(), what },
+            board => RadioError::Board { board: board.name(), what },
+        }
+    }
+
+    /// Returns when the synthesiser of a side has settled. A tuning for later has not begun.
+    fn expect_lock(&mut self, side: Side) -> Result<(), RadioError> {
+        if self.fifo.is_timed() || self.lo_locks(side)? != Some(false) {
+            return Ok(());
+        }
+        let (addr, hz, waited) = (self.addr, self.side(side).lo_hz, LOCK_PATIENCE);
+        let side = match side {
+            Side::Rx => "receive",
+            Side::Tx => "transmit",
+        };
+        Err(RadioError::OscillatorUnlocked { addr, side, hz, waited })
+    }
+
     fn side_mut(&mut self, side: Side) -> &mut SideState {
         match side {
             Side::Rx => &mut self.rx_side,
@@ -184,7 +238,7 @@ impl N200 {
     /// Puts the oscillator where the policy wants it; returns where it is.
     fn tune_oscillator(&mut self, side: Side, request: TuneRequest, rate_sps: f64) -> Result<f64, RadioError> {
         let board = self.board;
-        let range = board.frequencies_hz(side).ok_or(RadioError::Board { board: board.name(), what: "frequency" })?;
+        let range = board.frequencies_hz(side).ok_or_else(|| self.lacks("frequency"))?;
         let target = request.target_hz;
         if !range.contains(target) {
             return Err(RadioError::Range { what: "frequency in Hz", got: target, low: range.low, high: range.high });

@@ -3,6 +3,9 @@
 //! The words are those UHD 4.3 was seen to write, in its order, when it opened a software radio, which ignores them.
 //! **Untried on hardware**: no N200 was at hand.
 
+use std::str::FromStr;
+use std::time::Duration;
+
 use takt_wire::n200::registers::{clock_control, settings, spi};
 
 use super::N200;
@@ -14,6 +17,11 @@ const DAC_WORD: u32 = 0x5000_0000;
 const ADC_WORD: u32 = 0x9000_0000;
 const AUX_DAC_WORD: u32 = 0x9800_0000;
 const BOARD_WORD: u32 = 0x6000_0000;
+
+/// A clock locks to its reference within this time, or not at all.
+const REFERENCE_PATIENCE: Duration = Duration::from_secs(1);
+/// How often a lock is looked at while it is waited for.
+pub(super) const LOOK_EVERY: Duration = Duration::from_millis(5);
 
 /// SPI clock: the bus clock divided by this and two.
 const SPI_DIVIDER: u32 = 4;
@@ -44,7 +52,8 @@ const ADC_STOP: [u32; 1] = [0x14B4];
 const AUX_DAC_RESET: u32 = 0x2F_0010;
 
 /// Where a radio's 10 MHz come from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum ClockSource {
     /// Its own oscillator.
     #[default]
@@ -53,6 +62,27 @@ pub enum ClockSource {
     External,
     /// Another radio over the MIMO cable.
     Mimo,
+}
+
+impl ClockSource {
+    /// Its name, as a person writes it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ClockSource::Internal => "internal",
+            ClockSource::External => "external",
+            ClockSource::Mimo => "mimo",
+        }
+    }
+}
+
+impl FromStr for ClockSource {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<ClockSource, &'static str> {
+        let all = [ClockSource::Internal, ClockSource::External, ClockSource::Mimo];
+        all.into_iter().find(|source| source.name() == text).ok_or("expected internal, external or mimo")
+    }
 }
 
 /// Where a radio's PPS comes from.
@@ -69,12 +99,12 @@ pub enum TimeSource {
 
 impl N200 {
     /// Starts clocks and converters. Untried on hardware.
-    pub(super) fn start_hardware(&mut self) -> Result<(), RadioError> {
+    pub(super) fn start_hardware(&mut self, reference: ClockSource) -> Result<(), RadioError> {
         self.fifo.poke(settings::SPI_DIVIDER, SPI_DIVIDER)?;
         self.spi_words(spi::CLOCK | CLOCK_WORD, &CLOCK_START)?;
         self.spi_words(spi::DAC | DAC_WORD, &DAC_START)?;
         self.spi_words(spi::ADC | ADC_WORD, &ADC_START)?;
-        self.set_clock_source(ClockSource::Internal)?;
+        self.set_clock_source(reference)?;
         self.spi_words(spi::RX_AUX_DAC | AUX_DAC_WORD, &[AUX_DAC_RESET])?;
         self.spi_words(spi::TX_AUX_DAC | AUX_DAC_WORD, &[AUX_DAC_RESET])?;
         self.spi_words(spi::CLOCK | CLOCK_WORD, &CLOCK_BOARDS)
@@ -100,6 +130,23 @@ impl N200 {
         self.fifo.flush()?;
         self.control.poke(settings::CLOCK_CONTROL, word)?;
         self.spi_words(spi::CLOCK | CLOCK_WORD, &CLOCK_REFERENCE)
+    }
+
+    /// Returns when the master clock follows the reference that was asked for. Its own oscillator needs no waiting for: what
+    /// the lock then says is for [`N200::reference_locked`].
+    pub(super) fn expect_reference(&mut self, reference: ClockSource) -> Result<(), RadioError> {
+        if reference == ClockSource::Internal {
+            return Ok(());
+        }
+        let until = self.net.now() + REFERENCE_PATIENCE;
+        while !self.reference_locked()? {
+            if self.net.now() >= until {
+                let waited = REFERENCE_PATIENCE;
+                return Err(RadioError::ReferenceUnlocked { addr: self.addr, reference: reference.name(), waited });
+            }
+            self.net.sleep(LOOK_EVERY);
+        }
+        Ok(())
     }
 
     /// Chooses the PPS that [`N200::set_time_at_next_pps`] waits for.

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use takt_wire::n200::eeprom::{Daughterboard, Motherboard, hardware};
+use takt_wire::n200::eeprom::{Daughterboard, Motherboard, board, hardware};
 use takt_wire::n200::registers::{firmware, i2c, readback, version};
 
-use super::control::Control;
+use super::control::{Control, Greeting};
 use crate::RadioError;
 use crate::foreign;
 
@@ -31,10 +31,50 @@ pub struct Identity {
     pub firmware: String,
     /// FPGA version, `11.1`.
     pub fpga: String,
+    /// It is a software radio of takt's own: its hello says so. What it is sent reaches no antenna.
+    pub software: bool,
     /// Receive daughterboard.
     pub rx_board: BoardIdentity,
     /// Transmit daughterboard.
     pub tx_board: BoardIdentity,
+}
+
+impl Identity {
+    /// As a person names it: `N200r4 serial F5A1B2`.
+    #[must_use]
+    pub fn words(&self) -> String {
+        format!("{} serial {}", self.model, self.serial)
+    }
+
+    /// The daughterboards, by their names where they have some: `SBX v5 (0x0069, 0x0068)`.
+    #[must_use]
+    pub fn boards(&self) -> String {
+        let [rx, tx] = [&self.rx_board, &self.tx_board].map(BoardIdentity::words);
+        match [self.rx_board.id, self.tx_board.id] {
+            [None, None] => "none that can be read".to_owned(),
+            [Some(a), Some(b)] if self.rx_board.name() == self.tx_board.name() => {
+                format!("{} ({a:#06x}, {b:#06x})", self.rx_board.name().unwrap_or("a board without a name"))
+            }
+            _ => format!("receive {rx}, transmit {tx}"),
+        }
+    }
+}
+
+impl BoardIdentity {
+    /// What UHD calls it, if UHD knows it.
+    #[must_use]
+    pub fn name(&self) -> Option<&'static str> {
+        board::name(self.id?)
+    }
+
+    /// Its name with its id; without a board, `none`.
+    fn words(&self) -> String {
+        match (self.id, self.name()) {
+            (Some(id), Some(name)) => format!("{name} ({id:#06x})"),
+            (Some(id), None) => format!("a board without a name ({id:#06x})"),
+            (None, _) => "none".to_owned(),
+        }
+    }
 }
 
 /// What the EEPROM of a daughterboard says.
@@ -54,7 +94,7 @@ pub struct BoardIdentity {
 /// `NothingThere`, `PortClosed`, `OtherKind`, `Firmware`, `Fpga`: see there.
 pub(crate) fn identify(control: &mut Control) -> Result<Identity, RadioError> {
     let addr = control.peer().ip();
-    let Some(version) = control.hello()? else {
+    let Some(Greeting { version, software }) = control.hello()? else {
         return Err(match foreign::kind_of(control)? {
             Some(found) => RadioError::OtherKind { addr, found },
             None => RadioError::NothingThere { addr, waited: Duration::from_secs(1) },
@@ -87,6 +127,7 @@ pub(crate) fn identify(control: &mut Control) -> Result<Identity, RadioError> {
         mac,
         firmware: format!("{version}.{firmware_minor}"),
         fpga: format!("{major}.{minor}"),
+        software,
         rx_board: board_identity(control, i2c::RX_BOARD)?,
         tx_board: board_identity(control, i2c::TX_BOARD)?,
     })

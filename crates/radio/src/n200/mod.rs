@@ -13,6 +13,7 @@
 
 mod anchor;
 pub(crate) mod control;
+mod emission;
 mod fifo;
 mod frame;
 mod front_end;
@@ -33,6 +34,7 @@ use takt_packet::{Engine, PortIndex, Wait};
 use takt_wire::n200::rate::Factor;
 use takt_wire::n200::{Destination, MASTER_CLOCK_HZ};
 
+pub use emission::{ALLOW_TRANSMIT, Emission, TxWish};
 pub use frame::FrameBytes;
 pub use gpsdo::GpsReport;
 pub use hardware::{ClockSource, TimeSource};
@@ -70,6 +72,10 @@ pub struct N200 {
     board: BoardKind,
     rx_side: SideState,
     tx_side: SideState,
+    /// Radio frequency of 0 Hz of what it is sent.
+    tx_hz: f64,
+    /// Somebody has said that it may transmit.
+    transmit: bool,
 }
 
 impl N200 {

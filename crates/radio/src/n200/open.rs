@@ -12,7 +12,7 @@ use super::control::Control;
 use super::fifo::Fifo;
 use super::frame::{self, FrameBytes};
 use super::hold::Hold;
-use super::{N200, TimeSource, identify};
+use super::{ClockSource, N200, TimeSource, identify};
 use crate::board::{BoardKind, SideState};
 use crate::{Net, RadioError};
 
@@ -21,13 +21,22 @@ use crate::{Net, RadioError};
 pub struct OpenOptions {
     /// Take it even from a host that has shown life within 3 s.
     pub force: bool,
+    /// It may be sent samples even if it is no software radio of takt's own: somebody knows that it transmits.
+    pub transmit: bool,
+    /// What its master clock follows; another than its own oscillator must lock.
+    pub reference: ClockSource,
     /// Largest datagrams wished for; the path is probed up to this.
     pub frame_bytes: FrameBytes,
 }
 
 impl Default for OpenOptions {
     fn default() -> OpenOptions {
-        OpenOptions { force: false, frame_bytes: FrameBytes::ETHERNET }
+        OpenOptions {
+            force: false,
+            transmit: false,
+            reference: ClockSource::Internal,
+            frame_bytes: FrameBytes::ETHERNET,
+        }
     }
 }
 
@@ -38,7 +47,8 @@ impl N200 {
     /// Opens the radio at `addr`: checks what it is, claims it, ends whatever a host before left running, and sets it up.
     ///
     /// # Errors
-    /// Nothing there, another kind of radio, other firmware, in use: each its own [`RadioError`].
+    /// Nothing there, another kind of radio, other firmware, in use, a reference that it does not lock to: each its own
+    /// [`RadioError`].
     pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &OpenOptions) -> Result<N200, RadioError> {
         let mut control = Control::open(&net, addr)?;
         let identity = identify(&mut control)?;
@@ -62,13 +72,16 @@ impl N200 {
             board,
             rx_side: SideState::INITIAL,
             tx_side: SideState::INITIAL,
+            tx_hz: 0.0,
+            transmit: options.transmit,
         };
         radio.time()?;
         radio.end_streams()?;
-        radio.start_hardware()?;
+        radio.start_hardware(options.reference)?;
         radio.set_time_source(TimeSource::Internal)?;
         radio.start_front_end()?;
         radio.fifo.flush()?;
+        radio.expect_reference(options.reference)?;
         Ok(radio)
     }
 

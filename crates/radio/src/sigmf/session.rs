@@ -12,7 +12,7 @@ use takt_wire::sample::Format;
 
 use super::{PlayPlan, Played, RecordPlan, Recorded, play, record};
 use crate::board::Side;
-use crate::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions, exact_rate};
+use crate::n200::{CLOCK, ClockSource, Emission, N200, OpenOptions, RxOptions, TxOptions, TxWish, exact_rate};
 use crate::{Net, RadioError, RxStream, TuneRequest, Tuned};
 
 /// How far ahead a stream starts.
@@ -35,6 +35,10 @@ pub struct Session {
     pub wire: Format,
     /// Take the radio even from another host.
     pub force: bool,
+    /// What the radio's clock follows.
+    pub reference: ClockSource,
+    /// Play even to a radio that is not takt's own.
+    pub transmit: bool,
 }
 
 /// What was recorded, and how.
@@ -110,15 +114,17 @@ impl Session {
         Ok(RecordReport { path: self.path.clone(), serial, rate_sps, tuned, gain_db, recorded })
     }
 
-    /// Plays the recording `times` times, at the rate it names or at another.
+    /// Plays the recording `times` times, at the rate it names or at another. `on_air` is told what a radio that is not takt's
+    /// own transmits with, before it does.
     ///
     /// # Errors
-    /// The file can't be read or names no rate; the radio can't do it; either fails on the way.
+    /// The file can't be read or names no rate; the radio may not transmit, or can't do it; either fails on the way.
     pub fn play(
         &self,
         net: &Arc<dyn Net>,
         rate_sps: Option<f64>,
         times: u64,
+        on_air: &mut dyn FnMut(&Emission),
         progress: &mut dyn FnMut(u64),
         stop: &Stop,
     ) -> Result<PlayReport, RadioError> {
@@ -128,8 +134,12 @@ impl Session {
         let named_hz = reader.capture_at(0).and_then(|capture| capture.frequency_hz);
         let session = Session { frequency_hz: self.frequency_hz.or(named_hz), ..self.clone() };
         let mut radio = session.open(net)?;
+        let wish =
+            TxWish { frequency_hz: session.frequency_hz, gain_db: self.gain_db, antenna: self.antenna.as_deref() };
+        radio.may_transmit(wish)?;
         let mut tx = radio.tx_streamer(&TxOptions { format: self.wire, ..TxOptions::new(rate_sps) })?;
         let (tuned, gain_db) = session.set_up(&mut radio, Side::Tx)?;
+        radio.may_transmit(TxWish::default())?.iter().for_each(on_air);
         let start: Tick = radio.time()? + CLOCK.ticks_in(LEAD);
         let plan = PlayPlan { start, lead: LEAD, times };
         let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
@@ -138,7 +148,8 @@ impl Session {
     }
 
     fn open(&self, net: &Arc<dyn Net>) -> Result<N200, RadioError> {
-        N200::open(Arc::clone(net), self.addr, &OpenOptions { force: self.force, ..OpenOptions::default() })
+        let Session { force, transmit, reference, .. } = *self;
+        N200::open(Arc::clone(net), self.addr, &OpenOptions { force, transmit, reference, ..OpenOptions::default() })
     }
 
     fn set_up(&self, radio: &mut N200, side: Side) -> Result<(Option<Tuned>, Option<f64>), RadioError> {

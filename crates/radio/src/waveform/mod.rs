@@ -43,7 +43,7 @@ use self::pump::{Ends, Pump, Tally};
 use self::receive::Receive;
 use self::transmit::{Timing, Transmit};
 use crate::board::Side;
-use crate::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStats, TxOptions};
+use crate::n200::{CLOCK, Emission, N200, OpenOptions, RxOptions, RxStats, TxOptions, TxWish};
 use crate::{Net, RadioError, TuneRequest};
 
 /// How far ahead the stream starts. A start that comes after its time begins nothing.
@@ -75,12 +75,20 @@ struct Shared {
 }
 
 impl RadioClock {
-    /// Opens the radio at `addr` as a waveform wants it. `force`: even from another host.
+    /// Opens the radio at `addr` as a waveform wants it.
     ///
     /// # Errors
-    /// There is none, or it can't do that.
-    pub fn open(net: Arc<dyn Net>, addr: IpAddr, wanted: &Wanted, force: bool) -> Result<RadioClock, RadioError> {
-        let mut radio = N200::open(Arc::clone(&net), addr, &OpenOptions { force, ..OpenOptions::default() })?;
+    /// There is none, it may not transmit and is to, or it can't do that.
+    pub fn open(
+        net: Arc<dyn Net>,
+        addr: IpAddr,
+        wanted: &Wanted,
+        options: &OpenOptions,
+    ) -> Result<RadioClock, RadioError> {
+        let mut radio = N200::open(Arc::clone(&net), addr, options)?;
+        if let Some(FrontEnd { frequency_hz, gain_db }) = wanted.transmit {
+            radio.may_transmit(TxWish { frequency_hz, gain_db, antenna: None })?;
+        }
         let rx = RxOptions {
             channels: wanted.channels.clone(),
             stamps: true,
@@ -116,6 +124,14 @@ impl RadioClock {
             halt: Stop::new(),
             thread: None,
         })
+    }
+
+    /// What the waveform transmits with; `None` if it does not, or the radio is takt's own.
+    ///
+    /// # Errors
+    /// As [`N200::may_transmit`].
+    pub fn on_air(&self) -> Result<Option<Emission>, RadioError> {
+        self.wanted.transmit.map_or(Ok(None), |_| self.radio.may_transmit(TxWish::default()))
     }
 
     /// From now on the registry makes components that belong to this radio, one for each receiver and transmitter.

@@ -8,6 +8,7 @@ use takt_base::{Complex32, Stop};
 use takt_emulator::emulate::{Emulator, Options as Radio};
 use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Plan, Shape, Waveform};
 use takt_packet::EngineKind;
+use takt_radio::n200::OpenOptions;
 use takt_radio::waveform::{RadioClock, Wanted};
 use takt_radio::{RadioError, WallNet};
 use takt_runtime::{ComponentReport, Io, Make, Options, Registration, Registry, Report, Session, SlotClock};
@@ -43,7 +44,7 @@ impl Echo {
         let graph = Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
         let wanted = Wanted::of(&graph).expect("a radio it has");
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-        let mut clock = RadioClock::open(net, addr.into(), &wanted, false)?;
+        let mut clock = RadioClock::open(net, addr.into(), &wanted, &OpenOptions::default())?;
         clock.equip(&mut registry);
         let options = Options { slots: Some(self.slots), clock: SlotClock::Edges(clock.edges()), ..Options::default() };
         let plan = Plan::single(&graph, Latency::Compact);

@@ -11,6 +11,7 @@ pub(super) fn setup() -> Setup {
         host_cores: vec![2, 3],
         radio_cores: vec![0, 1],
         notes: Vec::new(),
+        receive_only: None,
     }
 }
 

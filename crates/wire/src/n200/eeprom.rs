@@ -49,6 +49,47 @@ pub mod board {
     pub const LF_RX: u16 = 0x000F;
     /// LF, transmit.
     pub const LF_TX: u16 = 0x000E;
+
+    /// What UHD calls the board with this id, whichever half it is; `None` if UHD knows none.
+    #[must_use]
+    pub fn name(id: u16) -> Option<&'static str> {
+        NAMES.iter().find(|(ids, _)| ids.contains(&id)).map(|(_, name)| *name)
+    }
+
+    /// Ids of the receive half, then of the transmit half, in UHD 4.3.
+    const NAMES: [(&[u16], &str); 31] = [
+        (&[BASIC_RX, BASIC_TX], "Basic"),
+        (&[LF_RX, LF_TX], "LF"),
+        (&[0x000D, 0x0002], "DBSRX"),
+        (&[0x0012], "DBSRX2"),
+        (&[0x0040], "TVRX"),
+        (&[0x0046], "TVRX2"),
+        (&[0x0024, 0x0028], "RFX400"),
+        (&[0x0025, 0x0029], "RFX900"),
+        (&[0x0026, 0x002A], "RFX1200"),
+        (&[0x0034, 0x0035], "RFX1800"),
+        (&[0x002C, 0x002D], "RFX2200"),
+        (&[0x0027, 0x002B], "RFX2400"),
+        (&[0x0061, 0x0060], "XCVR2450"),
+        (&[0x0059], "XCVR2450 r2.1"),
+        (&[WBX_RX, WBX_TX], "WBX"),
+        (&[0x004F], "WBX with a simple daughterboard"),
+        (&[0x0057, 0x0056], "WBX v3"),
+        (&[0x0063, 0x0062], "WBX v4"),
+        (&[0x0081, 0x0080], "WBX-120"),
+        (&[SBX_RX, SBX_TX], "SBX"),
+        (&[0x0065, 0x0064], "SBX v4"),
+        (&[0x0069, 0x0068], "SBX v5"),
+        (&[0x0083, 0x0082], "SBX-120"),
+        (&[0x0067, 0x0066], "CBX"),
+        (&[0x0085, 0x0084], "CBX-120"),
+        (&[0x0074, 0x0073], "UBX v0.3"),
+        (&[0x0076, 0x0075], "UBX v0.4"),
+        (&[0x0078, 0x0077], "UBX-40 v1"),
+        (&[0x007A, 0x0079], "UBX-160 v1"),
+        (&[0x007C, 0x007B], "UBX-40 v2"),
+        (&[0x007E, 0x007D], "UBX-160 v2"),
+    ];
 }
 
 /// What the motherboard's EEPROM says.

@@ -8,6 +8,7 @@ use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
 
 use crate::output::Output;
+use crate::radio_story;
 
 /// Draws the progress of a run on standard error.
 pub struct ProgressBar<'a> {
@@ -29,10 +30,11 @@ impl<'a> ProgressBar<'a> {
     /// Something happened.
     pub fn tell(&mut self, event: &Event, at: &Progress) {
         match (&self.bar, event) {
-            (Some(bar), event) => {
+            // Before any round, so that no bar has been drawn yet.
+            (_, Event::OnAir(emission)) => self.output.note(radio_story::on_air(emission)),
+            (Some(bar), Event::Begins { label, .. } | Event::Ended { label, .. }) => {
                 bar.set_length(at.planned as u64);
                 bar.set_position(at.done as u64);
-                let (Event::Begins { label, .. } | Event::Ended { label, .. }) = event;
                 bar.set_message(format!("{} left  {label}", span(at.remaining)));
             }
             (None, Event::Ended { label, kind, state, why, lost_share }) if !self.output.wants_json() => {

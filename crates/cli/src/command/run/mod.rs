@@ -40,7 +40,7 @@ Examples:
   takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --priority 80
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
-  takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --cores 1
+  takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --transmit --cores 1
 
 Exit status: 0 no slot was missed, no packet broken or dropped, no answer to a radio late; 1 some
 were; 2 it could not run.")]
@@ -62,6 +62,9 @@ pub struct Args {
     /// The radio whose clock sets the beat, instead of the waveform's; without either, a software radio of takt's own.
     #[arg(long, value_name = "A")]
     addr: Option<IpAddr>,
+    /// Transmit, even with a radio that is not takt's own software radio.
+    #[arg(long)]
+    transmit: bool,
     /// What the components cost, as kept by `takt map --save-costs`; tried otherwise, where there are cores to choose from.
     #[arg(long, value_name = "FILE")]
     costs: Option<PathBuf>,
@@ -130,8 +133,8 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let mut options = args.options(&cores, process_cores);
     let mut radio = None;
     if args.clock == "radio" {
-        let open =
-            radio::Radio::open(&graph, &args.waveform, args.addr, &mut registry, (options.fifo_priority, output))?;
+        let asked = (options.fifo_priority, args.transmit, output);
+        let open = radio::Radio::open(&graph, &args.waveform, args.addr, &mut registry, asked)?;
         options.clock = open.slot_clock();
         radio = Some(open);
     }

@@ -13,13 +13,13 @@ use takt_emulator::drive::wall::LagReport;
 use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
 use takt_radio::WallNet;
-use takt_radio::n200::RxStats;
+use takt_radio::n200::{OpenOptions, RxStats};
 use takt_radio::waveform::{RadioClock, Wanted, wants_a_radio};
 use takt_runtime::{Registry, Report, SlotClock};
 
 use self::software::Software;
 use crate::output::Output;
-use crate::radio_story::tell;
+use crate::radio_story::{on_air, tell};
 use crate::story::Story;
 use crate::waveform::Said;
 
@@ -52,13 +52,14 @@ pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
 }
 
 impl Radio {
-    /// Opens the radio that a waveform wants, and lets `registry` make its components. `file`: the waveform's.
+    /// Opens the radio that a waveform wants, and lets `registry` make its components. `file`: the waveform's. `transmit`: it
+    /// may, even if it is not takt's own.
     pub fn open(
         graph: &Graph,
         file: &Path,
         addr: Option<IpAddr>,
         registry: &mut Registry,
-        (priority, output): (Option<u8>, &Output),
+        (priority, transmit, output): (Option<u8>, bool, &Output),
     ) -> Result<Radio> {
         let wanted = Wanted::of(graph).map_err(|error| {
             let fix = error.fix();
@@ -77,8 +78,12 @@ impl Radio {
             ));
         }
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-        let clock =
-            RadioClock::open(net, addr, &wanted, false).map_err(|error| tell("use the radio", error, "items for"))?;
+        let refused = |error| tell("use the radio", error, "items for");
+        let options = OpenOptions { transmit, ..OpenOptions::default() };
+        let clock = RadioClock::open(net, addr, &wanted, &options).map_err(refused)?;
+        if let Some(emission) = clock.on_air().map_err(refused)? {
+            output.note(on_air(&emission));
+        }
         clock.equip(registry);
         Ok(Radio { clock, addr, software })
     }

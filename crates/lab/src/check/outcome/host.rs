@@ -21,6 +21,9 @@ pub struct Setup {
     pub radio_cores: Vec<usize>,
     /// What a reader must know to read the figures right: "the path was loopback instead of a veth pair: ...".
     pub notes: Vec<String>,
+    /// Why nothing was sent to the radio, if nothing was.
+    #[serde(default)] // outcomes older than this key
+    pub receive_only: Option<String>,
 }
 
 /// Which radio was used.

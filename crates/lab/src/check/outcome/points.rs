@@ -192,6 +192,9 @@ pub struct RateRound {
     /// The same of what is sent: the radio's own buffer.
     #[serde(default)]
     pub tx_holds_ms: Option<f64>,
+    /// Whether the radio's clock followed its reference; `None`: not looked at.
+    #[serde(default)] // records older than this key
+    pub reference_locked: Option<bool>,
 }
 
 /// One delay between reception and answer.

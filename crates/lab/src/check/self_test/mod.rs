@@ -203,6 +203,7 @@ fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundR
         planned: TRIAL_ROUNDS as usize,
         interrupted: false,
         shared_core: false,
+        receive_only: None,
         doctor: &[],
         rounds: RoundsSummary::default(),
     };

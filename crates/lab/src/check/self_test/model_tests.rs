@@ -55,6 +55,7 @@ fn answer(rounds: Vec<RateRound>, rate_sps: f64) -> Answer {
         planned: TRIAL_ROUNDS as usize,
         interrupted: false,
         shared_core: false,
+        receive_only: None,
         doctor: &[],
         rounds: RoundsSummary::default(),
     };

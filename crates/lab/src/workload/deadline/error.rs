@@ -86,6 +86,7 @@ impl DeadlineError {
             DeadlineError::SlotsWithoutArrival => Some("timer = \"arrival\", or handover = \"subframe\"".to_owned()),
             DeadlineError::Idle(error) => error.fix().map(str::to_owned),
             DeadlineError::Process(AgentError::Failed(failure)) => failure.fix.clone(),
+            DeadlineError::Radio(error) => error.fix().map(str::to_owned),
             _ => None,
         }
     }

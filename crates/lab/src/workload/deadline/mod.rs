@@ -96,7 +96,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     options.check()?;
     let _awake = options.idle.hold()?;
     let net = Arc::new(WallNet::new(options.engine));
-    let open = OpenOptions { force: options.force, ..OpenOptions::default() };
+    let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
     let rate_sps = f64::from(SAMPLE_RATE_HZ);
     let rx = radio.rx_streamer(&RxOptions {

@@ -51,6 +51,8 @@ pub struct Options {
     pub trace: bool,
     /// Take the radio even from another host.
     pub force: bool,
+    /// Send samples even to a radio that is not takt's own.
+    pub transmit: bool,
 }
 
 /// Policy of the processes of the exchange.
@@ -132,6 +134,7 @@ impl Default for Options {
             apart: Apart::default(),
             trace: false,
             force: false,
+            transmit: false,
         }
     }
 }

@@ -27,7 +27,8 @@ use takt_base::{Clock, MonoNs, Stop};
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::{AffinityError, pin_self};
 use takt_host::policy::{Policy, PolicyError, set_policy};
-use takt_radio::n200::{FrameBytes, N200, OpenOptions, RxOptions, TxOptions};
+use takt_radio::board::Side;
+use takt_radio::n200::{Emission, FrameBytes, N200, OpenOptions, RxOptions, TxOptions, TxWish};
 use takt_radio::{RadioError, WallNet};
 
 pub use backlog::Backlog;
@@ -100,16 +101,30 @@ pub struct Progress {
     pub warm_up: bool,
 }
 
+/// Something to tell while a round runs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Notice {
+    /// Before anything is sent: what a radio that is not takt's own will transmit with.
+    OnAir(Emission),
+    /// How far it has come.
+    At(Progress),
+}
+
 /// Streams as `options` say and counts. `stop` ends it early, and what was counted until then is the outcome.
 ///
 /// # Errors
 /// The round could not be run, or the radio was lost on the way.
-pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, RateError> {
+pub fn run(options: &Options, tell: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Outcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
     let frame_bytes = FrameBytes { receive: options.frame_bytes, send: options.frame_bytes };
-    let open = OpenOptions { force: options.force, frame_bytes };
+    let Options { force, reference, .. } = *options;
+    let open = OpenOptions { force, transmit: options.transmit, reference, frame_bytes };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
+    if options.tx_sps.is_some() {
+        radio.may_transmit(TxWish::default())?.into_iter().for_each(|emission| tell(Notice::OnAir(emission)));
+    }
+    let about = radio_of(&mut radio, options)?;
     let rx = options.rx_sps.map(|rate| radio.rx_streamer(&rx_options(options, rate))).transpose()?;
     let tx = options.tx_sps.map(|rate| radio.tx_streamer(&tx_options(options, rate))).transpose()?;
     rx.as_ref().map_or(Ok(()), |rx| options.check_buffer(rx.engine_limits().recv_buffer_bytes))?;
@@ -141,13 +156,13 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
             workers
         }
     };
-    let measured = watch(&net, &plan, &workers, progress)?;
+    let measured = watch(&net, &plan, &workers, tell)?;
     let parts = workers.into_iter().map(Worker::join).collect::<Result<Vec<_>, _>>();
     let (parts, complete) = (parts?, !stop.requested());
 
     let mut outcome = Outcome {
         options: options.clone(),
-        radio: radio_of(&radio),
+        radio: Radio { repeated_commands: radio.repeats(), ..about },
         rx: Rx::default(),
         tx: Tx::default(),
         cpu: measured.cpu,
@@ -186,16 +201,23 @@ fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
     }
 }
 
-fn radio_of(radio: &N200) -> Radio {
+/// Which radio it is, and what of it is locked before a rate is measured by its clock.
+fn radio_of(radio: &mut N200, options: &Options) -> Result<Radio, RadioError> {
+    let reference_locked = Some(radio.reference_locked()?);
+    let rx_lo_locked = options.rx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Rx))?;
+    let tx_lo_locked = options.tx_sps.map_or(Ok(None), |_| radio.lo_locks(Side::Tx))?;
     let identity = radio.identity();
-    Radio {
+    Ok(Radio {
         model: identity.model.to_owned(),
         serial: identity.serial.clone(),
         name: identity.name.clone(),
         firmware: identity.firmware.clone(),
         fpga: identity.fpga.clone(),
-        repeated_commands: radio.repeats(),
-    }
+        repeated_commands: 0,
+        reference_locked,
+        rx_lo_locked,
+        tx_lo_locked,
+    })
 }
 
 /// When what happens.
@@ -342,12 +364,7 @@ struct Measured {
 }
 
 /// Waits for the end, tells how far it is, and takes the CPU counters at both ends of the measured part.
-fn watch(
-    net: &WallNet,
-    plan: &Plan,
-    workers: &[Worker],
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Measured, RateError> {
+fn watch(net: &WallNet, plan: &Plan, workers: &[Worker], tell: &mut dyn FnMut(Notice)) -> Result<Measured, RateError> {
     let mut begun = None;
     loop {
         let now = net.now();
@@ -359,7 +376,7 @@ fn watch(
             break;
         }
         let (elapsed, planned) = (now - plan.start, plan.end - plan.start);
-        progress(Progress { elapsed, planned, warm_up: now < plan.measure });
+        tell(Notice::At(Progress { elapsed, planned, warm_up: now < plan.measure }));
         let next = if begun.is_none() { plan.measure } else { plan.end };
         thread::sleep(LOOK.min(next - now));
     }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_packet::EngineKind;
-use takt_radio::n200::{FrameBytes, exact_rate};
+use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
 
 use super::RateError;
 use crate::workload::engine_name;
@@ -95,6 +95,10 @@ pub struct Options {
     pub priority: Option<u8>,
     /// Take the radio even from another host.
     pub force: bool,
+    /// Send samples even to a radio that is not takt's own.
+    pub transmit: bool,
+    /// What the radio's clock follows.
+    pub reference: ClockSource,
 }
 
 impl Default for Options {
@@ -118,6 +122,8 @@ impl Default for Options {
             cpus: Vec::new(),
             priority: None,
             force: false,
+            transmit: false,
+            reference: ClockSource::Internal,
         }
     }
 }

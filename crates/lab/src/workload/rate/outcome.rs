@@ -41,6 +41,15 @@ pub struct Radio {
     pub fpga: String,
     /// Commands to it that had to be repeated.
     pub repeated_commands: u64,
+    /// Whether its clock followed its reference; `None`: not looked at.
+    #[serde(default)] // records older than this key
+    pub reference_locked: Option<bool>,
+    /// Whether the receive oscillator was locked; `None`: there is none, or nothing was received.
+    #[serde(default)] // records older than this key
+    pub rx_lo_locked: Option<bool>,
+    /// Whether the transmit oscillator was locked; `None`: there is none, or nothing was sent.
+    #[serde(default)] // records older than this key
+    pub tx_lo_locked: Option<bool>,
 }
 
 /// What was received.

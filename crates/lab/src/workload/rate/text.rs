@@ -44,6 +44,9 @@ impl Outcome {
         for (what, count) in self.oddities() {
             writeln!(text, "  note     {count} {what}")?;
         }
+        for what in self.unlocked() {
+            writeln!(text, "  note     {what}")?;
+        }
         writeln!(text, "{}", self.answer())
     }
 
@@ -86,6 +89,17 @@ impl Outcome {
             ("commands to the radio had to be repeated", self.radio.repeated_commands),
         ];
         all.into_iter().filter(|(_, count)| *count > 0)
+    }
+
+    /// What of the radio was not locked.
+    fn unlocked(&self) -> impl Iterator<Item = &'static str> {
+        let radio = &self.radio;
+        let all = [
+            (radio.reference_locked, "the radio's clock does not follow its reference: its rate is not what it says"),
+            (radio.rx_lo_locked, "the receive oscillator is not locked"),
+            (radio.tx_lo_locked, "the transmit oscillator is not locked"),
+        ];
+        all.into_iter().filter(|(locked, _)| *locked == Some(false)).map(|(_, what)| what)
     }
 
     fn answer(&self) -> String {

@@ -74,7 +74,7 @@ enum Verdict {
 pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
-    let open = OpenOptions { force: options.force, ..OpenOptions::default() };
+    let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
     let rx_options =
         RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };

@@ -36,6 +36,8 @@ pub struct Options {
     pub priority: Option<u8>,
     /// Take the radio even from another host.
     pub force: bool,
+    /// Send samples even to a radio that is not takt's own.
+    pub transmit: bool,
 }
 
 impl Default for Options {
@@ -51,6 +53,7 @@ impl Default for Options {
             cpus: Vec::new(),
             priority: None,
             force: false,
+            transmit: false,
         }
     }
 }

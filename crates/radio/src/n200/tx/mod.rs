@@ -35,7 +35,7 @@ use self::window::Window;
 use super::control::any;
 use super::hold::Hold;
 use super::rx::checked_size;
-use super::{CLOCK, N200, exact_rate};
+use super::{CLOCK, N200, TxWish, exact_rate};
 use crate::{Burst, Net, RadioError, Role, TxEvent, TxEventKind, TxStream};
 
 /// Reports a second the radio is asked for at least.
@@ -133,9 +133,11 @@ impl N200 {
     /// Makes a transmit stream. What an earlier one left in the radio is dropped.
     ///
     /// # Errors
-    /// `Rate` for a rate the radio does not take exactly; `Range` for datagram sizes it does not have; otherwise the radio
-    /// does not answer or the port can't be had.
+    /// `Transmit` for a radio that is not takt's own, unless it was opened with
+    /// [`OpenOptions::transmit`](super::OpenOptions); `Rate` for a rate the radio does not take exactly; `Range` for datagram
+    /// sizes it does not have; otherwise the radio does not answer or the port can't be had.
     pub fn tx_streamer(&mut self, options: &TxOptions) -> Result<TxStreamer, RadioError> {
+        self.may_transmit(TxWish::default())?;
         let factor = exact_rate(options.rate_sps)?;
         let frame_bytes = self.frame_bytes.send;
         let most = (frame_bytes - TxHead::MAX_OVERHEAD_BYTES) / options.format.bytes();

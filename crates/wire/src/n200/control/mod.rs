@@ -95,6 +95,8 @@ pub enum ControlAnswer {
     Hello {
         /// Own address; hosts look at the sender's instead.
         address: Ipv4Addr,
+        /// It carries [`ControlReply::SOFTWARE`]: the device is a software radio of takt's.
+        software: bool,
     },
     /// What came in over the serial bus.
     Spi {
@@ -194,6 +196,9 @@ impl ControlRequest {
 impl ControlReply {
     /// Size of a reply, echoes excepted.
     pub const BYTES: usize = frame::BYTES;
+    /// How a software radio of takt's fills the 20 bytes of a hello's answer that the protocol leaves unused, and a real
+    /// radio's firmware leaves 0. It is in no memory that a host can write, nor in any request that could be sent back.
+    pub const SOFTWARE: &[u8; 20] = b"takt software radio\0";
 
     /// A reply as a device gives it.
     #[must_use]
@@ -214,7 +219,9 @@ impl ControlReply {
         let (Head { version, id, sequence }, body) = Head::parse(datagram, REPLY)?;
         let [first, second, ..] = body.words();
         let answer = match id {
-            id::HELLO_REPLY => ControlAnswer::Hello { address: Ipv4Addr::from_bits(first) },
+            id::HELLO_REPLY => {
+                ControlAnswer::Hello { address: Ipv4Addr::from_bits(first), software: body.0.ends_with(Self::SOFTWARE) }
+            }
             id::SPI_REPLY => ControlAnswer::Spi { data: second },
             id::I2C_READ_REPLY => ControlAnswer::I2cRead { data: body.i2c_bytes()? },
             id::I2C_WRITE_REPLY => ControlAnswer::I2cWrite { count: i2c_count(body.0[1])? },
@@ -240,7 +247,13 @@ impl ControlReply {
     /// `Short` if `out` is smaller.
     pub fn write_sized(&self, out: &mut [u8], bytes: usize) -> Result<usize, WireError> {
         let (id, body) = match self.answer {
-            ControlAnswer::Hello { address } => (id::HELLO_REPLY, Body::of([address.to_bits()])),
+            ControlAnswer::Hello { address, software } => {
+                let mut body = Body::of([address.to_bits()]);
+                if software {
+                    body.0[4..].copy_from_slice(Self::SOFTWARE);
+                }
+                (id::HELLO_REPLY, body)
+            }
             ControlAnswer::Spi { data } => (id::SPI_REPLY, Body::of([0, data])),
             ControlAnswer::I2cRead { data } => (id::I2C_READ_REPLY, Body::i2c(0, data.count(), data)),
             ControlAnswer::I2cWrite { count } => (id::I2C_WRITE_REPLY, Body::i2c(0, count, I2cBytes::default())),

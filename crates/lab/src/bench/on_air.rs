@@ -1,0 +1,159 @@
+//! Whether samples may be sent to a radio that is there already: to takt's own always, to any other if somebody said so.
+
+use std::net::Ipv4Addr;
+use std::sync::Arc;
+
+use serde_json::Value;
+use takt_packet::EngineKind;
+use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
+use takt_radio::{Net, RadioError, WallNet, find};
+
+use crate::experiment::settings::Kind;
+use crate::experiment::{Experiment, Factor, Part, Point};
+
+/// Why a run that sends samples was not begun.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OnAirError {
+    /// The radio is not takt's own, and nobody said that it may transmit.
+    #[error("{label} sends samples, and {} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
+    NotAllowed {
+        /// The first point that sends.
+        label: String,
+        /// What it would transmit with.
+        emission: Box<Emission>,
+        /// There are points that only receive.
+        receives: bool,
+    },
+    /// Nobody can be asked what the radio is.
+    #[error("asking the radio what it is")]
+    Radio(#[source] Box<RadioError>),
+}
+
+impl From<RadioError> for OnAirError {
+    fn from(error: RadioError) -> OnAirError {
+        OnAirError::Radio(Box::new(error))
+    }
+}
+
+impl OnAirError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            OnAirError::NotAllowed { receives: true, .. } => {
+                Some(format!("{ALLOW_TRANSMIT}\n--only mode=rx measures what it receives"))
+            }
+            OnAirError::NotAllowed { receives: false, .. } => Some(ALLOW_TRANSMIT.to_owned()),
+            OnAirError::Radio(error) => error.fix().map(str::to_owned),
+        }
+    }
+}
+
+/// Whether a point sends samples to the radio.
+pub(crate) fn sends(point: &Point) -> bool {
+    match point.kind {
+        Kind::Rate => point.settings.word("mode") != RECEIVE,
+        Kind::RoundTrip | Kind::Deadline => true,
+        Kind::Udp | Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => false,
+    }
+}
+
+/// What the radio at `addr` would transmit with; `None`: it is takt's own. Nor is one that does not answer, or is of another
+/// kind, anybody's to transmit with: the first round tells what it is, and its driver sends nothing.
+pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, RadioError> {
+    let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
+    let identity = find(&net, Some(addr.into()))?.into_iter().find_map(|found| found.identity);
+    Ok(identity.filter(|id| !id.software).map(|id| Emission::as_opened(addr.into(), &id)))
+}
+
+/// What the radio at `addr` will transmit with at these points; `None`: nothing.
+///
+/// # Errors
+/// `NotAllowed` without `transmit`.
+pub(crate) fn permitted(addr: Ipv4Addr, points: &[Point], transmit: bool) -> Result<Option<Emission>, OnAirError> {
+    let Some(sender) = points.iter().find(|point| sends(point)) else { return Ok(None) };
+    let Some(emission) = on_air(addr)? else { return Ok(None) };
+    if transmit {
+        return Ok(Some(emission));
+    }
+    let receives = points.iter().any(|point| point.kind == Kind::Rate && !sends(point));
+    Err(OnAirError::NotAllowed { label: sender.label(), emission: Box::new(emission), receives })
+}
+
+/// Leaves of an experiment what sends nothing.
+pub(crate) fn receive_only(experiment: &mut Experiment) {
+    let modes = experiment.parts.iter_mut().flat_map(|part| &mut part.factors).filter(|factor| factor.name == MODE);
+    for Factor { full, quick, .. } in modes {
+        full.retain(is_receive);
+        quick.retain(is_receive);
+        if quick.is_empty() {
+            quick.clone_from(full);
+        }
+    }
+    experiment.parts.retain(only_receives);
+}
+
+fn only_receives(part: &Part) -> bool {
+    let mut fixed = part.fixed.get(MODE).into_iter().chain(part.fixed_quick.get(MODE));
+    match part.kind {
+        Kind::Rate => fixed.all(is_receive) && part.factors.iter().all(|factor| !factor.full.is_empty()),
+        kind => !matches!(kind, Kind::RoundTrip | Kind::Deadline),
+    }
+}
+
+fn is_receive(level: &Value) -> bool {
+    level.as_str() == Some(RECEIVE)
+}
+
+/// The setting that says which way samples flow, and its level at which none are sent.
+const MODE: &str = "mode";
+const RECEIVE: &str = "rx";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::{Depth, named};
+
+    fn file(text: &str) -> Experiment {
+        let rest = "question = \"?\"\n[rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+        Experiment::parse("x", &format!("{rest}{text}")).unwrap_or_else(|error| panic!("{error}: {}", error.remedy()))
+    }
+
+    #[test]
+    fn of_the_check_reception_is_left_and_nothing_that_is_sent() {
+        for depth in [Depth::Quick, Depth::Full] {
+            let mut check = Experiment::parse("check", &named("check").unwrap()).unwrap();
+            let all = check.points(depth);
+            assert!(all.iter().any(sends) && all.iter().any(|point| point.kind == Kind::RoundTrip));
+            let received = |points: &[Point]| points.iter().filter(|p| p.settings.word("mode") == "rx").count();
+            receive_only(&mut check);
+            let left = check.points(depth);
+            assert!(!left.iter().any(sends), "{:?}", left.iter().map(Point::label).collect::<Vec<_>>());
+            assert_eq!(received(&left), received(&all), "every rate that is only received");
+            assert!(left.iter().any(|point| point.kind == Kind::Waveform), "what has no radio stays");
+        }
+    }
+
+    #[test]
+    fn a_mode_that_is_fixed_or_only_of_a_full_run_is_seen_too() {
+        let part = |name: &str, factors: &str, fixed: &str| {
+            format!(
+                "[[part]]\nname = \"{name}\"\nfactors = {{ {factors} }}\nfixed = {{ rate_sps = 1e6, {fixed} workload = {{ \
+                 kind = \"rate\", duration = \"1s\" }} }}\n"
+            )
+        };
+        let mut all = file(
+            &[
+                part("receives", "twin = [1, 2]", "mode = \"rx\","),
+                part("sends", "twin = [1, 2]", "mode = \"tx\","),
+                part("full", "mode = { full = [\"rx\", \"duplex\"], quick = [\"duplex\"] }", ""),
+                part("both", "mode = [\"tx\", \"duplex\"]", ""),
+            ]
+            .concat(),
+        );
+        receive_only(&mut all);
+        let labels: Vec<String> = all.points(Depth::Quick).iter().map(Point::label).collect();
+        assert_eq!(labels, ["receives twin=1", "receives twin=2", "full mode=rx"]);
+    }
+}
