@@ -138,13 +138,13 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
     }
     (outcome.verdict.answer == check::Answer::Unknown).then(|| match &outcome.setup.radio {
         RadioSetup::Given { addr, emulator: true, .. } => format!(
-            "Too few rounds of a needed rate count. Where the emulator at {addr} was late, start it with --priority 60, as \
+            "The rounds that count do not tell. Where the emulator at {addr} was late, start it with --priority 60, as \
              root, and check again."
         ),
         _ => {
             let as_root = call::sudo_again().map_or_else(String::new, |command| format!(", as root: {command}"));
             format!(
-                "Too few rounds of a needed rate count. End what else runs on this machine and check again{as_root}\nOr run \
+                "The rounds that count do not tell. End what else runs on this machine and check again{as_root}\nOr run \
                  `takt emulate` on a second machine and check with --addr."
             )
         }

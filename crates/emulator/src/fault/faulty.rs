@@ -290,9 +290,8 @@ impl Between {
             }
             Kind::Ring { frames, .. } => {
                 let emptied = script.emptied_at().unwrap_or(now);
+                // Samples can't wait for the pause to end; what the radio says besides can.
                 if !script.waits(frames) && matches!(stream, Stream::Rx0 | Stream::Rx1) {
-                    // The pause ends with what is in the ring on its way.
-                    self.blocked = [emptied + Ticks(1); 2];
                     return (Fate::Blocked, len);
                 }
                 self.hold.push(emptied, None, way, bytes)
