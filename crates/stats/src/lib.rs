@@ -18,7 +18,7 @@
 //! | CPU seconds per sample (a sum over a sum)? | [`ratio`] | Fieller's interval |
 //! | the 99.9 % latency of a round? | [`quantile`] of one [`Histogram`] a round | Student's t on the rounds' own |
 //! | how often does it fail? | [`proportion`], [`clean_rounds`] | Clopper-Pearson |
-//! | how large may a ratio of failures be that come in clusters? | [`failure_bound`] | bootstrap over rounds, computed; Clopper-Pearson |
+//! | how large may a ratio of failures be that come in clusters? | [`failure_bound`] | Clopper-Pearson over the trials that clusters leave (Korn-Graubard) |
 //! | what does each measure buy, alone and together? | [`factorial`] | Yates, t over blocks |
 //! | how many rounds would tell? | [`rounds_to_tell`] | Student's t at the spread seen |
 //! | is B really less than A? | [`compare`] | t on paired logarithms, against a margin fixed beforehand |
