@@ -9,7 +9,7 @@ use takt_host::leftovers::Run;
 use super::exchange::seats;
 use crate::agent::{AgentError, Failure};
 use crate::disturbance::{Disturbance, Spec, Wanted};
-use crate::environment::Native;
+use crate::environment::{Native, Placement};
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
 
@@ -25,22 +25,23 @@ impl<'a> Disturber<'a> {
     }
 
     /// What a point asks for, on the cores of the host side.
-    pub(super) fn start(&self, point: &Point, host: &[usize]) -> Result<Disturbance, Failure> {
-        let wanted = wanted(&point.settings, host);
+    pub(super) fn start(&self, point: &Point, placement: &Placement) -> Result<Disturbance, Failure> {
+        let wanted = wanted(&point.settings, placement)?;
         Disturbance::start(&wanted, &self.native, self.run, "disturbance")
             .map_err(|error| Failure::of(&error, error.fix()))
     }
 }
 
-fn wanted(settings: &Settings, host: &[usize]) -> Wanted {
+fn wanted(settings: &Settings, placement: &Placement) -> Result<Wanted, Failure> {
     // Checked with the file.
     let spec: Spec = settings.word("disturbance").parse().unwrap_or_default();
-    Wanted {
+    Ok(Wanted {
         spec,
         cap_share: settings.number("cap").map(|percent| percent / 100.0),
         cap_period: parse_duration(settings.word("cap_period")).unwrap_or_default(),
-        cpus: seats(settings, host).1,
-    }
+        cpus: seats(settings, &placement.host)?.1,
+        cores: placement.cpus().len(),
+    })
 }
 
 /// Ends it; what was in force, for the record.

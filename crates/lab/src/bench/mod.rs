@@ -10,6 +10,7 @@
 mod conditions;
 mod disturb;
 mod exchange;
+mod exclusive;
 mod impair;
 pub(crate) mod on_air;
 mod options;
@@ -32,6 +33,7 @@ use takt_host::leftovers::Run;
 
 use self::disturb::Disturber;
 use self::exchange::Downlink;
+use self::exclusive::Exclusive;
 use self::impair::{Impairer, free_of_impairment};
 use self::sites::Sites;
 use crate::agent::{Agent, AgentError, Failure, Service};
@@ -91,8 +93,13 @@ impl LabBench<'_> {
     fn measure(&mut self, point: &Point, wanted: &impairment::Wanted, stop: &Stop) -> Result<Measured, AgentError> {
         let asked = self.asked(point).map_err(AgentError::Failed)?;
         let (site, others) = self.sites.of(point).map_err(AgentError::Failed)?;
-        let beside =
-            Beside { others: &others, disturber: &self.disturber, impairer: &self.impairer, impairment: wanted };
+        let beside = Beside {
+            others: &others,
+            disturber: &self.disturber,
+            impairer: &self.impairer,
+            impairment: wanted,
+            run: self.run,
+        };
         let measured = round(site, &beside, asked, point, stop);
         if measured.is_err() {
             // Whatever state the agents are in: the next round has new ones.
@@ -142,6 +149,17 @@ struct Beside<'a> {
     disturber: &'a Disturber<'a>,
     impairer: &'a Impairer<'a>,
     impairment: &'a impairment::Wanted,
+    run: &'a Run,
+}
+
+impl Beside<'_> {
+    /// CPUs that the processes of a point have for themselves, if it takes that.
+    fn exclusive(&self, point: &Point, site: &Site, pids: &[u32]) -> Result<Exclusive, Failure> {
+        if point.kind != Kind::Deadline || point.settings.word("scheduling") != "deadline" {
+            return Ok(Exclusive::default());
+        }
+        Exclusive::hold(&point.settings, &site.in_force, pids, self.run)
+    }
 }
 
 fn round(
@@ -155,15 +173,18 @@ fn round(
     let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
     begin(site, point.kind, asked)?;
     let others = beside.others;
-    let disturbance = beside.disturber.start(point, &site.in_force.placement.host).map_err(AgentError::Failed)?;
+    let disturbance = beside.disturber.start(point, &site.in_force.placement).map_err(AgentError::Failed)?;
     let impairment = beside.impairer.start(beside.impairment, site).map_err(AgentError::Failed)?;
     let companions = site.companions().into_iter().chain(others.iter().copied());
     let companions: Vec<u32> = companions.chain(disturbance.pids()).chain(impairment.pids()).collect();
+    let here: Vec<u32> = site.host_pids().into_iter().chain(disturbance.pids()).collect();
+    let exclusive = beside.exclusive(point, site, &here).map_err(AgentError::Failed)?;
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let earlier = snapshot()?;
     let about = options::about(point) + SETTLING;
     let result = site.host.run(point.kind, workload.clone(), about, stop);
     let usage = snapshot()?.since(&earlier);
+    drop(exclusive);
     let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
     // The other side is ended whatever became of the workload, so that the next round finds it idle.

@@ -182,7 +182,7 @@ fn deadline(settings: &Settings, site: &InForce) -> Result<deadline::Options, Fa
             "handover",
             &[("subframe", deadline::Handover::Subframe), ("slot", deadline::Handover::Slot)],
         )?,
-        seats: super::exchange::seats(settings, host).0,
+        seats: super::exchange::seats(settings, host)?.0,
         host_cpus: host.clone(),
         codes: settings.number("codes").unwrap_or(16.0) as usize,
         seed: super::exchange::SEED,

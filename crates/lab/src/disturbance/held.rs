@@ -23,6 +23,8 @@ pub struct Wanted {
     pub cap_period: Duration,
     /// Their CPUs.
     pub cpus: Vec<usize>,
+    /// Cores that `4x` means four each of: those of the machine that takt may use, the radio's among them.
+    pub cores: usize,
 }
 
 /// Processes that disturb. Dropping it ends them.
@@ -75,7 +77,7 @@ impl Disturbance {
     /// # Errors
     /// A process can't be started, or there is no control group to cap it with.
     pub fn start(wanted: &Wanted, native: &Native, run: &Run, label: &str) -> Result<Disturbance, DisturbanceError> {
-        let loads = wanted.spec.processes(wanted.cpus.len());
+        let loads = wanted.spec.processes(wanted.cores);
         let cap = match wanted.cap_share {
             Some(share) if !loads.is_empty() => Some(Cap::make(wanted, share, run, label)?),
             _ => None,
@@ -99,6 +101,17 @@ impl Disturbance {
         self.agents.iter().map(Agent::pid).collect()
     }
 
+    /// How many of its processes run: they are there, and have neither ended nor been stopped.
+    fn running(&self) -> usize {
+        let runs = |pid: &u32| {
+            let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            // proc_pid_stat(5): the state is the first word after the name, which may hold anything.
+            let state = stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
+            state.is_some_and(|state| matches!(state, 'R' | 'S' | 'D'))
+        };
+        self.pids().iter().filter(|pid| runs(pid)).count()
+    }
+
     /// What was in force, for the record; `null` for no disturbance.
     #[must_use]
     pub fn in_force(&self) -> Value {
@@ -107,7 +120,7 @@ impl Disturbance {
         }
         json!({
             "wanted": self.wanted,
-            "processes": self.agents.len(),
+            "running": self.running(),
             "pids": self.pids(),
             "cgroup": self.quota().map(CpuQuota::version),
         })

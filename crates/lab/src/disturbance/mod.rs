@@ -1,7 +1,7 @@
 //! What competes with the measured side: processes of takt's own that do nothing but use what it needs.
 //!
 //! ```text
-//!  disturbance = "busy:4x+disk:1"     four busy loops for each core, and one process that writes to a disk
+//!  disturbance = "busy:4x+disk:1"     four busy loops for each core of the machine, and a process that writes to a disk
 //!  cap         = 40                   all of them together may use 40 % of those cores: a control group's quota
 //! ```
 //!

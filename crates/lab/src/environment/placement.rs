@@ -1,5 +1,7 @@
 //! Which cores the radio gets, and which the host side.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
 use takt_host::topology::Topology;
 
@@ -45,6 +47,12 @@ impl Placement {
 }
 
 impl Placement {
+    /// The CPUs of both sides.
+    #[must_use]
+    pub fn cpus(&self) -> BTreeSet<usize> {
+        self.host.iter().chain(&self.radio).copied().collect()
+    }
+
     /// Whether the emulator takes time from the host side.
     #[must_use]
     pub fn shared(&self) -> bool {

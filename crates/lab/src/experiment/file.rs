@@ -1,6 +1,8 @@
 //! The file: what it may say, read into an [`Experiment`] or refused as a whole.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_base::Mistyped;
 use toml::Spanned;
@@ -41,6 +43,24 @@ pub struct Study {
     /// The figures repeated.
     #[serde(default)]
     pub figures: Vec<String>,
+    /// What was fixed before its data were seen.
+    pub rules: Option<Rules>,
+}
+
+/// The rules of a study: fixed before its data are seen. Whoever changes one gives them a new number, and answers under the
+/// old ones are not set beside those under the new.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a table such as { number = 2, since = \"2026-11-23\", changed = \"...\" }")]
+pub struct Rules {
+    /// Counts the changes.
+    pub number: u32,
+    /// The day from which they hold, `YYYY-MM-DD`.
+    pub since: String,
+    /// What the last change was.
+    pub changed: String,
+    /// Times above or below which something counts, by name; the rounds must have been measured with the same.
+    #[serde(default)]
+    pub limits: BTreeMap<String, String>,
 }
 
 /// How often each point is measured, in which order, and which rounds count.

@@ -39,7 +39,7 @@ mod quantity;
 pub mod settings;
 
 pub use error::FileError;
-pub use file::{Experiment, Rounds, Stop, Study, Valid};
+pub use file::{Experiment, Rounds, Rules, Stop, Study, Valid};
 pub use library::{named, names};
 pub use matrix::{Point, plain};
 pub use only::NoSuchPoint;

@@ -15,13 +15,25 @@ pub struct Claim {
     pub answer: Answer,
     /// Whether this part of the study looks at it at all.
     pub covered: bool,
+    /// Why it could not have come out otherwise here, if it could not: such a claim is shown, and counts as neither seen nor
+    /// not seen.
+    #[serde(default)]
+    pub by_construction: Option<String>,
     /// What was seen.
     pub seen: String,
 }
 
+impl Claim {
+    /// What was seen speaks for it or against it.
+    #[must_use]
+    pub fn counts(&self) -> bool {
+        self.covered && self.by_construction.is_none()
+    }
+}
+
 /// One that fails decides; else one that could not be told does.
 pub(super) fn answer(claims: &[Claim]) -> Answer {
-    let any = |answer| claims.iter().any(|claim| claim.covered && claim.answer == answer);
+    let any = |answer| claims.iter().any(|claim| claim.counts() && claim.answer == answer);
     match (any(Answer::Fails), any(Answer::Unknown) || !any(Answer::Holds)) {
         (true, _) => Answer::Fails,
         (false, true) => Answer::Unknown,

@@ -55,9 +55,15 @@ fn facts(of: &StudyRun) -> Vec<String> {
 }
 
 fn headline(claims: &[Claim]) -> String {
-    let with = |answer| claims.iter().filter(|claim| claim.answer == answer).count();
+    let open_to_doubt = || claims.iter().filter(|claim| claim.by_construction.is_none());
+    let with = |answer| open_to_doubt().filter(|claim| claim.answer == answer).count();
     let (seen, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
-    format!("{seen} of the paper's {} claims were seen here, {not} were not, {open} could not be told.", claims.len())
+    let made = match claims.len() - open_to_doubt().count() {
+        0 => String::new(),
+        made => format!(" {made} more can't come out otherwise here, by construction, and are not counted."),
+    };
+    let of = open_to_doubt().count();
+    format!("{seen} of the paper's {of} claims were seen here, {not} were not, {open} could not be told.{made}")
 }
 
 fn host(of: &StudyRun) -> Vec<(String, String)> {
@@ -129,12 +135,13 @@ pub(super) fn section(
     (!empty).then_some(section)
 }
 
-/// A claim of the paper as a line under the answer.
+/// A claim of the paper as a line under the answer. One that could not come out otherwise has none.
 fn claim(claim: &Claim) -> Finding {
+    let made = claim.by_construction.as_ref().map(|why| format!("by construction: {why}; "));
     Finding {
-        answer: claim.answer.into(),
+        answer: if made.is_some() { Answer::Unknown } else { claim.answer.into() },
         subject: format!("({}) {}", claim.number, claim.claim),
-        measured: claim.seen.clone(),
+        measured: made.unwrap_or_default() + &claim.seen,
         margin: String::new(),
         record: None,
     }

@@ -9,7 +9,7 @@ pub(super) const ROWS: &[Setting] = &[
         takes: Takes::Disturbance,
         of: EVERY,
         default: Some("none"),
-        about: "processes that compete with the host side for its cores; 4x means four for each of them",
+        about: "processes that compete with the host side for its cores; 4x means four for each core of the machine",
     },
     Setting {
         name: "cap",

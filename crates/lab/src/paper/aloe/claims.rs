@@ -22,7 +22,8 @@ pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
     };
     let claim = |claim: &super::ClaimFacts| {
         let (answer, seen) = seen(claim.number);
-        Claim { number: claim.number, claim: claim.says.clone(), answer, covered: !matches!(claim.number, 5 | 7), seen }
+        let covered = !matches!(claim.number, 5 | 7);
+        Claim { number: claim.number, claim: claim.says.clone(), answer, covered, by_construction: None, seen }
     };
     outcome.paper.claims.iter().map(claim).collect()
 }

@@ -1,6 +1,7 @@
 //! From a run in the store to the outcome of the study: a pure reading.
 
-use super::{Case, Outcome, SCHEMA, case, claims, facts, measures, why, words};
+use super::failed::Account;
+use super::{Case, Outcome, SCHEMA, case, claims, facts, measures, rules, why, words};
 use crate::paper::PaperError;
 use crate::paper::claim::answer;
 use crate::paper::stored::Stored;
@@ -15,7 +16,7 @@ const FIGURE_6: ChartPlan = ChartPlan {
     by: "tick_hz",
     only: None,
     measure: Measure::Share,
-    read: |round| crate::paper::part::at(round, case::OWN_RATIO),
+    read: |round| Account::Own.ratio(round),
     over: None,
     boxes: false,
 };
@@ -37,13 +38,16 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         cases: cases.map(|case| with_paper(case, &paper)).collect(),
         figure_6: Chart::of(&FIGURE_6, &stored.part("figure-6"), &paper),
         effects: measures::of(&stored.part("measures")),
+        measures_not_had: measures::not_had(&stored.part("measures")).into_iter().map(str::to_owned).collect(),
         traces: why::of(&stored.part("why")),
+        rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
         warnings: Vec::new(),
         paper,
     };
     outcome.of.claims = claims::claims(&outcome);
     outcome.of.answer = answer(&outcome.of.claims);
     outcome.warnings = words::warnings(&outcome);
+    outcome.warnings.extend(outcome.rules.as_ref().and_then(|rules| rules::broken(rules, &stored.rounds)));
     outcome.of.says = words::says(&outcome);
     outcome.of.does_not_say = words::does_not_say(&outcome);
     Ok(outcome)

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_stats::{FailureBound, Histogram, Ns, failure_bound};
+use takt_stats::{FailureBound, Histogram, Ns};
 
+use super::failed::Account;
 use crate::experiment::plain;
 use crate::paper::Figure;
 use crate::paper::part::{Part, at};
@@ -21,12 +22,17 @@ pub struct Case {
     pub settings: BTreeMap<String, Value>,
     /// What the paper says of it, if it has the case.
     pub paper: Option<f64>,
-    /// Failures over subframes, without those that a late radio or a core that stood still spoilt.
+    /// Failures over subframes, without those that a late radio or a core that stood still spoilt. A round that could not be
+    /// run has failed altogether.
     pub failure: Figure,
     /// How large that may be, by the rounds that count; `None` below two.
     pub bound: Option<FailureBound>,
-    /// The same of all subframes.
+    /// Failures over subframes, of every round that ran and all of its subframes.
     pub all: Figure,
+    /// How large that may be.
+    pub bound_all: Option<FailureBound>,
+    /// Processes of the disturbance that ran at the end of a round: the fewest of all rounds; `None` without a disturbance.
+    pub loops: Option<u64>,
     /// Share of the subframes that were set aside.
     pub aside: Figure,
     /// For how long cores stood still by what was looked at, over all rounds that count, milliseconds.
@@ -66,11 +72,6 @@ pub struct StageFacts {
     pub max_us: Option<f64>,
 }
 
-/// Where a round has its share of failures that are this host's doing.
-pub(super) const OWN_RATIO: &str = "/own/failure_ratio";
-/// Confidence of the bounds.
-pub(super) const LEVEL: f64 = 0.95;
-
 impl Case {
     /// What a setting is there, as a person writes it.
     #[must_use]
@@ -99,13 +100,15 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         Figure::of(rounds, move |round| Some(at(round, of)? / at(round, over)?.max(1.0)))
     };
     let skipped = rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone());
-    let failure = Figure::of(rounds, |round| at(round, OWN_RATIO));
+    let failure = Account::Own.figure(rounds);
     Case {
         part: part.into(),
         settings: settings.clone(),
         paper: None,
-        bound: bound(&counted),
-        all: Figure::of(rounds, |round| at(round, "/failure_ratio")),
+        bound: Account::Own.bound(rounds),
+        all: Account::All.figure(rounds),
+        bound_all: Account::All.bound(rounds),
+        loops: counted.iter().filter_map(|round| loops(round)).min(),
         aside: share("/aside/subframes", "/subframes"),
         stalls_ms: sum_ms(&counted, "/aside/stalls_ns"),
         steal_ms: sum_ms(&counted, "/aside/steal_ns"),
@@ -133,12 +136,8 @@ fn budget(stage: &str) -> String {
     format!("/budget/stages/{stage}")
 }
 
-fn bound(counted: &[&RoundRow]) -> Option<FailureBound> {
-    let number = |round: &RoundRow, pointer: &str| at(round, pointer).map(|value| value as u64);
-    let own = |round: &&RoundRow| Some((number(round, "/own/failures")?, number(round, "/own/subframes")?));
-    let left: Option<Vec<(u64, u64)>> = counted.iter().map(own).collect();
-    let told: Vec<(u64, u64)> = left?.into_iter().filter(|&(_, subframes)| subframes > 0).collect();
-    failure_bound(&told, LEVEL)
+fn loops(round: &RoundRow) -> Option<u64> {
+    round.record.as_ref()?.in_force.pointer("/disturbance/running")?.as_u64()
 }
 
 fn merged(rounds: &[&RoundRow], pointer: &str) -> Histogram<Ns> {

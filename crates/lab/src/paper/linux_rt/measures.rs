@@ -1,15 +1,20 @@
 //! What each measure buys, alone and together.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_stats::{Estimate, factorial};
 
-use super::case::{LEVEL, OWN_RATIO};
-use crate::paper::part::{Part, at};
+use super::failed::{Account, LEVEL};
+use crate::paper::part::Part;
 use crate::store::{RoundRow, RoundState};
 
-/// The measures, each with the setting and the level that is the measure.
-pub const MEASURES: [(&str, &str, &str); 3] =
+/// A measure: its name, the setting, and the level that is the measure.
+pub type Measure = (&'static str, &'static str, &'static str);
+
+/// The measures.
+pub const MEASURES: [Measure; 3] =
     [("priority", "scheduling", "fifo"), ("cap", "cap", "10"), ("isolation", "cores", "isolated")];
 
 /// What measures do to the failure ratio.
@@ -23,30 +28,47 @@ pub struct EffectFacts {
     pub blocks: usize,
 }
 
-/// From the blocks in which every combination counts.
+/// From the blocks in which every combination counts. A measure that can't be had on this host is none of them.
 pub(super) fn of(part: &Part<'_>) -> Vec<EffectFacts> {
-    let mut by_combination: Vec<Vec<&RoundRow>> = vec![Vec::new(); 1 << MEASURES.len()];
+    let measures: Vec<&Measure> = MEASURES.iter().filter(|measure| was_taken(part, measure)).collect();
+    let mut by_combination: Vec<Vec<&RoundRow>> = vec![Vec::new(); 1 << measures.len()];
     for (settings, rounds) in part.points() {
-        let taken = |(bit, (_, name, level)): (usize, &(&str, &str, &str))| {
-            let is = settings.get(*name).is_some_and(|value| is_level(value, level));
-            usize::from(is) << bit
-        };
-        let combination: usize = MEASURES.iter().enumerate().map(taken).sum();
+        let had = MEASURES.iter().filter(|measure| is_taken(settings, measure));
+        if had.clone().any(|measure| !measures.contains(&measure)) {
+            continue;
+        }
+        let combination: usize =
+            (0..).zip(&measures).map(|(bit, measure)| usize::from(is_taken(settings, measure)) << bit).sum();
         if let Some(place) = by_combination.get_mut(combination) {
-            place.extend(rounds.iter().filter(|round| round.state == RoundState::Valid));
+            place.extend(rounds.iter().filter(|round| Account::Own.counts(round)));
         }
     }
     let blocks = whole_blocks(&by_combination);
     let rows: Vec<&[f64]> = blocks.iter().map(Vec::as_slice).collect();
-    let effects = factorial(&rows, MEASURES.len(), LEVEL).unwrap_or_default();
+    let effects = factorial(&rows, measures.len(), LEVEL).unwrap_or_default();
     let named = |factors: &[usize]| {
-        let name = |factor: &usize| MEASURES.get(*factor).map(|(name, ..)| (*name).to_owned());
+        let name = |factor: &usize| measures.get(*factor).map(|(name, ..)| (*name).to_owned());
         factors.iter().filter_map(name).collect()
     };
     effects
         .iter()
         .map(|effect| EffectFacts { measures: named(&effect.factors), estimate: effect.estimate, blocks: blocks.len() })
         .collect()
+}
+
+/// Measures that this host can't have: rounds with them were left out.
+pub(super) fn not_had(part: &Part<'_>) -> Vec<&'static str> {
+    MEASURES.iter().filter(|measure| !was_taken(part, measure)).map(|(name, ..)| *name).collect()
+}
+
+/// Whether any round with a measure was run.
+fn was_taken(part: &Part<'_>, measure: &Measure) -> bool {
+    let mut with = part.points().filter(|(settings, _)| is_taken(settings, measure));
+    with.any(|(_, rounds)| rounds.iter().any(|round| round.state != RoundState::Skipped))
+}
+
+fn is_taken(settings: &BTreeMap<String, Value>, (_, name, level): &Measure) -> bool {
+    settings.get(*name).is_some_and(|value| is_level(value, level))
 }
 
 fn is_level(value: &Value, level: &str) -> bool {
@@ -58,7 +80,7 @@ fn whole_blocks(by_combination: &[Vec<&RoundRow>]) -> Vec<Vec<f64>> {
     let of = |block: u32| {
         let value = |rounds: &Vec<&RoundRow>| {
             let round = rounds.iter().find(|round| round.block == block)?;
-            at(round, OWN_RATIO)
+            Account::Own.ratio(round)
         };
         by_combination.iter().map(value).collect::<Option<Vec<f64>>>()
     };

@@ -8,7 +8,9 @@
 mod assemble;
 mod case;
 mod claims;
+mod failed;
 mod measures;
+mod rules;
 mod why;
 mod words;
 
@@ -22,9 +24,10 @@ use serde::{Deserialize, Serialize};
 
 use super::StudyRun;
 use super::sweep::{Chart, Facts, SiteFacts};
+use crate::experiment::Rules;
 
 /// Version of the document; raised when a key changes its meaning.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// Everything the study found: what `takt paper linux-rt --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -42,8 +45,13 @@ pub struct Outcome {
     pub figure_6: Chart,
     /// What each measure buys, alone and together; empty without two whole blocks.
     pub effects: Vec<EffectFacts>,
+    /// Measures of these that this host can't have.
+    #[serde(default)]
+    pub measures_not_had: Vec<String>,
     /// Who ran while the worst answers waited.
     pub traces: Vec<TraceFacts>,
+    /// What was fixed before the data were seen; `None` in runs of older files.
+    pub rules: Option<Rules>,
     /// Doubts about the rounds.
     pub warnings: Vec<String>,
 }

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use takt_stats::contrast;
 
+use super::claims::Best;
 use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
-use crate::check::sentence;
+use crate::check::{plural, sentence};
 use crate::paper::Figure;
 use crate::paper::sweep::{Measure, value};
 
@@ -14,12 +15,13 @@ const FEW: usize = 5;
 
 /// What was seen, the best first.
 pub(super) fn says(outcome: &Outcome) -> Vec<String> {
-    let mut says: Vec<String> = Vec::new();
+    let mut says: Vec<String> = first(outcome).into_iter().collect();
     let effects = |order: fn(usize) -> bool| outcome.effects.iter().filter(move |e| order(e.measures.len()));
     let buys: Vec<String> = effects(|n| n == 1).map(bought).collect();
     if !buys.is_empty() {
         says.push(format!("of the answers under four loops a core, {}", buys.join("; ")));
     }
+    says.extend(not_had(outcome));
     let together: Vec<String> = effects(|n| n > 1).filter(|e| is_sure(e)).map(bought).collect();
     if !together.is_empty() {
         says.push(format!("beyond what each does alone: {}", together.join("; ")));
@@ -33,6 +35,33 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     says.extend(both_counts(outcome));
     says.extend(unexplained(outcome));
     says.iter().map(|words| sentence(words)).collect()
+}
+
+/// Whether the bound asked for was reached: the first thing to know.
+fn first(outcome: &Outcome) -> Option<String> {
+    let best = Best::of(outcome)?;
+    let (own, all, limit) = (best.own.up_to, best.all.up_to, best.limit);
+    Some(match best.is_reached() {
+        true => format!(
+            "with the best measures, under {}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether: \
+             below the paper's {limit}",
+            best.load()
+        ),
+        false => format!(
+            "the paper's {limit} is not reached here: with the best measures, under {}, up to {own:.5} of the answers fail on this \
+             host's account and {all:.5} altogether",
+            best.load()
+        ),
+    })
+}
+
+fn not_had(outcome: &Outcome) -> Option<String> {
+    let measures = &outcome.measures_not_had;
+    (!measures.is_empty()).then(|| {
+        let why = outcome.cases.iter().filter(|case| case.part == "measures").find_map(|case| case.skipped.clone());
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        format!("what {} buys could not be measured here{why}", measures.join(" and "))
+    })
 }
 
 fn is_sure(effect: &EffectFacts) -> bool {
@@ -58,7 +87,7 @@ fn bought(effect: &EffectFacts) -> String {
 
 /// What it buys to hand samples over as they come, and what cores do when idle besides; everything else being alike.
 fn by_slot(outcome: &Outcome) -> Option<String> {
-    let alike = [("disturbance", "busy:4x"), ("scheduling", "fifo"), ("cores", "isolated"), ("cap", "none")];
+    let alike = [("disturbance", "busy:4x"), ("scheduling", "fifo"), ("cores", "any"), ("cap", "none")];
     let whole = outcome.case("measures", &alike)?;
     let slots = outcome.case("best", &[("handover", "slot")])?;
     let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
@@ -230,7 +259,8 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
         ));
     }
     if rounds.failed > 0 {
-        warnings.push(format!("{} rounds could not be run", rounds.failed));
+        let words = plural(rounds.failed, "round");
+        warnings.push(format!("{words} could not be run, and stand with every answer failed"));
     }
     let aside: Vec<f64> = measured().filter_map(|case| case.aside.value).collect();
     if aside.iter().any(|&share| share > 0.0) {
@@ -255,6 +285,12 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
     ];
     words.extend(unwatched(outcome));
+    words.extend(outcome.rules.as_ref().map(|rules| {
+        format!(
+            "rules {} of the study, fixed on {} before its data were seen: {}",
+            rules.number, rules.since, rules.changed
+        )
+    }));
     words.extend(outcome.of.limits());
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
     let open = outcome.of.claims.iter().filter(|claim| claim.answer == crate::check::Answer::Unknown).count();

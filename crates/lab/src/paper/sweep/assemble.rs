@@ -42,7 +42,14 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
 fn claims(study: &Study, outcome: &Outcome) -> Vec<Claim> {
     let claim = |claim: &ClaimFacts| {
         let Judged { answer, seen } = (study.judge)(claim.number, outcome);
-        Claim { number: claim.number, claim: claim.says.clone(), answer, covered: true, seen }
+        Claim {
+            number: claim.number,
+            claim: claim.says.clone(),
+            answer,
+            covered: true,
+            by_construction: claim.by_construction.clone(),
+            seen,
+        }
     };
     outcome.paper.claims.iter().map(claim).collect()
 }

@@ -50,6 +50,9 @@ pub struct ClaimFacts {
     pub figures: Vec<String>,
     /// What it says.
     pub says: String,
+    /// Why it can't come out otherwise here, if it can't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_construction: Option<String>,
 }
 
 impl FigureFacts {

@@ -57,6 +57,30 @@ pub struct Own {
     pub failure_ratio: Option<f64>,
 }
 
+/// Failures among each few subframes in a row: what a bound on their ratio rests on, since they come in clusters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Segments {
+    /// Subframes of a segment; the last may have fewer.
+    pub subframes: u64,
+    /// Of each: failures, and subframes, without those set aside.
+    pub own: Vec<(u64, u64)>,
+    /// Of each: failures, and subframes.
+    pub all: Vec<(u64, u64)>,
+}
+
+impl Segments {
+    fn note(&mut self, number: u64, failed: u64, aside: bool) {
+        let place = (number / self.subframes) as usize;
+        for (counts, counted) in [(&mut self.own, !aside), (&mut self.all, true)] {
+            counts.resize(counts.len().max(place + 1), (0, 0));
+            if let Some(segment) = counts.get_mut(place).filter(|_| counted) {
+                segment.0 += failed;
+                segment.1 += 1;
+            }
+        }
+    }
+}
+
 /// What is known of a subframe, in nanoseconds of this host.
 pub(super) struct Timing {
     /// When its last sample was on the air.
@@ -73,10 +97,13 @@ pub(super) struct Timing {
 pub(super) struct Parted {
     pub(super) aside: Aside,
     pub(super) own: Own,
+    pub(super) segments: Segments,
     /// The numbers of those that are set aside.
     pub(super) numbers: BTreeSet<u64>,
 }
 
+/// The longest stops that Linux makes by itself last 50 ms: real-time throttling (sched_rt_runtime_us), the fair server.
+pub const SEGMENT_SUBFRAMES: u64 = 10;
 /// A radio's samples take this long at most: a real one has no thread that could be held up.
 const RADIO_LATE: Duration = Duration::from_micros(200);
 
@@ -93,6 +120,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         ..Aside::default()
     };
     let mut own = Own::default();
+    let mut segments = Segments { subframes: SEGMENT_SUBFRAMES, ..Segments::default() };
     let mut numbers = BTreeSet::new();
     let mut after = false;
     for (number, subframe) in (0..).zip(subframes) {
@@ -107,7 +135,9 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
             aside.halts_ns += subframe.halted.as_nanos() as u64;
         }
         let failed = u64::from(subframe.failed);
-        if radio_late || stalled || halted || follows {
+        let is_aside = radio_late || stalled || halted || follows;
+        segments.note(number - warm_up, failed, is_aside);
+        if is_aside {
             numbers.insert(number);
             aside.subframes += 1;
             aside.failures += failed;
@@ -121,7 +151,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         }
     }
     own.failure_ratio = (own.subframes > 0).then(|| own.failures as f64 / own.subframes as f64);
-    Parted { aside, own, numbers }
+    Parted { aside, own, segments, numbers }
 }
 
 #[cfg(test)]
@@ -141,7 +171,9 @@ mod tests {
 
     #[test]
     fn a_late_radio_takes_its_subframe_and_the_next_with_it_whatever_became_of_them() {
-        let Parted { aside, own, numbers } = part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
+        let Parted { aside, own, segments, numbers } =
+            part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
+        assert_eq!((segments.own, segments.all), (vec![(1, 6)], vec![(2, 10)]));
         assert_eq!(numbers, [3, 4, 5, 6].into());
         assert_eq!((aside.radio_late, aside.after, aside.subframes, aside.failures), (2, 2, 4, 1));
         assert_eq!((own.subframes, own.failures), (6, 1));
@@ -164,7 +196,7 @@ mod tests {
         }
         let parted = |seen: &Seen| {
             let again = all.iter().map(|one| Timing { ..*one });
-            let Parted { aside, own, numbers } = part(again, 0, seen);
+            let Parted { aside, own, numbers, .. } = part(again, 0, seen);
             (numbers, aside.halted, aside.halts_ns, own.failures)
         };
         assert_eq!(parted(&Seen::default()), ([2, 3].into(), 1, 331_000, 0));
@@ -177,6 +209,14 @@ mod tests {
         let late: Vec<usize> = (0..10).collect();
         let Parted { aside, own, .. } = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
         assert_eq!((aside.subframes, own.subframes, own.failure_ratio), (10, 0, None));
+    }
+
+    #[test]
+    fn segments_hold_every_subframe_but_those_of_the_warming_up() {
+        let all = subframes(&[4, 9], &[]).into_iter().chain(subframes(&[1, 2, 3], &[])).chain(subframes(&[], &[]));
+        let Parted { segments, own, .. } = part(all, 5, &Seen::default());
+        assert_eq!((segments.subframes, segments.all), (10, vec![(4, 10), (0, 10), (0, 5)]));
+        assert_eq!((segments.own.iter().map(|one| one.0).sum::<u64>(), own.failures), (4, 4));
     }
 
     #[test]

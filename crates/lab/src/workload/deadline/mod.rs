@@ -53,7 +53,7 @@ use takt_dsp::tdscdma::{ANSWER_DEADLINE_NS, SAMPLE_RATE_HZ};
 use takt_radio::WallNet;
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions};
 
-pub use aside::{Aside, Own};
+pub use aside::{Aside, Own, SEGMENT_SUBFRAMES, Segments};
 pub use downlink::write_downlink;
 pub use error::DeadlineError;
 use exchange::Exchange;

@@ -7,7 +7,7 @@ use takt_dsp::tdscdma::ANSWER_DEADLINE_NS;
 use takt_radio::n200::N200;
 use takt_stats::{Histogram, Ns};
 
-use super::aside::{self, Aside, Own, Parted};
+use super::aside::{self, Aside, Own, Parted, Segments};
 use super::exchange::Ran;
 use super::interface::{Given, Plan, Verdict};
 use super::options::Options;
@@ -50,6 +50,9 @@ pub struct Outcome {
     pub aside: Aside,
     /// What is left: this host's doing.
     pub own: Own,
+    /// Both, segment by segment.
+    #[serde(default)]
+    pub segments: Segments,
     /// The answers that took longest, the worst first, but for those that are set aside.
     pub worst: Vec<Answered>,
     /// Who ran while the worst of them waited, if that was asked for.
@@ -140,7 +143,7 @@ pub(super) fn of(
         halted: answered.get(&number).map(|given| given.halted).unwrap_or_default(),
         failed: answered.get(&number).is_none_or(|given| is_late(given)),
     };
-    let Parted { aside, own, numbers } = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
+    let Parted { aside, own, segments, numbers } = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
     let failures = late + missed;
     let mut total_ns = Histogram::default();
     sent.answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));
@@ -161,6 +164,7 @@ pub(super) fn of(
         radio: judged(&sent.answers, is_late),
         aside,
         own,
+        segments,
         worst: worst(sent.answers.iter().filter(|given| !numbers.contains(&given.number)), plan.warm_up),
         trace: None,
         lost_samples: received.lost_samples,

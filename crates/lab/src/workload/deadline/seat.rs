@@ -17,11 +17,9 @@ pub(crate) struct Seat {
 impl Seat {
     /// Puts the calling thread there.
     pub(super) fn take(&self, who: &'static str) -> Result<(), DeadlineError> {
-        // The kernel admits DEADLINE only to threads that may go everywhere.
-        let everywhere: Vec<usize> = (0..1024).collect();
-        let cpus = if matches!(self.policy, Policy::Deadline { .. }) { &everywhere } else { &self.cpus };
-        if !cpus.is_empty() {
-            pin_self(cpus).map_err(|source| DeadlineError::Affinity { who, source })?;
+        // The kernel admits DEADLINE only to threads that may run on all CPUs of their domain, so they stay where they are.
+        if !self.cpus.is_empty() && !matches!(self.policy, Policy::Deadline { .. }) {
+            pin_self(&self.cpus).map_err(|source| DeadlineError::Affinity { who, source })?;
         }
         if self.policy != (Policy::Other { nice: 0 }) {
             set_policy(0, self.policy).map_err(|source| DeadlineError::Policy { who, source })?;

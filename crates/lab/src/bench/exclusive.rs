@@ -1,0 +1,49 @@
+//! CPUs for processes under `SCHED_DEADLINE` alone.
+//!
+//! The kernel admits a DEADLINE thread only if it may run on every CPU of its scheduling domain. So that it can be kept off the
+//! radio's core, the host side's CPUs become a domain of their own (an exclusive cpuset, sched-deadline.rst, section 5.1)
+//! for the time of a round, with the processes of the host side and what disturbs them in it.
+
+use takt_host::cgroup::{CpuSet, GroupError};
+use takt_host::leftovers::Run;
+
+use crate::agent::Failure;
+use crate::environment::InForce;
+use crate::experiment::settings::Settings;
+
+/// What a round's processes are in, if they need it. Dropping it gives the CPUs back.
+#[derive(Debug, Default)]
+pub(super) struct Exclusive {
+    _set: Option<CpuSet>,
+}
+
+impl Exclusive {
+    /// A domain of the host side's CPUs, with these processes in it.
+    ///
+    /// # Errors
+    /// It can't be had here; the round is left out, with the reason.
+    pub(super) fn hold(settings: &Settings, site: &InForce, pids: &[u32], run: &Run) -> Result<Exclusive, Failure> {
+        if site.environment != "native" {
+            return Err(refused(&format!("its processes are in a {}", site.environment), None));
+        }
+        if site.placement.shared() {
+            return Err(refused("there is no second core for the radio", Some("two cores".into())));
+        }
+        let unable = |error: &GroupError| refused(&error.to_string(), error.fix());
+        let set = CpuSet::create(run, "deadline", &site.placement.host, true).map_err(|error| unable(&error))?;
+        // With version 2 a process is in one group, of its CPUs or of its quota.
+        if set.version() == "v2" && settings.number("cap").is_some() {
+            return Err(refused(
+                "control groups of version 2 hold the cap in another group",
+                Some("cap = \"none\"".into()),
+            ));
+        }
+        pids.iter().try_for_each(|&pid| set.add(pid)).map_err(|error| unable(&error))?;
+        Ok(Exclusive { _set: Some(set) })
+    }
+}
+
+fn refused(why: &str, fix: Option<String>) -> Failure {
+    let what = format!("CPUs for SCHED_DEADLINE alone, away from the radio's, can't be had: {why}");
+    Failure { chain: vec![what], fix, lasting: true }
+}
