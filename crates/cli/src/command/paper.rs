@@ -26,7 +26,7 @@ Examples:
   takt paper aloe --quick              about two minutes: overhead, interfaces, longest packets
   takt paper virtual-sdr --quick       below ten minutes: native, container, virtual machine
   takt paper routers --quick           below ten minutes: switch, software and hardware routers
-  takt paper linux-rt --quick          below ten minutes: policies, caps, timers, isolation
+  takt paper linux-rt --quick          about a quarter of an hour: policies, caps, timers, isolation
   takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 

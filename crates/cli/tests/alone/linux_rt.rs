@@ -28,7 +28,18 @@ factors = { disturbance = ["none", "busy:1+timers:1"] }
 fixed = { scheduling = "other", scheduled = "interface", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 [[part]]
 name = "best"
-fixed = { cores = "isolated", disturbance = "busy:1x", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
+fixed = { disturbance = "busy:2x", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
+"#;
+
+/// What takes more than every host has: a core that can be kept free, CPUs for DEADLINE alone.
+const DEMANDING: &str = r#"
+[[part]]
+name = "measures"
+factors = { cores = ["any", "isolated"] }
+fixed = { disturbance = "busy:1", workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
+[[part]]
+name = "policies"
+fixed = { scheduling = "deadline", disturbance = "busy:1", workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 "#;
 
 #[test]
@@ -50,9 +61,40 @@ fn the_study_measures_and_its_status_is_its_answer() {
         assert_eq!(used.is_some_and(|cpus| cpus > 0.0), case["settings"]["disturbance"] != "none", "{case:#}");
     }
     assert_eq!(cases[0]["paper"], 0.00024);
+    let cores = outcome["host"]["cores"].as_u64();
+    assert_eq!(
+        cases[2]["loops"].as_u64(),
+        cores.map(|cores| 2 * cores),
+        "two for each core of the machine: {:#}",
+        cases[2]
+    );
     let run = outcome["run"].as_str().expect("a run");
     let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
     assert!(page.contains("0.024") && page.contains("Where the time goes"), "the paper's figures and the budget");
+    assert!(place.processes().is_empty(), "{:?}", place.processes());
+}
+
+#[test]
+fn what_a_host_lacks_is_left_out_with_its_reason_and_never_measured_as_something_else() {
+    let place = Place::with("small.toml", &format!("{HEAD}{DEMANDING}"));
+    let output = place.takt(&["paper", "linux-rt", "--quick", "--file", "small.toml", "--json"]);
+    let outcome = json(&output);
+    let cases = outcome["cases"].as_array().expect("cases");
+    let [any, isolated, deadline] = cases.as_slice() else { panic!("{cases:#?}") };
+    assert!(any["failure"]["value"].is_f64(), "{any:#}");
+    let cores = outcome["host"]["cores"].as_u64().expect("a count");
+    // The radio's is one of them.
+    assert_eq!(isolated["skipped"].is_null(), cores > 2, "{isolated:#}");
+    assert_eq!(isolated["failure"]["value"].is_f64(), cores > 2, "{isolated:#}");
+    if cores <= 2 {
+        let why = isolated["skipped"].as_str().expect("a reason");
+        assert!(why.starts_with("a core of their own for the processes") && why.contains("fix: three cores"), "{why}");
+        assert_eq!(outcome["measures_not_had"], serde_json::json!(["isolation"]), "{:#}", outcome["measures_not_had"]);
+    }
+    let (ran, skipped) = (deadline["failure"]["value"].is_f64(), deadline["skipped"].as_str());
+    assert!(ran != skipped.is_some(), "{deadline:#}");
+    let why = skipped.unwrap_or_default();
+    assert!(ran || why.contains("SCHED_DEADLINE") && why.contains("(fix: "), "{why}");
     assert!(place.processes().is_empty(), "{:?}", place.processes());
 }
 

@@ -4,8 +4,11 @@
 //! radio's core, the host side's CPUs become a domain of their own (an exclusive cpuset, sched-deadline.rst, section 5.1)
 //! for the time of a round, with the processes of the host side and what disturbs them in it.
 
+use std::thread;
+
 use takt_host::cgroup::{CpuSet, GroupError};
 use takt_host::leftovers::Run;
+use takt_host::policy::{Policy, PolicyError, set_policy};
 
 use crate::agent::Failure;
 use crate::environment::InForce;
@@ -23,6 +26,9 @@ impl Exclusive {
     /// # Errors
     /// It can't be had here; the round is left out, with the reason.
     pub(super) fn hold(settings: &Settings, site: &InForce, pids: &[u32], run: &Run) -> Result<Exclusive, Failure> {
+        if let Some(error) = refused_by_kernel() {
+            return Err(Failure::of(&error, error.fix()));
+        }
         if site.environment != "native" {
             return Err(refused(&format!("its processes are in a {}", site.environment), None));
         }
@@ -41,6 +47,13 @@ impl Exclusive {
         pids.iter().try_for_each(|&pid| set.add(pid)).map_err(|error| unable(&error))?;
         Ok(Exclusive { _set: Some(set) })
     }
+}
+
+/// What the kernel says to a thread that asks for the policy, if it gives it to none: then no CPU is set apart in vain.
+fn refused_by_kernel() -> Option<PolicyError> {
+    const LITTLE: Policy = Policy::Deadline { runtime_ns: 100_000, deadline_ns: 10_000_000, period_ns: 10_000_000 };
+    let asked = thread::spawn(|| set_policy(0, LITTLE)).join();
+    asked.unwrap_or_else(|panic| std::panic::resume_unwind(panic)).err().filter(PolicyError::is_lasting)
 }
 
 fn refused(why: &str, fix: Option<String>) -> Failure {

@@ -71,3 +71,59 @@ impl Account {
         (!segments.is_empty()).then_some(segments)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::store::{Record, testing};
+
+    /// A round of twenty subframes, of which as many failed; two of them are set aside, with so many of the failures.
+    fn round(state: RoundState, failed: u64, failed_aside: u64) -> RoundRow {
+        let own = failed - failed_aside;
+        let result = json!({
+            "failure_ratio": failed as f64 / 20.0,
+            "own": { "failure_ratio": own as f64 / 18.0 },
+            "segments": { "subframes": 10, "own": [[own, 8], [0, 10]], "all": [[failed, 10], [0, 10]] },
+        });
+        RoundRow { state, ..testing::round(0, Record { result, ..Record::default() }) }
+    }
+
+    fn bounds(rounds: &[RoundRow]) -> [(u64, u64); 2] {
+        let rounds: Vec<&RoundRow> = rounds.iter().collect();
+        [Account::Own, Account::All].map(|account| {
+            let bound = account.bound(&rounds).expect("two rounds");
+            (bound.failures, bound.trials)
+        })
+    }
+
+    #[test]
+    fn what_is_set_aside_and_rounds_that_do_not_count_stand_in_one_account() {
+        let counted = [round(RoundState::Valid, 3, 1), round(RoundState::Valid, 0, 0)];
+        assert_eq!(bounds(&counted), [(2, 36), (3, 40)]);
+        let disturbed = [counted[0].clone(), counted[1].clone(), round(RoundState::Disturbed, 5, 0)];
+        assert_eq!(bounds(&disturbed), [(2, 36), (8, 60)]);
+        let figure = Account::Own.figure(&disturbed.iter().collect::<Vec<_>>());
+        assert_eq!((figure.counted(), figure.rounds.len()), (2, 3), "every round is shown");
+    }
+
+    #[test]
+    fn a_round_that_could_not_be_run_has_failed_in_both() {
+        let could_not = RoundRow { record: None, ..round(RoundState::Failed, 0, 0) };
+        let rounds = [round(RoundState::Valid, 0, 0), could_not];
+        assert_eq!(bounds(&rounds), [(20, 38), (20, 40)]);
+        for account in [Account::Own, Account::All] {
+            assert_eq!(account.figure(&rounds.iter().collect::<Vec<_>>()).value, Some(0.5));
+        }
+        let skipped = RoundRow { record: None, ..round(RoundState::Skipped, 0, 0) };
+        assert_eq!(Account::All.ratio(&skipped), None, "what can't be had on this host says nothing");
+    }
+
+    #[test]
+    fn rounds_of_older_versions_have_no_bound() {
+        let mut old = round(RoundState::Valid, 1, 0);
+        old.record.as_mut().and_then(|record| record.result.as_object_mut()).map(|result| result.remove("segments"));
+        assert_eq!(Account::Own.bound(&[&old, &old]), None);
+    }
+}

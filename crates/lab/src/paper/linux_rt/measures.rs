@@ -56,9 +56,11 @@ pub(super) fn of(part: &Part<'_>) -> Vec<EffectFacts> {
         .collect()
 }
 
-/// Measures that this host can't have: rounds with them were left out.
+/// Measures that this host can't have: rounds with them were to be run, and left out.
 pub(super) fn not_had(part: &Part<'_>) -> Vec<&'static str> {
-    MEASURES.iter().filter(|measure| !was_taken(part, measure)).map(|(name, ..)| *name).collect()
+    let planned = |measure: &&Measure| part.points().any(|(settings, _)| is_taken(settings, measure));
+    let lacks = |measure: &&Measure| planned(measure) && !was_taken(part, measure);
+    MEASURES.iter().filter(lacks).map(|(name, ..)| *name).collect()
 }
 
 /// Whether any round with a measure was run.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use takt_base::parse_duration;
 
+use crate::check::plural;
 use crate::experiment::Rules;
 use crate::paper::part::at;
 use crate::store::RoundRow;
@@ -28,7 +29,42 @@ pub(super) fn broken(rules: &Rules, rounds: &[RoundRow]) -> Option<String> {
             at(round, place).is_some_and(|value| Duration::from_nanos(value as u64 * unit) != wanted)
         };
         let count = rounds.iter().filter(unlike).count();
-        (count > 0).then(|| format!("{count} rounds were measured with another {name} than the rules say."))
+        let rounds = plural(count, "round");
+        (count > 0).then(|| format!("Not measured with the {name} that the rules say: {rounds}."))
     };
     LIMITS.iter().find_map(others)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::experiment::{Experiment, named};
+    use crate::store::{Record, testing};
+
+    fn round(radio_late_ns: u64) -> RoundRow {
+        let aside = json!({ "radio_late_ns": radio_late_ns, "stall_ns": 150_000 });
+        let result = json!({ "aside": aside, "segments": { "subframes": 10 } });
+        testing::round(0, Record { result, ..Record::default() })
+    }
+
+    fn rules() -> Rules {
+        let file = Experiment::parse("linux-rt", &named("linux-rt").unwrap()).unwrap();
+        file.study.and_then(|study| study.rules).expect("the study has rules")
+    }
+
+    #[test]
+    fn rounds_measured_with_other_limits_than_the_files_are_told() {
+        assert_eq!(broken(&rules(), &[round(200_000), round(200_000)]), None);
+        let said = broken(&rules(), &[round(200_000), round(300_000)]);
+        assert_eq!(said.as_deref(), Some("Not measured with the radio_late that the rules say: 1 round."));
+    }
+
+    #[test]
+    fn a_limit_that_nothing_is_measured_with_is_told() {
+        let mut rules = rules();
+        rules.limits.insert("stall".into(), "1ms".into());
+        assert!(broken(&rules, &[]).is_some_and(|said| said.ends_with(": stall.")));
+    }
 }
