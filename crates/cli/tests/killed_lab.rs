@@ -4,7 +4,7 @@
 mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::fs::{self, File};
 use std::ops::RangeInclusive;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -116,7 +116,8 @@ fn every_point_is_measured(summary: &Value) {
 fn killed_after(place: &Place, lines: usize, resume: bool) -> bool {
     let resumed = resume.then_some("--resume");
     let mut lab = place.command(&["experiment", "run", "kill.toml"]);
-    let mut lab = lab.args(resumed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt");
+    let (said, errors) = (place.path("said"), File::create(place.path("said")).expect("a file"));
+    let mut lab = lab.args(resumed).stdout(Stdio::null()).stderr(errors).spawn().expect("takt");
     let ended = wait_for("the lab's next record", || {
         let ended = lab.try_wait().expect("a child");
         if ended.is_none() && records_of(place, lab.id()) < lines {
@@ -125,7 +126,7 @@ fn killed_after(place: &Place, lines: usize, resume: bool) -> bool {
         Some(ended)
     });
     match ended {
-        Some(status) => assert!(status.success(), "{status:?}"),
+        Some(status) => assert!(status.success(), "{status:?} {}", fs::read_to_string(said).unwrap_or_default()),
         None => lab.kill().expect("ours"),
     }
     let status = lab.wait().expect("a child");

@@ -17,8 +17,14 @@ pub struct Aside {
     pub failures: u64,
     /// Those whose last samples the radio sent late.
     pub radio_late: u64,
-    /// Those before whose limit a core of the host side stood still.
+    /// Those before whose limit the machine stopped a core of the host side.
     pub stalled: u64,
+    /// Subframes before whose limit this kernel's own work held up even the thread that looks; they are not set aside.
+    #[serde(default)]
+    pub held_by_host: u64,
+    /// The same by whom the kernel's trace does not say; they are not set aside either.
+    #[serde(default)]
+    pub unexplained: u64,
     /// Those during whose work a core stood still by the clocks of the threads that did it.
     #[serde(default)]
     pub halted: u64,
@@ -26,12 +32,11 @@ pub struct Aside {
     pub after: u64,
     /// From how late on the radio's samples are late, nanoseconds.
     pub radio_late_ns: u64,
-    /// From how late on a core that ought to have run stood still, nanoseconds.
+    /// From how long on a stop of the machine is one, nanoseconds.
     pub stall_ns: u64,
     /// The longest that one did, nanoseconds.
     pub longest_stall_ns: u64,
-    /// All of them together, nanoseconds. What comes before even the thread that looks makes it late as well, so this is to be
-    /// held against the next.
+    /// All of them together, nanoseconds.
     #[serde(default)]
     pub stalls_ns: u64,
     /// What the kernel says was stolen from the host side's cores, nanoseconds; in ticks of 10 ms.
@@ -112,6 +117,8 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
     let mut aside = Aside {
         radio_late_ns: RADIO_LATE.as_nanos() as u64,
         stall_ns: STALL.as_nanos() as u64,
+        held_by_host: count_from(&seen.held_by_host, warm_up),
+        unexplained: count_from(&seen.unexplained, warm_up),
         longest_stall_ns: seen.longest_ns,
         stalls_ns: seen.all_ns,
         steal_ns: seen.steal_ns,
@@ -152,6 +159,10 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
     }
     own.failure_ratio = (own.subframes > 0).then(|| own.failures as f64 / own.subframes as f64);
     Parted { aside, own, segments, numbers }
+}
+
+fn count_from(subframes: &BTreeSet<u64>, first: u64) -> u64 {
+    subframes.range(first..).count() as u64
 }
 
 #[cfg(test)]

@@ -32,6 +32,7 @@ mod aside;
 mod assembler;
 mod downlink;
 mod error;
+mod evidence;
 mod exchange;
 mod handing;
 mod interface;
@@ -43,6 +44,7 @@ mod seat;
 mod stages;
 mod stall;
 mod trace;
+mod tracefs;
 
 use std::io;
 use std::sync::Arc;

@@ -2,19 +2,19 @@
 //!
 //! The kernel's account of stolen time comes in ticks of 10 ms, and many a hypervisor tells it nothing. So on each core a
 //! thread that comes before every other wakes three times in the 0.75 ms in which an answer is made, and notes when it was
-//! late: nothing but the machine below can have held it up for long. What lasts 0.4 ms or more hits one of them; what is
-//! shorter may go unseen, and counts as the host's doing. More looks would spoil what they look at: each takes the core from
-//! the answer that it watches. So the threads that make an answer also look at themselves: what passed while
-//! one of them worked, and neither it nor another thread ran on its core, was the hypervisor's, however short ([`takt_host::thread_clock`]).
+//! late. What lasts 0.4 ms or more hits one of them; what is shorter may go unseen, and counts as the host's doing. More looks
+//! would spoil what they look at: each takes the core from the answer that it watches. So the threads that make an answer also
+//! look at themselves: what passed while one of them worked, and neither it nor another thread ran on its core, was the
+//! hypervisor's, however short ([`takt_host::thread_clock`]).
 //!
-//! Since Linux 6.12 one more thing can: the fair server, which gives ordinary programs their turn before any FIFO thread once
-//! they have waited for long. So what was seen is told beside the kernel's own account, which knows the hypervisor alone.
+//! Being late is no proof: soft interrupts, interrupts held off and the fair server (Linux 6.12) make such a thread late too.
+//! So the kernel's trace decides whose doing it was ([`super::evidence`]). Without a trace nothing is set aside for it.
 //!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
 
 use std::collections::BTreeSet;
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -26,29 +26,28 @@ use takt_host::policy::{Policy, set_policy};
 use takt_host::thread_clock;
 use takt_host::timer::{Options, Timer, TimerError};
 
+use super::evidence::{Evidence, Explained, Late};
 use super::interface::Plan;
 
 /// What was seen.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Seen {
-    /// Subframes whose answer was due while a core stood still.
+    /// Subframes whose answer was due while the machine had stopped a core.
     pub(super) stalled: BTreeSet<u64>,
-    /// The longest that a core did.
+    /// The longest that it did.
     pub(super) longest_ns: u64,
-    /// All that was seen of it.
+    /// All of it that was seen.
     pub(super) all_ns: u64,
+    /// Subframes that this kernel held up instead, for all that the trace says; they are the host's doing.
+    pub(super) held_by_host: BTreeSet<u64>,
+    /// Subframes held up by whom the trace does not say; they count as the host's doing.
+    pub(super) unexplained: BTreeSet<u64>,
     /// By the kernel's account, of all these cores.
     pub(super) steal_ns: u64,
     /// Why nobody looked, if nobody did.
     pub(super) unwatched: Option<String>,
     /// Why it says nothing that a thread's own clock stood still, if it says nothing.
     pub(super) unclocked: Option<String>,
-}
-
-/// A core that was looked at in vain.
-struct Stall {
-    subframe: u64,
-    late_ns: u64,
 }
 
 /// When a core is looked at, after a subframe's last sample.
@@ -66,7 +65,8 @@ pub(super) struct Watch {
     cpus: Vec<usize>,
     before: Option<Snapshot>,
     over: Stop,
-    threads: Vec<JoinHandle<Vec<Stall>>>,
+    threads: Vec<JoinHandle<()>>,
+    explaining: Option<JoinHandle<Vec<Explained>>>,
     unwatched: Option<String>,
 }
 
@@ -78,6 +78,7 @@ impl Watch {
             before: Snapshot::take().ok(),
             over: Stop::new(),
             threads: Vec::new(),
+            explaining: None,
             unwatched: why_not.map(str::to_owned),
         };
         if watch.unwatched.is_none() && Host::this().hypervisor().is_none() {
@@ -90,17 +91,24 @@ impl Watch {
     }
 
     fn begin(&mut self, plan: &Plan) {
+        let evidence = match Evidence::begin() {
+            Ok(evidence) => evidence,
+            Err(error) => {
+                self.unwatched = Some(format!("who stops a core can't be told without the kernel's trace: {error}"));
+                return;
+            }
+        };
+        let (report, reports) = mpsc::channel();
         for &cpu in &self.cpus {
             let (told, begun) = mpsc::channel();
-            let (over, plan) = (self.over.clone(), *plan);
+            let (over, plan, report) = (self.over.clone(), *plan, report.clone());
             let body = move || match place(cpu) {
                 Ok(timer) => {
                     let _ = told.send(Ok(()));
-                    look(timer, &plan, &over)
+                    look(timer, cpu, &plan, &over, &report);
                 }
                 Err(why) => {
                     let _ = told.send(Err(why));
-                    Vec::new()
                 }
             };
             match thread::Builder::new().name(format!("{WATCHES}{cpu}")).spawn(body) {
@@ -111,22 +119,58 @@ impl Watch {
                 self.unwatched = Some(why);
             }
         }
+        match thread::Builder::new().name(format!("{WATCHES}trace")).spawn(move || evidence.explain(&reports)) {
+            Ok(thread) => self.explaining = Some(thread),
+            Err(error) => self.unwatched = Some(format!("no thread to read the trace: {error}")),
+        }
     }
 
     pub(super) fn finish(self) -> Seen {
         self.over.request();
-        let seen = |thread: JoinHandle<_>| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let stalls: Vec<Stall> = self.threads.into_iter().flat_map(seen).collect();
+        self.threads.into_iter().for_each(joined);
+        let stops = Stops::of(&self.explaining.map(joined).unwrap_or_default());
         let usage = self.before.and_then(|before| Some(Snapshot::take().ok()?.since(&before)));
         let ours = usage.iter().flat_map(|usage| &usage.cpus).filter(|one| self.cpus.contains(&one.cpu));
         Seen {
-            all_ns: stalls.iter().map(|stall| stall.late_ns).sum(),
-            longest_ns: stalls.iter().map(|stall| stall.late_ns).max().unwrap_or_default(),
-            stalled: stalls.into_iter().map(|stall| stall.subframe).collect(),
+            all_ns: stops.machine_ns.iter().sum(),
+            longest_ns: stops.machine_ns.iter().copied().max().unwrap_or_default(),
+            stalled: stops.machine,
+            held_by_host: stops.host,
+            unexplained: stops.unexplained,
             steal_ns: ours.map(|one| one.classes.steal_ns).sum(),
             unwatched: self.unwatched,
             unclocked: thread_clock::why_not(&Host::this()).map(str::to_owned),
         }
+    }
+}
+
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Subframes whose look was late, by whose doing it was.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Stops {
+    machine: BTreeSet<u64>,
+    machine_ns: Vec<u64>,
+    host: BTreeSet<u64>,
+    unexplained: BTreeSet<u64>,
+}
+
+impl Stops {
+    fn of(explained: &[Explained]) -> Stops {
+        let mut stops = Stops::default();
+        for one in explained {
+            match one.machine_ns {
+                Some(ns) if Duration::from_nanos(ns) > STALL => {
+                    stops.machine.insert(one.late.subframe);
+                    stops.machine_ns.push(ns);
+                }
+                Some(_) => drop(stops.host.insert(one.late.subframe)),
+                None => drop(stops.unexplained.insert(one.late.subframe)),
+            }
+        }
+        stops
     }
 }
 
@@ -138,20 +182,23 @@ fn place(cpu: usize) -> Result<Timer, String> {
     Timer::open(Options::default()).map_err(|error: TimerError| refused(&error))
 }
 
-fn look(mut timer: Timer, plan: &Plan, over: &Stop) -> Vec<Stall> {
-    let mut stalls = Vec::with_capacity(plan.subframes as usize);
+/// Reports the latest look of each subframe, if it was late.
+fn look(mut timer: Timer, cpu: usize, plan: &Plan, over: &Stop, report: &Sender<Late>) {
     for subframe in 0..plan.subframes {
-        let mut late_ns = 0;
+        let mut latest: Option<Late> = None;
         for look_us in LOOKS_US {
             let due = plan.ends(subframe) + Duration::from_micros(look_us);
-            let Ok(Some(woke)) = timer.wait_until(due, over) else { return stalls };
-            late_ns = late_ns.max(woke.0.saturating_sub(due.0));
+            let Ok(Some(woke)) = timer.wait_until(due, over) else { return };
+            let late = Late { cpu, subframe, due_ns: due.0, woke_ns: woke.0 };
+            if latest.is_none_or(|latest| late.ns() > latest.ns()) {
+                latest = Some(late);
+            }
         }
-        if Duration::from_nanos(late_ns) > STALL {
-            stalls.push(Stall { subframe, late_ns });
+        if let Some(late) = latest.filter(|late| Duration::from_nanos(late.ns()) > STALL) {
+            // Whoever reads ends after all who look.
+            let _ = report.send(late);
         }
     }
-    stalls
 }
 
 #[cfg(test)]
@@ -175,12 +222,23 @@ mod tests {
     }
 
     #[test]
-    fn looks_that_come_too_late_are_stalls_and_each_subframe_counts_once() {
+    fn looks_that_come_too_late_are_reported_and_each_subframe_once() {
         let timer = Timer::open(Options::default()).unwrap();
         let long_ago = MonoNs(WallClock.now().0 - 1_000_000_000);
-        let stalls = look(timer, &plan(long_ago), &Stop::new());
-        assert_eq!(stalls.iter().map(|stall| stall.subframe).collect::<Vec<_>>(), [0, 1]);
-        assert!(stalls.iter().all(|stall| stall.late_ns > 980_000_000));
+        let (report, reports) = mpsc::channel();
+        look(timer, 0, &plan(long_ago), &Stop::new(), &report);
+        let late: Vec<Late> = reports.try_iter().collect();
+        assert_eq!(late.iter().map(|late| late.subframe).collect::<Vec<_>>(), [0, 1]);
+        assert!(late.iter().all(|late| late.ns() > 980_000_000));
+    }
+
+    #[test]
+    fn only_what_the_trace_lays_to_the_machine_is_the_machines() {
+        let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000 };
+        let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns };
+        let stops = Stops::of(&[of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
+        assert_eq!((stops.machine, stops.machine_ns), ([1].into(), vec![1_900_000]));
+        assert_eq!((stops.host, stops.unexplained), ([2, 4].into(), [3].into()));
     }
 
     #[test]

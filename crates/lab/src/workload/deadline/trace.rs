@@ -1,20 +1,13 @@
-//! Who ran while the worst answer waited: the kernel's own account of every change of thread.
-//!
-//! An instance of tracefs of its own, with the tracepoint `sched_switch` and the monotonic clock, so that nobody else's
-//! tracing is touched. The file system is mounted for this process alone, nowhere. The instance is removed when this is
-//! dropped; one that a killed process left is removed by the next trace.
+//! Who ran while the worst answer waited: the kernel's own account of every change of thread (`sched_switch`).
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::{Path, PathBuf};
 
-use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 use serde::{Deserialize, Serialize};
 
 use super::outcome::Answered;
 use super::stages::{STAGES, Stage};
+use super::tracefs::Instance;
 
 /// Who ran while the worst answer waited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -49,61 +42,20 @@ pub struct Ran {
 }
 
 /// A trace that is being taken.
-pub(super) struct Trace {
-    instance: PathBuf,
-    _mount: OwnedFd,
-}
+pub(super) struct Trace(Instance);
 
 /// Kilobytes for each core: some 100 000 changes.
-const BUFFER_KB: &str = "8192";
-const NAME: &str = "takt-trace-";
+const BUFFER_KB: u32 = 8192;
 
 impl Trace {
     pub(super) fn begin() -> io::Result<Trace> {
-        let (mount, instances) = instances()?;
-        remove_orphans(&instances);
-        let instance = instances.join(format!("{NAME}{}", std::process::id()));
-        fs::create_dir(&instance)?;
-        let trace = Trace { instance, _mount: mount };
-        for (file, text) in
-            [("trace_clock", "mono"), ("buffer_size_kb", BUFFER_KB), ("events/sched/sched_switch/enable", "1")]
-        {
-            fs::write(trace.instance.join(file), text)?;
-        }
-        Ok(trace)
+        Instance::begin(&["sched/sched_switch"], &[], BUFFER_KB).map(Trace)
     }
 
     /// Ends it, and looks at the worst answer.
     pub(super) fn look(self, worst: &Answered) -> io::Result<Traced> {
-        fs::write(self.instance.join("tracing_on"), "0")?;
-        Ok(explain(&fs::read_to_string(self.instance.join("trace"))?, worst))
-    }
-}
-
-impl Drop for Trace {
-    fn drop(&mut self) {
-        // What can't be removed now the next trace removes.
-        let _ = fs::remove_dir(&self.instance);
-    }
-}
-
-/// A mount of the file system, and its folder of instances as long as that is open.
-fn instances() -> io::Result<(OwnedFd, PathBuf)> {
-    let context = fsopen("tracefs", FsOpenFlags::FSOPEN_CLOEXEC)?;
-    fsconfig_create(&context)?;
-    let mount = fsmount(&context, FsMountFlags::FSMOUNT_CLOEXEC, MountAttrFlags::empty())?;
-    let folder = PathBuf::from(format!("/proc/self/fd/{}/instances", mount.as_raw_fd()));
-    Ok((mount, folder))
-}
-
-/// Instances of processes that have ended.
-fn remove_orphans(instances: &Path) {
-    for entry in fs::read_dir(instances).into_iter().flatten().flatten() {
-        let name = entry.file_name().to_string_lossy().into_owned();
-        let Some(pid) = name.strip_prefix(NAME).and_then(|pid| pid.parse::<u32>().ok()) else { continue };
-        if !Path::new(&format!("/proc/{pid}")).exists() {
-            let _ = fs::remove_dir(entry.path());
-        }
+        self.0.stop()?;
+        Ok(explain(&self.0.text()?, worst))
     }
 }
 
@@ -226,22 +178,5 @@ mod tests {
     fn a_trace_without_it_blames_nobody() {
         assert_eq!(explain("", &worst()).cpu, None);
         assert!(explain("rubbish\n : sched_switch: \n", &worst()).ran.is_empty());
-    }
-
-    #[test]
-    fn a_trace_is_taken_where_it_may_be_and_leaves_nothing() {
-        match Trace::begin() {
-            Ok(trace) => {
-                let instance = trace.instance.clone();
-                assert!(instance.join("trace").exists());
-                let traced = trace.look(&worst()).unwrap();
-                assert_eq!(traced.stage, "wake_physical");
-                // The trace's own mount is closed.
-                let (_mount, folder) = instances().unwrap();
-                let name = instance.file_name().unwrap();
-                assert!(folder.exists() && !folder.join(name).exists(), "{name:?}");
-            }
-            Err(error) => takt_testing::skip(format_args!("tracing: {error}   (run as root)")),
-        }
     }
 }
