@@ -122,7 +122,13 @@ fn row_19_latency() {
     row(19).judged_by(|attempt| {
         let run = attempt.run("latency_test", "--args addr=ADDR --rate 1e6 --nruns 50 --rtt 0.005").ok()?;
         let line = run.text.lines().find(|line| line.contains("ACKs received:")).unwrap_or_default();
-        if line.trim_end().ends_with("50/50") { Ok(()) } else { Err(run.to_string()) }
+        let mut wrong = Vec::new();
+        for label in ["Underruns:", "Late packets:", "Other errors:"] {
+            if run.number(label)? != 0.0 {
+                wrong.push(label);
+            }
+        }
+        if line.trim_end().ends_with("50/50") && wrong.is_empty() { Ok(()) } else { Err(format!("{wrong:?}\n{run}")) }
     });
 }
 

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
+use takt_host::affinity::own_cpus;
+
 use crate::row::may_be_real_time;
 
 /// Above the programs that judge it.
@@ -55,6 +57,10 @@ impl Emulator {
         }
         if may_be_real_time() {
             command.args(["--priority", PRIORITY]);
+        }
+        // The last core is the radios': nothing of what judges them can move them from there.
+        if let [_, .., last] = own_cpus().as_slice() {
+            command.args(["--cores", &vec![last.to_string(); site.addrs.len()].join(",")]);
         }
         command.args(arguments).stdin(Stdio::null()).stdout(Stdio::piped());
         let mut child = command.spawn().expect("takt starts");

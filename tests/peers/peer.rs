@@ -62,6 +62,16 @@ impl Run {
         if self.text.contains(words) { Err(format!("said \"{words}\"\n{self}")) } else { Ok(self) }
     }
 
+    /// UHD printed none of its letters (`U`, `L` and the like), which stand alone, before whatever comes next.
+    pub fn prints_no_letter(self) -> Result<Run, String> {
+        let is_letters = |word: &str| !word.is_empty() && word.chars().all(|c| "OUDLST".contains(c));
+        let before_a_log = |word: &str| is_letters(word.split('[').next().unwrap_or_default());
+        match self.text.split_whitespace().find(|word| before_a_log(word)) {
+            Some(letters) => Err(format!("printed {letters}\n{self}")),
+            None => Ok(self),
+        }
+    }
+
     /// The one JSON document it printed, before anything on standard error.
     pub fn document(&self) -> Result<serde_json::Value, String> {
         let mut documents = serde_json::Deserializer::from_str(&self.text).into_iter();

@@ -1,4 +1,4 @@
-//! What did not run and what was not judged: on standard error, and in the record that `./test` reads.
+//! What did not run, what was not judged and what was tried again: on standard error, and in the record that `./test` reads.
 
 use std::env;
 use std::fmt::Display;
@@ -23,6 +23,12 @@ pub fn skip(why: impl Display) {
 #[track_caller]
 pub fn not_judged(why: impl Display) {
     say("NOT JUDGED", &why.to_string(), Location::caller());
+}
+
+/// Says that a test passed, but not at its first attempt, and which attempt it was.
+#[track_caller]
+pub fn repeated(what: impl Display) {
+    say("REPEATED", &what.to_string(), Location::caller());
 }
 
 fn refused(no_skip: Option<&str>) -> bool {
