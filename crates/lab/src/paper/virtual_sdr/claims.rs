@@ -1,11 +1,21 @@
 //! What is seen of the paper's claims.
 
+use super::needs::lacking;
 use super::why::{beyond_the_wire, cost, guest};
 use crate::check::Answer;
 use crate::paper::Figure;
 use crate::paper::sweep::{Chart, Compared, Curve, Judged, Measure, Outcome, Spot, at, every, list, value};
 
+/// What was seen of a claim, and the answer where it can be judged.
 pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
+    let seen = of(number, outcome);
+    match lacking(number, outcome) {
+        Some(why) => Judged::new(Answer::Unknown, format!("{why}; {}", seen.seen)),
+        None => seen,
+    }
+}
+
+fn of(number: u32, outcome: &Outcome) -> Judged {
     let paper = &outcome.paper;
     let near = paper.number("alike_within");
     match number {

@@ -9,6 +9,7 @@
 
 mod charts;
 mod claims;
+mod needs;
 mod why;
 
 use charts::{CHARTS, EVIDENCE};
