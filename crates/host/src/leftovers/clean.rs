@@ -96,11 +96,11 @@ fn end_all(runs: &[DeadRun], cleaned: &mut Cleaned) {
     }
     let (mut quiet, mut immortal) = (0, BTreeSet::new());
     for _ in 0..LOOKS {
-        let Marked { mut own, foreign } = process::marked(runs);
+        let Marked { mut own, foreign, becoming } = process::marked(runs);
         cleaned.foreign_processes = foreign;
         own.retain(|process| !immortal.contains(process));
         own.sort_by_key(|&(_, start_ticks)| start_ticks);
-        quiet = if own.is_empty() { quiet + 1 } else { 0 };
+        quiet = if own.is_empty() && !becoming { quiet + 1 } else { 0 };
         if quiet == QUIET_LOOKS {
             return;
         }

@@ -68,6 +68,9 @@ pub(super) struct Marked {
     pub(super) own: Vec<(u32, u64)>,
     /// Of another program, which is named.
     pub(super) foreign: Vec<(u32, PathBuf)>,
+    /// A process is just becoming one of their programs, and shows no environment yet. On a busy machine that takes as long as
+    /// it is kept from a processor.
+    pub(super) becoming: bool,
 }
 
 pub(super) fn marked(runs: &[DeadRun]) -> Marked {
@@ -77,8 +80,10 @@ pub(super) fn marked(runs: &[DeadRun]) -> Marked {
     }
     let this = std::process::id();
     let numbers = host.list("/proc").into_iter().filter_map(|name| name.parse().ok()).filter(|&pid| pid != this);
-    for pid in numbers.filter(|&pid| runs.iter().any(|run| carries(&host, pid, &run.id))) {
-        if is_own(&host, pid, runs) {
+    for pid in numbers {
+        if !runs.iter().any(|run| carries(&host, pid, &run.id)) {
+            found.becoming |= is_becoming(&host, pid, runs);
+        } else if is_own(&host, pid, runs) {
             found.own.extend(started(&host, pid).map(|ticks| (pid, ticks)));
         } else if let Ok(path) = fs::read_link(executable(pid)) {
             found.foreign.push((pid, path));
@@ -89,8 +94,18 @@ pub(super) fn marked(runs: &[DeadRun]) -> Marked {
 
 fn is_own(host: &Host, pid: u32, runs: &[DeadRun]) -> bool {
     let Some(program) = Program::of(pid) else { return false };
-    let in_memory = || fs::read_link(executable(pid)).is_ok_and(|path| path.starts_with("/memfd:"));
-    runs.iter().any(|run| carries(host, pid, &run.id) && (run.programs.contains(&program) || in_memory()))
+    runs.iter().any(|run| carries(host, pid, &run.id) && (run.programs.contains(&program) || is_in_memory(pid)))
+}
+
+fn is_in_memory(pid: u32) -> bool {
+    fs::read_link(executable(pid)).is_ok_and(|path| path.starts_with("/memfd:"))
+}
+
+/// In the middle of execve(2) the program is there and the environment is not.
+fn is_becoming(host: &Host, pid: u32, runs: &[DeadRun]) -> bool {
+    let is_bare = host.read(&format!("/proc/{pid}/environ")).is_ok_and(|environ| environ.is_empty());
+    let is_one = |program: Program| is_in_memory(pid) || runs.iter().any(|run| run.programs.contains(&program));
+    is_bare && Program::of(pid).is_some_and(is_one)
 }
 
 fn carries(host: &Host, pid: u32, id: &str) -> bool {
@@ -142,4 +157,31 @@ pub(super) fn exists(pid: u32) -> bool {
 
 fn started(host: &Host, pid: u32) -> Option<u64> {
     read_stat(host, &format!("/proc/{pid}/stat")).ok().flatten().map(|stat| stat.start_ticks)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::{Child, Command, Stdio};
+
+    use super::*;
+
+    /// What execve(2) looks like from outside before it is over: a program without an environment.
+    fn bare(program: &str) -> Child {
+        let path = [Path::new("/bin"), Path::new("/usr/bin")].into_iter().map(|folder| folder.join(program));
+        let path = path.into_iter().find(|path| path.exists()).expect("every machine has it");
+        let mut command = Command::new(path);
+        command.arg("600").env_clear().stdin(Stdio::piped()).spawn().expect("a program")
+    }
+
+    #[test]
+    fn a_process_that_shows_no_environment_yet_may_be_a_dead_runs_if_the_program_is() {
+        let mut sleeps = bare("sleep");
+        let program = Program::of(sleeps.id()).expect("ours");
+        let run = |programs| [DeadRun { id: "1-2".into(), programs }];
+        let found = marked(&run(vec![program]));
+        assert!(found.becoming && found.own.is_empty(), "it is waited for, and not ended");
+        assert!(!is_becoming(&Host::this(), sleeps.id(), &run(Vec::new())), "another program is nobody's");
+        sleeps.kill().and_then(|()| sleeps.wait()).expect("ours");
+        assert!(!is_becoming(&Host::this(), sleeps.id(), &run(vec![program])));
+    }
 }
