@@ -91,3 +91,22 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert!(page.starts_with("<!") && page.contains("Table II") && page.contains("Figure 1"));
     assert_eq!(json(&place.takt(&["report", "last", "--json"])), outcome, "read again it says the same");
 }
+
+/// Nothing is measured twice because of it: what will be left out is said before the first round.
+#[test]
+fn what_a_study_needs_and_this_machine_lacks_is_said_first_with_what_brings_it() {
+    let file = "question = \"?\"\n[study]\nname = \"virtual-sdr\"\n[[part]]\nname = \"link\"\n\
+                factors = { environment = [\"native\", \"vm\"] }\n\
+                fixed = { payload_bytes = 256, direction = \"both\", path = \"loopback\", workload = { kind = \"udp\", \
+                offered = 1000, duration = \"20ms\", warm_up = \"0s\" } }\n\
+                [rounds]\ncount = { full = 1, quick = 1 }\norder = { seed = 1 }\n";
+    let place = Place::with("small.toml", file);
+    let mut command = place.command(&["paper", "virtual-sdr", "--quick", "--file", "small.toml", "--json"]);
+    let done = command.env("PATH", place.path("empty")).output().expect("takt");
+    let said = String::from_utf8_lossy(&done.stderr);
+    let first: Vec<&str> = said.lines().take(2).collect();
+    assert!(first[0].starts_with("vm can't be had here, and will be left out: no QEMU on this machine"), "{said}");
+    assert!(first[1].starts_with("  fix   ") && first[1].contains("install"), "{said}");
+    let vm = &json(&done)["records"];
+    assert!(vm.to_string().contains("no QEMU on this machine"), "{vm:#}");
+}

@@ -1,10 +1,12 @@
 //! `takt paper`: a published study, run again on this host and set beside the paper's figures.
 
+use std::error::Error;
 use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use takt_host::affinity::own_cpus;
+use takt_lab::bench::{Lacking, lacking};
 use takt_lab::check;
 use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::paper::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
@@ -139,11 +141,28 @@ fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
         program: std::env::current_exe().into_diagnostic()?,
         takt_version: version(),
     };
+    say_what_is_lacking(&options, output)?;
     let stop = stop_on_signal()?;
     let mut progress = ProgressBar::new(output);
     let found = run_study(&options, &mut |event, at| progress.tell(event, at), &stop);
     progress.finish();
     Ok(found.map_err(story)?)
+}
+
+/// Before the first round: what will be left out, and what would bring it.
+fn say_what_is_lacking(options: &PaperOptions, output: &Output) -> Result<()> {
+    let points = options.experiment.points(options.depth);
+    for Lacking { environment, error } in lacking(&points, &options.program).into_diagnostic()? {
+        let fix = error.fix().map_or(String::new(), |fix| format!("\n  fix   {}", fix.replace('\n', "\n  or    ")));
+        output.note(format!("{environment} can't be had here, and will be left out: {}{fix}", words(&error)));
+    }
+    Ok(())
+}
+
+/// An error, its cause, the cause of that.
+fn words(error: &dyn Error) -> String {
+    let links = std::iter::successors(Some(error), |&error| error.source());
+    links.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn story(error: PaperError) -> Story {

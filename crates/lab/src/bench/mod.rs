@@ -12,11 +12,13 @@ mod disturb;
 mod exchange;
 mod exclusive;
 mod impair;
+mod lacking;
 pub(crate) mod on_air;
 mod options;
 mod own_radio;
 mod sites;
 
+pub use lacking::{Lacking, lacking};
 pub use on_air::OnAirError;
 pub(crate) use options::about;
 pub(crate) use own_radio::answers_to;

@@ -28,7 +28,7 @@ pub(super) struct Where {
 impl Where {
     /// Of a point; `addr`: a radio that is there already.
     pub(super) fn of(point: &Point, addr: Option<Ipv4Addr>) -> Result<Where, PathSpecError> {
-        let (settings, kind) = (&point.settings, environment(&point.settings));
+        let (settings, kind) = (&point.settings, environment_of(&point.settings));
         let alone = !point.kind.has_path();
         let loopback = settings.word("path") == "loopback";
         let path = if alone || loopback || addr.is_some() { None } else { path(settings)? };
@@ -51,7 +51,7 @@ impl Where {
 }
 
 /// `native` has no limits: those of a sweep over environments are for the others.
-fn environment(settings: &Settings) -> Spec {
+pub(super) fn environment_of(settings: &Settings) -> Spec {
     let kind = Kind::named(settings.word("environment")).unwrap_or_default();
     let limits = Limits {
         cpus: settings.number("environment_cpus"),
