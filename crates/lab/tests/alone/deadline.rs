@@ -119,9 +119,6 @@ fn what_this_host_does_to_its_own_core_is_not_set_aside() {
     if let Some(why) = &aside.unwatched {
         return skip(format!("{why}   (root in a virtual machine)"));
     }
-    if std::env::var_os("DBG").is_some() {
-        eprintln!("ASIDE {aside:?}");
-    }
     // 200 subframes, each with three looks in 0.5 of 5 ms: one in two meets the hog.
     assert!(aside.held_by_host > 20, "{aside:?}");
     if aside.stalled + aside.unexplained > aside.held_by_host / 10 {

@@ -28,7 +28,7 @@ const VARIABLE: &str = "TAKT_VM_KERNEL";
 impl Kernel {
     /// What `TAKT_VM_KERNEL` names, else the best kernel that was unpacked for guests, else the best of this machine.
     pub(super) fn find() -> Result<Kernel, EnvironmentError> {
-        let unpacked = state_dir().join("kernel");
+        let unpacked = unpacked();
         let folders = match env::var_os(VARIABLE).map(PathBuf::from) {
             Some(named) if named.is_file() => {
                 let release = release_of(&named).unwrap_or_else(|| "named".into());
@@ -51,12 +51,22 @@ impl Kernel {
     }
 }
 
+/// Where a kernel for guests is unpacked.
+fn unpacked() -> PathBuf {
+    state_dir().join("kernel")
+}
+
 /// As Ubuntu installs its kernels.
 fn for_root_alone(image: &Path) -> String {
     format!("; {} may be read by root alone", image.display())
 }
 
 impl Kernel {
+    /// The command that brings one, by the packages of this distribution.
+    pub(super) fn package() -> Option<String> {
+        package(Family::of(&Host::this()), &unpacked())
+    }
+
     /// How it was built, where that lies beside it.
     pub(super) fn config(&self) -> Option<PathBuf> {
         let file = self.image.with_file_name(format!("config-{}", self.release));

@@ -65,8 +65,7 @@ impl Vm {
     /// # Errors
     /// There is no QEMU or no kernel.
     pub fn open(native: Native, run: Run, limits: Limits) -> Result<Vm, EnvironmentError> {
-        let qemu = Qemu::find(native.caller())?;
-        let kernel = Kernel::find()?;
+        let (qemu, kernel) = both(Qemu::find(native.caller()), Kernel::find())?;
         let mut vm = Vm {
             native,
             run,
@@ -219,3 +218,35 @@ static NUMBER: AtomicU32 = AtomicU32::new(0);
 const TAP: &str = "tap0";
 /// A guest is up in three seconds even in software; on a machine that is busy with other things, later.
 const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Both, or what is missing; where both are, one command brings both.
+fn both(
+    qemu: Result<Qemu, EnvironmentError>,
+    kernel: Result<Kernel, EnvironmentError>,
+) -> Result<(Qemu, Kernel), EnvironmentError> {
+    match (qemu, kernel) {
+        (Err(EnvironmentError::Missing { what, names, fix }), Err(_)) => {
+            let fix = Kernel::package().map_or_else(|| fix.clone(), |kernel| format!("{fix} && {kernel}"));
+            Err(EnvironmentError::Missing { what, names, fix })
+        }
+        (qemu, kernel) => Ok((qemu?, kernel?)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_both_are_missing_one_command_brings_both() {
+        let qemu = || Err(EnvironmentError::Missing { what: "QEMU", names: String::new(), fix: "install QEMU".into() });
+        let kernel = Kernel { image: "/k".into(), release: "6.1".into(), modules: None };
+        let none = || Err(EnvironmentError::NoKernel { looked: String::new(), fix: "install a kernel".into() });
+        let fix = |qemu, kernel| both(qemu, kernel).err().and_then(|error| error.fix());
+        assert_eq!(fix(qemu(), Ok(kernel)).as_deref(), Some("install QEMU"));
+        match Kernel::package() {
+            Some(package) => assert_eq!(fix(qemu(), none()), Some(format!("install QEMU && {package}"))),
+            None => assert_eq!(fix(qemu(), none()).as_deref(), Some("install QEMU")),
+        }
+    }
+}
