@@ -9,7 +9,8 @@
 //! | [`timer`] | waiting until an instant: sleeping, spinning, or one after the other |
 //! | [`kernel`], [`idle`], [`irq`], [`isolation`] | what of the kernel decides about punctuality, and how deep processors sleep |
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
-//! | [`namespace`], [`user_namespace`], [`bpf`] | network namespaces, what keeps users from making them, programs in the kernel's receive path |
+//! | [`namespace`], [`user_namespace`] | network namespaces, what keeps users from making them |
+//! | [`receive`], [`bpf`] | which thread works off what an interface receives, programs in the kernel's receive path |
 //! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
 //! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
@@ -45,6 +46,7 @@ pub mod memory;
 pub mod namespace;
 pub mod policy;
 pub mod quota;
+pub mod receive;
 pub mod slack;
 pub mod slice;
 pub mod thread_clock;

@@ -7,10 +7,9 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_host::accounting::Usage;
-use takt_host::quota::PERIOD;
 use takt_path::model::Flow;
 
-use crate::net::{HopCounters, NodeCounters};
+use crate::net::{HopCounters, Limit, NodeCounters};
 use crate::store::{Record, RoundRow, RoundState};
 
 /// What a node between the ends did.
@@ -22,13 +21,12 @@ pub struct NodeFigures {
     pub to_radio: WayFigures,
     /// From the radio to the host.
     pub to_host: WayFigures,
-    /// Cores that it kept busy, the mean over rounds. `None`: the kernel forwards, in time that belongs to no process.
+    /// Cores that its processes and kernel threads kept busy, the mean over rounds. `None`: it has none, and whoever sends
+    /// to it does its work.
     pub cpu_cores: Option<f64>,
-    /// Share of the periods of its CPU limit in which it used the limit up; `None`: no limit.
-    pub throttled_share: Option<f64>,
-    /// Cores that it used in the periods of its CPU limit in which it wanted to run; `None`: no limit.
+    /// How much of its CPU limit it used, the busier way; `None`: no limit.
     #[serde(default)]
-    pub limited_cores: Option<f64>,
+    pub limit_used: Option<f64>,
 }
 
 /// Frames one way.
@@ -74,17 +72,17 @@ pub fn along<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigures>
             all.push((NodeFigures { node: node.node.clone(), ..NodeFigures::default() }, Vec::new(), Vec::new()));
             all.len() - 1
         });
-        if let Some((sum, cores, throttled)) = all.get_mut(place) {
+        if let Some((sum, cores, limits)) = all.get_mut(place) {
             sum.to_radio.add(&node.to_radio);
             sum.to_host.add(&node.to_host);
             cores.extend(node.cpu_cores);
-            throttled.extend(node.throttled_share);
+            limits.extend(node.limit_used);
         }
     }
     let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
-    let finish = |(node, cores, throttled): (NodeFigures, Vec<f64>, Vec<f64>)| NodeFigures {
+    let finish = |(node, cores, limits): (NodeFigures, Vec<f64>, Vec<f64>)| NodeFigures {
         cpu_cores: mean(&cores),
-        throttled_share: mean(&throttled),
+        limit_used: mean(&limits),
         ..node
     };
     all.into_iter().map(finish).collect()
@@ -104,34 +102,36 @@ pub(crate) fn of_round(record: &Record) -> Vec<NodeFigures> {
     let node = |node: &NodeCounters| {
         let hop = |hops: &[HopCounters]| hops.iter().find(|hop| hop.node == node.node).cloned();
         let earlier = before.iter().find(|other| other.node == node.node)?;
-        match (hop(&hops[0]), hop(&hops[1])) {
-            (Some(earlier), Some(hop)) => Some(of_hop(&earlier, &hop, usage.as_ref())),
-            _ => Some(of_kernel(earlier, node)),
-        }
+        let figures = match (hop(&hops[0]), hop(&hops[1])) {
+            (Some(earlier), Some(hop)) => of_hop(&earlier, &hop),
+            _ => of_kernel(earlier, node),
+        };
+        let cores = usage.as_ref().map(|usage| cores(node, usage)).unwrap_or_default();
+        let share = (node.node == Limit::NODE).then(|| read::<Option<Limit>>(&record.in_force, "path_limit")).flatten();
+        let busier = cores.iter().copied().reduce(f64::max);
+        Some(NodeFigures {
+            cpu_cores: busier.map(|_| cores.iter().sum()),
+            limit_used: share.zip(busier).map(|(limit, cores)| cores / limit.share),
+            ..figures
+        })
     };
     between.filter_map(node).collect()
 }
 
-fn of_hop(earlier: &HopCounters, hop: &HopCounters, usage: Option<&Usage>) -> NodeFigures {
+/// What each process and kernel thread of a node used.
+fn cores(node: &NodeCounters, usage: &Usage) -> Vec<f64> {
+    let of = usage.companions.iter().filter(|process| node.pids.contains(&process.pid));
+    of.map(|process| process.cpu_ns as f64 / usage.wall_ns.max(1) as f64).collect()
+}
+
+fn of_hop(earlier: &HopCounters, hop: &HopCounters) -> NodeFigures {
     let [forth, back] = hop.report.counters.flows;
     let [forth_0, back_0] = earlier.report.counters.flows;
-    let own = usage.and_then(|usage| {
-        let own = usage.companions.iter().find(|process| Some(process.pid) == hop.pid)?;
-        Some((own.cpu_ns as f64, usage.wall_ns.max(1) as f64))
-    });
-    let limit = hop.throttled.zip(earlier.throttled).and_then(|(now, then)| {
-        let periods = now.periods.checked_sub(then.periods).filter(|&periods| periods > 0)?;
-        Some((now.times.saturating_sub(then.times) as f64, periods as f64))
-    });
     NodeFigures {
         node: hop.node.clone(),
         to_radio: of_flow(&forth_0, &forth),
         to_host: of_flow(&back_0, &back),
-        cpu_cores: own.map(|(busy_ns, wall_ns)| busy_ns / wall_ns),
-        throttled_share: limit.map(|(times, periods)| times / periods),
-        limited_cores: own
-            .zip(limit)
-            .map(|((busy_ns, _), (_, periods))| busy_ns / (periods * PERIOD.as_nanos() as f64)),
+        ..NodeFigures::default()
     }
 }
 
@@ -197,20 +197,29 @@ mod tests {
 
     fn kernel(node: &str, frames: u64, dropped: u64) -> Value {
         let end = |rx: u64, tx: u64, queue: u64| json!({ "rx_frames": rx, "rx_dropped": 0, "tx_frames": tx, "tx_dropped": 0, "queue_dropped": queue });
-        json!({ "node": node, "interfaces": { "lan0": end(frames, 7, 0), "wan0": end(7, frames - dropped, dropped) } })
+        let pids: &[u32] = if node == "router" { &[7, 8] } else { &[] };
+        json!({ "node": node, "pids": pids, "interfaces": { "lan0": end(frames, 7, 0), "wan0": end(7, frames - dropped, dropped) } })
     }
 
-    fn hop(flow: &Flow, times: u64) -> Value {
+    fn hop(flow: &Flow) -> Value {
         let counters = takt_path::model::Counters { flows: [*flow, Flow::default()] };
         let report = takt_path::hop::Report { counters, ..takt_path::hop::Report::default() };
-        let throttled = takt_host::quota::Throttled { periods: 2 * times, times };
-        json!(HopCounters { node: "small".into(), pid: Some(9), report, throttled: Some(throttled) })
+        json!(HopCounters { node: "hardware".into(), report })
+    }
+
+    /// A second in which two threads of the router used a tenth and a twentieth of a core.
+    fn machine() -> Value {
+        let snapshot = || takt_host::accounting::Snapshot::take().expect("/proc is there");
+        let usage = snapshot().since(&snapshot());
+        let thread = |pid, cpu_ns| takt_host::accounting::ProcessCpu { pid, cpu_ns, ..usage.process.clone() };
+        let companions = vec![thread(7, 100_000_000), thread(8, 50_000_000), thread(9, 1_000_000_000)];
+        json!({ "usage": Usage { wall_ns: 1_000_000_000, companions, ..usage.clone() } })
     }
 
     #[test]
     fn each_node_between_the_ends_tells_what_it_lost_and_where() {
         let nodes = |n: u64| {
-            json!([kernel("host", n, 0), kernel("small", n, 0), kernel("router", n, n / 10), kernel("radio", n, 0)])
+            json!([kernel("host", n, 0), kernel("hardware", n, 0), kernel("router", n, n / 10), kernel("radio", n, 0)])
         };
         let flow = |n: u64| Flow {
             in_frames: n,
@@ -219,18 +228,27 @@ mod tests {
             dropped_by_chance: 10,
             ..Flow::default()
         };
-        let before = json!({ "nodes": nodes(100), "hops": [hop(&Flow { in_frames: 100, out_frames: 100, ..Flow::default() }, 1)] });
-        let after = json!({ "nodes": nodes(1100), "hops": [hop(&flow(1100), 6)] });
-        let both = [round(before.clone(), after.clone(), Value::Null), round(before, after, Value::Null)];
+        let before =
+            json!({ "nodes": nodes(100), "hops": [hop(&Flow { in_frames: 100, out_frames: 100, ..Flow::default() })] });
+        let after = json!({ "nodes": nodes(1100), "hops": [hop(&flow(1100))] });
+        let limited = |mut row: RoundRow| {
+            let limit = Limit { share: 0.2, datagram_ns: None };
+            row.record.as_mut().unwrap().in_force = json!({ "path_limit": limit });
+            row
+        };
+        let both = [round(before.clone(), after.clone(), machine()), limited(round(before, after, machine()))];
         let seen = along(both.iter());
-        assert_eq!(seen.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["small", "router"]);
-        let (small, router) = (&seen[0], &seen[1]);
-        assert_eq!((small.to_radio.in_frames, small.to_radio.out_frames), (2000, 1940), "the sum of two rounds");
-        assert_eq!(small.to_radio.lost, BTreeMap::from([("chance".to_owned(), 20), ("ring".to_owned(), 40)]));
-        assert!((small.to_radio.lost_share() - 0.03).abs() < 1e-12);
-        assert_eq!((small.throttled_share, small.cpu_cores), (Some(0.5), None), "no account of processes here");
+        assert_eq!(seen.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["hardware", "router"]);
+        let (hardware, router) = (&seen[0], &seen[1]);
+        assert_eq!((hardware.to_radio.in_frames, hardware.to_radio.out_frames), (2000, 1940), "the sum of two rounds");
+        assert_eq!(hardware.to_radio.lost, BTreeMap::from([("chance".to_owned(), 20), ("ring".to_owned(), 40)]));
+        assert!((hardware.to_radio.lost_share() - 0.03).abs() < 1e-12);
+        assert_eq!((hardware.cpu_cores, hardware.limit_used), (None, None), "nobody's time is its own");
         assert_eq!(router.to_radio.lost, BTreeMap::from([("queue".to_owned(), 200)]));
-        assert_eq!((router.cpu_cores, router.to_host.lost_frames()), (None, 0));
+        assert_eq!(router.to_host.lost_frames(), 0);
+        let near = |seen: Option<f64>, wanted: f64| seen.is_some_and(|seen| (seen - wanted).abs() < 1e-9);
+        assert!(near(router.cpu_cores, 0.15), "both ways: {router:?}");
+        assert!(near(router.limit_used, 0.5), "of the busier way, where there is a limit: {router:?}");
     }
 
     #[test]

@@ -229,7 +229,7 @@ fn along(node: &NodeFigures) -> String {
         format!("{:.1} % of {} to the {to}{places}", way.lost_share() * 100.0, way.in_frames)
     };
     let cores = node.cpu_cores.map(|cores| format!("; {cores:.2} cores")).unwrap_or_default();
-    let limit = node.throttled_share.map(|share| format!(", at its limit {:.0} % of the time", share * 100.0));
+    let limit = node.limit_used.map(|share| format!(", {:.0} % of its limit", share * 100.0));
     let (forth, back) = (way(&node.to_radio, "radio"), way(&node.to_host, "host"));
     format!("{:<18} lost {forth}, {back}{cores}{}", node.node, limit.unwrap_or_default())
 }

@@ -21,8 +21,11 @@ pub(crate) enum Command {
     SetRing = 0x11,
     GetPause = 0x12,
     SetPause = 0x13,
+    SetTxChecksum = 0x17,
+    SetTso = 0x1f,
     GetFlags = 0x25,
     SetFlags = 0x26,
+    SetGro = 0x2c,
     GetEee = 0x44,
     SetEee = 0x45,
 }

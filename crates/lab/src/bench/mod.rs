@@ -204,8 +204,9 @@ fn round(
     if let (Some(bytes), Some(all)) = (point.settings.number("payload_bytes"), in_force.as_object_mut()) {
         all.insert("path_ceiling_datagrams_per_s".into(), json!(site.ceiling_datagrams_per_s(bytes as usize)));
     }
-    let host = site.host_pids();
-    let radio: Vec<u32> = site.radio.iter().map(Agent::pid).chain(others.iter().copied()).collect();
+    let host: Vec<u32> = site.host_pids().into_iter().chain(site.end_pids("host")).collect();
+    let radio = site.radio.iter().map(Agent::pid).chain(site.end_pids("radio"));
+    let radio: Vec<u32> = radio.chain(others.iter().copied()).collect();
     if let Some(all) = in_force.as_object_mut() {
         all.insert("disturbance".into(), disturbed);
         all.insert("impairment".into(), impaired);

@@ -15,7 +15,7 @@ use super::given::GivenRadio;
 use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell, drawing};
 use crate::agent::{Agent, AgentError, Service};
 use crate::net::{
-    Build, Ceiling, HopCounters, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
+    Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
 };
 
 /// What a site is to be.
@@ -44,6 +44,9 @@ pub struct InForce {
     /// What it looks like, the environment before it.
     #[serde(default)]
     pub topology: Option<topology::Topology>,
+    /// What its router may use of a CPU, where that is limited.
+    #[serde(default)]
+    pub path_limit: Option<Limit>,
     /// What it carried flat out, each way, before the first round, beside what it is said to carry.
     #[serde(default)]
     pub ceilings: Vec<Ceiling>,
@@ -152,6 +155,7 @@ impl Site {
         let with = Build { run, label, program, cpus: &[] };
         let between = if !emulated || options.loopback { None } else { build(options, &with, &mut notes)? };
         let ceilings = between.as_deref().map_or_else(|| Ok(Vec::new()), calibrate)?;
+        notes.extend(between.iter().flat_map(|path| path.notes.iter().cloned()));
         let (path, radio_addr) = match (options.addr, &between) {
             _ if options.alone => ("none", Ipv4Addr::UNSPECIFIED),
             (Some(addr), _) => ("network", addr),
@@ -179,6 +183,7 @@ impl Site {
             path: path.into(),
             path_spec: between.as_ref().map(|path| path.spec.clone()),
             topology: between.as_ref().map(|path| drawing::inside(path.topology.clone(), &holder)),
+            path_limit: between.as_ref().and_then(|path| path.limit),
             ceilings,
             radio_addr,
             emulated,
@@ -207,8 +212,15 @@ impl Site {
     #[must_use]
     pub fn companions(&self) -> Vec<u32> {
         let radio = self.radio.as_ref().map(Agent::pid);
-        let hops = self.path.as_deref().map(Path::hop_pids).unwrap_or_default();
-        self.host_pids().into_iter().chain(radio).chain(hops).collect()
+        let path = self.path.as_deref().map(Path::pids).unwrap_or_default();
+        self.host_pids().into_iter().chain(radio).chain(path).collect()
+    }
+
+    /// Kernel threads that work off what an end of the path receives, `host` or `radio`: their CPU time is that side's, as
+    /// its processes' is. None where whoever sends does that work.
+    #[must_use]
+    pub fn end_pids(&self, end: &str) -> Vec<u32> {
+        self.path.as_deref().map(|path| path.pids_of(end)).unwrap_or_default()
     }
 
     /// What the hops of the path have counted; empty where it has none in user space.

@@ -63,6 +63,15 @@ pub struct Rules {
     pub limits: BTreeMap<String, String>,
 }
 
+impl Rules {
+    /// Which rules, since when, and what changed; without a full stop.
+    #[must_use]
+    pub fn in_words(&self) -> String {
+        let Rules { number, since, changed, .. } = self;
+        format!("rules {number} of the study, fixed on {since} before its data were seen: {changed}")
+    }
+}
+
 /// How often each point is measured, in which order, and which rounds count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounds {

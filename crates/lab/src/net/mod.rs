@@ -15,6 +15,7 @@
 mod address;
 mod link;
 mod namespace;
+mod napi;
 mod nftables;
 mod pair;
 mod path;
@@ -30,9 +31,10 @@ use takt_host::user_namespace::barriers;
 
 pub use namespace::Namespace;
 pub use pair::RadioPair;
+pub(crate) use path::CARDS;
 pub use path::{
-    Addressing, Build, Ceiling, HopCounters, InterfaceCounters, NodeCounters, OPTIONS, Path, PathName, PathSpec,
-    PathSpecError, Seat, SetBy, Towards,
+    Addressing, Build, Ceiling, HopCounters, InterfaceCounters, Limit, NodeCounters, OPTIONS, Path, PathName, PathSpec,
+    PathSpecError, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES, Seat, SetBy, Towards,
 };
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;
@@ -101,9 +103,32 @@ pub enum PathError {
         #[source]
         source: io::Error,
     },
-    /// A CPU limit.
+    /// The kernel does not limit a router.
+    #[error("a router on {share_percent:.1} % of a CPU each way")]
+    Limit {
+        /// What it was to have.
+        share_percent: f64,
+        /// Why not.
+        #[source]
+        source: Box<takt_host::policy::PolicyError>,
+    },
+    /// Nothing crossed a router whose share of a CPU was to be found out.
+    #[error("nothing crosses the router, so what a datagram costs it can't be found out; `cpu` states a share")]
+    Uncalibrated,
+    /// A CPU of this machine is no match for the study's small router.
+    #[error(
+        "a CPU of this machine forwards {datagrams_per_s:.0} datagrams of 128 bytes a second: too few to stand for the \
+         study's small router, which passed {needed_per_s:.0}, each way; `cpu` states a share"
+    )]
+    TooSlow {
+        /// What it does.
+        datagrams_per_s: f64,
+        /// What the study's did.
+        needed_per_s: f64,
+    },
+    /// The account of processor time.
     #[error(transparent)]
-    Quota(takt_host::cgroup::GroupError),
+    Account(takt_host::ReadError),
     /// The program of a fast forwarder.
     #[error(transparent)]
     Program(takt_host::bpf::BpfError),
@@ -152,6 +177,7 @@ impl PathError {
                 let clean = call::sudo_takt("clean");
                 Some(format!("{clean}   (if a takt left it)\nsudo ip netns delete {name}   (if it is yours)"))
             }
+            PathError::Limit { source, .. } => source.fix(),
             _ => None,
         }
     }
@@ -162,7 +188,8 @@ impl PathError {
         use takt_host::bpf::BpfError;
         match self {
             PathError::NotPermitted | PathError::Missing { .. } => true,
-            PathError::Quota(error) => error.is_unavailable(),
+            PathError::TooSlow { .. } => true,
+            PathError::Limit { source, .. } => source.is_lasting(),
             PathError::Program(error) => matches!(error, BpfError::NotPermitted | BpfError::NotThere),
             // An interface, queue or address family that the kernel was built without.
             PathError::Netlink { source, .. } => {

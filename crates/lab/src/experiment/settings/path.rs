@@ -31,7 +31,7 @@ pub(super) const ROWS: &[Setting] = &[
     option("path_buffer", "buffer", "what may wait before a cable, bytes"),
     option("path_mtu", "mtu", "the largest packet, bytes"),
     option("path_addressing", "addressing", "how addresses are given: static, outside, dhcp"),
-    option("path_cpu", "cpu", "what router-small may use of a core"),
+    option("path_cpu", "cpu", "what router-small may use of a CPU each way, or calibrated"),
     option("path_seed", "seed", "of all chance on the path"),
     option("path_delay", "delay", "what every frame is delayed by"),
     option("path_jitter", "jitter", "what frames are delayed by beside that, at random"),

@@ -3,15 +3,16 @@
 use std::fs::File;
 use std::net::Ipv4Addr;
 
+use takt_host::policy::{Policy, set_policy};
 use takt_path::dhcp::Pool;
 use takt_path::forward::{Way, program};
 use takt_path::topology::{Link, LinkEnd, Node, Topology};
 
 use super::super::{Namespace, PathError, RadioPair, Shape, nftables};
 use super::chain::{Forwarding, Member, Part, chain};
-use super::hops::RunningHop;
+use super::hops::{PRIORITY, RunningHop};
 use super::lease::{self, lease};
-use super::{Addressing, Build, Path, PathSpec, Seat};
+use super::{Addressing, Build, Path, PathName, PathSpec, Seat};
 
 /// Behind a router.
 const INSIDE_HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
@@ -19,6 +20,8 @@ const INSIDE_ROUTER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
 /// Before it: the radio's network, where the router has the host's place.
 const OUTSIDE_ROUTER: Ipv4Addr = RadioPair::HOST_ADDR;
 const PREFIX: u8 = 24;
+/// Of the kernel's threads, which stand for hardware as hops do.
+const FIFO: Policy = Policy::Fifo { priority: PRIORITY };
 /// A host's own queue is bounded by its sockets' buffers, not by this.
 const END_BUFFER_BYTES: u32 = 8 << 20;
 /// What may leave at once: a thousandth of a second, so that the kernel's timers keep up, and two frames at least.
@@ -42,6 +45,7 @@ impl Path {
         let building = Building { spec, members: &members, namespaces: &namespaces, host: &host, radio: &radio };
         building.cables()?;
         let hops = building.inner_nodes(with)?;
+        let Threads { of, notes } = building.threads()?;
         let addresses = building.addresses()?;
         let topology = building.topology(&addresses);
         let (prefix_len, mtu_bytes) = (PREFIX, spec.mtu_bytes);
@@ -63,7 +67,12 @@ impl Path {
             mtu_bytes,
             hardware: hardware(members.len() - 1, false),
         };
-        Ok(Path { spec: spec.clone(), topology, hops, host, radio, between })
+        let mut path =
+            Path { spec: spec.clone(), topology, notes, limit: None, hops, threads: of, host, radio, between };
+        if spec.name == PathName::RouterSmall {
+            path.put_limit()?;
+        }
+        Ok(path)
     }
 }
 
@@ -74,6 +83,13 @@ struct Addresses {
     radio_gateway: Option<Ipv4Addr>,
     /// Inside and outside.
     router: Option<[Ipv4Addr; 2]>,
+}
+
+/// Kernel threads, each with the node that it works for, and what a reader must know of them.
+#[derive(Default)]
+struct Threads {
+    of: Vec<(&'static str, u32)>,
+    notes: Vec<String>,
 }
 
 struct Building<'a> {
@@ -134,7 +150,8 @@ impl Building<'_> {
             let buffer_bytes = if end { END_BUFFER_BYTES } else { self.spec.buffer_bytes };
             netlink.set_rate(name, &Shape { rate_bps, burst_bytes, buffer_bytes })?;
         }
-        netlink.set_up(name)
+        netlink.set_up(name)?;
+        if self.has_threads() { namespace.sends_frames(name) } else { Ok(()) }
     }
 
     /// Bridges, routers and hops come to life.
@@ -143,7 +160,7 @@ impl Building<'_> {
         for (index, (member, namespace)) in self.members.iter().zip(self.namespaces).enumerate() {
             match &member.part {
                 Part::End => {}
-                Part::Switch => bridge(namespace)?,
+                Part::Switch | Part::Card => bridge(namespace)?,
                 Part::Router(forwarding) => {
                     namespace.set_forwarding()?;
                     match forwarding {
@@ -151,13 +168,51 @@ impl Building<'_> {
                         Forwarding::Xdp => self.forward(index, namespace)?,
                     }
                 }
-                Part::Hop(model, share) => {
-                    let mtu_bytes = self.spec.mtu_bytes;
-                    hops.push(RunningHop::start(member.name, namespace, model.clone(), *share, mtu_bytes, with)?);
+                Part::Hop(model) => {
+                    hops.push(RunningHop::start(member.name, namespace, model.clone(), self.spec.mtu_bytes, with)?);
                 }
             }
         }
         Ok(hops)
+    }
+
+    /// Where the kernel works between the ends: threads of its own for each node. Where there can't be any, whoever sends
+    /// does the work, and a note says so; a router that is to be limited can't do without.
+    fn threads(&self) -> Result<Threads, PathError> {
+        if !self.has_threads() {
+            return Ok(Threads::default());
+        }
+        match self.start_threads() {
+            Err(error) if error.is_unavailable() && self.spec.name != PathName::RouterSmall => {
+                let note = format!(
+                    "what the nodes of path {} cost is charged to whoever sends to them: {error}",
+                    self.spec.name
+                );
+                Ok(Threads { of: Vec::new(), notes: vec![note] })
+            }
+            started => started,
+        }
+    }
+
+    fn start_threads(&self) -> Result<Threads, PathError> {
+        let mut threads = Threads::default();
+        for (index, (member, namespace)) in self.members.iter().zip(self.namespaces).enumerate() {
+            let sides = [(index > 0).then_some(false), (index + 1 < self.members.len()).then_some(true)];
+            for to_radio in sides.into_iter().flatten().filter(|_| member.part.has_threads()) {
+                let name = interface(index, self.members.len(), to_radio);
+                threads.of.push((member.name, namespace.give_thread(name)?));
+            }
+        }
+        let refused = threads.of.iter().find_map(|(_, thread)| set_policy(*thread, FIFO).err());
+        threads
+            .notes
+            .extend(refused.map(|why| format!("the nodes of path {} work at normal priority: {why}", self.spec.name)));
+        Ok(threads)
+    }
+
+    /// Whether the kernel works between the ends: if not, nobody's work is to be told from anybody else's.
+    fn has_threads(&self) -> bool {
+        self.members.iter().any(|member| member.part != Part::End && member.part.has_threads())
     }
 
     /// Puts a program on each interface of a router. Generic mode: on veth it is faster than native, which copies every
@@ -274,7 +329,7 @@ impl Building<'_> {
             let limits = |(node, side): (usize, usize)| {
                 let member = self.members.get(node)?;
                 let modelled = match &member.part {
-                    Part::Hop(model, _) => model.rate_bps,
+                    Part::Hop(model) => model.rate_bps,
                     _ => None,
                 };
                 modelled.or(self.spec.rate_bps.filter(|_| member.limits.get(side) == Some(&true)))

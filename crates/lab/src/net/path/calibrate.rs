@@ -49,7 +49,8 @@ impl Towards {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SetBy {
-    /// The path: what crossed is within three per cent of what its specification says.
+    /// The path: what crossed is within three per cent of what its specification says, or its router used up its share of a
+    /// CPU.
     Path,
     /// This machine: less crossed, or there is no limit to reach.
     Machine,
@@ -62,6 +63,8 @@ const BUFFER_BYTES: usize = 4 << 20;
 /// Short, so that little of one calibration still waits before a cable when the next one begins.
 const SEND_BUFFER_BYTES: usize = 256 << 10;
 const TOLERANCE: f64 = 0.03;
+/// A limit is used up: the threads' time counts over the lingering as well.
+const FULL: f64 = 0.7;
 /// What had arrived in time may be read until then.
 const LINGER: Duration = Duration::from_millis(50);
 /// Queues are full, and the first burst is through, after a third of the time.
@@ -79,19 +82,21 @@ impl Path {
             Towards::Radio => Some(self.way_forth(payload_bytes)?),
             Towards::Host => self.way_back(payload_bytes)?,
         };
-        let (datagrams_per_s, offered_per_s) = ends.map_or(Ok((0.0, 0.0)), |ends| flood(ends, payload_bytes, span))?;
+        let crossed = || ends.map_or(Ok((0.0, 0.0)), |ends| flood(ends, payload_bytes, span));
+        let ((datagrams_per_s, offered_per_s), limit_used) = self.limit_used(crossed)?;
         // A processor whose speed wanders is within its own bounds.
         let spread = self.spec.hardware().and_then(|hardware| hardware.processor).map_or(0.0, |p| p.spread);
         let tolerance = TOLERANCE + spread;
         let set_by = match specified_per_s {
             Some(most) if datagrams_per_s > most * (1.0 + tolerance) => SetBy::Nobody,
             Some(most) if datagrams_per_s > most * (1.0 - tolerance) => SetBy::Path,
+            _ if limit_used.is_some_and(|used| used > FULL) => SetBy::Path,
             _ => SetBy::Machine,
         };
         Ok(Ceiling { towards, payload_bytes, datagrams_per_s, offered_per_s, specified_per_s, set_by })
     }
 
-    fn way_forth(&self, payload_bytes: usize) -> Result<Ends, PathError> {
+    pub(super) fn way_forth(&self, payload_bytes: usize) -> Result<Ends, PathError> {
         let any = SocketAddr::from((self.radio.address, 0));
         let to = self.radio.namespace.inside(|| open(any, None, payload_bytes))?.map_err(failed)?;
         let peer = to.local(PortIndex(0)).unwrap_or(any);
@@ -129,13 +134,13 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(50);
 
 /// Of a flow.
-struct Ends {
+pub(super) struct Ends {
     from: Box<dyn Engine>,
     to: Box<dyn Engine>,
 }
 
 /// Datagrams a second that arrived, and that were offered.
-fn flood(ends: Ends, payload_bytes: usize, span: Duration) -> Result<(f64, f64), PathError> {
+pub(super) fn flood(ends: Ends, payload_bytes: usize, span: Duration) -> Result<(f64, f64), PathError> {
     let Ends { from: sender, to: mut receiver } = ends;
     let stop = Stop::new();
     let flag = stop.clone();

@@ -11,10 +11,18 @@ pub(super) enum Part {
     /// One of the two ends.
     End,
     Switch,
+    /// Before a router: keeps who sends from waiting for it. A frame that finds the router's ring full is lost here.
+    Card,
     Router(Forwarding),
-    /// A process that passes frames on as the model says, on a share of a core if one is given.
-    Hop(HopSpec, Option<f64>),
+    /// A process that passes frames on as the model says.
+    Hop(HopSpec),
 }
+
+/// Nodes whose work is done by their router, and charged to it.
+pub(crate) const CARDS: [&str; 2] = ["lan-card", "wan-card"];
+
+/// What a virtual pair keeps for the thread that works it off (`VETH_RING_SIZE` of drivers/net/veth.c).
+const RING_FRAMES: usize = 256;
 
 /// How a router forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,33 +51,40 @@ pub(super) fn chain(spec: &PathSpec) -> Vec<Member> {
         PathName::Switch => members.push(member("switch", Part::Switch, [true; 2])),
         PathName::Router => members.push(member("router", masquerade, [true; 2])),
         PathName::RouterSmall => {
-            let share = Some(spec.cpu_share);
-            // One device in two namespaces; between them no cable.
-            members.push(member("small", Part::Hop(HopSpec::default(), share), [true, false]));
-            members.push(member("router", masquerade, [false, true]));
+            // One device in three namespaces; between them no cable. What comes in is at its cables' rate, so what leaves is,
+            // and a rate there would be work that the router does not do.
+            members.push(member(CARDS[0], Part::Card, [false; 2]));
+            members.push(member("router", masquerade, [false; 2]));
+            members.push(member(CARDS[1], Part::Card, [false; 2]));
         }
         PathName::RouterHw => {
             // The model has the rates of its ports in it.
             let model = spec.hardware().unwrap_or_default();
-            members.push(member("hardware", Part::Hop(model, None), [false; 2]));
+            members.push(member("hardware", Part::Hop(model), [false; 2]));
             members.push(member("router", masquerade, [false; 2]));
         }
         PathName::XdpRouter => members.push(member("router", Part::Router(Forwarding::Xdp), [true; 2])),
     }
     if let Some(impairing) = spec.impairing() {
-        members.push(member("network", Part::Hop(impairing, None), [false; 2]));
+        members.push(member("network", Part::Hop(impairing), [false; 2]));
     }
     members.push(member("radio", Part::End, [true; 2]));
     members
 }
 
 impl Part {
+    /// Whether the kernel does its work, and kernel threads of its own can: an end, a bridge, a router. A card is none, so
+    /// that what it does is its router's.
+    pub(super) fn has_threads(&self) -> bool {
+        matches!(self, Part::End | Part::Switch | Part::Router(_))
+    }
+
     pub(super) fn kind(&self) -> NodeKind {
         match self {
             Part::End => NodeKind::End,
-            Part::Switch => NodeKind::Switch,
+            Part::Switch | Part::Card => NodeKind::Switch,
             Part::Router(_) => NodeKind::Router,
-            Part::Hop(..) => NodeKind::Hop,
+            Part::Hop(_) => NodeKind::Hop,
         }
     }
 
@@ -77,16 +92,16 @@ impl Part {
         match self {
             Part::End => Vec::new(),
             Part::Switch => vec!["bridge".into()],
+            Part::Card => vec!["a network card".into(), format!("ring of {RING_FRAMES}")],
             Part::Router(Forwarding::Masquerade) => vec!["kernel".into(), "NAT".into()],
             Part::Router(Forwarding::Xdp) => vec!["XDP, generic".into(), "no NAT".into()],
-            Part::Hop(spec, share) => hop_notes(spec, *share),
+            Part::Hop(spec) => hop_notes(spec),
         }
     }
 }
 
-fn hop_notes(spec: &HopSpec, share: Option<f64>) -> Vec<String> {
+fn hop_notes(spec: &HopSpec) -> Vec<String> {
     let mut notes = Vec::new();
-    notes.extend(share.map(|share| format!("{:.0} % of a core", share * 100.0)));
     if let Some(processor) = spec.processor {
         let (us, ns) = (processor.per_frame_ns as f64 / 1e3, processor.per_byte_ps as f64 / 1e3);
         notes.push(format!("{us:.1} µs a frame"));

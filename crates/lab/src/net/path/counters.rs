@@ -12,6 +12,9 @@ use super::Path;
 pub struct NodeCounters {
     /// As in the topology.
     pub node: String,
+    /// Processes and kernel threads that do its work, in this machine's numbering; none where whoever sends does it.
+    #[serde(default)]
+    pub pids: Vec<u32>,
     /// By interface, `lo` left out.
     pub interfaces: BTreeMap<String, InterfaceCounters>,
 }
@@ -40,7 +43,10 @@ impl Path {
         let namespaces = [&self.host.namespace].into_iter().chain(&self.between).chain([&self.radio.namespace]);
         let named = self.topology.nodes.iter().zip(namespaces);
         named
-            .map(|(node, namespace)| Ok(NodeCounters { node: node.name.clone(), interfaces: read(namespace)? }))
+            .map(|(node, namespace)| {
+                let (name, pids) = (node.name.clone(), self.pids_of(&node.name));
+                Ok(NodeCounters { node: name, pids, interfaces: read(namespace)? })
+            })
             .collect()
     }
 }

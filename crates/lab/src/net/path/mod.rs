@@ -4,12 +4,15 @@
 //! direct        host ---------------------------------------- radio
 //! switch        host ---------------- switch ---------------- radio     bridge, rate on every cable end
 //! router        host ---------------- router ---------------- radio     forwarding and NAT by the kernel
-//! router-small  host ----- small : router ------------------- radio     the same, behind a process with a CPU quota
+//! router-small  host --- lan-card : router : wan-card ------- radio     the same in a limited share of a CPU, between two cards
 //! router-hw     host -- hardware : router ------------------- radio     the same, behind a model of the study's device
 //! xdp-router    host ---------------- router ---------------- radio     forwarding by XDP programs of takt's own
 //!
 //! with impairments, any:   ... ------ network --------------- radio     delay, jitter, loss, order, doubles, rate
 //! ```
+//!
+//! Where the kernel works between the ends, each node but a card has kernel threads of its own that work off what it receives:
+//! whose processor time is whose is known, and can be limited.
 //!
 //! Behind a router the host has 10.0.1.2 of 10.0.1.0/24; the radio keeps its factory address, 192.168.10.2.
 
@@ -19,6 +22,7 @@ mod chain;
 mod counters;
 mod hops;
 mod lease;
+mod limit;
 mod options;
 mod spec;
 
@@ -32,8 +36,10 @@ use takt_path::topology::Topology;
 
 use super::Namespace;
 pub use calibrate::{Ceiling, SetBy, Towards};
+pub(crate) use chain::CARDS;
 pub use counters::{InterfaceCounters, NodeCounters};
 use hops::RunningHop;
+pub use limit::{Limit, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES};
 pub use options::OPTIONS;
 pub use spec::{Addressing, PathName, PathSpec, PathSpecError};
 
@@ -57,7 +63,13 @@ pub struct Path {
     pub spec: PathSpec,
     /// What it looks like.
     pub topology: Topology,
+    /// What a reader must know of how it was built.
+    pub notes: Vec<String>,
+    /// What the router of `router-small` may use of a CPU, and how it came to that.
+    pub limit: Option<Limit>,
     hops: Vec<RunningHop>,
+    /// Kernel threads that work off what a node receives, by its name.
+    threads: Vec<(&'static str, u32)>,
     /// Where the measured side sits.
     pub host: Seat,
     /// Where the radio, or the other end of a load, sits.
@@ -90,13 +102,23 @@ pub struct Seat {
 pub struct HopCounters {
     /// As in the topology.
     pub node: String,
-    /// Its process, in this machine's numbering.
-    #[serde(default)]
-    pub pid: Option<u32>,
     /// From the host to the radio, then back.
     pub report: Report,
-    /// How often its CPU limit was felt, if it has one.
-    pub throttled: Option<takt_host::quota::Throttled>,
+}
+
+impl Path {
+    /// Processes and kernel threads that work for a node, `host` and `radio` the ends: their CPU time is the node's.
+    #[must_use]
+    pub fn pids_of(&self, node: &str) -> Vec<u32> {
+        let threads = self.threads.iter().filter(|(of, _)| *of == node).map(|(_, thread)| *thread);
+        self.hops.iter().filter(|hop| hop.node() == node).map(RunningHop::pid).chain(threads).collect()
+    }
+
+    /// Those of all nodes, the ends included.
+    #[must_use]
+    pub fn pids(&self) -> Vec<u32> {
+        self.hops.iter().map(RunningHop::pid).chain(self.threads.iter().map(|(_, thread)| *thread)).collect()
+    }
 }
 
 /// The most similar of some words, if one is similar.

@@ -2,6 +2,7 @@
 
 use takt_base::{parse_bytes, parse_duration, parse_number};
 
+use super::limit::SHARES;
 use super::spec::{Addressing, PathSpec, PathSpecError};
 
 /// Names of all options.
@@ -23,7 +24,7 @@ pub const OPTIONS: [&str; 13] = [
 
 impl PathSpec {
     /// Sets an option from text: `rate` 100M or none, `buffer` 64KiB, `mtu` 9000, `addressing` static, outside or dhcp,
-    /// `cpu` 0.25, `seed` 7, `delay` and `jitter` and `hold` 5ms, `loss` and `reorder` and `duplicate` 0.01 or 1 %,
+    /// `cpu` 0.25 or calibrated, `seed` 7, `delay` and `jitter` and `hold` 5ms, `loss` and `reorder` and `duplicate` 0.01 or 1 %,
     /// `impaired-rate` 10M.
     ///
     /// # Errors
@@ -40,9 +41,10 @@ impl PathSpec {
             "buffer" => self.buffer_bytes = bytes(value, 2048, 64 << 20).ok_or_else(|| wrong("2KiB to 64MiB"))?,
             "mtu" => self.mtu_bytes = bytes(value, 576, 9000).ok_or_else(|| wrong("576 to 9000 bytes"))?,
             "addressing" => self.addressing = addressing(value).ok_or_else(|| wrong("static, outside or dhcp"))?,
+            "cpu" if value == "calibrated" => self.cpu_share = None,
             "cpu" => {
-                let share = value.parse().ok().filter(|share| (0.1..=64.0).contains(share));
-                self.cpu_share = share.ok_or_else(|| wrong("0.1 to 64 cores"))?;
+                let share = value.parse().ok().filter(|share| SHARES.contains(share));
+                self.cpu_share = Some(share.ok_or_else(|| wrong("0.01 to 0.9 of a CPU, or calibrated"))?);
             }
             "seed" => self.seed = value.parse().map_err(|_| wrong("a whole number"))?,
             "delay" => self.impairments.delay_ns = span(value).ok_or_else(|| wrong(SPAN))?,

@@ -20,8 +20,9 @@ pub struct PathSpec {
     pub mtu_bytes: u32,
     /// How addresses are given.
     pub addressing: Addressing,
-    /// What `router-small` may use of a core.
-    pub cpu_share: f64,
+    /// What `router-small` may use of a CPU each way; `None`: found out, so that it is as fast as the study's
+    /// ([`SMALL_DATAGRAMS_PER_S`](super::SMALL_DATAGRAMS_PER_S)).
+    pub cpu_share: Option<f64>,
     /// What befalls frames, in a hop of its own next to the radio.
     pub impairments: Impairments,
     /// Rate of that hop, bits a second.
@@ -41,7 +42,7 @@ pub enum PathName {
     Switch,
     /// The kernel forwards and translates addresses.
     Router,
-    /// The same behind a process that may use a share of a core only.
+    /// The same in a share of a CPU.
     RouterSmall,
     /// The same behind a model of the study's hardware router.
     RouterHw,
@@ -123,7 +124,7 @@ impl PathSpec {
             buffer_bytes: 256 * 1024,
             mtu_bytes: 1500,
             addressing,
-            cpu_share: 0.25,
+            cpu_share: None,
             impairments: Impairments::default(),
             impaired_rate_bps: None,
             seed: 1,

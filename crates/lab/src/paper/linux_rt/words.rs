@@ -7,6 +7,7 @@ use takt_stats::contrast;
 use super::claims::Best;
 use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
 use crate::check::{plural, sentence};
+use crate::experiment::Rules;
 use crate::paper::Figure;
 use crate::paper::sweep::{Measure, value};
 
@@ -285,12 +286,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
     ];
     words.extend(unwatched(outcome));
-    words.extend(outcome.rules.as_ref().map(|rules| {
-        format!(
-            "rules {} of the study, fixed on {} before its data were seen: {}",
-            rules.number, rules.since, rules.changed
-        )
-    }));
+    words.extend(outcome.rules.as_ref().map(Rules::in_words));
     words.extend(outcome.of.limits());
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
     let open = outcome.of.claims.iter().filter(|claim| claim.answer == crate::check::Answer::Unknown).count();

@@ -29,6 +29,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         evidence: study.evidence.iter().map(evidence).filter(Chart::is_measured).collect(),
         noise: twins::noise(&stored.file, &stored.points, &stored.rounds),
         warnings: Vec::new(),
+        rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
         paper,
     };
     outcome.of.claims = claims(study, &outcome);

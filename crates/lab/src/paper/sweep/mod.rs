@@ -32,13 +32,15 @@ pub(super) use claims::{Judged, all_above, all_below, surely_more};
 pub(super) use compared::{Compared, every};
 pub(super) use noise::sites;
 pub(super) use read::{
-    cpu_cores, end_busy, from_host, guest_cores, limited_felt, limited_used, per_datagram, rate, stream_busy, to_host,
+    cpu_cores, end_busy, from_host, guest_cores, hop_cores, host_cores, limit_used, lost_on_path, per_datagram,
+    radio_cores, rate, stream_busy, to_host,
 };
 pub(super) use words::{at, list, value};
 
 use serde::{Deserialize, Serialize};
 
 use super::StudyRun;
+use crate::experiment::Rules;
 
 /// Version of the document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
@@ -70,6 +72,9 @@ pub struct Outcome {
     pub of: StudyRun,
     /// Where rounds ran: each environment and path, and what was in force there.
     pub sites: Vec<SiteFacts>,
+    /// What was fixed before the data were seen.
+    #[serde(default)]
+    pub rules: Option<Rules>,
     /// What the paper reports.
     pub paper: Facts,
     /// The figures, in the paper's order.

@@ -6,6 +6,7 @@ use takt_host::accounting::{ProcessCpu, Usage};
 
 use crate::along::{NodeFigures, of_round};
 use crate::environment::Kind;
+use crate::net::CARDS;
 use crate::store::RoundRow;
 
 fn result(round: &RoundRow) -> Option<&Value> {
@@ -101,16 +102,45 @@ pub(in crate::paper) fn per_datagram(round: &RoundRow) -> Option<f64> {
     Some(result(round)?.pointer("/cpu/client_ns_per_datagram")?.as_f64()? * 1e-9)
 }
 
-/// Of the node on the path that has a processor limit: cores that it used in the limit's periods in which it wanted to run.
-pub(in crate::paper) fn limited_used(round: &RoundRow) -> Option<f64> {
-    limited(round)?.limited_cores
+/// Cores that one side of a load kept busy, `host` or `radio`: its processes, and the kernel threads that work off what it
+/// receives.
+fn side_cores(round: &RoundRow, name: &str) -> Option<f64> {
+    let usage = usage(round)?;
+    let side = side(round, &usage, name)?;
+    Some(cores(side.iter().map(|process| process.cpu_ns).sum(), &usage))
 }
 
-/// Of the same: share of the limit's periods in which it was used up and the node had to wait.
-pub(in crate::paper) fn limited_felt(round: &RoundRow) -> Option<f64> {
-    limited(round)?.throttled_share
+/// Of the host's side.
+pub(in crate::paper) fn host_cores(round: &RoundRow) -> Option<f64> {
+    side_cores(round, "host")
 }
 
-fn limited(round: &RoundRow) -> Option<NodeFigures> {
-    of_round(round.record.as_ref()?).into_iter().find(|node| node.throttled_share.is_some())
+/// Of the radio's.
+pub(in crate::paper) fn radio_cores(round: &RoundRow) -> Option<f64> {
+    side_cores(round, "radio")
+}
+
+/// Cores that the nodes between the ends kept busy; `None` if the work of one is done by whoever sends to it. The work of a
+/// card is its router's.
+pub(in crate::paper) fn hop_cores(round: &RoundRow) -> Option<f64> {
+    let nodes: Vec<NodeFigures> =
+        nodes(round)?.into_iter().filter(|node| !CARDS.contains(&node.node.as_str())).collect();
+    let cores: Vec<f64> = nodes.iter().filter_map(|node| node.cpu_cores).collect();
+    (cores.len() == nodes.len()).then(|| cores.iter().sum())
+}
+
+/// How much of its processor limit the node on the path that has one used.
+pub(in crate::paper) fn limit_used(round: &RoundRow) -> Option<f64> {
+    nodes(round)?.into_iter().find_map(|node| node.limit_used)
+}
+
+/// Of what the host sent, the share that nodes of the path dropped on the way to the radio.
+pub(in crate::paper) fn lost_on_path(round: &RoundRow) -> Option<f64> {
+    let nodes = nodes(round)?;
+    let lost: u64 = nodes.iter().map(|node| node.to_radio.lost_frames()).sum();
+    Some(lost as f64 / nodes.first()?.to_radio.in_frames.max(1) as f64)
+}
+
+fn nodes(round: &RoundRow) -> Option<Vec<NodeFigures>> {
+    Some(of_round(round.record.as_ref()?))
 }

@@ -3,6 +3,7 @@
 use super::noise::in_order;
 use super::{Chart, Measure, Outcome, Spot, Study};
 use crate::check::sentence;
+use crate::experiment::Rules;
 
 /// Rounds below which an interval is so wide that it seldom decides.
 const FEW: usize = 5;
@@ -88,6 +89,7 @@ pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
         ));
     }
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
+    words.extend(outcome.rules.as_ref().map(Rules::in_words));
     words.extend(outcome.of.limits());
     let mut told: Vec<String> = words.iter().map(|words| sentence(words)).collect();
     told.dedup();

@@ -45,8 +45,8 @@ pub(super) fn limits(site: &SiteFacts) -> String {
 /// Which node lost how many, and what it cost.
 pub(super) fn nodes(outcome: &Outcome) -> Table {
     let row = |site: &SiteFacts, node: &NodeFigures| {
-        let cpu = node.cpu_cores.map_or_else(|| "the kernel's".to_owned(), |cores| Unit::CORES.show(cores, 2));
-        let throttled = node.throttled_share.map_or_else(String::new, |share| Unit::SHARE.show(share, 2));
+        let cpu = node.cpu_cores.map_or_else(|| "a neighbour's".to_owned(), |cores| Unit::CORES.show(cores, 2));
+        let limit = node.limit_used.map_or_else(String::new, |share| Unit::SHARE.show(share, 2));
         cells(vec![
             Cell::text(format!("{}: {}", site.name(), node.node)),
             Cell::text(count(node.to_radio.in_frames)),
@@ -54,18 +54,18 @@ pub(super) fn nodes(outcome: &Outcome) -> Table {
             Cell::text(count(node.to_host.in_frames)),
             Cell::text(lost(&node.to_host)),
             Cell::text(cpu),
-            Cell::text(throttled),
+            Cell::text(limit),
         ])
     };
     let of = |site: &SiteFacts| -> Vec<_> { site.nodes.iter().map(|node| row(site, node)).collect() };
-    let heads = ["frames to the radio", "of them lost", "frames to the host", "of them lost", "CPU", "limit felt"];
+    let heads = ["frames to the radio", "of them lost", "frames to the host", "of them lost", "CPU", "of its limit"];
     Table {
         id: "nodes".into(),
         title: "What each node on the way did".into(),
         columns: std::iter::once(Column::text("node")).chain(heads.map(Column::number)).collect(),
         rows: outcome.sites.iter().flat_map(of).collect(),
-        note: "All rounds that count, load and answers together. Where the kernel forwards, its CPU is in the machine's soft \
-               interrupts. A limit is felt in the share of its periods in which it was used up."
+        note: "All rounds that count, load and answers together. CPU is that of the node's own processes and kernel threads; \
+               where it has none, whoever sends to it does its work. Of a limit each way, the busier way's use."
             .into(),
     }
 }

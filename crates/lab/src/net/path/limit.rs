@@ -1,0 +1,145 @@
+//! A router that may use a share of a CPU, and how large that share is: as large as makes it as fast as the study's.
+//!
+//! ```text
+//!   lan-card ──> ring of 256 ──> kernel thread, DEADLINE: share of each millisecond ──> wan-card      and back, likewise
+//!                   full: lost
+//! ```
+//!
+//! A control group's quota is felt on return to user mode, which a kernel thread never does. A deadline reservation is the
+//! scheduler's own account: a thread that has used it up does not run before the next period, whatever it is, and until then
+//! it runs before everything else, so that the router is as fast on a busy machine as on an idle one.
+
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_base::{Clock, WallClock};
+use takt_host::accounting::{Snapshot, Usage};
+use takt_host::policy::{Policy, set_policy};
+
+use super::super::PathError;
+use super::Path;
+use super::calibrate::flood;
+
+/// Datagrams of [`SMALL_PAYLOAD_BYTES`] that the study's small router, a Raspberry Pi 4, passed each second without loss: all
+/// that 100 Mb/s carry. How much faster it is than that the study does not say.
+pub const SMALL_DATAGRAMS_PER_S: f64 = 64_424.0;
+/// Payload of those datagrams, bytes.
+pub const SMALL_PAYLOAD_BYTES: usize = 128;
+
+/// Shares that may be asked for. A CPU for each way would be none of a small computer.
+pub(super) const SHARES: RangeInclusive<f64> = 0.01..=0.9;
+
+/// What a datagram costs differs by about this much from one second to the next; at its average cost the router would lose
+/// in every other one.
+const MARGIN: f64 = 1.25;
+/// So small that any sender has it used up.
+const TRIAL_SHARE: f64 = 0.05;
+/// Short enough that the ring holds what arrives meanwhile.
+const PERIOD: Duration = Duration::from_millis(1);
+
+/// What a router may use, and how it came to that.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Limit {
+    /// Share of a CPU each way.
+    pub share: f64,
+    /// Processor time that a datagram of [`SMALL_PAYLOAD_BYTES`] took when the share was found out, nanoseconds; `None`: the
+    /// share was asked for.
+    pub datagram_ns: Option<f64>,
+}
+
+impl Limit {
+    /// The node that has it, as in the topology.
+    pub const NODE: &str = "router";
+
+    /// Datagrams of [`SMALL_PAYLOAD_BYTES`] that the share is enough for each second, at the cost that was found out.
+    #[must_use]
+    pub fn datagrams_per_s(&self) -> Option<f64> {
+        Some(self.share * 1e9 / self.datagram_ns?)
+    }
+
+    fn policy(&self) -> Policy {
+        let period_ns = PERIOD.as_nanos() as u64;
+        let runtime_ns = (self.share * period_ns as f64) as u64;
+        Policy::Deadline { runtime_ns, deadline_ns: period_ns, period_ns }
+    }
+}
+
+impl Path {
+    /// Limits the router's threads to the share that the specification asks for, or to what makes it as fast as the study's.
+    pub(super) fn put_limit(&mut self) -> Result<(), PathError> {
+        let limit = match self.spec.cpu_share {
+            Some(share) => Limit { share, datagram_ns: None },
+            None => self.as_the_study()?,
+        };
+        self.hold_to(limit)?;
+        if let Some(router) = self.topology.nodes.iter_mut().find(|node| node.name == Limit::NODE) {
+            router.notes.push(format!("{:.1} % of a CPU each way", limit.share * 100.0));
+        }
+        Ok(())
+    }
+
+    fn hold_to(&mut self, limit: Limit) -> Result<(), PathError> {
+        for thread in self.pids_of(Limit::NODE) {
+            let refused = |source| PathError::Limit { share_percent: limit.share * 100.0, source: Box::new(source) };
+            set_policy(thread, limit.policy()).map_err(refused)?;
+        }
+        self.limit = Some(limit);
+        Ok(())
+    }
+
+    /// What `work` made of the limit: how much of it the busier way used; `None`: there is no limit.
+    pub(super) fn limit_used<T>(
+        &self,
+        work: impl FnOnce() -> Result<T, PathError>,
+    ) -> Result<(T, Option<f64>), PathError> {
+        let Some(limit) = self.limit else { return Ok((work()?, None)) };
+        let (done, usage) = during(&self.pids_of(Limit::NODE), work)?;
+        let busier_ns = usage.companions.iter().map(|thread| thread.cpu_ns).max().unwrap_or(0);
+        Ok((done, Some(busier_ns as f64 / usage.wall_ns.max(1) as f64 / limit.share)))
+    }
+
+    /// On a small share, which it uses up whoever sends, what a datagram costs is found out; with that the share that is as
+    /// fast as the study's. A router at its limit takes many datagrams at once, and so for less each than an idle one does.
+    fn as_the_study(&mut self) -> Result<Limit, PathError> {
+        /// The first datagrams wait for addresses to be resolved, perhaps over a delay.
+        const PATIENCE: Duration = Duration::from_secs(15);
+        const SPAN: Duration = Duration::from_millis(200);
+        const ENOUGH: u64 = 1000;
+        self.hold_to(Limit { share: TRIAL_SHARE, datagram_ns: None })?;
+        let threads = self.pids_of(Limit::NODE);
+        let (mut cpu_ns, mut frames, until) = (0, 0, WallClock.now() + PATIENCE);
+        while frames < ENOUGH && WallClock.now() < until {
+            let before = self.left_router()?;
+            let flat_out = || flood(self.way_forth(SMALL_PAYLOAD_BYTES)?, SMALL_PAYLOAD_BYTES, SPAN);
+            let (_, usage) = during(&threads, flat_out)?;
+            frames += self.left_router()?.saturating_sub(before);
+            cpu_ns += usage.companions.iter().map(|thread| thread.cpu_ns).sum::<u64>();
+        }
+        if frames == 0 || cpu_ns == 0 {
+            return Err(PathError::Uncalibrated);
+        }
+        let datagram_ns = cpu_ns as f64 / frames as f64;
+        let share = (SMALL_DATAGRAMS_PER_S * MARGIN * datagram_ns / 1e9).max(*SHARES.start());
+        match SHARES.contains(&share) {
+            true => Ok(Limit { share, datagram_ns: Some(datagram_ns) }),
+            false => {
+                Err(PathError::TooSlow { datagrams_per_s: 1e9 / datagram_ns, needed_per_s: SMALL_DATAGRAMS_PER_S })
+            }
+        }
+    }
+
+    /// Frames that have left the router towards the radio.
+    fn left_router(&self) -> Result<u64, PathError> {
+        let nodes = self.counters()?;
+        let router = nodes.iter().find(|node| node.node == Limit::NODE);
+        Ok(router.and_then(|node| node.interfaces.get("wan0")).map_or(0, |counters| counters.tx_frames))
+    }
+}
+
+/// What threads used while something was done.
+fn during<T>(threads: &[u32], work: impl FnOnce() -> Result<T, PathError>) -> Result<(T, Usage), PathError> {
+    let earlier = Snapshot::take_with(threads).map_err(PathError::Account)?;
+    let done = work()?;
+    Ok((done, Snapshot::take_with(threads).map_err(PathError::Account)?.since(&earlier)))
+}
