@@ -1,7 +1,7 @@
 //! From a configuration to an engine.
 
 use crate::mmsg::Batches;
-use crate::port::{Port, forget_strangers};
+use crate::port::{Port, await_stamps, forget_strangers};
 use crate::socket::OneByOne;
 use crate::sockets::{MAX_PORTS, Sockets};
 use crate::{Config, Engine, EngineError, EngineKind};
@@ -32,6 +32,7 @@ use crate::{Config, Engine, EngineError, EngineKind};
 pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     check(config)?;
     let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
+    await_stamps(&ports);
     forget_strangers(&ports);
     let frame_bytes = config.max_payload_bytes;
     Ok(match kind {
