@@ -75,7 +75,11 @@ fn strace_counts_what_the_engine_counts() {
     }
     let test = "strace_counts_what_the_engine_counts";
     let Some(lines) = traced(test, "sendto,recvmsg,sendmmsg,recvmmsg") else { return };
-    let count = |call: &str| lines.iter().filter(|line| line.contains(call) && line.contains("MSG_DONTWAIT")).count();
+    // Opening also sends itself single bytes, until the kernel stamps them on arrival: as many as that takes.
+    let asks_for_stamps = |line: &str| line.ends_with("= 1") && line.contains("recvmsg(");
+    let counts =
+        |call: &str, line: &str| line.contains(call) && line.contains("MSG_DONTWAIT") && !asks_for_stamps(line);
+    let count = |call: &str| lines.iter().filter(|line| counts(call, line)).count();
     let sent = lines.iter().filter(|line| line.contains("sendto(") && line.ends_with("= 4")).count();
     // Opening looks once at each of the two connected ports.
     assert_eq!((sent, count("recvmsg(")), (48, 49 + 2), "{lines:#?}");
