@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use takt_base::MonoNs;
 
-use crate::stamp::StampClock;
+use crate::stamp::{StampClock, await_stamps};
 use crate::sys::message::{RecvMany, Run, SendMany, Wants};
 use crate::sys::{link, option};
 use crate::{PortIndex, TxEntry};
@@ -75,6 +75,7 @@ impl LinkPort {
             option::set(fd, libc::SOL_SOCKET, forced, buffer)
                 .or_else(|_| option::set(fd, libc::SOL_SOCKET, asked, buffer))?;
         }
+        await_stamps();
         link::bind(fd, index)?;
         let stride = frame_bytes + NOTE_BYTES;
         Ok(LinkPort {

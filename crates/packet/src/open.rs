@@ -1,13 +1,15 @@
 //! From a configuration to an engine.
 
 use crate::mmsg::Batches;
-use crate::port::{Port, await_stamps, forget_strangers};
+use crate::port::{Port, forget_strangers};
 use crate::socket::OneByOne;
 use crate::sockets::{MAX_PORTS, Sockets};
+use crate::stamp::await_stamps;
 use crate::{Config, Engine, EngineError, EngineKind};
 
 /// Opens an engine. What the kernel granted is in [`Engine::limits`]. Takes some milliseconds where a port is connected;
-/// what its peer sends before this returns is lost.
+/// what its peer sends before this returns is lost. Where stamps are asked for, waits until the kernel makes them, some
+/// 50 ms at most.
 ///
 /// # Errors
 /// A port is taken, not an address of this host or not permitted; or the configuration is out of range: 1 to 16 ports,
@@ -32,7 +34,9 @@ use crate::{Config, Engine, EngineError, EngineKind};
 pub fn open(kind: EngineKind, config: &Config) -> Result<Box<dyn Engine>, EngineError> {
     check(config)?;
     let ports = config.ports.iter().map(|spec| Port::open(spec, config)).collect::<Result<Vec<_>, _>>()?;
-    await_stamps(&ports);
+    if ports.iter().any(|port| port.stamps) {
+        await_stamps();
+    }
     forget_strangers(&ports);
     let frame_bytes = config.max_payload_bytes;
     Ok(match kind {

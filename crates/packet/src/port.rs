@@ -5,9 +5,7 @@ use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsFd, BorrowedFd};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::net::sockopt;
-use rustix::time::{ClockId, clock_gettime};
 
 use crate::sys::message::{Wants, recv_one};
 use crate::sys::option;
@@ -118,39 +116,6 @@ pub(crate) fn forget_strangers(ports: &[Port]) {
     }
     ports.iter().filter(|port| port.peer.is_some()).for_each(Port::drain);
 }
-
-/// Waits, at most 50 ms, until the kernel stamps what arrives. It switches its stamps on in a work queue, some time after
-/// the first socket of the machine has asked for them (`net_enable_timestamp`); until then a datagram is stamped when it
-/// is read, and would be handed out after datagrams that came later. Where loopback is down nothing can be asked, and
-/// nothing is waited for.
-pub(crate) fn await_stamps(ports: &[Port]) {
-    if ports.iter().any(|port| port.stamps) {
-        let _loopback_is_down = stamped_on_arrival();
-    }
-}
-
-fn stamped_on_arrival() -> io::Result<bool> {
-    let probe = UdpSocket::bind((std::net::Ipv4Addr::LOCALHOST, 0))?;
-    probe.connect(probe.local_addr()?)?;
-    option::set(probe.as_fd(), libc::SOL_SOCKET, option::SO_TIMESTAMPNS_NEW, 1)?;
-    for _ in 0..50 {
-        probe.send(&[0])?;
-        let mut fds = [PollFd::new(&probe, PollFlags::IN)];
-        if poll(&mut fds, Some(&MILLISECOND))? == 0 {
-            continue;
-        }
-        let reading = clock_gettime(ClockId::Realtime);
-        let reading_ns = i128::from(reading.tv_sec) * 1_000_000_000 + i128::from(reading.tv_nsec);
-        let got = recv_one(probe.as_fd(), &mut [0; 1], Wants::ALL, 0)?;
-        if got.ancillary.arrived_real_ns.is_some_and(|stamp_ns| stamp_ns <= reading_ns) {
-            return Ok(true);
-        }
-        let _a_moment = poll(&mut [], Some(&MILLISECOND));
-    }
-    Ok(false)
-}
-
-const MILLISECOND: Timespec = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
 
 impl AsFd for Port {
     fn as_fd(&self) -> BorrowedFd<'_> {

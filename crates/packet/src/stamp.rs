@@ -5,8 +5,17 @@
 //! bounds soon pins it to some ten nanoseconds **and keeps it there**, so that differences between stamps, which is
 //! what jitter is made of, are the kernel's own. A bound that does not meet the others means that the clock was set.
 
+use std::io;
+use std::net::{Ipv4Addr, UdpSocket};
+use std::os::fd::AsFd;
+use std::time::Duration;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 use takt_base::{Clock, MonoNs, WallClock};
+
+use crate::sys::message::{Wants, recv_one};
+use crate::sys::option;
 
 /// Converts real-time stamps into monotonic ones.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +37,9 @@ impl StampClock {
     /// Reads both clocks once.
     pub(crate) fn look(&mut self) {
         let before = WallClock.now();
-        let real = clock_gettime(ClockId::Realtime);
+        let real_ns = real_now_ns();
         let after = WallClock.now();
-        self.bound(before, i128::from(real.tv_sec) * 1_000_000_000 + i128::from(real.tv_nsec), after);
+        self.bound(before, real_ns, after);
     }
 
     fn bound(&mut self, before: MonoNs, real_ns: i128, after: MonoNs) {
@@ -44,6 +53,41 @@ impl StampClock {
         let offset = self.low_ns + (self.high_ns - self.low_ns) / 2;
         MonoNs(u64::try_from(real_ns - offset).unwrap_or(0))
     }
+}
+
+fn real_now_ns() -> i128 {
+    let real = clock_gettime(ClockId::Realtime);
+    i128::from(real.tv_sec) * 1_000_000_000 + i128::from(real.tv_nsec)
+}
+
+/// Waits, some 50 ms at most, until the kernel stamps what arrives. It switches its stamps on in a work queue, some time
+/// after the first socket of the machine has asked for them (`net_enable_timestamp`, net/core/dev.c). Until then a
+/// datagram is stamped when it is read, and would be handed out after datagrams that came later.
+///
+/// The caller's socket has asked already, so that the stamps stay on. Where loopback is down nothing can be tried, and
+/// nothing is waited for.
+pub(crate) fn await_stamps() {
+    let _loopback_is_down = stamped_on_arrival();
+}
+
+/// Sends itself single bytes until one is stamped before it is read.
+fn stamped_on_arrival() -> io::Result<()> {
+    let probe = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0))?;
+    probe.connect(probe.local_addr()?)?;
+    option::set(probe.as_fd(), libc::SOL_SOCKET, option::SO_TIMESTAMPNS_NEW, 1)?;
+    for _ in 0..25 {
+        probe.send(&[0])?;
+        let millisecond = Timespec { tv_sec: 0, tv_nsec: 1_000_000 };
+        if poll(&mut [PollFd::new(&probe, PollFlags::IN)], Some(&millisecond)).is_ok_and(|ready| ready > 0) {
+            let reading_ns = real_now_ns();
+            let got = recv_one(probe.as_fd(), &mut [0; 1], Wants::ALL, 0)?;
+            if got.ancillary.arrived_real_ns.is_some_and(|stamp_ns| stamp_ns <= reading_ns) {
+                break;
+            }
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

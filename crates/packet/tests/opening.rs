@@ -3,9 +3,12 @@
 mod support;
 
 use std::net::SocketAddr;
+use std::process::Command;
+use std::time::Duration;
 
 use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
-use support::{addr, any, nobody, stranger, unconnected};
+use support::{addr, any, nobody, soon, stranger, unconnected};
+use takt_base::{Clock, WallClock};
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortSpec, open};
 
 fn at(bind: SocketAddr) -> Config {
@@ -134,4 +137,34 @@ fn what_a_failed_opening_had_taken_is_free_again() {
     let engine = open(EngineKind::Mmsg, &at(free)).expect("not held by the failure");
     assert_eq!(addr(&*engine, 0), free);
     assert_ne!(free, any());
+}
+
+/// The kernel begins to stamp some time after it is asked, in a work queue of this CPU; what came before is stamped when it
+/// is read. A real-time thread, where it is permitted, keeps that work queue waiting until it sleeps.
+#[test]
+fn the_first_datagram_after_opening_is_stamped_before_it_is_read() {
+    let fifo = ["--fifo", "50"];
+    let permitted = || Command::new("chrt").args(fifo).arg("true").output().is_ok_and(|out| out.status.success());
+    if std::env::var_os("TAKT_PACKET_FIFO").is_some() || !permitted() {
+        return (0..50).for_each(|_| first_datagram());
+    }
+    let test = "the_first_datagram_after_opening_is_stamped_before_it_is_read";
+    let exe = std::env::current_exe().expect("this binary");
+    let out = Command::new("chrt").args(fifo).arg(exe).args(["--exact", test]).env("TAKT_PACKET_FIFO", "1").output();
+    let out = out.expect("it ran a moment ago");
+    assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stdout));
+}
+
+fn first_datagram() {
+    let from = stranger();
+    let mut engine = open(EngineKind::Mmsg, &unconnected(1)).expect("loopback");
+    from.send_to(b"first", addr(&*engine, 0)).expect("loopback");
+    // The two clocks are related to about a microsecond at worst.
+    let reading = WallClock.now() + Duration::from_micros(5);
+    while WallClock.now() < reading {}
+    let first = engine.recv(soon()).expect("the port lives").iter().next().and_then(|datagram| datagram.arrived);
+    assert!(first.is_some_and(|at| at <= reading), "{first:?}, read from {reading:?} on");
+    drop(engine);
+    // The kernel stamps no longer, if nobody else of this machine wants it.
+    std::thread::sleep(Duration::from_millis(2));
 }
