@@ -303,6 +303,8 @@ fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Pat
     lab.args(runtime.into_iter().flat_map(|runtime| ["--env-runtime", runtime.name()]));
     lab.stdout(Stdio::null()).stderr(fs::File::create(&said).expect("a file"));
     let mut lab = lab.stdin(Stdio::piped()).spawn().expect("takt");
+    // Its shell ends with its input: kept open, so that only `clean` ends it.
+    let _typed = lab.stdin.take();
     let own = format!("takt-{}-", lab.id());
     wait_for(&format!("{moment:?}"), || {
         let ended = lab.try_wait().expect("a child");
@@ -320,6 +322,11 @@ fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Pat
     wait_for(&format!("{moment:?}: the end of all its processes"), || running(dir).is_empty().then_some(()));
     assert!(!records(dir).contains("takt_run"), "{moment:?}: its record is gone");
     report["removed"].as_array().map_or(0, Vec::len)
+}
+
+#[test]
+fn a_lab_that_is_killed_leaves_no_shell_behind() {
+    killed_and_cleaned(Kind::Native, None, &[Moment::Records(2), Moment::Starts("sh"), Moment::Up]);
 }
 
 #[test]

@@ -70,14 +70,17 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
     // Processes first: what they use goes after them.
     let dead_run =
         |Dead { contents, .. }: &Dead| DeadRun { id: contents.head.id.clone(), programs: contents.programs.clone() };
-    end_all(&dead.iter().map(dead_run).collect::<Vec<_>>(), &mut cleaned);
+    let settled = end_all(&dead.iter().map(dead_run).collect::<Vec<_>>(), &mut cleaned);
+    if !settled {
+        cleaned.kept.push(LeftoversError::Unsettled);
+    }
     for run in &dead {
         claimed.extend(run.contents.standing.iter().filter_map(namespace_name));
         let kept = cleaned.kept.len();
         for leftover in &run.contents.standing {
             note(&mut cleaned, remove(leftover), leftover.clone(), Some(&run.contents.head.what));
         }
-        if cleaned.kept.len() == kept {
+        if settled && cleaned.kept.len() == kept {
             let failed = |source| LeftoversError::Record { doing: "removing", path: run.path.clone(), source };
             cleaned.kept.extend(fs::remove_file(&run.path).map_err(failed).err());
         }
@@ -89,10 +92,10 @@ pub(super) fn clean(dir: &Path) -> Result<Cleaned, LeftoversError> {
 
 /// Ends the processes of dead runs, until there are none any more. One that watches over another may start a third
 /// when that ends: hence the older first, and then again. One that is just becoming another program shows no mark for a
-/// moment: hence several looks that find nothing.
-fn end_all(runs: &[DeadRun], cleaned: &mut Cleaned) {
+/// moment: hence several looks that find nothing. `false` if there were never so many in a row.
+fn end_all(runs: &[DeadRun], cleaned: &mut Cleaned) -> bool {
     if runs.is_empty() {
-        return;
+        return true;
     }
     let (mut quiet, mut immortal) = (0, BTreeSet::new());
     for _ in 0..LOOKS {
@@ -102,7 +105,7 @@ fn end_all(runs: &[DeadRun], cleaned: &mut Cleaned) {
         own.sort_by_key(|&(_, start_ticks)| start_ticks);
         quiet = if own.is_empty() && !becoming { quiet + 1 } else { 0 };
         if quiet == QUIET_LOOKS {
-            return;
+            return true;
         }
         for (pid, start_ticks) in own {
             let ended = process::end_own(pid, runs);
@@ -113,6 +116,7 @@ fn end_all(runs: &[DeadRun], cleaned: &mut Cleaned) {
         }
         std::thread::sleep(BETWEEN_LOOKS);
     }
+    false
 }
 
 /// How often processes, and a lock's end, are looked for, at most.

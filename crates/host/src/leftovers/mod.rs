@@ -214,6 +214,9 @@ pub enum LeftoversError {
     /// What is held in a control group could not be given back.
     #[error("giving back what control groups hold")]
     Group(#[from] Box<GroupError>),
+    /// Processes of dead runs were still being started when `clean` had looked long enough.
+    #[error("processes of dead runs still start others; `takt clean` once more may find them settled")]
+    Unsettled,
     /// A process could not be ended.
     #[error("ending process {pid}")]
     Process {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use takt_host::leftovers::Run;
 
 use super::programs::Caller;
+use super::shell::SH;
 use super::{Environment, EnvironmentError, Held, Holder, Shell};
 use crate::agent::{Agent, AgentError, Launch};
 use crate::net::Seat;
@@ -69,6 +70,9 @@ impl Environment for Native {
             interface: seat.map(|seat| seat.interface.to_owned()),
             ..Holder::default()
         };
-        Ok(Held { agent, holder, shell: Shell::Beside { namespace } })
+        let (name, value) = self.caller.mark();
+        self.caller.starts(Path::new(SH));
+        let shell = Shell::Beside { namespace, mark: (name.to_owned(), value.to_owned()) };
+        Ok(Held { agent, holder, shell })
     }
 }

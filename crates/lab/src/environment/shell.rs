@@ -9,13 +9,16 @@ use std::thread;
 
 use takt_host::namespace::enter_network;
 
-/// The way to a shell; it leads nowhere once the environment has gone.
+/// The way to a shell; it leads nowhere once the environment has gone. What it starts carries the mark of the run, so that
+/// `takt clean` ends it after a run that was killed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shell {
     /// On this machine, in a network namespace if there is one.
     Beside {
         /// Its file.
         namespace: Option<PathBuf>,
+        /// Name and value of the variable that marks it.
+        mark: (String, String),
     },
     /// By a program that leads inside.
     Program {
@@ -23,6 +26,8 @@ pub enum Shell {
         program: PathBuf,
         /// Its arguments.
         arguments: Vec<OsString>,
+        /// What is added to its environment: names and values.
+        variables: Vec<(OsString, OsString)>,
     },
     /// Behind a socket.
     Socket {
@@ -31,21 +36,36 @@ pub enum Shell {
     },
 }
 
+/// The shell beside an environment.
+pub(super) const SH: &str = "/bin/sh";
+
 impl Shell {
+    /// By this call of a program.
+    pub(super) fn by(command: &Command) -> Shell {
+        let variables = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
+        Shell::Program {
+            program: command.get_program().into(),
+            arguments: command.get_args().map(OsString::from).collect(),
+            variables: variables.collect(),
+        }
+    }
+
     /// Joins standard input and output with the shell until it ends.
     ///
     /// # Errors
     /// It can't be reached.
     pub fn attach(&self) -> io::Result<()> {
         match self {
-            Shell::Beside { namespace } => thread::scope(|scope| {
+            Shell::Beside { namespace, mark } => thread::scope(|scope| {
                 let beside = scope.spawn(|| {
                     namespace.as_ref().map_or(Ok(()), enter_network).map_err(io::Error::other)?;
-                    Command::new("/bin/sh").status().map(|_| ())
+                    Command::new(SH).envs([mark.clone()]).status().map(|_| ())
                 });
                 beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             }),
-            Shell::Program { program, arguments } => Command::new(program).args(arguments).status().map(|_| ()),
+            Shell::Program { program, arguments, variables } => {
+                Command::new(program).args(arguments).envs(variables.clone()).status().map(|_| ())
+            }
             Shell::Socket { path } => join(&UnixStream::connect(path)?),
         }
     }

@@ -122,8 +122,8 @@ impl Environment for Container {
             ..Holder::default()
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
-        let arguments = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
-        let shell = Shell::Program { program: self.runtime.program().to_owned(), arguments };
+        let shell = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
+        let shell = Shell::by(&shell);
         Ok(Held { agent: agent.held_by(pid, parts), holder, shell })
     }
 }

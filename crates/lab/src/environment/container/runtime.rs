@@ -142,18 +142,18 @@ impl Runtime {
         }
     }
 
-    /// Arguments for a shell in a running container.
-    pub(super) fn exec(&self, scratch: &Path, name: &str, terminal: bool) -> Vec<OsString> {
-        let mut arguments = self.state(scratch);
-        arguments.push("exec".into());
+    /// The call of a shell in a running container.
+    pub(super) fn exec(&self, scratch: &Path, name: &str, terminal: bool) -> Command {
+        let mut command = self.command(scratch);
+        command.arg("exec");
         if self.name == RuntimeName::Podman || self.name == RuntimeName::Docker {
-            arguments.push("--interactive".into());
+            command.arg("--interactive");
         }
         if terminal {
-            arguments.push("--tty".into());
+            command.arg("--tty");
         }
-        arguments.extend([name.into(), "/bin/sh".into()]);
-        arguments
+        command.args([name, "/bin/sh"]);
+        command
     }
 
     /// Ends and forgets a container; one that is not there is fine.
@@ -217,6 +217,7 @@ fn examine(caller: &Caller, name: RuntimeName, program: &Path, hybrid: bool) -> 
 
 #[cfg(test)]
 mod tests {
+    use super::super::super::Shell;
     use super::*;
 
     #[test]
@@ -227,6 +228,21 @@ mod tests {
         assert!(examine(RuntimeName::Crun, program, false).is_ok(), "its version is all that is asked for");
         assert!(examine(RuntimeName::Runc, Path::new("/takt/none"), true).unwrap_err().contains("does not say"));
         assert!(examine(RuntimeName::Docker, Path::new("/bin/false"), true).unwrap_err().contains("daemon"));
+    }
+
+    #[test]
+    fn a_shell_in_a_container_carries_the_mark_of_the_run() {
+        let program = PathBuf::from("/bin/true");
+        let (caller, version) = (Caller::stranger(), "4.3.1".to_owned());
+        let runtime = Runtime { caller, program, name: RuntimeName::Podman, version, oci: None };
+        let Shell::Program { program, arguments, variables } = Shell::by(&runtime.exec(Path::new("/s"), "box", true))
+        else {
+            panic!("a container's shell is a program");
+        };
+        assert_eq!(program, runtime.program());
+        assert_eq!(arguments[arguments.len() - 5..], ["exec", "--interactive", "--tty", "box", "/bin/sh"]);
+        let expected = [("CONTAINERS_CONF", "/s/containers.conf"), ("TAKT_RUN", "nobody")];
+        assert_eq!(variables, expected.map(|(name, value)| (OsString::from(name), OsString::from(value))));
     }
 
     #[test]
