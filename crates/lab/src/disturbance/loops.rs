@@ -165,9 +165,8 @@ fn fork() -> io::Result<()> {
     Ok(())
 }
 
-/// Sleeps and wakes without end. A sleep is at least three times as long as what a round costs, so that others get on
-/// between two of them: where a round costs 90 µs (a virtual machine whose timers are the hypervisor's), sleeps of 50 µs
-/// kept a `wait4` of a neighbour from ever coming to its end, since the kernel began anew what it had to break off.
+/// Sleeps and wakes without end. A sleep is at least three times as long as what a round costs, so that this is a load of
+/// wake-ups and not of the processor: in a virtual machine whose timers are the hypervisor's a round costs 90 µs.
 fn timers() -> io::Result<Step> {
     const SHORTEST: Duration = Duration::from_micros(50);
     /// Until it is known what a round costs.

@@ -117,15 +117,26 @@ impl Layers {
     fn finish(self) -> Result<Vec<Told>, DeadlineError> {
         match self {
             Layers::Threads(roles) => roles.into_iter().map(|role| role.finish().map_err(doing("a layer"))).collect(),
-            Layers::Processes(agents) => {
-                let told = |mut agent: Agent| {
+            Layers::Processes(mut agents) => {
+                let told = |agent: &mut Agent| {
                     let told = agent.finish().map_err(DeadlineError::Process)?;
                     Told::deserialize(told).map_err(|error| doing("a layer")(io::Error::other(error)))
                 };
-                agents.into_iter().map(told).collect()
+                let told = agents.iter_mut().map(told).collect();
+                end_behind(agents);
+                told
             }
         }
     }
+}
+
+/// Ends processes without waiting for their end: what disturbs goes on until the round's result is there, and can keep an
+/// ending thread from its processor for as long. The kernel takes such a thread out of its session's autogroup (sched(7)),
+/// and beside a session whose threads wake thousands of times a second Linux 6.18 left one waiting for up to 70 s; who
+/// waited for the process turned in wait4(2) all the while.
+fn end_behind(agents: Vec<Agent>) {
+    // Where no thread can be had, they are waited for.
+    let _ = thread::Builder::new().name("takt-end".into()).spawn(move || drop(agents));
 }
 
 /// A layer in a process of its own: this program, as an agent. It carries the mark that this process carries.
