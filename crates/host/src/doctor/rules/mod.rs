@@ -1,5 +1,6 @@
 //! The rules, one file each, in the order of the table. `look` and `groups` hold what several of them need.
 
+mod autogroup;
 mod backlog;
 mod base_slice;
 mod busy_poll;
@@ -93,6 +94,7 @@ pub static RULES: &[&Rule] = &[
     &fair_server::RULE,
     &preemption::RULE,
     &base_slice::RULE,
+    &autogroup::RULE,
     &serial_console::RULE,
     &mitigations::RULE,
     &clock_source::RULE,
