@@ -77,6 +77,19 @@ impl Estimate {
         self.high
     }
 
+    /// The same with an interval that reaches up to `high` at least, for what is known besides the rounds: those that saw no
+    /// failure at all are alike, and Student's t takes their mean for exact. `None` if `high` is not finite.
+    ///
+    /// ```
+    /// let none = takt_stats::mean(&[0.0; 5], 0.95).unwrap();
+    /// assert_eq!((none.low(), none.high()), (0.0, 0.0));
+    /// assert_eq!(none.reaching(0.03).unwrap().high(), 0.03);
+    /// ```
+    pub fn reaching(self, high: f64) -> Option<Self> {
+        Self::new(self.point, self.low, self.high.max(high), self.level, self.n, self.method)
+            .filter(|_| high.is_finite())
+    }
+
     /// How often such an interval holds the truth, 0 to 1; 0.95 = 95 %.
     pub fn level(&self) -> f64 {
         self.level

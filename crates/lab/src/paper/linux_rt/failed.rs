@@ -40,13 +40,17 @@ impl Account {
         }
     }
 
-    /// Mean over rounds.
+    /// Mean over rounds. Its interval reaches up to the bound at least: rounds without a failure do not know that there is none.
     pub(super) fn figure(self, rounds: &[&RoundRow]) -> Figure {
         let value = |round: &&RoundRow| {
             let value = self.ratio(round)?;
             Some(RoundValue { round_id: round.id, value, counts: self.counts(round) })
         };
-        Figure::from_rounds(rounds.iter().filter_map(value).collect())
+        let figure = Figure::from_rounds(rounds.iter().filter_map(value).collect());
+        match self.bound(rounds) {
+            Some(bound) => Figure { estimate: figure.estimate.and_then(|mean| mean.reaching(bound.up_to)), ..figure },
+            None => figure,
+        }
     }
 
     /// How large the ratio may be; `None` below two rounds, and for rounds of older versions, which have no segments.
@@ -118,6 +122,18 @@ mod tests {
         }
         let skipped = RoundRow { record: None, ..round(RoundState::Skipped, 0, 0) };
         assert_eq!(Account::All.ratio(&skipped), None, "what can't be had on this host says nothing");
+    }
+
+    #[test]
+    fn rounds_without_a_failure_do_not_say_that_none_can_fail() {
+        let rounds = [round(RoundState::Valid, 0, 0), round(RoundState::Valid, 0, 0)];
+        let rounds: Vec<&RoundRow> = rounds.iter().collect();
+        for account in [Account::Own, Account::All] {
+            let (figure, bound) = (account.figure(&rounds), account.bound(&rounds).expect("two rounds"));
+            let interval = figure.estimate.map(|estimate| (estimate.low(), estimate.high()));
+            assert_eq!((figure.value, interval), (Some(0.0), Some((0.0, bound.up_to))));
+            assert!(bound.up_to > 0.1, "forty subframes: {bound:?}");
+        }
     }
 
     #[test]
