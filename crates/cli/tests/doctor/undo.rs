@@ -25,6 +25,7 @@ const WRONG: &[(&str, &str)] = &[
     ("proc/net/softnet_stat", "00000010 00000001 00000002\n"),
     ("proc/sys/kernel/sched_rt_runtime_us", "950000\n"),
     ("proc/sys/kernel/sched_rt_period_us", "1000000\n"),
+    ("proc/sys/kernel/sched_autogroup_enabled", "1\n"),
     ("proc/sys/kernel/timer_migration", "1\n"),
     ("proc/sys/kernel/printk", "7 4 1 7\n"),
     ("proc/consoles", "ttyS0 -W- (EC) 4:64\n"),

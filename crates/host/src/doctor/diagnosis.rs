@@ -225,6 +225,7 @@ mod tests {
         "/proc/self/status",
         "/proc/self/timerslack_ns",
         "/proc/sys/kernel/numa_balancing",
+        "/proc/sys/kernel/sched_autogroup_enabled",
         "/proc/sys/kernel/timer_migration",
         "/proc/sys/kernel/printk",
         "/proc/consoles",
