@@ -65,6 +65,7 @@ fn refused(error: LeftoversError) -> Story {
             format!("look at what it names, remove that by hand, then: rm {}", path.display())
         }
         LeftoversError::Name { .. } => "remove it by hand if it is yours".into(),
+        LeftoversError::Unsettled => "takt clean   (once more: their record is kept)".into(),
         _ => WITH_SUDO.into(),
     };
     Story::new("something could not be removed").why(error).fix(fix)

@@ -215,7 +215,7 @@ pub enum LeftoversError {
     #[error("giving back what control groups hold")]
     Group(#[from] Box<GroupError>),
     /// Processes of dead runs were still being started when `clean` had looked long enough.
-    #[error("processes of dead runs still start others; `takt clean` once more may find them settled")]
+    #[error("processes of dead runs still start others")]
     Unsettled,
     /// A process could not be ended.
     #[error("ending process {pid}")]

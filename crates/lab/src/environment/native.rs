@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use takt_host::leftovers::Run;
 
 use super::programs::Caller;
-use super::shell::SH;
 use super::{Environment, EnvironmentError, Held, Holder, Shell};
 use crate::agent::{Agent, AgentError, Launch};
 use crate::net::Seat;
@@ -70,9 +69,7 @@ impl Environment for Native {
             interface: seat.map(|seat| seat.interface.to_owned()),
             ..Holder::default()
         };
-        let (name, value) = self.caller.mark();
-        self.caller.starts(Path::new(SH));
-        let shell = Shell::Beside { namespace, mark: (name.to_owned(), value.to_owned()) };
+        let shell = Shell::by(&self.caller.command("/bin/sh"), namespace);
         Ok(Held { agent, holder, shell })
     }
 }

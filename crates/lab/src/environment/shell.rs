@@ -13,15 +13,10 @@ use takt_host::namespace::enter_network;
 /// `takt clean` ends it after a run that was killed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shell {
-    /// On this machine, in a network namespace if there is one.
-    Beside {
-        /// Its file.
-        namespace: Option<PathBuf>,
-        /// Name and value of the variable that marks it.
-        mark: (String, String),
-    },
-    /// By a program that leads inside.
+    /// By a program: the shell itself, or what leads inside.
     Program {
+        /// The file of the network namespace it is called in; `None`: this one.
+        namespace: Option<PathBuf>,
         /// The program.
         program: PathBuf,
         /// Its arguments.
@@ -36,14 +31,12 @@ pub enum Shell {
     },
 }
 
-/// The shell beside an environment.
-pub(super) const SH: &str = "/bin/sh";
-
 impl Shell {
-    /// By this call of a program.
-    pub(super) fn by(command: &Command) -> Shell {
+    /// By this call of a program, in that network namespace.
+    pub(super) fn by(command: &Command, namespace: Option<PathBuf>) -> Shell {
         let variables = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         Shell::Program {
+            namespace,
             program: command.get_program().into(),
             arguments: command.get_args().map(OsString::from).collect(),
             variables: variables.collect(),
@@ -56,16 +49,14 @@ impl Shell {
     /// It can't be reached.
     pub fn attach(&self) -> io::Result<()> {
         match self {
-            Shell::Beside { namespace, mark } => thread::scope(|scope| {
-                let beside = scope.spawn(|| {
+            Shell::Program { namespace, program, arguments, variables } => thread::scope(|scope| {
+                // A thread that has entered a namespace stays there.
+                let caller = scope.spawn(|| {
                     namespace.as_ref().map_or(Ok(()), enter_network).map_err(io::Error::other)?;
-                    Command::new(SH).envs([mark.clone()]).status().map(|_| ())
+                    Command::new(program).args(arguments).envs(variables.clone()).status().map(|_| ())
                 });
-                beside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+                caller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             }),
-            Shell::Program { program, arguments, variables } => {
-                Command::new(program).args(arguments).envs(variables.clone()).status().map(|_| ())
-            }
             Shell::Socket { path } => join(&UnixStream::connect(path)?),
         }
     }

@@ -1,6 +1,6 @@
 //! `autogroup`: ordinary threads that share their session's weight.
 
-use super::look::{Look, Plan, fine, notice, sysctl, sysctl_becomes};
+use super::look::{Look, Plan, sysctl_becomes, sysctl_noted};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
 use crate::host::Host;
 
@@ -30,10 +30,7 @@ pub(super) static RULE: Rule = Rule {
 const NAME: &str = "kernel.sched_autogroup_enabled";
 
 fn probe(host: &Host) -> Look {
-    match sysctl(host, NAME)? {
-        0 => fine(format!("{NAME} 0")),
-        on => notice(format!("{NAME} {on}"), "only ordinary threads meet it, beside others that wake all the time"),
-    }
+    sysctl_noted(host, NAME, "only ordinary threads meet it, beside others that wake all the time")
 }
 
 fn plan(host: &Host) -> Plan {

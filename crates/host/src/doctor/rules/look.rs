@@ -53,6 +53,13 @@ pub(super) fn sysctl_off(host: &Host, name: &str) -> Look {
     if value == 0 { fine(seen) } else { stands(seen, format!("{name} 0")) }
 }
 
+/// A sysctl that may be anything: whatever else than 0 it is, is noted.
+pub(super) fn sysctl_noted(host: &Host, name: &str, note: &str) -> Look {
+    let value = sysctl(host, name)?;
+    let seen = format!("{name} {value}");
+    if value == 0 { fine(seen) } else { notice(seen, note) }
+}
+
 /// The change that gives a setting this value; none if it has it.
 pub(super) fn becomes(host: &Host, setting: Setting, value: &str) -> Plan {
     let was = setting.get(host)?;

@@ -1,6 +1,6 @@
 //! `timer-migration`: timers that leave the CPU they were armed on.
 
-use super::look::{Look, Plan, fine, notice, sysctl, sysctl_becomes};
+use super::look::{Look, Plan, sysctl_becomes, sysctl_noted};
 use crate::doctor::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
 use crate::host::Host;
 
@@ -22,10 +22,7 @@ pub(super) static RULE: Rule = Rule {
 const NAME: &str = "kernel.timer_migration";
 
 fn probe(host: &Host) -> Look {
-    match sysctl(host, NAME)? {
-        0 => fine(format!("{NAME} 0")),
-        on => notice(format!("{NAME} {on}"), "threads pinned to CPUs without a tick may gain from 0"),
-    }
+    sysctl_noted(host, NAME, "threads pinned to CPUs without a tick may gain from 0")
 }
 
 fn plan(host: &Host) -> Plan {

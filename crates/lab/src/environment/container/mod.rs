@@ -123,8 +123,7 @@ impl Environment for Container {
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
         let shell = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
-        let shell = Shell::by(&shell);
-        Ok(Held { agent: agent.held_by(pid, parts), holder, shell })
+        Ok(Held { agent: agent.held_by(pid, parts), holder, shell: Shell::by(&shell, None) })
     }
 }
 

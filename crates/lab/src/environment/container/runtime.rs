@@ -235,8 +235,8 @@ mod tests {
         let program = PathBuf::from("/bin/true");
         let (caller, version) = (Caller::stranger(), "4.3.1".to_owned());
         let runtime = Runtime { caller, program, name: RuntimeName::Podman, version, oci: None };
-        let Shell::Program { program, arguments, variables } = Shell::by(&runtime.exec(Path::new("/s"), "box", true))
-        else {
+        let shell = Shell::by(&runtime.exec(Path::new("/s"), "box", true), None);
+        let Shell::Program { program, arguments, variables, .. } = shell else {
             panic!("a container's shell is a program");
         };
         assert_eq!(program, runtime.program());
