@@ -101,11 +101,12 @@ fn crossed(sent: u64, received: u64) -> bool {
 fn measures_over_the_path(kind: Kind, limits: Limits) {
     let run = Registry::system().begin("test").expect("a record");
     let Some(environment) = environment(kind, limits, &run) else { return };
-    measures(kind, &*environment, &run);
+    measures(kind, &*environment, &run, kind.name());
 }
 
-fn measures(kind: Kind, environment: &dyn Environment, run: &Run) {
-    let Some(mut site) = site(environment, run, kind.name()) else { return };
+/// `label` names the site: two sites of one process need two names.
+fn measures(kind: Kind, environment: &dyn Environment, run: &Run, label: &str) {
+    let Some(mut site) = site(environment, run, label) else { return };
     let holder = site.in_force.holder.clone();
     assert_eq!((holder.environment.as_str(), holder.kernel.is_empty()), (kind.name(), false), "{holder:?}");
     let interface = holder.interface.clone().expect("a path");
@@ -127,7 +128,7 @@ fn podman_makes_a_container_with_limits_and_leaves_nothing() {
     let limits = Limits { cpus: Some(1.0), memory_bytes: Some(256 << 20) };
     let podman = Spec { kind: Kind::Container, limits, runtime: Some(RuntimeName::Podman), ..Spec::default() };
     let Some(environment) = opened(&podman, &run) else { return };
-    measures(Kind::Container, &*environment, &run);
+    measures(Kind::Container, &*environment, &run, "podman");
     let held = environment.hold(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(held.holder.runtime.as_ref().is_some_and(|made| made.starts_with("podman ")), "{:?}", held.holder);
     assert_eq!((held.holder.cpus, held.holder.memory_bytes), (Some(1.0), Some(256 << 20)), "{:?}", held.holder);
