@@ -1,7 +1,7 @@
-//! Programs for the kernel's receive path (XDP).
+//! Programs for the kernel's receive path (XDP), and tables that they share.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 
 /// Why a program was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -13,6 +13,15 @@ pub enum BpfError {
     /// The kernel is built without it, or a filter keeps it away.
     #[error("this kernel loads no XDP programs (CONFIG_BPF_SYSCALL)")]
     NotThere,
+    /// A table was refused.
+    #[error("the kernel made no table of {entries} entries for XDP programs")]
+    Table {
+        /// As many were asked for.
+        entries: u32,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
     /// The verifier refused it.
     #[error("the kernel's verifier refused the program: {log}")]
     Refused {
@@ -24,17 +33,47 @@ pub enum BpfError {
     },
 }
 
+/// An array of bytes, all zero at first, that programs read and write. It lives as long as this, or as long as a program
+/// that names it.
+#[derive(Debug)]
+pub struct Table(OwnedFd);
+
+impl Table {
+    /// One byte for each index below `entries`.
+    ///
+    /// # Errors
+    /// No permission, no kernel support, no memory.
+    pub fn of_bytes(entries: u32) -> Result<Table, BpfError> {
+        let table = crate::sys::bpf::create_array(1, entries);
+        table.map(Table).map_err(|source| refusal(&source).unwrap_or(BpfError::Table { entries, source }))
+    }
+
+    /// As instructions name it.
+    #[must_use]
+    pub fn descriptor(&self) -> i32 {
+        self.0.as_raw_fd()
+    }
+}
+
+/// What every command is refused for.
+fn refusal(source: &io::Error) -> Option<BpfError> {
+    match source.raw_os_error() {
+        Some(libc::EPERM) => Some(BpfError::NotPermitted),
+        Some(libc::ENOSYS) => Some(BpfError::NotThere),
+        _ => None,
+    }
+}
+
 /// Loads a program of 64-bit instructions that takes an XDP context. It lives as long as its descriptor, or as long as
-/// an interface runs it.
+/// an interface runs it. With `fragments` it takes frames larger than a page, of which it sees the front (Linux 5.18).
 ///
 /// # Errors
 /// No permission, no kernel support, or the program is not safe.
-pub fn load_xdp(code: &[u64]) -> Result<OwnedFd, BpfError> {
+pub fn load_xdp(code: &[u64], fragments: bool) -> Result<OwnedFd, BpfError> {
     let mut log = vec![0; 64 * 1024];
-    crate::sys::bpf::load_xdp(code, &mut log).map_err(|source| match source.raw_os_error() {
-        Some(libc::EPERM) => BpfError::NotPermitted,
-        Some(libc::ENOSYS) => BpfError::NotThere,
-        _ => {
+    crate::sys::bpf::load_xdp(code, fragments, &mut log).map_err(|source| match refusal(&source) {
+        Some(refusal) => refusal,
+        None => {
             let said = log.split(|&byte| byte == 0).next().unwrap_or_default();
             let end = said.get(said.len().saturating_sub(300)..).unwrap_or_default();
             BpfError::Refused { log: String::from_utf8_lossy(end).trim().replace('\n', "; "), source }
@@ -52,9 +91,9 @@ mod tests {
 
     #[test]
     fn the_verifier_has_the_last_word() {
-        match load_xdp(&PASS) {
+        match load_xdp(&PASS, false) {
             Ok(_) => {
-                let error = load_xdp(&WITHOUT_RESULT).unwrap_err();
+                let error = load_xdp(&WITHOUT_RESULT, false).unwrap_err();
                 assert!(matches!(&error, BpfError::Refused { log, .. } if log.contains("R0")), "{error}");
             }
             Err(error) => assert!(matches!(error, BpfError::NotPermitted | BpfError::NotThere), "{error}"),

@@ -89,14 +89,14 @@ impl Rtnetlink {
         self.change(name, &format!("hardware address of {name}"), LinkAttribute::Address(address.to_vec()))
     }
 
-    /// Runs an XDP program on what an interface receives, in the kernel's generic mode, which every driver has.
+    /// Runs an XDP program on what an interface receives, in its driver, before the kernel has made a packet of a frame.
     ///
     /// # Errors
-    /// What the kernel answered; a name that is not there, or one that runs a program already.
+    /// What the kernel answered; a name that is not there, one that runs a program already, a driver that runs none.
     pub fn attach_xdp(&mut self, name: &str, program: &OwnedFd) -> Result<(), PathError> {
-        // linux/if_link.h: XDP_FLAGS_UPDATE_IF_NOEXIST, XDP_FLAGS_SKB_MODE
-        const GENERIC_IF_NONE: u32 = 1 | 2;
-        let program = LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd()), LinkXdp::Flags(GENERIC_IF_NONE)]);
+        // linux/if_link.h: XDP_FLAGS_UPDATE_IF_NOEXIST, XDP_FLAGS_DRV_MODE
+        const NATIVE_IF_NONE: u32 = 1 | 4;
+        let program = LinkAttribute::Xdp(vec![LinkXdp::Fd(program.as_raw_fd()), LinkXdp::Flags(NATIVE_IF_NONE)]);
         self.change(name, &format!("XDP program on {name}"), program)
     }
 

@@ -26,19 +26,18 @@ const NAPI_THREAD: u16 = 4;
 const HEADERS_BYTES: usize = 16 + 4;
 
 impl Namespace {
-    /// Has an interface hand over single frames, as a cable does: of aggregates (TSO) most would pass by the queue and the
-    /// thread of the other end.
+    /// Turns an offload of an interface on or off.
     ///
     /// # Errors
     /// No permission.
-    pub(super) fn sends_frames(&self, interface: &str) -> Result<(), PathError> {
-        let what = || format!("single frames from {interface}");
-        self.inside(|| set_offload(interface, Offload::Segment, false))?
+    pub(super) fn offload(&self, interface: &str, offload: Offload, on: bool) -> Result<(), PathError> {
+        let what = || format!("{offload:?} {} on {interface}", if on { "on" } else { "off" });
+        self.inside(|| set_offload(interface, offload, on))?
             .map_err(|source| PathError::Netlink { what: what(), source })
     }
 
     /// Gives an interface of a virtual pair, which must be up, a queue and a kernel thread that works it off; the thread's
-    /// number. Whoever sends to it must hand over single frames ([`Namespace::sends_frames`]).
+    /// number. Whoever sends to it must hand over single frames ([`Offload::Segment`] off).
     ///
     /// # Errors
     /// This kernel has no such threads, or does not say which it is; no permission.

@@ -2,10 +2,13 @@
 
 use std::fs::File;
 use std::net::Ipv4Addr;
+use std::os::fd::OwnedFd;
 
+use takt_host::bpf::{Table, load_xdp};
 use takt_host::policy::{Policy, set_policy};
+use takt_host::receive::Offload;
 use takt_path::dhcp::Pool;
-use takt_path::forward::{Way, program};
+use takt_path::forward::{PASS, PORTS, Side, Way, program};
 use takt_path::topology::{Link, LinkEnd, Node, Topology};
 
 use super::super::{Namespace, PathError, RadioPair, Shape, nftables};
@@ -20,6 +23,8 @@ const INSIDE_ROUTER: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 1);
 /// Before it: the radio's network, where the router has the host's place.
 const OUTSIDE_ROUTER: Ipv4Addr = RadioPair::HOST_ADDR;
 const PREFIX: u8 = 24;
+/// The largest packet of Ethernet without jumbo frames.
+const ETHERNET_MTU_BYTES: u32 = 1500;
 /// Of the kernel's threads, which stand for hardware as hops do.
 const FIFO: Policy = Policy::Fifo { priority: PRIORITY };
 /// A host's own queue is bounded by its sockets' buffers, not by this.
@@ -63,7 +68,8 @@ impl Path {
             interface: "radio0",
             address: RadioPair::RADIO_ADDR,
             prefix_len,
-            gateway: addresses.radio_gateway,
+            // A router hides the host: nobody outside needs a way to its network.
+            gateway: None,
             mtu_bytes,
             hardware: hardware(members.len() - 1, false),
         };
@@ -80,7 +86,6 @@ impl Path {
 struct Addresses {
     host: Ipv4Addr,
     host_gateway: Option<Ipv4Addr>,
-    radio_gateway: Option<Ipv4Addr>,
     /// Inside and outside.
     router: Option<[Ipv4Addr; 2]>,
 }
@@ -151,7 +156,15 @@ impl Building<'_> {
             netlink.set_rate(name, &Shape { rate_bps, burst_bytes, buffer_bytes })?;
         }
         netlink.set_up(name)?;
-        if self.has_threads() { namespace.sends_frames(name) } else { Ok(()) }
+        // Of aggregates (TSO) most would pass by the queue and the thread of the other end: a cable carries frames.
+        if self.has_threads() {
+            namespace.offload(name, Offload::Segment, false)?;
+        }
+        // A frame in a driver's program has no place for the kernel's note that its checksum is unfinished.
+        if self.spec.name == PathName::XdpRouter {
+            namespace.offload(name, Offload::Checksum, false)?;
+        }
+        Ok(())
     }
 
     /// Bridges, routers and hops come to life.
@@ -215,29 +228,48 @@ impl Building<'_> {
         self.members.iter().any(|member| member.part != Part::End && member.part.has_threads())
     }
 
-    /// Puts a program on each interface of a router. Generic mode: on veth it is faster than native, which copies every
-    /// frame into a page of its own first and sends only to a peer that runs a program too.
+    /// Puts a program on each interface of a router, in the driver. What the programs leave alone, the kernel translates.
     fn forward(&self, index: usize, namespace: &Namespace) -> Result<(), PathError> {
+        namespace.inside(|| nftables::masquerade("wan0"))??;
+        let ports = Table::of_bytes(PORTS).map_err(PathError::Program)?;
         let mut netlink = namespace.netlink()?;
         // Towards the radio there may be a hop, which has no addresses of its own.
-        let radio = self.members.len() - 1;
-        let ways = [
-            ("lan0", false, RadioPair::RADIO_ADDR, "wan0", hardware(radio, false)),
-            ("wan0", true, INSIDE_HOST, "lan0", hardware(0, true)),
-        ];
-        for (name, to_radio, network, out, next) in ways {
+        let radio = hardware(self.members.len() - 1, false);
+        let ways = [("lan0", Side::Inside, "wan0", radio), ("wan0", Side::Outside, "lan0", hardware(0, true))];
+        for (name, side, out, next) in ways {
+            let to_radio = side == Side::Outside;
             let way = Way {
+                side,
                 own: hardware(index, to_radio),
-                network,
-                prefix_len: PREFIX,
+                inside: INSIDE_HOST,
+                outside: OUTSIDE_ROUTER,
+                radio: RadioPair::RADIO_ADDR,
                 out_index: netlink.index(out)?,
                 out_own: hardware(index, !to_radio),
                 next,
             };
-            let loaded = takt_host::bpf::load_xdp(&program(&way)).map_err(PathError::Program)?;
-            netlink.attach_xdp(name, &loaded)?;
+            netlink.attach_xdp(name, &self.load(&program(&way, ports.descriptor()))?)?;
         }
-        Ok(())
+        self.receives_frames(index - 1, true)?;
+        self.receives_frames(index + 1, false)
+    }
+
+    /// A virtual interface takes what a program sends it only where the kernel polls it: with GRO, or with a program of
+    /// its own, which is what a hop gets, since GRO would join frames before it.
+    fn receives_frames(&self, index: usize, to_radio: bool) -> Result<(), PathError> {
+        let (Some(namespace), Some(member)) = (self.namespaces.get(index), self.members.get(index)) else {
+            return Ok(());
+        };
+        let name = interface(index, self.members.len(), to_radio);
+        match member.part {
+            Part::Hop(_) => namespace.netlink()?.attach_xdp(name, &self.load(&PASS)?),
+            _ => namespace.offload(name, Offload::Join, true),
+        }
+    }
+
+    fn load(&self, program: &[u64]) -> Result<OwnedFd, PathError> {
+        // What is larger than an Ethernet frame may not fit a page.
+        load_xdp(program, self.spec.mtu_bytes > ETHERNET_MTU_BYTES).map_err(PathError::Program)
     }
 
     fn addresses(&self) -> Result<Addresses, PathError> {
@@ -258,7 +290,7 @@ impl Building<'_> {
                     RadioPair::HOST_ADDR
                 }
             };
-            return Ok(Addresses { host: address, host_gateway: None, radio_gateway: None, router: None });
+            return Ok(Addresses { host: address, host_gateway: None, router: None });
         };
         let router = lease::Seat { namespace, interface: "lan0" };
         let wan = lease::Seat { interface: "wan0", ..router };
@@ -286,18 +318,7 @@ impl Building<'_> {
                 INSIDE_HOST
             }
         };
-        // Behind NAT nobody outside knows the host's network; without, the radio must.
-        let translated = self.members.iter().any(|member| member.part == Part::Router(Forwarding::Masquerade));
-        let radio_gateway = (!translated).then_some(outer);
-        if let Some(gateway) = radio_gateway {
-            radio.namespace.netlink()?.set_default_route(gateway)?;
-        }
-        Ok(Addresses {
-            host: address,
-            host_gateway: Some(INSIDE_ROUTER),
-            radio_gateway,
-            router: Some([INSIDE_ROUTER, outer]),
-        })
+        Ok(Addresses { host: address, host_gateway: Some(INSIDE_ROUTER), router: Some([INSIDE_ROUTER, outer]) })
     }
 
     fn topology(&self, addresses: &Addresses) -> Topology {

@@ -29,7 +29,7 @@ const RING_FRAMES: usize = 256;
 pub(super) enum Forwarding {
     /// The kernel, which hides what leaves behind the outer address.
     Masquerade,
-    /// Programs of takt's own, which do not.
+    /// Programs of takt's own, which do so as well.
     Xdp,
 }
 
@@ -94,7 +94,7 @@ impl Part {
             Part::Switch => vec!["bridge".into()],
             Part::Card => vec!["a network card".into(), format!("ring of {RING_FRAMES}")],
             Part::Router(Forwarding::Masquerade) => vec!["kernel".into(), "NAT".into()],
-            Part::Router(Forwarding::Xdp) => vec!["XDP, generic".into(), "no NAT".into()],
+            Part::Router(Forwarding::Xdp) => vec!["XDP in the driver".into(), "NAT".into()],
             Part::Hop(spec) => hop_notes(spec),
         }
     }
