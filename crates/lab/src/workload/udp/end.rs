@@ -3,7 +3,7 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use takt_base::{Clock, WallClock};
+use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Config, Engine, EngineError, PortIndex, PortSpec, Wait};
 
 use super::protocol::message::{MESSAGE_BYTES, Message};
@@ -20,6 +20,37 @@ pub(super) const QUIET: Duration = Duration::from_millis(200);
 pub(super) const SETTLE_TRIES: usize = 16;
 /// A sender begins so long after its round did, so that the other end is there.
 pub(super) const HEAD_START: Duration = Duration::from_millis(20);
+
+/// Until when all that came to an end has been read. Silence is judged by this and not by the clock: what waits in the
+/// socket of an end that stood still is not missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ReadUntil(MonoNs);
+
+impl ReadUntil {
+    /// Nothing can have come before this instant.
+    pub(super) fn begin(now: MonoNs) -> ReadUntil {
+        ReadUntil(now)
+    }
+
+    /// A call began at `asked`, waited as it was told, found nothing, and returned at `now`.
+    pub(super) fn found_nothing(&mut self, asked: MonoNs, wait: Wait, now: MonoNs) {
+        let until = match wait {
+            Wait::Until(end) if end <= now => end,
+            _ => asked,
+        };
+        self.0 = self.0.max(until);
+    }
+
+    /// A datagram that came at this instant was read.
+    pub(super) fn found(&mut self, arrived: MonoNs) {
+        self.0 = self.0.max(arrived);
+    }
+
+    /// How long there has been nothing.
+    pub(super) fn since(self, last: MonoNs) -> Duration {
+        self.0.saturating_since(last)
+    }
+}
 
 /// The engine's configuration for either end: any payload fits, a server does not know which will come.
 pub(super) fn config(ports: Vec<PortSpec>, aggregate: bool, buffer_bytes: usize, payload_bytes: usize) -> Config {

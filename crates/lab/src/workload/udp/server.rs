@@ -11,7 +11,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Engine, PortIndex, PortSpec, Wait, open};
 
-use super::end::{HEAD_START, SETTLE_TRIES, SILENCE, boot_id, config, tell};
+use super::end::{HEAD_START, ReadUntil, SETTLE_TRIES, SILENCE, boot_id, config, tell};
 use super::error::UdpError;
 use super::options::{PAYLOAD_BYTES, ServeOptions};
 use super::protocol::cookie::Cookies;
@@ -60,8 +60,7 @@ struct Server<'a> {
     cookies: Cookies,
     boot_id: [u8; 16],
     session: Option<Session>,
-    /// All that came until then has been read.
-    read_until: MonoNs,
+    read_until: ReadUntil,
     summary: ServeSummary,
 }
 
@@ -85,7 +84,7 @@ impl<'a> Server<'a> {
             cookies: Cookies::default(),
             boot_id: boot_id(),
             session: None,
-            read_until: WallClock.now(),
+            read_until: ReadUntil::begin(WallClock.now()),
             summary: ServeSummary::default(),
         })
     }
@@ -111,10 +110,9 @@ impl<'a> Server<'a> {
         Ok(self.summary)
     }
 
-    /// Whether nothing came from a client for so long, by what has been read: what waits in the socket of a server that was
-    /// late is not missing.
+    /// Whether nothing came from a client for so long.
     fn has_fallen_silent(&self, session: &Session) -> bool {
-        self.read_until.saturating_since(session.heard()) >= SILENCE
+        self.read_until.since(session.heard()) >= SILENCE
     }
 
     /// Makes the result of a round that is over.
@@ -170,22 +168,17 @@ impl<'a> Server<'a> {
 
     /// Receives once. Load of the session is counted; control comes back, behind the number of all datagrams.
     fn listen(&mut self, wait: Wait) -> Result<(usize, Vec<Heard>), UdpError> {
-        let mut empty_until = WallClock.now();
+        let asked = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
         let now = WallClock.now();
         let mut control = Vec::new();
-        if let Wait::Until(end) = wait
-            && end <= now
-        {
-            empty_until = end;
-        }
         if datagrams == 0 {
-            self.read_until = self.read_until.max(empty_until);
+            self.read_until.found_nothing(asked, wait, now);
         }
         for datagram in batch.iter() {
             let arrived = datagram.arrived.unwrap_or(now);
-            self.read_until = self.read_until.max(arrived);
+            self.read_until.found(arrived);
             if let Some(data) = Data::parse(datagram.bytes) {
                 let session = self.session.as_mut().filter(|s| s.flow(data.flow) == Some(datagram.source));
                 match session {

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Engine, PortIndex};
 
-use super::end::{ALIVE_EVERY, HEAD_START, QUIET, tell};
+use super::end::{ALIVE_EVERY, HEAD_START, QUIET, ReadUntil, tell};
 use super::error::UdpError;
 use super::evidence::NetCounts;
 use super::measure::Measure;
@@ -171,10 +171,10 @@ impl Session {
     }
 
     /// Whether the client has finished and traffic has stopped, by what was read until then, and there is no result yet.
-    pub(super) fn is_over(&self, read_until: MonoNs) -> bool {
+    pub(super) fn is_over(&self, read_until: ReadUntil) -> bool {
         let Some(round) = self.round.as_ref().filter(|round| round.is_open()) else { return false };
         let Some(finished) = round.finished else { return false };
-        read_until.saturating_since(finished.max(round.last_load)) >= QUIET
+        read_until.since(finished.max(round.last_load)) >= QUIET
     }
 
     /// The kernel's counters of a round that has no result yet.

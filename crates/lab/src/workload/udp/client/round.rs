@@ -33,10 +33,13 @@ impl Talk<'_> {
             .from_server()
             .then(|| Receiver::new(plan, self.round, plan.server_ahead_ns.saturating_neg()));
         let measure = Measure::begin(&*self.engine, server.ip())?;
-        self.ask(0, Body::Start(&text), "before the load began", |body| match body {
-            Body::Started => Some(()),
-            _ => None,
-        })?;
+        if let Err(error) = self.start(&text) {
+            // It has closed the session if this machine stood still for as long.
+            if !matches!(error, UdpError::Silent { .. }) || self.open_flows().is_err() {
+                return Err(error);
+            }
+            self.start(&text)?;
+        }
         gauge.begin(WallClock.now(), plan.duration_ns, warm_up);
         let (sent, complete) = self.load(plan, gauge)?;
         let bytes = self.finish(sent.as_ref().map_or(0, Sender::done))?;
@@ -46,6 +49,13 @@ impl Talk<'_> {
         let sent = sent.map(|sender| sender.report());
         let mine = measure.end(&net, &*self.engine, self.options.engine.name(), sent, received)?;
         Ok((mine, self.fetch(bytes)?, complete))
+    }
+
+    fn start(&mut self, plan: &[u8]) -> Result<(), UdpError> {
+        self.ask(0, Body::Start(plan), "before the load began", |body| match body {
+            Body::Started => Some(()),
+            _ => None,
+        })
     }
 
     /// Sends and receives until the plan's time is over, or somebody wants it to stop.
@@ -76,7 +86,7 @@ impl Talk<'_> {
             if stopped || sent_all && (now >= end || self.has_all(plan, now)) {
                 return Ok((sender, !stopped));
             }
-            self.check_sign(now, "under load")?;
+            self.check_sign("under load")?;
             self.listen(Wait::Until(next.min(alive).min(end)), &mut |_| {})?;
         }
     }
@@ -98,7 +108,7 @@ impl Talk<'_> {
                 self.say(0, Body::Finish { sent })?;
                 next = now + ALIVE_EVERY;
             }
-            self.check_sign(now, "after the load")?;
+            self.check_sign("after the load")?;
             self.listen(Wait::Until(next), &mut |heard| {
                 if let Some(Message { body: Body::Finished { bytes: told }, .. }) = Message::parse(&heard.bytes) {
                     bytes = told;

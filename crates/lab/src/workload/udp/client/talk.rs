@@ -7,7 +7,7 @@ use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Engine, EngineError, PortIndex, PortSpec, Wait, open};
 
 use super::super::clock::{Probe, Relation, relate};
-use super::super::end::{ASK_EVERY, SILENCE, boot_id, config, tell};
+use super::super::end::{ASK_EVERY, ReadUntil, SILENCE, boot_id, config, tell};
 use super::super::error::UdpError;
 use super::super::options::Options;
 use super::super::protocol::data::Data;
@@ -16,6 +16,8 @@ use super::super::receiver::Receiver;
 
 /// Times both clocks are read to compare them.
 const PROBES: usize = 32;
+/// Questions without an answer, one after the other, that make a server silent: [`SILENCE`] where nothing stands still.
+const QUESTIONS: u32 = (SILENCE.as_millis() / ASK_EVERY.as_millis()) as u32;
 
 /// A session's engine, and what has been heard on it.
 pub(super) struct Talk<'a> {
@@ -26,6 +28,7 @@ pub(super) struct Talk<'a> {
     pub(super) round: u8,
     /// When the server was last heard.
     heard: MonoNs,
+    read_until: ReadUntil,
     pub(super) receiver: Option<Receiver>,
     pub(super) received_by_server: u64,
 }
@@ -47,7 +50,8 @@ impl<'a> Talk<'a> {
         let engine = open(options.engine, &config(ports, options.aggregate, options.buffer_bytes, largest))?;
         let session = RandomState::new().hash_one(WallClock.now().0);
         let heard = WallClock.now();
-        Ok(Talk { options, stop, engine, session, round: 0, heard, receiver: None, received_by_server: 0 })
+        let read_until = ReadUntil::begin(heard);
+        Ok(Talk { options, stop, engine, session, round: 0, heard, read_until, receiver: None, received_by_server: 0 })
     }
 
     pub(super) fn say(&mut self, flow: u8, body: Body<'_>) -> Result<(), EngineError> {
@@ -93,9 +97,9 @@ impl<'a> Talk<'a> {
         known.ok_or(UdpError::Silent { server: self.options.server, during: "while clocks were compared" })
     }
 
-    pub(super) fn check_sign(&mut self, now: MonoNs, during: &'static str) -> Result<(), UdpError> {
+    pub(super) fn check_sign(&mut self, during: &'static str) -> Result<(), UdpError> {
         let server = self.options.server;
-        if self.engine.refused().is_some() || now.saturating_since(self.heard) >= SILENCE {
+        if self.engine.refused().is_some() || self.read_until.since(self.heard) >= SILENCE {
             return Err(UdpError::Silent { server, during });
         }
         Ok(())
@@ -111,7 +115,9 @@ impl<'a> Talk<'a> {
         self.ask_at(flow, body, during, |body, _| accept(body))
     }
 
-    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. A server with another client is
+    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. A server is silent that leaves
+    /// so many questions in a row without an answer, each waited for: this end may have stood still meanwhile, which
+    /// says nothing of the other one. A server with another client is
     /// asked for as long as that one may be dead without the server knowing: it is busy for good if it says so to a
     /// question that was asked after that.
     fn ask_at<T>(
@@ -124,8 +130,8 @@ impl<'a> Talk<'a> {
         let server = self.options.server;
         let (begin, round) = (WallClock.now(), self.round);
         let mut next = begin;
-        // Questions asked while another client may be dead, and how often the server was busy.
-        let (mut early, mut busy) = (0_u32, 0_u32);
+        // Questions asked, those of them while another client may be dead, and how often the server was busy.
+        let (mut asked, mut early, mut busy) = (0_u32, 0_u32, 0_u32);
         loop {
             let now = WallClock.now();
             // As often as it answered that, or, where answers are lost, after twice that time.
@@ -133,7 +139,7 @@ impl<'a> Talk<'a> {
             if busy > early || busy > 0 && waited >= 2 * SILENCE {
                 return Err(UdpError::Busy { server });
             }
-            if busy == 0 && waited >= SILENCE {
+            if busy == 0 && asked >= QUESTIONS && now >= next {
                 return Err(match body {
                     Body::Hello => UdpError::NoAnswer { server },
                     _ => UdpError::Silent { server, during },
@@ -144,6 +150,7 @@ impl<'a> Talk<'a> {
             }
             if now >= next {
                 self.say(flow, body)?;
+                asked += 1;
                 early += u32::from(waited <= SILENCE);
                 next = now + ASK_EVERY;
             }
@@ -175,13 +182,18 @@ impl<'a> Talk<'a> {
     /// Receives once: load goes to the receiver, signs of life are noted, other control of this session goes to `each`.
     /// Returns how many datagrams came.
     pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&Heard)) -> Result<usize, UdpError> {
+        let asked = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
         let now = WallClock.now();
+        if datagrams == 0 {
+            self.read_until.found_nothing(asked, wait, now);
+        }
         // Only questions bring answers, so that nothing is allocated under load.
         let mut control = Vec::new();
         for datagram in batch.iter() {
             let arrived = datagram.arrived.unwrap_or(now);
+            self.read_until.found(arrived);
             if let (Some(data), Some(receiver)) = (Data::parse(datagram.bytes), &mut self.receiver)
                 && data.flow == datagram.port.0
             {
