@@ -172,7 +172,8 @@ fn the_fast_router_translates_in_the_driver_and_the_kernel_forwards_nothing() {
     let column = lines.next().unwrap().split(' ').position(|column| column == "ForwDatagrams").unwrap();
     assert_eq!(lines.next().unwrap().split(' ').nth(column), Some("0"));
     for end in [&path.host, &path.radio] {
-        let errors = [("Ip", "InHdrErrors"), ("Udp", "InCsumErrors")].map(|(group, name)| snmp(&end.namespace, group, name));
+        let errors =
+            [("Ip", "InHdrErrors"), ("Udp", "InCsumErrors")].map(|(group, name)| snmp(&end.namespace, group, name));
         assert_eq!(errors, [0, 0], "the checksums were right");
     }
 }

@@ -1,7 +1,9 @@
 //! `takt udp` as a person runs it: output, exit status, errors.
 
-use std::io::{BufRead, BufReader};
-use std::process::{Child, Command, Output, Stdio};
+use std::io::{BufRead, BufReader, Read};
+use std::net::UdpSocket;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::time::Duration;
 
 use takt_testing::{loopback, not_judged};
 
@@ -212,6 +214,65 @@ fn the_reference_page_has_every_key_of_the_documents() {
     }
     let missing: Vec<_> = all.iter().filter(|key| !PAGE.contains(key.as_str())).collect();
     assert!(missing.is_empty(), "docs/reference/udp.md says nothing of {missing:?}");
+}
+
+/// Passes datagrams on between a client and a server until the client has ended. At the client's first `Start` it stands
+/// still, until the server has given it up.
+fn relay(client: &mut Child, near: &UdpSocket, port: &str, mut given_up: impl FnMut()) -> ExitStatus {
+    const START: u8 = 8;
+    let far = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    far.connect(format!("127.0.0.1:{port}")).expect("an address");
+    for socket in [near, &far] {
+        socket.set_read_timeout(Some(Duration::from_millis(1))).expect("a time");
+    }
+    let (mut from, mut stood_still, mut buffer) = (None, false, [0; 2000]);
+    loop {
+        if let Ok((len, source)) = near.recv_from(&mut buffer) {
+            from = Some(source);
+            if buffer[5] == START && !stood_still {
+                stood_still = true;
+                signal(client, "-STOP");
+                given_up();
+                signal(client, "-CONT");
+            } else {
+                far.send(&buffer[..len]).expect("the server is there");
+            }
+        }
+        if let (Ok(len), Some(to)) = (far.recv(&mut buffer), from) {
+            // Nobody may be there any more.
+            let _ = near.send_to(&buffer[..len], to);
+        }
+        if let Some(status) = client.try_wait().expect("a child") {
+            assert!(stood_still, "{status}");
+            return status;
+        }
+    }
+}
+
+fn signal(child: &Child, what: &str) {
+    assert!(Command::new("kill").args([what, &child.id().to_string()]).status().expect("kill").success());
+}
+
+#[test]
+fn a_client_that_stood_still_opens_its_session_again() {
+    let mut server = Command::new(TAKT);
+    server.args(["udp", "serve", "--addr", "127.0.0.1", "--port", "0"]);
+    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
+    let mut said = BufReader::new(server.stderr.take().expect("piped")).lines().map_while(Result::ok);
+    let mut line = String::new();
+    BufReader::new(server.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says where it is");
+    let server = Server { child: server, port: line.trim().rsplit(':').next().expect("a port").into() };
+    let near = UdpSocket::bind("127.0.0.1:0").expect("a port");
+    let at = near.local_addr().expect("it has one").port().to_string();
+    let mut client = Command::new(TAKT);
+    client.args(["udp", "send", "--addr", "127.0.0.1", "--port", &at, "--count", "10", "--pps", "1k"]).args(GUARD);
+    let mut client = client.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("takt");
+    let gave_up = || assert!(said.any(|line| line.contains("fell silent")), "the server ended first");
+    let status = relay(&mut client, &near, &server.port, gave_up);
+    let mut why = String::new();
+    client.stderr.take().expect("piped").read_to_string(&mut why).expect("text");
+    // Some of ten may be lost beside a load, and the answer is no.
+    assert!(matches!(status.code(), Some(0 | 1)), "{status}: {why}");
 }
 
 #[test]

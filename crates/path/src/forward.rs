@@ -301,7 +301,12 @@ mod tests {
         for way in [WAY, BACK] {
             let code = program(&way, 5);
             let end = code.len() - 2;
-            let is_jump = |word: u64| matches!(word as u8, IF_GREATER | IF_NOT_CONSTANT_32 | IF_BELOW_CONSTANT | IF_CONSTANT | IF_NOT_CONSTANT);
+            let is_jump = |word: u64| {
+                matches!(
+                    word as u8,
+                    IF_GREATER | IF_NOT_CONSTANT_32 | IF_BELOW_CONSTANT | IF_CONSTANT | IF_NOT_CONSTANT
+                )
+            };
             let jumps = code.iter().enumerate().filter(|(_, word)| is_jump(**word));
             let targets: Vec<usize> = jumps.map(|(at, word)| at + 1 + usize::from((word >> 16) as u16)).collect();
             let (at_end, skips): (Vec<_>, Vec<_>) = targets.into_iter().partition(|target| *target == end);

@@ -6,7 +6,7 @@
 //! router        host ---------------- router ---------------- radio     forwarding and NAT by the kernel
 //! router-small  host --- lan-card : router : wan-card ------- radio     the same in a limited share of a CPU, between two cards
 //! router-hw     host -- hardware : router ------------------- radio     the same, behind a model of the study's device
-//! xdp-router    host ---------------- router ---------------- radio     forwarding by XDP programs of takt's own
+//! xdp-router    host ---------------- router ---------------- radio     forwarding and NAT by XDP programs of takt's own
 //!
 //! with impairments, any:   ... ------ network --------------- radio     delay, jitter, loss, order, doubles, rate
 //! ```

@@ -46,7 +46,7 @@ pub enum PathName {
     RouterSmall,
     /// The same behind a model of the study's hardware router.
     RouterHw,
-    /// XDP programs of takt's own forward.
+    /// XDP programs of takt's own forward and translate addresses, in the driver.
     XdpRouter,
 }
 
