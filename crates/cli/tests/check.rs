@@ -213,7 +213,7 @@ fn the_words_of_experiment_files_are_listed() {
 const SMALL_SELF_TEST: &str = r#"
 question = "Does the self-test work?"
 [rounds]
-count = { full = 3, quick = 3 }
+count = { full = 6, quick = 3 }
 order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0 }
 [[part]]
@@ -234,12 +234,12 @@ workload = { kind = "rate", duration = "900ms", warm_up = "0s" }
 #[test]
 fn a_self_test_sets_the_verdict_beside_the_truth() {
     let place = Place::with("bad.toml", SMALL_SELF_TEST);
-    let output = place.takt(&["check", "--self-test", "--quick", "--file", "bad.toml", "--json"]);
+    let output = place.takt(&["check", "--self-test", "--file", "bad.toml", "--json"]);
     let outcome = json(&output);
     assert_eq!(outcome["schema"], "takt.self-test/1", "{}", told(&output));
     assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{}", told(&output));
     let trials = outcome["trials"].as_array().expect("trials");
-    assert_eq!(trials.len(), 3, "{}", told(&output));
+    assert_eq!(trials.len(), 3, "the short form is the usual one: {}", told(&output));
     for trial in trials.iter().filter(|trial| trial["part"] == "stall") {
         // 400 ms of 1 MS/s are 1.6 MB, and the radio holds 1 MiB.
         assert_eq!(trial["loses"], true, "{trial}");

@@ -7,7 +7,7 @@ use takt_base::Stop;
 use takt_host::policy::PolicyError;
 use takt_lab::agent::Failure;
 use takt_lab::experiment::{Depth, Experiment, Point};
-use takt_lab::run::{Bench, Conditions, Event, Measured, Ran, RunError, RunPlan, run};
+use takt_lab::run::{Bench, Conditions, Event, Lost, Measured, Ran, RunError, RunPlan, run};
 use takt_lab::store::{Record, RoundRow, RoundState, Store};
 
 const SWEEP: &str = r#"
@@ -57,9 +57,8 @@ impl Bench for Fake {
         Ok(Some(Measured { record, conditions }))
     }
 
-    fn lost_share(&self, _point: &Point, record: &Record) -> Option<f64> {
-        let result = &record.result;
-        result["lost"].as_f64()
+    fn lost(&self, _point: &Point, record: &Record) -> Option<Lost> {
+        record.result["lost"].as_f64().map(Lost::own)
     }
 }
 

@@ -109,6 +109,9 @@ impl Snapshot {
             path: format!("/proc/{own}/stat"),
             source: std::io::ErrorKind::NotFound.into(),
         })?;
+        // Beside these counters, and not after all the others: a reader that is held up would make the time between two
+        // snapshots another than that in which they counted.
+        let at = WallClock.now();
         let mut others = Vec::new();
         for &pid in companions.iter().filter(|&&pid| pid != own) {
             others.extend(ProcessCpu::read(host, pid)?);
@@ -120,7 +123,7 @@ impl Snapshot {
             got: text.chars().take(40).collect(),
         })?;
         Ok(Snapshot {
-            at: WallClock.now(),
+            at,
             process,
             companions: others,
             machine,

@@ -44,7 +44,7 @@ use crate::experiment::Point;
 use crate::experiment::settings::Kind;
 use crate::impairment;
 use crate::net::PathError;
-use crate::run::{Bench, Lateness, Measured};
+use crate::run::{Bench, Lateness, Lost, Measured};
 use crate::store::Record;
 
 /// Runs the rounds of one run.
@@ -85,8 +85,8 @@ impl Bench for LabBench<'_> {
         self.sites.missing(point)
     }
 
-    fn lost_share(&self, point: &Point, record: &Record) -> Option<f64> {
-        options::lost_share(point.kind, record)
+    fn lost(&self, point: &Point, record: &Record) -> Option<Lost> {
+        options::lost(point.kind, record)
     }
 }
 

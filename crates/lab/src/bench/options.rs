@@ -15,7 +15,7 @@ use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
 use crate::net::ethernet::datagram_wire_bytes;
-use crate::run::{Lateness, Spoilt};
+use crate::run::{Lateness, Lost, Spoilt};
 use crate::store::Record;
 use crate::workload::{deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
 
@@ -52,20 +52,25 @@ pub(crate) fn about(point: &Point) -> Duration {
     }
 }
 
-/// Share of what was sent that was lost; of answers, that came late or never; of slots, that were missed.
-pub(super) fn lost_share(kind: Kind, record: &Record) -> Option<f64> {
+/// What a round lost.
+pub(super) fn lost(kind: Kind, record: &Record) -> Option<Lost> {
     let result = &record.result;
+    let number = |pointer: &str| result.pointer(pointer)?.as_f64();
     match kind {
-        Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| report.way.lost.share),
+        Kind::Udp => udp::UdpReport::deserialize(result).ok().map(|report| Lost::own(report.way.lost.share)),
         Kind::Rate => rate::Outcome::deserialize(result).ok().map(|outcome| {
             let lateness = Lateness::of(&record.emulator);
             let lost = rates::lost(&outcome);
-            // What may be the radio's doing makes no rate hopeless.
-            if is_own_clean(&outcome, lateness.as_ref()) { 0.0 } else { lost.rx_share.max(lost.tx_share) }
+            let share = lost.rx_share.max(lost.tx_share);
+            Lost { share, own_share: if is_own_clean(&outcome, lateness.as_ref()) { 0.0 } else { share } }
         }),
-        Kind::RoundTrip => round_trip::Outcome::deserialize(result).ok().map(|outcome| outcome.failed_share()),
-        Kind::Waveform => result.get("miss_share")?.as_f64(),
-        Kind::Deadline => result.pointer("/own/failure_ratio")?.as_f64(),
+        Kind::RoundTrip => {
+            round_trip::Outcome::deserialize(result).ok().map(|outcome| Lost::own(outcome.failed_share()))
+        }
+        Kind::Waveform => number("/miss_share").map(Lost::own),
+        Kind::Deadline => {
+            Some(Lost { share: number("/failure_ratio")?, own_share: number("/own/failure_ratio")? })
+        }
         Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => None,
     }
 }

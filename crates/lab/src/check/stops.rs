@@ -72,7 +72,8 @@ fn holds_ms(round: &RateRound) -> Option<f64> {
 
 /// What they mean for the needs, in one sentence.
 pub(super) fn words(stops: &Stops, needs: &[Need]) -> String {
-    let streamed = format!("{:.0} s of streaming", stops.streamed_s);
+    let digits = usize::from(stops.streamed_s < 10.0);
+    let streamed = format!("{:.digits$} s of streaming", stops.streamed_s);
     if stops.count == 0 {
         return format!("the emulator was held up for no more than a millisecond at a time in {streamed}");
     }
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!((stops.at[0].longer, stops.at[0].holds_ms), (2, 10.0), "the radio's buffer is the smaller");
         assert_eq!(
             words(&stops, &needs()),
-            "the emulator was held up 3 times in 2 s of streaming, for at most 12.0 ms; a real radio goes on while this \
+            "the emulator was held up 3 times in 2.0 s of streaming, for at most 12.0 ms; a real radio goes on while this \
              machine stands still: the buffers hold 10.0 ms of 25 + 25 MS/s sc16, less than 2 of them: samples would be lost"
         );
     }

@@ -10,9 +10,9 @@ use crate::experiment::{Experiment, Point, Stop, plain};
 pub(super) struct Losses(BTreeMap<usize, f64>);
 
 impl Losses {
-    /// A counted round of `point` lost this share.
-    pub(super) fn note(&mut self, point: usize, lost_share: f64) {
-        self.0.insert(point, lost_share);
+    /// A counted round of `point` lost this share by this host's own doing: what may be the radio's makes nothing hopeless.
+    pub(super) fn note(&mut self, point: usize, own_share: f64) {
+        self.0.insert(point, own_share);
     }
 
     /// Why `point` is not worth a round: enough lower levels of its series failed clearly when they were last measured.

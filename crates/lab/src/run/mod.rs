@@ -23,6 +23,6 @@ pub(crate) mod testing;
 pub use judge::Conditions;
 pub use lateness::{Lateness, OwnLag, RadioLateness, Unread};
 pub(crate) use progress::before_any;
-pub use progress::{Event, Progress};
+pub use progress::{Event, Lost, Progress};
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};
 pub use spoilt::Spoilt;

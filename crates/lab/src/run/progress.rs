@@ -29,9 +29,26 @@ pub enum Event {
         state: RoundState,
         /// Why it does not count, if it does not.
         why: Option<String>,
-        /// Share of what was sent that was lost, where the workload tells.
-        lost_share: Option<f64>,
+        /// What was lost, where the workload tells.
+        lost: Option<Lost>,
     },
+}
+
+/// What a round lost of what was sent, 0 to 1; of answers, those that came late or never; of slots, those that were missed.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lost {
+    /// All of it.
+    pub share: f64,
+    /// The same; 0 where all of it may be the radio's doing.
+    pub own_share: f64,
+}
+
+impl Lost {
+    /// By the host, all of it.
+    #[must_use]
+    pub fn own(share: f64) -> Lost {
+        Lost { share, own_share: share }
+    }
 }
 
 /// Where the run stands when an [`Event`] is told.

@@ -9,7 +9,7 @@ use takt_base::Stop;
 use super::Conditions;
 use super::hopeless::Losses;
 use super::plan::order;
-use super::progress::{Event, Pace, Progress};
+use super::progress::{Event, Lost, Pace, Progress};
 use crate::agent::Failure;
 use crate::experiment::{Depth, Experiment, Point};
 use crate::store::{NewRound, NewRun, Record, RoundState, RunRow, Store, StoreError};
@@ -29,9 +29,8 @@ pub trait Bench {
         None
     }
 
-    /// Share of what was sent that was lost by this host's own doing, 0 to 1, by the record of a round; `None` where that is
-    /// no question.
-    fn lost_share(&self, point: &Point, record: &Record) -> Option<f64>;
+    /// What a round lost, by its record; `None` where that is no question.
+    fn lost(&self, point: &Point, record: &Record) -> Option<Lost>;
 }
 
 /// What a round gave.
@@ -193,7 +192,7 @@ impl<'a> Sitting<'a> {
         for round in self.store.rounds(self.run)? {
             let Some(point) = self.points.get(round.point as usize) else { continue };
             if let (RoundState::Valid, Some(record)) = (round.state, &round.record) {
-                self.bench.lost_share(point, record).inspect(|&lost| self.losses.note(round.point as usize, lost));
+                self.bench.lost(point, record).inspect(|lost| self.losses.note(round.point as usize, lost.own_share));
             }
             self.any_ran |= round.record.is_some();
             self.note((round.block, round.point), round.state, round.attempt);
@@ -299,7 +298,7 @@ impl<'a> Sitting<'a> {
                 self.any_ran = true;
                 self.pace.note(nominal(point), took);
                 let (state, why) = self.plan.experiment.rounds.valid.judge(&measured.conditions);
-                let lost = self.bench.lost_share(point, &measured.record);
+                let lost = self.bench.lost(point, &measured.record);
                 self.finish(point, NewRound { state, why, record: Some(measured.record), ..blank }, lost)?;
             }
             Err(failure) if failure.lasting => {
@@ -315,15 +314,15 @@ impl<'a> Sitting<'a> {
     }
 
     /// Enters a round that has ended.
-    fn finish(&mut self, point: &Point, round: NewRound, lost_share: Option<f64>) -> Result<(), RunError> {
+    fn finish(&mut self, point: &Point, round: NewRound, lost: Option<Lost>) -> Result<(), RunError> {
         self.store.finish_round(self.run, &round)?;
         let place = (round.block, round.point);
-        if let (RoundState::Valid, Some(lost)) = (round.state, lost_share) {
-            self.losses.note(round.point as usize, lost);
+        if let (RoundState::Valid, Some(lost)) = (round.state, lost) {
+            self.losses.note(round.point as usize, lost.own_share);
         }
         self.note(place, round.state, round.attempt);
         let ended =
-            Event::Ended { label: point.label(), kind: point.kind, state: round.state, why: round.why, lost_share };
+            Event::Ended { label: point.label(), kind: point.kind, state: round.state, why: round.why, lost };
         self.report(&ended);
         Ok(())
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::ProgressStyle;
 use takt_lab::experiment::settings::Kind;
-use takt_lab::run::{Event, Progress};
+use takt_lab::run::{Event, Lost, Progress};
 use takt_lab::store::RoundState;
 
 use crate::output::Output;
@@ -37,8 +37,8 @@ impl<'a> ProgressBar<'a> {
                 bar.set_position(at.done as u64);
                 bar.set_message(format!("{} left  {label}", span(at.remaining)));
             }
-            (None, Event::Ended { label, kind, state, why, lost_share }) if !self.output.wants_json() => {
-                let outcome = outcome(*kind, *state, why.as_deref(), *lost_share);
+            (None, Event::Ended { label, kind, state, why, lost }) if !self.output.wants_json() => {
+                let outcome = outcome(*kind, *state, why.as_deref(), *lost);
                 let left = span(at.remaining);
                 self.output.note(format!("{}/{}  {label}: {outcome}  ({left} left)", at.done, at.planned));
             }
@@ -54,13 +54,16 @@ impl<'a> ProgressBar<'a> {
     }
 }
 
-fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost_share: Option<f64>) -> String {
+fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost: Option<Lost>) -> String {
     let because = why.map(|why| format!(", {why}")).unwrap_or_default();
     // Of an answer, what counts is that it comes in time.
     let missed = if kind == Kind::RoundTrip { "late" } else { "lost" };
-    match (state, lost_share) {
-        (RoundState::Valid, Some(0.0)) => format!("nothing {missed}"),
-        (RoundState::Valid, Some(share)) => format!("{:.3} % {missed}", share * 100.0),
+    match (state, lost) {
+        (RoundState::Valid, Some(Lost { share: 0.0, .. })) => format!("nothing {missed}"),
+        (RoundState::Valid, Some(Lost { share, own_share: 0.0 })) => {
+            format!("{:.3} % {missed}, all while the radio itself was late", share * 100.0)
+        }
+        (RoundState::Valid, Some(Lost { share, .. })) => format!("{:.3} % {missed}", share * 100.0),
         (RoundState::Valid, None) => "done".into(),
         (RoundState::Disturbed | RoundState::EmulatorLate, _) => format!("does not count{because}"),
         (RoundState::Failed, _) => format!("could not be run{because}"),
@@ -75,5 +78,20 @@ pub fn span(span: Duration) -> String {
         0..=90 => format!("{seconds} s"),
         91..=5400 => format!("{} min", seconds.div_ceil(60)),
         _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_lost_is_said_whoever_it_may_be() {
+        let said = |kind, lost| outcome(kind, RoundState::Valid, None, lost);
+        assert_eq!(said(Kind::Rate, Some(Lost::default())), "nothing lost");
+        assert_eq!(said(Kind::RoundTrip, Some(Lost::own(0.5))), "50.000 % late");
+        let by_the_radio = Lost { share: 0.25, own_share: 0.0 };
+        assert_eq!(said(Kind::Rate, Some(by_the_radio)), "25.000 % lost, all while the radio itself was late");
+        assert_eq!(said(Kind::Wakeup, None), "done");
     }
 }
