@@ -50,7 +50,7 @@ run_binaries() {
 }
 
 side_by_side() {
-    grep -v -e ' alone /' -e ' peers /' "$logs/binaries" | run_binaries "$beside" 4
+    grep -v -e ' alone /' -e ' peers /' -e ' desktop /' "$logs/binaries" | run_binaries "$beside" 4
 }
 
 one_at_a_time() {
@@ -60,6 +60,11 @@ one_at_a_time() {
 # Other people's programs before the release build. Rates and latencies are measured, so they are alone.
 peers_side_by_side() {
     sed -n '/ peers \//s/$/ --skip alone::/p' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 3
+}
+
+# A Debian with systemd in a guest, which is executed in software: nothing it says is a time.
+desktop() {
+    grep ' desktop /' "$logs/binaries" | TAKT_PROGRAM=$release run_binaries 1 1
 }
 
 peers_alone() {

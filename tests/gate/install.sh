@@ -18,6 +18,8 @@ runc:runc
 podman:podman
 cpio:cpio
 xz:xz-utils
+zstd:zstd
+mmdebstrap:mmdebstrap
 qemu-system-x86_64:qemu-system-x86
 uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
@@ -27,6 +29,7 @@ soapy-uhd:soapysdr0.8-module-uhd'
 readers='sigmf pyarrow jsonschema'
 python=target/peers/python
 kernel=target/vm-kernel
+desktop=target/desktop.cpio.zst
 
 present() {
     case $1 in
@@ -81,6 +84,11 @@ install_needs() {
     install_packages
     install_readers
     install_guest_kernel
+}
+
+# A Debian with systemd for a guest: only the whole run boots it.
+install_desktop() {
+    [ -s $desktop ] || tests/desktop/image.sh $desktop
 }
 
 # Style, lints and licences need the stable compiler's parts and cargo-deny; fuzzing a nightly compiler and cargo-fuzz. Both

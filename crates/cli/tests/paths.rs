@@ -185,11 +185,14 @@ fn the_fast_router_lets_nobody_in_who_was_not_asked() {
     let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
     let host = socket(&path.host.namespace, (path.host.address, 0));
     let port = host.local_addr().unwrap().port();
-    // Where the host seems to be.
+    // Where the host seems to be. The router's kernel answers that nobody listens: then it has come and gone.
     let seen = std::net::Ipv4Addr::new(192, 168, 10, 1);
-    radio.send_to(b"unasked", (seen, port)).unwrap();
-    host.send_to(b"question", (path.radio.address, 49152)).unwrap();
+    let stranger = socket(&path.radio.namespace, (path.radio.address, 0));
+    stranger.connect((seen, port)).unwrap();
+    stranger.send(b"unasked").unwrap();
     let mut buffer = [0; 64];
+    assert_eq!(stranger.recv(&mut buffer).unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
+    host.send_to(b"question", (path.radio.address, 49152)).unwrap();
     let (_, from) = radio.recv_from(&mut buffer).unwrap();
     assert_eq!(from, (seen, port).into());
     radio.send_to(b"answer", from).unwrap();

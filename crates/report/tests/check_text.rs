@@ -61,6 +61,21 @@ fn a_short_text_fits_on_a_screen() {
     }
 }
 
+/// A busy host has more to say: then less of what is in the report as well.
+#[test]
+fn a_short_text_says_less_of_what_is_long() {
+    let mut report = check::report(&support::quick_fails());
+    let long = "what others use of this machine, and which of them it is that uses it ".repeat(6);
+    for fix in &mut report.fixes {
+        fix.what.clone_from(&long);
+    }
+    report.not_said.iter_mut().for_each(|limit| limit.clone_from(&long));
+    let text = report.to_text(&style(80));
+    assert!(text.lines().count() <= 25, "{text}");
+    let left = format!("{} more fixes, {} more limits", report.fixes.len() - 1, report.not_said.len());
+    assert!(text.contains(&format!("In the report: {left}.")), "{left}: {text}");
+}
+
 #[test]
 fn no_line_is_wider_than_the_terminal() {
     for (name, report) in all() {

@@ -68,9 +68,7 @@ pub(super) fn lost(kind: Kind, record: &Record) -> Option<Lost> {
             round_trip::Outcome::deserialize(result).ok().map(|outcome| Lost::own(outcome.failed_share()))
         }
         Kind::Waveform => number("/miss_share").map(Lost::own),
-        Kind::Deadline => {
-            Some(Lost { share: number("/failure_ratio")?, own_share: number("/own/failure_ratio")? })
-        }
+        Kind::Deadline => Some(Lost { share: number("/failure_ratio")?, own_share: number("/own/failure_ratio")? }),
         Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => None,
     }
 }

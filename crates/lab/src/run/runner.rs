@@ -321,8 +321,7 @@ impl<'a> Sitting<'a> {
             self.losses.note(round.point as usize, lost.own_share);
         }
         self.note(place, round.state, round.attempt);
-        let ended =
-            Event::Ended { label: point.label(), kind: point.kind, state: round.state, why: round.why, lost };
+        let ended = Event::Ended { label: point.label(), kind: point.kind, state: round.state, why: round.why, lost };
         self.report(&ended);
         Ok(())
     }

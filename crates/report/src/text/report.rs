@@ -8,6 +8,21 @@ use crate::{Finding, Fix, Report, topology};
 impl Report {
     /// The report for a terminal, a pipe or a file. Nothing in it moves; it ends with the answer and a line end.
     pub fn to_text(&self, style: &TextStyle) -> String {
+        if style.depth == Depth::Full {
+            return self.with(&Shown { fixes: usize::MAX, not_said: usize::MAX }, style);
+        }
+        let [fullest, less @ ..] = SHOWN;
+        let mut text = self.with(&fullest, style);
+        for shown in less {
+            if text.lines().count() <= SCREEN_LINES {
+                break;
+            }
+            text = self.with(&shown, style);
+        }
+        text
+    }
+
+    fn with(&self, shown: &Shown, style: &TextStyle) -> String {
         let columns = style.columns();
         let mut out = String::new();
         answer(&mut out, self, style);
@@ -21,22 +36,18 @@ impl Report {
         for sentence in self.verdict.says.iter().chain(self.verdict.also.iter().filter(|_| full)) {
             out.push_str(&hanging("", &clean(sentence), columns));
         }
-        fixes(&mut out, first(&self.fixes, FIXES_IN_SHORT, full), style);
+        fixes(&mut out, first(&self.fixes, shown.fixes), style);
         if full {
             sections(&mut out, self, style);
         }
-        let not_said = first(&self.not_said, NOT_SAID_IN_SHORT, full);
+        let not_said = first(&self.not_said, shown.not_said);
         if !not_said.is_empty() {
             let sentences: Vec<String> = not_said.iter().map(|s| clean(s)).collect();
             out.push_str(&hanging("", &format!("What this does not say: {}", sentences.join(" ")), columns));
         }
-        let more = [
-            (self.fixes.len(), FIXES_IN_SHORT, "fix", "fixes"),
-            (self.not_said.len(), NOT_SAID_IN_SHORT, "limit", "limits"),
-        ];
-        if !full {
-            out.push_str(&on_the_page(&more));
-        }
+        let more =
+            [(self.fixes.len(), shown.fixes, "fix", "fixes"), (self.not_said.len(), shown.not_said, "limit", "limits")];
+        out.push_str(&on_the_page(&more));
         if let Some(page) = &self.page {
             // a path is never broken: it is there to be copied
             out.push_str(&format!("Report: {}\n", clean(page)));
@@ -45,14 +56,27 @@ impl Report {
     }
 }
 
-/// Changes that a short text names, the most useful first.
-const FIXES_IN_SHORT: usize = 2;
-/// Sentences of what a report does not say in a short text, the weightiest first.
-const NOT_SAID_IN_SHORT: usize = 2;
+/// How much a text says of what has no end.
+struct Shown {
+    /// Changes, the most useful first.
+    fixes: usize,
+    /// Sentences of what the report does not say, the weightiest first.
+    not_said: usize,
+}
 
-/// All of them, or so many.
-fn first<T>(all: &[T], count: usize, full: bool) -> &[T] {
-    if full { all } else { all.get(..count).unwrap_or(all) }
+/// A short text is read at a glance: this much of a terminal.
+const SCREEN_LINES: usize = 25;
+/// What a short text shows: the first of these that fits on a screen, or the last.
+const SHOWN: [Shown; 4] = [
+    Shown { fixes: 2, not_said: 2 },
+    Shown { fixes: 2, not_said: 1 },
+    Shown { fixes: 1, not_said: 1 },
+    Shown { fixes: 1, not_said: 0 },
+];
+
+/// So many of them, or all.
+fn first<T>(all: &[T], count: usize) -> &[T] {
+    all.get(..count).unwrap_or(all)
 }
 
 /// What a short text leaves to the page: `(there, shown, one, several)`.

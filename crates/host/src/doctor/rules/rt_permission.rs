@@ -1,6 +1,7 @@
 //! `rt-permission`: whether the scheduler would grant real-time priority.
 
 use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+use crate::call::{self, WITH_SUDO};
 use crate::error::ReadError;
 use crate::host::Host;
 
@@ -31,9 +32,10 @@ fn probe(host: &Host) -> Result<Finding, ReadError> {
     })
 }
 
+/// A way a line. "This command" is the check or whatever else is to have the priority, and not the doctor.
 fn advise(host: &Host) -> Vec<String> {
-    let fix = host.attempt_fifo().and_then(Result::err).and_then(|refused| refused.fix());
-    fix.into_iter().collect()
+    let fix = host.attempt_fifo().and_then(Result::err).and_then(|refused| refused.fix()).unwrap_or_default();
+    fix.lines().map(|way| way.replace(WITH_SUDO, &call::sudo_takt("check"))).collect()
 }
 
 #[cfg(test)]
@@ -56,5 +58,16 @@ mod tests {
         assert!(seen.contains("cpu.rt_runtime_us = 0"), "{seen}");
         assert!(advise(&refused)[0].contains("/sys/fs/cgroup/cpu/x/cpu.rt_runtime_us"));
         assert!(matches!(probe(&tree.host()).unwrap(), Finding::NotVisible { .. }));
+    }
+
+    #[test]
+    fn each_way_is_a_line_that_can_be_typed() {
+        let tree = Tree::new();
+        let refused = tree.host().answering_fifo(|| {
+            Err(PolicyError::NotPermitted { policy: Policy::Fifo { priority: 1 }, rtprio_limit: 0 })
+        });
+        let ways = advise(&refused);
+        assert_eq!(ways.len(), 2, "{ways:?}");
+        assert!(ways[0].ends_with(" check") && ways[1].starts_with("echo "), "{ways:?}");
     }
 }
