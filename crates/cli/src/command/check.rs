@@ -69,7 +69,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let options = CheckOptions {
         runs: args.runs,
         experiment: read(args.file.as_deref().unwrap_or(usual))?,
-        // A self-test is asked for beside a check: minutes, unless somebody wants the long table.
+        // A self-test goes with a check, so it is short unless --full says otherwise.
         depth: if args.quick || args.self_test && !args.full { Depth::Quick } else { Depth::Full },
         addr: args.addr,
         transmit: args.transmit,

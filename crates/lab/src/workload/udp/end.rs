@@ -32,11 +32,11 @@ impl ReadUntil {
         ReadUntil(now)
     }
 
-    /// A call began at `asked`, waited as it was told, found nothing, and returned at `now`.
-    pub(super) fn found_nothing(&mut self, asked: MonoNs, wait: Wait, now: MonoNs) {
+    /// A receive call that began at `began` and waited for `wait` returned at `now` with nothing.
+    pub(super) fn found_nothing(&mut self, began: MonoNs, wait: Wait, now: MonoNs) {
         let until = match wait {
             Wait::Until(end) if end <= now => end,
-            _ => asked,
+            _ => began,
         };
         self.0 = self.0.max(until);
     }

@@ -168,13 +168,13 @@ impl<'a> Server<'a> {
 
     /// Receives once. Load of the session is counted; control comes back, behind the number of all datagrams.
     fn listen(&mut self, wait: Wait) -> Result<(usize, Vec<Heard>), UdpError> {
-        let asked = WallClock.now();
+        let began = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
         let now = WallClock.now();
         let mut control = Vec::new();
         if datagrams == 0 {
-            self.read_until.found_nothing(asked, wait, now);
+            self.read_until.found_nothing(began, wait, now);
         }
         for datagram in batch.iter() {
             let arrived = datagram.arrived.unwrap_or(now);

@@ -130,8 +130,8 @@ impl<'a> Talk<'a> {
         let server = self.options.server;
         let (begin, round) = (WallClock.now(), self.round);
         let mut next = begin;
-        // Questions asked, those of them while another client may be dead, and how often the server was busy.
-        let (mut asked, mut early, mut busy) = (0_u32, 0_u32, 0_u32);
+        // Questions sent, those of them while another client may be dead, and how often the server was busy.
+        let (mut questions, mut early, mut busy) = (0_u32, 0_u32, 0_u32);
         loop {
             let now = WallClock.now();
             // As often as it answered that, or, where answers are lost, after twice that time.
@@ -139,7 +139,7 @@ impl<'a> Talk<'a> {
             if busy > early || busy > 0 && waited >= 2 * SILENCE {
                 return Err(UdpError::Busy { server });
             }
-            if busy == 0 && asked >= QUESTIONS && now >= next {
+            if busy == 0 && questions >= QUESTIONS && now >= next {
                 return Err(match body {
                     Body::Hello => UdpError::NoAnswer { server },
                     _ => UdpError::Silent { server, during },
@@ -150,7 +150,7 @@ impl<'a> Talk<'a> {
             }
             if now >= next {
                 self.say(flow, body)?;
-                asked += 1;
+                questions += 1;
                 early += u32::from(waited <= SILENCE);
                 next = now + ASK_EVERY;
             }
@@ -182,12 +182,12 @@ impl<'a> Talk<'a> {
     /// Receives once: load goes to the receiver, signs of life are noted, other control of this session goes to `each`.
     /// Returns how many datagrams came.
     pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&Heard)) -> Result<usize, UdpError> {
-        let asked = WallClock.now();
+        let began = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
         let now = WallClock.now();
         if datagrams == 0 {
-            self.read_until.found_nothing(asked, wait, now);
+            self.read_until.found_nothing(began, wait, now);
         }
         // Only questions bring answers, so that nothing is allocated under load.
         let mut control = Vec::new();
