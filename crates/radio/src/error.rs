@@ -207,6 +207,12 @@ pub enum RadioError {
         /// How long was waited.
         waited: Duration,
     },
+    /// The command to begin a stream reached the radio after its time, so the radio sends nothing.
+    #[error("the radio was to begin at a time that had passed by {by:?} when it was asked")]
+    StartedLate {
+        /// By how much.
+        by: Duration,
+    },
     /// No PPS edge came.
     #[error("no PPS edge within {waited:?}")]
     NoPps {
@@ -233,6 +239,9 @@ impl RadioError {
             ),
             RadioError::OscillatorUnlocked { .. } => {
                 Some("switch the radio off and on, and try a frequency in the middle of the board's range")
+            }
+            RadioError::StartedLate { .. } => {
+                Some("start again: this host or the way to the radio stood still for so long")
             }
             RadioError::ReferenceUnlocked { .. } => Some(
                 "check cable and level of the 10 MHz at REF IN\n--reference internal takes the radio's own oscillator",

@@ -105,6 +105,19 @@ fn a_stream_that_is_started_again_counts_from_its_own_start() {
     }
 }
 
+#[test] // a radio that is asked too late sends nothing: without a word the run would wait for its first slot for ever
+fn a_start_that_comes_too_late_ends_the_stream_with_an_error() {
+    let net = faulty(&["delay:requests,every=1,by=40ms"]); // of the three that start it, which is 20 ms ahead
+    let mut radio = net.radio();
+    let (mut rx, grid) = streaming(&mut radio, &[0]);
+    let mut cell = vec![Complex32::default(); SAMPLES as usize];
+    let mut slicer = Slicer::new(grid);
+    let error = slicer.step(&mut rx, std::iter::once(&mut cell[..]), net.after(ms(500))).unwrap_err();
+    let takt_radio::RadioError::StartedLate { by } = error else { panic!("{error}") };
+    assert!(by > ms(60) && by < ms(140), "{by:?}");
+    assert!(error.fix().is_some());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
     #[test]

@@ -7,6 +7,7 @@
 use takt_base::{Complex32, MonoNs};
 
 use super::SlotGrid;
+use crate::n200::CLOCK;
 use crate::{RadioError, Received, RxEvent, RxStream};
 
 /// Channels of a stream at most.
@@ -66,7 +67,7 @@ impl Slicer {
     /// `cells`.
     ///
     /// # Errors
-    /// The stream is over, or has another number of channels.
+    /// The stream is over, did not begin since the radio was asked too late, or has another number of channels.
     ///
     /// # Panics
     /// If a buffer is not of a slot's length.
@@ -88,7 +89,7 @@ impl Slicer {
                 channels += 1;
             }
             let received = rx.recv(&mut room[..channels], until)?;
-            self.take(received);
+            self.take(received)?;
             self.cross(end);
         }
         Ok((self.at == end).then(|| self.end_slot()))
@@ -104,14 +105,16 @@ impl Slicer {
         }
     }
 
-    fn take(&mut self, received: Received) {
+    fn take(&mut self, received: Received) -> Result<(), RadioError> {
         self.at += received.samples as u64;
         match received.event {
             Some(RxEvent::Overflow { lost, .. }) => self.hole(lost, true),
             Some(RxEvent::Dropped { lost, .. }) => self.hole(lost, false),
             Some(RxEvent::EndOfBurst) => self.ended = true,
+            Some(RxEvent::Late { by, .. }) => return Err(RadioError::StartedLate { by: CLOCK.duration_of(by) }),
             _ => {}
         }
+        Ok(())
     }
 
     fn hole(&mut self, lost: u64, overflow: bool) {
