@@ -102,11 +102,12 @@ impl Path {
         let peer = to.local(PortIndex(0)).unwrap_or(any);
         let here = SocketAddr::from((self.host.address, 0));
         let from = self.host.namespace.inside(|| open(here, Some(peer), payload_bytes))?.map_err(failed)?;
-        Ok(Ends { from, to })
+        Ok(Ends { from, to, caller: None })
     }
 
     /// A router that hides the host lets in only what answers: so the host calls first, and the radio sends to where the
-    /// call came from. `None`: no call arrived.
+    /// call came from, out of the socket it came to: one that is closed and bound anew may still be held by a child of this
+    /// process that is about to execute another program. `None`: no call arrived.
     fn way_back(&self, payload_bytes: usize) -> Result<Option<Ends>, PathError> {
         let (any, here) = (SocketAddr::from((self.radio.address, 0)), SocketAddr::from((self.host.address, 0)));
         let mut called = self.radio.namespace.inside(|| open(any, None, payload_bytes))?.map_err(failed)?;
@@ -119,10 +120,8 @@ impl Path {
             call.send(Wait::Until(until)).map_err(failed)?;
             let answer = called.recv(Wait::Until(WallClock.now() + RETRY)).map_err(failed)?;
             let caller = answer.iter().next().map(|datagram| datagram.source);
-            if let Some(caller) = caller {
-                drop(called);
-                let from = self.radio.namespace.inside(|| open(at, Some(caller), payload_bytes))?.map_err(failed)?;
-                return Ok(Some(Ends { from, to }));
+            if caller.is_some() {
+                return Ok(Some(Ends { from: called, to, caller }));
             }
         }
         Ok(None)
@@ -137,16 +136,18 @@ const RETRY: Duration = Duration::from_millis(50);
 pub(super) struct Ends {
     from: Box<dyn Engine>,
     to: Box<dyn Engine>,
+    /// Where each datagram goes, if the sender's socket has no peer of its own.
+    caller: Option<SocketAddr>,
 }
 
 /// Datagrams a second that arrived, and that were offered.
 pub(super) fn flood(ends: Ends, payload_bytes: usize, span: Duration) -> Result<(f64, f64), PathError> {
-    let Ends { from: sender, to: mut receiver } = ends;
+    let Ends { from: sender, to: mut receiver, caller } = ends;
     let stop = Stop::new();
     let flag = stop.clone();
     let begun = WallClock.now();
     let (from, until) = (begun + span / SETTLE, begun + span);
-    let sending = thread::spawn(move || send(sender, payload_bytes, from, until, &flag));
+    let sending = thread::spawn(move || send(sender, caller, payload_bytes, (from, until), &flag));
     let got = count(&mut *receiver, from, until);
     stop.request();
     let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -183,15 +184,15 @@ fn count(engine: &mut dyn Engine, from: MonoNs, until: MonoNs) -> Result<u64, En
 /// Datagrams the kernel took between two instants.
 fn send(
     mut engine: Box<dyn Engine>,
+    to: Option<SocketAddr>,
     payload_bytes: usize,
-    from: MonoNs,
-    until: MonoNs,
+    (from, until): (MonoNs, MonoNs),
     stop: &Stop,
 ) -> Result<u64, EngineError> {
     let mut sent = 0;
     while !stop.requested() && WallClock.now() < until {
         let mut batch = engine.reserve(64);
-        while batch.push(PortIndex(0), None, |frame| {
+        while batch.push(PortIndex(0), to, |frame| {
             frame.iter_mut().take(payload_bytes).for_each(|byte| *byte = 0x55);
             payload_bytes.min(frame.len())
         }) {}
