@@ -128,12 +128,12 @@ impl Watch {
     pub(super) fn finish(self) -> Seen {
         self.over.request();
         self.threads.into_iter().for_each(joined);
-        let stops = Stops::of(&self.explaining.map(joined).unwrap_or_default());
+        let stops = Stops::of(self.explaining.map(joined).unwrap_or_default());
         let usage = self.before.and_then(|before| Some(Snapshot::take().ok()?.since(&before)));
         let ours = usage.iter().flat_map(|usage| &usage.cpus).filter(|one| self.cpus.contains(&one.cpu));
         Seen {
-            all_ns: stops.machine_ns.iter().sum(),
-            longest_ns: stops.machine_ns.iter().copied().max().unwrap_or_default(),
+            all_ns: stops.machine_ns,
+            longest_ns: stops.longest_ns,
             stalled: stops.machine,
             held_by_host: stops.host,
             unexplained: stops.unexplained,
@@ -152,19 +152,28 @@ fn joined<T>(thread: JoinHandle<T>) -> T {
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Stops {
     machine: BTreeSet<u64>,
-    machine_ns: Vec<u64>,
+    /// How long the machine stopped cores, all together, and the longest of the stops.
+    machine_ns: u64,
+    longest_ns: u64,
     host: BTreeSet<u64>,
     unexplained: BTreeSet<u64>,
 }
 
 impl Stops {
-    fn of(explained: &[Explained]) -> Stops {
+    fn of(mut explained: Vec<Explained>) -> Stops {
+        explained.sort_by_key(|one| (one.late.cpu, one.late.due_ns));
         let mut stops = Stops::default();
-        for one in explained {
+        // A long stop makes the looks of several subframes late, which all end with it: each moment counts once a core.
+        let mut counted = (0, 0);
+        for one in &explained {
             match one.machine_ns {
                 Some(ns) if Duration::from_nanos(ns) > STALL => {
+                    let Late { cpu, due_ns, woke_ns, .. } = one.late;
+                    let since = if counted.0 == cpu { due_ns.max(counted.1) } else { due_ns };
                     stops.machine.insert(one.late.subframe);
-                    stops.machine_ns.push(ns);
+                    stops.machine_ns += ns.min(woke_ns.saturating_sub(since));
+                    stops.longest_ns = stops.longest_ns.max(ns);
+                    counted = (cpu, woke_ns.max(since));
                 }
                 Some(_) => drop(stops.host.insert(one.late.subframe)),
                 None => drop(stops.unexplained.insert(one.late.subframe)),
@@ -236,9 +245,22 @@ mod tests {
     fn only_what_the_trace_lays_to_the_machine_is_the_machines() {
         let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000 };
         let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns };
-        let stops = Stops::of(&[of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
-        assert_eq!((stops.machine, stops.machine_ns), ([1].into(), vec![1_900_000]));
+        let stops = Stops::of(vec![of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
+        assert_eq!((stops.machine, stops.machine_ns), ([1].into(), 1_900_000));
         assert_eq!((stops.host, stops.unexplained), ([2, 4].into(), [3].into()));
+    }
+
+    #[test]
+    fn a_stop_that_outlasts_subframes_spoils_all_of_them_and_counts_once_for_each_core() {
+        // From 0 to 18 ms, seen by the looks due at 1, 6, 11 and 16 ms of two cores.
+        let look = |cpu, subframe: u64| {
+            let due_ns = 1_000_000 + subframe * 5_000_000;
+            let woke_ns = 18_000_000 + subframe;
+            Explained { late: Late { cpu, subframe, due_ns, woke_ns }, machine_ns: Some(18_000_000 - due_ns) }
+        };
+        let stops = Stops::of((0..4).flat_map(|subframe| [look(0, subframe), look(1, subframe)]).collect());
+        assert_eq!(stops.machine, [0, 1, 2, 3].into());
+        assert_eq!((stops.machine_ns, stops.longest_ns), (2 * (17_000_000 + 3), 17_000_000));
     }
 
     #[test]
