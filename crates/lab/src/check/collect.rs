@@ -1,10 +1,12 @@
 //! From records of the store to the rounds of an outcome.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
+use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns};
 
 use super::own;
@@ -12,7 +14,7 @@ use super::rates::{self, LEVEL};
 use super::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
 };
-use crate::run::{Lateness, OwnLag};
+use crate::run::{Lateness, OwnLag, Spoilt};
 use crate::store::{PointRow, RoundRow, StoreError};
 use crate::workload::{rate, round_trip, udp};
 
@@ -188,7 +190,7 @@ pub(super) fn round_trip_point(
             // Unlike bounds would be another version's; then its rounds are in the table and not in the curve.
             let _ = all.merge(&outcome.air_to_answer_ns);
         }
-        measured.push(round_trip_round(round, &outcome));
+        measured.push(round_trip_round(round, &outcome, Lateness::of(&record.emulator).as_ref(), delay));
     }
     let counted = measured.iter().filter(|round| round.state == RoundState::Valid);
     let late: Vec<f64> = counted.map(RoundTripRound::late_share).collect();
@@ -205,7 +207,14 @@ pub(super) fn round_trip_point(
 /// Points of a curve: more than a page can show.
 const ECDF_POINTS: usize = 300;
 
-fn round_trip_round(round: &RoundRow, outcome: &round_trip::Outcome) -> RoundTripRound {
+fn round_trip_round(
+    round: &RoundRow,
+    outcome: &round_trip::Outcome,
+    emulator: Option<&Lateness>,
+    delay: Duration,
+) -> RoundTripRound {
+    // Whatever became of it: an answer is set aside if the radio was late at any time from the samples to when it was due.
+    let spoilt = Spoilt::by(emulator).and_before(CLOCK.ticks_in(delay));
     let quantiles = round_trip::Quantiles::of(&outcome.air_to_answer_ns);
     RoundTripRound {
         round_id: round.id,
@@ -214,6 +223,8 @@ fn round_trip_round(round: &RoundRow, outcome: &round_trip::Outcome) -> RoundTri
         answers: outcome.due(),
         late: outcome.late + outcome.lost(),
         lost: outcome.lost(),
+        aside_share: spoilt.share_of(outcome.span_ticks),
+        aside_late: outcome.failed_ticks.iter().filter(|tick| spoilt.holds(**tick)).count() as u64,
         p50_us: quantiles.p50_us.unwrap_or_default(),
         p99_us: quantiles.p99_us.unwrap_or_default(),
         p99_9_us: quantiles.p99_9_us.unwrap_or_default(),

@@ -43,7 +43,7 @@ pub(super) fn waveform_point(
 /// With what its rounds say.
 pub(super) fn estimated(point: WaveformPoint) -> WaveformPoint {
     let counts = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
-    let (counted, held) = (counts().count(), counts().filter(|round| round.misses == 0).count());
+    let (counted, held) = (counts().count(), counts().filter(|round| holds(round)).count());
     let used: Vec<f64> = counts().filter_map(|round| round.used_share).collect();
     WaveformPoint {
         counted,
@@ -52,6 +52,11 @@ pub(super) fn estimated(point: WaveformPoint) -> WaveformPoint {
         used_share: takt_stats::mean(&used, LEVEL),
         ..point
     }
+}
+
+/// No slot was missed, and no packet lost.
+fn holds(round: &WaveformRound) -> bool {
+    round.misses == 0 && round.lost_packets == 0
 }
 
 fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError> {
@@ -69,6 +74,7 @@ fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError>
         why: round.why.clone(),
         slots: outcome.slots,
         misses: outcome.misses,
+        lost_packets: outcome.broken_packets + outcome.dropped_packets,
         used_share: outcome.used_share,
         busy_p99_9_us: busy.map(us),
         lateness_p99_9_us: outcome.lateness.map(|lateness| us(lateness.tail_ns())),
@@ -166,10 +172,12 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
         None => held,
         Some(point) => {
             let counted = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
-            let (misses, slots) = (counted().map(|r| r.misses).sum::<u64>(), counted().map(|r| r.slots).sum::<u64>());
+            let sum = |of: fn(&WaveformRound) -> u64| counted().map(of).sum::<u64>();
+            let (misses, slots, packets) = (sum(|r| r.misses), sum(|r| r.slots), sum(|r| r.lost_packets));
+            let lost = if packets > 0 { format!(" and {packets} packets broken or dropped") } else { String::new() };
             let whom = verdict.blamed.as_ref().map(|(who, _)| format!(", most laid to {}", culprit(who)));
             format!(
-                "{held}; at {} there were {misses} misses in {slots} slots{}",
+                "{held}; at {} there were {misses} misses{lost} in {slots} slots{}",
                 time(point.slot_us),
                 whom.unwrap_or_default()
             )
@@ -210,6 +218,7 @@ mod tests {
             why: None,
             slots: 1000,
             misses,
+            lost_packets: 0,
             used_share: Some(used),
             busy_p99_9_us: Some(50.0),
             lateness_p99_9_us: Some(20.0),
@@ -266,6 +275,14 @@ mod tests {
         assert_eq!((held.shortest_held_us, held.counted), (Some(250.0), 1));
         assert!(held.why.contains("; 40 % of the slot"), "{}", held.why);
         assert_eq!(verdict(&[]), None);
+    }
+
+    #[test]
+    fn a_round_that_lost_packets_is_not_held_though_no_slot_was_missed() {
+        let lost = WaveformRound { lost_packets: 7, ..round(0, 0.4) };
+        let none = verdict(&[point(250.0, vec![lost])]).expect("a point");
+        assert_eq!((none.shortest_held_us, none.first_failing_us), (None, Some(250.0)));
+        assert!(none.why.ends_with("at 0.25 ms there were 0 misses and 7 packets broken or dropped in 1000 slots"));
     }
 
     #[test]

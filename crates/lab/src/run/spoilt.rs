@@ -51,6 +51,26 @@ impl Spoilt {
         self.0.iter().any(|[from, to]| fault.from_tick >= *from && fault.to_tick <= *to)
     }
 
+    /// The same spans, and what begins so long before one of them: an answer that is due in it.
+    #[must_use]
+    pub fn and_before(&self, ticks: Ticks) -> Spoilt {
+        let mut spans: Vec<[u64; 2]> = Vec::with_capacity(self.0.len());
+        for &[from, to] in &self.0 {
+            let from = from.saturating_sub(ticks.0);
+            match spans.last_mut() {
+                Some(last) if from <= last[1] => last[1] = last[1].max(to),
+                _ => spans.push([from, to]),
+            }
+        }
+        Spoilt(spans)
+    }
+
+    /// Whether an instant lies in one of them.
+    #[must_use]
+    pub fn holds(&self, tick: u64) -> bool {
+        self.0.iter().any(|&[from, to]| (from..=to).contains(&tick))
+    }
+
     /// Share of `[from, to)` that is in them, 0 to 1.
     #[must_use]
     pub fn share_of(&self, [from, to]: [u64; 2]) -> f64 {
@@ -99,6 +119,15 @@ mod tests {
         let faults = [(0, 5), (5, 11), (11, 19), (19, 30), (20, 21), (50, 50), (103, 103), (0, 200)];
         let covered = faults.map(|(from, to)| spoilt().covers(&fault(from, to)));
         assert_eq!(covered, [false, false, true, false, false, false, true, false]);
+    }
+
+    #[test]
+    fn an_answer_is_spoilt_by_what_the_radio_did_between_its_samples_and_its_time() {
+        let ms = |ms: u64| ms * 100_000 + 500;
+        let answers = spoilt().and_before(Ticks(500_000)); // due 5 ms after the samples
+        assert_eq!(answers, Spoilt(vec![[ms(5), ms(20)], [ms(95), ms(106)]]));
+        assert_eq!([4, 5, 20, 21, 100].map(|at| answers.holds(ms(at))), [false, true, true, false, true]);
+        assert_eq!(spoilt().and_before(Ticks(10_000_000)), Spoilt(vec![[0, ms(106)]]), "joined, and none before zero");
     }
 
     #[test]

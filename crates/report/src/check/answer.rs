@@ -1,6 +1,8 @@
 //! The answer: headline, what it rests on, what to change.
 
-use takt_lab::check::{self, FixKind, HighestClean, NeedVerdict, Outcome, RoundState, RoundTripPoint};
+use std::fmt;
+
+use takt_lab::check::{self, FixKind, HighestClean, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound};
 
 use super::{rates, replies, waveforms, words};
 use crate::figure::Reading;
@@ -84,28 +86,60 @@ fn margin(n: &NeedVerdict, highest: &HighestClean) -> String {
 
 /// The shortest delay at which no answer was late; if there is none, the longest that was tried.
 fn reply(points: &[RoundTripPoint]) -> Option<Finding> {
-    let mut judged: Vec<(&RoundTripPoint, u64, u64)> = points.iter().filter_map(totals).collect();
+    let judged = points.iter().map(|point| (point, Answers::of(point))).filter(|(_, answers)| answers.due > 0);
+    let mut judged: Vec<(&RoundTripPoint, Answers)> = judged.collect();
     judged.sort_by(|a, b| a.0.delay_us.total_cmp(&b.0.delay_us));
-    let clean_from = judged.iter().rposition(|(_, late, _)| *late > 0).map_or(0, |i| i + 1);
-    let (point, late, answers) = judged.get(clean_from).or(judged.last())?;
+    let clean_from = judged.iter().rposition(|(_, answers)| answers.late > 0).map_or(0, |i| i + 1);
+    let (point, answers) = judged.get(clean_from).or(judged.last())?;
     let delay = |p: &RoundTripPoint| Unit::SECONDS.show(p.delay_us * 1e-6, 3);
-    let below = clean_from.checked_sub(1).and_then(|i| judged.get(i)).filter(|(p, ..)| p.delay_us < point.delay_us);
+    let below = clean_from.checked_sub(1).and_then(|i| judged.get(i)).filter(|(p, _)| p.delay_us < point.delay_us);
     Some(Finding {
-        answer: if *late == 0 { Answer::Yes } else { Answer::No },
+        answer: answers.answer(),
         subject: format!("answer after {} at {}", delay(point), words::rate(point.rate_sps)),
-        measured: format!("{} of {} late", count(*late), count(*answers)),
-        margin: below
-            .map(|(p, late, answers)| format!("after {}: {} of {} late", delay(p), count(*late), count(*answers)))
-            .unwrap_or_default(),
+        measured: format!("{answers} late"),
+        margin: below.map(|(p, answers)| format!("after {}: {answers} late", delay(p))).unwrap_or_default(),
         record: Some(replies::anchor(point)),
     })
 }
 
-/// Late answers and all answers of the rounds that count; `None` without one.
-fn totals(point: &RoundTripPoint) -> Option<(&RoundTripPoint, u64, u64)> {
-    let rounds = || point.rounds.iter().filter(|r| r.state == RoundState::Valid);
-    let answers: u64 = rounds().map(|r| r.answers).sum();
-    (answers > 0).then(|| (point, rounds().map(|r| r.late).sum(), answers))
+/// Answers of the rounds that count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answers {
+    /// All that were due.
+    due: u64,
+    /// Those not in time.
+    late: u64,
+    /// Those not in time, and not for their radio's lateness.
+    own_late: u64,
+}
+
+impl Answers {
+    pub(super) fn of(point: &RoundTripPoint) -> Answers {
+        let sum = |of: fn(&RoundTripRound) -> u64| {
+            point.rounds.iter().filter(|r| r.state == RoundState::Valid).map(of).sum::<u64>()
+        };
+        Answers { due: sum(|r| r.answers), late: sum(|r| r.late), own_late: sum(RoundTripRound::own_late) }
+    }
+
+    /// "Yes" and "no" are for what holds both for all answers and for those that a late radio did not spoil.
+    pub(super) fn answer(self) -> Answer {
+        match self {
+            Answers { due: 0, .. } => Answer::Unknown,
+            Answers { late: 0, .. } => Answer::Yes,
+            Answers { own_late: 0, .. } => Answer::Unknown,
+            _ => Answer::No,
+        }
+    }
+}
+
+impl fmt::Display for Answers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} of {}", count(self.late), count(self.due))?;
+        match self.late - self.own_late {
+            0 => Ok(()),
+            aside => write!(f, " ({} while the radio was late)", count(aside)),
+        }
+    }
 }
 
 pub(super) fn fix(fix: &check::Fix) -> Fix {
@@ -114,5 +148,23 @@ pub(super) fn fix(fix: &check::Fix) -> Fix {
         gain: fix.gain.clone(),
         how: fix.how.clone(),
         is_command: fix.kind != FixKind::Advice,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn answers_that_only_a_late_radio_spoilt_are_neither_yes_nor_no() {
+        let said = |due, late, own_late| {
+            let answers = Answers { due, late, own_late };
+            (answers.answer(), answers.to_string())
+        };
+        assert_eq!(said(400, 0, 0), (Answer::Yes, "0 of 400".to_owned()));
+        assert_eq!(said(400, 3, 3), (Answer::No, "3 of 400".to_owned()));
+        assert_eq!(said(400, 3, 1), (Answer::No, "3 of 400 (2 while the radio was late)".to_owned()));
+        assert_eq!(said(400, 3, 0), (Answer::Unknown, "3 of 400 (3 while the radio was late)".to_owned()));
+        assert_eq!(said(0, 0, 0).0, Answer::Unknown);
     }
 }

@@ -2,9 +2,10 @@
 
 use takt_lab::check::{Outcome, RoundState, RoundTripPoint, RoundTripRound};
 
+use super::answer::Answers;
 use super::{figures, words};
 use crate::figure::Reading;
-use crate::{Answer, Cell, Column, Row, Section, Table, Unit, count};
+use crate::{Answer, Cell, Column, Row, Section, Table, Unit};
 
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
     let section = Section {
@@ -36,8 +37,7 @@ fn table(outcome: &Outcome) -> Option<Table> {
         let id = anchor(p);
         let rounds = format!("{id}-rounds");
         let counted: Vec<&RoundTripRound> = p.rounds.iter().filter(|r| r.state == RoundState::Valid).collect();
-        let late: u64 = counted.iter().map(|r| r.late).sum();
-        let answers: u64 = counted.iter().map(|r| r.answers).sum();
+        let answers = Answers::of(p);
         let mean = |f: fn(&RoundTripRound) -> f64| {
             let values: Vec<f64> = counted.iter().map(|r| f(r) * 1e-6).collect();
             match (takt_stats::mean(&values, 0.95), values.first()) {
@@ -51,15 +51,7 @@ fn table(outcome: &Outcome) -> Option<Table> {
             cells.push(Cell { text: format!("not run: {why}"), answer: Some(Answer::Unknown), record: None });
             cells.extend((0..5).map(|_| Cell::default()));
         } else {
-            let answer = if answers == 0 {
-                Answer::Unknown
-            } else if late == 0 {
-                Answer::Yes
-            } else {
-                Answer::No
-            };
-            let text = format!("{} of {}", count(late), count(answers));
-            cells.push(Cell { answer: Some(answer), ..Cell::linked(text, &rounds) });
+            cells.push(Cell { answer: Some(answers.answer()), ..Cell::linked(answers.to_string(), &rounds) });
             let share = p.late_share.map(|e| Unit::SHARE.show_reading(&Reading::share(e))).unwrap_or_default();
             cells.push(if share.is_empty() { Cell::default() } else { Cell::linked(share, &rounds) });
             cells.extend([mean(|r| r.p50_us), mean(|r| r.p99_us), mean(|r| r.p99_9_us)]);

@@ -180,6 +180,8 @@ impl Maker {
                 answers: 3000,
                 late: if late_share > 0.0 { (3000.0 * late_share * (k as f64 + 0.5)) as u64 } else { 0 },
                 lost: 0,
+                aside_share: 0.0,
+                aside_late: 0,
                 p50_us: 171.0 + 4.0 * self.noise.next(),
                 p99_us: 262.0 + 9.0 * self.noise.next(),
                 p99_9_us: 610.0 + 120.0 * self.noise.next(),

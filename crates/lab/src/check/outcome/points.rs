@@ -230,6 +230,13 @@ pub struct RoundTripRound {
     /// Of those: lost on the way, broken, or not given since what they answer was lost.
     #[serde(default)] // records older than this key
     pub lost: u64,
+    /// Share of the round's answers that say nothing about this host, since takt's own radio was late between the samples and
+    /// the time the answer was due, 0 to 1.
+    #[serde(default)] // records older than this key
+    pub aside_share: f64,
+    /// Answers among those that were not in time.
+    #[serde(default)] // records older than this key
+    pub aside_late: u64,
     /// Time from the air to the answer, µs: 50 %.
     pub p50_us: f64,
     /// 99 %.
@@ -245,6 +252,12 @@ impl RoundTripRound {
     #[must_use]
     pub fn late_share(&self) -> f64 {
         if self.answers == 0 { 1.0 } else { self.late as f64 / self.answers as f64 }
+    }
+
+    /// Answers that were not in time, and not for their radio's lateness.
+    #[must_use]
+    pub fn own_late(&self) -> u64 {
+        self.late.saturating_sub(self.aside_late)
     }
 }
 
@@ -286,6 +299,9 @@ pub struct WaveformRound {
     pub slots: u64,
     /// Slots of components that were missed, late ends included.
     pub misses: u64,
+    /// Packets that were broken or dropped: the waveform lost them, though every component kept its slots.
+    #[serde(default)] // records older than this key
+    pub lost_packets: u64,
     /// Share of a slot that 99.9 % of slots use.
     pub used_share: Option<f64>,
     /// From release to the end of the work in 99.9 % of slots, fullest worker, µs.

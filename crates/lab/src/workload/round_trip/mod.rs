@@ -91,14 +91,16 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     round.run(&mut radio, progress, stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);
-    Ok(outcome::of(options, &radio, &round.answers, &clocks, round.tally(!stop.requested())))
+    round.tally.complete = !stop.requested();
+    Ok(outcome::of(options, &radio, &round.answers, &clocks, &round.tally))
 }
 
 /// What went wrong beside the answers.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Tally {
     span_ticks: [u64; 2],
-    unanswered: u64,
+    /// Of each answer that was due and could not be given: when what it would have answered was on the air.
+    unanswered_ticks: Vec<u64>,
     lost_samples: u64,
     overflows: u64,
     timeouts: u64,
@@ -148,12 +150,8 @@ impl<'a> Round<'a> {
             burst: vec![Complex32::new(0.5, 0.0); burst_samples],
             answers: Vec::with_capacity(planned as usize + 16),
             unkept: 0,
-            tally: Tally { spacing_s, ..Tally::default() },
+            tally: Tally { spacing_s, unanswered_ticks: Vec::with_capacity(planned as usize + 16), ..Tally::default() },
         }
-    }
-
-    fn tally(&self, complete: bool) -> Tally {
-        Tally { complete, ..self.tally }
     }
 
     fn run(&mut self, radio: &mut N200, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<(), RateError> {
@@ -184,8 +182,10 @@ impl<'a> Round<'a> {
             let last = received.first + Ticks((self.block.len() as u64 - 1) * self.rx.ticks_per_sample().0);
             if last >= next {
                 let missed = (last - next).0 / self.spacing.0;
+                if now >= measure {
+                    self.tally.unanswered_ticks.extend((0..missed).map(|n| next.0 + n * self.spacing.0));
+                }
                 next += Ticks((missed + 1) * self.spacing.0);
-                self.tally.unanswered += if now >= measure { missed } else { 0 };
                 self.answer(last, now, now >= measure)?;
                 let (elapsed, planned) = (now - begun, end - begun);
                 progress(Progress { elapsed, planned, warm_up: now < measure });

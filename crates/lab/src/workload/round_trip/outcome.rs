@@ -25,6 +25,10 @@ pub struct Outcome {
     /// Answers that were due and could not be given: what they would have answered was lost.
     #[serde(default)] // records older than this key
     pub unanswered: u64,
+    /// Of every answer that was late, lost or not given: when the samples that it answers, or should have, were on the air,
+    /// in ticks of the radio's clock.
+    #[serde(default)] // records older than this key
+    pub failed_ticks: Vec<u64>,
     /// The measured part on the radio's clock.
     #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
@@ -136,7 +140,7 @@ impl Quantiles {
     }
 }
 
-pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &ClockModel, tally: Tally) -> Outcome {
+pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &ClockModel, tally: &Tally) -> Outcome {
     let histogram = || Histogram::<Ns>::default();
     let mut stages =
         Stages { air_to_kernel_ns: histogram(), kernel_to_reader_ns: histogram(), reader_to_sent_ns: histogram() };
@@ -159,13 +163,15 @@ pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &C
     }
     let delays: Vec<DelayOutcome> = delays.into_iter().map(|(outcome, _)| outcome).collect();
     let sum = |count: fn(&DelayOutcome) -> u64| delays.iter().map(count).sum();
+    let failed = answers.iter().filter(|answer| answer.verdict != Verdict::OnTime).map(|answer| answer.heard.0);
     Outcome {
         options: options.clone(),
         serial: radio.identity().serial.clone(),
         answers: sum(|d| d.answers),
         late: sum(|d| d.late),
         unknown: sum(|d| d.unknown),
-        unanswered: tally.unanswered,
+        unanswered: tally.unanswered_ticks.len() as u64,
+        failed_ticks: failed.chain(tally.unanswered_ticks.iter().copied()).collect(),
         span_ticks: tally.span_ticks,
         air_to_answer_ns: total,
         stages,
