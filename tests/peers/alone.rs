@@ -1,7 +1,7 @@
 //! Rows 4 to 9, 19 and 29: how fast UHD streams, how soon it answers, and two radios in step. One after the other.
 
-use crate::emulator::Site;
-use crate::peer::{Attempt, Run};
+use crate::emulator::{Emulator, Site};
+use crate::peer::{Attempt, Run, find};
 use crate::row::row;
 
 /// Samples that a radio's buffer of a megabyte holds. UHD fills it, so it sends so many more than were due, less those whose
@@ -78,32 +78,39 @@ fn row_06_full_duplex() {
     });
 }
 
+/// Row 7: no error counted, and as many samples as the rate demands; returns the underruns.
+fn streams_at(rate: &str, stream: &str, attempt: &Attempt) -> Result<u64, String> {
+    let (run, underruns) = underruns(benchmark(attempt, stream))?;
+    let wanted = rate.parse::<f64>().expect("a literal") * 2.0;
+    let run = if stream.contains("rx") { samples(run, "Num received samples:", wanted)? } else { run };
+    if stream.contains("tx") {
+        samples(run, "Num transmitted samples:", wanted)?;
+    }
+    Ok(underruns)
+}
+
 #[test]
 fn row_07_rates_up_to_25_msps_each_way() {
     for rate in ["5e6", "12.5e6", "25e6"] {
         for mode in ["--rx_rate R", "--tx_rate R", "--rx_rate R --tx_rate R"] {
             let stream = mode.replace('R', rate);
-            row(7).judged_with_underruns_by(|attempt| {
-                let (run, underruns) = underruns(benchmark(attempt, &stream))?;
-                let wanted = rate.parse::<f64>().expect("a literal") * 2.0;
-                let run = if mode.contains("rx") { samples(run, "Num received samples:", wanted)? } else { run };
-                if mode.contains("tx") {
-                    samples(run, "Num transmitted samples:", wanted)?;
-                }
-                Ok(underruns)
-            });
+            row(7).judged_with_underruns_by(|attempt| streams_at(rate, &stream, attempt));
         }
     }
 }
 
+/// Row 8.
+fn streams_eight_bit(stream: &str, wanted: f64, attempt: &Attempt) -> Result<(), String> {
+    samples(no_errors(benchmark(attempt, stream))?, "Num received samples:", wanted).map(drop)
+}
+
+const EIGHT_BIT: [(&str, f64); 2] =
+    [("--rx_rate 1e6 --tx_rate 1e6 --rx_otw sc8 --tx_otw sc8", 2e6), ("--rx_rate 50e6 --rx_otw sc8", 100e6)];
+
 #[test]
 fn row_08_eight_bit_samples_up_to_50_msps() {
-    for (stream, wanted) in
-        [("--rx_rate 1e6 --tx_rate 1e6 --rx_otw sc8 --tx_otw sc8", 2e6), ("--rx_rate 50e6 --rx_otw sc8", 100e6)]
-    {
-        row(8).judged_by(|attempt| {
-            samples(no_errors(benchmark(attempt, stream))?, "Num received samples:", wanted).map(drop)
-        });
+    for (stream, wanted) in EIGHT_BIT {
+        row(8).judged_by(|attempt| streams_eight_bit(stream, wanted, attempt));
     }
 }
 
@@ -132,16 +139,66 @@ fn row_19_latency() {
     });
 }
 
+/// Row 29: two radios whose time stamps agree.
+fn receives_aligned(pair: &str, attempt: &Attempt) -> Result<(), String> {
+    let aligned = format!("{pair} --rate 1e6 --nsamps 10000 --sync pps --channels 0,1 --dilv");
+    attempt.run("rx_multi_samples", &aligned).ok()?.says("Done!").map(drop)
+}
+
+/// Row 29: both stream both ways.
+fn streams_in_step(pair: &str, attempt: &Attempt) -> Result<(), String> {
+    let streams = "--rx_rate 1e6 --tx_rate 1e6 --rx_channels 0,1 --tx_channels 0,1 --pps external --duration 2";
+    no_errors(attempt.run("benchmark_rate", &format!("{pair} {streams}"))).map(drop)
+}
+
+/// Two radios, and UHD's arguments for them.
+fn two_radios(hosts: [u8; 2]) -> (Site, String) {
+    let both = Site::loopback(&hosts);
+    let pair = format!("--args addr0={},addr1={}", both.addrs[0], both.addrs[1]);
+    (both, pair)
+}
+
 #[test]
 fn row_29_two_radios_aligned_by_pps() {
-    let both = Site::loopback(&[29, 129]);
-    let pair = format!("--args addr0={},addr1={}", both.addrs[0], both.addrs[1]);
-    row(29).judged_at(&both, |attempt| {
-        let aligned = format!("{pair} --rate 1e6 --nsamps 10000 --sync pps --channels 0,1 --dilv");
-        attempt.run("rx_multi_samples", &aligned).ok()?.says("Done!").map(|_| 0)
-    });
-    row(29).judged_at(&both, |attempt| {
-        let streams = "--rx_rate 1e6 --tx_rate 1e6 --rx_channels 0,1 --tx_channels 0,1 --pps external --duration 2";
-        no_errors(attempt.run("benchmark_rate", &format!("{pair} {streams}"))).map(|_| 0)
-    });
+    let (both, pair) = two_radios([29, 129]);
+    row(29).judged_at(&both, |attempt| receives_aligned(&pair, attempt).map(|()| 0));
+    row(29).judged_at(&both, |attempt| streams_in_step(&pair, attempt).map(|()| 0));
+}
+
+/// What a judge complains about before radios that do `fault`.
+fn complaint(site: &Site, fault: &str, judge: impl Fn(&Attempt) -> Result<(), String>) -> String {
+    let emulator = Emulator::start(site, &["--fault", fault]);
+    let verdict = judge(&Attempt::new(&site.addrs[0]));
+    assert_eq!(emulator.stop().idle_fault(), None);
+    verdict.err().unwrap_or_else(|| format!("content with {fault}"))
+}
+
+#[test] // a row that can't be red says nothing
+fn rows_7_8_and_29_complain_about_radios_that_lose_packets() {
+    const TO_HOST: &str = "lose:rx,every=1000";
+    const FROM_HOST: &str = "lose:tx,every=1000";
+    if find("benchmark_rate").is_none() {
+        return takt_testing::skip("benchmark_rate is not installed   (./test installs it)");
+    }
+    let one = Site::loopback(&[67]);
+    let (both, pair) = two_radios([68, 168]);
+    let said = [
+        complaint(&one, TO_HOST, |attempt| streams_at("5e6", "--rx_rate 5e6", attempt).map(drop)),
+        complaint(&one, FROM_HOST, |attempt| streams_at("5e6", "--tx_rate 5e6", attempt).map(drop)),
+        complaint(&one, TO_HOST, |attempt| streams_at("5e6", "--rx_rate 5e6 --tx_rate 5e6", attempt).map(drop)),
+        complaint(&one, TO_HOST, |attempt| streams_eight_bit(EIGHT_BIT[0].0, EIGHT_BIT[0].1, attempt)),
+        complaint(&both, "lose:rx,at=10", |attempt| receives_aligned(&pair, attempt)),
+        complaint(&both, TO_HOST, |attempt| streams_in_step(&pair, attempt)),
+    ];
+    let wanted = [
+        "Num dropped samples: is not 0",
+        "Num sequence errors (Tx): is not 0",
+        "Num dropped samples: is not 0",
+        "Num dropped samples: is not 0",
+        "rx_multi_samples",
+        "Num dropped samples: is not 0",
+    ];
+    for (said, wanted) in said.iter().zip(wanted) {
+        assert!(said.contains(wanted), "wanted {wanted}: {said}");
+    }
 }
