@@ -74,7 +74,7 @@ fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError>
         why: round.why.clone(),
         slots: outcome.slots,
         misses: outcome.misses,
-        lost_packets: outcome.broken_packets + outcome.dropped_packets,
+        lost_packets: outcome.lost_packets(),
         used_share: outcome.used_share,
         busy_p99_9_us: busy.map(us),
         lateness_p99_9_us: outcome.lateness.map(|lateness| us(lateness.tail_ns())),

@@ -30,18 +30,24 @@ impl Spoilt {
 
     fn of(radio: &RadioLateness) -> Spoilt {
         let ticks = |ns: u64| CLOCK.ticks_in_ns(u128::from(ns)).0;
-        let mut spans: Vec<[u64; 2]> = Vec::new();
-        for late in &radio.lag.late_spans {
+        Spoilt::joined(radio.lag.late_spans.iter().map(|late| {
             let late_ns = late.to_ns.saturating_sub(late.from_ns);
             let from = ticks(late.from_ns).wrapping_add(radio.clock_offset_ticks);
             // Another machine says so: no number of its may break a sum.
-            let to = from.saturating_add(ticks(late_ns.saturating_mul(2).saturating_add(GATHERING_NS)));
-            match spans.last_mut() {
+            [from, from.saturating_add(ticks(late_ns.saturating_mul(2).saturating_add(GATHERING_NS)))]
+        }))
+    }
+
+    /// Spans in order of their begin; those that meet become one.
+    fn joined(spans: impl Iterator<Item = [u64; 2]>) -> Spoilt {
+        let mut apart: Vec<[u64; 2]> = Vec::new();
+        for [from, to] in spans {
+            match apart.last_mut() {
                 Some(last) if from <= last[1] => last[1] = last[1].max(to),
-                _ => spans.push([from, to]),
+                _ => apart.push([from, to]),
             }
         }
-        Spoilt(spans)
+        Spoilt(apart)
     }
 
     /// Whether a fault lies in one of them, from its begin to its end. One that began before, or lasted longer, had another
@@ -54,15 +60,7 @@ impl Spoilt {
     /// The same spans, and what begins so long before one of them: an answer that is due in it.
     #[must_use]
     pub fn and_before(&self, ticks: Ticks) -> Spoilt {
-        let mut spans: Vec<[u64; 2]> = Vec::with_capacity(self.0.len());
-        for &[from, to] in &self.0 {
-            let from = from.saturating_sub(ticks.0);
-            match spans.last_mut() {
-                Some(last) if from <= last[1] => last[1] = last[1].max(to),
-                _ => spans.push([from, to]),
-            }
-        }
-        Spoilt(spans)
+        Spoilt::joined(self.0.iter().map(|&[from, to]| [from.saturating_sub(ticks.0), to]))
     }
 
     /// Whether an instant lies in one of them.

@@ -63,12 +63,37 @@ fn table(outcome: &Outcome) -> Option<Table> {
     let heads = ["late", "late share", "50 %", "99 %", "99.9 %", "slowest"];
     let mut columns = vec![Column::text("delay asked for")];
     columns.extend(heads.map(Column::number));
+    let rounds = outcome.round_trips.iter().flat_map(|point| &point.rounds);
+    let shares = rounds.filter(|round| round.state == RoundState::Valid).map(|round| round.aside_share);
     let table = Table {
         id: "all-delays".into(),
         title: "Every delay".into(),
         columns,
         rows: outcome.round_trips.iter().map(row).collect(),
-        note: "Quantiles are means over rounds of each round's own, with 95 % intervals.".into(),
+        note: format!(
+            "Quantiles are means over rounds of each round's own, with 95 % intervals.{}",
+            radio_late(shares)
+        ),
     };
     (!table.rows.is_empty()).then_some(table)
+}
+
+/// How long the radio itself was late, by the shares of the rounds; nothing if it never was.
+fn radio_late(shares: impl Iterator<Item = f64>) -> String {
+    match shares.fold(0.0, f64::max) {
+        0.0 => String::new(),
+        share => format!(" The radio itself was late during up to {} of a round.", Unit::SHARE.show(share, 2)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_note_says_how_long_the_radio_itself_was_late() {
+        assert_eq!(radio_late([0.0, 0.0].into_iter()), "");
+        let late = radio_late([0.0, 0.04, 0.01].into_iter());
+        assert_eq!(late, " The radio itself was late during up to 4 % of a round.");
+    }
 }

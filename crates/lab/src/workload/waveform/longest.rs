@@ -141,7 +141,7 @@ impl Search<'_> {
             let outcome = measure(&options, &opened, Memory::default(), self.stop)?;
             let busy = outcome.workers.iter().filter_map(|worker| worker.busy).max_by_key(Spread::tail_ns);
             self.trials.push(Trial { items, slots: outcome.slots, misses: outcome.misses, busy });
-            match outcome.misses + outcome.broken_packets + outcome.dropped_packets {
+            match outcome.misses + outcome.lost_packets() {
                 0 => good += 1,
                 _ => bad += 1,
             }

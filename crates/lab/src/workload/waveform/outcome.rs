@@ -138,6 +138,12 @@ pub struct Slowest {
 }
 
 impl Outcome {
+    /// Packets that a component made and nobody got.
+    #[must_use]
+    pub fn lost_packets(&self) -> u64 {
+        self.broken_packets + self.dropped_packets
+    }
+
     pub(super) fn of(
         options: &Options,
         opened: &Opened,

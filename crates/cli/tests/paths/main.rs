@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, SocketAddrV4, UdpSocket};
+use std::io::{BufRead, BufReader, Write};
+use std::net::{SocketAddr, UdpSocket};
 use std::path::Path as FilePath;
 use std::process::{Child, Command, Stdio};
 use std::thread;
@@ -13,6 +13,9 @@ use takt_host::accounting::Snapshot;
 use takt_host::leftovers::{Registry, Run};
 use takt_lab::net::{Build, Ceiling, Namespace, Path, PathSpec, SetBy, Towards};
 use takt_testing::{HANG, not_judged, skip, wait_for};
+
+mod fast_router;
+mod impaired;
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
@@ -124,242 +127,6 @@ fn ping(path: &Path, ttl: u32) {
         assert!(said.contains("1 received, 0% packet loss") || said.contains("1 received, 0.0% packet loss"), "{said}");
         assert!(said.contains(&format!("ttl={ttl} ")), "{}: {said}", path.spec.name);
     }
-}
-
-/// The namespace of a path's router.
-fn router_of(path: &Path) -> std::path::PathBuf {
-    let host = &path.host.namespace;
-    Namespace::path(host).with_file_name(host.name().replace("-host", "-router"))
-}
-
-/// A datagram without a checksum (RFC 768), from a port that nobody has.
-fn send_without_checksum(namespace: &Namespace, from: u16, to: SocketAddrV4, payload: &[u8]) {
-    use rustix::net::{AddressFamily, SendFlags, SocketType, ipproto, sendto, socket};
-    let length = u16::try_from(8 + payload.len()).unwrap();
-    let header = [from, to.port(), length, 0].map(u16::to_be_bytes).concat();
-    let raw = || socket(AddressFamily::INET, SocketType::RAW, Some(ipproto::UDP)).unwrap();
-    let raw = namespace.inside(raw).unwrap();
-    sendto(raw, &[&header, payload].concat(), SendFlags::empty(), &SocketAddrV4::new(*to.ip(), 0)).unwrap();
-}
-
-#[test]
-fn the_fast_router_translates_in_the_driver_and_the_kernel_forwards_nothing() {
-    let ground = ground("forwarder");
-    let Some(path) = build(&ground, &spec("xdp-router", &[])) else { return };
-    let router = router_of(&path);
-    let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
-    let host = socket(&path.host.namespace, (path.host.address, 0));
-    let port = host.local_addr().unwrap().port();
-    let mut buffer = [0; 64];
-    for number in 0..100 {
-        // Of all lengths, so that checksums meet odd ones.
-        let payload = vec![7; number % 50];
-        host.send_to(&payload, (path.radio.address, 49152)).unwrap();
-        let (len, from) = radio.recv_from(&mut buffer).unwrap();
-        assert_eq!((len, from.port()), (payload.len(), port), "one host inside keeps its ports");
-        radio.send_to(&buffer[..len], from).unwrap();
-        assert_eq!(host.recv(&mut buffer).unwrap(), len);
-    }
-    let to = SocketAddrV4::new(path.radio.address, 49152);
-    send_without_checksum(&path.host.namespace, 4000, to, b"none");
-    assert_eq!(radio.recv_from(&mut buffer).unwrap().1.port(), 4000);
-    let text = thread::spawn(move || {
-        takt_host::namespace::enter_network(router).unwrap();
-        fs::read_to_string("/proc/thread-self/net/snmp").unwrap()
-    });
-    let text = text.join().unwrap();
-    let mut lines = text.lines().filter_map(|line| line.strip_prefix("Ip: "));
-    let column = lines.next().unwrap().split(' ').position(|column| column == "ForwDatagrams").unwrap();
-    assert_eq!(lines.next().unwrap().split(' ').nth(column), Some("0"));
-    for end in [&path.host, &path.radio] {
-        let errors =
-            [("Ip", "InHdrErrors"), ("Udp", "InCsumErrors")].map(|(group, name)| snmp(&end.namespace, group, name));
-        assert_eq!(errors, [0, 0], "the checksums were right");
-    }
-}
-
-#[test]
-fn the_fast_router_lets_nobody_in_who_was_not_asked() {
-    let ground = ground("unasked");
-    let Some(path) = build(&ground, &spec("xdp-router", &[])) else { return };
-    let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
-    let host = socket(&path.host.namespace, (path.host.address, 0));
-    let port = host.local_addr().unwrap().port();
-    // Where the host seems to be. The router's kernel answers that nobody listens: then it has come and gone.
-    let seen = std::net::Ipv4Addr::new(192, 168, 10, 1);
-    let stranger = socket(&path.radio.namespace, (path.radio.address, 0));
-    stranger.connect((seen, port)).unwrap();
-    stranger.send(b"unasked").unwrap();
-    let mut buffer = [0; 64];
-    assert_eq!(stranger.recv(&mut buffer).unwrap_err().kind(), std::io::ErrorKind::ConnectionRefused);
-    host.send_to(b"question", (path.radio.address, 49152)).unwrap();
-    let (_, from) = radio.recv_from(&mut buffer).unwrap();
-    assert_eq!(from, (seen, port).into());
-    radio.send_to(b"answer", from).unwrap();
-    let len = host.recv(&mut buffer).unwrap();
-    assert_eq!(&buffer[..len], b"answer", "the first that came in");
-}
-
-#[test]
-fn what_the_fast_router_leaves_to_the_kernel_crosses_as_well() {
-    let ground = ground("slow");
-    for options in [&[][..], &[("delay", "1ms")], &[("mtu", "9000")]] {
-        let Some(path) = build(&ground, &spec("xdp-router", options)) else { return };
-        let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
-        let host = socket(&path.host.namespace, (path.host.address, 0));
-        // As large as a frame, in fragments, and small again: the second goes by the kernel, from the same port.
-        let mut buffer = [0; 20_000];
-        for payload in [1472, 8972, 16_000, 1] {
-            host.send_to(&vec![7; payload], (path.radio.address, 49152)).unwrap();
-            let (len, from) = radio.recv_from(&mut buffer).unwrap();
-            assert_eq!((len, from.port()), (payload, host.local_addr().unwrap().port()));
-            radio.send_to(&buffer[..len], from).unwrap();
-            assert_eq!(host.recv(&mut buffer).unwrap(), payload);
-        }
-        ping(&path, 63);
-    }
-}
-
-/// Frames towards the radio, as the first hop counts them.
-#[derive(Clone, Copy, Debug)]
-struct Counted {
-    arrived: u64,
-    left: u64,
-    doubled: u64,
-    held_back: u64,
-    dropped_by_chance: u64,
-    dropped_otherwise: u64,
-}
-
-impl Counted {
-    fn by(path: &mut Path) -> Counted {
-        let flow = path.look().unwrap()[0].report.counters.flows[0];
-        Counted {
-            arrived: flow.in_frames,
-            left: flow.out_frames,
-            doubled: flow.doubled,
-            held_back: flow.held_back,
-            dropped_by_chance: flow.dropped_by_chance,
-            dropped_otherwise: flow.dropped() - flow.dropped_by_chance,
-        }
-    }
-
-    fn none_inside(&self) -> bool {
-        self.arrived + self.doubled == self.left + self.dropped_by_chance + self.dropped_otherwise
-    }
-
-    fn since(self, before: Counted) -> Counted {
-        Counted {
-            arrived: self.arrived - before.arrived,
-            left: self.left - before.left,
-            doubled: self.doubled - before.doubled,
-            held_back: self.held_back - before.held_back,
-            dropped_by_chance: self.dropped_by_chance - before.dropped_by_chance,
-            dropped_otherwise: self.dropped_otherwise - before.dropped_otherwise,
-        }
-    }
-}
-
-/// What the hop has counted once so many frames have arrived and none is inside.
-fn settled(path: &mut Path, arrived: u64) -> Counted {
-    wait_for("a hop with nothing inside", || {
-        let counted = Counted::by(path);
-        (counted.none_inside() && counted.arrived >= arrived).then_some(counted)
-    })
-}
-
-/// Has each end and router know the others' hardware addresses for good, so that no frame but a test's own crosses.
-/// Answers what the hop has counted until then.
-fn without_arp(path: &mut Path, ground: &Ground) -> Counted {
-    let radio = socket(&path.radio.namespace, (path.radio.address, 49151));
-    let host = socket(&path.host.namespace, (path.host.address, 0));
-    radio.set_nonblocking(true).unwrap();
-    host.set_nonblocking(true).unwrap();
-    wait_for("an answer across the path", || {
-        host.send_to(b"?", (path.radio.address, 49151)).unwrap();
-        while let Ok((_, from)) = radio.recv_from(&mut [0; 1]) {
-            radio.send_to(b"!", from).unwrap();
-        }
-        host.recv(&mut [0; 1]).ok()
-    });
-    // One call, its options one word each: ADDRESS dev INTERFACE lladdr ADDRESS STATE.
-    let script = "ip -4 neigh show | while read to dev name lladdr at state; do \
-                  ip neigh replace $to dev $name lladdr $at nud permanent || exit; done";
-    for namespace in namespaces_of(ground) {
-        let done = Command::new("ip").args(["netns", "exec", &namespace, "sh", "-c", script]).status().unwrap();
-        assert!(done.success(), "{namespace}");
-    }
-    settled(path, 0)
-}
-
-/// Sends numbered datagrams, and the next ones only when all before have arrived or were dropped; the numbers in order of
-/// their arrival, and what the hop counted.
-fn numbered(path: &mut Path, ground: &Ground, count: u32) -> (Vec<u32>, Counted) {
-    /// Far fewer than any buffer on the way holds.
-    const AT_ONCE: u32 = 100;
-    let before = without_arp(path, ground);
-    let radio = socket(&path.radio.namespace, (path.radio.address, 49152));
-    let host = socket(&path.host.namespace, (path.host.address, 0));
-    let mut seen = Vec::new();
-    let mut counted = before;
-    for first in (0..count).step_by(AT_ONCE as usize) {
-        let end = count.min(first + AT_ONCE);
-        for number in first..end {
-            host.send_to(&number.to_be_bytes(), (path.radio.address, 49152)).unwrap();
-        }
-        counted = settled(path, before.arrived + u64::from(end)).since(before);
-        assert_eq!(counted.arrived, u64::from(end), "nothing but the test's own crosses: {counted:?}");
-        while seen.len() < counted.left as usize {
-            let mut buffer = [0; 4];
-            assert_eq!(radio.recv(&mut buffer).unwrap(), 4);
-            seen.push(u32::from_be_bytes(buffer));
-        }
-    }
-    radio.set_nonblocking(true).unwrap();
-    assert!(radio.recv(&mut [0; 4]).is_err(), "more arrived than left the hop");
-    (seen, counted)
-}
-
-/// The dice are seeded, so the counts are what they are; the bounds are four standard deviations of a fair one.
-#[test]
-fn impairments_are_as_they_were_asked_for() {
-    let ground = ground("impaired");
-    let count = 3000;
-    let options = [("loss", "10%"), ("duplicate", "5%"), ("reorder", "3%"), ("hold", "5ms"), ("delay", "20ms")];
-    let Some(mut path) = build(&ground, &spec("direct", &options)) else { return };
-    let (seen, flow) = numbered(&mut path, &ground, count);
-    let distinct: BTreeSet<u32> = seen.iter().copied().collect();
-    assert_eq!(flow.dropped_otherwise, 0, "{flow:?}");
-    assert_eq!(distinct.len() as u64, u64::from(count) - flow.dropped_by_chance);
-    assert_eq!(seen.len() as u64, u64::from(count) - flow.dropped_by_chance + flow.doubled);
-    let near = |got: u64, of: u64, share: f64| {
-        let (mean, deviation) = (of as f64 * share, (of as f64 * share * (1.0 - share)).sqrt());
-        assert!((got as f64 - mean).abs() < 4.0 * deviation, "{got} of {of}, asked for {share}");
-    };
-    near(flow.dropped_by_chance, count.into(), 0.10);
-    near(flow.doubled, u64::from(count) - flow.dropped_by_chance, 0.05);
-    near(flow.held_back, u64::from(count) - flow.dropped_by_chance, 0.03);
-    assert!(seen.windows(2).any(|pair| pair[1] < pair[0]), "something was overtaken");
-
-    let host = socket(&path.host.namespace, (path.host.address, 0));
-    let radio = socket(&path.radio.namespace, (path.radio.address, 49153));
-    let mut attempt = 0_u32;
-    // A busy machine is late now and then, a path that delays by more is late always.
-    wait_for("a datagram that is delayed by what was asked for and little more", || {
-        attempt += 1;
-        let begun = Instant::now();
-        // Ten of them: one may be lost, or held back.
-        for _ in 0..10 {
-            host.send_to(&attempt.to_be_bytes(), (path.radio.address, 49153)).unwrap();
-        }
-        let mut number = [0; 4];
-        while u32::from_be_bytes(number) != attempt {
-            radio.recv(&mut number).unwrap();
-        }
-        let took = begun.elapsed();
-        assert!(took >= Duration::from_millis(20), "never sooner than the delay");
-        (took < Duration::from_millis(30)).then_some(())
-    });
 }
 
 /// What crosses, measured for so long that it says something. Arrivals are stamped when the kernel gets to them: where it
@@ -477,41 +244,6 @@ fn start(namespace: &Namespace, program: &[&str]) -> Option<Child> {
     command.args(["netns", "exec", namespace.name()]).args(program);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     Some(command.spawn().unwrap())
-}
-
-#[test]
-fn an_independent_capture_sees_what_the_counters_say() {
-    let ground = ground("capture");
-    let options = [("loss", "20%"), ("duplicate", "10%"), ("seed", "5")];
-    let Some(mut path) = build(&ground, &spec("router", &options)) else { return };
-    // Short snapshots: the buffer holds thousands of them.
-    let how = ["tcpdump", "-i", "radio0", "-nn", "-q", "-l", "-s", "128", "-B", "4096", "--immediate-mode"];
-    let capture = [&how[..], &["udp", "dst", "port", "49152"]].concat();
-    let Some(mut tcpdump) = start(&path.radio.namespace, &capture) else { return };
-    let mut errors = BufReader::new(tcpdump.stderr.take().unwrap());
-    let mut said = String::new();
-    while !said.contains("listening on") {
-        assert!(errors.read_line(&mut said).unwrap() > 0, "tcpdump ended: {said}");
-    }
-    let (seen, flow) = numbered(&mut path, &ground, 1000);
-    let mut lines = BufReader::new(tcpdump.stdout.take().unwrap()).lines().map_while(Result::ok);
-    let is_datagram = |line: &String| line.contains(": UDP,");
-    let captured = lines.by_ref().filter(is_datagram).take(seen.len()).count();
-    // It ends after what it has captured: more than arrived would show.
-    Command::new("kill").args(["-INT", &tcpdump.id().to_string()]).status().unwrap();
-    let captured = (captured + lines.filter(is_datagram).count()) as u64;
-    errors.read_to_string(&mut said).unwrap();
-    tcpdump.wait().unwrap();
-    assert!(said.contains("\n0 packets dropped by kernel"), "{said}");
-    assert_eq!(captured, seen.len() as u64, "{said}");
-    assert_eq!(captured, 1000 - flow.dropped_by_chance + flow.doubled);
-    assert!((100..300).contains(&flow.dropped_by_chance), "{} of 1000", flow.dropped_by_chance);
-    let counters = path.counters().unwrap();
-    let names: Vec<&str> = counters.iter().map(|node| node.node.as_str()).collect();
-    assert_eq!(names, ["host", "router", "network", "radio"]);
-    assert!(
-        counters[0].interfaces["host0"].tx_frames >= 1000 && counters[3].interfaces["radio0"].rx_frames >= captured
-    );
 }
 
 /// Whether a program listens on this TCP port in a namespace (proc_net_tcp(5): state 0A).
