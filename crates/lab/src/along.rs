@@ -232,7 +232,7 @@ mod tests {
             json!({ "nodes": nodes(100), "hops": [hop(&Flow { in_frames: 100, out_frames: 100, ..Flow::default() })] });
         let after = json!({ "nodes": nodes(1100), "hops": [hop(&flow(1100))] });
         let limited = |mut row: RoundRow| {
-            let limit = Limit { share: 0.2, datagram_ns: None };
+            let limit = Limit { share: 0.2, datagram_ns: None, passed_per_s: None };
             row.record.as_mut().unwrap().in_force = json!({ "path_limit": limit });
             row
         };

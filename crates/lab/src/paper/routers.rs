@@ -253,7 +253,7 @@ mod tests {
             let curves: [Points<'_>; 1] = [("router-small", &[(64.0, small), (128.0, &[0.5, 0.5])])];
             chart(id, "payload_bytes", measure, &curves)
         };
-        let limit = Limit { share: 0.25, datagram_ns: Some(3000.0) };
+        let limit = Limit { share: 0.25, datagram_ns: Some(3000.0), passed_per_s: None };
         seen.sites = vec![site("native", "router-small", json!({ "path_limit": limit }))];
         seen.evidence = vec![
             small("limit-used", Measure::Share, &[0.96, 0.96]),

@@ -140,14 +140,19 @@ pub(super) struct Ends {
     caller: Option<SocketAddr>,
 }
 
-/// Datagrams a second that arrived, and that were offered.
+/// Sends flat out. Datagrams a second that arrived, and that were offered.
 pub(super) fn flood(ends: Ends, payload_bytes: usize, span: Duration) -> Result<(f64, f64), PathError> {
+    offer(ends, payload_bytes, span, Duration::ZERO)
+}
+
+/// Sends a datagram each `gap`, zero for flat out. Datagrams a second that arrived, and that were offered.
+pub(super) fn offer(ends: Ends, payload_bytes: usize, span: Duration, gap: Duration) -> Result<(f64, f64), PathError> {
     let Ends { from: sender, to: mut receiver, caller } = ends;
     let stop = Stop::new();
     let flag = stop.clone();
     let begun = WallClock.now();
     let (from, until) = (begun + span / SETTLE, begun + span);
-    let sending = thread::spawn(move || send(sender, caller, payload_bytes, (from, until), &flag));
+    let sending = thread::spawn(move || send(sender, caller, payload_bytes, gap, (from, until), &flag));
     let got = count(&mut *receiver, from, until);
     stop.request();
     let sent = sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
@@ -181,17 +186,36 @@ fn count(engine: &mut dyn Engine, from: MonoNs, until: MonoNs) -> Result<u64, En
     Ok(got)
 }
 
+/// Datagrams sent at once, at most. A ring holds several times as many.
+const BATCH: usize = 64;
+
+/// Waits for the next datagram of a stream with one each `gap`. Returns how many are due: more than one after this thread
+/// was held up, and what exceeds a batch is never sent.
+fn owed(due: &mut MonoNs, gap: Duration) -> usize {
+    if gap.is_zero() {
+        return BATCH;
+    }
+    while WallClock.now() < *due {
+        std::hint::spin_loop();
+    }
+    let late = WallClock.now().saturating_since(*due);
+    let owed = 1 + (late.as_nanos() / gap.as_nanos()) as usize;
+    *due += gap * owed as u32;
+    owed.min(BATCH)
+}
+
 /// Datagrams the kernel took between two instants.
 fn send(
     mut engine: Box<dyn Engine>,
     to: Option<SocketAddr>,
     payload_bytes: usize,
+    gap: Duration,
     (from, until): (MonoNs, MonoNs),
     stop: &Stop,
 ) -> Result<u64, EngineError> {
-    let mut sent = 0;
+    let (mut sent, mut due) = (0, WallClock.now());
     while !stop.requested() && WallClock.now() < until {
-        let mut batch = engine.reserve(64);
+        let mut batch = engine.reserve(owed(&mut due, gap));
         while batch.push(PortIndex(0), to, |frame| {
             frame.iter_mut().take(payload_bytes).for_each(|byte| *byte = 0x55);
             payload_bytes.min(frame.len())

@@ -19,7 +19,9 @@ use takt_host::policy::{Policy, set_policy};
 
 use super::super::PathError;
 use super::Path;
-use super::calibrate::flood;
+use super::calibrate::{flood, offer};
+use super::chain::CARDS;
+use super::counters::InterfaceCounters;
 
 /// Datagrams of [`SMALL_PAYLOAD_BYTES`] that the study's small router, a Raspberry Pi 4, passed each second without loss: all
 /// that 100 Mb/s carry. How much faster it is than that the study does not say.
@@ -33,6 +35,12 @@ pub(super) const SHARES: RangeInclusive<f64> = 0.01..=0.9;
 /// What a datagram costs differs by about this much from one second to the next; at its average cost the router would lose
 /// in every other one.
 const MARGIN: f64 = 1.25;
+/// By so much a share grows that was not enough.
+const STEP: f64 = 1.1;
+/// A trial that offers less than this share of the study's datagrams says little: something else had this machine.
+const OFFERED_MIN: f64 = 0.95;
+/// Of a trial.
+const SPAN: Duration = Duration::from_millis(200);
 /// So small that any sender has it used up.
 const TRIAL_SHARE: f64 = 0.05;
 /// Short enough that the ring holds what arrives meanwhile.
@@ -46,11 +54,19 @@ pub struct Limit {
     /// Processor time that a datagram of [`SMALL_PAYLOAD_BYTES`] took when the share was found out, nanoseconds; `None`: the
     /// share was asked for.
     pub datagram_ns: Option<f64>,
+    /// Datagrams of that size offered each second when the share was tried, none of which was lost; `None`: the share was
+    /// asked for, or some were lost in every trial.
+    #[serde(default)] // records older than this key
+    pub passed_per_s: Option<f64>,
 }
 
 impl Limit {
     /// The node that has it, as in the topology.
     pub const NODE: &str = "router";
+
+    fn of(share: f64) -> Limit {
+        Limit { share, datagram_ns: None, passed_per_s: None }
+    }
 
     /// Datagrams of [`SMALL_PAYLOAD_BYTES`] that the share is enough for each second, at the cost that was found out.
     #[must_use]
@@ -69,7 +85,7 @@ impl Path {
     /// Limits the router's threads to the share that the specification asks for, or to what makes it as fast as the study's.
     pub(super) fn put_limit(&mut self) -> Result<(), PathError> {
         let limit = match self.spec.cpu_share {
-            Some(share) => Limit { share, datagram_ns: None },
+            Some(share) => Limit::of(share),
             None => self.as_the_study()?,
         };
         self.hold_to(limit)?;
@@ -99,14 +115,35 @@ impl Path {
         Ok((done, Some(busier_ns as f64 / usage.wall_ns.max(1) as f64 / limit.share)))
     }
 
-    /// On a small share, which it uses up whoever sends, what a datagram costs is found out; with that the share that is as
-    /// fast as the study's. A router at its limit takes many datagrams at once, and so for less each than an idle one does.
+    /// The share with which the router passes what the study's did: first by what a datagram costs a router at its limit, then
+    /// larger for as long as some of the study's datagrams are lost. One that comes alone costs more than one of many, and how
+    /// much more differs from processor to processor.
     fn as_the_study(&mut self) -> Result<Limit, PathError> {
+        const PATIENCE: Duration = Duration::from_secs(5);
+        let datagram_ns = self.cost_at_its_limit()?;
+        let mut share = (SMALL_DATAGRAMS_PER_S * MARGIN * datagram_ns / 1e9).max(*SHARES.start());
+        let until = WallClock.now() + PATIENCE;
+        while SHARES.contains(&share) {
+            self.hold_to(Limit::of(share))?;
+            let (offered_per_s, lost) = self.offer_the_study()?;
+            let passed_per_s = (lost == 0).then_some(offered_per_s);
+            if lost > 0 {
+                share *= STEP;
+            }
+            if passed_per_s >= Some(SMALL_DATAGRAMS_PER_S * OFFERED_MIN) || WallClock.now() > until {
+                return Ok(Limit { share, datagram_ns: Some(datagram_ns), passed_per_s });
+            }
+        }
+        let datagrams_per_s = SMALL_DATAGRAMS_PER_S * SHARES.end() / share;
+        Err(PathError::TooSlow { datagrams_per_s, needed_per_s: SMALL_DATAGRAMS_PER_S })
+    }
+
+    /// Processor time that a datagram takes of a router that has more to do than its share allows, nanoseconds.
+    fn cost_at_its_limit(&mut self) -> Result<f64, PathError> {
         /// The first datagrams wait for addresses to be resolved, perhaps over a delay.
         const PATIENCE: Duration = Duration::from_secs(15);
-        const SPAN: Duration = Duration::from_millis(200);
         const ENOUGH: u64 = 1000;
-        self.hold_to(Limit { share: TRIAL_SHARE, datagram_ns: None })?;
+        self.hold_to(Limit::of(TRIAL_SHARE))?;
         let threads = self.pids_of(Limit::NODE);
         let (mut cpu_ns, mut frames, until) = (0, 0, WallClock.now() + PATIENCE);
         while frames < ENOUGH && WallClock.now() < until {
@@ -116,24 +153,39 @@ impl Path {
             frames += self.left_router()?.saturating_sub(before);
             cpu_ns += usage.companions.iter().map(|thread| thread.cpu_ns).sum::<u64>();
         }
-        if frames == 0 || cpu_ns == 0 {
-            return Err(PathError::Uncalibrated);
+        match frames == 0 || cpu_ns == 0 {
+            true => Err(PathError::Uncalibrated),
+            false => Ok(cpu_ns as f64 / frames as f64),
         }
-        let datagram_ns = cpu_ns as f64 / frames as f64;
-        let share = (SMALL_DATAGRAMS_PER_S * MARGIN * datagram_ns / 1e9).max(*SHARES.start());
-        match SHARES.contains(&share) {
-            true => Ok(Limit { share, datagram_ns: Some(datagram_ns) }),
-            false => {
-                Err(PathError::TooSlow { datagrams_per_s: 1e9 / datagram_ns, needed_per_s: SMALL_DATAGRAMS_PER_S })
-            }
-        }
+    }
+
+    /// Offers what the study's router passed. Datagrams offered each second, and frames that found the ring full.
+    fn offer_the_study(&self) -> Result<(f64, u64), PathError> {
+        let before = self.lost_at_ring()?;
+        // A cable that carries no more than these paces them itself, and less evenly than a sender that waits.
+        let gap = match self.spec.ceiling_datagrams_per_s(SMALL_PAYLOAD_BYTES) {
+            Some(carried) if carried < SMALL_DATAGRAMS_PER_S * STEP => Duration::ZERO,
+            _ => Duration::from_secs_f64(1.0 / SMALL_DATAGRAMS_PER_S),
+        };
+        let (_, offered_per_s) = offer(self.way_forth(SMALL_PAYLOAD_BYTES)?, SMALL_PAYLOAD_BYTES, SPAN, gap)?;
+        Ok((offered_per_s, self.lost_at_ring()?.saturating_sub(before)))
     }
 
     /// Frames that have left the router towards the radio.
     fn left_router(&self) -> Result<u64, PathError> {
+        self.counted(Limit::NODE, |counters| counters.tx_frames)
+    }
+
+    /// Frames towards the radio that the card before the router had no room for.
+    fn lost_at_ring(&self) -> Result<u64, PathError> {
+        self.counted(CARDS[0], |counters| counters.tx_dropped)
+    }
+
+    /// A counter of a node's interface on the side of the radio.
+    fn counted(&self, node: &str, counter: fn(&InterfaceCounters) -> u64) -> Result<u64, PathError> {
         let nodes = self.counters()?;
-        let router = nodes.iter().find(|node| node.node == Limit::NODE);
-        Ok(router.and_then(|node| node.interfaces.get("wan0")).map_or(0, |counters| counters.tx_frames))
+        let node = nodes.iter().find(|one| one.node == node);
+        Ok(node.and_then(|node| node.interfaces.get("wan0")).map_or(0, counter))
     }
 }
 
