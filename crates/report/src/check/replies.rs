@@ -94,6 +94,6 @@ mod tests {
     fn the_note_says_how_long_the_radio_itself_was_late() {
         assert_eq!(radio_late([0.0, 0.0].into_iter()), "");
         let late = radio_late([0.0, 0.04, 0.01].into_iter());
-        assert_eq!(late, " The radio itself was late during up to 4 % of a round.");
+        assert_eq!(late, " The radio itself was late during up to 4\u{a0}% of a round.");
     }
 }
