@@ -1,7 +1,7 @@
 //! `takt check` with a radio that is there already: takt's emulator says how late it was itself, wherever it runs; any other
 //! radio is taken to be punctual.
 
-use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::process::Output;
 use std::thread;
 use std::time::Duration;
@@ -15,8 +15,7 @@ use takt_emulator::n200::{CLOCK, N200, Options, Signals};
 use takt_emulator::sink::Null;
 use takt_emulator::source::Silence;
 use takt_packet::{Config, EngineKind, PortSpec};
-use takt_testing::{HANG, loopback, wait_for};
-use takt_wire::lag::{self, LagReply, LagRequest};
+use takt_testing::{loopback, wait_for};
 
 use crate::software::{Radio, json, text};
 use crate::support::{Place, status_of};
@@ -134,17 +133,6 @@ fn a_radio_that_is_not_takts_is_taken_to_be_punctual() {
     assert!(words.contains(&format!("At {addr} is a radio that is not takt's")), "{words}");
 }
 
-/// How many datagrams a radio has sent, by what it says of its lag.
-fn sent(radio: &str) -> Option<u64> {
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
-    socket.set_read_timeout(Some(HANG)).expect("a socket");
-    let mut bytes = [0; LagRequest::BYTES];
-    LagRequest { id: 1, since_ns: u64::MAX }.write(&mut bytes).expect("room");
-    socket.send_to(&bytes, (radio, lag::PORT)).expect("loopback");
-    let length = socket.recv(&mut bytes).ok()?;
-    LagReply::parse(bytes.get(..length)?).ok().map(|reply| reply.datagrams)
-}
-
 /// A check in whose round the radio's process stood still.
 struct Stopped {
     check: Check,
@@ -163,7 +151,7 @@ impl Stopped {
         let process = Pid::from_raw(i32::try_from(radio.process()).expect("a process")).expect("not 0");
         let out = thread::scope(|scope| {
             scope.spawn(|| {
-                wait_for("samples", || sent(&radio.addr).filter(|&sent| sent > Stopped::BEGUN_DATAGRAMS));
+                wait_for("samples", || radio.sent_datagrams().filter(|&sent| sent > Stopped::BEGUN_DATAGRAMS));
                 kill_process(process, Signal::STOP).expect("our own child");
                 thread::sleep(Stopped::STOP);
                 kill_process(process, Signal::CONT).expect("our own child");

@@ -16,22 +16,25 @@ fn ports_towards(addr: Ipv4Addr) -> Vec<u16> {
     towards.filter_map(|fields| u16::from_str_radix(fields[1].split(':').nth(1)?, 16).ok()).collect()
 }
 
-/// Datagrams of garbage until the stream ends: this many to the radio, and to the host.
+/// Datagrams of garbage until the stream ends: this many to the radio, and to the host, at least.
 const ENOUGH: u64 = 6_000;
+/// What the radio has sent by then, at least: some 230 before the first samples, 2700 a second after.
+const STREAMED: u64 = 1_500;
 /// To each port in a row, every few milliseconds: more than the stream itself, and no more than a radio takes in that shares its
 /// processor with others.
 const IN_A_ROW: u64 = 8;
 
-/// Sends garbage to the host's and the radio's ports, until both have been sent enough of it or the stream has ended.
-fn pester(radio: Ipv4Addr, host: &mut Child) {
+/// Sends garbage to the host's and the radio's ports, until both have been sent enough of it beside samples, or the stream has ended.
+fn pester(radio: &Radio, host: &mut Child) {
+    let addr = loopback(60);
     let socket = UdpSocket::bind((loopback(61), 0)).expect("an address");
     let mut bytes = [0_u8; 1472];
     let mut state = 1_u64;
     // Not 49157: a radio plays samples from whoever sends them, and what starts like samples is.
-    let of_radio = [49152, 49156, 49158, 49159].map(|port| (radio, port));
+    let of_radio = [49152, 49156, 49158, 49159].map(|port| (addr, port));
     let (mut to_host, mut to_radio) = (0, 0);
     wait_for("garbage enough", || {
-        let of_host: Vec<_> = ports_towards(radio).into_iter().map(|port| (Ipv4Addr::LOCALHOST, port)).collect();
+        let of_host: Vec<_> = ports_towards(addr).into_iter().map(|port| (Ipv4Addr::LOCALHOST, port)).collect();
         for &to in of_host.iter().chain(&of_radio) {
             for _ in 0..IN_A_ROW {
                 // xorshift: every run sends the same.
@@ -47,7 +50,8 @@ fn pester(radio: Ipv4Addr, host: &mut Child) {
         to_host += IN_A_ROW * of_host.len() as u64;
         to_radio += IN_A_ROW * of_radio.len() as u64;
         let ended = host.try_wait().expect("a child").is_some();
-        (ended || to_host >= ENOUGH && to_radio >= ENOUGH).then_some(())
+        let enough = to_host >= ENOUGH && to_radio >= ENOUGH && radio.sent_datagrams() >= Some(STREAMED);
+        (ended || enough).then_some(())
     });
 }
 
@@ -57,7 +61,7 @@ fn strangers_talking_all_the_time_change_nothing() {
     let args = ["rate", "--rx", "1M", "--tx", "1M", "--duration", "1h", "--warm-up", "0s", "--json"];
     let mut rate = radio.command(&args).stdout(Stdio::piped()).spawn().expect("takt");
     radio.wait_until_used_by(&mut rate);
-    pester(loopback(60), &mut rate);
+    pester(&radio, &mut rate);
     if rate.try_wait().expect("a child").is_none() {
         interrupt(&rate);
     }

@@ -1,11 +1,13 @@
 //! The programs under test and the software radio between them.
 
 use std::io::{BufRead, BufReader, Read};
+use std::net::{Ipv4Addr, UdpSocket};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use takt_testing::{loopback, wait_for};
+use takt_testing::{HANG, loopback, wait_for};
+use takt_wire::lag::{self, LagReply, LagRequest};
 
 pub const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
@@ -53,6 +55,17 @@ impl Radio {
             assert!(host.try_wait().expect("a child").is_none(), "it ended early");
             self.is_in_use().then_some(())
         });
+    }
+
+    /// How many datagrams it has sent so far, as it says itself.
+    pub fn sent_datagrams(&self) -> Option<u64> {
+        let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).expect("a port");
+        socket.set_read_timeout(Some(HANG)).expect("a socket");
+        let mut bytes = [0; LagRequest::BYTES];
+        LagRequest { id: 1, since_ns: u64::MAX }.write(&mut bytes).expect("room");
+        socket.send_to(&bytes, (self.addr.as_str(), lag::PORT)).expect("loopback");
+        let length = socket.recv(&mut bytes).ok()?;
+        LagReply::parse(bytes.get(..length)?).ok().map(|reply| reply.datagrams)
     }
 
     /// Its process, for a witness.
