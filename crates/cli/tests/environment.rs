@@ -8,13 +8,12 @@ use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
 use serde_json::{Value, to_value};
+use takt_agent::Service;
 use takt_base::Stop;
 use takt_host::leftovers::{Registry, Run};
-use takt_lab::agent::Service;
 use takt_lab::environment::{Environment, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
-use takt_lab::experiment::settings;
 use takt_lab::net::{PathName, PathSpec, RadioPair};
-use takt_lab::workload::udp::{Options, ServeOptions};
+use takt_load::udp::{Options, ServeOptions};
 use takt_testing::{skip, wait_for};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
@@ -86,7 +85,7 @@ fn load(site: &mut Site) -> (u64, u64) {
     options.duration = Duration::from_secs(300);
     let about = options.duration;
     let options = to_value(options).expect("a document");
-    let result = site.host.run(settings::Kind::Udp, options, about, &Stop::new());
+    let result = site.host.run("udp", options, about, &Stop::new());
     let result = result.unwrap_or_else(|error| panic!("{error}"));
     let count = |what: &str| result[what]["datagrams"].as_u64().unwrap_or_else(|| panic!("{result:#}"));
     (count("sent"), count("received"))

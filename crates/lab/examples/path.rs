@@ -53,6 +53,6 @@ fn agent(options: &[String]) -> Result<(), Box<dyn Error>> {
     if let Some(at) = options.iter().position(|option| option == "--netns") {
         takt_host::namespace::enter_network(options.get(at + 1).ok_or("--netns FILE")?)?;
     }
-    takt_lab::agent::serve(BufReader::new(stdin()), stdout(), || std::process::exit(2))?;
+    takt_lab::serve(BufReader::new(stdin()), stdout(), || std::process::exit(2))?;
     Ok(())
 }

@@ -6,12 +6,12 @@
 #![forbid(unsafe_code)]
 
 mod about;
-pub mod agent;
 pub mod along;
 pub mod bench;
 pub mod check;
 pub mod compare;
 pub mod disturbance;
+mod duty;
 pub mod environment;
 mod execute;
 pub mod experiment;
@@ -24,7 +24,7 @@ pub mod store;
 pub mod summary;
 pub mod time;
 pub mod twins;
-pub mod workload;
 
 pub use about::{About, HostFacts};
+pub use duty::serve;
 pub use execute::{ExecuteError, Expected, Order, execute};

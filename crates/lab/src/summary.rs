@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use takt_load::Kind;
 use takt_stats::{Estimate, mean, order_warning};
 
 use crate::along::{NodeFigures, along};
 use crate::check::sentence;
-use crate::experiment::settings::Kind;
 use crate::experiment::{Experiment, Quantity, quantities};
 use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
 use crate::twins::{Noise, noise};

@@ -4,7 +4,8 @@ use std::io::{BufRead, BufReader, PipeReader, Write, pipe};
 use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
-use takt_lab::agent::{Agent, AgentError, Service, serve};
+use takt_agent::{Agent, AgentError, Service};
+use takt_lab::serve;
 
 /// An agent on a thread; joining it gives what `serve` said when its input ended.
 fn agent() -> (Agent, JoinHandle<bool>) {

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
+use takt_agent::Failure;
 use takt_base::Stop;
 use takt_host::policy::PolicyError;
-use takt_lab::agent::Failure;
 use takt_lab::experiment::{Depth, Experiment, Point};
 use takt_lab::run::{Bench, Conditions, Event, Lost, Measured, Ran, RunError, RunPlan, run};
 use takt_lab::store::{Record, RoundRow, RoundState, Store};

@@ -48,6 +48,6 @@ pub fn run(args: Args, _output: &Output) -> Result<Answer> {
         takt_host::affinity::pin_self(&args.cores).into_diagnostic()?;
     }
     let abandon = || std::process::exit(2);
-    takt_lab::agent::serve(BufReader::new(stdin()), stdout(), abandon).into_diagnostic()?;
+    takt_lab::serve(BufReader::new(stdin()), stdout(), abandon).into_diagnostic()?;
     Ok(Answer::Yes)
 }

@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use takt_base::{parse_bytes, parse_duration, parse_number};
-use takt_lab::workload::rate::{self, Notice, Options, RateError, Threads, WireFormat};
+use takt_load::rate::{self, Notice, Options, RateError, Threads, WireFormat};
 use takt_packet::EngineKind;
 use takt_radio::n200::ClockSource;
 

@@ -9,7 +9,7 @@ mod text;
 #[cfg(test)]
 mod text_tests;
 
-use takt_lab::workload::udp::UdpError;
+use takt_load::udp::UdpError;
 use takt_packet::EngineError;
 
 use crate::answer::Answer;

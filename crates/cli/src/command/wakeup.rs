@@ -6,7 +6,7 @@ use takt_base::parse_duration;
 use takt_host::idle::Idle;
 use takt_host::policy::{Asked, PolicyError};
 use takt_host::timer::Method;
-use takt_lab::workload::wakeup::{self, Options, WakeupError};
+use takt_load::wakeup::{self, Options, WakeupError};
 
 use crate::answer::Answer;
 use crate::bar::Bar;

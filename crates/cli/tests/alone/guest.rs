@@ -17,8 +17,7 @@ use takt_host::cgroup::{CpuSet, GroupError, Guests, Limit};
 use takt_host::leftovers::{Registry, Run};
 use takt_host::policy::{Policy, policy, set_policy};
 use takt_lab::environment::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell, Vm};
-use takt_lab::experiment::settings;
-use takt_lab::workload::wakeup::{Options, Outcome};
+use takt_load::wakeup::{Options, Outcome};
 use takt_testing::{not_judged, run_delay, skip};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
@@ -131,7 +130,7 @@ fn beat(held: &mut Held, tick_hz: Option<u32>, booting_held_up: Option<f64>) -> 
     };
     let options = to_value(options).expect("a document");
     let witness = HeldUp::begin(held.agent.pid());
-    let result = held.agent.run(settings::Kind::Wakeup, options, LONG, &Stop::new());
+    let result = held.agent.run("wakeup", options, LONG, &Stop::new());
     let held_up = witness.share();
     let result = result.unwrap_or_else(|error| panic!("{error}"));
     let outcome = Outcome::deserialize(&result).unwrap_or_else(|error| panic!("{error}: {result:#}"));

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use takt_agent::{AgentError, Failure};
 use takt_base::parse_duration;
 use takt_host::leftovers::Run;
 
 use super::exchange::seats;
-use crate::agent::{AgentError, Failure};
 use crate::disturbance::{Disturbance, Spec, Wanted};
 use crate::environment::{Native, Placement};
 use crate::experiment::Point;

@@ -1,11 +1,11 @@
 //! What a point of the TD-SCDMA exchange needs beside a site: the downlink that the radio plays, and who sits where.
 
+use takt_agent::Failure;
 use takt_host::leftovers::Run;
+use takt_load::deadline::{Seats, write_downlink};
 
-use crate::agent::Failure;
 use crate::environment::{EnvironmentError, Scratch};
 use crate::experiment::settings::Settings;
-use crate::workload::deadline::{Seats, write_downlink};
 
 /// Seed of the payloads.
 pub(super) const SEED: u64 = 1;
@@ -79,7 +79,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::experiment::settings::Kind;
+    use takt_load::Kind;
 
     fn all(cores: &str, host: &[usize]) -> Result<(Seats, Vec<usize>), Failure> {
         let given = BTreeMap::from([("cores".to_owned(), json!(cores))]);

@@ -6,11 +6,11 @@
 
 use std::thread;
 
+use takt_agent::Failure;
 use takt_host::cgroup::{CpuSet, GroupError};
 use takt_host::leftovers::Run;
 use takt_host::policy::{Policy, PolicyError, set_policy};
 
-use crate::agent::Failure;
 use crate::environment::InForce;
 use crate::experiment::settings::Settings;
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
+use takt_agent::Failure;
 use takt_host::leftovers::Run;
 
-use crate::agent::Failure;
 use crate::environment::{Native, Site};
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;

@@ -29,19 +29,19 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
+use takt_load::Kind;
 
 use self::disturb::Disturber;
 use self::exchange::Downlink;
 use self::exclusive::Exclusive;
 use self::impair::{Impairer, free_of_impairment};
 use self::sites::Sites;
-use crate::agent::{Agent, AgentError, Failure, Service};
 use crate::environment::Site;
 use crate::experiment::Point;
-use crate::experiment::settings::Kind;
 use crate::impairment;
 use crate::net::PathError;
 use crate::run::{Bench, Lateness, Lost, Measured};
@@ -184,7 +184,7 @@ fn round(
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let earlier = snapshot()?;
     let about = options::about(point) + SETTLING;
-    let result = site.host.run(point.kind, workload.clone(), about, stop);
+    let result = site.host.run(point.kind.name(), workload.clone(), about, stop);
     let usage = snapshot()?.since(&earlier);
     drop(exclusive);
     let impaired = impairment.end()?;

@@ -4,11 +4,11 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use serde_json::Value;
+use takt_load::Kind;
 use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 use takt_radio::{Net, RadioError, WallNet, find};
 
-use crate::experiment::settings::Kind;
 use crate::experiment::{Experiment, Factor, Part, Point};
 
 /// Why a run that sends samples was not begun.

@@ -6,18 +6,18 @@ use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Value, json};
+use takt_agent::Failure;
 use takt_base::parse_bytes;
 use takt_host::policy::Asked;
+use takt_load::{Kind, deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
 
-use crate::agent::Failure;
 use crate::check::{is_own_clean, rates};
 use crate::environment::InForce;
 use crate::experiment::Point;
-use crate::experiment::settings::{Kind, Settings, ethernet_bps, per_second};
+use crate::experiment::settings::{Settings, ethernet_bps, per_second};
 use crate::net::ethernet::datagram_wire_bytes;
 use crate::run::{Lateness, Lost, Spoilt};
 use crate::store::Record;
-use crate::workload::{deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
 
 /// The options document of the workload.
 ///

@@ -2,9 +2,10 @@
 
 use std::net::Ipv4Addr;
 
+use takt_load::Kind;
+
 use super::sites::Where;
 use crate::experiment::Point;
-use crate::experiment::settings::Kind;
 
 /// A point that needs an emulated radio, in a run with one that is there already.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -3,10 +3,10 @@
 use std::net::Ipv4Addr;
 use std::path::PathBuf;
 
+use takt_agent::Failure;
 use takt_base::parse_bytes;
 use takt_host::leftovers::Run;
 
-use crate::agent::Failure;
 use crate::environment::{
     self, Environment, EnvironmentError, Kind, Limits, Parameters, RuntimeName, Site, SiteError, SiteOptions, Spec,
 };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
+use takt_load::{rate, round_trip, udp};
 use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns};
 
@@ -16,7 +17,6 @@ use super::{
 };
 use crate::run::{Lateness, OwnLag, Spoilt};
 use crate::store::{PointRow, RoundRow, StoreError};
-use crate::workload::{rate, round_trip, udp};
 
 /// A document of a record, as what it is.
 fn read<T: DeserializeOwned>(what: &'static str, round: &RoundRow, document: &Value) -> Result<T, StoreError> {

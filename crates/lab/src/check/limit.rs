@@ -143,7 +143,7 @@ mod tests {
     use super::super::testing::{point, round};
     use super::super::{LostByPlace, Mode};
     use super::*;
-    use crate::workload::rate::Backlog;
+    use takt_load::rate::Backlog;
 
     /// One row for each line of the table: what a round counted, and what must be blamed.
     #[test]

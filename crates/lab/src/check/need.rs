@@ -4,10 +4,11 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde_json::{Value, json};
+use takt_load::Kind;
 
 use super::{Format, Mode, Need};
 use crate::experiment::Experiment;
-use crate::experiment::settings::{self, Kind};
+use crate::experiment::settings;
 
 /// What was typed is no need.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

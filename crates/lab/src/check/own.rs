@@ -1,9 +1,9 @@
 //! What of a round of streaming is this host's own doing, and what may be the radio's.
 
+use takt_load::rate::{Fault, Outcome};
 use takt_radio::n200::CLOCK;
 
 use crate::run::{Lateness, Spoilt};
-use crate::workload::rate::{Fault, Outcome};
 
 /// A round, parted.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,7 +55,7 @@ mod tests {
 
     use super::*;
     use crate::run::testing::lateness;
-    use crate::workload::rate::{self, Letter};
+    use takt_load::rate::{self, Letter};
 
     /// A round of a second from tick 0 on, with faults at these milliseconds, of a radio that was late from 10 to 13 ms.
     fn parted(faults_ms: &[u64], change: impl Fn(&mut Outcome)) -> Own {

@@ -1,8 +1,7 @@
 //! From the rounds of one rate to its figures, and from all rates of a mode to how far it goes.
 
+use takt_load::rate;
 use takt_stats::{Estimate, clean_rounds, mean};
-
-use crate::workload::rate;
 
 use super::{Format, HighestClean, Mode, RatePoint, RateRound, RoundState};
 

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde_json::{Map, Value, json};
 use takt_base::Stop;
+use takt_load::Kind;
 use takt_radio::n200::Emission;
 
 use super::assemble::{AssembleError, assemble};
@@ -13,7 +14,6 @@ use super::self_test::{self, SelfTest};
 use super::{DoctorFinding, Need, Outcome};
 use crate::bench::{OnAirError, on_air};
 use crate::execute::{ExecuteError, Order, execute};
-use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment};
 use crate::run::{Event, Progress};
 use crate::store::Store;

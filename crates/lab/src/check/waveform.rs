@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
+use takt_load::waveform::Outcome;
 
 use super::limit::percent;
 use super::rates::LEVEL;
 use super::{RoundState, WaveformPoint, WaveformRound, WaveformVerdict};
 use crate::store::{RoundRow, StoreError};
-use crate::workload::waveform::Outcome;
 
 /// One point of a waveform workload. `settings`: fixed ones and factors together.
 pub(super) fn waveform_point(

@@ -1,11 +1,11 @@
 //! The sentences of an outcome: what it says, what it does not, what was left out.
 
 use serde_json::Value;
+use takt_load::Kind;
 
 use super::limit::{bytes_per_sample, percent};
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
 use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, Setup, UdpPoint, Verdict};
-use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain};
 
 /// Where it ends and why.

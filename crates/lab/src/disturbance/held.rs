@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use takt_agent::{Agent, AgentError, Service};
 use takt_host::cgroup::GroupError;
 use takt_host::leftovers::{Leftover, LeftoversError, Registration, Run};
 use takt_host::quota::{CpuQuota, Throttled};
 
 use super::{LoopOptions, Spec};
-use crate::agent::{Agent, AgentError, Service};
 use crate::environment::Native;
 
 /// What is to disturb, and how much of it.

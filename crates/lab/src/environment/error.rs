@@ -3,10 +3,10 @@
 use std::io;
 use std::path::PathBuf;
 
+use takt_agent::AgentError;
 use takt_host::dirs::DirError;
 use takt_host::leftovers::LeftoversError;
 
-use crate::agent::AgentError;
 use crate::net::PathError;
 
 /// Why an environment could not be had. Nothing of it is left.

@@ -1,9 +1,9 @@
 //! An agent in its environment, and what that environment turned out to be.
 
 use serde::{Deserialize, Serialize};
+use takt_agent::{Agent, KernelFacts};
 
 use super::{Parameters, Shell};
-use crate::agent::{Agent, KernelFacts};
 
 /// A running agent in its environment. Dropping the agent takes the environment away.
 #[derive(Debug)]

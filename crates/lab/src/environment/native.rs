@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use takt_agent::{Agent, AgentError, Launch};
 use takt_host::leftovers::Run;
 
 use super::programs::Caller;
 use super::{Environment, EnvironmentError, Held, Holder, Shell};
-use crate::agent::{Agent, AgentError, Launch};
 use crate::net::Seat;
 
 /// Agents are children of this process: the same program, called as `takt agent`.

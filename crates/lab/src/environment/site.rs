@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use takt_agent::{Agent, AgentError, Service};
 use takt_emulator::drive::wall::ORDINARY;
 use takt_host::affinity::own_cpus;
 use takt_host::leftovers::Run;
@@ -13,7 +14,6 @@ use takt_host::{Host, ReadError};
 
 use super::given::GivenRadio;
 use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell, drawing};
-use crate::agent::{Agent, AgentError, Service};
 use crate::net::{
     Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
 };

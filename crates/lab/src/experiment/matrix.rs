@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use takt_load::Kind;
 
-use super::settings::{Kind, Settings};
+use super::settings::Settings;
 use super::{Depth, Experiment, Part};
 use crate::store::PointRow;
 

@@ -5,11 +5,12 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
+use takt_load::Kind;
 use toml::Spanned;
 
 use super::error::Complaint;
 use super::node::{Node, Table};
-use super::settings::{self, Kind, Setting, did_you_mean};
+use super::settings::{self, Setting, did_you_mean};
 use super::{Depth, Stop};
 
 /// A part whose every word was checked.

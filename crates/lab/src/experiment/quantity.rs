@@ -1,8 +1,7 @@
 //! What a workload's result says, as numbers that can be averaged over rounds.
 
 use serde_json::Value;
-
-use super::settings::Kind;
+use takt_load::Kind;
 
 /// One number of a result.
 #[derive(Clone, Copy, Debug)]

@@ -6,8 +6,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_host::affinity::own_cpus;
 use takt_host::policy::{Policy, PolicyError, set_policy};
-
-use super::Every;
+use takt_load::Every;
 
 /// Above what anybody gives a thread that streams; below the kernel's own at 99.
 const PRIORITY: u8 = 90;

@@ -8,21 +8,20 @@
 //!
 //! All of it acts on the host side alone, never on the radio. It begins before the stream and ends after it.
 
-mod every;
 mod hog;
 mod stall;
 
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_host::cgroup::{GroupError, Guests, Limit};
 use takt_host::leftovers::Run;
+use takt_load::Every;
 
-pub(crate) use every::Every;
 pub(crate) use hog::Hog;
 use stall::Stall;
 
-use crate::agent::{Agent, AgentError, Failure, Service};
 use crate::environment::Native;
 
 /// What is to be done to the host side.

@@ -6,8 +6,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-
-use super::Every;
+use takt_load::Every;
 
 /// Stops a process again and again. Dropping it lets the process go on.
 ///

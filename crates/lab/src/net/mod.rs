@@ -139,7 +139,7 @@ pub enum PathError {
         node: String,
         /// Why.
         #[source]
-        source: crate::agent::AgentError,
+        source: takt_agent::AgentError,
     },
     /// An address over the path itself.
     #[error("namespace {name} gets no address by DHCP")]

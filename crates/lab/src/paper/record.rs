@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_load::Kind;
 
 use crate::check::{less, plural, sentence};
-use crate::experiment::settings::Kind;
 use crate::experiment::{Depth, Experiment, plain, quantities};
 use crate::store::{PointRow, RoundRow, RoundState};
 

@@ -4,9 +4,8 @@ use std::io;
 
 use takt_host::affinity::AffinityError;
 use takt_host::policy::PolicyError;
-
-use crate::workload::udp::UdpError;
-use crate::workload::wakeup::WakeupError;
+use takt_load::udp::UdpError;
+use takt_load::wakeup::WakeupError;
 
 /// Why a round could not be measured.
 #[derive(Debug, thiserror::Error)]

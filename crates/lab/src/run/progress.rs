@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
+use takt_load::Kind;
 use takt_radio::n200::Emission;
 
-use crate::experiment::settings::Kind;
 use crate::store::RoundState;
 
 /// Something worth telling while a run goes on.

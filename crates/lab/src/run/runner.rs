@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use takt_agent::Failure;
 use takt_base::Stop;
 
 use super::Conditions;
 use super::hopeless::Losses;
 use super::plan::order;
 use super::progress::{Event, Lost, Pace, Progress};
-use crate::agent::Failure;
 use crate::experiment::{Depth, Experiment, Point};
 use crate::store::{NewRound, NewRun, Record, RoundState, RunRow, Store, StoreError};
 use crate::time::utc_now;

@@ -6,10 +6,10 @@
 //! host that works twice as fast as the stream has worked it off after as long again.
 
 use takt_base::Ticks;
+use takt_load::rate::Fault;
 use takt_radio::n200::CLOCK;
 
 use super::lateness::{Lateness, RadioLateness};
-use crate::workload::rate::Fault;
 
 /// A span reaches beyond its own length by this much: samples that are fetched together wait so long at most.
 const GATHERING_NS: u64 = 2_000_000;
@@ -90,7 +90,7 @@ mod tests {
 
     use super::*;
     use crate::run::testing::lateness;
-    use crate::workload::rate::Letter;
+    use takt_load::rate::Letter;
 
     /// A radio whose clock is 500 ticks ahead of the monotonic clock, late from 10 to 13 ms and from 16 to 17.
     fn spoilt() -> Spoilt {

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use indicatif::ProgressStyle;
-use takt_lab::experiment::settings::Kind;
 use takt_lab::run::{Event, Lost, Progress};
 use takt_lab::store::RoundState;
+use takt_load::Kind;
 
 use crate::output::Output;
 use crate::radio_story;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use takt_base::{QuantityError, parse_bytes, parse_number};
-use takt_lab::workload::udp::{DEFAULT_PORT, Direction, IMIX};
+use takt_load::udp::{DEFAULT_PORT, Direction, IMIX};
 use takt_packet::EngineKind;
 
 use crate::output::Output;

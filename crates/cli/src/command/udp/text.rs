@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use takt_lab::workload::udp::{
+use takt_load::udp::{
     CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, Quantiles, ServeSummary, UdpReport, Way, WayName,
 };
 

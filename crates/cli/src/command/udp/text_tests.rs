@@ -3,10 +3,10 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use takt_lab::workload::udp::search::{
+use takt_load::udp::search::{
     Ask, Bursts, Found, SearchOptions, SearchProgress, SearchReport, SetBy, SizeFound, Trial,
 };
-use takt_lab::workload::udp::{
+use takt_load::udp::{
     Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Options,
     Places, Progress, Quantiles, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
 };

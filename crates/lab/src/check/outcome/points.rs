@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use takt_load::rate::Backlog;
 use takt_stats::Estimate;
 
 use crate::store::RoundState;
-use crate::workload::rate::Backlog;
 
 /// Which way samples flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

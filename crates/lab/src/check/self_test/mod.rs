@@ -19,12 +19,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_load::Kind;
 
 use super::collect::{rate_point, settings};
 use super::{Answer, Mode, RatePoint, RateRound};
 use super::{AssembleError, Evidence, Need, RoundState, RoundsSummary, judge};
 use crate::about::About;
-use crate::experiment::settings::Kind;
 use crate::experiment::{Experiment, Part};
 use crate::store::{PointRow, RoundRow, RunRow, Store};
 

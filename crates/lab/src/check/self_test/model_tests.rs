@@ -2,12 +2,12 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use takt_load::Every;
+use takt_load::rate::model::{self, Host};
 
 use super::{Answer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow};
 use crate::check::testing::{point, round as clean_round};
 use crate::check::{Evidence, Format, Mode, Need, RateRound, RoundsSummary, judge};
-use crate::impairment::Every;
-use crate::workload::rate::model::{self, Host};
 
 /// Any of many hosts: a core with more or less room, taken away for long or short, and buffers of all sizes.
 fn any_host(random: &mut ChaCha8Rng) -> Host {
@@ -36,7 +36,7 @@ fn loses(host: &Host, truths: &[model::Truth]) -> Option<bool> {
     (margin > EDGE).then_some(false)
 }
 
-fn as_round(outcome: &crate::workload::rate::Outcome) -> RateRound {
+fn as_round(outcome: &takt_load::rate::Outcome) -> RateRound {
     let rx = &outcome.rx;
     RateRound {
         clean: outcome.clean,

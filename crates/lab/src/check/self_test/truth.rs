@@ -5,9 +5,9 @@
 
 use serde::{Deserialize, Serialize};
 use takt_emulator::emulate::Summary;
+use takt_load::rate;
 
 use crate::store::RoundRow;
-use crate::workload::rate;
 
 /// A reader that has still so much of a round to fetch when it is over falls behind, and will lose: share of the round,
 /// from 0 to 1. A stall before the end of a round leaves less.

@@ -18,6 +18,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use takt_agent::{Agent, AgentError, cores};
 use takt_host::Host;
 use takt_host::capability::{Capabilities, Capability, in_user_namespace};
 use takt_host::cgroup::{self, GroupLimits};
@@ -30,7 +31,6 @@ use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
-use crate::agent::{Agent, AgentError, cores};
 use crate::net::{Namespace, PathError, Rtnetlink, Seat};
 
 /// Agents in containers.

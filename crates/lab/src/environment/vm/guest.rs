@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, init_module, reboot};
 use serde::{Deserialize, Serialize};
+use takt_agent::ServeError;
 
-use crate::agent::{ServeError, serve};
+use crate::duty::serve;
 use crate::net::{PathError, Rtnetlink, Seat};
 
 /// The agent.

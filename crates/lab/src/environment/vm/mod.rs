@@ -25,6 +25,7 @@ use std::process::Stdio;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
+use takt_agent::{Agent, AgentError};
 use takt_host::affinity::{own_cpus, pin_self};
 use takt_host::leftovers::Run;
 
@@ -39,7 +40,6 @@ use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
-use crate::agent::{Agent, AgentError};
 use crate::net::Seat;
 
 /// Agents in virtual machines.

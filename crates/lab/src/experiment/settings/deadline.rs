@@ -1,6 +1,7 @@
 //! The TD-SCDMA exchange: `deadline`.
 
-use super::Kind::{Deadline, Wakeup};
+use takt_load::Kind::{Deadline, Wakeup};
+
 use super::{Setting, Takes};
 
 pub(super) const ROWS: &[Setting] = &[

@@ -1,6 +1,7 @@
 //! What is done to the host side itself: hosts that are bad by a known amount.
 
-use super::Kind::{Rate, RoundTrip};
+use takt_load::Kind::{Rate, RoundTrip};
+
 use super::{Setting, Takes};
 
 pub(super) const ROWS: &[Setting] = &[

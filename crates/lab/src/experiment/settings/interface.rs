@@ -1,6 +1,7 @@
 //! Links of the runtime: `interface`.
 
-use super::Kind::Interface;
+use takt_load::Kind::Interface;
+
 use super::{Setting, Takes};
 
 pub(super) const ROWS: &[Setting] = &[

@@ -8,7 +8,6 @@ mod deadline;
 mod disturbance;
 mod impairment;
 mod interface;
-mod kind;
 mod path;
 mod radio;
 mod site;
@@ -18,7 +17,8 @@ mod values;
 mod wakeup;
 mod waveform;
 
-pub use kind::Kind;
+use takt_load::Kind;
+
 pub(crate) use path::OPTIONS as PATH_OPTIONS;
 pub use takes::Takes;
 pub(crate) use takes::{ethernet_bps, per_second};

@@ -1,6 +1,7 @@
 //! Options of a path: `path_NAME` for each, as `takt` builds it.
 
-use super::Kind::{Deadline, RoundTrip, Udp};
+use takt_load::Kind::{Deadline, RoundTrip, Udp};
+
 use super::{Kind, Setting, Takes};
 
 const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip, Deadline];

@@ -1,6 +1,7 @@
 //! Sample streams and answers: `rate` and `round-trip`.
 
-use super::Kind::RoundTrip;
+use takt_load::Kind::RoundTrip;
+
 use super::{Kind, Setting, Takes};
 
 const RADIO: &[Kind] = &[Kind::Rate, RoundTrip];

@@ -1,6 +1,7 @@
 //! What every workload shares: where it runs, over what, for how long.
 
-use super::Kind::{Deadline, Interface, LongestPacket, Roles, RoundTrip, Udp, Wakeup};
+use takt_load::Kind::{Deadline, Interface, LongestPacket, Roles, RoundTrip, Udp, Wakeup};
+
 use super::{Kind, Setting, Takes};
 
 pub(super) const EVERY: &[Kind] =

@@ -4,14 +4,14 @@ use std::fmt;
 
 use serde_json::{Value, json};
 use takt_base::{parse_bytes, parse_duration, parse_number};
+use takt_load::Every;
+use takt_load::waveform::library;
 use takt_wire::n200::rate::Factor;
 
 use super::{Setting, did_you_mean};
 use crate::disturbance::{Load, Spec};
 use crate::environment::Parameters;
-use crate::impairment::Every;
 use crate::net::PathSpec;
-use crate::workload::waveform::library;
 
 /// What a setting can be set to.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,7 @@
 //! Datagram load: `udp`.
 
-use super::Kind::Udp;
+use takt_load::Kind::Udp;
+
 use super::{Setting, Takes};
 
 pub(super) const ROWS: &[Setting] = &[

@@ -1,6 +1,7 @@
 //! Threads that should wake up once a period: `wakeup`.
 
-use super::Kind::Wakeup;
+use takt_load::Kind::Wakeup;
+
 use super::{Setting, Takes};
 
 pub(super) const ROWS: &[Setting] = &[

@@ -1,6 +1,7 @@
 //! Waveforms on the beat: `waveform`, `longest-packet`, `roles`.
 
-use super::Kind::{LongestPacket, Roles};
+use takt_load::Kind::{LongestPacket, Roles};
+
 use super::{Kind, Setting, Takes};
 
 const BEAT: &[Kind] = &[Kind::Waveform, LongestPacket];

@@ -1,12 +1,12 @@
 //! Hops at work: agents in namespaces of their own.
 
 use serde_json::json;
+use takt_agent::{Agent, AgentError, Launch, Service};
 use takt_path::hop::{LARGE_BUFFER_BYTES, Options, Report};
 use takt_path::model::HopSpec;
 
 use super::super::{Namespace, PathError};
 use super::{Build, HopCounters, Path};
-use crate::agent::{Agent, AgentError, Launch, Service};
 
 /// Above the host side, below the kernel's own threads; a node stands for hardware, which is punctual.
 pub(super) const PRIORITY: u8 = 10;

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::Value;
 use takt_base::parse_duration;
+use takt_load::interface;
+use takt_load::waveform::{self, Floors, longest::Longest};
 use takt_stats::{Histogram, Ns};
 
 use super::{
@@ -18,8 +20,6 @@ use crate::paper::figure::{Figure, RoundValue};
 use crate::paper::part::{Part, at};
 use crate::paper::stored::Stored;
 use crate::store::{RoundRow, RoundState, Store};
-use crate::workload::interface;
-use crate::workload::waveform::{self, Floors, longest::Longest};
 
 /// The outcome of a run of the study, finished or not.
 ///

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use takt_load::waveform;
 use takt_stats::{Histogram, Ns};
 
 use super::assemble::{read, slot_us, whole};
@@ -10,7 +11,6 @@ use super::facts::{ExecutionFacts, ExecutionRow};
 use crate::paper::Figure;
 use crate::paper::part::{Part, at};
 use crate::store::{RoundRow, RoundState};
-use crate::workload::waveform;
 
 /// What the components take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

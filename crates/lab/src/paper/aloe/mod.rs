@@ -20,9 +20,9 @@ mod words;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use takt_load::waveform::Floors;
 
 use super::{Figure, StudyRun};
-use crate::workload::waveform::Floors;
 
 pub use assemble::assemble;
 pub use execution::{Execution, ExecutionPoint, Scatter};

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_load::deadline::STAGES;
 use takt_stats::{FailureBound, Histogram, Ns};
 
 use super::failed::Account;
@@ -11,7 +12,6 @@ use crate::experiment::plain;
 use crate::paper::Figure;
 use crate::paper::part::{Part, at};
 use crate::store::{RoundRow, RoundState};
-use crate::workload::deadline::STAGES;
 
 /// A point of the study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,12 +6,12 @@
 //! A round that could not be run stands in both with every answer failed: under a load that keeps it from running, leaving it
 //! out would flatter the host.
 
+use takt_load::deadline::{SEGMENT_SUBFRAMES, Segments};
 use takt_stats::{FailureBound, failure_bound};
 
 use crate::paper::part::at;
 use crate::paper::{Figure, RoundValue};
 use crate::store::{RoundRow, RoundState};
-use crate::workload::deadline::{SEGMENT_SUBFRAMES, Segments};
 
 /// Confidence of the bounds.
 pub(super) const LEVEL: f64 = 0.95;

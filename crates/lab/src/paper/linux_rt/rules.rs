@@ -3,12 +3,12 @@
 use std::time::Duration;
 
 use takt_base::parse_duration;
+use takt_load::deadline::SUBFRAME_NS;
 
 use crate::check::plural;
 use crate::experiment::Rules;
 use crate::paper::part::at;
 use crate::store::RoundRow;
-use crate::workload::deadline::SUBFRAME_NS;
 
 /// Each limit with where a round says what it was measured with, and nanoseconds of one there.
 const LIMITS: [(&str, &str, u64); 3] = [

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_load::deadline::WATCHES;
 
 use crate::experiment::plain;
 use crate::paper::part::Part;
 use crate::store::RoundState;
-use crate::workload::deadline::WATCHES;
 
 /// A trace around the worst answer of a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::Stop;
+use takt_load::udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
 
 use crate::prove::MeasureError;
-use crate::workload::udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
 
 /// In a shorter round a busy host may not let a single datagram arrive.
 pub(super) const AT_LEAST: Duration = Duration::from_millis(50);

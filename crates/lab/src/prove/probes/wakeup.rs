@@ -6,9 +6,9 @@ use takt_base::Stop;
 use takt_host::Host;
 use takt_host::affinity::own_cpus;
 use takt_host::policy::Asked;
+use takt_load::wakeup::{Options, run};
 
 use crate::prove::MeasureError;
-use crate::workload::wakeup::{Options, run};
 
 /// Who else runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,310 @@
+//! The end that asks.
+
+use std::any::Any;
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use takt_base::Stop;
+
+use crate::Counters;
+use crate::protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
+
+/// How to start an agent on this machine.
+#[derive(Clone, Debug)]
+pub struct Launch {
+    /// The program: this very one, as a rule ([`std::env::current_exe`]).
+    pub program: PathBuf,
+    /// What stands before the options below: `agent`.
+    pub arguments: Vec<OsString>,
+    /// The network namespace to enter, as a file.
+    pub namespace: Option<PathBuf>,
+    /// The CPUs to stay on; empty: all.
+    pub cpus: Vec<usize>,
+    /// A variable for its environment, by which `takt clean` knows it.
+    pub mark: Option<(String, String)>,
+}
+
+/// A running agent. Dropping it ends it.
+pub struct Agent {
+    to: Option<Box<dyn Write + Send>>,
+    from: Receiver<Reply>,
+    child: Option<Child>,
+    hello: Hello,
+    pid: u32,
+    /// Dropped after the child has ended.
+    _holder: Option<Box<dyn Any + Send>>,
+}
+
+/// Why an agent did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AgentError {
+    /// It could not be started.
+    #[error("starting an agent: {}", .program.display())]
+    Launch {
+        /// The program.
+        program: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// It ended.
+    #[error("the agent has ended")]
+    Gone,
+    /// It did not answer in time, and was given up.
+    #[error("the agent has not answered within {} s", .0.as_secs())]
+    Silent(Duration),
+    /// It could not do it.
+    #[error("{0}")]
+    Failed(Failure),
+    /// It answered something else, or speaks another protocol.
+    #[error("the agent answered {got}, where {expected} was due")]
+    Protocol {
+        /// What was expected.
+        expected: &'static str,
+        /// What came.
+        got: String,
+    },
+    /// It was told to stop.
+    #[error("stopped")]
+    Stopped,
+}
+
+impl Agent {
+    /// Starts one as a child of this process, in a process group of its own: Ctrl-C is for the one who asks.
+    ///
+    /// The thread that calls this must outlive the agent, since the kernel ends the child with the thread that made it.
+    ///
+    /// # Errors
+    /// It can't be started, can't enter its namespace, or speaks another protocol.
+    pub fn launch(launch: &Launch) -> Result<Agent, AgentError> {
+        let mut command = Command::new(&launch.program);
+        command.args(&launch.arguments);
+        if let Some(namespace) = &launch.namespace {
+            command.arg("--netns").arg(namespace);
+        }
+        if !launch.cpus.is_empty() {
+            command.arg("--cores").arg(cores(&launch.cpus));
+        }
+        command.envs(launch.mark.clone());
+        Agent::spawn(command, PATIENCE)
+    }
+
+    /// Starts a program on whose standard input and output an agent speaks: the agent itself, or what holds it. It gets
+    /// a process group of its own, and `patience` to answer for the first time.
+    ///
+    /// # Errors
+    /// It can't be started, does not answer in time, or speaks another protocol.
+    pub fn spawn(mut command: Command, patience: Duration) -> Result<Agent, AgentError> {
+        let program = PathBuf::from(command.get_program());
+        let failed = |source| AgentError::Launch { program: program.clone(), source };
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+        let mut child = command.spawn().map_err(failed)?;
+        let piped = child.stdin.take().zip(child.stdout.take());
+        let (to, from) = piped.ok_or_else(|| failed(io::ErrorKind::BrokenPipe.into()))?;
+        let mut agent = Agent::new(to, BufReader::new(from));
+        agent.child = Some(child);
+        agent.greet(patience)?;
+        Ok(agent)
+    }
+
+    /// Speaks with an agent over any pair of streams.
+    ///
+    /// # Errors
+    /// It does not answer, or speaks another protocol.
+    pub fn over(to: impl Write + Send + 'static, from: impl BufRead + Send + 'static) -> Result<Agent, AgentError> {
+        let mut agent = Agent::new(to, from);
+        agent.greet(PATIENCE)?;
+        Ok(agent)
+    }
+
+    fn new(to: impl Write + Send + 'static, from: impl BufRead + Send + 'static) -> Agent {
+        let (heard, replies) = mpsc::channel();
+        thread::spawn(move || {
+            for line in from.lines().map_while(Result::ok) {
+                let reply = serde_json::from_str(&line)
+                    .unwrap_or_else(|_| Reply::Failed(Failure::saying(format!("not a reply: {line}"))));
+                if heard.send(reply).is_err() {
+                    return;
+                }
+            }
+        });
+        Agent { to: Some(Box::new(to)), from: replies, child: None, hello: Hello::default(), pid: 0, _holder: None }
+    }
+
+    fn greet(&mut self, patience: Duration) -> Result<(), AgentError> {
+        match self.ask(&Request::Hello, patience)? {
+            Reply::Hello(hello) if hello.protocol == PROTOCOL => {
+                self.pid = hello.pid;
+                self.hello = hello;
+                Ok(())
+            }
+            other => Err(unexpected("hello of the same protocol", &other)),
+        }
+    }
+
+    /// Who it is.
+    #[must_use]
+    pub fn hello(&self) -> &Hello {
+        &self.hello
+    }
+
+    /// The process of this machine that does its work: of a guest, the hypervisor.
+    #[must_use]
+    pub fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    /// Ties the life of what holds the agent to it: its process as this machine numbers it, and what is to be dropped
+    /// once the agent has ended.
+    #[must_use]
+    pub fn held_by(mut self, pid: u32, holder: impl Send + 'static) -> Agent {
+        self.pid = pid;
+        self._holder = Some(Box::new(holder));
+        self
+    }
+
+    /// The process that was started; of an agent over given streams, its own.
+    #[must_use]
+    pub fn child_pid(&self) -> u32 {
+        self.child.as_ref().map_or(self.hello.pid, Child::id)
+    }
+
+    /// What the kernel has counted in its namespace.
+    ///
+    /// # Errors
+    /// It is gone, or `/proc` is not there.
+    pub fn counters(&mut self) -> Result<Counters, AgentError> {
+        match self.ask(&Request::Counters, PATIENCE)? {
+            Reply::Counters(counters) => Ok(counters),
+            other => Err(unexpected("counters", &other)),
+        }
+    }
+
+    /// Starts a service; where it listens.
+    ///
+    /// # Errors
+    /// It can't be started.
+    pub fn start(&mut self, service: Service, options: Value) -> Result<Vec<String>, AgentError> {
+        match self.ask(&Request::Start { service, options }, PATIENCE)? {
+            Reply::Started { at } => Ok(at),
+            other => Err(unexpected("the start of a service", &other)),
+        }
+    }
+
+    /// What the hop that was started has counted so far.
+    ///
+    /// # Errors
+    /// Nothing was started, or it is no hop.
+    pub fn look(&mut self) -> Result<Value, AgentError> {
+        match self.ask(&Request::Look, PATIENCE)? {
+            Reply::Done { result } => Ok(result),
+            other => Err(unexpected("counters of a hop", &other)),
+        }
+    }
+
+    /// Ends the service; what it counted.
+    ///
+    /// # Errors
+    /// It ended by itself, or nothing was started.
+    pub fn finish(&mut self) -> Result<Value, AgentError> {
+        match self.ask(&Request::Finish, PATIENCE)? {
+            Reply::Done { result } => Ok(result),
+            other => Err(unexpected("the summary of a service", &other)),
+        }
+    }
+
+    /// Runs a workload that should take `about`, and waits for its result. When `stop` is raised the workload is told;
+    /// its result then does not count.
+    ///
+    /// # Errors
+    /// [`AgentError::Failed`] if the workload could not be run, [`AgentError::Stopped`] after `stop`,
+    /// [`AgentError::Silent`] if it takes much longer than it should.
+    pub fn run(&mut self, workload: &str, options: Value, about: Duration, stop: &Stop) -> Result<Value, AgentError> {
+        self.say(&Request::Run { workload: workload.to_owned(), options })?;
+        let limit = about * 2 + PATIENCE;
+        let begun = Instant::now();
+        let mut told = false;
+        loop {
+            if stop.requested() && !told {
+                self.say(&Request::Stop)?;
+                told = true;
+            }
+            match self.from.recv_timeout(LOOK) {
+                Ok(_) if told => return Err(AgentError::Stopped),
+                Ok(Reply::Done { result }) => return Ok(result),
+                Ok(other) => return Err(unexpected("the result of a workload", &other)),
+                Err(RecvTimeoutError::Disconnected) => return Err(AgentError::Gone),
+                Err(RecvTimeoutError::Timeout) if begun.elapsed() > limit => return Err(AgentError::Silent(limit)),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn ask(&mut self, request: &Request, patience: Duration) -> Result<Reply, AgentError> {
+        self.say(request)?;
+        match self.from.recv_timeout(patience) {
+            Ok(reply) => Ok(reply),
+            Err(RecvTimeoutError::Timeout) => Err(AgentError::Silent(patience)),
+            Err(RecvTimeoutError::Disconnected) => Err(AgentError::Gone),
+        }
+    }
+
+    fn say(&mut self, request: &Request) -> Result<(), AgentError> {
+        let to = self.to.as_mut().ok_or(AgentError::Gone)?;
+        let mut line = serde_json::to_string(request).map_err(|error| AgentError::Failed(Failure::of(&error, None)))?;
+        line.push('\n');
+        to.write_all(line.as_bytes()).and_then(|()| to.flush()).map_err(|_| AgentError::Gone)
+    }
+}
+
+/// What an agent may take for an answer that costs it no time: one that has not answered by then hangs. Its program may have
+/// to be read from a disk first, beside whatever else a machine does.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// How often a waiting caller looks at its stop flag.
+const LOOK: Duration = Duration::from_millis(20);
+/// How long an agent may take to end after its input has.
+const FAREWELL: Duration = Duration::from_secs(4);
+
+/// CPUs as the option `--cores` takes them.
+#[must_use]
+pub fn cores(cpus: &[usize]) -> String {
+    cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn unexpected(expected: &'static str, reply: &Reply) -> AgentError {
+    match reply {
+        Reply::Failed(failure) => AgentError::Failed(failure.clone()),
+        other => AgentError::Protocol { expected, got: format!("{other:?}").chars().take(80).collect() },
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.to = None;
+        let Some(mut child) = self.child.take() else { return };
+        let begun = Instant::now();
+        while begun.elapsed() < FAREWELL {
+            if !matches!(child.try_wait(), Ok(None)) {
+                return;
+            }
+            thread::sleep(LOOK);
+        }
+        // It hangs: a stopped workload that does not look at its flag.
+        let _ = child.kill();
+        let _ = child.wait();
+    }
+}
+
+impl std::fmt::Debug for Agent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Agent").field("hello", &self.hello).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,227 @@
+//! What a round of the exchange is to be.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_host::idle::Idle;
+use takt_host::policy::Policy;
+use takt_host::timer::{Method, Ticks};
+use takt_packet::EngineKind;
+
+use super::{DeadlineError, SUBFRAME_NS};
+use crate::engine_name;
+
+/// What a round of the exchange is to be. Start from [`Options::default`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// The radio.
+    pub addr: IpAddr,
+    /// How long it is measured.
+    pub duration: Duration,
+    /// How long it answers before, and that is not kept.
+    pub warm_up: Duration,
+    /// Packet engine.
+    #[serde(with = "engine_name")]
+    pub engine: EngineKind,
+    /// Policy of the processes.
+    pub scheduling: Scheduling,
+    /// Only the interface has that policy, as in the study; the others are `other`.
+    pub interface_alone: bool,
+    /// What wakes the interface.
+    pub wake: Wake,
+    /// Ticks at which the sleeps of a timer end, Hz; 0: whenever the kernel's own timers can.
+    pub tick_hz: u32,
+    /// When samples are handed over to the physical layer.
+    pub handover: Handover,
+    /// What CPUs do while nothing runs on them.
+    pub idle: Idle,
+    /// Where each process runs.
+    pub seats: Seats,
+    /// The cores of the host side: where time may be stolen from it.
+    pub host_cpus: Vec<usize>,
+    /// Channelisation codes of the downlink, 1 to 16.
+    pub codes: usize,
+    /// Seed of the payloads.
+    pub seed: u64,
+    /// How the parts are kept apart.
+    pub apart: Apart,
+    /// Note who ran where around the worst subframe.
+    pub trace: bool,
+    /// Take the radio even from another host.
+    pub force: bool,
+    /// Send samples even to a radio that is not takt's own.
+    pub transmit: bool,
+}
+
+/// Policy of the processes of the exchange.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduling {
+    /// `SCHED_OTHER`.
+    #[default]
+    Other,
+    /// `SCHED_FIFO`: who is nearer to the answer comes first, the physical layer last.
+    Fifo,
+    /// `SCHED_RR`, likewise.
+    Rr,
+    /// `SCHED_DEADLINE`; no process can have cores of its own then.
+    Deadline,
+}
+
+/// What wakes the interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Wake {
+    /// The samples themselves.
+    #[default]
+    Arrival,
+    /// A timer, set to when the last of them is due.
+    Timer(Method),
+}
+
+/// When the interface hands samples over to the physical layer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Handover {
+    /// When the subframe is whole, as in the study.
+    #[default]
+    Subframe,
+    /// Each slot as soon as it is there, so that only the last is left to do when the subframe ends.
+    Slot,
+}
+
+/// CPUs of each process; empty: those of the host side.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Seats {
+    /// Of the data interface.
+    pub interface: Vec<usize>,
+    /// Of the physical layer.
+    pub physical: Vec<usize>,
+    /// Of the higher layer.
+    pub higher: Vec<usize>,
+}
+
+/// How the parts of the exchange are kept apart.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Apart {
+    /// Processes, as in the study.
+    #[default]
+    Processes,
+    /// Threads of one process: what tests have, and a comparison.
+    Threads,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            addr: Ipv4Addr::LOCALHOST.into(),
+            duration: Duration::from_secs(2),
+            warm_up: Duration::from_millis(200),
+            engine: EngineKind::Mmsg,
+            scheduling: Scheduling::default(),
+            interface_alone: false,
+            wake: Wake::default(),
+            tick_hz: 0,
+            handover: Handover::default(),
+            idle: Idle::default(),
+            seats: Seats::default(),
+            host_cpus: Vec::new(),
+            codes: 16,
+            seed: 1,
+            apart: Apart::default(),
+            trace: false,
+            force: false,
+            transmit: false,
+        }
+    }
+}
+
+impl Options {
+    /// Whether such a round can be run, as far as that can be known before.
+    ///
+    /// # Errors
+    /// Less than a subframe of time, ticks for something that does not sleep, or slots for who is woken by subframes.
+    pub fn check(&self) -> Result<(), DeadlineError> {
+        if self.duration.as_nanos() < u128::from(SUBFRAME_NS) {
+            return Err(DeadlineError::NoTime { duration: self.duration });
+        }
+        if self.tick_hz > 0 && matches!(self.wake, Wake::Arrival | Wake::Timer(Method::Spin)) {
+            return Err(DeadlineError::TicksWithoutSleep { hz: self.tick_hz });
+        }
+        if self.handover == Handover::Slot && self.wake != Wake::Arrival {
+            return Err(DeadlineError::SlotsWithoutArrival);
+        }
+        Ok(())
+    }
+
+    /// Where the processes may be: each on cores of its own, or anywhere on the host side.
+    pub(super) fn used_cpus(&self) -> Vec<usize> {
+        let seats = [&self.seats.interface, &self.seats.physical, &self.seats.higher];
+        let mut cpus = self.host_cpus.clone();
+        if seats.iter().all(|cpus| !cpus.is_empty()) {
+            cpus = seats.into_iter().flatten().copied().collect();
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        cpus
+    }
+
+    /// Why the cores can't be watched from above, if they can't.
+    pub(super) fn unwatched(&self) -> Option<&'static str> {
+        (self.scheduling == Scheduling::Deadline).then_some("nothing comes before processes under SCHED_DEADLINE")
+    }
+
+    pub(super) fn ticks(&self) -> Option<Ticks> {
+        Ticks::of(self.tick_hz)
+    }
+
+    /// The policy of the process with this rank: 0 the interface, 1 the higher, 2 the physical layer. On one core each
+    /// hands over to one that comes before it, so that it does not make it wait for what it does afterwards.
+    pub(super) fn policy(&self, rank: u8) -> Policy {
+        // Both threads of the interface and both layers fit into the 95 % of one CPU that the kernel promises at most.
+        let (run_us, each_us) = [(200, 1_000), (100, 1_000), (1_600, 4_000)][usize::from(rank.min(2))];
+        match self.scheduling {
+            _ if self.interface_alone && rank > 0 => Policy::Other { nice: 0 },
+            Scheduling::Other => Policy::Other { nice: 0 },
+            Scheduling::Fifo => Policy::Fifo { priority: HIGHEST - rank },
+            Scheduling::Rr => Policy::RoundRobin { priority: HIGHEST - rank },
+            Scheduling::Deadline => Policy::Deadline {
+                runtime_ns: run_us * 1_000,
+                deadline_ns: each_us * 1_000,
+                period_ns: each_us * 1_000,
+            },
+        }
+    }
+}
+
+/// Priority of the interface: above everything that takt runs, below the kernel's own threads of importance.
+const HIGHEST: u8 = 52;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn in_the_study_only_the_interface_had_a_priority() {
+        let all = Options { scheduling: Scheduling::Fifo, ..Options::default() };
+        let alone = Options { interface_alone: true, ..all.clone() };
+        assert_eq!([0, 1, 2].map(|rank| all.policy(rank)), [52, 51, 50].map(|priority| Policy::Fifo { priority }));
+        assert_eq!(alone.policy(0), Policy::Fifo { priority: 52 });
+        assert_eq!(alone.policy(1), Policy::Other { nice: 0 });
+    }
+
+    #[test]
+    fn what_can_not_be_is_refused_before_anything_is_opened() {
+        let ticks = Options { tick_hz: 128, ..Options::default() };
+        assert!(matches!(ticks.check(), Err(DeadlineError::TicksWithoutSleep { hz: 128 })));
+        let sleeps = Options { wake: Wake::Timer(Method::Nanosleep), ..ticks };
+        assert!(sleeps.check().is_ok());
+        let slots = Options { handover: Handover::Slot, tick_hz: 0, ..sleeps };
+        assert!(matches!(slots.check(), Err(DeadlineError::SlotsWithoutArrival)));
+        let short = Options { duration: Duration::from_millis(4), ..Options::default() };
+        assert!(matches!(short.check(), Err(DeadlineError::NoTime { .. })));
+    }
+}

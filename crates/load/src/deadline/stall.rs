@@ -1,0 +1,281 @@
+//! When a core of the host side stood still: what is late then is not this host's doing.
+//!
+//! The kernel's account of stolen time comes in ticks of 10 ms, and many a hypervisor tells it nothing. So on each core a
+//! thread that comes before every other wakes three times in the 0.75 ms in which an answer is made, and notes when it was
+//! late. What lasts 0.4 ms or more hits one of them; what is shorter may go unseen, and counts as the host's doing. More looks
+//! would spoil what they look at: each takes the core from the answer that it watches. So the threads that make an answer also
+//! look at themselves: what passed while one of them worked, and neither it nor another thread ran on its core, was the
+//! hypervisor's, however short ([`takt_host::thread_clock`]).
+//!
+//! Being late is no proof: soft interrupts, interrupts held off and the fair server (Linux 6.12) make such a thread late too.
+//! So the kernel's trace decides whose doing it was ([`super::evidence`]). Without a trace nothing is set aside for it.
+//!
+//! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
+//! before every other policy.
+
+use std::collections::BTreeSet;
+use std::sync::mpsc::{self, Sender};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use takt_base::Stop;
+use takt_host::Host;
+use takt_host::accounting::Snapshot;
+use takt_host::affinity::pin_self;
+use takt_host::policy::{Policy, set_policy};
+use takt_host::thread_clock;
+use takt_host::timer::{Options, Timer, TimerError};
+
+use super::evidence::{Evidence, Explained, Late};
+use super::interface::Plan;
+
+/// What was seen.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    /// Subframes whose answer was due while the machine had stopped a core.
+    pub(super) stalled: BTreeSet<u64>,
+    /// The longest that it did.
+    pub(super) longest_ns: u64,
+    /// All of it that was seen.
+    pub(super) all_ns: u64,
+    /// Subframes that this kernel held up instead, for all that the trace says; they are the host's doing.
+    pub(super) held_by_host: BTreeSet<u64>,
+    /// Subframes held up by whom the trace does not say; they count as the host's doing.
+    pub(super) unexplained: BTreeSet<u64>,
+    /// By the kernel's account, of all these cores.
+    pub(super) steal_ns: u64,
+    /// Why nobody looked, if nobody did.
+    pub(super) unwatched: Option<String>,
+    /// Why it says nothing that a thread's own clock stood still, if it says nothing.
+    pub(super) unclocked: Option<String>,
+}
+
+/// When a core is looked at, after a subframe's last sample.
+const LOOKS_US: [u64; 3] = [200, 450, 700];
+/// What is later than this is a stall; a wake-up from idle takes less.
+pub(super) const STALL: Duration = Duration::from_micros(150);
+/// Above everything but the kernel's own stoppers.
+const PRIORITY: u8 = 99;
+
+/// How the names of the threads begin that look.
+pub const WATCHES: &str = "takt-watch-";
+
+/// Looks at some cores until it is asked.
+pub(super) struct Watch {
+    cpus: Vec<usize>,
+    before: Option<Snapshot>,
+    over: Stop,
+    threads: Vec<JoinHandle<()>>,
+    explaining: Option<JoinHandle<Vec<Explained>>>,
+    unwatched: Option<String>,
+}
+
+impl Watch {
+    /// Over these CPUs; `why_not`: a reason to look at the account alone.
+    pub(super) fn over(cpus: &[usize], plan: &Plan, why_not: Option<&str>) -> Watch {
+        let mut watch = Watch {
+            cpus: cpus.to_vec(),
+            before: Snapshot::take().ok(),
+            over: Stop::new(),
+            threads: Vec::new(),
+            explaining: None,
+            unwatched: why_not.map(str::to_owned),
+        };
+        if watch.unwatched.is_none() && Host::this().hypervisor().is_none() {
+            watch.unwatched = Some(thread_clock::NO_HYPERVISOR.to_owned());
+        }
+        if watch.unwatched.is_none() {
+            watch.begin(plan);
+        }
+        watch
+    }
+
+    fn begin(&mut self, plan: &Plan) {
+        let evidence = match Evidence::begin() {
+            Ok(evidence) => evidence,
+            Err(error) => {
+                self.unwatched = Some(format!("who stops a core can't be told without the kernel's trace: {error}"));
+                return;
+            }
+        };
+        let (report, reports) = mpsc::channel();
+        for &cpu in &self.cpus {
+            let (told, begun) = mpsc::channel();
+            let (over, plan, report) = (self.over.clone(), *plan, report.clone());
+            let body = move || match place(cpu) {
+                Ok(timer) => {
+                    let _ = told.send(Ok(()));
+                    look(timer, cpu, &plan, &over, &report);
+                }
+                Err(why) => {
+                    let _ = told.send(Err(why));
+                }
+            };
+            match thread::Builder::new().name(format!("{WATCHES}{cpu}")).spawn(body) {
+                Ok(thread) => self.threads.push(thread),
+                Err(error) => self.unwatched = Some(format!("no thread to watch core {cpu}: {error}")),
+            }
+            if let Ok(Err(why)) = begun.recv() {
+                self.unwatched = Some(why);
+            }
+        }
+        match thread::Builder::new().name(format!("{WATCHES}trace")).spawn(move || evidence.explain(&reports)) {
+            Ok(thread) => self.explaining = Some(thread),
+            Err(error) => self.unwatched = Some(format!("no thread to read the trace: {error}")),
+        }
+    }
+
+    pub(super) fn finish(self) -> Seen {
+        self.over.request();
+        self.threads.into_iter().for_each(joined);
+        let stops = Stops::of(self.explaining.map(joined).unwrap_or_default());
+        let usage = self.before.and_then(|before| Some(Snapshot::take().ok()?.since(&before)));
+        let ours = usage.iter().flat_map(|usage| &usage.cpus).filter(|one| self.cpus.contains(&one.cpu));
+        Seen {
+            all_ns: stops.machine_ns,
+            longest_ns: stops.longest_ns,
+            stalled: stops.machine,
+            held_by_host: stops.host,
+            unexplained: stops.unexplained,
+            steal_ns: ours.map(|one| one.classes.steal_ns).sum(),
+            unwatched: self.unwatched,
+            unclocked: thread_clock::why_not(&Host::this()).map(str::to_owned),
+        }
+    }
+}
+
+fn joined<T>(thread: JoinHandle<T>) -> T {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// Subframes whose look was late, by whose doing it was.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Stops {
+    machine: BTreeSet<u64>,
+    /// How long the machine stopped cores, all together, and the longest of the stops.
+    machine_ns: u64,
+    longest_ns: u64,
+    host: BTreeSet<u64>,
+    unexplained: BTreeSet<u64>,
+}
+
+impl Stops {
+    fn of(mut explained: Vec<Explained>) -> Stops {
+        explained.sort_by_key(|one| (one.late.cpu, one.late.due_ns));
+        let mut stops = Stops::default();
+        // A long stop makes the looks of several subframes late, which all end with it: each moment counts once a core.
+        let mut counted = (0, 0);
+        for one in &explained {
+            match one.machine_ns {
+                Some(ns) if Duration::from_nanos(ns) > STALL => {
+                    let Late { cpu, due_ns, woke_ns, .. } = one.late;
+                    let since = if counted.0 == cpu { due_ns.max(counted.1) } else { due_ns };
+                    stops.machine.insert(one.late.subframe);
+                    stops.machine_ns += ns.min(woke_ns.saturating_sub(since));
+                    stops.longest_ns = stops.longest_ns.max(ns);
+                    counted = (cpu, woke_ns.max(since));
+                }
+                Some(_) => drop(stops.host.insert(one.late.subframe)),
+                None => drop(stops.unexplained.insert(one.late.subframe)),
+            }
+        }
+        stops
+    }
+}
+
+/// Puts the calling thread on a core, above all others.
+fn place(cpu: usize) -> Result<Timer, String> {
+    let refused = |error: &dyn std::error::Error| format!("core {cpu} can't be watched: {error}");
+    pin_self(&[cpu]).map_err(|error| refused(&error))?;
+    set_policy(0, Policy::Fifo { priority: PRIORITY }).map_err(|error| refused(&error))?;
+    Timer::open(Options::default()).map_err(|error: TimerError| refused(&error))
+}
+
+/// Reports the latest look of each subframe, if it was late.
+fn look(mut timer: Timer, cpu: usize, plan: &Plan, over: &Stop, report: &Sender<Late>) {
+    for subframe in 0..plan.subframes {
+        let mut latest: Option<Late> = None;
+        for look_us in LOOKS_US {
+            let due = plan.ends(subframe) + Duration::from_micros(look_us);
+            let Ok(Some(woke)) = timer.wait_until(due, over) else { return };
+            let late = Late { cpu, subframe, due_ns: due.0, woke_ns: woke.0 };
+            if latest.is_none_or(|latest| late.ns() > latest.ns()) {
+                latest = Some(late);
+            }
+        }
+        if let Some(late) = latest.filter(|late| Duration::from_nanos(late.ns()) > STALL) {
+            // Whoever reads ends after all who look.
+            let _ = report.send(late);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::{Clock, MonoNs, Tick, WallClock};
+    use takt_radio::n200::ClockReading;
+
+    use super::super::{ClockModel, SUBFRAME_NS};
+    use super::*;
+    use crate::deadline;
+
+    /// Two subframes that begin at an instant of this host.
+    fn plan(begins: MonoNs) -> Plan {
+        let options = deadline::Options {
+            duration: Duration::from_nanos(2 * SUBFRAME_NS),
+            warm_up: Duration::ZERO,
+            ..deadline::Options::default()
+        };
+        let reading = ClockReading { host: begins, tick: Tick(0), uncertainty: Duration::ZERO };
+        Plan::new(&options, Tick(0), ClockModel::through(reading, reading))
+    }
+
+    #[test]
+    fn looks_that_come_too_late_are_reported_and_each_subframe_once() {
+        let timer = Timer::open(Options::default()).unwrap();
+        let long_ago = MonoNs(WallClock.now().0 - 1_000_000_000);
+        let (report, reports) = mpsc::channel();
+        look(timer, 0, &plan(long_ago), &Stop::new(), &report);
+        let late: Vec<Late> = reports.try_iter().collect();
+        assert_eq!(late.iter().map(|late| late.subframe).collect::<Vec<_>>(), [0, 1]);
+        assert!(late.iter().all(|late| late.ns() > 980_000_000));
+    }
+
+    #[test]
+    fn only_what_the_trace_lays_to_the_machine_is_the_machines() {
+        let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000 };
+        let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns };
+        let stops = Stops::of(vec![of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
+        assert_eq!((stops.machine, stops.machine_ns), ([1].into(), 1_900_000));
+        assert_eq!((stops.host, stops.unexplained), ([2, 4].into(), [3].into()));
+    }
+
+    #[test]
+    fn a_stop_that_outlasts_subframes_spoils_all_of_them_and_counts_once_for_each_core() {
+        // From 0 to 18 ms, seen by the looks due at 1, 6, 11 and 16 ms of two cores.
+        let look = |cpu, subframe: u64| {
+            let due_ns = 1_000_000 + subframe * 5_000_000;
+            let woke_ns = 18_000_000 + subframe;
+            Explained { late: Late { cpu, subframe, due_ns, woke_ns }, machine_ns: Some(18_000_000 - due_ns) }
+        };
+        let stops = Stops::of((0..4).flat_map(|subframe| [look(0, subframe), look(1, subframe)]).collect());
+        assert_eq!(stops.machine, [0, 1, 2, 3].into());
+        assert_eq!((stops.machine_ns, stops.longest_ns), (2 * (17_000_000 + 3), 17_000_000));
+    }
+
+    #[test]
+    fn a_stop_of_0_4_ms_makes_a_look_late_wherever_it_begins_after_the_last_sample() {
+        for begins_us in 0..=LOOKS_US[2] {
+            let ends_us = begins_us + 400;
+            let late = |look: u64| if (begins_us..ends_us).contains(&look) { ends_us - look } else { 0 };
+            let latest = LOOKS_US.into_iter().map(late).max();
+            assert!(latest >= Some(STALL.as_micros() as u64), "from {begins_us} us on");
+        }
+    }
+
+    #[test]
+    fn a_reason_not_to_look_is_told() {
+        let seen = Watch::over(&[0], &plan(MonoNs(0)), Some("because")).finish();
+        assert_eq!((seen.stalled.len(), seen.unwatched.as_deref()), (0, Some("because")));
+    }
+}

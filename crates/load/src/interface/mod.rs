@@ -1,0 +1,328 @@
+//! What it costs to hand a packet from one component to the next, on the runtime's own links.
+//!
+//! A component of takt writes its items straight into the link's memory and the next reads them there, so a link copies
+//! nothing. What is timed of each packet, apart and together:
+//!
+//! - *write*: copying a packet of the application into the link (what `send` does in a message-based system);
+//! - *hand-over*: publishing it until the reader has seen it; this is all that the link itself adds;
+//! - *read*: copying it out again (what `recv` does).
+//!
+//! With the reader on another core the writer's time stamp travels in the packet: both cores read one clock. The floor is
+//! the same two copies without a link, in the same process, in turns with it.
+
+use std::hint::black_box;
+use std::thread;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_base::Stop;
+use takt_host::affinity::{AffinityError, pin_self};
+use takt_host::policy::{Policy, set_policy};
+use takt_runtime::ring::{Reader, Writer, ring};
+use takt_stats::{Histogram, Ns};
+
+use super::waveform::{Floors, WaveformError, floors};
+
+/// What is to be measured.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Bytes of a packet.
+    pub packet_bytes: usize,
+    /// Packets.
+    pub count: u64,
+    /// Where the reader is.
+    pub reader: Side,
+}
+
+/// Where the reader of a link is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Side {
+    /// On the writer's core, after it.
+    #[default]
+    SameCore,
+    /// On a core of its own, watching.
+    OtherCore,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { packet_bytes: 12_500, count: 100_000, reader: Side::SameCore }
+    }
+}
+
+/// What was seen.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What was asked for.
+    pub options: Options,
+    /// Write, hand-over and read together.
+    pub latency: Histogram<Ns>,
+    /// The hand-over alone.
+    pub hand_over: Histogram<Ns>,
+    /// The two copies without a link.
+    pub floor: Histogram<Ns>,
+    /// Mean latency, nanoseconds.
+    pub mean_ns: f64,
+    /// Largest latency over the mean.
+    pub largest_over_mean: f64,
+    /// Mean hand-over, nanoseconds.
+    pub hand_over_mean_ns: f64,
+    /// Median latency, nanoseconds.
+    pub median_ns: f64,
+    /// Median latency over the median of the floor.
+    pub over_floor: f64,
+    /// Packet bits over mean latency.
+    pub throughput_bps: f64,
+    /// What nothing can be faster than.
+    pub floors: Floors,
+    /// Cores: the writer's, then the reader's where it is another.
+    pub cores: Vec<usize>,
+    /// Whether all threads had real-time priority, as workers do where it is permitted.
+    pub fifo: bool,
+    /// It measured as many packets as asked for.
+    pub complete: bool,
+}
+
+/// Why a link could not be measured.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum InterfaceError {
+    /// There are too few cores, or they can't be listed.
+    #[error(transparent)]
+    Cores(#[from] WaveformError),
+    /// A thread was not let on its core.
+    #[error("placing a thread")]
+    Place(#[from] AffinityError),
+    /// Nothing was measured.
+    #[error("no packet was measured")]
+    Nothing,
+}
+
+/// Measures. `stop` ends it early.
+///
+/// # Errors
+/// There are too few cores.
+pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, InterfaceError> {
+    let needed = match options.reader {
+        Side::SameCore => 1,
+        Side::OtherCore => 2,
+    };
+    let cores = super::waveform::cores(needed)?;
+    // On a thread of its own: the agent keeps its freedom.
+    let measured = thread::scope(|scope| {
+        let done = scope.spawn(|| match options.reader {
+            Side::SameCore => one_core(options, &cores, stop),
+            Side::OtherCore => two_cores(options, &cores, stop),
+        });
+        done.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+    })?;
+    measured.outcome(options, cores, !stop.requested())
+}
+
+/// On its core, with the priority a worker would have; whether that was permitted.
+fn place(cores: &[usize]) -> Result<bool, InterfaceError> {
+    pin_self(cores)?;
+    Ok(set_policy(0, Policy::Fifo { priority: PRIORITY }).is_ok())
+}
+
+/// As workers have it.
+const PRIORITY: u8 = 20;
+
+struct Measured {
+    latency: Histogram<Ns>,
+    hand_over: Histogram<Ns>,
+    floor: Histogram<Ns>,
+    floors: Floors,
+    fifo: bool,
+}
+
+impl Measured {
+    fn new(fifo: bool) -> Measured {
+        let blank = || Histogram::with_bound(BOUND_NS);
+        Measured { latency: blank(), hand_over: blank(), floor: blank(), floors: floors(), fifo }
+    }
+
+    fn outcome(self, options: &Options, cores: Vec<usize>, complete: bool) -> Result<Outcome, InterfaceError> {
+        let mean = |histogram: &Histogram<Ns>| histogram.mean().ok_or(InterfaceError::Nothing);
+        let median = |histogram: &Histogram<Ns>| histogram.quantile(0.5).map_or(1.0, |ns| ns.max(1) as f64);
+        let mean_ns = mean(&self.latency)?.max(1.0);
+        Ok(Outcome {
+            options: options.clone(),
+            mean_ns,
+            largest_over_mean: self.latency.max().unwrap_or(0) as f64 / mean_ns,
+            hand_over_mean_ns: mean(&self.hand_over)?,
+            median_ns: median(&self.latency),
+            over_floor: median(&self.latency) / median(&self.floor),
+            throughput_bps: options.packet_bytes as f64 * 8e9 / mean_ns,
+            latency: self.latency,
+            hand_over: self.hand_over,
+            floor: self.floor,
+            floors: self.floors,
+            fifo: self.fifo,
+            cores,
+            complete,
+        })
+    }
+}
+
+/// A second.
+const BOUND_NS: u64 = 1_000_000_000;
+/// Packets before what is measured.
+const WARM_UP: u64 = 1_000;
+/// Cells of the link, as between two workers.
+const CELLS: usize = 4;
+
+/// A cell as the runtime has them: the items in memory of their own.
+struct Packet {
+    /// The writer's clock when it began, and when it published.
+    begun: u64,
+    published: u64,
+    items: Box<[u8]>,
+}
+
+fn link(bytes: usize) -> (Writer<Packet>, Reader<Packet>) {
+    let cell = || Packet { begun: 0, published: 0, items: vec![1; bytes].into_boxed_slice() };
+    let (writer, mut readers) = ring((0..CELLS).map(|_| cell()), 1);
+    (writer, readers.remove(0))
+}
+
+fn one_core(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
+    let mut measured = Measured::new(place(cores)?);
+    let clock = quanta::Clock::new();
+    let (mut writer, mut reader) = link(options.packet_bytes);
+    let application = vec![7_u8; options.packet_bytes];
+    let mut received = vec![0_u8; options.packet_bytes];
+    let mut between = vec![0_u8; options.packet_bytes];
+    for slot in 0..options.count + WARM_UP {
+        if stop.requested() {
+            break;
+        }
+        let begun = clock.raw();
+        if let Some(cell) = writer.cell(slot) {
+            cell.items.copy_from_slice(black_box(&application));
+        }
+        let written = clock.raw();
+        writer.publish(slot);
+        let ready = black_box(reader.ready(slot));
+        let seen = clock.raw();
+        if let Some(cell) = reader.cell(slot).filter(|_| ready) {
+            received.copy_from_slice(&cell.items);
+        }
+        reader.release(slot + 1);
+        let ended = clock.raw();
+        black_box(&mut received);
+        between.copy_from_slice(black_box(&application));
+        black_box(&mut between);
+        received.copy_from_slice(&between);
+        black_box(&mut received);
+        let copied = clock.raw();
+        if slot >= WARM_UP {
+            measured.latency.record_saturating(clock.delta_as_nanos(begun, ended));
+            measured.hand_over.record_saturating(clock.delta_as_nanos(written, seen));
+            measured.floor.record_saturating(clock.delta_as_nanos(ended, copied));
+        }
+    }
+    Ok(measured)
+}
+
+/// In lock step: the writer writes again when the reader has let go, so that no packet waits for an earlier one.
+fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
+    let (mut writer, mut reader) = link(options.packet_bytes);
+    let (mut asked, mut asking) = ring([0_u64; CELLS], 1);
+    let mut asking = asking.remove(0);
+    let clock = quanta::Clock::new();
+    let ended = Stop::new();
+    let (here, there) = (cores.first().copied().unwrap_or(0), cores.get(1).copied().unwrap_or(0));
+    thread::scope(|scope| {
+        let (writers_clock, writers_end) = (clock.clone(), ended.clone());
+        let writing = scope.spawn(move || -> Result<bool, InterfaceError> {
+            let fifo = place(&[here])?;
+            let application = vec![7_u8; options.packet_bytes];
+            for slot in 0.. {
+                while !asking.ready(slot) {
+                    if writers_end.requested() {
+                        return Ok(fifo);
+                    }
+                    std::hint::spin_loop();
+                }
+                asking.release(slot + 1);
+                let begun = writers_clock.raw();
+                if let Some(cell) = writer.cell(slot) {
+                    cell.items.copy_from_slice(black_box(&application));
+                    (cell.begun, cell.published) = (begun, writers_clock.raw());
+                }
+                writer.publish(slot);
+            }
+            Ok(fifo)
+        });
+        let measured = read_all(options, there, &mut reader, &mut asked, &clock, stop);
+        ended.request();
+        let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let (fifo, measured) = (written?, measured?);
+        Ok(Measured { fifo: fifo && measured.fifo, ..measured })
+    })
+}
+
+fn read_all(
+    options: &Options,
+    core: usize,
+    reader: &mut Reader<Packet>,
+    asked: &mut Writer<u64>,
+    clock: &quanta::Clock,
+    stop: &Stop,
+) -> Result<Measured, InterfaceError> {
+    let mut measured = Measured::new(place(&[core])?);
+    let mut received = vec![0_u8; options.packet_bytes];
+    let (from, mut to) = (vec![7_u8; options.packet_bytes], vec![0_u8; options.packet_bytes]);
+    for slot in 0..options.count + WARM_UP {
+        if let Some(word) = asked.cell(slot) {
+            *word = slot;
+        }
+        asked.publish(slot);
+        while !reader.ready(slot) {
+            if stop.requested() {
+                return Ok(measured);
+            }
+            std::hint::spin_loop();
+        }
+        let seen = clock.raw();
+        let Some(cell) = reader.cell(slot) else { continue };
+        received.copy_from_slice(&cell.items);
+        let ended = clock.raw();
+        let (begun, published) = (cell.begun, cell.published);
+        reader.release(slot + 1);
+        black_box(&mut received);
+        to.copy_from_slice(black_box(&from));
+        black_box(&mut to);
+        received.copy_from_slice(&to);
+        black_box(&mut received);
+        let copied = clock.raw();
+        if slot >= WARM_UP {
+            measured.latency.record_saturating(clock.delta_as_nanos(begun, ended));
+            measured.hand_over.record_saturating(clock.delta_as_nanos(published, seen));
+            measured.floor.record_saturating(clock.delta_as_nanos(ended, copied));
+        }
+    }
+    Ok(measured)
+}
+
+/// What a round takes, as far as that can be said before.
+#[must_use]
+pub fn about(options: &Options) -> Duration {
+    let per_packet_ns = 2_000 + options.packet_bytes as u64;
+    Duration::from_nanos((options.count + WARM_UP).saturating_mul(per_packet_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_ends_it_and_what_was_measured_is_not_complete() {
+        let stop = Stop::new();
+        stop.request();
+        assert!(matches!(run(&Options::default(), &stop), Err(InterfaceError::Nothing)));
+    }
+}

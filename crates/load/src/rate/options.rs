@@ -1,0 +1,159 @@
+//! What a stream is to be.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_packet::EngineKind;
+use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
+
+use super::RateError;
+use crate::engine_name;
+
+/// Sample format on the wire.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum WireFormat {
+    /// 16 bits each for I and Q.
+    #[default]
+    Sc16,
+    /// 8 bits each.
+    Sc8,
+}
+
+impl WireFormat {
+    /// As the wire crate calls it.
+    #[must_use]
+    pub fn format(self) -> takt_wire::sample::Format {
+        match self {
+            WireFormat::Sc16 => takt_wire::sample::Format::Sc16,
+            WireFormat::Sc8 => takt_wire::sample::Format::Sc8,
+        }
+    }
+
+    /// Its name.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            WireFormat::Sc16 => "sc16",
+            WireFormat::Sc8 => "sc8",
+        }
+    }
+}
+
+/// Who does the work.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Threads {
+    /// A thread that receives and a thread that transmits.
+    #[default]
+    Two,
+    /// One thread that does both in turn.
+    One,
+}
+
+/// What a stream is to be. Start from [`Options::default`] and change what matters; at least one rate must be given.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// The radio.
+    pub addr: IpAddr,
+    /// Samples a second to receive, on each channel.
+    pub rx_sps: Option<f64>,
+    /// Samples a second to transmit.
+    pub tx_sps: Option<f64>,
+    /// How long it is measured.
+    pub duration: Duration,
+    /// How long it streams before, and is not measured.
+    pub warm_up: Duration,
+    /// On the wire, both ways.
+    pub format: WireFormat,
+    /// Receive DSPs.
+    pub rx_channels: Vec<u8>,
+    /// Packet engine.
+    #[serde(with = "engine_name")]
+    pub engine: EngineKind,
+    /// Let the kernel split aggregates on the way out (UDP GSO).
+    pub aggregate: bool,
+    /// Largest datagram, bytes; the path is probed up to it.
+    pub frame_bytes: usize,
+    /// Samples in a datagram; `None` = as many as fit.
+    pub samples_per_datagram: Option<usize>,
+    /// How long received samples may lie in the socket, so that one wake-up fetches many.
+    pub coalesce: Duration,
+    /// Receive buffer, bytes, taken by privilege beyond `net.core.rmem_max`; `None` = what an ordinary program gets when it
+    /// asks for what UHD asks for.
+    pub recv_buffer_bytes: Option<usize>,
+    /// The radio plays a `counter`: count samples by their numbers too.
+    pub counter: bool,
+    /// Who does the work.
+    pub threads: Threads,
+    /// CPUs the streaming threads may use: the first for receiving, the second for transmitting, or the one for both; empty =
+    /// those they have.
+    pub cpus: Vec<usize>,
+    /// `SCHED_FIFO` priority of the streaming threads; `None` = the one they have.
+    pub priority: Option<u8>,
+    /// Take the radio even from another host.
+    pub force: bool,
+    /// Send samples even to a radio that is not takt's own.
+    pub transmit: bool,
+    /// What the radio's clock follows.
+    pub reference: ClockSource,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            addr: Ipv4Addr::LOCALHOST.into(),
+            rx_sps: None,
+            tx_sps: None,
+            duration: Duration::from_secs(10),
+            warm_up: Duration::from_millis(500),
+            format: WireFormat::Sc16,
+            rx_channels: vec![0],
+            engine: EngineKind::Mmsg,
+            aggregate: false,
+            frame_bytes: FrameBytes::ETHERNET.receive,
+            samples_per_datagram: None,
+            coalesce: Duration::from_millis(2),
+            recv_buffer_bytes: None,
+            counter: false,
+            threads: Threads::Two,
+            cpus: Vec::new(),
+            priority: None,
+            force: false,
+            transmit: false,
+            reference: ClockSource::Internal,
+        }
+    }
+}
+
+impl Options {
+    /// Whether a buffer that was asked for by size is there.
+    pub(super) fn check_buffer(&self, granted_bytes: usize) -> Result<(), RateError> {
+        match self.recv_buffer_bytes {
+            Some(asked_bytes) if granted_bytes < asked_bytes => Err(RateError::Buffer { asked_bytes, granted_bytes }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether such a round can be run, as far as that can be known before asking the radio.
+    ///
+    /// # Errors
+    /// `NoRate`, `NoTime` or `Counter`; `Radio` for a rate that no N200 has.
+    pub fn check(&self) -> Result<(), RateError> {
+        if self.rx_sps.is_none() && self.tx_sps.is_none() {
+            return Err(RateError::NoRate);
+        }
+        if self.duration.is_zero() {
+            return Err(RateError::NoTime);
+        }
+        if self.counter && self.format != WireFormat::Sc16 {
+            return Err(RateError::Counter);
+        }
+        for rate in [self.rx_sps, self.tx_sps].into_iter().flatten() {
+            exact_rate(rate)?;
+        }
+        Ok(())
+    }
+}

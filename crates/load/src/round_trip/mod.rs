@@ -1,0 +1,242 @@
+//! How soon can this host answer what it received?
+//!
+//! ```text
+//! radio   ──────[block]─────────────────────────────────────────────[answer]──>
+//!                     E                                                 E + k      (ticks of the radio)
+//! host            kernel has it · reader has it · answer sent · margin · due
+//! ```
+//!
+//! The host receives a stream. Of every so-manieth block it knows the tick E of its last sample, and answers with a burst
+//! timed k later. The radio says of each answer whether it left at its time or came too late. The host writes down when
+//! the block was in the kernel, when the reader had it, and when the answer was sent; the two clocks are read together
+//! before and after, so each step is known on either.
+//!
+//! Answers are spaced so widely that none waits behind another: what is measured is the host, not a queue.
+
+mod clocks;
+mod options;
+mod outcome;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::{Clock, Complex32, MonoNs, Stop, Tick, Ticks};
+use takt_host::affinity::pin_self;
+use takt_host::policy::{Policy, set_policy};
+use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStreamer, TxOptions, TxStreamer};
+use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream, WallNet};
+
+pub use crate::rate::Progress;
+use crate::rate::RateError;
+pub(crate) use clocks::ClockModel;
+pub use options::Options;
+pub use outcome::{DelayOutcome, Outcome, Quantiles, Stages};
+
+/// How far ahead the stream starts.
+const START_AHEAD: Duration = Duration::from_millis(50);
+/// A stream that brings nothing for so long is a timeout.
+const PATIENCE: Duration = Duration::from_millis(100);
+/// How long after the last answer its report may come.
+const LAST_REPORT: Duration = Duration::from_millis(200);
+/// Questions for a clock reading.
+const CLOCK_TRIES: u32 = 32;
+/// Radio time between two answers at least, beyond what the delays need.
+const SPACING: Duration = Duration::from_millis(1);
+
+/// What was noted of one answer.
+#[derive(Clone, Copy, Debug)]
+struct Answer {
+    delay: usize,
+    /// Tick of the last sample of the block that is answered.
+    heard: Tick,
+    /// Tick at which the answer is due.
+    due: Tick,
+    in_kernel: Option<MonoNs>,
+    with_reader: MonoNs,
+    sent: MonoNs,
+    verdict: Verdict,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    /// No report came.
+    Unknown,
+    OnTime,
+    Late,
+    /// Neither: an underflow or a lost datagram.
+    Broken,
+}
+
+/// Runs a round. On the calling thread, which is tied to the CPU and given the priority that `options` name.
+///
+/// # Errors
+/// The round could not be run, or the radio was lost on the way.
+pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, RateError> {
+    options.check()?;
+    let net = Arc::new(WallNet::new(options.engine));
+    let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
+    let mut radio = N200::open(net.clone(), options.addr, &open)?;
+    let rx_options =
+        RxOptions { coalesce: Duration::ZERO, stamps: true, force_buffer: false, ..RxOptions::new(options.rate_sps) };
+    let rx = radio.rx_streamer(&rx_options)?;
+    let tx = radio.tx_streamer(&TxOptions::new(options.rate_sps))?;
+    if let Some(&cpu) = options.cpus.first() {
+        pin_self(&[cpu])?;
+    }
+    if let Some(priority) = options.priority {
+        set_policy(0, Policy::Fifo { priority })?;
+    }
+    let before = radio.read_clocks(CLOCK_TRIES)?;
+    let mut round = Round::new(&net, rx, tx, options);
+    round.run(&mut radio, progress, stop)?;
+    let after = radio.read_clocks(CLOCK_TRIES)?;
+    let clocks = ClockModel::through(before, after);
+    round.tally.complete = !stop.requested();
+    Ok(outcome::of(options, &radio, &round.answers, &clocks, &round.tally))
+}
+
+/// What went wrong beside the answers.
+#[derive(Clone, Debug, Default)]
+struct Tally {
+    span_ticks: [u64; 2],
+    /// Of each answer that was due and could not be given: when what it would have answered was on the air.
+    unanswered_ticks: Vec<u64>,
+    lost_samples: u64,
+    overflows: u64,
+    timeouts: u64,
+    underflows: u64,
+    sequence_errors: u64,
+    complete: bool,
+    spacing_s: f64,
+}
+
+struct Round<'a> {
+    net: &'a WallNet,
+    rx: RxStreamer,
+    tx: TxStreamer,
+    options: &'a Options,
+    delays: Vec<Ticks>,
+    /// From one answered block to the next, on the radio's clock: answers are due whatever is lost.
+    spacing: Ticks,
+    block: Vec<Complex32>,
+    burst: Vec<Complex32>,
+    answers: Vec<Answer>,
+    /// Answers sent during the warm-up, which are not kept.
+    unkept: u32,
+    tally: Tally,
+}
+
+impl<'a> Round<'a> {
+    fn new(net: &'a WallNet, rx: RxStreamer, tx: TxStreamer, options: &'a Options) -> Round<'a> {
+        let block_samples = options.block_samples.unwrap_or(rx.samples_per_datagram());
+        let burst_samples = tx.samples_per_datagram().min(block_samples);
+        let delays: Vec<Ticks> = options.delays.iter().map(|delay| CLOCK.ticks_in(*delay)).collect();
+        let block_ticks = block_samples as u64 * rx.ticks_per_sample().0;
+        let burst_ticks = burst_samples as u64 * tx.ticks_per_sample().0;
+        // The next answer, at its shortest delay, must be due after this one, at its longest, has left.
+        let longest = delays.iter().map(|delay| delay.0).max().unwrap_or(0);
+        let spacing = longest + burst_ticks + CLOCK.ticks_in(SPACING).0;
+        let spacing = Ticks(spacing.next_multiple_of(block_ticks));
+        let spacing_s = CLOCK.duration_of(spacing).as_secs_f64();
+        let planned = options.duration.as_secs_f64() / spacing_s;
+        Round {
+            net,
+            rx,
+            tx,
+            options,
+            delays,
+            spacing,
+            block: vec![Complex32::default(); block_samples],
+            burst: vec![Complex32::new(0.5, 0.0); burst_samples],
+            answers: Vec::with_capacity(planned as usize + 16),
+            unkept: 0,
+            tally: Tally { spacing_s, unanswered_ticks: Vec::with_capacity(planned as usize + 16), ..Tally::default() },
+        }
+    }
+
+    fn run(&mut self, radio: &mut N200, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<(), RateError> {
+        let start = radio.time()? + CLOCK.ticks_in(START_AHEAD);
+        self.rx.start(Some(start))?;
+        let begun = self.net.now() + START_AHEAD;
+        let measure = begun + self.options.warm_up;
+        let end = measure + self.options.duration;
+        let ticks = |span: Duration| start.0 + CLOCK.ticks_in(span).0;
+        self.tally.span_ticks = [ticks(self.options.warm_up), ticks(self.options.warm_up + self.options.duration)];
+        let mut next = start + self.spacing;
+        loop {
+            let received = self.rx.recv(&mut [&mut self.block], self.net.now() + PATIENCE)?;
+            let now = self.net.now();
+            match received.event {
+                Some(RxEvent::Overflow { lost, .. }) => {
+                    self.tally.overflows += 1;
+                    self.tally.lost_samples += lost;
+                }
+                Some(RxEvent::Dropped { lost, .. }) => self.tally.lost_samples += lost,
+                Some(RxEvent::Late { .. }) => self.rx.start(None)?,
+                None if received.samples == 0 => self.tally.timeouts += 1,
+                _ => {}
+            }
+            if received.samples < self.block.len() {
+                continue;
+            }
+            let last = received.first + Ticks((self.block.len() as u64 - 1) * self.rx.ticks_per_sample().0);
+            if last >= next {
+                let missed = (last - next).0 / self.spacing.0;
+                if now >= measure {
+                    self.tally.unanswered_ticks.extend((0..missed).map(|n| next.0 + n * self.spacing.0));
+                }
+                next += Ticks((missed + 1) * self.spacing.0);
+                self.answer(last, now, now >= measure)?;
+                let (elapsed, planned) = (now - begun, end - begun);
+                progress(Progress { elapsed, planned, warm_up: now < measure });
+                self.collect(self.net.now())?;
+            }
+            if now >= end || stop.requested() {
+                return Ok(self.collect(self.net.now() + LAST_REPORT)?);
+            }
+        }
+    }
+
+    /// Answers the block whose last sample was at tick `heard`.
+    fn answer(&mut self, heard: Tick, with_reader: MonoNs, keep: bool) -> Result<(), RadioError> {
+        let delay = self.answers.len() % self.delays.len();
+        let due = heard + self.delays[delay];
+        self.tx.send(&[&self.burst], Burst::at(due).ending(), with_reader + PATIENCE)?;
+        let sent = self.net.now();
+        if keep {
+            let in_kernel = self.rx.last_arrival();
+            self.answers.push(Answer { delay, heard, due, in_kernel, with_reader, sent, verdict: Verdict::Unknown });
+        } else {
+            self.unkept += 1;
+        }
+        Ok(())
+    }
+
+    /// Takes in what the radio says of the answers: each is one datagram, so its number names it.
+    fn collect(&mut self, until: MonoNs) -> Result<(), RadioError> {
+        while let Some(event) = self.tx.event(until)? {
+            let verdict = match event.kind {
+                TxEventKind::BurstAck => Verdict::OnTime,
+                TxEventKind::Late => Verdict::Late,
+                TxEventKind::Underflow => {
+                    self.tally.underflows += 1;
+                    Verdict::Broken
+                }
+                TxEventKind::SequenceError => {
+                    self.tally.sequence_errors += 1;
+                    Verdict::Broken
+                }
+                _ => continue,
+            };
+            let kept = event.sequence.checked_sub(self.unkept);
+            if let Some(answer) = kept.and_then(|n| self.answers.get_mut(n as usize)) {
+                answer.verdict = verdict;
+            }
+            let told = self.answers.last().is_none_or(|answer| answer.verdict != Verdict::Unknown);
+            if told && event.sequence.wrapping_add(1) == self.unkept.wrapping_add(self.answers.len() as u32) {
+                break; // the last one that was sent
+            }
+        }
+        Ok(())
+    }
+}

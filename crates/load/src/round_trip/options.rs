@@ -1,0 +1,77 @@
+//! What a round of answers is to be.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_packet::EngineKind;
+use takt_radio::n200::exact_rate;
+
+use crate::engine_name;
+use crate::rate::RateError;
+
+/// What a round of answers is to be. Start from [`Options::default`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// The radio.
+    pub addr: IpAddr,
+    /// Samples a second, both ways.
+    pub rate_sps: f64,
+    /// From the last sample of a block to the first of its answer. Several are taken in turn, answer by answer, so that what
+    /// drifts hits all alike.
+    pub delays: Vec<Duration>,
+    /// How long it is measured.
+    pub duration: Duration,
+    /// How long it answers before, and that is not kept.
+    pub warm_up: Duration,
+    /// Samples in a block; `None` = a datagram's worth.
+    pub block_samples: Option<usize>,
+    /// Packet engine.
+    #[serde(with = "engine_name")]
+    pub engine: EngineKind,
+    /// CPU for the thread, the first of these; empty = those it has.
+    pub cpus: Vec<usize>,
+    /// `SCHED_FIFO` priority of the thread; `None` = the one it has.
+    pub priority: Option<u8>,
+    /// Take the radio even from another host.
+    pub force: bool,
+    /// Send samples even to a radio that is not takt's own.
+    pub transmit: bool,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            addr: Ipv4Addr::LOCALHOST.into(),
+            rate_sps: 5e6,
+            delays: vec![Duration::from_millis(1)],
+            duration: Duration::from_secs(5),
+            warm_up: Duration::from_millis(500),
+            block_samples: None,
+            engine: EngineKind::Mmsg,
+            cpus: Vec::new(),
+            priority: None,
+            force: false,
+            transmit: false,
+        }
+    }
+}
+
+impl Options {
+    /// Whether such a round can be run, as far as that can be known before asking the radio.
+    ///
+    /// # Errors
+    /// `NoTime` without a duration or a delay; `Radio` for a rate that no N200 has or an empty block.
+    pub fn check(&self) -> Result<(), RateError> {
+        if self.duration.is_zero() || self.delays.is_empty() {
+            return Err(RateError::NoTime);
+        }
+        if self.block_samples == Some(0) {
+            let what = "samples in a block";
+            return Err(takt_radio::RadioError::Range { what, got: 0.0, low: 1.0, high: 1e9 }.into());
+        }
+        exact_rate(self.rate_sps)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,237 @@
+//! What a load is to be, and what a server is to permit.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use takt_packet::EngineKind;
+
+use super::error::UdpError;
+use super::plan::Plan;
+use super::protocol::data::HEADER_BYTES;
+use crate::engine_name;
+
+/// The port a server listens on where nobody says otherwise: one above iperf3's.
+pub const DEFAULT_PORT: u16 = 5202;
+/// Payloads of a datagram, bytes.
+pub const PAYLOAD_BYTES: std::ops::RangeInclusive<usize> = HEADER_BYTES..=9000;
+/// The longest round.
+pub const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
+/// The shortest interval, and as many as a round can have.
+pub const MIN_INTERVAL: Duration = Duration::from_millis(10);
+/// Intervals a round can have.
+pub const MAX_INTERVALS: u128 = 100_000;
+/// Datagrams a second.
+pub const RATES_PER_S: std::ops::RangeInclusive<f64> = 0.001..=1e9;
+/// Datagrams that come due at one instant.
+pub const BURSTS: std::ops::RangeInclusive<u32> = 1..=65_536;
+/// Datagrams of a round that ends after so many.
+pub const DATAGRAMS: std::ops::RangeInclusive<u64> = 1..=1_000_000_000_000;
+/// Sizes that follow one another.
+pub const MAX_SIZES: usize = 64;
+/// The simple IMIX, seven frames of 64 bytes, four of 594 and one of 1518, as payloads of UDP over IPv4. In the genome of
+/// RFC 6985: `azazazaagaaz` with z = 594.
+pub const IMIX: [usize; 12] = [18, 548, 18, 548, 18, 548, 18, 18, 1472, 18, 18, 548];
+
+/// Which way load flows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// From the client to the server.
+    #[default]
+    ToServer,
+    /// From the server to the client (`--reverse`).
+    FromServer,
+    /// Both at once (`--bidir`).
+    Both,
+}
+
+impl Direction {
+    /// Whether the client sends load.
+    #[must_use]
+    pub fn to_server(self) -> bool {
+        self != Direction::FromServer
+    }
+
+    /// Whether the server sends load.
+    #[must_use]
+    pub fn from_server(self) -> bool {
+        self != Direction::ToServer
+    }
+}
+
+/// What a client asks for. Start from [`Options::to`] and change what matters.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// The server.
+    pub server: SocketAddr,
+    /// Which way.
+    pub direction: Direction,
+    /// Payload of a datagram, bytes, 16 to 9000.
+    pub payload_bytes: usize,
+    /// Several payloads instead, at most 64: datagram n has that of place n modulo their number. Empty = all alike.
+    #[serde(default)]
+    pub sizes: Vec<usize>,
+    /// Datagrams a second, of all flows together and each way; `None` = flat out.
+    pub datagrams_per_s: Option<f64>,
+    /// Begin with so many a second, and grow or fall evenly to `datagrams_per_s`.
+    #[serde(default)]
+    pub ramp_from_per_s: Option<f64>,
+    /// So many come due at one instant, at the same mean rate; 1 = evenly spread.
+    #[serde(default = "one")]
+    pub burst: u32,
+    /// End after so many datagrams each way, if `duration` has not ended before.
+    #[serde(default)]
+    pub datagrams: Option<u64>,
+    /// How long load is sent.
+    pub duration: Duration,
+    /// How long load is sent before, and not measured. Zero = not at all.
+    pub warm_up: Duration,
+    /// Source ports, 1 to 16.
+    pub flows: u8,
+    /// Length of the intervals of the result.
+    pub interval: Duration,
+    /// The client's packet engine; the server has its own.
+    #[serde(with = "engine_name")]
+    pub engine: EngineKind,
+    /// Let the client's kernel split and join aggregates.
+    pub aggregate: bool,
+    /// Kernel buffers of each port, bytes.
+    pub buffer_bytes: usize,
+    /// CPUs the client's thread may use; empty = those it has.
+    pub cpus: Vec<usize>,
+}
+
+impl Options {
+    /// 1472-byte datagrams flat out to `server` for ten seconds, one flow, engine `mmsg`, no aggregates, 4 MiB buffers.
+    #[must_use]
+    pub fn to(server: SocketAddr) -> Options {
+        Options {
+            server,
+            direction: Direction::default(),
+            payload_bytes: 1472,
+            sizes: Vec::new(),
+            datagrams_per_s: None,
+            ramp_from_per_s: None,
+            burst: 1,
+            datagrams: None,
+            duration: Duration::from_secs(10),
+            warm_up: Duration::ZERO,
+            flows: 1,
+            interval: Duration::from_secs(1),
+            engine: EngineKind::Mmsg,
+            aggregate: false,
+            buffer_bytes: 4 << 20,
+            cpus: Vec::new(),
+        }
+    }
+
+    /// The mean payload of a datagram, bytes.
+    #[must_use]
+    pub fn mean_payload_bytes(&self) -> f64 {
+        match self.sizes.len() {
+            0 => self.payload_bytes as f64,
+            n => self.sizes.iter().sum::<usize>() as f64 / n as f64,
+        }
+    }
+
+    /// Whether such a round can be run.
+    ///
+    /// # Errors
+    /// Names the option, its value and the range.
+    pub fn check(&self) -> Result<(), UdpError> {
+        let plan = Plan::of(self, 0, None);
+        plan.check().and_then(|()| match self.warm_up {
+            long if long > MAX_DURATION => Err(UdpError::option("warm-up", format!("{long:?}"), "at most 24 h")),
+            _ => Ok(()),
+        })
+    }
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// What a server permits. Start from [`ServeOptions::at`].
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ServeOptions {
+    /// Where to listen.
+    pub bind: SocketAddr,
+    /// Its packet engine.
+    #[serde(with = "engine_name")]
+    pub engine: EngineKind,
+    /// Let its kernel split and join aggregates.
+    pub aggregate: bool,
+    /// Kernel buffers, bytes.
+    pub buffer_bytes: usize,
+    /// CPUs its thread may use; empty = those it has.
+    pub cpus: Vec<usize>,
+    /// End after the first session.
+    pub once: bool,
+}
+
+impl ServeOptions {
+    /// Engine `mmsg`, no aggregates, 4 MiB buffers, until stopped.
+    #[must_use]
+    pub fn at(bind: SocketAddr) -> ServeOptions {
+        ServeOptions {
+            bind,
+            engine: EngineKind::Mmsg,
+            aggregate: false,
+            buffer_bytes: 4 << 20,
+            cpus: Vec::new(),
+            once: false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_out_of_range_name_option_value_and_range() {
+        let good = Options::to(([127, 0, 0, 1], DEFAULT_PORT).into());
+        good.check().unwrap();
+        for (options, text) in [
+            (Options { payload_bytes: 15, ..good.clone() }, "payload: 15 bytes (want 16 to 9000 bytes)"),
+            (Options { payload_bytes: 9001, ..good.clone() }, "payload: 9001 bytes (want 16 to 9000 bytes)"),
+            (
+                Options { datagrams_per_s: Some(f64::NAN), ..good.clone() },
+                "rate: NaN datagrams/s (want 0.001 to 1e9 datagrams/s)",
+            ),
+            (Options { duration: Duration::ZERO, ..good.clone() }, "duration: 0ns (want above 0, at most 24 h)"),
+            (Options { flows: 17, ..good.clone() }, "flows: 17 (want 1 to 16)"),
+            (Options { sizes: vec![1472, 12], ..good.clone() }, "payload: 12 bytes (want 16 to 9000 bytes)"),
+            (Options { sizes: vec![64; 65], ..good.clone() }, "sizes: 65 (want at most 64)"),
+            (Options { burst: 0, ..good.clone() }, "burst: 0 (want 1 to 65536 datagrams)"),
+            (Options { burst: 2, ..good.clone() }, "rate: bursts flat out (want a rate)"),
+            (Options { ramp_from_per_s: Some(1.0), ..good.clone() }, "rate: a ramp to flat out (want a rate)"),
+            (
+                Options { ramp_from_per_s: Some(-1.0), datagrams_per_s: Some(1.0), ..good.clone() },
+                "rate: -1 datagrams/s (want 0.001 to 1e9 datagrams/s)",
+            ),
+            (Options { datagrams: Some(0), ..good.clone() }, "count: 0 (want 1 to 1e12 datagrams)"),
+            (
+                Options { warm_up: Duration::MAX, ..good.clone() },
+                "warm-up: 18446744073709551615.999999999s (want at most 24 h)",
+            ),
+        ] {
+            assert_eq!(options.check().unwrap_err().to_string(), text);
+        }
+        assert!(Options { interval: Duration::from_millis(9), ..good.clone() }.check().is_err());
+        assert!(Options { datagrams_per_s: Some(0.0), ..good }.check().is_err());
+    }
+
+    #[test]
+    fn options_travel_as_json() {
+        let options = Options::to(([127, 0, 0, 1], DEFAULT_PORT).into());
+        let json = serde_json::to_string(&options).unwrap();
+        assert!(json.contains(r#""engine":"mmsg""#), "{json}");
+        assert_eq!(serde_json::from_str::<Options>(&json).unwrap(), options);
+        let other = json.replace("mmsg", "dpdk");
+        assert!(
+            serde_json::from_str::<Options>(&other).unwrap_err().to_string().contains("no engine is called `dpdk`")
+        );
+    }
+}
