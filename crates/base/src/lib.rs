@@ -22,12 +22,14 @@
 
 mod clock;
 mod mistyped;
+mod nearest;
 mod quantity;
 mod stop;
 mod tick;
 
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
 pub use mistyped::Mistyped;
+pub use nearest::nearest;
 pub use num_complex::{Complex, Complex32};
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
 pub use stop::Stop;

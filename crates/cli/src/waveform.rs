@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, NamedSource, Result, SourceCode};
-use takt_graph::{Catalogue, Graph, GraphError, Place, Waveform, nearest};
+use takt_base::nearest;
+use takt_graph::{Catalogue, Graph, GraphError, Place, Waveform};
 use takt_mapper::PlatformError;
 use takt_runtime::Registry;
 

@@ -11,9 +11,9 @@ use serde_json::{Value, to_value};
 use takt_agent::Service;
 use takt_base::Stop;
 use takt_host::leftovers::{Registry, Run};
-use takt_lab::environment::{Environment, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
-use takt_lab::net::{PathName, PathSpec, RadioPair};
 use takt_load::udp::{Options, ServeOptions};
+use takt_testbed::environment::{Environment, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
+use takt_testbed::net::{PathName, PathSpec, RadioPair};
 use takt_testing::{skip, wait_for};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");

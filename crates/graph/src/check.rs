@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use takt_base::nearest;
+
 use crate::error::{GraphError, Problem, Side};
 use crate::graph::{Component, Graph, Link, PortId};
 use crate::item::Item;
@@ -9,7 +11,7 @@ use crate::kind::{Catalogue, ParamError};
 use crate::plan::{Latency, Plan, PlanError};
 use crate::shape::{Length, Lengths};
 use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Spot, Waveform};
-use crate::{cycle, limits, nearest, rates};
+use crate::{cycle, limits, rates};
 
 impl Graph {
     /// Checks a waveform against the component types there are.
@@ -101,7 +103,7 @@ impl<'a> Checker<'a> {
     fn component(&self, spec: &ComponentSpec) -> Result<Component, GraphError> {
         let Some(kind) = self.catalogue.kind(&spec.kind) else {
             let known = self.catalogue.kinds();
-            let nearest = nearest(&spec.kind, known.iter().map(|kind| kind.name.as_str()));
+            let nearest = nearest(&spec.kind, known.iter().map(|kind| kind.name.as_str())).map(str::to_owned);
             return Err(self.wrong(Problem::Kind { kind: spec.kind.clone(), nearest }, spec.kind_spot));
         };
         let refused = |source: ParamError| {
@@ -152,7 +154,7 @@ impl<'a> Checker<'a> {
         let [from, to] = ends.map(|(name, spot)| {
             self.by_name.get(name.as_str()).copied().ok_or_else(|| {
                 let name: String = name.chars().take(limits::NAME_CHARS).collect();
-                let nearest = nearest(&name, self.by_name.keys().copied());
+                let nearest = nearest(&name, self.by_name.keys().copied()).map(str::to_owned);
                 self.wrong(Problem::Component { name, nearest }, spot)
             })
         });
@@ -193,7 +195,7 @@ impl<'a> Checker<'a> {
         };
         let Some(&component) = self.by_name.get(name) else {
             let name: String = name.chars().take(limits::NAME_CHARS).collect();
-            let nearest = nearest(&name, self.by_name.keys().copied());
+            let nearest = nearest(&name, self.by_name.keys().copied()).map(str::to_owned);
             return Err(self.wrong(Problem::Component { name, nearest }, spot));
         };
         let shape = &graph.components[component].shape;
@@ -207,7 +209,7 @@ impl<'a> Checker<'a> {
                 component: component_name(),
                 side,
                 port: port.chars().take(limits::NAME_CHARS).collect(),
-                nearest: nearest(port, known.iter().map(String::as_str)),
+                nearest: nearest(port, known.iter().map(String::as_str)).map(str::to_owned),
                 known: known.clone(),
             }),
             None if known.len() == 1 => Ok(0),

@@ -3,13 +3,14 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use takt_base::nearest;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::error::{GraphError, Problem};
+use crate::limits;
 use crate::value::Value;
 use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Spot, Waveform};
-use crate::{limits, nearest};
 
 /// Keys of the file.
 pub(crate) const FILE_KEYS: [&str; 6] = ["name", "slot", "chain", "link", "message", "component"];
@@ -195,7 +196,7 @@ fn known_keys(of: &str, table: &Table<'_>, known: &[&'static str]) -> Result<(),
     let Some((key, _)) = table.iter().find(|(key, _)| !known.contains(&key.get_ref().as_ref())) else {
         return Ok(());
     };
-    let nearest = nearest(key.get_ref(), known.iter().copied());
+    let nearest = nearest(key.get_ref(), known.iter().copied()).map(str::to_owned);
     let known = known.iter().map(|&key| key.to_owned()).collect();
     wrong(key.span(), Problem::Key { of: of.to_owned(), key: key.get_ref().clone().into_owned(), nearest, known })
 }

@@ -1,10 +1,11 @@
 //! [`Kind`]: a component type as documented, and [`Catalogue`], which knows them.
 
 use serde::{Deserialize, Serialize};
+use takt_base::nearest;
 
+use crate::limits;
 use crate::shape::Shape;
 use crate::value::{Params, Value};
-use crate::{limits, nearest};
 
 /// A component type.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -215,7 +216,7 @@ impl Kind {
 
     fn unknown(&self, name: &str) -> ParamError {
         let known: Vec<String> = self.params.iter().map(|param| param.name.clone()).collect();
-        let nearest = nearest(name, self.params.iter().flat_map(ParamSpec::names));
+        let nearest = nearest(name, self.params.iter().flat_map(ParamSpec::names)).map(str::to_owned);
         ParamError::Unknown { kind: self.name.clone(), name: name.to_owned(), nearest, known }
     }
 }

@@ -38,16 +38,3 @@ pub use plan::{Latency, Plan, PlanError};
 pub use shape::{Accepts, InputShape, Length, Lengths, OutputShape, Shape};
 pub use value::{Params, Value};
 pub use waveform::{ComponentSpec, LinkSpec, MissPolicy, Source, Waveform};
-
-/// The known word that `word` most likely means, if one is near.
-#[must_use]
-pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Distances grow with the product of lengths: a hostile word is not measured.
-    if word.len() > 4 * limits::NAME_CHARS {
-        return None;
-    }
-    let scored =
-        known.into_iter().map(|candidate| (strsim::normalized_damerau_levenshtein(word, candidate), candidate));
-    let best = scored.max_by(|a, b| a.0.total_cmp(&b.0))?;
-    (best.0 > 0.6).then(|| best.1.to_owned())
-}

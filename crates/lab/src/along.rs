@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_host::accounting::Usage;
 use takt_path::model::Flow;
+use takt_testbed::net::{HopCounters, Limit, NodeCounters};
 
-use crate::net::{HopCounters, Limit, NodeCounters};
 use crate::store::{Record, RoundRow, RoundState};
 
 /// What a node between the ends did.
@@ -158,7 +158,7 @@ fn places<const N: usize>(lost: [(&str, u64); N]) -> BTreeMap<String, u64> {
 /// A bridge or router of the kernel: frames come in by one of its two interfaces and leave by the other, whose queue has a
 /// rate.
 fn of_kernel(earlier: &NodeCounters, node: &NodeCounters) -> NodeFigures {
-    let since = |interface: &str, of: fn(&crate::net::InterfaceCounters) -> u64| {
+    let since = |interface: &str, of: fn(&takt_testbed::net::InterfaceCounters) -> u64| {
         let at = |node: &NodeCounters| node.interfaces.get(interface).map_or(0, of);
         at(node).saturating_sub(at(earlier))
     };

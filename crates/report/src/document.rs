@@ -1,7 +1,7 @@
 //! [`Report`]: a document as data. What it says is decided before a back end sees it; back ends only lay out.
 
 use serde::Serialize;
-use takt_lab::net::Topology;
+use takt_testbed::net::Topology;
 
 use crate::Figure;
 

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use takt_lab::net::Topology;
-use takt_lab::net::topology::{Link, LinkEnd, Node, NodeKind};
+use takt_testbed::net::Topology;
+use takt_testbed::net::topology::{Link, LinkEnd, Node, NodeKind};
 
 use crate::svg::{N, STYLE, text_width};
 use crate::xml::Escaped;

@@ -32,7 +32,7 @@ pub struct Args {
 /// Settles in its place, then serves.
 pub fn run(args: Args, _output: &Output) -> Result<Answer> {
     if let Some(file) = &args.guest {
-        takt_lab::environment::serve_guest(file).into_diagnostic()?;
+        takt_testbed::environment::serve_guest(file).into_diagnostic()?;
         return Ok(Answer::Yes);
     }
     // The end of the input is told as well, but a thread that spins at real-time priority could keep that from being
@@ -48,6 +48,6 @@ pub fn run(args: Args, _output: &Output) -> Result<Answer> {
         takt_host::affinity::pin_self(&args.cores).into_diagnostic()?;
     }
     let abandon = || std::process::exit(2);
-    takt_lab::serve(BufReader::new(stdin()), stdout(), abandon).into_diagnostic()?;
+    takt_testbed::serve(BufReader::new(stdin()), stdout(), abandon).into_diagnostic()?;
     Ok(Answer::Yes)
 }

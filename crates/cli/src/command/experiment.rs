@@ -12,8 +12,9 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
+use takt_base::nearest;
 use takt_lab::along::{NodeFigures, WayFigures};
-use takt_lab::experiment::settings::{self, did_you_mean};
+use takt_lab::experiment::settings;
 use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
@@ -137,7 +138,7 @@ pub fn read(what: &str) -> Result<Experiment> {
         return Ok(Experiment::parse(&what.replace('/', "-"), &text)?);
     }
     let text = fs::read_to_string(path).map_err(|error| {
-        let near = did_you_mean(what, names()).map(|near| format!("did you mean {near}?\n")).unwrap_or_default();
+        let near = nearest(what, names()).map(|near| format!("did you mean {near}?\n")).unwrap_or_default();
         let known = names().collect::<Vec<_>>().join(", ");
         Story::new(format!("no experiment {what}"))
             .why(error)

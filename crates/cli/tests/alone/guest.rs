@@ -16,8 +16,8 @@ use takt_base::Stop;
 use takt_host::cgroup::{CpuSet, GroupError, Guests, Limit};
 use takt_host::leftovers::{Registry, Run};
 use takt_host::policy::{Policy, policy, set_policy};
-use takt_lab::environment::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell, Vm};
 use takt_load::wakeup::{Options, Outcome};
+use takt_testbed::environment::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell, Vm};
 use takt_testing::{not_judged, run_delay, skip};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::SocketAddrV4;
 use std::thread;
 
-use takt_lab::net::{Namespace, Path};
+use takt_testbed::net::{Namespace, Path};
 
 use super::{build, ground, ping, snmp, socket, spec};
 

@@ -5,7 +5,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use takt_lab::net::Path;
+use takt_testbed::net::Path;
 use takt_testing::wait_for;
 
 use super::{Ground, build, ground, namespaces_of, socket, spec, start};

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::{Registry, Run};
-use takt_lab::net::{Build, Ceiling, Namespace, Path, PathSpec, SetBy, Towards};
+use takt_testbed::net::{Build, Ceiling, Namespace, Path, PathSpec, SetBy, Towards};
 use takt_testing::{HANG, not_judged, skip, wait_for};
 
 mod fast_router;

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::{Range, RangeInclusive};
 
-use takt_base::parse_number;
+use takt_base::{nearest, parse_number};
 
 /// What is wrong with the text of a source or a sink: where, what stands there, what could.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,13 @@ impl<'a> Words<'a> {
         let (name, rest) = text.split_once(':').unwrap_or((text, ""));
         let Some(kind) = kinds.iter().find(|kind| kind.name == name) else {
             let names: Vec<_> = kinds.iter().map(|kind| kind.name).collect();
-            return Err(wrong(what, text, name, format!("a {what}: {}", names.join(", ")), nearest(name, &names)));
+            return Err(wrong(
+                what,
+                text,
+                name,
+                format!("a {what}: {}", names.join(", ")),
+                nearest(name, names.iter().copied()),
+            ));
         };
         let mut words = Words { what, text, kind, pairs: vec![] };
         for (index, piece) in pieces(rest).filter(|piece| !piece.is_empty()).enumerate() {
@@ -108,7 +114,7 @@ impl<'a> Words<'a> {
             [] => format!("wanted: {name} has no keys"),
             keys => format!("a key of {name}: {}", keys.join(", ")),
         };
-        wrong(self.what, self.text, got, expected, nearest(got, keys))
+        wrong(self.what, self.text, got, expected, nearest(got, keys.iter().copied()))
     }
 
     fn find(&self, key: &str) -> Option<&'a str> {
@@ -142,7 +148,7 @@ impl<'a> Words<'a> {
             None | Some("false" | "no" | "0") => Ok(false),
             Some("" | "true" | "yes" | "1") => Ok(true),
             Some(other) => {
-                Err(wrong(self.what, self.text, other, "true or false".to_owned(), nearest(other, &["true", "false"])))
+                Err(wrong(self.what, self.text, other, "true or false".to_owned(), nearest(other, ["true", "false"])))
             }
         }
     }
@@ -157,7 +163,7 @@ impl<'a> Words<'a> {
         let Some(text) = self.find(key) else { return Ok(None) };
         match parse(text) {
             Some(value) => Ok(Some(value)),
-            None => Err(wrong(self.what, self.text, text, names.join(", "), nearest(text, names))),
+            None => Err(wrong(self.what, self.text, text, names.join(", "), nearest(text, names.iter().copied()))),
         }
     }
 
@@ -215,34 +221,6 @@ fn wrong(what: &'static str, text: &str, piece: &str, expected: String, meant: O
     let start = inside.filter(|start| start + piece.len() <= text.len()).unwrap_or(0);
     let at = start..start + piece.len();
     SpecError { what, text: text.to_owned(), at, expected, meant: meant.map(str::to_owned) }
-}
-
-/// The name that is one or two slips of the keyboard away.
-fn nearest<'n>(got: &str, names: &[&'n str]) -> Option<&'n str> {
-    let close = |name: &&&str| slips(got, name) <= if name.len() > 4 { 2 } else { 1 };
-    names.iter().filter(close).min_by_key(|name| slips(got, name)).copied()
-}
-
-/// Letters inserted, left out, changed, or swapped with their neighbour.
-fn slips(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().take(40).collect(), b.chars().take(40).collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for i in 0..=a.len() {
-        for j in 0..=b.len() {
-            rows[i][j] = match (i, j) {
-                (0, n) | (n, 0) => n,
-                _ => {
-                    let changed = rows[i - 1][j - 1] + usize::from(a[i - 1] != b[j - 1]);
-                    let mut least = changed.min(rows[i - 1][j] + 1).min(rows[i][j - 1] + 1);
-                    if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                        least = least.min(rows[i - 2][j - 2] + 1);
-                    }
-                    least
-                }
-            };
-        }
-    }
-    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]

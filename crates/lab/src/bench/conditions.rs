@@ -1,8 +1,9 @@
 //! What else went on during a round, from the accounts of the machine and of the emulator.
 
 use takt_host::accounting::Usage;
+use takt_testbed::Lateness;
 
-use crate::run::{Conditions, Lateness};
+use crate::run::Conditions;
 
 /// `usage` names the agents as companions, so that their work is not foreign. Soft interrupts belong to nobody and are
 /// left out: most of them are our own datagrams. `aside_share`: how much of the round is set aside.

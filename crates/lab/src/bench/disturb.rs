@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use takt_agent::{AgentError, Failure};
 use takt_base::parse_duration;
 use takt_host::leftovers::Run;
+use takt_testbed::disturbance::{Disturbance, Spec, Wanted};
+use takt_testbed::environment::{Native, Placement};
 
 use super::exchange::seats;
-use crate::disturbance::{Disturbance, Spec, Wanted};
-use crate::environment::{Native, Placement};
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
 

@@ -3,8 +3,8 @@
 use takt_agent::Failure;
 use takt_host::leftovers::Run;
 use takt_load::deadline::{Seats, write_downlink};
+use takt_testbed::environment::{EnvironmentError, Scratch};
 
-use crate::environment::{EnvironmentError, Scratch};
 use crate::experiment::settings::Settings;
 
 /// Seed of the payloads.

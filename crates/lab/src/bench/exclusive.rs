@@ -10,8 +10,8 @@ use takt_agent::Failure;
 use takt_host::cgroup::{CpuSet, GroupError};
 use takt_host::leftovers::Run;
 use takt_host::policy::{Policy, PolicyError, set_policy};
+use takt_testbed::environment::InForce;
 
-use crate::environment::InForce;
 use crate::experiment::settings::Settings;
 
 /// What a round's processes are in, if they need it. Dropping it gives the CPUs back.

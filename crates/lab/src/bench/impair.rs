@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_host::leftovers::Run;
+use takt_testbed::environment::{Native, Site};
+use takt_testbed::impairment::{Impairment, Wanted};
 
-use crate::environment::{Native, Site};
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
-use crate::impairment::{Impairment, Wanted};
 
 /// Impairs the host side, and knows what streams take without that.
 pub(super) struct Impairer<'a> {

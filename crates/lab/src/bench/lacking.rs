@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use takt_host::leftovers::{LeftoversError, Registry};
+use takt_testbed::environment::{self, EnvironmentError, Kind, Spec};
 
 use super::sites::environment_of;
-use crate::environment::{self, EnvironmentError, Kind, Spec};
 use crate::experiment::Point;
 
 /// An environment that can't be had here.

@@ -34,17 +34,18 @@ use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
 use takt_load::Kind;
+use takt_testbed::Lateness;
+use takt_testbed::environment::Site;
+use takt_testbed::impairment;
+use takt_testbed::net::PathError;
 
 use self::disturb::Disturber;
 use self::exchange::Downlink;
 use self::exclusive::Exclusive;
 use self::impair::{Impairer, free_of_impairment};
 use self::sites::Sites;
-use crate::environment::Site;
 use crate::experiment::Point;
-use crate::impairment;
-use crate::net::PathError;
-use crate::run::{Bench, Lateness, Lost, Measured};
+use crate::run::{Bench, Lost, Measured};
 use crate::store::Record;
 
 /// Runs the rounds of one run.

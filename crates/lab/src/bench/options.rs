@@ -10,13 +10,14 @@ use takt_agent::Failure;
 use takt_base::parse_bytes;
 use takt_host::policy::Asked;
 use takt_load::{Kind, deadline, interface, rate, roles, round_trip, udp, wakeup, waveform};
+use takt_testbed::Lateness;
+use takt_testbed::environment::InForce;
+use takt_testbed::net::ethernet::datagram_wire_bytes;
 
 use crate::check::{is_own_clean, rates};
-use crate::environment::InForce;
 use crate::experiment::Point;
 use crate::experiment::settings::{Settings, ethernet_bps, per_second};
-use crate::net::ethernet::datagram_wire_bytes;
-use crate::run::{Lateness, Lost, Spoilt};
+use crate::run::{Lost, Spoilt};
 use crate::store::Record;
 
 /// The options document of the workload.

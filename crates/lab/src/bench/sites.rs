@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use takt_agent::Failure;
 use takt_base::parse_bytes;
 use takt_host::leftovers::Run;
-
-use crate::environment::{
+use takt_testbed::environment::{
     self, Environment, EnvironmentError, Kind, Limits, Parameters, RuntimeName, Site, SiteError, SiteOptions, Spec,
 };
+use takt_testbed::net::{PathSpec, PathSpecError};
+
 use crate::experiment::Point;
 use crate::experiment::settings::{PATH_OPTIONS, Settings};
-use crate::net::{PathSpec, PathSpecError};
 
 /// Where a point is to be measured.
 #[derive(Clone, Debug, PartialEq)]

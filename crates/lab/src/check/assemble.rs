@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 use serde_json::Value;
 use takt_load::Kind;
+use takt_testbed::environment::InForce;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::loaded;
@@ -16,7 +17,6 @@ use super::{
 };
 use crate::about::About;
 use crate::bench::on_air;
-use crate::environment::InForce;
 use crate::experiment::{Depth, Experiment, FileError};
 use crate::store::{Record, RoundRow, RunRow, Store, StoreError};
 

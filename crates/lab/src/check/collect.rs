@@ -9,13 +9,14 @@ use takt_base::parse_duration;
 use takt_load::{rate, round_trip, udp};
 use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns};
+use takt_testbed::{Lateness, OwnLag};
 
 use super::own;
 use super::rates::{self, LEVEL};
 use super::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
 };
-use crate::run::{Lateness, OwnLag, Spoilt};
+use crate::run::Spoilt;
 use crate::store::{PointRow, RoundRow, StoreError};
 
 /// A document of a record, as what it is.

@@ -2,8 +2,9 @@
 
 use takt_load::rate::{Fault, Outcome};
 use takt_radio::n200::CLOCK;
+use takt_testbed::Lateness;
 
-use crate::run::{Lateness, Spoilt};
+use crate::run::Spoilt;
 
 /// A round, parted.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use takt_base::Mistyped;
+use takt_base::{Mistyped, nearest};
 use toml::Spanned;
 
 use super::Point;
@@ -12,7 +12,6 @@ use super::count::Count;
 use super::error::{Complaint, FileError};
 use super::node::Table;
 use super::part::{self, Part, RawPart};
-use super::settings::did_you_mean;
 use crate::check::Need;
 
 /// A checked experiment.
@@ -258,7 +257,7 @@ fn of_toml(error: &toml::de::Error) -> Complaint {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match quoted.split_first() {
         Some((word, known)) if message.starts_with("unknown ") => {
-            let near = did_you_mean(word, known.iter().copied());
+            let near = nearest(word, known.iter().copied());
             let remedy = near
                 .map_or_else(|| format!("one of: {}", known.join(", ")), |near| format!("did you mean \"{near}\"?"));
             Complaint::new(span, format!("unknown word \"{word}\""), remedy)

@@ -5,12 +5,13 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
+use takt_base::nearest;
 use takt_load::Kind;
 use toml::Spanned;
 
 use super::error::Complaint;
 use super::node::{Node, Table};
-use super::settings::{self, Setting, did_you_mean};
+use super::settings::{self, Setting};
 use super::{Depth, Stop};
 
 /// A part whose every word was checked.
@@ -121,7 +122,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
     match Kind::ALL.iter().find(|(known, _)| *known == name) {
         Some((_, kind)) => Ok((*kind, options)),
         None => {
-            let near = did_you_mean(name, kinds()).map(|near| format!("did you mean \"{near}\"?"));
+            let near = nearest(name, kinds()).map(|near| format!("did you mean \"{near}\"?"));
             let remedy = near.unwrap_or_else(|| format!("one of: {}", kinds().join(", ")));
             Err(Complaint::new(place, format!("unknown workload \"{name}\""), remedy))
         }
@@ -132,7 +133,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
 fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Complaint> {
     let known = || settings::all().filter(|setting| setting.of.contains(&kind)).map(|setting| setting.name);
     let complain = |what: String| {
-        let near = did_you_mean(name.get_ref(), known()).map(|near| format!("did you mean \"{near}\"?"));
+        let near = nearest(name.get_ref(), known()).map(|near| format!("did you mean \"{near}\"?"));
         let remedy = near
             .unwrap_or_else(|| format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", ")));
         Complaint::new(name.span(), what, remedy).help("`takt experiment factors` lists all. Nothing was run.")

@@ -4,12 +4,13 @@
 //! of `experiments/routers.toml` has all figures: 2 and 3 throughput and datagrams a second, 4 jitter as boxes over rounds,
 //! 5 loss, 6 CPU of sender, receiver and what lies between.
 
+use takt_testbed::net::{Limit, SMALL_PAYLOAD_BYTES};
+
 use super::sweep::{
     Chart, ChartPlan, Compared, Curve, Facts, Judged, Measure, Outcome, Spot, Study, at, from_host, hop_cores,
     host_cores, limit_used, list, lost_on_path, radio_cores, value,
 };
 use crate::check::Answer;
-use crate::net::{Limit, SMALL_PAYLOAD_BYTES};
 use crate::paper::Figure;
 
 pub(super) const STUDY: Study = Study {
@@ -226,8 +227,8 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::net::SMALL_DATAGRAMS_PER_S;
     use crate::paper::sweep::testing::{Points, chart, outcome, site};
+    use takt_testbed::net::SMALL_DATAGRAMS_PER_S;
 
     #[test]
     fn every_chart_and_claim_is_a_figure_of_the_paper() {

@@ -12,7 +12,6 @@
 
 mod hopeless;
 mod judge;
-mod lateness;
 mod plan;
 mod progress;
 mod runner;
@@ -21,7 +20,6 @@ mod spoilt;
 pub(crate) mod testing;
 
 pub use judge::Conditions;
-pub use lateness::{Lateness, OwnLag, RadioLateness, Unread};
 pub(crate) use progress::before_any;
 pub use progress::{Event, Lost, Progress};
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};

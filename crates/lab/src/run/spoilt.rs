@@ -8,8 +8,7 @@
 use takt_base::Ticks;
 use takt_load::rate::Fault;
 use takt_radio::n200::CLOCK;
-
-use super::lateness::{Lateness, RadioLateness};
+use takt_testbed::{Lateness, RadioLateness};
 
 /// A span reaches beyond its own length by this much: samples that are fetched together wait so long at most.
 const GATHERING_NS: u64 = 2_000_000;

@@ -1,8 +1,7 @@
 //! What a radio says of itself, for tests.
 
 use takt_emulator::drive::wall::LateSpan;
-
-use super::lateness::{Lateness, OwnLag, RadioLateness};
+use takt_testbed::{Lateness, OwnLag, RadioLateness};
 
 /// One radio that was late in these spans, and whose clock is so far ahead of the monotonic one.
 pub(crate) fn lateness(late_spans: Vec<LateSpan>, clock_offset_ticks: u64) -> Lateness {

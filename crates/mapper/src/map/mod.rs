@@ -7,7 +7,8 @@ mod predicted;
 
 use std::collections::BTreeMap;
 
-use takt_graph::{Graph, Latency, Plan, PlanError, nearest};
+use takt_base::nearest;
+use takt_graph::{Graph, Latency, Plan, PlanError};
 
 pub use infeasible::{Binding, Infeasible, Remedy};
 pub use mapping::{CoreLoad, LinkLoad, Mapping};
@@ -191,7 +192,7 @@ fn pins(graph: &Graph, platform: &Platform, pins: &BTreeMap<String, String>) -> 
         let missing = |what, name: &String, known: Vec<&str>| MapError::Pin {
             what,
             name: name.clone(),
-            nearest: nearest(name, known),
+            nearest: nearest(name, known).map(str::to_owned),
         };
         let names = || graph.components().iter().map(|component| component.name.as_str()).collect();
         let nodes = || platform.nodes().iter().map(|node| node.name.as_str()).collect();

@@ -1,6 +1,6 @@
 //! From what was written to what holds.
 
-use takt_graph::nearest;
+use takt_base::nearest;
 
 use super::error::{PlatformError, PlatformProblem};
 use super::{Class, ClassSpec, Core, CoresSpec, LinkSpec, Node, NodeLink, Platform, PlatformSpec};
@@ -196,7 +196,7 @@ fn few(what: &'static str, count: usize, max: usize, key: &str) -> Result<(), Wr
 }
 
 fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PlatformProblem {
-    let nearest = nearest(name, known.clone());
+    let nearest = nearest(name, known.clone()).map(str::to_owned);
     let name = name.chars().take(takt_graph::limits::NAME_CHARS).collect();
     PlatformProblem::Unknown { what, name, nearest, known: known.map(str::to_owned).collect() }
 }

@@ -4,7 +4,8 @@ use std::fmt::Write;
 
 use miette::Result;
 use serde::Serialize;
-use takt_graph::{Accepts, Catalogue, Kind, Length, ParamSpec, Params, Shape, nearest};
+use takt_base::nearest;
+use takt_graph::{Accepts, Catalogue, Kind, Length, ParamSpec, Params, Shape};
 use takt_host::call;
 use takt_runtime::Registry;
 

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::leftovers::Registry;
-use takt_lab::environment::{Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
+use takt_testbed::environment::{Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
 
 use crate::answer::Answer;
 use crate::output::Output;
@@ -71,7 +71,7 @@ impl Flags {
 /// What stood while the shell was open.
 #[derive(Serialize)]
 struct Looked {
-    in_force: takt_lab::environment::InForce,
+    in_force: takt_testbed::environment::InForce,
 }
 
 /// Brings it up, opens the shell, takes it away.

@@ -63,11 +63,3 @@ pub fn all() -> impl Iterator<Item = &'static Setting> {
 pub fn find(name: &str) -> Option<&'static Setting> {
     all().find(|setting| setting.name == name)
 }
-
-/// The nearest of `words`, if `word` looks like a slip of the pen.
-#[must_use]
-pub fn did_you_mean<'a>(word: &str, words: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let likeness = |other: &str| strsim::damerau_levenshtein(&word.to_lowercase(), &other.to_lowercase());
-    let near = words.into_iter().map(|other| (likeness(other), other)).min_by_key(|(far, _)| *far);
-    near.filter(|(far, other)| *far <= 1 + other.len() / 4).map(|(_, other)| other)
-}

@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn every_option_of_a_path_can_be_set() {
         let set: Vec<&str> = OPTIONS.iter().map(|(_, option)| *option).collect();
-        assert_eq!(set, crate::net::OPTIONS);
+        assert_eq!(set, takt_testbed::net::OPTIONS);
         assert!(ROWS.iter().zip(OPTIONS).all(|(row, (name, _))| row.name == *name));
     }
 }

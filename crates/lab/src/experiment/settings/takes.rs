@@ -3,15 +3,15 @@
 use std::fmt;
 
 use serde_json::{Value, json};
-use takt_base::{parse_bytes, parse_duration, parse_number};
+use takt_base::{nearest, parse_bytes, parse_duration, parse_number};
 use takt_load::Every;
 use takt_load::waveform::library;
+use takt_testbed::disturbance::{Load, Spec};
+use takt_testbed::environment::Parameters;
+use takt_testbed::net::PathSpec;
 use takt_wire::n200::rate::Factor;
 
-use super::{Setting, did_you_mean};
-use crate::disturbance::{Load, Spec};
-use crate::environment::Parameters;
-use crate::net::PathSpec;
+use super::Setting;
 
 /// What a setting can be set to.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -174,7 +174,7 @@ impl Setting {
             Takes::Waveform => match value.as_str() {
                 Some(name) if library::NAMES.contains(&name) || is_toml(name) => Ok(value.clone()),
                 other => {
-                    let near = did_you_mean(other.unwrap_or_default(), library::NAMES.iter().copied());
+                    let near = nearest(other.unwrap_or_default(), library::NAMES.iter().copied());
                     let known = library::NAMES.join(", ");
                     Err(refuse(match near {
                         Some(near) => format!("did you mean \"{near}\"?"),
@@ -187,7 +187,7 @@ impl Setting {
 }
 
 fn word_remedy(word: &str, words: &[&'static str]) -> String {
-    match did_you_mean(word, words.iter().copied()) {
+    match nearest(word, words.iter().copied()) {
         Some(near) => format!("did you mean \"{near}\"?"),
         None => format!("one of: {}", words.join(", ")),
     }
@@ -274,8 +274,8 @@ mod tests {
         assert_eq!(accept("mode", "dupelx").unwrap_err().1, "did you mean \"duplex\"?");
         assert_eq!(accept("mode", "sideways").unwrap_err().1, "one of: rx, tx, duplex");
         assert_eq!(accept("mode", 3).unwrap_err().1, "one of: rx, tx, duplex");
-        assert_eq!(did_you_mean("enviroment", all().map(|s| s.name)), Some("environment"));
-        assert_eq!(did_you_mean("colour", all().map(|s| s.name)), None);
+        assert_eq!(nearest("enviroment", all().map(|s| s.name)), Some("environment"));
+        assert_eq!(nearest("colour", all().map(|s| s.name)), None);
     }
 
     #[test]

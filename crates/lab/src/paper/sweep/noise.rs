@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_testbed::environment::Kind;
+use takt_testbed::net::{PathName, PathSpec};
 
 use super::FULL;
 use super::read::busy;
 use crate::along::{NodeFigures, along};
-use crate::environment::Kind;
-use crate::net::{PathName, PathSpec};
 use crate::paper::figure::{Figure, RoundValue};
 use crate::store::{RoundRow, RoundState};
 

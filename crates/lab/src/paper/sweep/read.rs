@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::Value;
 use takt_host::accounting::{ProcessCpu, Usage};
+use takt_testbed::environment::Kind;
+use takt_testbed::net::CARDS;
 
 use crate::along::{NodeFigures, of_round};
-use crate::environment::Kind;
-use crate::net::CARDS;
 use crate::store::RoundRow;
 
 fn result(round: &RoundRow) -> Option<&Value> {

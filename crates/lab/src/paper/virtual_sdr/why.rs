@@ -1,7 +1,8 @@
 //! Why a claim holds here or does not: sentences from what else the rounds measured.
 
+use takt_testbed::net::{PathName, PathSpec};
+
 use crate::check::Answer;
-use crate::net::{PathName, PathSpec};
 use crate::paper::sweep::{FULL, Outcome, Spot, all_above, all_below, at, surely_more, value};
 
 /// What both would have reached on the paper's wire, where they were measured without one.

@@ -1,9 +1,9 @@
 //! Environments and paths of a study: drawn, and what their parts did.
 
 use takt_lab::along::{NodeFigures, WayFigures};
-use takt_lab::environment::Holder;
-use takt_lab::net::{Ceiling, SetBy, Topology, Towards};
 use takt_lab::paper::sweep::{Noise, Outcome, SiteFacts};
+use takt_testbed::environment::Holder;
+use takt_testbed::net::{Ceiling, SetBy, Topology, Towards};
 
 use super::super::common::{cells, columns};
 use crate::{Cell, Column, Drawing, Section, Table, Unit, count};

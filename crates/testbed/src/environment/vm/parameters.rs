@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::settings::did_you_mean;
+use takt_base::nearest;
 
 /// Words for the command line of a guest's kernel, each at most once. As text they are joined by spaces, and `none` is none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,7 +29,7 @@ pub struct ParametersError {
 
 impl Parameters {
     /// Every word there is, joined.
-    pub(crate) fn known(between: &str) -> String {
+    pub fn known(between: &str) -> String {
         WORDS.join(between)
     }
 
@@ -92,7 +92,7 @@ impl FromStr for Parameters {
 }
 
 fn remedy(word: &str) -> String {
-    match did_you_mean(word, WORDS) {
+    match nearest(word, WORDS) {
         Some(near) => format!("did you mean {near}?"),
         None => format!("{NONE}, or of these: {}", Parameters::known(", ")),
     }

@@ -26,18 +26,18 @@ use crate::environment::Native;
 
 /// What is to be done to the host side.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Wanted {
+pub struct Wanted {
     /// Taken from each of its cores.
-    pub(crate) hog: Option<Every>,
+    pub hog: Option<Every>,
     /// How long its process is stopped, and how often.
-    pub(crate) stall: Option<Every>,
+    pub stall: Option<Every>,
     /// CPUs' worth of time that its process may use.
-    pub(crate) quota_cpus: Option<f64>,
+    pub quota_cpus: Option<f64>,
 }
 
 /// What was started. Dropping it ends all of it.
 #[derive(Debug)]
-pub(crate) struct Impairment {
+pub struct Impairment {
     hogs: Vec<Agent>,
     /// Dropped before the quota: a process that is stopped can't be moved.
     stall: Option<Stall>,
@@ -48,7 +48,7 @@ pub(crate) struct Impairment {
 /// Why nothing could be done to it. What was started has ended.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub(crate) enum ImpairmentError {
+pub enum ImpairmentError {
     /// A thread that takes a core.
     #[error("taking a core from the host side")]
     Hog(#[source] AgentError),
@@ -68,7 +68,7 @@ pub(crate) enum ImpairmentError {
 
 impl ImpairmentError {
     /// What to do about it, as it travels.
-    pub(crate) fn failure(&self) -> Failure {
+    pub fn failure(&self) -> Failure {
         let (fix, lasting) = match self {
             ImpairmentError::Quota(error) => (error.fix(), error.is_unavailable()),
             ImpairmentError::Hog(_) | ImpairmentError::Stall { .. } => (None, false),
@@ -83,7 +83,7 @@ impl Impairment {
     ///
     /// # Errors
     /// Not permitted, or there is no such control.
-    pub(crate) fn start(
+    pub fn start(
         wanted: &Wanted,
         (pid, cpus): (u32, &[usize]),
         native: &Native,
@@ -111,7 +111,7 @@ impl Impairment {
     }
 
     /// Its processes.
-    pub(crate) fn pids(&self) -> Vec<u32> {
+    pub fn pids(&self) -> Vec<u32> {
         self.hogs.iter().map(Agent::pid).collect()
     }
 
@@ -119,7 +119,7 @@ impl Impairment {
     ///
     /// # Errors
     /// A process had ended by itself, or the host side can't be given back its CPU time.
-    pub(crate) fn end(mut self) -> Result<Value, AgentError> {
+    pub fn end(mut self) -> Result<Value, AgentError> {
         if self.wanted == Wanted::default() {
             return Ok(Value::Null);
         }

@@ -31,7 +31,7 @@ use takt_host::user_namespace::barriers;
 
 pub use namespace::Namespace;
 pub use pair::RadioPair;
-pub(crate) use path::CARDS;
+pub use path::CARDS;
 pub use path::{
     Addressing, Build, Ceiling, HopCounters, InterfaceCounters, Limit, NodeCounters, OPTIONS, Path, PathName, PathSpec,
     PathSpecError, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES, Seat, SetBy, Towards,

@@ -220,7 +220,10 @@ impl FromStr for PathName {
 
     fn from_str(text: &str) -> Result<PathName, PathSpecError> {
         let found = PathName::ALL.into_iter().find(|name| name.as_str() == text);
-        found.ok_or_else(|| PathSpecError::Name { name: text.into(), nearest: super::nearest(text, &PathSpec::NAMES) })
+        found.ok_or_else(|| PathSpecError::Name {
+            name: text.into(),
+            nearest: takt_base::nearest(text, PathSpec::NAMES),
+        })
     }
 }
 

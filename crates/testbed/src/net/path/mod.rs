@@ -36,7 +36,7 @@ use takt_path::topology::Topology;
 
 use super::Namespace;
 pub use calibrate::{Ceiling, SetBy, Towards};
-pub(crate) use chain::CARDS;
+pub use chain::CARDS;
 pub use counters::{InterfaceCounters, NodeCounters};
 use hops::RunningHop;
 pub use limit::{Limit, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES};
@@ -119,10 +119,4 @@ impl Path {
     pub fn pids(&self) -> Vec<u32> {
         self.hops.iter().map(RunningHop::pid).chain(self.threads.iter().map(|(_, thread)| *thread)).collect()
     }
-}
-
-/// The most similar of some words, if one is similar.
-fn nearest(word: &str, of: &[&'static str]) -> Option<&'static str> {
-    let far = |other: &&'static str| strsim::damerau_levenshtein(word, other);
-    of.iter().copied().min_by_key(far).filter(|other| far(other) <= 3)
 }

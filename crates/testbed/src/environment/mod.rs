@@ -36,7 +36,7 @@ pub use error::EnvironmentError;
 pub use held::{Held, Holder};
 pub use native::Native;
 pub use placement::Placement;
-pub(crate) use scratch::Scratch;
+pub use scratch::Scratch;
 pub use shell::Shell;
 pub use site::{InForce, Site, SiteError, SiteOptions};
 pub use spec::{Kind, Limits, Spec, open};

@@ -19,7 +19,7 @@ pub(super) enum Part {
 }
 
 /// Nodes whose work is done by their router, and charged to it.
-pub(crate) const CARDS: [&str; 2] = ["lan-card", "wan-card"];
+pub const CARDS: [&str; 2] = ["lan-card", "wan-card"];
 
 /// What a virtual pair keeps for the thread that works it off (`VETH_RING_SIZE` of drivers/net/veth.c).
 const RING_FRAMES: usize = 256;

@@ -10,14 +10,14 @@ use super::EnvironmentError;
 
 /// The folder `takt-PID-LABEL` below the run directory, registered before it exists, removed on drop.
 #[derive(Debug)]
-pub(crate) struct Scratch {
+pub struct Scratch {
     name: String,
     path: PathBuf,
     registration: Option<Registration>,
 }
 
 impl Scratch {
-    pub(crate) fn create(run: &Run, label: &str) -> Result<Scratch, EnvironmentError> {
+    pub fn create(run: &Run, label: &str) -> Result<Scratch, EnvironmentError> {
         let name = run.name(label);
         let registration = Some(run.will_create(Leftover::Scratch { name: name.clone() })?);
         let path = make_scratch(&name)?;
@@ -29,7 +29,7 @@ impl Scratch {
         &self.name
     }
 
-    pub(crate) fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         &self.path
     }
 

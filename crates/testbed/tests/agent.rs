@@ -5,7 +5,7 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 use takt_agent::{Agent, AgentError, Service};
-use takt_lab::serve;
+use takt_testbed::serve;
 
 /// An agent on a thread; joining it gives what `serve` said when its input ended.
 fn agent() -> (Agent, JoinHandle<bool>) {

@@ -11,7 +11,7 @@ use std::io::{BufReader, stdin, stdout};
 use std::time::Duration;
 
 use takt_host::leftovers::Registry;
-use takt_lab::net::{Build, Path, PathSpec, Towards};
+use takt_testbed::net::{Build, Path, PathSpec, Towards};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -53,6 +53,6 @@ fn agent(options: &[String]) -> Result<(), Box<dyn Error>> {
     if let Some(at) = options.iter().position(|option| option == "--netns") {
         takt_host::namespace::enter_network(options.get(at + 1).ok_or("--netns FILE")?)?;
     }
-    takt_lab::serve(BufReader::new(stdin()), stdout(), || std::process::exit(2))?;
+    takt_testbed::serve(BufReader::new(stdin()), stdout(), || std::process::exit(2))?;
     Ok(())
 }

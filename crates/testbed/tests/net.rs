@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Mutex;
 
 use takt_host::leftovers::{Registry, Run};
-use takt_lab::net::{Namespace, PathError, RadioPair, Shape};
+use takt_testbed::net::{Namespace, PathError, RadioPair, Shape};
 
 /// The tests look at the list of all namespaces, so they take turns.
 static TURN: Mutex<()> = Mutex::new(());

@@ -31,7 +31,7 @@ impl PathSpec {
     /// No such option, or a value it can't have.
     pub fn set(&mut self, option: &str, value: &str) -> Result<(), PathSpecError> {
         let Some(option) = OPTIONS.into_iter().find(|known| *known == option) else {
-            return Err(PathSpecError::Option { option: option.into(), nearest: super::nearest(option, &OPTIONS) });
+            return Err(PathSpecError::Option { option: option.into(), nearest: takt_base::nearest(option, OPTIONS) });
         };
         let wrong = |expected| PathSpecError::Value { option, expected, value: value.into() };
         let value = value.trim();

@@ -10,7 +10,7 @@ use takt_emulator::drive::wall::LateSpan;
 use takt_packet::{Config, Engine, EngineError, EngineKind, PortIndex, PortSpec, Wait};
 use takt_wire::lag::{self, LagReply, LagRequest};
 
-use crate::run::{Lateness, OwnLag, RadioLateness, Unread};
+use crate::lateness::{Lateness, OwnLag, RadioLateness, Unread};
 
 /// How often an unanswered question is asked, and how long each time is waited.
 const TRIES: usize = 3;

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::experiment::settings::did_you_mean;
+use takt_base::nearest;
 
 /// What a disturbing process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -46,7 +46,7 @@ impl Load {
         Load::ALL.iter().find(|(_, load)| *load == self).map_or("", |(name, _)| name)
     }
 
-    pub(crate) fn words(between: &str) -> String {
+    pub fn words(between: &str) -> String {
         Load::ALL.map(|(name, _)| name).join(between)
     }
 }
@@ -115,7 +115,7 @@ impl FromStr for Spec {
 fn part(text: &str) -> Result<Part, SpecError> {
     let (name, count) = text.trim().split_once(':').unwrap_or((text.trim(), "1"));
     let Some((_, load)) = Load::ALL.iter().find(|(known, _)| *known == name) else {
-        let near = did_you_mean(name, Load::ALL.map(|(name, _)| name));
+        let near = nearest(name, Load::ALL.map(|(name, _)| name));
         let remedy =
             near.map_or_else(|| format!("one of {}", Load::words(", ")), |near| format!("did you mean {near}?"));
         return Err(SpecError::Load { got: name.to_owned(), remedy });
