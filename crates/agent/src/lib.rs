@@ -1,11 +1,11 @@
-//! The lab's hands inside an environment: the same program as `takt agent`, told what to do in JSON lines.
+//! A process that works for another: this program as `takt agent`, which reads requests and writes replies as JSON lines.
 //!
 //! ```text
 //!   takt check  --stdin-->   takt agent (in its namespace, on its cores)
 //!               <-stdout--
 //! ```
 //!
-//! One line a request, one line its reply, in order; only `stop` is heard while a workload runs. Nothing of this
+//! One line a request, one line its reply, in order; only `stop` takes effect while a workload runs. Nothing of this
 //! travels over the measured path. An agent ends when its standard input does, so nothing outlives the program that
 //! started it, however that ended.
 #![forbid(unsafe_code)]

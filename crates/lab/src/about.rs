@@ -51,7 +51,8 @@ pub struct HostFacts {
 
 impl About {
     /// A run in the store, its rounds, and the experiment as its file is read today.
-    pub(crate) fn of(run: &RunRow, experiment: &Experiment, rounds: &[RoundRow]) -> About {
+    #[must_use]
+    pub fn of(run: &RunRow, experiment: &Experiment, rounds: &[RoundRow]) -> About {
         About {
             run: run.id.clone(),
             question: experiment.question.clone(),

@@ -93,7 +93,8 @@ fn read<T: DeserializeOwned + Default>(document: &Value, name: &str) -> T {
 }
 
 /// Of one round.
-pub(crate) fn of_round(record: &Record) -> Vec<NodeFigures> {
+#[must_use]
+pub fn of_round(record: &Record) -> Vec<NodeFigures> {
     let nodes: [Vec<NodeCounters>; 2] = [read(&record.before, "nodes"), read(&record.after, "nodes")];
     let hops: [Vec<HopCounters>; 2] = [read(&record.before, "hops"), read(&record.after, "hops")];
     let usage = record.machine.get("usage").and_then(|usage| Usage::deserialize(usage).ok());

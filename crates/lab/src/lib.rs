@@ -12,7 +12,6 @@ pub mod check;
 pub mod compare;
 mod execute;
 pub mod experiment;
-pub mod paper;
 pub mod prove;
 pub mod run;
 pub mod store;

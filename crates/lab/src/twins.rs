@@ -23,7 +23,8 @@ pub struct Noise {
 }
 
 /// Points that differ in `twin` alone, by the first quantity of their workload.
-pub(crate) fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<Noise> {
+#[must_use]
+pub fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<Noise> {
     let mut all = Vec::new();
     for (first, point) in (0_u32..).zip(points).filter(|(_, point)| point.factors.get("twin") == Some(&Value::from(1)))
     {

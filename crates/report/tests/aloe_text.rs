@@ -5,9 +5,9 @@
 mod golden;
 
 use serde_json::{Value, json};
-use takt_lab::paper::Figure;
-use takt_lab::paper::aloe::{Outcome, facts};
 use takt_report::{Depth, Report, TextStyle, paper};
+use takt_studies::Figure;
+use takt_studies::aloe::{Outcome, facts};
 
 /// Three rounds around a value.
 fn figure(value: f64) -> Value {
@@ -19,7 +19,7 @@ fn figure(value: f64) -> Value {
 
 fn execution() -> Value {
     let paper = facts().execution;
-    let point = |row: &takt_lab::paper::aloe::ExecutionRow| {
+    let point = |row: &takt_studies::aloe::ExecutionRow| {
         let ns = row.x86_us * 20.0;
         let kmac = ns * 2e9 / 1e12;
         json!({

@@ -9,9 +9,9 @@ use takt_host::affinity::own_cpus;
 use takt_lab::bench::{Lacking, lacking};
 use takt_lab::check;
 use takt_lab::experiment::{Depth, Experiment};
-use takt_lab::paper::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
 use takt_lab::store::Store;
 use takt_report::Report;
+use takt_studies::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, told, version};

@@ -228,17 +228,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    #[test]
-    fn slips_are_counted_as_fingers_make_them() {
-        for (a, b, n) in
-            [("tone", "tone", 0), ("tnoe", "tone", 1), ("ton", "tone", 1), ("silent", "silence", 2), ("", "ab", 2)]
-        {
-            assert_eq!(slips(a, b), n, "{a} {b}");
-        }
-        assert_eq!(nearest("tnoe", &["noise", "tone"]), Some("tone"));
-        assert_eq!(nearest("xyz", &["noise", "tone"]), None);
-    }
-
     proptest! {
         #[test]
         fn a_value_survives_its_quotes(value in "[ -~é]{1,20}", other in "[a-z,]{0,5}") {

@@ -38,6 +38,17 @@ pub enum AssembleError {
     },
 }
 
+impl AssembleError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            AssembleError::Store(error) => error.fix(),
+            AssembleError::File { .. } => None,
+        }
+    }
+}
+
 /// The outcome of a run, finished or not.
 ///
 /// # Errors
@@ -169,7 +180,9 @@ fn mended_here(rounds: RoundsSummary, radio: &RadioSetup) -> RoundsSummary {
     }
 }
 
-pub(crate) fn summary(rounds: &[RoundRow], planned: usize) -> RoundsSummary {
+/// How many rounds there are, and of these how many count, and why others do not. `planned`: as many were to be run.
+#[must_use]
+pub fn summary(rounds: &[RoundRow], planned: usize) -> RoundsSummary {
     let with = |state| rounds.iter().filter(|round| round.state == state).count();
     RoundsSummary {
         planned,

@@ -24,8 +24,7 @@ mod words;
 
 pub use crate::about::{About, HostFacts};
 pub use crate::store::RoundState;
-pub(crate) use assemble::summary;
-pub use assemble::{AssembleError, assemble};
+pub use assemble::{AssembleError, assemble, summary};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
@@ -40,5 +39,4 @@ pub use run::{CheckError, CheckOptions, run, run_self_test};
 pub use stops::{Stops, StopsAt};
 pub use verdict::{Evidence, judge, need_words};
 pub use waveform::HOST;
-pub use words::plural;
-pub(crate) use words::{less, sentence};
+pub use words::{less, plural, sentence};

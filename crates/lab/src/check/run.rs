@@ -65,8 +65,7 @@ impl CheckError {
         match self {
             CheckError::Execute(error) => error.fix(),
             CheckError::OnAir(error) => error.fix(),
-            CheckError::Assemble(AssembleError::Store(error)) => error.fix(),
-            CheckError::Assemble(AssembleError::File { .. }) => None,
+            CheckError::Assemble(error) => error.fix(),
         }
     }
 }

@@ -148,7 +148,8 @@ pub fn plural(count: usize, what: &str) -> String {
 }
 
 /// With a capital and a full stop.
-pub(crate) fn sentence(words: &str) -> String {
+#[must_use]
+pub fn sentence(words: &str) -> String {
     let mut letters = words.trim_end_matches('.').chars();
     let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", letters.as_str())
@@ -193,7 +194,8 @@ fn bare(level: &Value) -> String {
 }
 
 /// A setting of a part that a quick look makes smaller.
-pub(crate) fn less(part: &str, setting: &str, quick: &str, full: &str) -> String {
+#[must_use]
+pub fn less(part: &str, setting: &str, quick: &str, full: &str) -> String {
     let quick = match setting {
         "slots" => format!("{quick} slots a round"),
         "slot" => format!("slots of {quick}"),

@@ -16,8 +16,8 @@ mod plan;
 mod progress;
 mod runner;
 mod spoilt;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub use judge::Conditions;
 pub(crate) use progress::before_any;

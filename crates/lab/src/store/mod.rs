@@ -25,8 +25,8 @@ mod open;
 mod owner;
 mod read;
 mod table;
-#[cfg(test)]
-pub(crate) mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 mod types;
 mod write;
 

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::{Record, RoundRow, RoundState};
 
 /// The first attempt at a round of the only point, which counts.
-pub(crate) fn round(block: u32, record: Record) -> RoundRow {
+#[must_use]
+pub fn round(block: u32, record: Record) -> RoundRow {
     RoundRow {
         id: 1,
         point: 0,

@@ -1,8 +1,8 @@
 //! What the reports of all studies are made of.
 
 use takt_lab::check::{self, RoundState};
-use takt_lab::paper::sweep::Facts;
-use takt_lab::paper::{Claim, Figure, RoundRecord, StudyRun};
+use takt_studies::sweep::Facts;
+use takt_studies::{Claim, Figure, RoundRecord, StudyRun};
 
 use crate::figure::{Dot, Point, Reading};
 use crate::quantity::significant;

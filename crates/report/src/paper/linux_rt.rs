@@ -1,7 +1,7 @@
 //! The report of `takt paper linux-rt`: failures beside the paper's, what each measure buys, where the time went.
 
-use takt_lab::paper::linux_rt::{Case, EffectFacts, Outcome, Ran, StageFacts, TraceFacts, label};
-use takt_lab::paper::sweep::{Chart, Spot};
+use takt_studies::linux_rt::{Case, EffectFacts, Outcome, Ran, StageFacts, TraceFacts, label};
+use takt_studies::sweep::{Chart, Spot};
 
 use super::common::{self, anchor, cell, cells, columns, point, section};
 use takt_stats::FailureBound;
@@ -97,7 +97,7 @@ fn microseconds(us: Option<f64>) -> String {
 }
 
 /// A share's interval ends where shares do.
-fn share(figure: &takt_lab::paper::Figure) -> Cell {
+fn share(figure: &takt_studies::Figure) -> Cell {
     let mut shown = cell(figure, Unit::SHARE, 1.0);
     if let Some(estimate) = figure.estimate {
         shown.text = Unit::SHARE.show_reading(&Reading::share(estimate));

@@ -46,6 +46,8 @@ impl Load {
         Load::ALL.iter().find(|(_, load)| *load == self).map_or("", |(name, _)| name)
     }
 
+    /// All their names, joined.
+    #[must_use]
     pub fn words(between: &str) -> String {
         Load::ALL.map(|(name, _)| name).join(between)
     }

@@ -17,6 +17,10 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Makes it.
+    ///
+    /// # Errors
+    /// The registry of leftovers can't be written, or the folder can't be made.
     pub fn create(run: &Run, label: &str) -> Result<Scratch, EnvironmentError> {
         let name = run.name(label);
         let registration = Some(run.will_create(Leftover::Scratch { name: name.clone() })?);
@@ -29,6 +33,8 @@ impl Scratch {
         &self.name
     }
 
+    /// Where it is.
+    #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -1,6 +1,6 @@
 //! Table I and Figure 1: execution times, the paper's beside ours.
 
-use takt_lab::paper::aloe::{ExecutionPoint, Outcome, Scatter};
+use takt_studies::aloe::{ExecutionPoint, Outcome, Scatter};
 
 use super::super::common::{cell, cells, columns};
 use super::figures::{alone, source};

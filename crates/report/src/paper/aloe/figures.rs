@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use takt_lab::paper::aloe::{InterfacePoint, LongestPoint, Outcome};
+use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome};
 
 use super::super::common::point;
 use crate::Unit;

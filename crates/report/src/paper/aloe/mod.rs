@@ -7,7 +7,7 @@ mod execution;
 mod figures;
 mod tables;
 
-use takt_lab::paper::aloe::Outcome;
+use takt_studies::aloe::Outcome;
 
 use super::common;
 use crate::{Report, Unit};

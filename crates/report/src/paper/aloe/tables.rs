@@ -1,8 +1,8 @@
 //! The tables of the study, the paper's columns beside ours.
 
 use takt_lab::check::HOST;
-use takt_lab::paper::Figure;
-use takt_lab::paper::aloe::{InterfacePoint, LongestPoint, Outcome, Role};
+use takt_studies::Figure;
+use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, Role};
 
 use super::super::common::{cell, cells, columns};
 use crate::quantity::significant;

@@ -1,6 +1,6 @@
 //! What else was measured, which says why a claim holds here or does not: tables, since the paper has no such figures.
 
-use takt_lab::paper::sweep::{Chart, Outcome};
+use takt_studies::sweep::{Chart, Outcome};
 
 use super::super::common::section as of;
 use super::table;

@@ -5,7 +5,7 @@ mod places;
 
 use std::collections::BTreeMap;
 
-use takt_lab::paper::sweep::{Chart, Measure, Outcome, Spot};
+use takt_studies::sweep::{Chart, Measure, Outcome, Spot};
 
 use super::common::{self, anchor, cells, columns, point, section};
 use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};

@@ -1,7 +1,7 @@
 //! Environments and paths of a study: drawn, and what their parts did.
 
 use takt_lab::along::{NodeFigures, WayFigures};
-use takt_lab::paper::sweep::{Noise, Outcome, SiteFacts};
+use takt_studies::sweep::{Noise, Outcome, SiteFacts};
 use takt_testbed::environment::Holder;
 use takt_testbed::net::{Ceiling, SetBy, Topology, Towards};
 

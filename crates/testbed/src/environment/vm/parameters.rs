@@ -29,6 +29,7 @@ pub struct ParametersError {
 
 impl Parameters {
     /// Every word there is, joined.
+    #[must_use]
     pub fn known(between: &str) -> String {
         WORDS.join(between)
     }

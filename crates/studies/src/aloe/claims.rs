@@ -1,0 +1,162 @@
+//! The paper's claims, and what was seen of each.
+
+use std::collections::BTreeSet;
+
+use takt_lab::check::Answer;
+use takt_lab::store::{RoundRow, RoundState};
+
+use super::Outcome;
+use super::assemble::whole;
+use super::words::{figure, time};
+use crate::Claim;
+use crate::part::{Part, at};
+
+pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
+    let seen = |number: u32| match number {
+        1 => certain(same),
+        2 => relaxed(outcome),
+        3 => measured(outcome),
+        4 => parallel(outcome, same),
+        6 => scattered(outcome),
+        7 => predicted(outcome),
+        _ => (Answer::Unknown, "not measured: this study runs on one machine".to_owned()),
+    };
+    let claim = |claim: &super::ClaimFacts| {
+        let (answer, seen) = seen(claim.number);
+        let covered = !matches!(claim.number, 5 | 7);
+        Claim { number: claim.number, claim: claim.says.clone(), answer, covered, by_construction: None, seen }
+    };
+    outcome.paper.claims.iter().map(claim).collect()
+}
+
+fn counted<'a>(same: &'a Part<'_>) -> impl Iterator<Item = (usize, String, &'a RoundRow)> {
+    same.points().flat_map(|(settings, rounds)| {
+        let latency = settings.get("latency").and_then(|value| value.as_str()).unwrap_or_default().to_owned();
+        let workers = whole(settings, "workers");
+        let valid = rounds.iter().filter(|round| round.state == RoundState::Valid);
+        valid.map(move |round| (workers, latency.clone(), *round)).collect::<Vec<_>>()
+    })
+}
+
+fn certain(same: &Part<'_>) -> (Answer, String) {
+    let fixed: Vec<_> = counted(same).filter(|(_, latency, _)| latency == "fixed").collect();
+    let slots: BTreeSet<u64> =
+        fixed.iter().filter_map(|(.., round)| Some(at(round, "/latency_slots")? as u64)).collect();
+    let workers: BTreeSet<usize> = fixed.iter().map(|(workers, ..)| *workers).collect();
+    let lost: f64 = fixed.iter().filter_map(|(.., round)| at(round, "/missing_packets")).sum();
+    let Some(first) = slots.first() else { return unknown() };
+    let text = format!(
+        "with a slot a hop the latency is {first} slots before the start and in all {} rounds, on {} alike; {lost} packets \
+         were missing",
+        fixed.len(),
+        cores(&workers),
+    );
+    (if slots.len() == 1 && lost == 0.0 { Answer::Holds } else { Answer::Fails }, text)
+}
+
+fn relaxed(outcome: &Outcome) -> (Answer, String) {
+    let across = outcome.interface.iter().filter(|point| point.reader == "other-core");
+    let worst = across.filter_map(|point| point.hand_over_p99_9_ns.value).fold(f64::NAN, f64::max);
+    let held = outcome.longest.iter().filter(|point| point.workers > 1 && point.bits.value.is_some());
+    let shortest = held.map(|point| point.slot_us).fold(f64::INFINITY, f64::min);
+    if !worst.is_finite() || !shortest.is_finite() {
+        return unknown();
+    }
+    let text = format!(
+        "a packet has a whole slot to reach another core, {} at the least here; in 99.9 % of hand-overs it needs at most {}",
+        time(shortest * 1e3),
+        time(worst),
+    );
+    (if worst < shortest * 1e3 { Answer::Holds } else { Answer::Fails }, text)
+}
+
+fn measured(outcome: &Outcome) -> (Answer, String) {
+    let (Some(module), floors) = (&outcome.overhead.module_ns.value, &outcome.floors) else { return unknown() };
+    let text = format!(
+        "every execution is timed with two readings of a clock of {} each and kept in a histogram; a bare call measured like \
+         that takes {}, a component of the runtime {} beside its own work",
+        time(floors.clock_read_ns),
+        time(floors.measured_call_ns),
+        time(*module),
+    );
+    // The reading of the clock is what an execution time is uncertain by.
+    (if floors.clock_read_ns > 0.0 && floors.clock_read_ns < 1_000.0 { Answer::Holds } else { Answer::Fails }, text)
+}
+
+fn parallel(outcome: &Outcome, same: &Part<'_>) -> (Answer, String) {
+    let hashes: BTreeSet<String> = counted(same).filter_map(|(.., round)| hash(round)).collect();
+    let rounds = counted(same).count();
+    let best = outcome.two_over_one.iter().max_by(|a, b| a.ratio.value.total_cmp_of(b.ratio.value));
+    let (Some(best), false) = (best, hashes.is_empty()) else { return unknown() };
+    let plans = if hashes.len() == 1 { "one" } else { "more than one" };
+    let text = format!(
+        "two cores carry {} times what one does (slots of {}); {plans} output hash over {rounds} runs on all cores and \
+         latencies tried",
+        figure(&best.ratio, 2),
+        time(best.slot_us * 1e3),
+    );
+    // An interval with one in it tells neither.
+    let (low, high) =
+        best.ratio.estimate.map_or((best.ratio.value, best.ratio.value), |e| (Some(e.low()), Some(e.high())));
+    let answer = match (hashes.len(), low > Some(1.0), high < Some(1.0)) {
+        (2.., ..) | (_, _, true) => Answer::Fails,
+        (_, true, _) => Answer::Holds,
+        (_, false, false) => Answer::Unknown,
+    };
+    (answer, text)
+}
+
+/// How far is far: the largest over the median.
+const FAR: f64 = 2.0;
+
+fn scattered(outcome: &Outcome) -> (Answer, String) {
+    let mut far = Vec::new();
+    let mut texts = Vec::new();
+    for one in &outcome.execution.histograms {
+        let (Some(median), Some(tail), Some(max)) = (one.p50_ns, one.p99_9_ns, one.max_ns) else { continue };
+        let [median, tail, max] = [median, tail, max].map(|ns| ns as f64);
+        far.push(max > FAR * median);
+        texts.push(format!("{}: median {}, 99.9 % {}, largest {}", one.name, time(median), time(tail), time(max)));
+    }
+    if far.is_empty() {
+        return unknown();
+    }
+    let answer = if far.contains(&true) { Answer::Holds } else { Answer::Fails };
+    (answer, format!("of {} executions each, {}", outcome.execution.slots, texts.join("; ")))
+}
+
+fn predicted(outcome: &Outcome) -> (Answer, String) {
+    let all = outcome.execution.total.as_ref().and_then(|total| total.mac_error_pct);
+    let seen = "not measured: it takes one program on two processors, and takt's components are not ALOE's";
+    let here = all.map(|error| {
+        format!(
+            "; by multiply-accumulates from the paper's x86, the time of all of them here is missed by {error:.0} %"
+        )
+    });
+    (Answer::Unknown, seen.to_owned() + &here.unwrap_or_default())
+}
+
+fn hash(round: &RoundRow) -> Option<String> {
+    Some(round.record.as_ref()?.result.get("output_hash")?.as_str()?.to_owned())
+}
+
+fn unknown() -> (Answer, String) {
+    (Answer::Unknown, "no round that counts tells".to_owned())
+}
+
+fn cores(workers: &BTreeSet<usize>) -> String {
+    let all: Vec<String> =
+        workers.iter().map(|n| if *n == 1 { "1 core".into() } else { format!("{n} cores") }).collect();
+    all.join(" and ")
+}
+
+/// Order of values that may not be there: those come first.
+trait TotalCmp {
+    fn total_cmp_of(&self, other: Self) -> std::cmp::Ordering;
+}
+
+impl TotalCmp for Option<f64> {
+    fn total_cmp_of(&self, other: Self) -> std::cmp::Ordering {
+        self.unwrap_or(f64::NEG_INFINITY).total_cmp(&other.unwrap_or(f64::NEG_INFINITY))
+    }
+}

@@ -1,0 +1,214 @@
+//! The sentences of the study.
+
+use super::Outcome;
+use crate::Figure;
+
+/// A time from nanoseconds: `12 ns`, `1.4 µs`, `250 µs`, `2 ms`.
+pub(super) fn time(ns: f64) -> String {
+    let (value, unit) = match ns.abs() {
+        small if small < 1e3 => (ns, "ns"),
+        small if small < 1e6 => (ns / 1e3, "µs"),
+        small if small < 1e9 => (ns / 1e6, "ms"),
+        _ => (ns / 1e9, "s"),
+    };
+    format!("{} {unit}", significant(value, 3))
+}
+
+/// To so many significant digits, without needless zeros.
+fn significant(value: f64, digits: i32) -> String {
+    if value == 0.0 || !value.is_finite() {
+        return "0".to_owned();
+    }
+    let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+}
+
+/// With its interval where it has one.
+pub(super) fn figure(figure: &Figure, decimals: usize) -> String {
+    match (figure.estimate, figure.value) {
+        (Some(e), _) => format!("{:.decimals$} [{:.decimals$}, {:.decimals$}]", e.point(), e.low(), e.high()),
+        (None, Some(value)) => format!("{value:.decimals$}"),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+/// A time with its interval, from nanoseconds.
+fn interval(of: &Figure) -> String {
+    match (of.estimate, of.value) {
+        (Some(e), _) => format!("{} [{}, {}]", time(e.point()), time(e.low()), time(e.high())),
+        (None, Some(value)) => time(value),
+        (None, None) => "unknown".to_owned(),
+    }
+}
+
+fn rate(bps: f64) -> String {
+    format!("{} Gb/s", significant(bps / 1e9, 3))
+}
+
+fn sentence(words: &str) -> String {
+    takt_lab::check::sentence(words)
+}
+
+/// What the figures say, the model first.
+pub(super) fn says(outcome: &Outcome) -> Vec<String> {
+    let (costs, paper) = (&outcome.overhead, &outcome.paper);
+    let mut says = Vec::new();
+    if let (Some(base), Some(module)) = (costs.base_ns.value, costs.module_ns.value) {
+        // An intercept that may be nothing has no ratio. What bounds it is the upper end of its interval, or where even that
+        // is nothing, all that the shortest chain takes.
+        let shortest = costs.points.first().and_then(|point| point.overhead_ns.value).unwrap_or(base);
+        let base_at_most = costs.base_ns.estimate.map_or(base, |e| e.high());
+        let base_at_most = if base_at_most > 0.0 { base_at_most } else { shortest };
+        says.push(format!(
+            "overhead of a slot: {} + N * {}, N being its components; the paper: {} µs + N * {} µs on its x86, at least {} \
+             and {} times that",
+            interval(&costs.base_ns),
+            interval(&costs.module_ns),
+            paper.overhead.x86_base_us,
+            paper.overhead.x86_module_us,
+            times(paper.overhead.x86_base_us * 1e3, base_at_most),
+            times(paper.overhead.x86_module_us * 1e3, module),
+        ));
+        says.push(format!(
+            "beside its floor: a bare call with two readings of the clock and a histogram takes {} here, so a component costs \
+             {} times the least that measuring it can cost",
+            time(outcome.floors.measured_call_ns),
+            significant(module / outcome.floors.measured_call_ns.max(0.01), 2),
+        ));
+    }
+    says.extend(execution(outcome));
+    let paper_length = |point: &&super::InterfacePoint| point.packet_bits == paper.interface.packet_bits;
+    for point in outcome.interface.iter().filter(paper_length) {
+        let (Some(mean), Some(median)) = (point.mean_ns.value, point.median_ns.value) else { continue };
+        let place = if point.reader == "same-core" { "on one core" } else { "from core to core" };
+        says.push(format!(
+            "an interface with packets of {} kbit {place}: mean {}, median {} (write, hand-over, read), {} times the two \
+             copies without a link, {}; the hand-over alone {}; largest over mean {}, in the paper {}",
+            point.packet_bits / 1000,
+            time(mean),
+            time(median),
+            figure(&point.over_floor, 2),
+            point.throughput_bps.value.map(rate).unwrap_or_default(),
+            point.hand_over_ns.value.map(time).unwrap_or_default(),
+            figure(&point.largest_over_mean, 0),
+            paper.interface.largest_over_mean,
+        ));
+    }
+    let best = outcome.two_over_one.iter().filter_map(|one| Some((one, one.ratio.value?)));
+    if let Some((one, _)) = best.max_by(|a, b| a.1.total_cmp(&b.1)) {
+        says.push(format!(
+            "longest packets: two cores carry {} times what one does at slots of {}; the paper says almost double",
+            figure(&one.ratio, 2),
+            time(one.slot_us * 1e3),
+        ));
+    }
+    if let Some(bytes) = outcome.memory.component_bytes.value {
+        let base = outcome.memory.base_bytes.value.unwrap_or_default();
+        says.push(format!(
+            "memory: {} kB written before a waveform is there, {} kB for each component; the paper: {} and {} kB",
+            significant(base / 1024.0, 4),
+            significant(bytes / 1024.0, 3),
+            paper.memory.base_bytes / 1024,
+            paper.memory.component_bytes / 1024,
+        ));
+    }
+    says.iter().map(|words| sentence(words)).collect()
+}
+
+/// What the UTRAN chain takes.
+fn execution(outcome: &Outcome) -> Option<String> {
+    let (execution, paper) = (&outcome.execution, &outcome.paper.execution);
+    let total = execution.total.as_ref()?;
+    let slowest = |of: &&super::ExecutionPoint| of.many_ns.value.unwrap_or_default();
+    let slowest = execution.components.iter().max_by(|a, b| slowest(a).total_cmp(&slowest(b)))?;
+    let (all, most) = (total.many_ns.value?, slowest.many_ns.value?);
+    Some(format!(
+        "the UTRAN chain of {} components takes {} of a slot of {}, mean of {} slots; {} {} of them; in the paper {} µs on its \
+         x86 and {} µs on its ARM, {} and {} times that",
+        paper.components.len(),
+        interval(&total.many_ns),
+        time(execution.slot_us * 1e3),
+        execution.many_slots,
+        slowest.paper.name,
+        time(most),
+        paper.total.x86_us,
+        paper.total.arm_us,
+        times(paper.total.x86_us * 1e3, all),
+        times(paper.total.arm_us * 1e3, all),
+    ))
+}
+
+fn times(paper: f64, here: f64) -> String {
+    if here > 0.0 { significant(paper / here, 2) } else { "many".to_owned() }
+}
+
+/// The limits of what was measured.
+pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
+    let mut words = vec![
+        "the paper's machines are from 2010 (2.27 GHz x86, 1.2 GHz ARMv5): part of every ratio is the processor's, which is \
+         why each figure has a floor of this host beside it"
+            .to_owned(),
+        "the links of ALOE copy each packet twice; those of takt do not, so that write and read are counted here as if an \
+         application copied in and out"
+            .to_owned(),
+        "ALOE ran on separate processors over a network as well (2ARM, claim 5); this study has one machine".to_owned(),
+        "with an interval of 10 ms the standard's first interleaver changes nothing and is a copy here; the paper charges it \
+         like the others, so its row compares two different things"
+            .to_owned(),
+        "takt's components are other programs than ALOE's: between their times lie the machines and the programs, and a \
+         multiply-accumulate here is no unit of the work that ALOE's components did"
+            .to_owned(),
+    ];
+    if outcome.real_time == Some(false) {
+        let normal =
+            "workers ran at normal priority: real-time priority was not permitted, and the longest packets suffer";
+        words.push(normal.to_owned());
+    }
+    let rounds = &outcome.of.rounds;
+    let not = rounds.disturbed + rounds.failed;
+    if not > 0 {
+        words.push(format!("{not} rounds do not count: other load, or they could not be run"));
+    }
+    words.extend(outcome.of.limits());
+    words.iter().map(|words| sentence(words)).collect()
+}
+
+/// What does a role's work here, and how its cost was measured.
+pub(super) fn how(role: &str) -> &'static str {
+    match role {
+        "EXEC" => {
+            "The worker itself: the slot's edge, the look at commands, the deadline, the account of the slot. The intercept \
+             of the line through chains of several lengths; what it costs to measure a component is in T_module."
+        }
+        "STATS" => {
+            "One variable set and one read in every slot, by another thread; busy time of such slots less that of slots \
+             without, in turns. With nothing to set there is only the look at a queue, in EXEC."
+        }
+        "SWLOAD" => {
+            "No cost a slot: another thread checks and opens the waveform, before the start or for a slot edge to come. Once, \
+             for each component."
+        }
+        "BRIDGE" => {
+            "The link itself, where it joins two cores: hand-over of 64 bits between two watching cores, a link, a slot. \
+             Between machines there is nothing to measure in this study."
+        }
+        "FRONTEND" => {
+            "No cost a slot of its own: control waits in the queue at which EXEC looks, and the state is read by another \
+             thread."
+        }
+        "SWMAN" | "STATSMAN" => "No cost a slot: histograms and variables are read outside real time.",
+        _ => "Not measured.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_the_unit_that_suits_them() {
+        let told = [0.0, 12.34, 1_400.0, 250_000.0, 2e6, 3.2e9].map(time);
+        assert_eq!(told, ["0 ns", "12.3 ns", "1.4 µs", "250 µs", "2 ms", "3.2 s"]);
+    }
+}

@@ -1,0 +1,188 @@
+//! Published studies, run again on this host and set beside what they reported.
+//!
+//! A study is an experiment file like any other (`experiments/NAME.toml`), the paper's figures as facts beside it
+//! (`experiments/papers/NAME.toml`), and an outcome that is a pure function of the records of a run: it can be made again at
+//! any time, also of an interrupted run.
+#![forbid(unsafe_code)]
+
+pub mod aloe;
+mod claim;
+mod figure;
+mod fit;
+pub mod linux_rt;
+mod part;
+mod record;
+mod routers;
+mod stored;
+pub mod sweep;
+mod virtual_sdr;
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use takt_base::Stop;
+use takt_host::call;
+use takt_lab::check::AssembleError;
+use takt_lab::experiment::{Depth, Experiment};
+use takt_lab::run::{Event, Progress};
+use takt_lab::store::{Store, StoreError};
+use takt_lab::{ExecuteError, Order, execute};
+
+pub use claim::Claim;
+pub use figure::{Figure, RoundValue};
+pub use fit::line;
+pub use record::RoundRecord;
+pub use stored::StudyRun;
+
+/// The studies there are.
+pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers", "linux-rt"];
+
+/// A study that is a sweep.
+fn sweep_of(name: &str) -> Option<&'static sweep::Study> {
+    const ALL: [&sweep::Study; 2] = [&virtual_sdr::STUDY, &routers::STUDY];
+    ALL.into_iter().find(|study| study.name == name)
+}
+
+/// What is asked for.
+#[derive(Clone, Debug)]
+pub struct PaperOptions {
+    /// Where the store is.
+    pub runs: PathBuf,
+    /// The study as a file; [`named`](takt_lab::experiment::named) as a rule.
+    pub experiment: Experiment,
+    /// How much of it.
+    pub depth: Depth,
+    /// Continue the newest unfinished run of the same kind.
+    pub resume: bool,
+    /// Cores this process may use: points that need more are left out, and the outcome says so.
+    pub cores: usize,
+    /// The program to call as agent.
+    pub program: PathBuf,
+    /// Version of takt with its commit.
+    pub takt_version: String,
+}
+
+/// Why a study has no outcome.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PaperError {
+    /// The rounds can't be run.
+    #[error(transparent)]
+    Execute(#[from] ExecuteError),
+    /// The records can't be read.
+    #[error(transparent)]
+    Assemble(#[from] AssembleError),
+    /// The run is of something else.
+    #[error("run {run} is of {experiment}, not of the study {study}")]
+    OtherStudy {
+        /// The run.
+        run: String,
+        /// What it is of.
+        experiment: String,
+        /// What was asked for.
+        study: &'static str,
+    },
+}
+
+impl From<StoreError> for PaperError {
+    fn from(error: StoreError) -> PaperError {
+        PaperError::Assemble(error.into())
+    }
+}
+
+impl PaperError {
+    /// What to do about it; lines are alternatives.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            PaperError::Execute(error) => error.fix(),
+            PaperError::Assemble(error) => error.fix(),
+            PaperError::OtherStudy { run, .. } => Some(call::takt(format_args!("experiment show {run}"))),
+        }
+    }
+}
+
+/// What was found, by the kind of the study.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// The study `aloe`.
+    Aloe(Box<aloe::Outcome>),
+    /// The study `linux-rt`.
+    LinuxRt(Box<linux_rt::Outcome>),
+    /// A study that is a sweep.
+    Sweep(Box<sweep::Outcome>),
+}
+
+/// Runs a study until it is done or `stop` is raised, and says what there is.
+///
+/// # Errors
+/// The store can't be used, or the first round can't be run.
+pub fn run(options: &PaperOptions, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Found, PaperError> {
+    let order = Order {
+        runs: options.runs.clone(),
+        experiment: within(options.experiment.clone(), options.cores),
+        depth: options.depth,
+        addr: None,
+        transmit: false,
+        resume: options.resume,
+        options: Value::Null,
+        seen: Value::Null,
+        program: options.program.clone(),
+        takt_version: options.takt_version.clone(),
+    };
+    let ran = execute(&order, tell, stop)?;
+    assemble(&Store::open(&options.runs)?, &ran.run)
+}
+
+/// What a run of a study found, finished or not.
+///
+/// # Errors
+/// There is no such run, it is of no study this program knows, or it can't be read.
+pub fn assemble(store: &Store, run: &str) -> Result<Found, PaperError> {
+    let row = store.run(run)?;
+    let file = Experiment::parse(&row.experiment, &row.file);
+    let study = file.ok().and_then(|file| file.study).map(|study| study.name).unwrap_or_default();
+    match study.as_str() {
+        "aloe" => aloe::assemble(store, run).map(|outcome| Found::Aloe(Box::new(outcome))),
+        "linux-rt" => linux_rt::assemble(store, run).map(|outcome| Found::LinuxRt(Box::new(outcome))),
+        _ => sweep::assemble(store, run).map(|outcome| Found::Sweep(Box::new(outcome))),
+    }
+}
+
+/// Without the points that need more cores than there are; a part with none left goes too.
+fn within(mut experiment: Experiment, cores: usize) -> Experiment {
+    let needs = |name: &str, level: &Value| match name {
+        "workers" => level.as_u64().unwrap_or(1) as usize,
+        "reader" if level == "other-core" => 2,
+        _ => 1,
+    };
+    for part in &mut experiment.parts {
+        for factor in &mut part.factors {
+            let name = factor.name.clone();
+            for levels in [&mut factor.full, &mut factor.quick] {
+                levels.retain(|level| needs(&name, level) <= cores);
+            }
+        }
+    }
+    experiment.parts.retain(|part| part.factors.iter().all(|f| !f.full.is_empty() && !f.quick.is_empty()));
+    experiment
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use takt_lab::experiment::named;
+
+    #[test]
+    fn on_one_core_what_needs_two_is_left_out_and_the_rest_stays() {
+        let aloe = Experiment::parse("aloe", &named("aloe").unwrap()).unwrap();
+        let all = aloe.points(Depth::Full).len();
+        assert_eq!(within(aloe.clone(), 2).points(Depth::Full).len(), all);
+        let one = within(aloe, 1);
+        assert!(one.points(Depth::Full).len() < all);
+        for point in one.points(Depth::Full) {
+            assert!(point.settings.number("workers").unwrap_or(1.0) <= 1.0, "{}", point.label());
+            assert_ne!(point.settings.word("reader"), "other-core");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! The study `linux-rt`: can a loaded Linux host answer the air interface in time?
+//!
+//! One part of `experiments/linux-rt.toml` for each question: the paper's cases, its Figure 6, every combination of three
+//! measures (policy, cap, isolation), other policies, the best of them for long, and what a cap does to ordinary processes.
+//! The round is the unit: whether one is hit by the disturbance depends on how the two fall together, so subframes of one
+//! round are no repetitions of each other.
+
+mod assemble;
+mod case;
+mod claims;
+mod failed;
+mod measures;
+mod rules;
+mod why;
+mod words;
+
+pub use assemble::assemble;
+pub use case::{Case, StageFacts};
+pub use measures::{EffectFacts, MEASURES};
+pub use why::{Ran, TraceFacts};
+pub use words::label;
+
+use serde::{Deserialize, Serialize};
+use takt_lab::experiment::Rules;
+
+use super::StudyRun;
+use super::sweep::{Chart, Facts, SiteFacts};
+
+/// Version of the document; raised when a key changes its meaning.
+pub const SCHEMA: u32 = 2;
+
+/// Everything the study found: what `takt paper linux-rt --json` prints. Keys are stable and carry their units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What it says of its run.
+    #[serde(flatten)]
+    pub of: StudyRun,
+    /// Where rounds ran, and what was in force there.
+    pub sites: Vec<SiteFacts>,
+    /// What the paper reports.
+    pub paper: Facts,
+    /// Every point of every part.
+    pub cases: Vec<Case>,
+    /// Figure 6.
+    pub figure_6: Chart,
+    /// What each measure buys, alone and together; empty without two whole blocks.
+    pub effects: Vec<EffectFacts>,
+    /// Measures of these that this host can't have.
+    #[serde(default)]
+    pub measures_not_had: Vec<String>,
+    /// Who ran while the worst answers waited.
+    pub traces: Vec<TraceFacts>,
+    /// What was fixed before the data were seen; `None` in runs of older files.
+    pub rules: Option<Rules>,
+    /// Doubts about the rounds.
+    pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// The case of a part with these settings; those not named are as they may be.
+    #[must_use]
+    pub fn case(&self, part: &str, settings: &[(&str, &str)]) -> Option<&Case> {
+        let fits = |case: &&Case| {
+            case.part == part && settings.iter().all(|(name, level)| case.level(name).as_deref() == Some(level))
+        };
+        self.cases.iter().find(fits)
+    }
+}
+
+/// The facts that come with the program.
+///
+/// # Panics
+/// Never: a test reads the same text.
+pub(super) fn facts() -> Facts {
+    toml::from_str(include_str!("../../../../experiments/papers/linux-rt.toml")).expect("tested to be right")
+}

@@ -1,0 +1,348 @@
+//! The sentences of the study.
+
+use std::collections::BTreeMap;
+
+use takt_lab::check::{plural, sentence};
+use takt_lab::experiment::Rules;
+use takt_stats::contrast;
+
+use super::claims::Best;
+use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
+use crate::Figure;
+use crate::sweep::{Measure, value};
+
+/// Rounds below which an interval is so wide that it seldom decides.
+const FEW: usize = 5;
+
+/// What was seen, the best first.
+pub(super) fn says(outcome: &Outcome) -> Vec<String> {
+    let mut says: Vec<String> = first(outcome).into_iter().collect();
+    let effects = |order: fn(usize) -> bool| outcome.effects.iter().filter(move |e| order(e.measures.len()));
+    let buys: Vec<String> = effects(|n| n == 1).map(bought).collect();
+    if !buys.is_empty() {
+        says.push(format!("of the answers under four loops a core, {}", buys.join("; ")));
+    }
+    says.extend(not_had(outcome));
+    let together: Vec<String> = effects(|n| n > 1).filter(|e| is_sure(e)).map(bought).collect();
+    if !together.is_empty() {
+        says.push(format!("beyond what each does alone: {}", together.join("; ")));
+    }
+    says.extend(by_slot(outcome));
+    says.extend(ticks_alone(outcome));
+    says.extend(cap_on_ordinary(outcome));
+    says.extend(cap_on_prioritised(outcome));
+    says.extend(asleep(outcome));
+    says.extend(who(outcome));
+    says.extend(both_counts(outcome));
+    says.extend(unexplained(outcome));
+    says.iter().map(|words| sentence(words)).collect()
+}
+
+/// Whether the bound asked for was reached: the first thing to know.
+fn first(outcome: &Outcome) -> Option<String> {
+    let best = Best::of(outcome)?;
+    let (own, all, limit) = (best.own.up_to, best.all.up_to, best.limit);
+    Some(match best.is_reached() {
+        true => format!(
+            "with the best measures, under {}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether: \
+             below the paper's {limit}",
+            best.load()
+        ),
+        false => format!(
+            "the paper's {limit} is not reached here: with the best measures, under {}, up to {own:.5} of the answers fail on this \
+             host's account and {all:.5} altogether",
+            best.load()
+        ),
+    })
+}
+
+fn not_had(outcome: &Outcome) -> Option<String> {
+    let measures = &outcome.measures_not_had;
+    (!measures.is_empty()).then(|| {
+        let why = outcome.cases.iter().filter(|case| case.part == "measures").find_map(|case| case.skipped.clone());
+        let why = why.map_or(String::new(), |why| format!(": {why}"));
+        format!("what {} buys could not be measured here{why}", measures.join(" and "))
+    })
+}
+
+fn is_sure(effect: &EffectFacts) -> bool {
+    effect.estimate.low() > 0.0 || effect.estimate.high() < 0.0
+}
+
+fn bought(effect: &EffectFacts) -> String {
+    let e = effect.estimate;
+    let (verb, sure) = match (e.point() < 0.0, is_sure(effect)) {
+        (true, true) => ("saves", ""),
+        (false, true) => ("costs", ""),
+        _ => ("changes", ", which may be nothing"),
+    };
+    let points = |value: f64| format!("{:.2}", value.abs() * 100.0);
+    let interval = match (e.low() < 0.0, e.high() < 0.0) {
+        (true, true) => format!("{} to {}", points(e.high()), points(e.low())),
+        (true, false) => format!("-{} to +{}", points(e.low()), points(e.high())),
+        (false, _) => format!("{} to {}", points(e.low()), points(e.high())),
+    };
+    let who = effect.measures.join(" and ");
+    format!("{who} {verb} {} % ({interval}){sure}", points(e.point()))
+}
+
+/// What it buys to hand samples over as they come, and what cores do when idle besides; everything else being alike.
+fn by_slot(outcome: &Outcome) -> Option<String> {
+    let alike = [("disturbance", "busy:4x"), ("scheduling", "fifo"), ("cores", "any"), ("cap", "none")];
+    let whole = outcome.case("measures", &alike)?;
+    let slots = outcome.case("best", &[("handover", "slot")])?;
+    let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
+    Some(format!(
+        "a physical layer that is given each slot as it comes has {:.0} us of work left when the last samples are in, instead \
+         of {:.0} us; so, and with cores that {} when idle, {} failed instead of {}",
+        physical_us(slots)?,
+        physical_us(whole)?,
+        slots.level("idle").unwrap_or_else(|| "sleep".to_owned()),
+        value(Measure::Share, &slots.failure),
+        value(Measure::Share, &whole.failure)
+    ))
+}
+
+/// What the timers of Figure 6 cost with nothing to disturb.
+fn ticks_alone(outcome: &Outcome) -> Option<String> {
+    let cases = outcome.cases.iter().filter(|case| case.part == "timers" && case.failure.value.is_some());
+    let told: Vec<String> = cases
+        .map(|case| {
+            let timer = claims::timer(&case.level("tick_hz").unwrap_or_default());
+            format!("{} with {timer}", value(Measure::Share, &case.failure))
+        })
+        .collect();
+    (!told.is_empty()).then(|| {
+        format!(
+            "without any load the timers of Figure 6 let fail: {}; a tick of 1024 Hz ends a sleep up to 0.98 ms late, and 0.75 ms \
+             are left when the samples are in",
+            told.join(", ")
+        )
+    })
+}
+
+/// Whether a cap on the disturbance helps or harms processes without a priority.
+fn cap_on_ordinary(outcome: &Outcome) -> Option<String> {
+    let free = outcome.case("why", &[("cap", "none")])?;
+    let capped: Vec<&Case> =
+        outcome.cases.iter().filter(|c| c.part == "why" && c.level("cap") != free.level("cap")).collect();
+    let does = does(free, &capped)?;
+    let told: Vec<String> = capped
+        .iter()
+        .map(|case| format!("{} at {} %", value(Measure::Share, &case.failure), case.level("cap").unwrap_or_default()))
+        .collect();
+    let none = value(Measure::Share, &free.failure);
+    Some(format!("a cap on the disturbance {does} ordinary processes here: {none} failed without, {}", told.join(", ")))
+}
+
+/// The same for processes with a priority, on cores that they share with the disturbance, and what took longer.
+fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
+    let with = |cap| outcome.case("measures", &[("scheduling", "fifo"), ("cores", "any"), ("cap", cap)]);
+    let (free, capped) = (with("none")?, with("10")?);
+    let does = does(free, &[capped])?;
+    let pairs = free.stages.iter().zip(&capped.stages);
+    let grew = pairs.filter_map(|(a, b)| Some((b.p99_9_us? - a.p99_9_us?, a, b))).max_by(|a, b| a.0.total_cmp(&b.0));
+    let (_, before, after) = grew?;
+    let us = |stage: &StageFacts| Some(format!("{:.0} and {:.0} us", stage.p50_us?, stage.p99_9_us?));
+    Some(format!(
+        "it {does} processes with a priority on the same cores: {} failed without, {} at 10 %; what grew most is the stage \
+         {}, in which 50 and 99.9 % of the answers are for up to {} without, {} with it",
+        value(Measure::Share, &free.failure),
+        value(Measure::Share, &capped.failure),
+        before.name,
+        us(before)?,
+        us(after)?
+    ))
+}
+
+/// What it is worth that idle cores do not sleep.
+fn asleep(outcome: &Outcome) -> Option<String> {
+    let told = |disturbance: &str, words: &str| {
+        let with = |idle| outcome.case("idle", &[("disturbance", disturbance), ("idle", idle)]);
+        let (sleep, poll) = (with("sleep")?, with("poll")?);
+        let share = |case: &Case| value(Measure::Share, &case.failure);
+        Some(format!(
+            "{words} {} failed with cores that sleep when idle, {} with cores that poll",
+            share(sleep),
+            share(poll)
+        ))
+    };
+    let both: Option<Vec<String>> = [("none", "undisturbed"), ("busy:4x", "under loops capped at 10 %")]
+        .map(|(of, words)| told(of, words))
+        .into_iter()
+        .collect();
+    Some(format!("with priority, {}", both?.join("; ")))
+}
+
+/// Whether fewer answers fail in these cases than without.
+fn does(free: &Case, with: &[&Case]) -> Option<&'static str> {
+    let counted =
+        |figure: &Figure| -> Vec<f64> { figure.rounds.iter().filter(|r| r.counts).map(|r| r.value).collect() };
+    let all: Vec<f64> = with.iter().flat_map(|case| counted(&case.failure)).collect();
+    let change = contrast(&counted(&free.failure), &all, 0.95)?;
+    Some(match (change.is_change(), change.estimate().point()) {
+        (false, _) => "neither surely helps nor surely harms",
+        (true, point) if point < change_free(&change) => "helps",
+        _ => "harms",
+    })
+}
+
+/// The estimate of no change.
+fn change_free(change: &takt_stats::Contrast) -> f64 {
+    match change {
+        takt_stats::Contrast::Ratio { .. } => 1.0,
+        _ => 0.0,
+    }
+}
+
+/// Whom the worst answers waited for, without a cap and with one.
+fn who(outcome: &Outcome) -> Vec<String> {
+    let limit_ms = outcome.paper.number("limit_ms");
+    let told = |capped: bool| {
+        let seen = outcome.traces.iter().filter(|trace| (trace.cap != "none") == capped && trace.hidden.is_none());
+        let traces: Vec<TraceFacts> = seen.cloned().collect();
+        let late = traces.iter().filter(|trace| trace.total_ms > limit_ms).count();
+        let culprits = why::culprits(&traces, limit_ms);
+        let all: f64 = culprits.iter().map(|(_, ms, _)| ms).sum();
+        let names: Vec<String> = culprits
+            .iter()
+            .filter(|(_, ms, _)| *ms >= all / 100.0)
+            .take(3)
+            .map(|(name, ms, longest)| format!("{name} {:.0} % (up to {longest:.1} ms in a turn)", ms / all * 100.0))
+            .collect();
+        let with = if capped { "with a cap" } else { "without a cap" };
+        (!names.is_empty()).then(|| {
+            format!(
+                "{with}, {late} of {} traced rounds have a late answer; the core on which the worst waited was meanwhile used by {}",
+                traces.len(),
+                names.join(", ")
+            )
+        })
+    };
+    [false, true].into_iter().filter_map(told).collect()
+}
+
+/// The host's count of late answers beside the radio's.
+fn both_counts(outcome: &Outcome) -> Option<String> {
+    let mean = |of: fn(&Case) -> Option<f64>| {
+        let values: Vec<f64> = outcome.cases.iter().filter_map(of).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let (host, radio) = (mean(|case| case.all.value)?, mean(|case| case.radio_late.value)?);
+    Some(format!(
+        "over all points and subframes {:.2} % failed by this host's clock; the radio called {:.2} % late (those never given it can't know)",
+        host * 100.0,
+        radio * 100.0
+    ))
+}
+
+fn unexplained(outcome: &Outcome) -> Option<String> {
+    let undecoded = outcome.cases.iter().filter(|case| case.decoded.value.is_some_and(|share| share < 1.0)).count();
+    (undecoded > 0)
+        .then(|| format!("at {undecoded} points some blocks were not decoded: they were answered with NACK, and count"))
+}
+
+/// Doubts about the rounds.
+pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
+    let mut warnings = Vec::new();
+    let measured = || outcome.cases.iter().filter(|case| case.failure.value.is_some());
+    let few = measured().filter(|case| case.failure.counted() < FEW).count();
+    if few > 0 {
+        let all = measured().count();
+        warnings.push(format!("{few} of {all} points rest on fewer than {FEW} rounds: their intervals are wide"));
+    }
+    let rounds = &outcome.of.rounds;
+    let (not, ran) = (rounds.disturbed + rounds.emulator_late, rounds.valid + rounds.disturbed + rounds.emulator_late);
+    if not > 0 {
+        warnings.push(format!(
+            "{not} of {ran} rounds do not count: in {} the host had other work, in {} the radio was late itself",
+            rounds.disturbed, rounds.emulator_late
+        ));
+    }
+    if rounds.failed > 0 {
+        let words = plural(rounds.failed, "round");
+        warnings.push(format!("{words} could not be run, and stand with every answer failed"));
+    }
+    let aside: Vec<f64> = measured().filter_map(|case| case.aside.value).collect();
+    if aside.iter().any(|&share| share > 0.0) {
+        let mean = aside.iter().sum::<f64>() / aside.len() as f64;
+        let all = |of: fn(&Case) -> f64| measured().filter(|case| case.unwatched.is_none()).map(of).sum::<f64>();
+        warnings.push(format!(
+            "{:.1} % of the subframes were set aside, however they ended: the radio sent their samples late, or the hypervisor \
+             stopped a core before their limit (for {:.0} ms in all, while the kernel says that {:.0} ms were stolen)",
+            mean * 100.0,
+            all(|case| case.stalls_ms),
+            all(|case| case.steal_ms)
+        ));
+    }
+    warnings.iter().map(|words| sentence(words)).collect()
+}
+
+/// The limits of what was measured.
+pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
+    let mut words = vec![
+        "timers of 128, 512 and 1024 Hz are this kernel's own, whose sleeps are made to end at such ticks; its scheduler ticks as it was built"
+            .to_owned(),
+        "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
+    ];
+    words.extend(unwatched(outcome));
+    words.extend(outcome.rules.as_ref().map(Rules::in_words));
+    words.extend(outcome.of.limits());
+    words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
+    let open = outcome.of.claims.iter().filter(|claim| claim.answer == takt_lab::check::Answer::Unknown).count();
+    if open > 0 {
+        words.push(format!(
+            "{open} claims could not be told at this depth; the full run has more rounds and longer ones"
+        ));
+    }
+    words.iter().map(|words| sentence(words)).collect()
+}
+
+/// Where failures that the hypervisor caused could not be told from the host's own.
+fn unwatched(outcome: &Outcome) -> Vec<String> {
+    let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    for case in &outcome.cases {
+        if let Some(why) = &case.unwatched {
+            reasons.entry(why).or_default().push(label(case));
+        }
+    }
+    let all = outcome.cases.iter().filter(|case| case.failure.value.is_some()).count();
+    let told = |(why, cases): (&str, Vec<String>)| {
+        let at = if cases.len() == all { "nowhere".to_owned() } else { format!("not at \"{}\"", cases.join("\", \"")) };
+        format!("whether the hypervisor stopped a core was watched {at}: {why}")
+    };
+    reasons.into_iter().map(told).collect()
+}
+
+/// What a case is, in words.
+#[must_use]
+pub fn label(case: &Case) -> String {
+    let level = |name: &str| case.level(name).unwrap_or_default();
+    let mut words = vec![match level("disturbance").as_str() {
+        "none" => "undisturbed".to_owned(),
+        other => other.to_owned(),
+    }];
+    let alone = if level("scheduled") == "interface" { " for the interface" } else { "" };
+    match level("scheduling").as_str() {
+        "" | "other" => {}
+        policy => words.push(format!("{policy}{alone}")),
+    }
+    match level("cap").as_str() {
+        "" | "none" => {}
+        cap => words.push(format!("capped at {cap} %")),
+    }
+    if level("timer") == "nanosleep" {
+        words.push(claims::timer(&level("tick_hz")));
+    }
+    match level("cores").as_str() {
+        "" | "any" => {}
+        cores => words.push(cores.to_owned()),
+    }
+    if level("idle") == "poll" {
+        words.push("cores that poll".to_owned());
+    }
+    if level("handover") == "slot" {
+        words.push("slot by slot".to_owned());
+    }
+    words.join(", ")
+}

@@ -1,0 +1,306 @@
+//! The study `routers`: can a software router keep up with a hardware one?
+//!
+//! The paper's scenario I is `switch`, II `router`, III `router-small`, IV `router-hw`; `xdp-router` is takt's own. One part
+//! of `experiments/routers.toml` has all figures: 2 and 3 throughput and datagrams a second, 4 jitter as boxes over rounds,
+//! 5 loss, 6 CPU of sender, receiver and what lies between.
+
+use takt_lab::check::Answer;
+use takt_testbed::net::{Limit, SMALL_PAYLOAD_BYTES};
+
+use super::sweep::{
+    Chart, ChartPlan, Compared, Curve, Facts, Judged, Measure, Outcome, Spot, Study, at, from_host, hop_cores,
+    host_cores, limit_used, list, lost_on_path, radio_cores, value,
+};
+use crate::Figure;
+
+pub(super) const STUDY: Study = Study {
+    name: "routers",
+    facts,
+    charts: &CHARTS,
+    evidence: &EVIDENCE,
+    judge,
+    does_not_say: &[
+        "the paper's routers are machines of their own; here they share this machine's cores with sender and receiver",
+        "the hardware router is a model: a rate, a buffer and a cost for each datagram, fitted to the paper's device",
+        "the small router is the kernel's on a share of a CPU, as large as makes it as fast as the paper's was seen to be; how much \
+         faster that one is the paper does not say",
+        "what a cable's rate costs the kernel's timers is nobody's CPU here: neither sender's, receiver's nor a router's",
+        "xdp-router runs its programs in the driver of a virtual pair, which copies each frame for them; before it the host \
+         computes checksums that elsewhere nobody computes",
+    ],
+};
+
+/// The facts that come with the program.
+///
+/// # Panics
+/// Never: a test reads the same text.
+fn facts() -> Facts {
+    toml::from_str(include_str!("../../../experiments/papers/routers.toml")).expect("tested to be right")
+}
+
+const BASE: ChartPlan = ChartPlan {
+    id: "",
+    number: "",
+    part: "routers",
+    x: "payload_bytes",
+    by: "path",
+    only: None,
+    measure: Measure::BitsPerS,
+    read: |_| None,
+    over: None,
+    boxes: false,
+};
+
+const CHARTS: [ChartPlan; 8] = [
+    ChartPlan { id: "throughput", number: "2", read: |r| from_host(r, "/throughput_bps"), ..BASE },
+    ChartPlan {
+        id: "relative",
+        number: "2",
+        measure: Measure::Times,
+        read: |r| from_host(r, "/throughput_bps"),
+        over: Some("switch"),
+        ..BASE
+    },
+    ChartPlan {
+        id: "datagrams",
+        number: "3",
+        measure: Measure::DatagramsPerS,
+        read: |r| from_host(r, "/datagrams_per_s"),
+        ..BASE
+    },
+    ChartPlan {
+        id: "jitter",
+        number: "4",
+        measure: Measure::Seconds,
+        read: |r| Some(from_host(r, "/jitter_us")? * 1e-6),
+        boxes: true,
+        ..BASE
+    },
+    ChartPlan { id: "lost", number: "5", measure: Measure::Share, read: |r| from_host(r, "/lost/share"), ..BASE },
+    ChartPlan { id: "cpu-sender", number: "6", measure: Measure::Cores, read: host_cores, ..BASE },
+    ChartPlan { id: "cpu-receiver", number: "6", measure: Measure::Cores, read: radio_cores, ..BASE },
+    ChartPlan { id: "cpu-between", number: "6", measure: Measure::Cores, read: hop_cores, ..BASE },
+];
+
+/// What the processor limit of `router-small` did.
+const EVIDENCE: [(&str, ChartPlan); 2] = [
+    (
+        "How much of its share of a CPU the small router used",
+        ChartPlan { id: "limit-used", measure: Measure::Share, read: limit_used, ..BASE },
+    ),
+    (
+        "Datagrams that nodes between sender and receiver dropped",
+        ChartPlan { id: "lost-between", measure: Measure::Share, read: lost_on_path, ..BASE },
+    ),
+];
+
+fn judge(number: u32, outcome: &Outcome) -> Judged {
+    let paper = &outcome.paper;
+    let near = paper.number("near_within");
+    match number {
+        1 => relative(outcome, &["router", "router-small", "router-hw", "xdp-router"], |what, figure| {
+            Compared::below(what, Measure::Times, figure, 1.0 + near)
+        }),
+        2 => relative(outcome, &["router"], |what, figure| Compared::above(what, Measure::Times, figure, 1.0 - near)),
+        3 => relative(outcome, &["router-small"], |what, figure| {
+            Compared::above(what, Measure::Times, figure, 1.0 - near)
+        })
+        .because(small_limit(outcome)),
+        4 => loses(outcome, "router", |what, figure, noticeable| {
+            Compared::below(what, Measure::Share, figure, noticeable)
+        }),
+        5 => smallest_most(outcome),
+        6 => jitter(outcome),
+        7 => small_cost_more(outcome),
+        8 => loses(outcome, "router-hw", |what, figure, noticeable| {
+            Compared::above(what, Measure::Share, figure, noticeable)
+        }),
+        _ => Judged::new(Answer::Unknown, "nothing judges this claim"),
+    }
+}
+
+fn relative(outcome: &Outcome, names: &[&str], compared: impl Fn(String, &Figure) -> Compared) -> Judged {
+    let curves: Vec<(&Chart, &Curve)> = names.iter().filter_map(|name| outcome.curve("relative", name)).collect();
+    let [(chart, _), ..] = curves.as_slice() else { return Judged::not_run(&names.join(", ")) };
+    let each = |curve: &Curve| -> Vec<Compared> {
+        let of = |spot: &Spot| compared(format!("{} at {}", curve.name, at(chart, spot.x)), &spot.figure);
+        of_paper(curve).map(of).collect()
+    };
+    let comparisons: Vec<Compared> = curves.iter().flat_map(|(_, curve)| each(curve)).collect();
+    let told = curves.iter().map(|(_, curve)| format!("{}: {}", curve.name, list(chart, of_paper(curve))));
+    let seen = format!("throughput over the switch's: {}", told.collect::<Vec<_>>().join("; "));
+    Judged::by(&comparisons, &names.join(", "), vec![seen])
+}
+
+/// Sizes for which the paper says something of the small router begin with the one that gave it its speed here; what else is
+/// measured of it is no matter of the paper's.
+fn of_paper(curve: &Curve) -> impl Iterator<Item = &Spot> {
+    let least = if curve.name == "router-small" { SMALL_PAYLOAD_BYTES as f64 } else { 0.0 };
+    curve.measured().filter(move |spot| spot.x >= least)
+}
+
+/// What `router-small` may use, and what it did at the size where it used most.
+fn small_limit(outcome: &Outcome) -> Option<String> {
+    let (chart, used) = outcome.curve("limit-used", "router-small")?;
+    let most = used.measured().max_by(|a, b| size(a).total_cmp(&size(b)))?;
+    let site = outcome.sites.iter().find(|site| site.path == "router-small")?;
+    let limit: Limit = serde_json::from_value(site.in_force.get("path_limit")?.clone()).ok()?;
+    let lost = outcome.curve("lost-between", "router-small").and_then(|(chart, lost)| {
+        Some(format!(", and {} of the datagrams were lost on the way", value(chart.measure, &lost.at(most.x)?.figure)))
+    });
+    Some(format!(
+        "why: router-small may use {:.2} of a CPU each way{}; at {} it used {} of that{}",
+        limit.share,
+        limit
+            .datagrams_per_s()
+            .map(|n| format!(" (enough for {n:.0} datagrams/s of {SMALL_PAYLOAD_BYTES} B)"))
+            .unwrap_or_default(),
+        at(chart, most.x),
+        value(chart.measure, &most.figure),
+        lost.unwrap_or_default(),
+    ))
+}
+
+/// A value that is missing sorts first.
+fn size(spot: &Spot) -> f64 {
+    spot.figure.value.unwrap_or(f64::NEG_INFINITY)
+}
+
+/// What a router loses at the size where it loses most, held against what is noticeable.
+fn loses(outcome: &Outcome, name: &str, compared: impl Fn(String, &Figure, f64) -> Compared) -> Judged {
+    let Some((chart, curve)) = outcome.curve("lost", name) else { return Judged::not_run(name) };
+    let Some(worst) = curve.measured().max_by(|a, b| size(a).total_cmp(&size(b))) else { return Judged::not_run(name) };
+    let what = format!("{name} at {}", at(chart, worst.x));
+    let seen = format!("lost at most: {} at {}", value(chart.measure, &worst.figure), at(chart, worst.x));
+    Judged::by(&[compared(what, &worst.figure, outcome.paper.number("loss_noticeable_share"))], name, vec![seen])
+}
+
+fn smallest_most(outcome: &Outcome) -> Judged {
+    let Some((chart, hardware)) = outcome.curve("lost", "router-hw") else { return Judged::not_run("router-hw") };
+    let Some((small, large)) = smallest_and_largest(hardware) else { return Judged::not_run("router-hw at two sizes") };
+    let both = format!("router-hw at {} and {}", at(chart, small.x), at(chart, large.x));
+    let compared = Compared::more(both, chart.measure, &small.figure, &large.figure);
+    Judged::by(&[compared], "router-hw", vec![list(chart, [small, large])])
+}
+
+fn jitter(outcome: &Outcome) -> Judged {
+    let Some((chart, hardware)) = outcome.curve("jitter", "router-hw") else { return Judged::not_run("router-hw") };
+    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    for spot in hardware.measured() {
+        let at_size = at(chart, spot.x);
+        let mut told = vec![format!("at {at_size} {}", value(chart.measure, &spot.figure))];
+        for name in ["switch", "router", "router-small"] {
+            let Some(other) = chart.curve(name).and_then(|curve| curve.at(spot.x)) else { continue };
+            let what = format!("router-hw and {name} at {at_size}");
+            comparisons.push(Compared::more(what, chart.measure, &spot.figure, &other.figure));
+            told.push(format!("{name} {}", value(chart.measure, &other.figure)));
+        }
+        seen.push(told.join(", "));
+    }
+    Judged::by(&comparisons, "router-hw", seen)
+}
+
+/// On the switch, where nothing but the ends is asked for: at a stated rate of bits, small datagrams are more datagrams.
+fn small_cost_more(outcome: &Outcome) -> Judged {
+    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    for end in ["sender", "receiver"] {
+        let Some((chart, switch)) = outcome.curve(&format!("cpu-{end}"), "switch") else {
+            return Judged::not_run("the switch");
+        };
+        let Some((small, large)) = smallest_and_largest(switch) else {
+            return Judged::not_run("the switch at two sizes");
+        };
+        let both = format!("{end} at {} and {}", at(chart, small.x), at(chart, large.x));
+        comparisons.push(Compared::more(both, chart.measure, &small.figure, &large.figure));
+        seen.push(format!("{end} {}", list(chart, [small, large])));
+    }
+    Judged::by(&comparisons, "the switch", seen)
+}
+
+fn smallest_and_largest(curve: &Curve) -> Option<(&Spot, &Spot)> {
+    let mut spots = curve.measured();
+    Some((spots.next()?, spots.last()?))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::sweep::testing::{Points, chart, outcome, site};
+    use takt_testbed::net::SMALL_DATAGRAMS_PER_S;
+
+    #[test]
+    fn every_chart_and_claim_is_a_figure_of_the_paper() {
+        let facts = facts();
+        let known = |number: &str| facts.figures.iter().any(|figure| figure.number == number);
+        assert!(CHARTS.iter().all(|plan| known(plan.number)));
+        assert!(facts.claims.iter().all(|claim| claim.figures.iter().all(|number| known(number))));
+        assert!(["near_within", "loss_noticeable_share"].iter().all(|name| facts.number(name).is_finite()));
+    }
+
+    #[test]
+    fn what_is_fitted_to_the_paper_is_not_counted_as_seen() {
+        let facts = facts();
+        assert_eq!(facts.number("iii_128_datagrams_per_s"), SMALL_DATAGRAMS_PER_S);
+        let made: Vec<u32> = facts.claims.iter().filter(|c| c.by_construction.is_some()).map(|c| c.number).collect();
+        assert_eq!(made, [3, 5, 6, 8]);
+    }
+
+    #[test]
+    fn a_router_that_feels_its_limit_says_so_and_only_at_sizes_of_the_paper() {
+        let mut seen = outcome(&facts());
+        let small = |id: &str, measure, small: &[f64]| {
+            let curves: [Points<'_>; 1] = [("router-small", &[(64.0, small), (128.0, &[0.5, 0.5])])];
+            chart(id, "payload_bytes", measure, &curves)
+        };
+        let limit = Limit { share: 0.25, datagram_ns: Some(3000.0), passed_per_s: None };
+        seen.sites = vec![site("native", "router-small", json!({ "path_limit": limit }))];
+        seen.evidence = vec![
+            small("limit-used", Measure::Share, &[0.96, 0.96]),
+            small("lost-between", Measure::Share, &[0.4, 0.4]),
+        ];
+        assert_eq!(
+            small_limit(&seen).as_deref(),
+            Some(
+                "why: router-small may use 0.25 of a CPU each way (enough for 83333 datagrams/s of 128 B); at 64 B it used 96.00 \
+                 [96.00, 96.00] % of that, and 40.00 [40.00, 40.00] % of the datagrams were lost on the way"
+            )
+        );
+        let near = [(64.0, &[0.6, 0.6][..]), (128.0, &[1.0, 1.0][..])];
+        let curves: [Points<'_>; 1] = [("router-small", &near)];
+        seen.charts = vec![chart("relative", "payload_bytes", Measure::Times, &curves)];
+        assert_eq!(judge(3, &seen).answer, Answer::Holds, "64 bytes are none of the paper's");
+        assert_eq!(small_limit(&outcome(&facts())), None);
+    }
+
+    #[test]
+    fn a_loss_is_noticeable_above_the_papers_bound() {
+        let mut seen = outcome(&facts());
+        let curves: [Points<'_>; 2] = [
+            ("router", &[(128.0, &[0.001, 0.002]), (1280.0, &[0.0, 0.0])]),
+            ("router-hw", &[(128.0, &[0.66, 0.67]), (1280.0, &[0.1, 0.1])]),
+        ];
+        seen.charts = vec![chart("lost", "payload_bytes", Measure::Share, &curves)];
+        assert_eq!([4, 8, 5].map(|claim| judge(claim, &seen).answer), [Answer::Holds; 3]);
+        seen.charts[0].curves[0].name = "router-hw".into();
+        seen.charts[0].curves[1].name = "router".into();
+        assert_eq!([4, 8].map(|claim| judge(claim, &seen).answer), [Answer::Fails; 2]);
+    }
+
+    #[test]
+    fn small_datagrams_must_cost_both_ends_more() {
+        let mut seen = outcome(&facts());
+        let cpu = |id: &str, small: f64| {
+            let (small, large) = ([small, small + 0.001], [0.1, 0.101]);
+            let curves: [Points<'_>; 1] = [("switch", &[(128.0, &small), (1280.0, &large)])];
+            chart(id, "payload_bytes", Measure::Cores, &curves)
+        };
+        seen.charts = vec![cpu("cpu-sender", 0.5), cpu("cpu-receiver", 0.4)];
+        assert_eq!(judge(7, &seen).answer, Answer::Holds);
+        seen.charts[1] = cpu("cpu-receiver", 0.02);
+        assert_eq!(judge(7, &seen).answer, Answer::Fails);
+        seen.charts.pop();
+        assert_eq!(judge(7, &seen).answer, Answer::Unknown);
+    }
+}

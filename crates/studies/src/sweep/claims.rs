@@ -1,0 +1,108 @@
+//! What a claim is judged by: intervals, never points.
+
+use takt_lab::check::Answer;
+
+use super::compared::{Compared, every, undecided};
+use crate::Figure;
+
+/// What was seen of a claim.
+pub(crate) struct Judged {
+    pub(crate) answer: Answer,
+    pub(crate) seen: String,
+}
+
+impl Judged {
+    pub(crate) fn new(answer: Answer, seen: impl Into<String>) -> Judged {
+        Judged { answer, seen: seen.into() }
+    }
+
+    /// By comparisons, each of which must hold. Where they leave it open, what was seen ends with what would decide.
+    pub(crate) fn by(comparisons: &[Compared], what: &str, mut seen: Vec<String>) -> Judged {
+        if comparisons.is_empty() {
+            return Judged::not_run(what);
+        }
+        let answer = every(comparisons);
+        if answer == Answer::Unknown {
+            seen.extend(undecided(comparisons));
+        }
+        Judged::new(answer, seen.join("; "))
+    }
+
+    /// The same with why, from what else was measured.
+    pub(crate) fn because(mut self, why: impl IntoIterator<Item = String>) -> Judged {
+        if self.answer != Answer::Holds {
+            for why in why {
+                self.seen += "; ";
+                self.seen += &why;
+            }
+        }
+        self
+    }
+
+    /// Nothing to judge by.
+    pub(crate) fn not_run(what: &str) -> Judged {
+        Judged::new(Answer::Unknown, format!("{what} was not measured here"))
+    }
+}
+
+/// Whether all lie above a limit: holds if all surely do, fails if one surely does not.
+pub(crate) fn all_above<'a>(figures: impl IntoIterator<Item = &'a Figure>, limit: f64) -> Answer {
+    all(figures, |low, _| low > limit, |_, high| high < limit)
+}
+
+/// Whether all lie below a limit.
+pub(crate) fn all_below<'a>(figures: impl IntoIterator<Item = &'a Figure>, limit: f64) -> Answer {
+    all(figures, |_, high| high < limit, |low, _| low > limit)
+}
+
+/// Whether one is more than the other.
+pub(crate) fn surely_more(more: &Figure, less: &Figure) -> Answer {
+    match (more.estimate, less.estimate) {
+        (Some(more), Some(less)) if more.low() > less.high() => Answer::Holds,
+        (Some(more), Some(less)) if more.high() < less.low() => Answer::Fails,
+        _ => Answer::Unknown,
+    }
+}
+
+fn all<'a>(
+    figures: impl IntoIterator<Item = &'a Figure>,
+    surely: impl Fn(f64, f64) -> bool,
+    surely_not: impl Fn(f64, f64) -> bool,
+) -> Answer {
+    let ends: Vec<Option<(f64, f64)>> =
+        figures.into_iter().map(|figure| figure.estimate.map(|e| (e.low(), e.high()))).collect();
+    if ends.is_empty() {
+        Answer::Unknown
+    } else if ends.iter().flatten().any(|(low, high)| surely_not(*low, *high)) {
+        Answer::Fails
+    } else if ends.iter().all(|ends| ends.is_some_and(|(low, high)| surely(low, high))) {
+        Answer::Holds
+    } else {
+        Answer::Unknown
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RoundValue;
+
+    fn figure(rounds: &[f64]) -> Figure {
+        Figure::from_rounds(rounds.iter().map(|&value| RoundValue { round_id: 1, value, counts: true }).collect())
+    }
+
+    #[test]
+    fn intervals_decide_and_a_single_round_does_not() {
+        let (high, low) = (figure(&[0.90, 0.91, 0.92]), figure(&[0.20, 0.21, 0.22]));
+        let wide = figure(&[0.6, 0.9, 1.1]);
+        assert_eq!(all_above([&high], 0.8), Answer::Holds);
+        assert_eq!(all_above([&high, &wide], 0.8), Answer::Unknown);
+        assert_eq!(all_above([&high, &wide, &low], 0.8), Answer::Fails);
+        assert_eq!(all_below([&low], 0.4), Answer::Holds);
+        assert_eq!(all_above([&figure(&[0.9])], 0.8), Answer::Unknown);
+        assert_eq!(all_above([], 0.8), Answer::Unknown);
+        assert_eq!(surely_more(&high, &low), Answer::Holds);
+        assert_eq!(surely_more(&low, &high), Answer::Fails);
+        assert_eq!(surely_more(&high, &wide), Answer::Unknown);
+    }
+}

@@ -1,0 +1,111 @@
+//! Studies that are sweeps: `virtual-sdr` and `routers`. Each figure of such a paper shows a quantity over one factor,
+//! with a curve for each level of another.
+//!
+//! ```text
+//!   papers/NAME.toml ── figures, claims, numbers ──┐
+//!   the study's plan ── which part, axis, curves ──┼──> charts ──> claims ──> Outcome ──> report
+//!   records of a run ── rounds of every point ─────┘
+//! ```
+//!
+//! What differs between studies is data: the facts of the paper, the plans of its charts, and what a claim is judged by.
+
+mod assemble;
+mod chart;
+mod claims;
+mod compared;
+mod facts;
+mod noise;
+mod read;
+#[cfg(test)]
+pub(super) mod testing;
+mod words;
+
+pub use assemble::assemble;
+pub use chart::{Chart, Curve, Measure, Spot};
+pub use facts::{ClaimFacts, Facts, FigureFacts};
+pub use noise::SiteFacts;
+
+pub use takt_lab::twins::Noise;
+
+pub(super) use chart::ChartPlan;
+pub(super) use claims::{Judged, all_above, all_below, surely_more};
+pub(super) use compared::{Compared, every};
+pub(super) use noise::sites;
+pub(super) use read::{
+    cpu_cores, end_busy, from_host, guest_cores, hop_cores, host_cores, limit_used, lost_on_path, per_datagram,
+    radio_cores, rate, stream_busy, to_host,
+};
+pub(super) use words::{at, list, value};
+
+use serde::{Deserialize, Serialize};
+use takt_lab::experiment::Rules;
+
+use super::StudyRun;
+
+/// Version of the document; raised when a key changes its meaning.
+pub const SCHEMA: u32 = 1;
+
+/// Share from which a processor counts as full.
+pub(super) const FULL: f64 = 0.85;
+
+/// A study of this kind.
+pub(super) struct Study {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What the paper reports.
+    pub(super) facts: fn() -> Facts,
+    /// Its figures.
+    pub(super) charts: &'static [ChartPlan],
+    /// What else is read from the rounds, to say why: no figures of the paper. Each with its title.
+    pub(super) evidence: &'static [(&'static str, ChartPlan)],
+    /// By the claim's number: what is seen of it.
+    pub(super) judge: fn(u32, &Outcome) -> Judged,
+    /// Limits that no round shows; a sentence each.
+    pub(super) does_not_say: &'static [&'static str],
+}
+
+/// Everything such a study found: what `takt paper NAME --json` prints. Keys are stable and carry their units.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// What it says of its run.
+    #[serde(flatten)]
+    pub of: StudyRun,
+    /// Where rounds ran: each environment and path, and what was in force there.
+    pub sites: Vec<SiteFacts>,
+    /// What was fixed before the data were seen.
+    #[serde(default)]
+    pub rules: Option<Rules>,
+    /// What the paper reports.
+    pub paper: Facts,
+    /// The figures, in the paper's order.
+    pub charts: Vec<Chart>,
+    /// What else was measured, which says why.
+    #[serde(default)]
+    pub evidence: Vec<Chart>,
+    /// How far the same thing measured twice differs: the floor below which no difference means anything.
+    pub noise: Vec<Noise>,
+    /// Doubts about the rounds: drift, few rounds, a disturbed host.
+    pub warnings: Vec<String>,
+}
+
+impl Outcome {
+    /// A figure, or a piece of evidence, by its name.
+    #[must_use]
+    pub fn chart(&self, id: &str) -> Option<&Chart> {
+        self.charts.iter().chain(&self.evidence).find(|chart| chart.id == id)
+    }
+
+    /// A curve of it that has points with a value.
+    #[must_use]
+    pub fn curve(&self, id: &str, name: &str) -> Option<(&Chart, &Curve)> {
+        let chart = self.chart(id)?;
+        let curve = chart.curve(name)?;
+        curve.measured().next().map(|_| (chart, curve))
+    }
+
+    /// What executes a guest's instructions, if rounds ran in one: `kvm`, `tcg`.
+    #[must_use]
+    pub fn accelerator(&self) -> Option<&str> {
+        self.sites.iter().find_map(|site| site.in_force.get("accelerator")?.as_str())
+    }
+}
