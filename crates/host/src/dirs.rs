@@ -80,7 +80,10 @@ pub fn make_scratch(name: &str) -> Result<PathBuf, DirError> {
 }
 
 /// Makes a folder for its owner only, with its parents, and refuses one that belongs to somebody else.
-pub(crate) fn make(path: &Path) -> Result<(), DirError> {
+///
+/// # Errors
+/// It can't be made, is no folder, or is somebody else's.
+pub fn make(path: &Path) -> Result<(), DirError> {
     let failed = |source| DirError::Make { path: path.to_owned(), source };
     DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
     // Not through a symbolic link, which anybody could have laid in /tmp.

@@ -28,7 +28,8 @@ pub enum ReadError {
 }
 
 /// An error and why, and why that, in one line.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
+#[must_use]
+pub fn with_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(why) = cause {

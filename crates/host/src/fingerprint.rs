@@ -150,7 +150,7 @@ impl Fingerprint {
 }
 
 /// The file that names the clock source in use.
-pub(crate) const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
+pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
 /// See [`crate::sys::cpuid`].
 pub(crate) fn hypervisor_signature() -> Option<String> {
@@ -183,7 +183,8 @@ fn common_governor(host: &Host, cpus: &[usize]) -> Option<String> {
 }
 
 /// The marks that container engines leave.
-pub(crate) fn container(host: &Host) -> Option<String> {
+#[must_use]
+pub fn container(host: &Host) -> Option<String> {
     if host.path("/.dockerenv").exists() {
         return Some("docker".to_owned());
     }

@@ -184,7 +184,10 @@ impl Host {
 
     /// Writes a setting whole or not at all, whatever ends this program: the kernel takes one `write` as one, and the file
     /// of a recorded host is replaced.
-    pub(crate) fn write(&self, path: &str, text: &str) -> io::Result<()> {
+    ///
+    /// # Errors
+    /// There is no such setting, or it may not be changed.
+    pub fn write(&self, path: &str, text: &str) -> io::Result<()> {
         let path = self.path(path);
         // Also what tells a setting that is not there, or may not be changed.
         let mut setting = fs::OpenOptions::new().write(true).open(&path)?;

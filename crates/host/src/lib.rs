@@ -1,5 +1,4 @@
-//! The Linux host under takt: who uses its processors, what a thread may ask of it, and what in it stands between a
-//! radio and its deadline.
+//! The Linux host under takt: who uses its processors, and what a thread may ask of it.
 //!
 //! | module | answers |
 //! | --- | --- |
@@ -10,8 +9,8 @@
 //! | [`kernel`], [`idle`], [`irq`], [`isolation`] | what of the kernel decides about punctuality, and how deep processors sleep |
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`user_namespace`] | network namespaces, what keeps users from making them |
-//! | [`receive`], [`bpf`] | which thread works off what an interface receives, programs in the kernel's receive path |
-//! | [`doctor`] | what stands in the way, what it costs, what mends it, and how it is taken back |
+//! | [`receive`], [`bpf`], [`ethtool`] | which thread works off what an interface receives, programs in the kernel's receive path, what a card's driver keeps |
+//! | [`proc`](mod@proc) | parsers of what the kernel prints |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
 //! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
 //! | [`fingerprint`], [`distribution`] | which machine a figure was measured on |
@@ -21,10 +20,9 @@
 
 mod error;
 mod host;
-mod proc;
 mod sys;
-#[cfg(test)]
-mod testing;
+#[cfg(any(test, feature = "testing"))]
+pub mod testing;
 
 pub mod accounting;
 pub mod affinity;
@@ -34,7 +32,7 @@ pub mod capability;
 pub mod cgroup;
 pub mod dirs;
 pub mod distribution;
-pub mod doctor;
+pub mod ethtool;
 pub mod fingerprint;
 pub mod idle;
 pub mod irq;
@@ -45,6 +43,7 @@ pub mod lock;
 pub mod memory;
 pub mod namespace;
 pub mod policy;
+pub mod proc;
 pub mod quota;
 pub mod receive;
 pub mod slack;
@@ -55,5 +54,5 @@ pub mod topology;
 pub mod user;
 pub mod user_namespace;
 
-pub use error::ReadError;
+pub use error::{ReadError, with_causes};
 pub use host::Host;

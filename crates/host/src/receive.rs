@@ -10,7 +10,7 @@ use std::io;
 use rustix::fs::{Mode, OFlags};
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
-use crate::sys::ethtool::{Command, WORDS, request};
+use crate::ethtool::{Command, WORDS, request};
 
 /// What an interface may do in place of the protocol code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

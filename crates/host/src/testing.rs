@@ -1,4 +1,4 @@
-//! Doubles for this crate's tests: a host made of files, and a process to be looked at.
+//! Doubles for tests: a host made of files, and a process to be looked at.
 
 use std::fs;
 use std::path::Path;
@@ -7,45 +7,57 @@ use std::process::{Child, Command, Stdio};
 use crate::host::Host;
 
 /// A folder that looks like the root of a host; gone when dropped.
-pub(crate) struct Tree(tempfile::TempDir);
+#[derive(Debug)]
+pub struct Tree(tempfile::TempDir);
+
+impl Default for Tree {
+    fn default() -> Tree {
+        Tree::new()
+    }
+}
 
 impl Tree {
-    pub(crate) fn new() -> Tree {
+    /// An empty one.
+    pub fn new() -> Tree {
         Tree(tempfile::tempdir().unwrap())
     }
 
     /// Adds or replaces a file, named as on the host.
-    pub(crate) fn with(self, path: &str, content: &str) -> Tree {
+    #[must_use]
+    pub fn with(self, path: &str, content: &str) -> Tree {
         self.put(path, content);
         self
     }
 
     /// As [`with`](Tree::with), by reference.
-    pub(crate) fn put(&self, path: &str, content: &str) {
+    pub fn put(&self, path: &str, content: &str) {
         self.put_bytes(path, content.as_bytes());
     }
 
     /// As [`put`](Tree::put), for files that are no text.
-    pub(crate) fn put_bytes(&self, path: &str, content: &[u8]) {
+    pub fn put_bytes(&self, path: &str, content: &[u8]) {
         let file = self.0.path().join(path.trim_start_matches('/'));
         fs::create_dir_all(file.parent().unwrap()).unwrap();
         fs::write(file, content).unwrap();
     }
 
-    pub(crate) fn root(&self) -> &Path {
+    /// Its folder.
+    pub fn root(&self) -> &Path {
         self.0.path()
     }
 
-    pub(crate) fn host(&self) -> Host {
+    /// A host that reads from it.
+    pub fn host(&self) -> Host {
         Host::at(self.root())
     }
 }
 
 /// A shell at work, killed when dropped, however its test ends.
-pub(crate) struct Killed(pub(crate) Child);
+pub struct Killed(pub Child);
 
 impl Killed {
-    pub(crate) fn start(script: &str) -> Killed {
+    /// Starts it.
+    pub fn start(script: &str) -> Killed {
         Killed(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().unwrap())
     }
 }

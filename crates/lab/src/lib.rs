@@ -12,7 +12,6 @@ pub mod check;
 pub mod compare;
 mod execute;
 pub mod experiment;
-pub mod prove;
 pub mod run;
 pub mod store;
 pub mod summary;

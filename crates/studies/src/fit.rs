@@ -4,7 +4,7 @@
 /// than two different `x`, or a value that is not finite.
 ///
 /// ```
-/// let (base, each) = takt_lab::paper::line(&[(1.0, 5.0), (2.0, 7.0), (4.0, 11.0)]).unwrap();
+/// let (base, each) = takt_studies::line(&[(1.0, 5.0), (2.0, 7.0), (4.0, 11.0)]).unwrap();
 /// assert!((base - 3.0).abs() < 1e-12 && (each - 2.0).abs() < 1e-12);
 /// ```
 #[must_use]

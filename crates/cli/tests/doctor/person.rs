@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
-use takt_host::doctor::{RULES, explain};
+use takt_doctor::{RULES, explain};
 
 use crate::program::{TAKT, json, text};
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 
-use takt_host::doctor::{Fix, RULES};
+use takt_doctor::{Fix, RULES};
 
 use crate::program::{Fact, doctor, entries, fix_all, json, kill_at, text};
 

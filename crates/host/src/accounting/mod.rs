@@ -20,6 +20,5 @@ mod process;
 mod snapshot;
 
 pub use classes::CpuClasses;
-pub(crate) use process::read_stat;
-pub use process::{ProcessCpu, ThreadCpu};
+pub use process::{ProcessCpu, ThreadCpu, read_stat};
 pub use snapshot::{CpuUse, Pressure, Snapshot, Softnet, Usage};

@@ -173,7 +173,10 @@ fn read_thread(host: &Host, pid: u32, tid: u32) -> Result<Option<ThreadCpu>, Rea
 }
 
 /// A `stat` file; `None` if what it described is gone.
-pub(crate) fn read_stat(host: &Host, path: &str) -> Result<Option<task::Stat>, ReadError> {
+///
+/// # Errors
+/// It can't be read, or has another form.
+pub fn read_stat(host: &Host, path: &str) -> Result<Option<task::Stat>, ReadError> {
     let Ok(text) = host.read(path) else { return Ok(None) };
     let got = || text.chars().take(40).collect();
     let malformed = || ReadError::Malformed { path: path.to_owned(), expected: "a line as in proc(5)", got: got() };

@@ -111,7 +111,7 @@ fn not_root_v2(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle>
 }
 
 /// The group of the hierarchy whose controllers satisfy `is`; lines read `ID:CONTROLLERS:PATH`.
-pub(crate) fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> {
+pub fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> {
     text.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
@@ -120,7 +120,7 @@ pub(crate) fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> 
 }
 
 /// Where a file system is mounted: field 5 of mountinfo; behind ` - ` stand its type, source and options.
-pub(crate) fn mount_point(text: &str, is: impl Fn(&str, &str) -> bool) -> Option<&str> {
+pub fn mount_point(text: &str, is: impl Fn(&str, &str) -> bool) -> Option<&str> {
     text.lines().find_map(|line| {
         let (left, right) = line.split_once(" - ")?;
         let mut right = right.split(' ');

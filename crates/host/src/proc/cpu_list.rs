@@ -4,7 +4,7 @@
 const CPU_LIMIT: usize = 8192;
 
 /// The CPUs of a list in rising order; `None` if it is no such list. An empty text is the empty list.
-pub(crate) fn parse(text: &str) -> Option<Vec<usize>> {
+pub fn parse(text: &str) -> Option<Vec<usize>> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',').filter(|part| !part.is_empty()) {
         let (first, last) = match part.split_once('-') {
@@ -22,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Option<Vec<usize>> {
 }
 
 /// The list as the kernel would write it.
-pub(crate) fn format(cpus: &[usize]) -> String {
+pub fn format(cpus: &[usize]) -> String {
     let mut parts: Vec<(usize, usize)> = Vec::new();
     for &cpu in cpus {
         match parts.last_mut() {

@@ -2,7 +2,7 @@
 
 /// A soft limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Limit {
+pub enum Limit {
     /// At most this much, in the limit's own unit.
     At(u64),
     /// No limit.
@@ -10,7 +10,7 @@ pub(crate) enum Limit {
 }
 
 /// The soft limit of the row that starts with `name`, such as `Max locked memory`.
-pub(crate) fn soft(text: &str, name: &str) -> Option<Limit> {
+pub fn soft(text: &str, name: &str) -> Option<Limit> {
     let row = text.lines().find_map(|line| line.strip_prefix(name))?;
     match row.split_whitespace().next()? {
         "unlimited" => Some(Limit::Unlimited),

@@ -3,21 +3,21 @@
 //! Kernels add fields, containers hide files, and a recorded tree may hold anything: no input panics, and what is not
 //! understood is `None`, never zero. Layouts: proc(5) and the kernel's `Documentation/filesystems/proc.rst`.
 
-pub(crate) mod cpu_list;
-pub(crate) mod limits;
-pub(crate) mod pressure;
-pub(crate) mod softnet;
-pub(crate) mod stat;
-pub(crate) mod status;
-pub(crate) mod task;
+pub mod cpu_list;
+pub mod limits;
+pub mod pressure;
+pub mod softnet;
+pub mod stat;
+pub mod status;
+pub mod task;
 
 /// Nanoseconds in one of the ticks (`USER_HZ`) that `/proc` counts in; 10 ms on every common kernel.
-pub(crate) fn tick_ns() -> u64 {
+pub fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
 /// A time counted in ticks, in nanoseconds.
-pub(crate) fn ticks_to_ns(ticks: u64) -> u64 {
+pub fn ticks_to_ns(ticks: u64) -> u64 {
     ticks.saturating_mul(tick_ns())
 }
 

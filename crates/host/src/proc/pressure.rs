@@ -4,13 +4,15 @@ use std::time::Duration;
 
 /// Total stall time since boot: at least one task waited, and all tasks waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stall {
-    pub(crate) some: Duration,
-    pub(crate) full: Duration,
+pub struct Stall {
+    /// At least one task waited.
+    pub some: Duration,
+    /// All tasks waited.
+    pub full: Duration,
 }
 
 /// Reads the totals, which the kernel gives in microseconds. `full` is absent for the CPU on older kernels: zero then.
-pub(crate) fn parse(text: &str) -> Option<Stall> {
+pub fn parse(text: &str) -> Option<Stall> {
     let total = |kind: &str| {
         let line = text.lines().find(|line| line.split_whitespace().next() == Some(kind))?;
         let micros = line.split_whitespace().find_map(|word| word.strip_prefix("total="))?;
@@ -20,7 +22,7 @@ pub(crate) fn parse(text: &str) -> Option<Stall> {
 }
 
 /// The share of the last ten seconds in which at least one task waited, per cent.
-pub(crate) fn recent_percent(text: &str) -> Option<f64> {
+pub fn recent_percent(text: &str) -> Option<f64> {
     let line = text.lines().find(|line| line.starts_with("some "))?;
     let share: f64 = line.split_whitespace().find_map(|word| word.strip_prefix("avg10="))?.parse().ok()?;
     (0.0..=100.0).contains(&share).then_some(share)

@@ -2,17 +2,17 @@
 
 /// Sums over all CPUs since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Softnet {
+pub struct Softnet {
     /// Frames taken from drivers and from the backlog.
-    pub(crate) processed: u64,
+    pub processed: u64,
     /// Frames dropped because a backlog (`net.core.netdev_max_backlog`) was full.
-    pub(crate) dropped: u64,
+    pub dropped: u64,
     /// Times the receive softirq had work left when its budget or time was used up.
-    pub(crate) squeezed: u64,
+    pub squeezed: u64,
 }
 
 /// Sums the first three columns; each is a 32-bit counter of one CPU.
-pub(crate) fn parse(text: &str) -> Option<Softnet> {
+pub fn parse(text: &str) -> Option<Softnet> {
     let mut sum = Softnet::default();
     for line in text.lines() {
         let mut columns = line.split_whitespace().map(|word| u32::from_str_radix(word, 16).ok());

@@ -4,15 +4,15 @@ use crate::accounting::CpuClasses;
 
 /// Times since boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stat {
+pub struct Stat {
     /// All CPUs together, as the kernel sums them.
-    pub(crate) total: CpuClasses,
+    pub total: CpuClasses,
     /// Each online CPU with its number.
-    pub(crate) cpus: Vec<(usize, CpuClasses)>,
+    pub cpus: Vec<(usize, CpuClasses)>,
 }
 
 /// Reads the `cpu` lines. Guest time is contained in user time (and in nice) and not counted again.
-pub(crate) fn parse(text: &str, tick_ns: u64) -> Option<Stat> {
+pub fn parse(text: &str, tick_ns: u64) -> Option<Stat> {
     let mut total = None;
     let mut cpus = Vec::new();
     for line in text.lines() {

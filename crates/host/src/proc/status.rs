@@ -1,17 +1,17 @@
 //! `/proc/PID/status`: one field a line, `Name:\tvalue`.
 
 /// The value of the field `name`.
-pub(crate) fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::trim))
 }
 
 /// A field that holds a decimal number.
-pub(crate) fn number(text: &str, name: &str) -> Option<u64> {
+pub fn number(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.split_whitespace().next()?.parse().ok()
 }
 
 /// A field that holds a mask, such as `CapEff`.
-pub(crate) fn mask(text: &str, name: &str) -> Option<u64> {
+pub fn mask(text: &str, name: &str) -> Option<u64> {
     u64::from_str_radix(field(text, name)?, 16).ok()
 }
 

@@ -2,23 +2,29 @@
 
 /// The fields of `stat` that takt uses. Times in ticks of `USER_HZ`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Stat {
+pub struct Stat {
     /// Name as the kernel has it: at most 15 bytes, and it may hold spaces and brackets.
-    pub(crate) name: String,
-    pub(crate) state: char,
-    pub(crate) minor_faults: u64,
-    pub(crate) major_faults: u64,
-    pub(crate) user_ticks: u64,
-    pub(crate) system_ticks: u64,
+    pub name: String,
+    /// Of proc(5): `R`, `S`, `D`, ...
+    pub state: char,
+    /// Page faults without a disk.
+    pub minor_faults: u64,
+    /// Page faults that waited for a disk.
+    pub major_faults: u64,
+    /// Time in user mode.
+    pub user_ticks: u64,
+    /// Time in the kernel.
+    pub system_ticks: u64,
     /// Since boot: together with the number it names a process for good, however often the number is used again.
-    pub(crate) start_ticks: u64,
+    pub start_ticks: u64,
     /// CPU it last ran on.
-    pub(crate) last_cpu: Option<u32>,
+    pub last_cpu: Option<u32>,
 }
 
 impl Stat {
     /// Reads one line. The name ends at the *last* closing bracket: a program may call itself `a) R 1`.
-    pub(crate) fn parse(text: &str) -> Option<Stat> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Stat> {
         let open = text.find('(')?;
         let close = text.rfind(')')?;
         let name = text.get(open + 1..close)?.to_owned();
@@ -40,14 +46,17 @@ impl Stat {
 
 /// `schedstat`: exact times of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Schedstat {
-    pub(crate) on_cpu_ns: u64,
+pub struct Schedstat {
+    /// Time on a CPU.
+    pub on_cpu_ns: u64,
     /// Ready to run and waiting for a CPU.
-    pub(crate) run_delay_ns: u64,
+    pub run_delay_ns: u64,
 }
 
 impl Schedstat {
-    pub(crate) fn parse(text: &str) -> Option<Schedstat> {
+    /// Reads one line.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Schedstat> {
         let mut words = text.split_whitespace();
         Some(Schedstat { on_cpu_ns: words.next()?.parse().ok()?, run_delay_ns: words.next()?.parse().ok()? })
     }

@@ -3,7 +3,6 @@
 pub(crate) mod bpf;
 pub(crate) mod cpu_time;
 pub(crate) mod cpuid;
-pub(crate) mod ethtool;
 pub(crate) mod namespace;
 pub(crate) mod sched;
 pub(crate) mod tap;

@@ -1,8 +1,8 @@
 //! What the doctor saw, as a check keeps it.
 
+use takt_doctor::{Diagnosis, FixOffer, Verdict};
 use takt_host::Host;
 use takt_host::call;
-use takt_host::doctor::{self, Diagnosis, FixOffer, Verdict};
 
 use super::{DoctorFinding, FixKind};
 
@@ -10,7 +10,7 @@ impl DoctorFinding {
     /// What every rule of the doctor sees on this host. Takes a fraction of a second; changes nothing.
     #[must_use]
     pub fn of_this_host() -> Vec<DoctorFinding> {
-        doctor::examine(&Host::this(), |_| true).into_iter().map(DoctorFinding::from).collect()
+        takt_doctor::examine(&Host::this(), |_| true).into_iter().map(DoctorFinding::from).collect()
     }
 
     /// Whether it stands in the way of a radio.
@@ -67,7 +67,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(path, text).unwrap();
         }
-        let found = doctor::examine(&Host::at(root.path()), |rule| rule.id == id);
+        let found = takt_doctor::examine(&Host::at(root.path()), |rule| rule.id == id);
         found.into_iter().map(DoctorFinding::from).next().unwrap()
     }
 
@@ -93,7 +93,7 @@ mod tests {
     #[test]
     fn every_rule_answers_here() {
         let found = DoctorFinding::of_this_host();
-        assert_eq!(found.len(), doctor::RULES.len());
+        assert_eq!(found.len(), takt_doctor::RULES.len());
         assert!(found.iter().all(|finding| !finding.title.is_empty() && !finding.seen.is_empty()));
     }
 }

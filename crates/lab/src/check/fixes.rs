@@ -235,7 +235,7 @@ mod tests {
     #[test]
     fn every_rule_named_here_is_one_of_the_doctors() {
         for id in TABLE.iter().flat_map(|row| row.rules) {
-            assert!(takt_host::doctor::rule(id).is_some(), "{id}");
+            assert!(takt_doctor::rule(id).is_some(), "{id}");
         }
     }
 

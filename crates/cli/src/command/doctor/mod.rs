@@ -11,10 +11,10 @@ use std::time::Duration;
 use clap::builder::PossibleValuesParser;
 use serde::Serialize;
 use takt_base::parse_duration;
+use takt_doctor::journal::{self, Entry};
+use takt_doctor::{Diagnosis, RULES, Verdict};
 use takt_host::Host;
 use takt_host::dirs::state_dir;
-use takt_host::doctor::journal::{self, Entry};
-use takt_host::doctor::{self, Diagnosis, RULES, Verdict};
 
 use crate::answer::Answer;
 use crate::output::Output;
@@ -96,7 +96,7 @@ struct Seen {
 
 impl Seen {
     fn of(args: &Args, host: &Host) -> Seen {
-        let diagnoses = doctor::examine(host, |rule| args.picks(rule.id));
+        let diagnoses = takt_doctor::examine(host, |rule| args.picks(rule.id));
         let standing = diagnoses.iter().filter(|seen| seen.verdict == Verdict::Stands);
         let stands = standing.map(|seen| seen.id.clone()).collect();
         // A journal that cannot be read is told of by those who need it.
@@ -178,8 +178,8 @@ fn there(args: &Args) -> miette::Result<()> {
 }
 
 fn explain(id: &str, output: &Output) -> miette::Result<Answer> {
-    let rule = doctor::rule(id).expect("the parser takes only rules there are");
-    let words = doctor::explain(rule);
+    let rule = takt_doctor::rule(id).expect("the parser takes only rules there are");
+    let words = takt_doctor::explain(rule);
     output.result(&serde_json::json!({ "id": rule.id, "explanation": words }), || words.clone())?;
     Ok(Answer::Yes)
 }

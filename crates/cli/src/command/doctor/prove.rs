@@ -4,11 +4,11 @@ use std::cell::RefCell;
 use std::io::{self, IsTerminal, stdin};
 use std::process::Command;
 
+use takt_doctor::Fix;
+use takt_doctor::prove::{self, Answer as Worth, Claim, Guard, Options, Outcome, Progress, ProveError, Size};
 use takt_host::Host;
 use takt_host::call;
 use takt_host::dirs::state_dir;
-use takt_host::doctor::{self, Fix};
-use takt_lab::prove::{self, Answer as Worth, Claim, Guard, Options, Outcome, Progress, ProveError, Size};
 use takt_report::Unit;
 
 use super::Args;
@@ -20,7 +20,7 @@ use crate::signals::stop_on_signal;
 use crate::story::Story;
 
 pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answer> {
-    let rule = doctor::rule(id).expect("the parser takes only rules there are");
+    let rule = takt_doctor::rule(id).expect("the parser takes only rules there are");
     let host = args.host();
     let state = state_dir();
     let claim = Claim {

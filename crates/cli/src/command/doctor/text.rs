@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use takt_doctor::{Diagnosis, FixKind, FixOffer, Proof, Verdict};
 use takt_host::call;
-use takt_host::doctor::{self, Diagnosis, FixKind, FixOffer, Proof, Verdict};
 use takt_lab::check::plural;
 
 use super::Seen;
@@ -64,7 +64,7 @@ fn one(text: &mut String, seen: &Diagnosis, width: usize) {
         if let Some(who) = &offer.who_may_pay {
             row("pays", who);
         }
-        let provable = doctor::rule(&seen.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
+        let provable = takt_doctor::rule(&seen.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
         if provable && seen.verdict == Verdict::Stands && !offer.changes.is_empty() {
             row("prove", &call::sudo_takt(format_args!("doctor --prove {}", seen.id)));
         }

@@ -1,8 +1,8 @@
 //! `takt doctor --undo`: every setting as it was.
 
+use takt_doctor::journal::{How, Scope};
+use takt_doctor::{Mender, Outcome, Undone};
 use takt_host::dirs::state_dir;
-use takt_host::doctor::journal::{How, Scope};
-use takt_host::doctor::{Mender, Outcome, Undone};
 
 use super::Args;
 use crate::answer::Answer;

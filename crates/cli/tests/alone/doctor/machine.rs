@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use rustix::fs::{FlockOperation, flock};
+use takt_doctor::Setting;
 use takt_host::Host;
-use takt_host::doctor::Setting;
 
 use takt_testing::skip;
 

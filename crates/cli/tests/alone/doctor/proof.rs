@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use takt_doctor::Setting;
 use takt_host::Host;
-use takt_host::doctor::Setting;
 use takt_testing::{not_judged, run_delay, skip, wait_for};
 
 use super::machine::Machine;

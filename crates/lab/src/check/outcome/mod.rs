@@ -17,7 +17,7 @@ pub use points::{
     WaveformRound,
 };
 /// Who may apply a fix: the doctor's own word for it.
-pub use takt_host::doctor::FixKind;
+pub use takt_doctor::FixKind;
 pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, Need, NeedVerdict, Verdict, WaveformVerdict};
 
 /// Version of this document; raised when a key changes its meaning.

@@ -1,0 +1,53 @@
+//! What a journal tells of: a change that was about to be made, and why it needs no more undoing.
+
+use serde::{Deserialize, Serialize};
+
+use crate::setting::Setting;
+
+/// How long a change is meant to stay.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Until `takt doctor --undo` or a reboot.
+    Host,
+    /// As long as one run; `takt clean` gives it back if the run was killed.
+    Run {
+        /// The run's mark: [`takt_host::leftovers::Run::mark`].
+        id: String,
+    },
+}
+
+/// A setting that takt changed, or was about to.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Counts the entries of a journal.
+    pub number: u64,
+    /// When, milliseconds since 1970.
+    pub unix_ms: u64,
+    /// Which start of the machine; a later one has all settings anew.
+    pub boot_id: Option<String>,
+    /// The rule that asked for it.
+    pub rule: String,
+    /// How long it is meant to stay.
+    pub scope: Scope,
+    /// What.
+    pub setting: Setting,
+    /// The value before.
+    pub was: String,
+    /// The value after.
+    pub becomes: String,
+}
+
+/// Why an entry needs no more undoing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// The old value was written again.
+    Restored,
+    /// The old value was found: the change was never made, or somebody else took it back.
+    AlreadyAsBefore,
+    /// The kernel refused the change.
+    NotMade,
+    /// The machine was started anew, and with it went the change.
+    Rebooted,
+}

@@ -1,0 +1,76 @@
+//! Why a journal cannot be used.
+
+use std::io;
+use std::path::PathBuf;
+
+use takt_host::call::WITH_SUDO;
+use takt_host::dirs::DirError;
+
+/// Why the journal cannot be used. Nothing is lost and nothing was changed when one of these is returned.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum JournalError {
+    /// The folder it lies in.
+    #[error(transparent)]
+    Dir(#[from] DirError),
+    /// Reading or writing.
+    #[error("{doing} journal {path}")]
+    Io {
+        /// `reading`, `writing`, `syncing`.
+        doing: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What the kernel answered.
+        #[source]
+        source: io::Error,
+    },
+    /// Another takt is at it.
+    #[error("another takt is changing settings: it holds {path}")]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Not a journal of takt.
+    #[error("{path} line 1 does not begin a takt journal")]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+    },
+    /// Written by a newer takt.
+    #[error("{path} is a journal of version {version}; this takt reads version 1")]
+    Version {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        version: u32,
+    },
+    /// A line that no takt wrote.
+    #[error("{path} line {line} is damaged: `{got}`")]
+    Corrupt {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// Its beginning.
+        got: String,
+    },
+}
+
+impl JournalError {
+    /// What the owner of this host can do about it.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            JournalError::Busy { .. } => Some("wait for it to end, then try again".to_owned()),
+            JournalError::Foreign { path } | JournalError::Corrupt { path, .. } => Some(format!(
+                "look at it, undo by hand what it tells of (`was` is the old value), then: mv {0} {0}.old",
+                path.display()
+            )),
+            JournalError::Version { .. } => Some("use the takt that wrote it".to_owned()),
+            JournalError::Io { source, .. } if source.kind() == io::ErrorKind::PermissionDenied => {
+                Some(WITH_SUDO.to_owned())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Making changes so that each can be taken back, and taking them back.
+
+use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde::Serialize;
+use takt_host::Host;
+use takt_host::with_causes;
+
+use super::journal::{Entry, How, Journal, JournalError, Scope};
+use super::setting::{Change, Setting, SettingError};
+
+/// Changes settings and gives them back. Holds the journal's lock: one at a time on a machine.
+#[derive(Debug)]
+pub struct Mender {
+    host: Host,
+    journal: Journal,
+    boot_id: Option<String>,
+}
+
+/// Why a change could not be made.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum MendError {
+    /// The journal: nothing was changed, since what cannot be recorded is not done.
+    #[error(transparent)]
+    Journal(#[from] JournalError),
+    /// The setting. Changes made before it stand and are in the journal.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+}
+
+impl MendError {
+    /// What mends it, if anything does.
+    #[must_use]
+    pub fn fix(&self) -> Option<String> {
+        match self {
+            MendError::Journal(error) => error.fix(),
+            MendError::Setting(error) => error.fix().map(str::to_owned),
+        }
+    }
+}
+
+/// What became of one entry of the journal when it was to be undone.
+#[derive(Debug, Serialize)]
+pub struct Undone {
+    /// Which setting.
+    pub setting: Setting,
+    /// The rule that had changed it.
+    pub rule: String,
+    /// The value before takt changed it.
+    pub was: String,
+    /// What happened.
+    pub outcome: Outcome,
+}
+
+/// See [`Undone`].
+#[derive(Debug, Serialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum Outcome {
+    /// It needs no more undoing.
+    Settled {
+        /// Why.
+        how: How,
+    },
+    /// Somebody set another value since; it is left as it is, and so is the entry.
+    ChangedSince {
+        /// The value found.
+        now: String,
+        /// The value takt had set.
+        set: String,
+    },
+    /// The old value could not be set; the entry stays.
+    Refused {
+        /// Why.
+        #[serde(serialize_with = "as_text")]
+        error: MendError,
+    },
+}
+
+impl Mender {
+    /// Opens the journal in `dir` (usually [`takt_host::dirs::state_dir`]) for changes to `host`.
+    ///
+    /// # Errors
+    /// Another takt has it open, or it cannot be used.
+    pub fn open(host: Host, dir: &Path) -> Result<Mender, JournalError> {
+        let boot_id = host.read_opt("/proc/sys/kernel/random/boot_id");
+        Ok(Mender { journal: Journal::open(dir)?, host, boot_id })
+    }
+
+    /// Makes the changes a rule asks for, in order; what is already as wanted is passed over. Returns those made.
+    ///
+    /// # Errors
+    /// The first that could not be made ends it. Those before it stand, recorded.
+    pub fn apply(&mut self, rule: &str, scope: &Scope, changes: &[Change]) -> Result<Vec<Change>, MendError> {
+        let mut made = Vec::new();
+        for change in changes {
+            made.extend(self.apply_one(rule, scope, change)?);
+        }
+        Ok(made)
+    }
+
+    fn apply_one(&mut self, rule: &str, scope: &Scope, change: &Change) -> Result<Option<Change>, MendError> {
+        // The value now, not when the change was planned: it is what has to be given back.
+        let was = change.setting.get(&self.host)?;
+        if was == change.becomes {
+            return Ok(None);
+        }
+        let number = self.journal.changes(Entry {
+            number: 0,
+            unix_ms: unix_ms(),
+            boot_id: self.boot_id.clone(),
+            rule: rule.to_owned(),
+            scope: scope.clone(),
+            setting: change.setting.clone(),
+            was: was.clone(),
+            becomes: change.becomes.clone(),
+        })?;
+        if let Err(error) = change.setting.set(&self.host, &change.becomes) {
+            self.journal.settled(number, How::NotMade)?;
+            return Err(error.into());
+        }
+        Ok(Some(Change { was, ..change.clone() }))
+    }
+
+    /// Changes that stand and are not undone yet, oldest first.
+    #[must_use]
+    pub fn standing(&self) -> &[Entry] {
+        &self.journal.contents.standing
+    }
+
+    /// The number that the next entry of the journal gets: what is changed from now on has it or a higher one.
+    #[must_use]
+    pub fn next_number(&self) -> u64 {
+        self.journal.contents.next_number()
+    }
+
+    /// Gives back, newest first, the changes that `which` picks. Doing it again finds nothing left to do.
+    pub fn undo(&mut self, which: impl Fn(&Entry) -> bool) -> Vec<Undone> {
+        let mut picked: Vec<Entry> = self.standing().iter().filter(|&entry| which(entry)).cloned().collect();
+        picked.reverse();
+        picked
+            .into_iter()
+            .map(|entry| {
+                let outcome = self.undo_one(&entry).unwrap_or_else(|error| Outcome::Refused { error });
+                Undone { setting: entry.setting, rule: entry.rule, was: entry.was, outcome }
+            })
+            .collect()
+    }
+
+    fn undo_one(&mut self, entry: &Entry) -> Result<Outcome, MendError> {
+        let how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
+            How::Rebooted
+        } else {
+            let now = entry.setting.get(&self.host)?;
+            if now == entry.was {
+                How::AlreadyAsBefore
+            } else if now == entry.becomes {
+                entry.setting.set(&self.host, &entry.was)?;
+                How::Restored
+            } else {
+                return Ok(Outcome::ChangedSince { now, set: entry.becomes.clone() });
+            }
+        };
+        self.journal.settled(entry.number, how)?;
+        Ok(Outcome::Settled { how })
+    }
+}
+
+fn unix_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// An error with its causes, for JSON.
+fn as_text<S: serde::Serializer>(error: &MendError, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&with_causes(error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::journal;
+    use super::*;
+    use proptest::prelude::*;
+    use takt_host::testing::Tree;
+
+    const RMEM: &str = "/proc/sys/net/core/rmem_max";
+    const BOOT: &str = "/proc/sys/kernel/random/boot_id";
+
+    fn setting() -> Setting {
+        Setting::Sysctl("net.core.rmem_max".to_owned())
+    }
+
+    fn change(becomes: &str) -> Change {
+        Change { setting: setting(), was: String::new(), becomes: becomes.to_owned() }
+    }
+
+    struct World {
+        tree: Tree,
+        state: tempfile::TempDir,
+    }
+
+    impl World {
+        fn new() -> World {
+            let tree = Tree::new().with(RMEM, "100\n").with(BOOT, "first\n");
+            World { tree, state: tempfile::tempdir().unwrap() }
+        }
+
+        fn mender(&self) -> Mender {
+            Mender::open(self.tree.host(), self.state.path()).unwrap()
+        }
+
+        fn apply(&self, becomes: &str) -> Result<Vec<Change>, MendError> {
+            self.mender().apply("rule", &Scope::Host, &[change(becomes)])
+        }
+
+        fn undo(&self) -> Vec<Outcome> {
+            self.mender().undo(|_| true).into_iter().map(|undone| undone.outcome).collect()
+        }
+
+        fn value(&self) -> String {
+            setting().get(&self.tree.host()).unwrap()
+        }
+    }
+
+    #[test]
+    fn undo_restores_the_old_value_and_a_second_undo_has_nothing_to_do() {
+        let world = World::new();
+        assert_eq!(world.apply("500").unwrap()[0].was, "100");
+        assert_eq!(world.value(), "500");
+        assert!(world.apply("500").unwrap().is_empty(), "already as wanted");
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+        assert_eq!(world.value(), "100");
+        assert!(world.undo().is_empty());
+    }
+
+    #[test]
+    fn undo_goes_backwards_through_several_changes_of_one_setting() {
+        let world = World::new();
+        world.apply("500").unwrap();
+        world.apply("900").unwrap();
+        assert_eq!(world.undo().len(), 2);
+        assert_eq!(world.value(), "100");
+    }
+
+    #[test]
+    fn a_value_somebody_else_set_since_is_left_alone_and_said() {
+        let world = World::new();
+        world.apply("500").unwrap();
+        world.tree.put(RMEM, "777\n");
+        let undone = world.undo();
+        assert!(
+            matches!(&undone[..], [Outcome::ChangedSince { now, set }] if now == "777" && set == "500"),
+            "{undone:?}"
+        );
+        assert_eq!(world.value(), "777");
+        // Taken back by hand, it is settled; nothing is written.
+        world.tree.put(RMEM, "100\n");
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::AlreadyAsBefore }]));
+        assert!(world.undo().is_empty());
+    }
+
+    #[test]
+    fn after_a_reboot_nothing_is_written_even_if_the_value_is_the_same() {
+        let world = World::new();
+        world.apply("500").unwrap();
+        world.tree.put(BOOT, "second\n");
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Rebooted }]));
+        assert_eq!(world.value(), "500", "whoever set it at the new start meant it");
+    }
+
+    #[test]
+    fn only_the_changes_picked_are_given_back() {
+        let world = World::new();
+        world.apply("500").unwrap();
+        let run = Scope::Run { id: "x".to_owned() };
+        world.mender().apply("rule", &run, &[change("600")]).unwrap();
+        let undone = world.mender().undo(|entry| entry.scope != Scope::Host);
+        assert_eq!(undone.len(), 1);
+        assert_eq!(world.value(), "500");
+        assert_eq!(world.mender().standing().len(), 1);
+    }
+
+    #[test]
+    fn a_setting_that_cannot_be_written_is_an_error_and_leaves_nothing_to_undo() {
+        let world = World::new();
+        let missing = Change { setting: Setting::Sysctl("net.core.none".to_owned()), ..change("1") };
+        let error = world.mender().apply("rule", &Scope::Host, &[change("500"), missing]).unwrap_err();
+        assert!(matches!(error, MendError::Setting(SettingError::Read { .. })), "{error}");
+        // The one before it stands, and is recorded.
+        assert_eq!(world.mender().standing().len(), 1);
+        assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
+    }
+
+    #[test]
+    fn a_damaged_journal_stops_everything_before_anything_is_changed() {
+        let world = World::new();
+        world.apply("500").unwrap();
+        let path = journal::journal_path(world.state.path());
+        let damaged = std::fs::read_to_string(&path).unwrap() + "garbage\n";
+        std::fs::write(&path, &damaged).unwrap();
+        let error = Mender::open(world.tree.host(), world.state.path()).unwrap_err();
+        assert!(matches!(error, JournalError::Corrupt { line: 3, .. }), "{error}");
+        assert_eq!(world.value(), "500");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);
+    }
+
+    proptest! {
+        // Few, since each case syncs a dozen times.
+        #![proptest_config(ProptestConfig::with_cases(24))]
+        /// A run may die after any byte it wrote to the journal; the setting is written only behind a whole line.
+        #[test]
+        fn whenever_it_is_killed_undo_gives_the_first_value_back(values in proptest::collection::vec(101u32..999, 1..6), cut in 0.0f64..1.0) {
+            let world = World::new();
+            for value in &values {
+                world.apply(&value.to_string()).unwrap();
+            }
+            let path = journal::journal_path(world.state.path());
+            let bytes = std::fs::read(&path).unwrap();
+            let length = (bytes.len() as f64 * cut) as usize;
+            std::fs::write(&path, &bytes[..length]).unwrap();
+            // What the killed run had done: all whole entries, or all but the last of them.
+            let standing = journal::read(world.state.path()).unwrap().standing;
+            for done in [standing.len(), standing.len().saturating_sub(1)] {
+                std::fs::write(&path, &bytes[..length]).unwrap();
+                let value = standing[..done].last().map_or("100", |entry| &entry.becomes);
+                world.tree.put(RMEM, value);
+                for outcome in world.undo() {
+                    prop_assert!(matches!(outcome, Outcome::Settled { .. }), "{:?}", outcome);
+                }
+                prop_assert_eq!(world.value(), "100");
+            }
+        }
+    }
+}

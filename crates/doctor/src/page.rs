@@ -1,0 +1,94 @@
+//! The rules as a page for people: `docs/reference/doctor.md` and `takt doctor --explain`.
+
+use std::fmt::Write as _;
+
+use super::rule::{Fix, Proof, Rule};
+use super::rules::RULES;
+
+/// The reference page of all rules, Markdown.
+#[must_use]
+pub fn page() -> String {
+    let mut text = format!(
+        "# What `takt doctor` looks at\n\n\
+         Generated from the {} rules in `crates/doctor/src/rules`; a test keeps it in step \
+         (`TAKT_BLESS=1 cargo test -p takt-doctor` rewrites it). `takt doctor` looks and changes nothing; `--fix` makes the \
+         changes of the kinds *safe* and, where a rule is named or a person agrees, *consent*; `--undo` takes them back from \
+         the journal; advice is only said. `--prove` measures with a change and without it, in turns. No change outlives a \
+         reboot.\n",
+        RULES.len()
+    );
+    let mut topic = None;
+    for rule in RULES {
+        if topic != Some(rule.topic) {
+            topic = Some(rule.topic);
+            let _ = write!(text, "\n## {}\n", rule.topic.title());
+        }
+        let _ = write!(text, "\n### {}\n\n{}", rule.id, body(rule));
+    }
+    text
+}
+
+/// One rule, for `--explain`: the same words as on the page.
+#[must_use]
+pub fn explain(rule: &Rule) -> String {
+    format!("{}\n\n{}", rule.id, body(rule))
+}
+
+fn body(rule: &Rule) -> String {
+    let mut text = format!("**{}.** {}\n\n", rule.title, rule.mechanism);
+    let mut row = |label: &str, content: &str| {
+        let _ = writeln!(text, "- *{label}*: {content}");
+    };
+    row("looks at", rule.looks_at);
+    let measured = if rule.effect.here.is_some() { " Measured anew on this host where it stands." } else { "" };
+    row("costs", &format!("{}{measured}", rule.effect.known));
+    match &rule.fix {
+        Fix::Safe(_) => row("fix", &format!("safe: nobody pays; `takt doctor --fix --only {}`.", rule.id)),
+        Fix::Consent { who_may_pay, .. } => {
+            row("fix", &format!("consent: {who_may_pay} `takt doctor --fix --only {}`.", rule.id));
+        }
+        Fix::Advice(_) => row("fix", "advice: takt says what to do and changes nothing."),
+    }
+    if !matches!(rule.fix, Fix::Advice(_)) {
+        row("undo", &format!("`takt doctor --undo --only {}`.", rule.id));
+    }
+    match rule.proof {
+        Proof::By(measure) => row("prove", &format!("`takt doctor --prove {}`: {}.", rule.id, measure.what())),
+        Proof::Not(_) if matches!(rule.fix, Fix::Advice(_)) => {}
+        Proof::Not(why) => row("prove", &format!("not by takt: {why}.")),
+    }
+    row("holds for", &rule.kernels.to_string());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_reference_page_is_in_step_with_the_rules() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/doctor.md");
+        if std::env::var_os("TAKT_BLESS").is_some() {
+            std::fs::write(path, page()).unwrap();
+        }
+        let on_disk = std::fs::read_to_string(path).unwrap();
+        assert!(on_disk == page(), "docs/reference/doctor.md is out of step; TAKT_BLESS=1 rewrites it");
+    }
+
+    #[test]
+    fn the_rules_of_a_topic_stand_together() {
+        let mut topics: Vec<_> = RULES.iter().map(|rule| rule.topic).collect();
+        topics.dedup();
+        let mut sorted = topics.clone();
+        sorted.sort();
+        assert_eq!(topics, sorted);
+    }
+
+    #[test]
+    fn explaining_a_rule_says_what_the_page_says() {
+        for rule in RULES {
+            let (_, body) = explain(rule).split_once("\n\n").map(|(a, b)| (a.to_owned(), b.to_owned())).unwrap();
+            assert!(page().contains(&body), "{}", rule.id);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! A process beside the proof that gives back what a killed proof left.
+//!
+//! It waits on a pipe. A word on it means that all is well; the pipe's end without the word means that the other end was
+//! killed, and the journal's entries from a number on are given back.
+
+use std::io::{self, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use takt_host::Host;
+
+use crate::journal::JournalError;
+use crate::{Mender, Undone};
+
+/// The word.
+const WELL: &[u8] = b"well\n";
+/// How often a guard asks for the journal, which the killed one's lock may still cover for a moment.
+const PATIENCE: u32 = 200;
+
+/// The guard's near end. Dropped without [`release`](Guard::release) it lets the guard act.
+#[derive(Debug)]
+pub struct Guard(Child);
+
+impl Guard {
+    /// Starts `command`, which is to call [`wait_and_undo`]. It gets a group of its own, so that Ctrl-C passes it by.
+    ///
+    /// # Errors
+    /// The program can't be started.
+    pub fn start(mut command: Command) -> io::Result<Guard> {
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
+        command.spawn().map(Guard)
+    }
+
+    /// All is well: the guard ends and changes nothing.
+    pub fn release(mut self) {
+        if let Some(pipe) = &mut self.0.stdin {
+            // A guard that has gone needs no word.
+            let _ = pipe.write_all(WELL);
+        }
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits for the word on `pipe`; if it ends without it, gives back what the journal in `state` tells from entry `first` on.
+///
+/// # Errors
+/// The journal can't be used.
+pub fn wait_and_undo(host: Host, state: &Path, first: u64, pipe: &mut dyn Read) -> Result<Vec<Undone>, JournalError> {
+    let mut said = Vec::new();
+    // An end by error is an end without the word.
+    let _ = pipe.take(WELL.len() as u64).read_to_end(&mut said);
+    if said == WELL {
+        return Ok(Vec::new());
+    }
+    let mut tries = 0;
+    loop {
+        match Mender::open(host.clone(), state) {
+            Ok(mut mender) => return Ok(mender.undo(|entry| entry.number >= first)),
+            Err(JournalError::Busy { .. }) if tries < PATIENCE => {
+                tries += 1;
+                thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,172 @@
+//! Proving a change of the doctor on the host itself: measured with it and without it, in turns.
+//!
+//! ```text
+//!   pair        1      2      3      4   ...        A without the change, B with it
+//!   order      A B    B A    A B    B A             what drifts hits both alike
+//!                \      /
+//!                 change is made or given back, through the journal, before a round that needs it otherwise
+//! ```
+//!
+//! The pair is the unit: the gain is the mean over pairs with its 95 % interval. Whatever happens on the way, an error, a
+//! signal, a panic, the host is given back as it was; after `kill -9` by a [guard](Guard), and if that was killed too, by
+//! `takt doctor --undo`, since the change is in the journal. Only a change that its owner wants to keep stays.
+
+mod error;
+mod gain;
+mod guard;
+mod measure;
+mod outcome;
+mod probes;
+mod trial;
+
+use std::path::Path;
+use std::time::Duration;
+
+use takt_host::Host;
+
+use crate::{Change, Measure, Proof, Rule, Verdict};
+use takt_base::Stop;
+
+pub use error::ProveError;
+pub use gain::{Answer, Gain, Size};
+pub use guard::{Guard, wait_and_undo};
+pub use measure::MeasureError;
+pub use outcome::{Outcome, Pair, SCHEMA};
+
+use self::trial::Trial;
+
+/// How it is to be measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Pairs of rounds, 2 at least.
+    pub pairs: u32,
+    /// How long a round measures; what is seen only now and then takes longer.
+    pub round: Duration,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options { pairs: 8, round: Duration::from_secs(1) }
+    }
+}
+
+/// What is to be proved, and where.
+pub struct Claim<'a> {
+    /// The host whose setting is changed.
+    pub host: &'a Host,
+    /// The folder of its journal, usually [`takt_host::dirs::state_dir`].
+    pub state: &'a Path,
+    /// The rule.
+    pub rule: &'static Rule,
+    /// How it is measured.
+    pub options: Options,
+    /// Starts the guard, which is told the number of the first entry of the journal that is the proof's own.
+    pub guard: &'a dyn Fn(u64) -> std::io::Result<Guard>,
+}
+
+/// How far it has come.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// The round that begins, from 1.
+    pub round: u32,
+    /// Rounds in all.
+    pub of: u32,
+    /// It is one with the change.
+    pub with: bool,
+}
+
+/// Measures what a rule's change is worth, and asks `keep` whether it should stay. Raised, `stop` ends it early: what was
+/// measured until then is the outcome, and the change does not stay.
+///
+/// # Errors
+/// The rule can't be proved here, a round failed, or there is too little to compare; see [`ProveError`].
+pub fn prove(
+    claim: &Claim<'_>,
+    progress: &mut dyn FnMut(Progress),
+    keep: &mut dyn FnMut(&Outcome) -> bool,
+    stop: &Stop,
+) -> Result<Outcome, ProveError> {
+    prove_by(&mut probes::measure, claim, progress, keep, stop)
+}
+
+/// What measures a round.
+type Probe<'a> = &'a mut dyn FnMut(Measure, Duration, &Stop) -> Result<f64, MeasureError>;
+
+fn prove_by(
+    probe: Probe<'_>,
+    claim: &Claim<'_>,
+    progress: &mut dyn FnMut(Progress),
+    keep: &mut dyn FnMut(&Outcome) -> bool,
+    stop: &Stop,
+) -> Result<Outcome, ProveError> {
+    let (measure, changes) = ready(claim)?;
+    let round = claim.options.round.max(probes::shortest(measure));
+    let options = Options { round, ..claim.options };
+    let mut trial = Trial::begin(claim, changes)?;
+    let mut measured = |round| probe(measure, round, stop);
+    let pairs = pairs(&mut trial, &mut measured, options, progress, stop)?;
+    if pairs.len() < 2 {
+        trial.give_back()?;
+        return Err(ProveError::Stopped { pairs: pairs.len() });
+    }
+    let Some(gain) = Gain::of(measure, &pairs) else {
+        trial.give_back()?;
+        return Err(ProveError::Values { values: pairs });
+    };
+    let changes = trial.changes.clone();
+    let mut outcome = outcome::of(claim.rule, measure, options, changes, pairs, gain, stop.requested());
+    outcome.kept = !stop.requested() && keep(&outcome);
+    trial.end(outcome.kept)?;
+    Ok(outcome)
+}
+
+fn pairs(
+    trial: &mut Trial,
+    measure: &mut dyn FnMut(Duration) -> Result<f64, MeasureError>,
+    options: Options,
+    progress: &mut dyn FnMut(Progress),
+    stop: &Stop,
+) -> Result<Vec<Pair>, ProveError> {
+    // `None`: stopped within the round, whose number is not to be used.
+    let mut round = |number: u32, with: bool| -> Result<Option<f64>, ProveError> {
+        progress(Progress { round: number, of: options.pairs.saturating_mul(2), with });
+        trial.turn(with)?;
+        let measured = measure(options.round);
+        if stop.requested() { Ok(None) } else { Ok(Some(measured?)) }
+    };
+    let mut pairs = Vec::new();
+    for pair in 0..options.pairs {
+        // A B, B A, A B: an even drift adds nothing to either.
+        let with_first = pair % 2 == 1;
+        let Some(one) = round(pair * 2 + 1, with_first)? else { break };
+        let Some(other) = round(pair * 2 + 2, !with_first)? else { break };
+        let (without, with) = if with_first { (other, one) } else { (one, other) };
+        pairs.push(Pair { without, with });
+    }
+    Ok(pairs)
+}
+
+/// What can be measured and changed, or why not.
+fn ready(claim: &Claim<'_>) -> Result<(Measure, Vec<Change>), ProveError> {
+    let measure = match claim.rule.proof {
+        Proof::By(measure) => measure,
+        Proof::Not(why) => return Err(ProveError::NotProvable { why }),
+    };
+    let pairs = claim.options.pairs;
+    if !(2..=MOST_PAIRS).contains(&pairs) {
+        return Err(ProveError::Pairs { pairs });
+    }
+    let seen = crate::examine(claim.host, |one| one.id == claim.rule.id).pop();
+    let Some(seen) = seen else { return Err(ProveError::NotVisible { seen: String::new() }) };
+    match (seen.verdict, seen.fix) {
+        (Verdict::NotVisible | Verdict::NotKnownHere, _) => Err(ProveError::NotVisible { seen: seen.seen }),
+        (_, Some(offer)) if !offer.changes.is_empty() => Ok((measure, offer.changes)),
+        _ => Err(ProveError::NothingToChange { seen: seen.seen }),
+    }
+}
+
+/// More than anybody waits for.
+const MOST_PAIRS: u32 = 10_000;
+
+#[cfg(test)]
+mod tests;

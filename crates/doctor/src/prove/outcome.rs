@@ -1,0 +1,66 @@
+//! What a proof brought: the JSON document of `takt doctor --prove`.
+
+use crate::{Change, Measure, Rule};
+use serde::Serialize;
+
+use super::{Gain, Options};
+
+/// Version of the document.
+pub const SCHEMA: u32 = 1;
+
+/// What a proof brought.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Version of this document.
+    pub schema: u32,
+    /// The rule.
+    pub rule: String,
+    /// What was measured; less is better.
+    pub measured: String,
+    /// `ns` or `share`.
+    pub unit: &'static str,
+    /// The change.
+    pub changes: Vec<Change>,
+    /// Length of a round, seconds.
+    pub round_s: f64,
+    /// What each pair of rounds brought, in their order; of odd pairs (the first is 1) the round without came first.
+    pub pairs: Vec<Pair>,
+    /// What the change does.
+    pub gain: Gain,
+    /// Somebody stopped it before all pairs were measured.
+    pub stopped: bool,
+    /// The change stays; else everything is as it was.
+    pub kept: bool,
+}
+
+/// Two rounds that followed one another.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Pair {
+    /// Measured without the change.
+    pub without: f64,
+    /// Measured with it.
+    pub with: f64,
+}
+
+pub(super) fn of(
+    rule: &Rule,
+    measure: Measure,
+    options: Options,
+    changes: Vec<Change>,
+    pairs: Vec<Pair>,
+    gain: Gain,
+    stopped: bool,
+) -> Outcome {
+    Outcome {
+        schema: SCHEMA,
+        rule: rule.id.to_owned(),
+        measured: measure.what().to_owned(),
+        unit: if measure.is_share() { "share" } else { "ns" },
+        changes,
+        round_s: options.round.as_secs_f64(),
+        pairs,
+        gain,
+        stopped,
+        kept: false,
+    }
+}

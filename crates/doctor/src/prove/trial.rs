@@ -1,0 +1,66 @@
+//! A change on trial: made before a round with it, given back before one without, and in the end as it is to be.
+
+use crate::journal::Scope;
+use crate::{Change, Mender, Outcome as Undone, Rule};
+
+use super::{Claim, Guard, ProveError};
+
+/// A change that is made and given back in turns. Dropped before its end, it is given back.
+pub(super) struct Trial {
+    rule: &'static Rule,
+    pub(super) changes: Vec<Change>,
+    /// The journal's number of the first entry that may be ours.
+    first: u64,
+    made: bool,
+    // In this order: the guard, should it have to act, needs the journal that the mender holds.
+    mender: Mender,
+    guard: Option<Guard>,
+}
+
+impl Trial {
+    pub(super) fn begin(claim: &Claim<'_>, changes: Vec<Change>) -> Result<Trial, ProveError> {
+        let mender = Mender::open(claim.host.clone(), claim.state)?;
+        let first = mender.next_number();
+        let guard = Some((claim.guard)(first).map_err(ProveError::Guard)?);
+        Ok(Trial { rule: claim.rule, changes, first, made: false, mender, guard })
+    }
+
+    /// Makes the change, or gives it back; nothing if it is so already.
+    pub(super) fn turn(&mut self, with: bool) -> Result<(), ProveError> {
+        if with && !self.made {
+            // What fails half-way is half made.
+            self.made = true;
+            self.mender.apply(self.rule.id, &Scope::Host, &self.changes)?;
+        } else if !with && self.made {
+            self.give_back()?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn give_back(&mut self) -> Result<(), ProveError> {
+        let first = self.first;
+        for undone in self.mender.undo(|entry| entry.number >= first) {
+            if !matches!(undone.outcome, Undone::Settled { .. }) {
+                return Err(ProveError::GiveBack { setting: undone.setting.to_string(), was: undone.was });
+            }
+        }
+        self.made = false;
+        Ok(())
+    }
+
+    /// Leaves the change as it is to be.
+    pub(super) fn end(mut self, kept: bool) -> Result<(), ProveError> {
+        self.turn(kept)?;
+        self.made = false;
+        Ok(())
+    }
+}
+
+impl Drop for Trial {
+    fn drop(&mut self) {
+        // What is refused stays in the journal, and the guard tries again.
+        if !self.made || self.give_back().is_ok() {
+            self.guard.take().into_iter().for_each(Guard::release);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `connection-tracking`: a firewall's memory on the datagrams' way.
+
+use takt_host::Host;
+
+use super::look::{Look, fine, malformed, notice, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "connection-tracking",
+    topic: Topic::Network,
+    title: "Connection tracking",
+    mechanism: "A firewall that remembers connections looks each datagram up, and when its table is full it drops what begins \
+                anew, a radio's streams included.",
+    looks_at: "`nf_conntrack_count` and `nf_conntrack_max`. Stands above nine tenths; entries are noted, none is fine.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "A router that also translated addresses carried 193 to 201 thousand datagrams a second where a bridge \
+                carried 200 to 226 thousand (veth, Linux 6.18). Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+const FOLDER: &str = "/proc/sys/net/netfilter";
+
+fn probe(host: &Host) -> Look {
+    let names = host.list("/proc/sys/net");
+    if names.is_empty() {
+        return super::look::hidden("this kernel shows no network settings");
+    }
+    if host.list(FOLDER).iter().all(|name| !name.starts_with("nf_conntrack_")) {
+        return fine("not in this kernel");
+    }
+    let (count, most) = (
+        host.read_number(&format!("{FOLDER}/nf_conntrack_count"))?,
+        host.read_number(&format!("{FOLDER}/nf_conntrack_max"))?,
+    );
+    if most <= 0 {
+        return Err(malformed(FOLDER, "a table of some size", &most.to_string()));
+    }
+    let seen = format!("{count} of {most} entries");
+    if i128::from(count) * 10 > i128::from(most) * 9 {
+        stands(seen, "room in the table")
+    } else if count > 0 {
+        notice(seen, "a radio's datagrams are looked up; they need no tracking")
+    } else {
+        fine(seen)
+    }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec!["nft add rule inet raw prerouting ip saddr RADIO notrack   (a table `raw` with priority -300), and the same for \
+          output with ip daddr"
+        .to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    #[test]
+    fn a_full_table_stands_and_a_used_one_is_noted() {
+        let most = ("/proc/sys/net/netfilter/nf_conntrack_max", "1000\n");
+        let count = "/proc/sys/net/netfilter/nf_conntrack_count";
+        assert_eq!(word(&RULE, &[most, (count, "0\n")]), "fine");
+        assert_eq!(word(&RULE, &[most, (count, "4\n")]), "notice");
+        assert_eq!(said(&RULE, &[most, (count, "901\n")]), ("stands", "901 of 1000 entries".to_owned()));
+        assert_eq!(word(&RULE, &[most]), "hidden");
+        assert_eq!(word(&RULE, &[("/proc/sys/net/core/rmem_max", "1\n")]), "fine");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,70 @@
+//! `cpu-pressure`: threads that were ready and had no CPU.
+
+use std::io::ErrorKind;
+
+use takt_host::Host;
+use takt_host::ReadError;
+use takt_host::proc::pressure;
+
+use super::look::{Look, fine, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "cpu-pressure",
+    topic: Topic::Processors,
+    title: "Threads wait for a CPU",
+    mechanism: "While any thread is ready and has no CPU, the next one to be woken may be a radio's.",
+    looks_at: "`/proc/pressure/cpu`: the share of the last ten seconds in which a thread waited. Stands above 20 %.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Eight busy loops on four CPUs made 99.9 % of wake-ups of ordinary threads up to 1.1 ms late, and of FIFO \
+                threads 0.1 ms (Linux 6.18, cyclictest). Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+fn probe(host: &Host) -> Look {
+    let share = share(host, "cpu")?;
+    let seen = format!("threads waited in {share:.0} % of the last ten seconds");
+    if share > 20.0 { stands(seen, "below 20 %") } else { fine(seen) }
+}
+
+/// The share of the last ten seconds in which at least one task waited for this, per cent.
+pub(super) fn share(host: &Host, resource: &str) -> Result<f64, ReadError> {
+    let path = format!("/proc/pressure/{resource}");
+    let text = host.read(&path).map_err(|error| match error {
+        ReadError::Io { path, source } if source.kind() == ErrorKind::NotFound => ReadError::Io {
+            path,
+            source: std::io::Error::new(ErrorKind::NotFound, "not there (psi=1 on the kernel's command line)"),
+        },
+        other => other,
+    })?;
+    pressure::recent_percent(&text).ok_or_else(|| super::look::malformed(&path, "a line `some avg10=`", &text))
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec![
+        "see load for who uses the CPUs; real-time priority (see rt-permission) keeps a radio's threads ahead"
+            .to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    #[test]
+    fn waiting_stands_from_a_fifth_of_the_time_on() {
+        let of = |share: &str| format!("some avg10={share} avg60=0.34 avg300=0.20 total=6784058\n");
+        let file = "/proc/pressure/cpu";
+        assert_eq!(word(&RULE, &[(file, &of("3.10"))]), "fine");
+        let (word_, seen) = said(&RULE, &[(file, &of("49.99"))]);
+        assert_eq!((word_, seen.as_str()), ("stands", "threads waited in 50 % of the last ten seconds"));
+        assert_eq!(word(&RULE, &[(file, "some avg10=x\n")]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,96 @@
+//! `cpu-weight`: a smaller share than others get.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::groups::own;
+use super::look::{Look, fine, malformed, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "cpu-weight",
+    topic: Topic::Groups,
+    title: "Less weight than others",
+    mechanism: "Among threads of normal priority the scheduler divides time by weight; a nice value above zero, or a light \
+                group, waits for the others.",
+    looks_at: "The nice value of this process, and `cpu.weight` (or `cpu.shares`) of its groups. Stands above nice 0, or \
+               below the usual 100 (1024).",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "At nice 19 a thread gets a seventieth of what one at nice 0 gets where both want the same CPU. Not measured \
+                here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+fn nice(host: &Host) -> Result<i64, ReadError> {
+    let path = "/proc/self/stat";
+    let text = host.read(path)?;
+    // Field 19 of proc(5); behind the name stands field 3.
+    let field = text.rfind(')').and_then(|at| text.get(at + 1..)?.split_whitespace().nth(16)?.parse().ok());
+    field.filter(|nice| (-20..=19).contains(nice)).ok_or_else(|| malformed(path, "a nice value in field 19", &text))
+}
+
+fn light(host: &Host) -> Result<Option<String>, ReadError> {
+    let weight = |folder: &String| {
+        let of = |file: &str, usual: u64| {
+            let value: u64 = host.read_opt(&format!("{folder}/{file}"))?.parse().ok()?;
+            (value < usual).then(|| format!("{file} {value} of {folder}"))
+        };
+        of("cpu.weight", 100).or_else(|| of("cpu.shares", 1024))
+    };
+    Ok(own(host, "cpu")?.iter().find_map(weight))
+}
+
+fn probe(host: &Host) -> Look {
+    let nice = nice(host)?;
+    let light = light(host)?;
+    if nice > 0 {
+        return stands(format!("nice {nice}"), "nice 0 or less");
+    }
+    match light {
+        Some(light) => stands(light, "the usual weight"),
+        None => fine(format!("nice {nice}, usual weight")),
+    }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec![
+        "start the program without nice; a running one: sudo renice -n 0 -p PID".to_owned(),
+        "for a unit: systemctl set-property UNIT CPUWeight=100".to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::groups::testing::{said, v1, v2};
+    use super::super::look::testing::word;
+    use super::*;
+
+    fn stat(nice: i64) -> String {
+        format!("1 (takt x) S {} 20 {nice} 1 0 7\n", "0 ".repeat(14).trim_end())
+    }
+
+    #[test]
+    fn a_nice_program_and_a_light_group_stand() {
+        let usual = ("/sys/fs/cgroup/a/b/cpu.weight", "100\n");
+        let file = "/proc/self/stat";
+        assert_eq!(said(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, usual weight".to_owned()));
+        assert_eq!(said(&RULE, &v2(), &[usual, (file, &stat(19))]), ("stands", "nice 19".to_owned()));
+        let light = (usual.0, "10\n");
+        let told = "cpu.weight 10 of /sys/fs/cgroup/a/b".to_owned();
+        assert_eq!(said(&RULE, &v2(), &[light, (file, &stat(-5))]), ("stands", told));
+        let shares = ("/sys/fs/cgroup/x/a/cpu.shares", "2\n");
+        assert_eq!(said(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "stands");
+        assert_eq!(said(&RULE, &v2(), &[usual, (file, "1 (x) S\n")]).0, "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+
+    #[test]
+    fn the_kernels_own_line_is_understood() {
+        assert!((-20..=19).contains(&nice(&Host::this()).unwrap()));
+    }
+}

@@ -1,0 +1,79 @@
+//! `energy-preference`: what a processor that governs itself was told to prefer.
+
+use takt_host::Host;
+
+use super::look::{CPUS, Look, Plan, becomes, fine, hidden, named, notice, of_each_cpu, stands};
+use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use crate::setting::Setting;
+
+pub(super) static RULE: Rule = Rule {
+    id: "energy-preference",
+    topic: Topic::Power,
+    title: "Told to save energy",
+    mechanism: "Processors that choose their own frequency follow a preference; one for energy raises the clock late, after a \
+                slot's work is half done.",
+    looks_at: "`energy_performance_preference` of each CPU. Stands for `power`, `balance_power` and, where the kernel shows \
+               the number, above 128, which is balance_performance; `default` is the processor's own and is noted.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Not measured here, since takt's developers had only virtual machines, which show no frequency control.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "power, heat and battery of this machine." },
+    proof: Proof::By(Measure::WakeUp),
+};
+
+const FILE: &str = "cpufreq/energy_performance_preference";
+const WANTED: &str = "performance";
+
+/// The scale goes from 0, performance, by 128 and 192, the two balances, to 255, power.
+fn saves(preference: &str) -> bool {
+    matches!(preference, "power" | "balance_power") || preference.parse::<u8>().is_ok_and(|number| number > 128)
+}
+
+fn probe(host: &Host) -> Look {
+    let all = of_each_cpu(host, FILE)?;
+    let Some((_, first)) = all.first() else { return hidden("this processor takes no preference") };
+    let saving: Vec<&(usize, String)> = all.iter().filter(|(_, preference)| saves(preference)).collect();
+    let Some((_, name)) = saving.first() else {
+        let unsaid = all.iter().any(|(_, preference)| preference == "default");
+        return if unsaid {
+            notice("default", "what that means is the processor's to know")
+        } else {
+            fine(first.clone())
+        };
+    };
+    let cpus: Vec<usize> = saving.iter().map(|(cpu, _)| *cpu).collect();
+    stands(format!("{name} on {}", named(&cpus)), WANTED)
+}
+
+fn plan(host: &Host) -> Plan {
+    let mut changes = Vec::new();
+    let not_said = |(_, preference): &&(usize, String)| saves(preference) || preference == "default";
+    for (cpu, _) in of_each_cpu(host, FILE).unwrap_or_default().iter().filter(not_said) {
+        changes.extend(becomes(host, Setting::Sysfs(format!("{CPUS}/cpu{cpu}/{FILE}")), WANTED)?);
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, said, word};
+    use super::*;
+
+    #[test]
+    fn a_preference_for_energy_stands() {
+        let online = ("/sys/devices/system/cpu/online", "0\n");
+        let file = "/sys/devices/system/cpu/cpu0/cpufreq/energy_performance_preference";
+        for (preference, answer) in
+            [("balance_performance", "fine"), ("128", "fine"), ("192", "stands"), ("default", "notice")]
+        {
+            assert_eq!(word(&RULE, &[online, (file, preference)]), answer, "{preference}");
+        }
+        assert_eq!(said(&RULE, &[online, (file, "power\n")]), ("stands", "power on CPU 0".to_owned()));
+        assert_eq!(commands(&RULE, &[online, (file, "power\n")]), [format!("echo performance | sudo tee {file}")]);
+        assert_eq!(word(&RULE, &[online]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,68 @@
+//! `halt-poll`: a guest's CPU that has nothing to do is given back to the hypervisor.
+
+use takt_host::Host;
+
+use super::look::{CPUS, Look, Plan, fine, hidden, stands, sysfs_becomes, text};
+use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "halt-poll",
+    topic: Topic::Virtual,
+    title: "Idle CPUs of a guest",
+    mechanism: "A guest's CPU that has nothing to do halts, which gives it back to the hypervisor: the thread that waits for \
+                the next slot begins when the hypervisor runs that CPU again.",
+    looks_at: "Where `cpuidle` has the governor haltpoll: `guest_halt_poll_ns`, how long a CPU looks for work before it \
+               halts. Stands below 10 ms, the longest slot of a radio; what is shorter than a slot ends before it.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "`takt wakeup --policy fifo:80 -D 4s -i 1ms -a 3` in a guest of a busy host, four rounds of each by turns: \
+                99 % of the ticks within 58 to 171 µs with 10 ms, within 96 to 1177 µs with 0.",
+        here: None,
+    },
+    fix: Fix::Consent {
+        plan,
+        who_may_pay: "the hypervisor's other guests, and power: idle CPUs look busy from outside.",
+    },
+    proof: Proof::By(Measure::WakeUp),
+};
+
+const POLL: &str = "module/haltpoll/parameters/guest_halt_poll_ns";
+/// No slot of a radio is longer.
+const LONGEST_SLOT_NS: i64 = 10_000_000;
+
+fn probe(host: &Host) -> Look {
+    let governor = text(host, &format!("/sys/{CPUS}/cpuidle/current_governor"));
+    match governor.as_deref() {
+        Ok("haltpoll") => {}
+        Ok(other) => return fine(format!("the governor is {other}")),
+        Err(_) => return hidden("this kernel shows no governor of idle CPUs"),
+    }
+    let poll_ns = host.read_number(&format!("/sys/{POLL}"))?;
+    let seen = format!("idle CPUs look for work for {} µs and halt", poll_ns / 1000);
+    if poll_ns < LONGEST_SLOT_NS { stands(seen, "10000 µs") } else { fine(seen) }
+}
+
+fn plan(host: &Host) -> Plan {
+    sysfs_becomes(host, POLL, &LONGEST_SLOT_NS.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, said, word};
+    use super::*;
+
+    const GUEST: (&str, &str) = ("/sys/devices/system/cpu/cpuidle/current_governor", "haltpoll\n");
+    const NS: &str = "/sys/module/haltpoll/parameters/guest_halt_poll_ns";
+
+    #[test]
+    fn a_guest_that_halts_before_its_next_slot_stands() {
+        let told = "idle CPUs look for work for 200 µs and halt".to_owned();
+        assert_eq!(said(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", told));
+        assert_eq!(word(&RULE, &[GUEST, (NS, "0\n")]), "stands");
+        assert_eq!(word(&RULE, &[GUEST, (NS, "10000000\n")]), "fine");
+        assert_eq!(word(&RULE, &[(GUEST.0, "menu\n"), (NS, "0\n")]), "fine");
+        assert_eq!(word(&RULE, &[(NS, "0\n")]), "hidden");
+        assert_eq!(commands(&RULE, &[(NS, "0\n")]), [format!("echo 10000000 | sudo tee {NS}")]);
+    }
+}

@@ -1,0 +1,99 @@
+//! `idle-states`: sleep from which a CPU takes long to wake.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{CPUS, Look, Plan, becomes, fine, hidden, online, stands};
+use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use crate::setting::Setting;
+
+pub(super) static RULE: Rule = Rule {
+    id: "idle-states",
+    topic: Topic::Power,
+    title: "Deep idle states",
+    mechanism: "A CPU that sleeps deeply between two slots takes its exit latency to come back, and the thread that waits for \
+                the slot begins that much later.",
+    looks_at: "`cpuidle/state*/latency` of each CPU, of states that are not disabled. Stands if any takes more than 20 µs.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "The latency the kernel itself gives, at each wake-up from that state. Not measured here; `--prove` does.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "power and heat, and the turbo clock of other cores." },
+    proof: Proof::By(Measure::WakeUp),
+};
+
+const MOST_US: i64 = 20;
+
+/// A state of one CPU.
+struct State {
+    folder: String,
+    name: String,
+    latency_us: i64,
+    disabled: bool,
+}
+
+fn states(host: &Host) -> Result<Vec<State>, ReadError> {
+    let mut states = Vec::new();
+    for cpu in online(host)? {
+        let above = format!("{CPUS}/cpu{cpu}/cpuidle");
+        for state in host.list(&format!("/sys/{above}")).into_iter().filter(|name| name.starts_with("state")) {
+            let folder = format!("{above}/{state}");
+            let latency_us = host.read_number(&format!("/sys/{folder}/latency"))?;
+            let disabled = host.read_number(&format!("/sys/{folder}/disable"))? != 0;
+            let name = host.read_opt(&format!("/sys/{folder}/name")).unwrap_or(state);
+            states.push(State { folder, name, latency_us, disabled });
+        }
+    }
+    Ok(states)
+}
+
+fn probe(host: &Host) -> Look {
+    let states = states(host)?;
+    if states.is_empty() {
+        return hidden("this kernel shows no idle states");
+    }
+    let Some(deepest) = states.iter().filter(|state| !state.disabled).max_by_key(|state| state.latency_us) else {
+        return fine("all disabled");
+    };
+    let seen = format!("the deepest is {}, {} µs to leave", deepest.name, deepest.latency_us);
+    if deepest.latency_us > MOST_US { stands(seen, format!("at most {MOST_US} µs")) } else { fine(seen) }
+}
+
+fn plan(host: &Host) -> Plan {
+    let mut changes = Vec::new();
+    let slow = |state: &State| state.latency_us > MOST_US && !state.disabled;
+    for state in states(host).unwrap_or_default().into_iter().filter(slow) {
+        changes.extend(becomes(host, Setting::Sysfs(format!("{}/disable", state.folder)), "1")?);
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, said, word};
+    use super::*;
+
+    const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0\n");
+
+    fn of<'a>(latency: &'a str, disable: &'a str) -> [(&'a str, &'a str); 4] {
+        [
+            ONLINE,
+            ("/sys/devices/system/cpu/cpu0/cpuidle/state3/latency", latency),
+            ("/sys/devices/system/cpu/cpu0/cpuidle/state3/disable", disable),
+            ("/sys/devices/system/cpu/cpu0/cpuidle/state3/name", "C6\n"),
+        ]
+    }
+
+    #[test]
+    fn a_deep_state_stands_and_is_disabled() {
+        assert_eq!(word(&RULE, &of("10\n", "0\n")), "fine");
+        assert_eq!(said(&RULE, &of("133\n", "0\n")), ("stands", "the deepest is C6, 133 µs to leave".to_owned()));
+        let command = "echo 1 | sudo tee /sys/devices/system/cpu/cpu0/cpuidle/state3/disable";
+        assert_eq!(commands(&RULE, &of("133\n", "0\n")), [command]);
+        assert_eq!(word(&RULE, &of("133\n", "1\n")), "fine");
+        assert_eq!(word(&RULE, &[ONLINE]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

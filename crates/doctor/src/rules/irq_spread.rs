@@ -1,0 +1,129 @@
+//! `irq-spread`: all of a card's interrupts on one CPU.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{Look, NET, Plan, cards, cpus, each_card, fine, general, hidden, named, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::setting::{Change, Setting};
+
+pub(super) static RULE: Rule = Rule {
+    id: "irq-spread",
+    topic: Topic::Interrupts,
+    title: "All of a card's interrupts on one CPU",
+    mechanism: "A card of several queues whose interrupts all go to one CPU receives no faster than with one queue, and what \
+                else runs on that CPU is interrupted for all of them.",
+    looks_at: "`effective_affinity_list` of each interrupt of the card that has come at least once. Stands if there are \
+               several and all go to the same CPU. CPUs that are isolated take none.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Moving the protocol work of 1472-byte datagrams to another CPU than the sender's raised a path from 289 to \
+                455 thousand a second (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "whoever runs on the CPUs that take the interrupts then." },
+    proof: Proof::BEHIND_THE_CARD,
+};
+
+/// The card's interrupts that have come, with the CPUs each goes to.
+fn interrupts(host: &Host, card: &str) -> Result<Vec<(u32, Vec<usize>)>, ReadError> {
+    let all = host.read("/proc/interrupts")?;
+    let came = |number: u32| {
+        let row = all.lines().find_map(|line| line.trim_start().strip_prefix(&format!("{number}:")));
+        row.is_some_and(|row| row.split_whitespace().map_while(|word| word.parse::<u64>().ok()).any(|count| count > 0))
+    };
+    // A paravirtual card's interrupts belong to the bus device above it.
+    let folders = ["device/msi_irqs", "device/../msi_irqs"].map(|folder| host.list(&format!("{NET}/{card}/{folder}")));
+    let numbers = folders.into_iter().find(|list| !list.is_empty()).unwrap_or_default();
+    let mut numbers: Vec<u32> = numbers.iter().filter_map(|name| name.parse().ok()).filter(|&one| came(one)).collect();
+    numbers.sort_unstable();
+    let goes_to = |number: u32| {
+        let at = |file| cpus(host, &format!("/proc/irq/{number}/{file}"));
+        Ok((number, at("effective_affinity_list").or_else(|_| at("smp_affinity_list"))?))
+    };
+    numbers.into_iter().map(goes_to).collect()
+}
+
+/// Whether one CPU serves them all.
+fn crowded(interrupts: &[(u32, Vec<usize>)]) -> bool {
+    interrupts.first().is_some_and(|(_, first)| first.len() == 1 && interrupts.iter().all(|(_, cpus)| cpus == first))
+}
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| {
+        let interrupts = interrupts(host, card)?;
+        let Some((_, first)) = interrupts.first() else { return hidden("it shows no interrupts of its own") };
+        let seen = format!("{} on {}", interrupts.len(), named(first));
+        let same = crowded(&interrupts);
+        if interrupts.len() > 1 && same && general(host)?.len() > 1 {
+            stands(seen, "several CPUs")
+        } else if same {
+            fine(seen)
+        } else {
+            fine(format!("{} on several CPUs", interrupts.len()))
+        }
+    })
+}
+
+fn plan(host: &Host) -> Plan {
+    let mut changes = Vec::new();
+    let cpus = general(host).unwrap_or_default();
+    for card in cards(host) {
+        let interrupts = interrupts(host, &card).unwrap_or_default();
+        let interrupts = if crowded(&interrupts) { interrupts } else { Vec::new() };
+        for ((number, _), cpu) in interrupts.into_iter().zip(cpus.iter().cycle()) {
+            let setting = Setting::Interrupt(number);
+            let was = setting.get(host)?;
+            changes.push(Change { setting, was, becomes: cpu.to_string() });
+        }
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, said, word};
+    use super::*;
+
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0-1\n");
+    const COUNTS: (&str, &str) = (
+        "/proc/interrupts",
+        "      CPU0 CPU1\n  41:   7   0  PCI-MSIX eth0-rx-0\n  42:   9   0  PCI-MSIX eth0-rx-1\n  43: 0 0 x\n",
+    );
+    const QUEUES: [(&str, &str); 3] = [
+        ("/sys/class/net/eth0/device/msi_irqs/41", "msix\n"),
+        ("/sys/class/net/eth0/device/msi_irqs/42", "msix\n"),
+        ("/sys/class/net/eth0/device/msi_irqs/43", "msix\n"),
+    ];
+
+    fn of(second: &str) -> (&'static str, String) {
+        let mut files = vec![UP, ONLINE, COUNTS, ("/proc/irq/41/effective_affinity_list", "0\n")];
+        files.extend(QUEUES);
+        files.push(("/proc/irq/42/effective_affinity_list", second));
+        said(&RULE, &files)
+    }
+
+    #[test]
+    fn two_queues_on_one_cpu_stand() {
+        assert_eq!(of("0\n"), ("stands", "eth0: 2 on CPU 0".to_owned()));
+        assert_eq!(of("1\n"), ("fine", "eth0: 2 on several CPUs".to_owned()));
+        assert_eq!(word(&RULE, &[UP, ONLINE, COUNTS]), "hidden");
+        assert_eq!(word(&RULE, &[UP, QUEUES[0]]), "hidden");
+    }
+
+    #[test]
+    fn each_interrupt_gets_a_cpu_in_turn() {
+        let mut files = vec![UP, ONLINE, COUNTS];
+        files.extend(QUEUES);
+        let serve = |list| [("/proc/irq/41/smp_affinity_list", list), ("/proc/irq/42/smp_affinity_list", list)];
+        let to = |number, cpu| format!("echo {cpu} | sudo tee /proc/irq/{number}/smp_affinity_list");
+        let spread = [files.as_slice(), serve("0-1\n").as_slice()].concat();
+        assert_eq!(commands(&RULE, &spread), Vec::<String>::new(), "they are on several CPUs");
+        files.extend(serve("0\n"));
+        assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 1)]);
+        files.extend([("/sys/devices/system/cpu/isolated", "1\n"), ("/sys/devices/system/cpu/online", "0-2\n")]);
+        assert_eq!(commands(&RULE, &files), [to(41, 0), to(42, 2)], "none to a CPU that is set aside");
+    }
+}

@@ -1,0 +1,148 @@
+//! `load`: other programs on the CPUs a radio needs.
+
+use std::time::Duration;
+
+use takt_host::Host;
+use takt_host::ReadError;
+use takt_host::accounting::read_stat;
+use takt_host::proc::{stat, task, tick_ns, ticks_to_ns};
+
+use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "load",
+    topic: Topic::Processors,
+    title: "Other programs at work",
+    mechanism: "Receiving, transmitting and computing each want a CPU of their own; what others take, a radio's threads have \
+                to wait for.",
+    looks_at: "Busy time of all CPUs, without this program's own, over a third of a second. Stands if fewer than 2.5 CPUs \
+               are free (on smaller machines: all but half of one).",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "A sender tied to a CPU that somebody else's thread also was tied to got 20 % of it, with the other three \
+                idle; 64-byte datagrams fell from 307 to between 189 and 308 thousand a second while others compiled. \
+                Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+const WINDOW: Duration = Duration::from_millis(300);
+const NEEDED_CPUS: f64 = 2.5;
+
+fn probe(host: &Host) -> Result<Finding, ReadError> {
+    let before = Look::at(host)?;
+    host.wait(WINDOW);
+    let after = Look::at(host)?;
+    let spent = after.machine.total.since(&before.machine.total);
+    let cpus = after.machine.cpus.len() as f64;
+    if spent.total_ns() == 0 || cpus == 0.0 {
+        return Ok(Finding::NotVisible { why: "the kernel's CPU times do not move".to_owned() });
+    }
+    // Shares of the time that passed by the same clock, so the length of the window does not matter.
+    let per_cpu_ns = spent.total_ns() as f64 / cpus;
+    let own_ns = after.own_ns.saturating_sub(before.own_ns);
+    let foreign = spent.busy_ns().saturating_sub(own_ns) as f64 / per_cpu_ns;
+    let busiest = busiest(&before, &after, per_cpu_ns);
+    let names = if busiest.is_empty() { String::new() } else { format!(": {}", busiest.join(", ")) };
+    let seen = format!("others use {foreign:.1} of {cpus} CPUs{names}");
+    let needed = NEEDED_CPUS.min(cpus - 0.5);
+    Ok(if cpus - foreign < needed {
+        Finding::Stands { seen, wanted: format!("{needed} CPUs free") }
+    } else {
+        Finding::Fine { seen }
+    })
+}
+
+struct Look {
+    machine: stat::Stat,
+    own_ns: u64,
+    tasks: Vec<(u32, task::Stat)>,
+}
+
+impl Look {
+    fn at(host: &Host) -> Result<Look, ReadError> {
+        let text = host.read("/proc/stat")?;
+        let machine = stat::parse(&text, tick_ns()).ok_or_else(|| ReadError::Malformed {
+            path: "/proc/stat".to_owned(),
+            expected: "lines of `cpu` with eight numbers",
+            got: text.chars().take(40).collect(),
+        })?;
+        let numbers: Vec<u32> = host.list("/proc").iter().filter_map(|name| name.parse().ok()).collect();
+        let stat_of = |pid| Some((pid, read_stat(host, &format!("/proc/{pid}/stat")).ok().flatten()?));
+        let own = if host.is_this() { read_stat(host, "/proc/self/stat")? } else { None };
+        Ok(Look {
+            machine,
+            own_ns: own.as_ref().map_or(0, cpu_ns),
+            tasks: numbers.into_iter().filter_map(stat_of).collect(),
+        })
+    }
+}
+
+fn cpu_ns(stat: &task::Stat) -> u64 {
+    ticks_to_ns(stat.user_ticks.saturating_add(stat.system_ticks))
+}
+
+/// The three programs that used most, if a twentieth of a CPU at least: `rustc (417) 98 %`.
+fn busiest(before: &Look, after: &Look, per_cpu_ns: f64) -> Vec<String> {
+    let own = std::process::id();
+    let used = |(pid, now): &(u32, task::Stat)| {
+        let then = before.tasks.iter().find(|(p, t)| p == pid && t.start_ticks == now.start_ticks);
+        let percent = cpu_ns(now).saturating_sub(then.map_or(0, |(_, t)| cpu_ns(t))) as f64 / per_cpu_ns * 100.0;
+        // One that began within the window has at most the window; the kernel's sum is trusted.
+        (percent >= 5.0 && *pid != own).then(|| (percent, format!("{} ({pid}) {percent:.0} %", now.name)))
+    };
+    let mut all: Vec<(f64, String)> = after.tasks.iter().filter_map(used).collect();
+    all.sort_by(|a, b| b.0.total_cmp(&a.0));
+    all.into_iter().take(3).map(|(_, text)| text).collect()
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec![
+        "end or move what is named above: taskset -cp CPUS PID, or nice it; takt's own threads are pinned with --cores"
+            .to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use takt_host::testing::Tree;
+
+    fn stat(user: u64, idle: u64) -> String {
+        let line = |name: &str, factor: u64| format!("{name} {} 0 0 {} 0 0 0 0 0 0\n", user * factor, idle * factor);
+        line("cpu ", 4) + &(0..4).map(|cpu| line(&format!("cpu{cpu}"), 1)).collect::<String>()
+    }
+
+    fn process(ticks: u64) -> String {
+        format!("42 (stress ng) R 1 1 1 0 -1 0 0 0 0 0 {ticks} 0 0 0 20 0 1 0 7 0 0\n")
+    }
+
+    fn watched(busy: u64, idle: u64, by_process: u64) -> Finding {
+        let before = Tree::new().with("/proc/stat", &stat(1000, 1000)).with("/proc/42/stat", &process(500));
+        let after = Tree::new()
+            .with("/proc/stat", &stat(1000 + busy, 1000 + idle))
+            .with("/proc/42/stat", &process(500 + by_process));
+        probe(&before.host().and_later(after.root())).unwrap()
+    }
+
+    #[test]
+    fn an_idle_machine_is_fine() {
+        assert_eq!(watched(1, 99, 0), Finding::Fine { seen: "others use 0.0 of 4 CPUs".to_owned() });
+    }
+
+    #[test]
+    fn a_busy_machine_stands_and_its_busiest_program_is_named() {
+        let Finding::Stands { seen, wanted } = watched(50, 50, 98) else { panic!("stands") };
+        assert_eq!(seen, "others use 2.0 of 4 CPUs: stress ng (42) 98 %");
+        assert_eq!(wanted, "2.5 CPUs free");
+    }
+
+    #[test]
+    fn times_that_do_not_move_are_not_called_idle() {
+        assert!(matches!(watched(0, 0, 0), Finding::NotVisible { .. }));
+        assert!(probe(&Tree::new().host()).is_err());
+    }
+}

@@ -1,0 +1,256 @@
+//! What most rules need: answers in one word, settings of the whole host, every CPU, every network card.
+
+use takt_host::Host;
+use takt_host::ReadError;
+use takt_host::isolation::isolation;
+use takt_host::proc::{cpu_list, status};
+
+use crate::rule::Finding;
+use crate::setting::{Change, Setting, SettingError};
+
+pub(super) type Look = Result<Finding, ReadError>;
+pub(super) type Plan = Result<Vec<Change>, SettingError>;
+
+/// Where CPUs are described, below `/sys`.
+pub(super) const CPUS: &str = "devices/system/cpu";
+/// Where network interfaces are described.
+pub(super) const NET: &str = "/sys/class/net";
+
+pub(super) fn fine(seen: impl Into<String>) -> Look {
+    Ok(Finding::Fine { seen: seen.into() })
+}
+
+pub(super) fn stands(seen: impl Into<String>, wanted: impl Into<String>) -> Look {
+    Ok(Finding::Stands { seen: seen.into(), wanted: wanted.into() })
+}
+
+pub(super) fn notice(seen: impl Into<String>, note: impl Into<String>) -> Look {
+    Ok(Finding::Notice { seen: seen.into(), note: note.into() })
+}
+
+pub(super) fn hidden(why: impl Into<String>) -> Look {
+    Ok(Finding::NotVisible { why: why.into() })
+}
+
+/// A file says something that is not understood.
+pub(super) fn malformed(path: &str, expected: &'static str, text: &str) -> ReadError {
+    ReadError::Malformed { path: path.to_owned(), expected, got: text.chars().take(40).collect() }
+}
+
+/// The text of a file without white space around it.
+pub(super) fn text(host: &Host, path: &str) -> Result<String, ReadError> {
+    host.read(path).map(|text| text.trim().to_owned())
+}
+
+/// A sysctl that is one number.
+pub(super) fn sysctl(host: &Host, name: &str) -> Result<i64, ReadError> {
+    host.read_number(&format!("/proc/sys/{}", name.replace('.', "/")))
+}
+
+/// A sysctl that ought to be 0: whatever else it is stands.
+pub(super) fn sysctl_off(host: &Host, name: &str) -> Look {
+    let value = sysctl(host, name)?;
+    let seen = format!("{name} {value}");
+    if value == 0 { fine(seen) } else { stands(seen, format!("{name} 0")) }
+}
+
+/// A sysctl that may be anything: whatever else than 0 it is, is noted.
+pub(super) fn sysctl_noted(host: &Host, name: &str, note: &str) -> Look {
+    let value = sysctl(host, name)?;
+    let seen = format!("{name} {value}");
+    if value == 0 { fine(seen) } else { notice(seen, note) }
+}
+
+/// The change that gives a setting this value; none if it has it.
+pub(super) fn becomes(host: &Host, setting: Setting, value: &str) -> Plan {
+    let was = setting.get(host)?;
+    Ok(if was == value { Vec::new() } else { vec![Change { setting, was, becomes: value.to_owned() }] })
+}
+
+/// As [`becomes`], for a sysctl.
+pub(super) fn sysctl_becomes(host: &Host, name: &str, value: &str) -> Plan {
+    becomes(host, Setting::Sysctl(name.to_owned()), value)
+}
+
+/// As [`becomes`], for a file below `/sys`.
+pub(super) fn sysfs_becomes(host: &Host, name: &str, value: &str) -> Plan {
+    becomes(host, Setting::Sysfs(name.to_owned()), value)
+}
+
+/// A list of CPUs from a file.
+pub(super) fn cpus(host: &Host, path: &str) -> Result<Vec<usize>, ReadError> {
+    let text = host.read(path)?;
+    cpu_list::parse(&text).ok_or_else(|| malformed(path, "a list of CPUs such as 0-3", &text))
+}
+
+/// The CPUs that are online.
+pub(super) fn online(host: &Host) -> Result<Vec<usize>, ReadError> {
+    cpus(host, &format!("/sys/{CPUS}/online"))
+}
+
+/// The CPUs that are online and that nobody set aside.
+pub(super) fn general(host: &Host) -> Result<Vec<usize>, ReadError> {
+    let isolated = isolation(host).isolated.unwrap_or_default();
+    Ok(online(host)?.into_iter().filter(|cpu| !isolated.contains(cpu)).collect())
+}
+
+/// The CPUs this process may use.
+pub(super) fn allowed(host: &Host) -> Result<Vec<usize>, ReadError> {
+    let path = "/proc/self/status";
+    let status = host.read(path)?;
+    let list = status::field(&status, "Cpus_allowed_list").and_then(cpu_list::parse);
+    list.ok_or_else(|| malformed(path, "a line Cpus_allowed_list", &status))
+}
+
+/// A file that each online CPU may have below its folder, with the numbers of those that do.
+pub(super) fn of_each_cpu(host: &Host, file: &str) -> Result<Vec<(usize, String)>, ReadError> {
+    let read = |cpu: usize| Some((cpu, host.read_opt(&format!("/sys/{CPUS}/cpu{cpu}/{file}"))?));
+    Ok(online(host)?.into_iter().filter_map(read).collect())
+}
+
+/// A word of the kernel's command line, `name` or `name=value`: its value, empty if it has none.
+pub(super) fn boot_option(host: &Host, name: &str) -> Result<Option<String>, ReadError> {
+    let line = host.read("/proc/cmdline")?;
+    let value = |word: &str| match word.split_once('=') {
+        Some((key, value)) => (key == name).then(|| value.to_owned()),
+        None => (word == name).then(String::new),
+    };
+    // The last of several counts.
+    Ok(line.split_whitespace().filter_map(value).next_back())
+}
+
+/// Names and numbers of processes, in rising order of the numbers.
+pub(super) fn processes(host: &Host) -> Vec<(u32, String)> {
+    let mut numbers: Vec<u32> = host.list("/proc").iter().filter_map(|name| name.parse().ok()).collect();
+    numbers.sort_unstable();
+    let named = |number| Some((number, host.read_opt(&format!("/proc/{number}/comm"))?));
+    numbers.into_iter().filter_map(named).collect()
+}
+
+/// Which of these names processes have, each once, in order; `None` if no process is visible.
+pub(super) fn running(host: &Host, known: &[&str]) -> Option<Vec<String>> {
+    let all = processes(host);
+    let seen = !all.is_empty();
+    let mut names: Vec<String> =
+        all.into_iter().map(|(_, name)| name).filter(|name| known.contains(&name.as_str())).collect();
+    names.sort();
+    names.dedup();
+    seen.then_some(names)
+}
+
+/// The cards to look at: the interface that was named, or every one with a device behind it that is up.
+pub(super) fn cards(host: &Host) -> Vec<String> {
+    if let Some(named) = host.interface() {
+        return host.list(NET).into_iter().filter(|name| name == named).collect();
+    }
+    let up = |name: &String| {
+        let device = host.path(&format!("{NET}/{name}/device")).exists();
+        device && host.read_opt(&format!("{NET}/{name}/operstate")).as_deref() == Some("up")
+    };
+    host.list(NET).into_iter().filter(up).collect()
+}
+
+/// One answer for all cards: what stands on any of them, else what could not be read of one, else what is noted, else
+/// that all are fine.
+pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
+    let cards = cards(host);
+    let (mut good, mut noted, mut bad, mut unseen) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let (mut wanted, mut note) = (String::new(), String::new());
+    for card in &cards {
+        match look(card) {
+            Ok(Finding::Fine { seen }) => good.push(format!("{card}: {seen}")),
+            Ok(Finding::Stands { seen, wanted: wish }) => {
+                bad.push(format!("{card}: {seen}"));
+                wanted = wish;
+            }
+            Ok(Finding::Notice { seen, note: words }) => {
+                noted.push(format!("{card}: {seen}"));
+                note = words;
+            }
+            Ok(Finding::NotVisible { why }) => unseen.push(format!("{card}: {why}")),
+            Err(error) => unseen.push(format!("{card}: {}", takt_host::with_causes(&error))),
+        }
+    }
+    if cards.is_empty() {
+        hidden(match host.interface() {
+            Some(name) => format!("there is no interface {name}"),
+            None => "no network card that is up".to_owned(),
+        })
+    } else if !bad.is_empty() {
+        stands(bad.join(", "), wanted)
+    } else if !unseen.is_empty() {
+        hidden(unseen.join(", "))
+    } else if !noted.is_empty() {
+        notice(noted.join(", "), note)
+    } else {
+        fine(good.join(", "))
+    }
+}
+
+/// The changes of every card.
+pub(super) fn plan_cards(host: &Host, plan: impl Fn(&str) -> Plan) -> Plan {
+    // A card that does not show the fact is left as it is.
+    Ok(cards(host).iter().filter_map(|card| plan(card).ok()).flatten().collect())
+}
+
+/// A counter among a card's statistics.
+pub(super) fn statistic(host: &Host, card: &str, name: &str) -> Result<u64, ReadError> {
+    host.read_number(&format!("{NET}/{card}/statistics/{name}")).map(i64::unsigned_abs)
+}
+
+/// `CPUs 1-3`, `CPU 2`.
+pub(super) fn named(cpus: &[usize]) -> String {
+    format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, cpu_list::format(cpus))
+}
+
+/// What tests of rules ask.
+#[cfg(test)]
+pub(super) mod testing {
+    use crate::rule::{Finding, Fix, Rule};
+    use takt_host::Host;
+    use takt_host::testing::Tree;
+
+    /// A host made of these files.
+    pub(in crate::rules) fn host_of(files: &[(&str, &str)]) -> (Tree, Host) {
+        let tree = files.iter().fold(Tree::new(), |tree, (path, text)| tree.with(path, text));
+        let host = tree.host();
+        (tree, host)
+    }
+
+    /// What a rule says of these files, in one word and what was seen.
+    pub(in crate::rules) fn said(rule: &Rule, files: &[(&str, &str)]) -> (&'static str, String) {
+        let (_tree, host) = host_of(files);
+        match (rule.probe)(&host) {
+            Ok(Finding::Fine { seen }) => ("fine", seen),
+            Ok(Finding::Stands { seen, .. }) => ("stands", seen),
+            Ok(Finding::Notice { seen, .. }) => ("notice", seen),
+            Ok(Finding::NotVisible { why }) => ("hidden", why),
+            Err(error) => ("hidden", error.to_string()),
+        }
+    }
+
+    /// The word alone.
+    pub(in crate::rules) fn word(rule: &Rule, files: &[(&str, &str)]) -> &'static str {
+        said(rule, files).0
+    }
+
+    /// That a sysctl stands unless it is 0, and is put to 0.
+    pub(in crate::rules) fn stands_unless_zero(rule: &Rule, name: &str) {
+        let file = format!("/proc/sys/{}", name.replace('.', "/"));
+        assert_eq!(word(rule, &[(&file, "0\n")]), "fine");
+        assert_eq!(word(rule, &[(&file, "1\n")]), "stands");
+        assert_eq!(word(rule, &[]), "hidden");
+        assert_eq!(commands(rule, &[(&file, "1\n")]), [format!("sudo sysctl -w {name}=0")]);
+    }
+
+    /// The commands of the changes it would make.
+    pub(in crate::rules) fn commands(rule: &Rule, files: &[(&str, &str)]) -> Vec<String> {
+        let (_tree, host) = host_of(files);
+        match &rule.fix {
+            Fix::Safe(plan) | Fix::Consent { plan, .. } => {
+                plan(&host).unwrap().iter().map(crate::Change::command).collect()
+            }
+            Fix::Advice(say) => say(&host),
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `memory-pressure`: a machine that is short of memory.
+
+use takt_host::Host;
+use takt_host::proc::status;
+
+use super::cpu_pressure::share;
+use super::look::{Look, fine, malformed, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "memory-pressure",
+    topic: Topic::Memory,
+    title: "Short of memory",
+    mechanism: "When memory runs out the kernel takes pages back, programs' own among them, and whoever asks for one waits \
+                for that.",
+    looks_at: "`MemAvailable` and `/proc/pressure/memory`. Stands if less than a twentieth is available, or threads waited \
+               for memory in more than 1 % of the last ten seconds.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect { known: "Stalls of milliseconds to seconds. Not measured here.", here: None },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+fn probe(host: &Host) -> Look {
+    let path = "/proc/meminfo";
+    let text = host.read(path)?;
+    let kib = |name| status::number(&text, name).ok_or_else(|| malformed(path, "MemTotal and MemAvailable", &text));
+    let (total, available) = (kib("MemTotal")?, kib("MemAvailable")?);
+    let seen = format!("{} of {} MiB available", available / 1024, total / 1024);
+    if available < total / 20 {
+        return stands(seen, "a twentieth");
+    }
+    let waited = share(host, "memory")?;
+    let seen = format!("{seen}, threads waited in {waited:.0} % of the last ten seconds");
+    if waited > 1.0 { stands(seen, "nobody waiting for memory") } else { fine(seen) }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec!["end what fills the memory (ps --sort=-rss), or let takt lock its own: see memlock-limit".to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    const PRESSURE: (&str, &str) = ("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n");
+
+    #[test]
+    fn little_memory_and_waiting_for_it_stand() {
+        let of = |available: u64| format!("MemTotal: 8192000 kB\nMemAvailable: {available} kB\n");
+        let (much, little, path) = (of(4_096_000), of(40_960), "/proc/meminfo");
+        assert_eq!(word(&RULE, &[(path, &much), PRESSURE]), "fine");
+        assert_eq!(said(&RULE, &[(path, &little)]), ("stands", "40 of 8000 MiB available".to_owned()));
+        assert_eq!(word(&RULE, &[(path, &much), (PRESSURE.0, "some avg10=5.00 total=1\n")]), "stands");
+        assert_eq!(word(&RULE, &[(path, &much)]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,68 @@
+//! `network-permission`: what paths beside plain sockets need.
+
+use takt_host::Host;
+use takt_host::call;
+use takt_host::capability::{Capabilities, Capability};
+
+use super::look::{Look, fine, malformed, notice};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "network-permission",
+    topic: Topic::Permissions,
+    title: "Fast paths not permitted",
+    mechanism: "Packet rings, AF_XDP and namespaces pass by the socket layer, which at 1472 bytes a datagram carries a third \
+                of what they do; the kernel lets only some programs have them.",
+    looks_at: "CAP_NET_RAW and CAP_NET_ADMIN of this process. Never stands: plain sockets, which are what takt's engines are, \
+               need neither.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Sockets carried 290 thousand datagrams of 1472 bytes a second on a core each side, AF_XDP 730 to 900 \
+                thousand (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+fn probe(host: &Host) -> Look {
+    let path = "/proc/self/status";
+    let text = host.read(path)?;
+    let own = Capabilities::of(host).ok_or_else(|| malformed(path, "a line CapEff", &text))?;
+    let wanted = [Capability::CapNetRaw, Capability::CapNetAdmin];
+    let missing: Vec<&str> = wanted.into_iter().filter(|&one| !own.has(one)).map(Capability::name).collect();
+    if missing.is_empty() {
+        fine("CAP_NET_RAW and CAP_NET_ADMIN")
+    } else {
+        notice(
+            format!("without {}", missing.join(" and ")),
+            "AF_XDP programs and `takt check` over a virtual cable need them; takt's sockets do not",
+        )
+    }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec![
+        format!("{}   (namespaces need CAP_SYS_ADMIN as well)", call::sudo_takt("check")),
+        "for a program with AF_XDP: sudo setcap cap_net_raw,cap_net_admin,cap_bpf+ep PROGRAM   (cap_bpf: Linux 5.8 on)"
+            .to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    #[test]
+    fn a_missing_capability_is_named() {
+        let of = |mask: &str| format!("Name:\tx\nCapEff:\t{mask}\n");
+        let file = "/proc/self/status";
+        assert_eq!(word(&RULE, &[(file, &of("0000000000003000"))]), "fine");
+        let (word_, seen) = said(&RULE, &[(file, &of("0000000000002000"))]);
+        assert_eq!((word_, seen.as_str()), ("notice", "without CAP_NET_ADMIN"));
+        assert_eq!(word(&RULE, &[(file, "Name:\tx\n")]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,110 @@
+//! `nic-bus`: a card behind a bus that is slower than its cable.
+
+use takt_host::Host;
+
+use super::look::{Look, NET, each_card, fine, hidden, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "nic-bus",
+    topic: Topic::Network,
+    title: "Bus slower than the cable",
+    mechanism: "A gigabit adapter at a USB 2 port, or a card of 10 Gb/s in a slot of one lane, takes from the cable what its \
+                bus cannot carry, and drops the rest.",
+    looks_at: "`speed` of each card against that of its USB port, or against lanes and rate of its PCI Express link. Stands if \
+               the bus carries less.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "480 Mb/s of USB 2 are half of what 25 MS/s of sc16 take. One PCI Express lane carries 2 Gb/s in its first \
+                generation, 4, 7.9 and 15.8 in the next. Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+/// What the bus behind a card carries, Mb/s, and what it is called; `None` if it does not say.
+fn bus(host: &Host, card: &str) -> Option<(f64, String)> {
+    let at = |file: &str| host.read_opt(&format!("{NET}/{card}/device/{file}"));
+    if let (Some(rate), Some(lanes)) = (at("current_link_speed"), at("current_link_width")) {
+        let (per_lane, lanes) = (rate.split(' ').next()?.parse::<f64>().ok()?, lanes.parse::<f64>().ok()?);
+        // Up to 5 GT/s ten bits carry eight, from 8 GT/s on 130 carry 128.
+        let share = if per_lane < 8.0 { 0.8 } else { 128.0 / 130.0 };
+        let carries = per_lane * lanes * share * 1000.0;
+        return (carries > 0.0).then(|| (carries, format!("PCI Express, {lanes} x {rate}")));
+    }
+    // An interface of a USB device; the device is the folder above it, and its speed is in Mb/s.
+    at("bInterfaceNumber")?;
+    let mbps = at("../speed")?.parse::<f64>().ok().filter(|&mbps| mbps > 0.0)?;
+    Some((mbps, format!("USB at {mbps} Mb/s")))
+}
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| {
+        let speed = host.read_number(&format!("{NET}/{card}/speed"))?;
+        if speed <= 0 {
+            return hidden("its driver tells no speed");
+        }
+        let Some((carries, name)) = bus(host, card) else { return hidden("its bus tells no speed") };
+        let seen = format!("{speed} Mb/s behind {name}");
+        if carries < speed as f64 { stands(seen, format!("a bus of {speed} Mb/s")) } else { fine(seen) }
+    })
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec!["a USB 3 port and cable, or a slot with more lanes; lspci -vv shows LnkSta against LnkCap".to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+    use takt_host::testing::Tree;
+
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=x\n");
+
+    fn slot(rate: &str, lanes: &str, mbps: &str) -> (&'static str, String) {
+        let at = "/sys/class/net/eth0/device";
+        let (rate_at, lanes_at) = (format!("{at}/current_link_speed"), format!("{at}/current_link_width"));
+        let speed = ("/sys/class/net/eth0/speed", mbps);
+        said(&RULE, &[UP, DEVICE, speed, (&rate_at, rate), (&lanes_at, lanes)])
+    }
+
+    #[test]
+    fn a_slot_that_carries_less_than_the_cable_stands() {
+        let (word_, seen) = slot("5.0 GT/s PCIe\n", "1\n", "10000\n");
+        assert_eq!((word_, seen.as_str()), ("stands", "eth0: 10000 Mb/s behind PCI Express, 1 x 5.0 GT/s PCIe"));
+        assert_eq!(slot("5.0 GT/s PCIe\n", "4\n", "10000\n").0, "fine");
+        assert_eq!(slot("2.5 GT/s PCIe\n", "1\n", "1000\n").0, "fine");
+        assert_eq!(slot("Unknown\n", "1\n", "1000\n").0, "hidden");
+    }
+
+    #[test]
+    fn an_adapter_at_usb_2_stands() {
+        let of = |port| {
+            let tree =
+                Tree::new().with("/sys/class/net/eth0/operstate", "up\n").with("/sys/class/net/eth0/speed", "1000\n");
+            tree.put("/sys/devices/usb1/1-1/speed", port);
+            tree.put("/sys/devices/usb1/1-1/1-1:1.0/bInterfaceNumber", "00\n");
+            let device = tree.root().join("sys/class/net/eth0/device");
+            std::os::unix::fs::symlink("../../../devices/usb1/1-1/1-1:1.0", device).unwrap();
+            format!("{:?}", probe(&tree.host()).unwrap())
+        };
+        assert!(
+            of("480\n").contains("Stands") && of("480\n").contains("1000 Mb/s behind USB at 480 Mb/s"),
+            "{}",
+            of("480\n")
+        );
+        assert!(of("5000\n").contains("Fine"), "{}", of("5000\n"));
+    }
+
+    #[test]
+    fn a_bus_or_a_card_that_tells_no_speed_is_not_fine() {
+        assert_eq!(word(&RULE, &[UP, DEVICE, ("/sys/class/net/eth0/speed", "1000\n")]), "hidden");
+        assert_eq!(word(&RULE, &[UP, DEVICE, ("/sys/class/net/eth0/speed", "-1\n")]), "hidden");
+        assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

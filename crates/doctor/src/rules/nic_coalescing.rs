@@ -1,0 +1,80 @@
+//! `nic-coalescing`: a card that waits before it says that something came.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, plan_cards, stands};
+use crate::card::CardFact;
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::setting::Setting;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nic-coalescing",
+    topic: Topic::Network,
+    title: "Late interrupts of the card",
+    mechanism: "To save interrupts a card, or the kernel's receive code, holds datagrams back for a while; each answer to a \
+                radio is late by that.",
+    looks_at: "`rx-usecs` of each card (`ethtool -c`) and the interface's `gro_flush_timeout`. Stands above 100 µs.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect { known: "At most that time for each datagram that comes alone. Not measured here.", here: None },
+    fix: Fix::Consent { plan, who_may_pay: "processor time: more interrupts." },
+    proof: Proof::BEHIND_THE_CARD,
+};
+
+const MOST_US: i64 = 100;
+const WANTED_US: &str = "20";
+
+fn held_back_ns(host: &Host, card: &str) -> Result<i64, ReadError> {
+    host.read_number(&format!("{NET}/{card}/gro_flush_timeout"))
+}
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| {
+        let kernel_us = held_back_ns(host, card)? / 1000;
+        let limit = format!("at most {MOST_US} µs");
+        if kernel_us > MOST_US {
+            return stands(format!("gro_flush_timeout {kernel_us} µs"), limit);
+        }
+        // A driver without the request tells no delay; a virtual interface has none.
+        let card_us = i64::from(CardFact::RxUsecs.read(host, card)?.now);
+        let seen = format!("rx-usecs {card_us}, gro_flush_timeout {kernel_us} µs");
+        if card_us > MOST_US { stands(seen, limit) } else { fine(seen) }
+    })
+}
+
+fn plan(host: &Host) -> Plan {
+    let mut changes = plan_cards(host, |card| {
+        let setting = Setting::Card { interface: card.to_owned(), fact: CardFact::RxUsecs };
+        let late = CardFact::RxUsecs.read(host, card).is_ok_and(|value| i64::from(value.now) > MOST_US);
+        if late { becomes(host, setting, WANTED_US) } else { Ok(Vec::new()) }
+    })?;
+    for card in cards(host).iter().filter(|card| held_back_ns(host, card).is_ok_and(|ns| ns / 1000 > MOST_US)) {
+        changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/gro_flush_timeout")), "0")?);
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, said, word};
+    use super::*;
+
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
+    const FLUSH: (&str, &str) = ("/sys/class/net/eth0/gro_flush_timeout", "0\n");
+    const USECS: &str = "/ethtool/eth0/rx_usecs";
+
+    #[test]
+    fn a_card_and_a_kernel_that_wait_long_stand() {
+        assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH, (USECS, "20\n")]), "fine");
+        let card = [UP, DEVICE, FLUSH, (USECS, "250\n")];
+        assert_eq!(said(&RULE, &card), ("stands", "eth0: rx-usecs 250, gro_flush_timeout 0 µs".to_owned()));
+        assert_eq!(commands(&RULE, &card), ["sudo ethtool -C eth0 rx-usecs 20"]);
+        let kernel = [UP, DEVICE, (FLUSH.0, "200000\n"), (USECS, "20\n")];
+        assert_eq!(word(&RULE, &kernel), "stands");
+        assert_eq!(commands(&RULE, &kernel), ["echo 0 | sudo tee /sys/class/net/eth0/gro_flush_timeout"]);
+        assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,74 @@
+//! `nic-drops`: datagrams that the card itself lost.
+
+use takt_host::Host;
+
+use super::look::{Look, each_card, fine, hidden, stands, statistic};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "nic-drops",
+    topic: Topic::Network,
+    title: "Datagrams lost in the card",
+    mechanism: "What the card drops, for want of a descriptor or because it came damaged, no program ever sees.",
+    looks_at: "`rx_missed_errors`, `rx_fifo_errors` and `rx_crc_errors` of each card since the start. Stands above one in a \
+               million packets.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect { known: "Each is one gap in a stream of samples. Not measured here.", here: None },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+const KINDS: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_crc_errors"];
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| {
+        let packets = statistic(host, card, "rx_packets")?;
+        let mut lost = Vec::new();
+        for kind in KINDS {
+            lost.push((kind, statistic(host, card, kind)?));
+        }
+        let all: u64 = lost.iter().map(|&(_, count)| count).fold(0, u64::saturating_add);
+        if packets == 0 && all == 0 {
+            return hidden("nothing has been received yet");
+        }
+        let told: Vec<String> =
+            lost.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| format!("{kind} {count}")).collect();
+        let told = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
+        let seen = format!("{told} of {packets} packets");
+        if u128::from(all) * 1_000_000 > u128::from(packets) {
+            stands(seen, "less than one in a million")
+        } else {
+            fine(seen)
+        }
+    })
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec!["missed and fifo: see nic-ring, irq-spread and load".to_owned(), "crc: another cable, another port".to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    fn of(packets: &str, missed: &str) -> (&'static str, String) {
+        let file = |name: &str| format!("/sys/class/net/eth0/statistics/{name}");
+        let names = ["rx_packets", "rx_missed_errors", "rx_fifo_errors", "rx_crc_errors"].map(file);
+        let mut files: Vec<(&str, &str)> =
+            names.iter().map(String::as_str).zip([packets, missed, "0\n", "0\n"]).collect();
+        files.push(("/sys/class/net/eth0/operstate", "up\n"));
+        files.push(("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n"));
+        said(&RULE, &files)
+    }
+
+    #[test]
+    fn more_than_one_in_a_million_stands() {
+        assert_eq!(of("5000000\n", "5\n").0, "fine");
+        assert_eq!(of("5000000\n", "6\n"), ("stands", "eth0: rx_missed_errors 6 of 5000000 packets".to_owned()));
+        assert_eq!(of("0\n", "0\n").0, "hidden");
+        assert_eq!(of("x\n", "0\n").0, "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

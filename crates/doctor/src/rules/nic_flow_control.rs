@@ -1,0 +1,56 @@
+//! `nic-flow-control`: a radio that may be asked to wait.
+
+use takt_host::Host;
+
+use super::look::{Look, Plan, becomes, each_card, fine, plan_cards, stands};
+use crate::card::CardFact;
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::setting::Setting;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nic-flow-control",
+    topic: Topic::Network,
+    title: "No flow control",
+    mechanism: "Pause frames let card, switch and radio hold back for a moment when a buffer is nearly full; without them the \
+                datagram is dropped.",
+    looks_at: "Receive pause of each card (`ethtool -a`). Stands if it is off.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "A burst longer than the smallest buffer on the way is lost in part. Not measured here: it takes a card and \
+                a radio.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "everybody behind this card: the link goes down for a moment." },
+    proof: Proof::BEHIND_THE_CARD,
+};
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| match CardFact::RxPause.read(host, card)?.now {
+        0 => stands("pause frames off", "receive pause on"),
+        _ => fine("receive pause on"),
+    })
+}
+
+fn plan(host: &Host) -> Plan {
+    plan_cards(host, |card| becomes(host, Setting::Card { interface: card.to_owned(), fact: CardFact::RxPause }, "1"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, word};
+    use super::*;
+
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
+    const PAUSE: &str = "/ethtool/eth0/rx_pause";
+
+    #[test]
+    fn a_card_without_pause_frames_stands() {
+        assert_eq!(word(&RULE, &[UP, DEVICE, (PAUSE, "1\n")]), "fine");
+        assert_eq!(word(&RULE, &[UP, DEVICE, (PAUSE, "0\n")]), "stands");
+        assert_eq!(commands(&RULE, &[UP, DEVICE, (PAUSE, "0\n")]), ["sudo ethtool -A eth0 rx on"]);
+        assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

@@ -1,0 +1,103 @@
+//! `nic-mtu`: frames shorter than the radio's.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, notice, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use crate::setting::Setting;
+
+pub(super) static RULE: Rule = Rule {
+    id: "nic-mtu",
+    topic: Topic::Network,
+    title: "Frames shorter than a radio's",
+    mechanism: "A radio sends datagrams of 1472 bytes, in frames of 1500; where these do not pass they are cut up or dropped, \
+                and shorter ones mean more of them for the same samples.",
+    looks_at: "The MTU of each card. Stands below 1500. Radios at 10 Gb/s (X310) send frames of 8000 bytes: on a card of that \
+               speed less than 9000 is noted.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "The cost is by the datagram: 3.3 µs each on this kernel's own path, whether 16 or 1472 bytes long. 8000-byte \
+                frames carry the same samples in a fifth of them. Not measured here.",
+        here: None,
+    },
+    fix: Fix::Consent { plan, who_may_pay: "everybody behind this card, if the network does not carry such frames." },
+    proof: Proof::BEHIND_THE_CARD,
+};
+
+const WANTED_BYTES: i64 = 1500;
+/// What UHD's manual wants of a card of 10 Gb/s.
+const JUMBO_BYTES: i64 = 9000;
+const JUMBO_MBPS: i64 = 10_000;
+
+/// What is wanted of a card: by its speed, if it tells one. Where not even ordinary frames pass, these come first.
+fn wanted(host: &Host, card: &str, bytes: i64) -> i64 {
+    let fast = || host.read_number(&format!("{NET}/{card}/speed")).is_ok_and(|mbps| mbps >= JUMBO_MBPS);
+    if bytes >= WANTED_BYTES && fast() { JUMBO_BYTES } else { WANTED_BYTES }
+}
+
+fn mtu(host: &Host, card: &str) -> Result<i64, ReadError> {
+    host.read_number(&format!("{NET}/{card}/mtu"))
+}
+
+fn probe(host: &Host) -> Look {
+    each_card(host, |card| {
+        let bytes = mtu(host, card)?;
+        let seen = format!("{bytes} B");
+        if bytes < WANTED_BYTES {
+            stands(seen, format!("{WANTED_BYTES} B"))
+        } else if bytes < wanted(host, card, bytes) {
+            notice(seen, format!("a radio at 10 Gb/s wants {JUMBO_BYTES} B, and every switch on the way too"))
+        } else {
+            fine(seen)
+        }
+    })
+}
+
+fn plan(host: &Host) -> Plan {
+    let mut changes = Vec::new();
+    for card in cards(host) {
+        let Ok(bytes) = mtu(host, &card) else { continue };
+        let wanted = wanted(host, &card, bytes);
+        if bytes < wanted {
+            changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/mtu")), &wanted.to_string())?);
+        }
+    }
+    Ok(changes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{commands, host_of, said, word};
+    use super::*;
+
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
+    const MTU: &str = "/sys/class/net/eth0/mtu";
+
+    #[test]
+    fn short_frames_stand() {
+        assert_eq!(word(&RULE, &[UP, DEVICE, (MTU, "1500\n")]), "fine");
+        let short = [UP, DEVICE, (MTU, "1400\n")];
+        assert_eq!(said(&RULE, &short), ("stands", "eth0: 1400 B".to_owned()));
+        assert_eq!(commands(&RULE, &short), ["echo 1500 | sudo tee /sys/class/net/eth0/mtu"]);
+        assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
+    }
+
+    #[test]
+    fn a_card_of_ten_gigabits_is_told_of_longer_frames() {
+        let of = |bytes, mbps| [UP, DEVICE, (MTU, bytes), ("/sys/class/net/eth0/speed", mbps)];
+        assert_eq!(word(&RULE, &of("1500\n", "1000\n")), "fine");
+        assert_eq!(word(&RULE, &of("9000\n", "10000\n")), "fine");
+        assert_eq!(word(&RULE, &of("1500\n", "10000\n")), "notice");
+        assert_eq!(commands(&RULE, &of("1500\n", "10000\n")), ["echo 9000 | sudo tee /sys/class/net/eth0/mtu"]);
+    }
+
+    #[test]
+    fn an_interface_that_was_named_is_looked_at_though_nothing_is_behind_it() {
+        let (_tree, host) = host_of(&[("/sys/class/net/veth0/mtu", "9000\n"), UP, DEVICE, (MTU, "1400\n")]);
+        let of = |name| format!("{:?}", probe(&host.clone().for_interface(name)).unwrap());
+        assert!(of("veth0").starts_with("Fine") && of("eth7").contains("there is no interface eth7"));
+    }
+}

@@ -1,0 +1,83 @@
+//! `numa`: memory behind another socket.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{Look, NET, allowed, each_card, fine, hidden, named, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "numa",
+    topic: Topic::Memory,
+    title: "Card and threads on different sockets",
+    mechanism: "Datagrams lie in the memory of the card's socket; a thread on another one fetches each line across the link \
+                between the two.",
+    looks_at: "The node of each card, and the nodes of the CPUs this process may use. Stands if none of them is the card's.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Some 100 ns more a cache line. Not measured here: takt's developers had only machines of one node.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+const NODES: &str = "/sys/devices/system/node";
+
+/// Each node with its CPUs.
+fn nodes(host: &Host) -> Result<Vec<(i64, Vec<usize>)>, ReadError> {
+    let names = host.list(NODES);
+    let numbers = names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok());
+    numbers.map(|node: i64| Ok((node, super::look::cpus(host, &format!("{NODES}/node{node}/cpulist"))?))).collect()
+}
+
+fn probe(host: &Host) -> Look {
+    let nodes = nodes(host)?;
+    if nodes.is_empty() {
+        return hidden("this kernel shows no memory nodes");
+    }
+    if nodes.len() == 1 {
+        return fine("one node");
+    }
+    let allowed = allowed(host)?;
+    each_card(host, |card| {
+        let at = host.read_number(&format!("{NET}/{card}/device/numa_node"))?;
+        let Some((_, near)) = nodes.iter().find(|(node, _)| *node == at) else {
+            return hidden(format!("the card's node is {at}"));
+        };
+        if near.iter().any(|cpu| allowed.contains(cpu)) {
+            fine(format!("node {at}, with {}", named(near)))
+        } else {
+            stands(format!("node {at}, whose CPUs this process may not use"), named(near))
+        }
+    })
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec!["start the program on the card's node: numactl --cpunodebind=NODE --membind=NODE, or --cores".to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    const NODE0: (&str, &str) = ("/sys/devices/system/node/node0/cpulist", "0-1\n");
+    const NODE1: (&str, &str) = ("/sys/devices/system/node/node1/cpulist", "2-3\n");
+    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    const CARD: (&str, &str) = ("/sys/class/net/eth0/device/numa_node", "1\n");
+
+    #[test]
+    fn a_card_out_of_reach_stands() {
+        let of = |cpus: &str| format!("Cpus_allowed_list:\t{cpus}\n");
+        let status = "/proc/self/status";
+        assert_eq!(said(&RULE, &[NODE0]), ("fine", "one node".to_owned()));
+        assert_eq!(word(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-3"))]), "fine");
+        let (word_, seen) = said(&RULE, &[NODE0, NODE1, UP, CARD, (status, &of("0-1"))]);
+        assert_eq!((word_, seen.as_str()), ("stands", "eth0: node 1, whose CPUs this process may not use"));
+        assert_eq!(word(&RULE, &[NODE0, NODE1, UP, (CARD.0, "-1\n"), (status, &of("0-1"))]), "hidden");
+        assert_eq!(word(&RULE, &[NODE0, NODE1, (status, &of("0-1"))]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

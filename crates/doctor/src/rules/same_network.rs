@@ -1,0 +1,122 @@
+//! `same-network`: two interfaces that both claim the radio's network.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{Look, fine, hidden, malformed, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "same-network",
+    topic: Topic::Network,
+    title: "Two interfaces in one network",
+    mechanism: "Where two interfaces have addresses of the same network the kernel sends by one of them, whichever the radio \
+                is behind: the radio is found or not, and streams or not, by the order in which they came up.",
+    looks_at: "Networks reached without a gateway (`/proc/net/route`). Stands if one is reached by two interfaces at the same \
+               metric; at different metrics, which say who comes first, it is noted.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "All of it: nothing comes from the radio. Radios come as 192.168.10.2. Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+/// A route without a gateway.
+struct Near {
+    network: (u32, u32),
+    metric: u32,
+    interface: String,
+}
+
+/// The kernel's table: columns 1 to 3 are network, gateway and flags, 6 and 7 metric and mask; addresses in the
+/// order of bytes on the wire, so that on a little-endian machine the lowest byte of the number is the address's first.
+fn near(host: &Host) -> Result<Vec<Near>, ReadError> {
+    let path = "/proc/net/route";
+    let text = host.read(path)?;
+    let row = |line: &str| {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let hex = |at: usize| u32::from_str_radix(words.get(at)?, 16).ok();
+        let (network, gateway, mask) = (hex(1)?, hex(2)?, hex(7)?);
+        let metric = words.get(6)?.parse().ok()?;
+        Some((gateway, Near { network: (network, mask), metric, interface: (*words.first()?).to_owned() }))
+    };
+    let rows =
+        text.lines().skip(1).map(|line| row(line).ok_or_else(|| malformed(path, "rows of a routing table", line)));
+    let rows = rows.collect::<Result<Vec<_>, ReadError>>()?;
+    // Without a mask it is the way to everywhere else.
+    Ok(rows.into_iter().filter(|(gateway, near)| *gateway == 0 && near.network.1 != 0).map(|(_, near)| near).collect())
+}
+
+/// `192.168.10.0/24`.
+fn written((network, mask): (u32, u32)) -> String {
+    format!("{}/{}", std::net::Ipv4Addr::from(network.to_le_bytes()), mask.count_ones())
+}
+
+fn probe(host: &Host) -> Look {
+    let near = near(host)?;
+    if near.is_empty() {
+        return hidden("no interface has a network of its own");
+    }
+    let mut noted = None;
+    for (at, one) in near.iter().enumerate() {
+        let twin = |other: &&Near| other.network == one.network && other.interface != one.interface;
+        for other in near[at + 1..].iter().filter(twin) {
+            let seen = format!("{} by {} and {}", written(one.network), one.interface, other.interface);
+            if one.metric == other.metric {
+                return stands(seen, "one interface a network");
+            }
+            let first = if one.metric < other.metric { one } else { other };
+            noted = noted.or(Some((seen, format!("all goes by {}: right if the radio is behind it", first.interface))));
+        }
+    }
+    match noted {
+        Some((seen, note)) => super::look::notice(seen, note),
+        None => fine("each network has one interface"),
+    }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec![
+        "give the radio's interface a network of its own, or take the address off the other: ip addr del ADDRESS dev INTERFACE"
+            .to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    const HEAD: &str = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
+
+    fn of(rows: &[(&str, &str, &str, u32, &str)]) -> (&'static str, String) {
+        let row = |&(name, network, gateway, metric, mask): &(&str, &str, &str, u32, &str)| {
+            format!("{name}\t{network}\t{gateway}\t0001\t0\t0\t{metric}\t{mask}\t0\t0\t0\n")
+        };
+        let table = rows.iter().map(row).fold(HEAD.to_owned(), |table, row| table + &row);
+        said(&RULE, &[("/proc/net/route", &table)])
+    }
+
+    #[test]
+    fn a_network_behind_two_interfaces_stands() {
+        let eth0 = ("eth0", "000AA8C0", "00000000", 0, "00FFFFFF");
+        let default = ("eth0", "00000000", "010AA8C0", 0, "00000000");
+        let other = ("eth1", "000BA8C0", "00000000", 0, "00FFFFFF");
+        assert_eq!(of(&[default, eth0, other]).0, "fine");
+        let twin = ("eth1", "000AA8C0", "00000000", 0, "00FFFFFF");
+        assert_eq!(of(&[default, eth0, twin]), ("stands", "192.168.10.0/24 by eth0 and eth1".to_owned()));
+        let later = ("wlan0", "000AA8C0", "00000000", 600, "00FFFFFF");
+        assert_eq!(of(&[eth0, later]).0, "notice");
+        assert_eq!(of(&[eth0, eth0]).0, "fine");
+    }
+
+    #[test]
+    fn a_table_that_is_empty_missing_or_odd_is_not_fine() {
+        assert_eq!(of(&[]).0, "hidden");
+        assert_eq!(of(&[("eth0", "x", "y", 0, "z")]).0, "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

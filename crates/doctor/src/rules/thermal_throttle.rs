@@ -1,0 +1,55 @@
+//! `thermal-throttle`: a processor that had to slow down.
+
+use takt_host::Host;
+use takt_host::ReadError;
+
+use super::look::{Look, fine, hidden, malformed, of_each_cpu, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "thermal-throttle",
+    topic: Topic::Power,
+    title: "Slowed down by heat",
+    mechanism: "A processor that grows too hot lowers its clock without asking anybody, in the middle of a slot as well.",
+    looks_at: "`thermal_throttle/core_throttle_count` of each CPU. Stands if any has counted since the start.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect { known: "Work takes up to several times as long. Not measured here.", here: None },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+fn probe(host: &Host) -> Look {
+    let all = of_each_cpu(host, "thermal_throttle/core_throttle_count")?;
+    if all.is_empty() {
+        return hidden("this kernel counts no throttling (as in most virtual machines, and beside x86)");
+    }
+    let count = |(_, text): &(usize, String)| {
+        text.parse::<u64>().map_err(|_| malformed("core_throttle_count", "a count", text))
+    };
+    let counts = all.iter().map(count).collect::<Result<Vec<u64>, ReadError>>()?;
+    let sum = counts.iter().fold(0_u64, |sum, &count| sum.saturating_add(count));
+    let seen = format!("{sum} times since the start, {} CPUs", counts.len());
+    if sum > 0 { stands(seen, "never") } else { fine(seen) }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec!["clean the cooler, give the machine air; or a lower, steady frequency that it can hold".to_owned()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    #[test]
+    fn counted_heat_stands() {
+        let online = ("/sys/devices/system/cpu/online", "0\n");
+        let count = "/sys/devices/system/cpu/cpu0/thermal_throttle/core_throttle_count";
+        assert_eq!(word(&RULE, &[online, (count, "0\n")]), "fine");
+        assert_eq!(said(&RULE, &[online, (count, "3\n")]), ("stands", "3 times since the start, 1 CPUs".to_owned()));
+        assert_eq!(word(&RULE, &[online, (count, "hot\n")]), "hidden");
+        assert_eq!(word(&RULE, &[online]), "hidden");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}

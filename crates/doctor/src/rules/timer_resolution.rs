@@ -1,0 +1,59 @@
+//! `timer-resolution`: sleeps that end at a tick only.
+
+use takt_host::Host;
+use takt_host::kernel;
+
+use super::look::{Look, fine, hidden, stands};
+use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+
+pub(super) static RULE: Rule = Rule {
+    id: "timer-resolution",
+    topic: Topic::Timers,
+    title: "Sleeps end at a tick",
+    mechanism: "Without high-resolution timers a thread that sleeps until its slot is woken at the first tick after it, up to \
+                a tick late.",
+    looks_at: "Whether high-resolution timers are in force, and the ticks a second. Stands if they are not.",
+    kernels: KernelRange::from(5, 4),
+    probe,
+    effect: Effect {
+        known: "Up to 10 ms at 100 Hz, 4 ms at 250 Hz, 1 ms at 1000 Hz, at every wake-up. With high-resolution timers the tick \
+                does not matter to them. Not measured here.",
+        here: None,
+    },
+    fix: Fix::Advice(advise),
+    proof: Proof::ADVICE,
+};
+
+fn probe(host: &Host) -> Look {
+    let tick = kernel::tick_hz(host).map_or("tick not told".to_owned(), |hz| format!("tick {hz} Hz"));
+    match kernel::high_resolution_timers(host) {
+        None => hidden("this kernel does not say whether its timers are of high resolution"),
+        Some(true) => fine(format!("high resolution, {tick}")),
+        Some(false) => stands(format!("no high resolution, {tick}"), "high-resolution timers"),
+    }
+}
+
+fn advise(_: &Host) -> Vec<String> {
+    vec![
+        "take highres=off off the kernel's command line, or take a kernel with CONFIG_HIGH_RES_TIMERS".to_owned(),
+        "where neither is it: a clock source that counts on (see clock-source), and the processor's own timer (no nolapic)"
+            .to_owned(),
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::look::testing::{said, word};
+    use super::*;
+
+    #[test]
+    fn what_the_timer_list_says_is_the_finding() {
+        let list = |ns: u32| format!("Timer List Version: v0.10\ncpu: 0\n clock 0:\n  .resolution: {ns} nsecs\n");
+        assert_eq!(
+            said(&RULE, &[("/proc/timer_list", &list(1))]),
+            ("fine", "high resolution, tick not told".to_owned())
+        );
+        assert_eq!(word(&RULE, &[("/proc/timer_list", &list(4_000_000))]), "stands");
+        assert_eq!(word(&RULE, &[]), "hidden");
+    }
+}
