@@ -329,6 +329,32 @@ fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_who_asked() {
     assert!(notices.is_empty(), "{notices:?}");
 }
 
+const THERE: &[u8] = br#"{"direction":"to_server","payload_bytes":100,"datagrams_per_s":1000.0,
+    "duration_ns":1000000000,"interval_ns":1000000000,"flows":1,"server_ahead_ns":0}"#;
+
+#[test]
+fn a_client_that_stood_still_after_its_load_still_gets_its_result() {
+    /// More than a server sends load without a sign of life, and well below what it keeps a result for.
+    const STILL: Duration = Duration::from_millis(3500);
+    let (size, summary, _) = beside(ServeOptions::at(loopback()), |at| {
+        let client = Stranger::to(at);
+        let cookie = client.cookie(7);
+        client.ask(7, Body::Open { cookie, flows: 1 });
+        client.ask(7, Body::Start(THERE));
+        thread::sleep(STILL);
+        loop {
+            client.say(7, Body::Finish { sent: 0 });
+            let answer = client.hear(HANG).expect("an answer");
+            match Message::parse(&answer).map(|message| message.body) {
+                Some(Body::Finished { bytes }) if bytes > 0 => break bytes,
+                _ => {}
+            }
+        }
+    });
+    assert!(size > 100, "a document");
+    assert_eq!((summary.sessions, summary.rounds), (1, 1));
+}
+
 #[test]
 fn one_client_at_a_time_and_the_next_is_told_so() {
     let (error, ..) = beside(ServeOptions::at(loopback()), |at| {

@@ -10,6 +10,9 @@ use super::protocol::message::{MESSAGE_BYTES, Message};
 
 /// Whoever has heard nothing from the other end for so long takes it for gone, and stops sending.
 pub(super) const SILENCE: Duration = Duration::from_secs(3);
+/// Whoever has heard nothing for so long while no load is on its way forgets the other end, and its result. Longer than
+/// [`SILENCE`]: a busy machine lets a thread stand still for seconds, and nobody is harmed by waiting.
+pub(super) const GONE: Duration = Duration::from_secs(10);
 /// How often each end says that it is alive.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_millis(100);
 /// How long an answer is waited for before the question is asked again.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Engine, PortIndex, PortSpec, Wait, open};
 
-use super::end::{HEAD_START, ReadUntil, SETTLE_TRIES, SILENCE, boot_id, config, tell};
+use super::end::{GONE, HEAD_START, ReadUntil, SETTLE_TRIES, SILENCE, boot_id, config, tell};
 use super::error::UdpError;
 use super::options::{PAYLOAD_BYTES, ServeOptions};
 use super::protocol::cookie::Cookies;
@@ -96,12 +96,14 @@ impl<'a> Server<'a> {
             }
             let now = WallClock.now();
             let mut next = now + LOOK_EVERY;
-            if let Some(session) = &mut self.session {
+            if let Some(session) =
+                self.session.as_mut().filter(|session| self.read_until.since(session.heard()) < SILENCE)
+            {
                 next = next.min(session.pump(&mut *self.engine, now)?);
             }
             self.serve(Wait::Until(next))?;
             self.conclude()?;
-            if self.session.as_ref().is_some_and(|session| self.has_fallen_silent(session)) {
+            if self.session.as_ref().is_some_and(|session| self.is_given_up(session)) {
                 self.close(false);
             }
             self.bury()?;
@@ -110,9 +112,10 @@ impl<'a> Server<'a> {
         Ok(self.summary)
     }
 
-    /// Whether nothing came from a client for so long.
-    fn has_fallen_silent(&self, session: &Session) -> bool {
-        self.read_until.since(session.heard()) >= SILENCE
+    /// Whether nothing came from a client for so long. One that is sent no load may have stood still, and come back for its
+    /// result.
+    fn is_given_up(&self, session: &Session) -> bool {
+        self.read_until.since(session.heard()) >= if session.is_sending() { SILENCE } else { GONE }
     }
 
     /// Makes the result of a round that is over.

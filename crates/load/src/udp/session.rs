@@ -139,6 +139,12 @@ impl Session {
         Ok(())
     }
 
+    /// Whether load is on its way to the client.
+    pub(super) fn is_sending(&self) -> bool {
+        let sender = self.round.as_ref().and_then(|round| round.sender.as_ref());
+        sender.is_some_and(|sender| !sender.has_ended())
+    }
+
     /// Sends what is due: load, and a sign of life. Returns until when there is nothing to do.
     pub(super) fn pump(&mut self, engine: &mut dyn Engine, now: MonoNs) -> Result<MonoNs, UdpError> {
         let Some(round) = self.round.as_mut().filter(|round| round.is_open()) else { return Ok(MonoNs::NEVER) };

@@ -3,7 +3,7 @@
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{PortIndex, Wait};
 
-use super::super::end::{ALIVE_EVERY, HEAD_START, QUIET, SETTLE_TRIES, SILENCE};
+use super::super::end::{ALIVE_EVERY, GONE, HEAD_START, QUIET, SETTLE_TRIES, SILENCE};
 use super::super::error::UdpError;
 use super::super::evidence::NetCounts;
 use super::super::measure::Measure;
@@ -86,7 +86,7 @@ impl Talk<'_> {
             if stopped || sent_all && (now >= end || self.has_all(plan, now)) {
                 return Ok((sender, !stopped));
             }
-            self.check_sign("under load")?;
+            self.check_sign(SILENCE, "under load")?;
             self.listen(Wait::Until(next.min(alive).min(end)), &mut |_| {})?;
         }
     }
@@ -108,7 +108,7 @@ impl Talk<'_> {
                 self.say(0, Body::Finish { sent })?;
                 next = now + ALIVE_EVERY;
             }
-            self.check_sign("after the load")?;
+            self.check_sign(GONE, "after the load")?;
             self.listen(Wait::Until(next), &mut |heard| {
                 if let Some(Message { body: Body::Finished { bytes: told }, .. }) = Message::parse(&heard.bytes) {
                     bytes = told;

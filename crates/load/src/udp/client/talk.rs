@@ -2,12 +2,13 @@
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Engine, EngineError, PortIndex, PortSpec, Wait, open};
 
 use super::super::clock::{Probe, Relation, relate};
-use super::super::end::{ASK_EVERY, ReadUntil, SILENCE, boot_id, config, tell};
+use super::super::end::{ASK_EVERY, GONE, ReadUntil, SILENCE, boot_id, config, tell};
 use super::super::error::UdpError;
 use super::super::options::Options;
 use super::super::protocol::data::Data;
@@ -16,9 +17,6 @@ use super::super::receiver::Receiver;
 
 /// Times both clocks are read to compare them.
 const PROBES: usize = 32;
-/// Questions without an answer, one after the other, that make a server silent: [`SILENCE`] where nothing stands still.
-const QUESTIONS: u32 = (SILENCE.as_millis() / ASK_EVERY.as_millis()) as u32;
-
 /// A session's engine, and what has been heard on it.
 pub(super) struct Talk<'a> {
     pub(super) options: &'a Options,
@@ -97,9 +95,10 @@ impl<'a> Talk<'a> {
         known.ok_or(UdpError::Silent { server: self.options.server, during: "while clocks were compared" })
     }
 
-    pub(super) fn check_sign(&mut self, during: &'static str) -> Result<(), UdpError> {
+    /// That the server was heard within `limit`.
+    pub(super) fn check_sign(&mut self, limit: Duration, during: &'static str) -> Result<(), UdpError> {
         let server = self.options.server;
-        if self.engine.refused().is_some() || self.read_until.since(self.heard) >= SILENCE {
+        if self.engine.refused().is_some() || self.read_until.since(self.heard) >= limit {
             return Err(UdpError::Silent { server, during });
         }
         Ok(())
@@ -139,7 +138,7 @@ impl<'a> Talk<'a> {
             if busy > early || busy > 0 && waited >= 2 * SILENCE {
                 return Err(UdpError::Busy { server });
             }
-            if busy == 0 && questions >= QUESTIONS && now >= next {
+            if busy == 0 && questions >= questions_max(&body) && now >= next {
                 return Err(match body {
                     Body::Hello => UdpError::NoAnswer { server },
                     _ => UdpError::Silent { server, during },
@@ -220,4 +219,11 @@ impl<'a> Talk<'a> {
         control.iter().for_each(each);
         Ok(datagrams)
     }
+}
+
+/// Questions without an answer, one after the other, that make a server silent: [`SILENCE`] where nothing stands still, and
+/// [`GONE`] when all load has been sent.
+fn questions_max(body: &Body<'_>) -> u32 {
+    let limit = if matches!(body, Body::Get { .. }) { GONE } else { SILENCE };
+    (limit.as_millis() / ASK_EVERY.as_millis()) as u32
 }
