@@ -1,4 +1,4 @@
-//! Environments, workloads, experiments, the results store.
+//! Experiments, their runs, the results store, and the check made of them.
 //!
 //! A question travels through here: an experiment file becomes a matrix of points, an environment and a path are
 //! brought up, a workload runs, its record goes into the store, and a check turns the records into a verdict.
