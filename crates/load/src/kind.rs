@@ -46,6 +46,12 @@ impl Kind {
         Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
     }
 
+    /// The one of that name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Kind> {
+        Kind::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+    }
+
     /// Whether it needs another side: a radio, or a server.
     #[must_use]
     pub fn has_path(self) -> bool {

@@ -103,9 +103,8 @@ impl Duty for Running {
     }
 
     fn run(workload: &str, options: Value, stop: &Stop) -> Result<Value, Failure> {
-        let kind = Kind::ALL.into_iter().find(|(name, _)| *name == workload);
-        let (_, kind) = kind.ok_or_else(|| Failure::saying(format!("no workload is called {workload:?}")))?;
-        run(kind, options, stop)
+        let kind = Kind::named(workload);
+        run(kind.ok_or_else(|| Failure::saying(format!("no workload is called {workload:?}")))?, options, stop)
     }
 }
 

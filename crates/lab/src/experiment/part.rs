@@ -119,8 +119,8 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
         Node::Leaf(Value::String(name)) => name.as_str(),
         _ => "",
     };
-    match Kind::ALL.iter().find(|(known, _)| *known == name) {
-        Some((_, kind)) => Ok((*kind, options)),
+    match Kind::named(name) {
+        Some(kind) => Ok((kind, options)),
         None => {
             let near = nearest(name, kinds()).map(|near| format!("did you mean \"{near}\"?"));
             let remedy = near.unwrap_or_else(|| format!("one of: {}", kinds().join(", ")));

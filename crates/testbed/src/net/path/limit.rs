@@ -127,11 +127,11 @@ impl Path {
             self.hold_to(Limit::of(share))?;
             let (offered_per_s, lost) = self.offer_the_study()?;
             let passed_per_s = (lost == 0).then_some(offered_per_s);
-            if lost > 0 {
-                share *= STEP;
-            }
             if passed_per_s >= Some(SMALL_DATAGRAMS_PER_S * OFFERED_MIN) || WallClock.now() > until {
                 return Ok(Limit { share, datagram_ns: Some(datagram_ns), passed_per_s });
+            }
+            if lost > 0 {
+                share *= STEP;
             }
         }
         let datagrams_per_s = SMALL_DATAGRAMS_PER_S * SHARES.end() / share;
