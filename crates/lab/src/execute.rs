@@ -10,7 +10,7 @@ use takt_host::fingerprint::Fingerprint;
 use takt_host::leftovers::{LeftoversError, Registry};
 
 use crate::bench::{LabBench, OnAirError, OwnRadioError, answers_to, on_air};
-use crate::experiment::{Depth, Experiment};
+use crate::experiment::{Depth, Experiment, Point};
 use crate::run::{self, Event, Progress, Ran, RunError, RunPlan};
 use crate::store::{Store, StoreError};
 
@@ -56,7 +56,7 @@ impl Order {
     pub fn expected(&self) -> Expected {
         let points = self.experiment.points(self.depth);
         let rounds = self.experiment.round_count(self.depth);
-        let each: Duration = points.iter().map(crate::bench::about).sum();
+        let each: Duration = points.iter().map(Point::about).sum();
         Expected { points: points.len(), rounds: points.len() * rounds as usize, time: run::before_any(each * rounds) }
     }
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
-use takt_load::Kind;
+use takt_load::{Kind, Quantity};
 use takt_stats::{Estimate, mean, order_warning};
 
 use crate::along::{NodeFigures, along};
 use crate::check::sentence;
-use crate::experiment::{Experiment, Quantity, quantities};
+use crate::experiment::Experiment;
 use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
 use crate::twins::{Noise, noise};
 
@@ -119,14 +119,14 @@ impl PointSummary {
             let value = |round: &&RoundRow| round.record.as_ref().and_then(|record| quantity.read(&record.result));
             let rounds: Vec<f64> = valid.iter().filter_map(value).collect();
             let warning = order_warning(&rounds).map(|warning| warning.to_string());
-            let mean = mean(&rounds, LEVEL).map(|mean| mean.within(quantity.range()).unwrap_or(mean));
+            let mean = mean(&rounds, LEVEL).map(|mean| mean.within(quantity.range).unwrap_or(mean));
             FigureSummary { name: quantity.name, mean, rounds, warning }
         };
         PointSummary {
             part: point.part,
             factors: point.factors,
             rounds: valid.len(),
-            figures: kind.into_iter().flat_map(quantities).map(figure).collect(),
+            figures: kind.into_iter().flat_map(Kind::quantities).map(figure).collect(),
             nodes: along(valid.iter().copied()),
             not_counted: rounds.iter().filter_map(|round| round.why.clone()).collect(),
         }

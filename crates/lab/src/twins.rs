@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_stats::Estimate;
 
-use crate::experiment::{Experiment, plain, quantities};
+use crate::experiment::{Experiment, plain};
 use crate::store::{PointRow, RoundRow, RoundState};
 
 /// The same point measured twice in each block.
@@ -34,7 +34,7 @@ pub fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec
             continue;
         };
         let part = file.parts.iter().find(|part| part.name == point.part);
-        let Some(quantity) = part.and_then(|part| quantities(part.kind).next()) else { continue };
+        let Some(quantity) = part.and_then(|part| part.kind.quantities().first()) else { continue };
         let of = |number: u32| -> BTreeMap<u32, (f64, i64)> {
             let own = rounds.iter().filter(|round| round.point == number && round.state == RoundState::Valid);
             own.filter_map(|r| Some((r.block, (quantity.read(&r.record.as_ref()?.result)?, r.id)))).collect()

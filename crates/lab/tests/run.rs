@@ -7,8 +7,9 @@ use takt_agent::Failure;
 use takt_base::Stop;
 use takt_host::policy::PolicyError;
 use takt_lab::experiment::{Depth, Experiment, Point};
-use takt_lab::run::{Bench, Conditions, Event, Lost, Measured, Ran, RunError, RunPlan, run};
+use takt_lab::run::{Bench, Conditions, Event, Measured, Ran, RunError, RunPlan, run};
 use takt_lab::store::{Record, RoundRow, RoundState, Store};
+use takt_load::Lost;
 
 const SWEEP: &str = r#"
 question = "?"

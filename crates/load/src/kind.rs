@@ -1,60 +1,129 @@
-//! What is run at a point.
+//! The workloads there are.
 
 use serde::{Deserialize, Serialize};
 
-/// What is run at a point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
+use crate::deadline::workload::Deadline;
+use crate::interface::workload::Interface;
+use crate::longest_packet::workload::LongestPacket;
+use crate::quantity::Quantity;
+use crate::rate::workload::Rate;
+use crate::roles::workload::Roles;
+use crate::round_trip::workload::RoundTrip;
+use crate::setting::Setting;
+use crate::udp::workload::Udp;
+use crate::wakeup::workload::Wakeup;
+use crate::waveform::workload::OnTheBeat;
+use crate::workload::{Peer, Workload};
+
+/// Names each workload once: its variant of [`Kind`], its name in a file, what it is.
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal: $workload:expr;)+) => {
+        /// What is run at a point.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        pub enum Kind {
+            $($(#[$doc])* #[serde(rename = $name)] $kind,)+
+        }
+
+        impl Kind {
+            /// All of them.
+            pub const ALL: &[Kind] = &[$(Kind::$kind),+];
+
+            /// Its name in a file.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Kind::$kind => $name,)+
+                }
+            }
+
+            /// What it does.
+            #[must_use]
+            pub fn workload(self) -> &'static dyn Workload {
+                match self {
+                    $(Kind::$kind => &$workload,)+
+                }
+            }
+        }
+    };
+}
+
+workloads! {
     /// Datagram load.
-    Udp,
+    Udp = "udp": Udp;
     /// A sample stream at a rate.
-    Rate,
+    Rate = "rate": Rate;
     /// Answers timed after what they answer.
-    RoundTrip,
+    RoundTrip = "round-trip": RoundTrip;
     /// A waveform on the beat.
-    Waveform,
+    Waveform = "waveform": OnTheBeat;
     /// The longest packet that a waveform holds.
-    LongestPacket,
+    LongestPacket = "longest-packet": LongestPacket;
     /// Packets handed from one component to the next.
-    Interface,
+    Interface = "interface": Interface;
     /// What the roles of an operating environment cost.
-    Roles,
+    Roles = "roles": Roles;
     /// The TD-SCDMA exchange: answers due 3.45 ms after the first downlink slot.
-    Deadline,
+    Deadline = "deadline": Deadline;
     /// Threads that should wake up once a period.
-    Wakeup,
+    Wakeup = "wakeup": Wakeup;
 }
 
 impl Kind {
-    /// All, by the names of a file.
-    pub const ALL: [(&'static str, Kind); 9] = [
-        ("udp", Kind::Udp),
-        ("rate", Kind::Rate),
-        ("round-trip", Kind::RoundTrip),
-        ("waveform", Kind::Waveform),
-        ("longest-packet", Kind::LongestPacket),
-        ("interface", Kind::Interface),
-        ("roles", Kind::Roles),
-        ("deadline", Kind::Deadline),
-        ("wakeup", Kind::Wakeup),
-    ];
-
-    /// Its name in a file.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Kind::ALL.iter().find(|(_, kind)| *kind == self).map_or("", |(name, _)| name)
-    }
-
     /// The one of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.iter().find(|(known, _)| *known == name).map(|(_, kind)| *kind)
+        Kind::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
     /// Whether it needs another side: a radio, or a server.
     #[must_use]
     pub fn has_path(self) -> bool {
-        matches!(self, Kind::Udp | Kind::Rate | Kind::RoundTrip | Kind::Deadline)
+        self.workload().peer() != Peer::None
+    }
+
+    /// What can be set, beside where it runs.
+    #[must_use]
+    pub fn settings(self) -> &'static [Setting] {
+        self.workload().settings()
+    }
+
+    /// What its result says; the most telling first.
+    #[must_use]
+    pub fn quantities(self) -> &'static [Quantity] {
+        self.workload().quantities()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A name means one thing, whichever workload has it.
+    #[test]
+    fn settings_of_one_name_are_one() {
+        let all = || Kind::ALL.iter().flat_map(|kind| kind.settings());
+        for setting in all() {
+            let same = all().filter(|other| other.name == setting.name).map(|other| format!("{other:?}"));
+            assert!(same.clone().all(|other| other == format!("{setting:?}")), "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn every_default_is_a_value_its_setting_accepts() {
+        for setting in Kind::ALL.iter().flat_map(|kind| kind.settings()) {
+            if let Some(default) = setting.default_value() {
+                assert_eq!(setting.accept(&default), Ok(default.clone()), "{}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_says_whether_its_quantity_ends_at_one() {
+        for quantity in Kind::ALL.iter().flat_map(|kind| kind.quantities()) {
+            // Of a slot more than all can be used.
+            let share =
+                quantity.name != "used_share" && ["_share", "_ratio"].iter().any(|end| quantity.name.ends_with(end));
+            assert_eq!(share, quantity.range == (0.0, 1.0), "{}", quantity.name);
+        }
     }
 }

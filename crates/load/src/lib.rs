@@ -5,28 +5,38 @@
 //! | `rate` | does a host keep up with a radio at this rate? | samples, letters, CPU |
 //! | `udp` | what does this path carry? | datagrams/s, loss by place, jitter, latency, CPU |
 //! | `round_trip` | how soon can a host answer what it received? | margin of each answer, late ones |
-//! | `waveform` | does a host hold a waveform's slot? how long may its packets be? | misses, execution, lateness, overhead |
+//! | `waveform` | does a host hold a waveform's slot? | misses, execution, lateness, overhead |
 //! | `interface` | what does handing a packet over cost? | latency, hand-over, both beside two copies |
 //! | `deadline` | does a host answer the air interface in time? | answers in time and late, each stage of each |
 //! | `roles` | what does each role of an operating environment cost a slot? | variables, loading |
 //! | `wakeup` | how late is a thread that should wake up once a period? | lateness of every tick, stolen time |
+//! | `longest_packet` | how long may a waveform's packets be? | items, every trial |
 //!
-//! Each is a serde options struct, a serde result struct (which is the `--json` document of the command of the same
-//! name) and `run(options, progress, stop)`. A workload measures; it never judges.
+//! Each is a folder with a serde options struct, a serde result struct (which is the `--json` document of the command of the
+//! same name), `run(options, progress, stop)`, and `workload.rs`: what experiments know of it, by the contract of
+//! [`Workload`]. A new workload is a new folder and a line in `kind.rs`. A workload measures; it never judges.
 
 #![forbid(unsafe_code)]
 
 pub mod deadline;
 mod engine_name;
 mod every;
+mod excluded;
 pub mod interface;
 mod kind;
+pub mod longest_packet;
+mod quantity;
 pub mod rate;
 pub mod roles;
 pub mod round_trip;
+pub mod setting;
 pub mod udp;
 pub mod wakeup;
 pub mod waveform;
+mod workload;
 
 pub use every::{Every, EveryError};
+pub use excluded::ExcludedSpans;
 pub use kind::Kind;
+pub use quantity::Quantity;
+pub use workload::{Lost, Peer, Target, Workload};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_lab::check::{less, plural, sentence};
-use takt_lab::experiment::{Depth, Experiment, plain, quantities};
+use takt_lab::experiment::{Depth, Experiment, plain};
 use takt_lab::store::{PointRow, RoundRow, RoundState};
 use takt_load::Kind;
 
@@ -34,7 +34,8 @@ pub(super) fn records(file: &Experiment, points: &[PointRow], rounds: &[RoundRow
     };
     let figures = |round: &RoundRow| -> BTreeMap<String, f64> {
         let (Some(kind), Some(record)) = (kind(&round.part), &round.record) else { return BTreeMap::new() };
-        let of = |kind: Kind| quantities(kind).filter_map(|q| Some((q.name.to_owned(), q.read(&record.result)?)));
+        let of =
+            |kind: Kind| kind.quantities().iter().filter_map(|q| Some((q.name.to_owned(), q.read(&record.result)?)));
         of(kind).collect()
     };
     let row = |round: &RoundRow| RoundRecord {

@@ -1,7 +1,7 @@
 //! What an agent of the lab does: services and workloads, by their options documents.
 
 use std::io::{BufRead, Write};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 
@@ -11,11 +11,9 @@ use serde_json::Value;
 use takt_agent::{Duty, Failure, ServeError, Service};
 use takt_base::Stop;
 use takt_emulator::emulate::{self, Emulator};
-use takt_host::call;
 use takt_load::deadline::{Role, RoleOptions};
-use takt_load::rate::RateError;
 use takt_load::udp::{self, Notice, ServeSummary, UdpError};
-use takt_load::{Every, Kind, deadline, interface, rate, roles, round_trip, wakeup, waveform};
+use takt_load::{Every, Kind};
 use takt_path::hop::{self, Hop};
 
 use crate::disturbance::{LoopOptions, Loops};
@@ -104,53 +102,8 @@ impl Duty for Running {
 
     fn run(workload: &str, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let kind = Kind::named(workload);
-        run(kind.ok_or_else(|| Failure::saying(format!("no workload is called {workload:?}")))?, options, stop)
-    }
-}
-
-/// Runs a workload.
-fn run(workload: Kind, options: Value, stop: &Stop) -> Result<Value, Failure> {
-    match workload {
-        Kind::Udp => {
-            let options: udp::Options = read("udp options", options)?;
-            write(&udp::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
-        }
-        Kind::Rate => {
-            let options: rate::Options = read("rate options", options)?;
-            let done = rate::run(&options, &mut |_| (), stop);
-            write(&done.map_err(|error| Failure::of(&error, Some(mend(&error, options.addr))))?)
-        }
-        Kind::RoundTrip => {
-            let options: round_trip::Options = read("round trip options", options)?;
-            let done = round_trip::run(&options, &mut |_| (), stop);
-            write(&done.map_err(|error| Failure::of(&error, Some(mend(&error, options.addr))))?)
-        }
-        Kind::Waveform => {
-            let options: waveform::Options = read("waveform options", options)?;
-            write(&waveform::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
-        }
-        Kind::LongestPacket => {
-            let options: waveform::Options = read("waveform options", options)?;
-            let done = waveform::longest::longest(&options, stop);
-            write(&done.map_err(|error| Failure::of(&error, error.fix()))?)
-        }
-        Kind::Interface => {
-            let options: interface::Options = read("interface options", options)?;
-            write(&interface::run(&options, stop).map_err(|error| Failure::of(&error, None))?)
-        }
-        Kind::Deadline => {
-            let options: deadline::Options = read("deadline options", options)?;
-            write(&deadline::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
-        }
-        Kind::Wakeup => {
-            let options: wakeup::Options = read("wake-up options", options)?;
-            let done = wakeup::run(&options, &mut |_| (), stop);
-            write(&done.map_err(|error| Failure::of(&error, error.fix()))?)
-        }
-        Kind::Roles => {
-            let options: roles::Options = read("roles options", options)?;
-            write(&roles::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
-        }
+        let kind = kind.ok_or_else(|| Failure::saying(format!("no workload is called {workload:?}")))?;
+        kind.workload().run(options, stop)
     }
 }
 
@@ -183,18 +136,6 @@ fn join(thread: JoinHandle<Result<ServeSummary, UdpError>>) -> Result<ServeSumma
         Ok(served) => served.map_err(|error| Failure::of(&error, None)),
         Err(panic) => std::panic::resume_unwind(panic),
     }
-}
-
-fn mend(error: &RateError, addr: IpAddr) -> String {
-    let own = match error {
-        RateError::Radio(error) => error.fix(),
-        _ => None,
-    };
-    own.map_or_else(|| look(addr), str::to_owned)
-}
-
-fn look(addr: IpAddr) -> String {
-    format!("{}   (says what answers there)", call::takt(format_args!("find --addr {addr}")))
 }
 
 fn read<T: DeserializeOwned>(what: &str, document: Value) -> Result<T, Failure> {

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_emulator::drive::wall::LateSpan;
+use takt_load::ExcludedSpans;
 
 /// The part of an emulator's summary that says how late it was.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,6 +51,18 @@ pub struct Unread {
 }
 
 impl Lateness {
+    /// The spans of the radio's clock about which a round says nothing; none of several radios, whose clocks are not one.
+    #[must_use]
+    pub fn excluded(&self) -> ExcludedSpans {
+        match self.devices.as_slice() {
+            [radio] => {
+                let late_ns = radio.lag.late_spans.iter().map(|late| [late.from_ns, late.to_ns]);
+                ExcludedSpans::of(late_ns, radio.clock_offset_ticks)
+            }
+            _ => ExcludedSpans::default(),
+        }
+    }
+
     /// Of a record's `emulator`; `None`: the radio of that round has said nothing.
     #[must_use]
     pub fn of(emulator: &Value) -> Option<Lateness> {

@@ -19,6 +19,7 @@ use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
 use takt_lab::{Expected, Order, execute};
+use takt_load::Kind;
 
 use self::progress::ProgressBar;
 use crate::answer::Answer;
@@ -274,7 +275,7 @@ fn factors(output: &Output) -> Result<Answer> {
         name: setting.name,
         takes: setting.takes.to_string(),
         default: setting.default,
-        workloads: setting.of.iter().map(|kind| kind.name()).collect(),
+        workloads: settings::kinds(setting.name).map(Kind::name).collect(),
         about: setting.about,
     };
     let words: Vec<Word> = settings::all().map(word).collect();

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use takt_agent::{AgentError, Failure};
 use takt_base::parse_duration;
 use takt_host::leftovers::Run;
+use takt_load::deadline;
 use takt_testbed::disturbance::{Disturbance, Spec, Wanted};
 use takt_testbed::environment::{Native, Placement};
 
-use super::exchange::seats;
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
 
@@ -39,7 +39,7 @@ fn wanted(settings: &Settings, placement: &Placement) -> Result<Wanted, Failure>
         spec,
         cap_share: settings.number("cap").map(|percent| percent / 100.0),
         cap_period: parse_duration(settings.word("cap_period")).unwrap_or_default(),
-        cpus: seats(settings, &placement.host)?.1,
+        cpus: deadline::seats(settings, &placement.host)?.1,
         cores: placement.cpus().len(),
     })
 }

@@ -20,7 +20,6 @@ mod sites;
 
 pub use lacking::{Lacking, lacking};
 pub use on_air::OnAirError;
-pub(crate) use options::about;
 pub(crate) use own_radio::answers_to;
 pub use own_radio::{Needs, OwnRadioError};
 
@@ -33,7 +32,8 @@ use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_base::Stop;
 use takt_host::accounting::Snapshot;
 use takt_host::leftovers::Run;
-use takt_load::Kind;
+use takt_load::deadline;
+use takt_load::{ExcludedSpans, Kind, Lost, Peer};
 use takt_testbed::Lateness;
 use takt_testbed::environment::Site;
 use takt_testbed::impairment;
@@ -45,7 +45,7 @@ use self::exclusive::Exclusive;
 use self::impair::{Impairer, free_of_impairment};
 use self::sites::Sites;
 use crate::experiment::Point;
-use crate::run::{Bench, Lost, Measured};
+use crate::run::{Bench, Measured};
 use crate::store::Record;
 
 /// Runs the rounds of one run.
@@ -87,7 +87,8 @@ impl Bench for LabBench<'_> {
     }
 
     fn lost(&self, point: &Point, record: &Record) -> Option<Lost> {
-        options::lost(point.kind, record)
+        let radio = Lateness::of(&record.emulator).map_or_else(ExcludedSpans::default, |lateness| lateness.excluded());
+        point.kind.workload().lost(&record.result, &radio)
     }
 }
 
@@ -136,7 +137,7 @@ impl LabBench<'_> {
         if point.kind != Kind::Deadline {
             return Ok(Value::Null);
         }
-        let codes = point.settings.number("codes").unwrap_or(16.0) as usize;
+        let codes = deadline::codes(&point.settings);
         if !self.downlinks.iter().any(|downlink| downlink.has(codes)) {
             self.downlinks.push(Downlink::write(self.run, codes)?);
         }
@@ -173,7 +174,8 @@ fn round(
     stop: &Stop,
 ) -> Result<Measured, AgentError> {
     let before = counters(site)?;
-    let workload = options::workload(point, &site.in_force).map_err(AgentError::Failed)?;
+    let kind = point.kind.workload();
+    let workload = kind.options(&point.settings, &options::target(&site.in_force)).map_err(AgentError::Failed)?;
     begin(site, point.kind, asked)?;
     let others = beside.others;
     let disturbance = beside.disturber.start(point, &site.in_force.placement).map_err(AgentError::Failed)?;
@@ -184,7 +186,7 @@ fn round(
     let exclusive = beside.exclusive(point, site, &here).map_err(AgentError::Failed)?;
     let snapshot = || Snapshot::take_with(&companions).map_err(|error| AgentError::Failed(Failure::of(&error, None)));
     let earlier = snapshot()?;
-    let about = options::about(point) + SETTLING;
+    let about = kind.about(&point.settings) + SETTLING;
     let result = site.host.run(point.kind.name(), workload.clone(), about, stop);
     let usage = snapshot()?.since(&earlier);
     drop(exclusive);
@@ -195,7 +197,8 @@ fn round(
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
     let lateness = Lateness::of(&emulator);
-    let aside = options::aside_share(point.kind, &result, lateness.as_ref());
+    let excluded = lateness.as_ref().map(Lateness::excluded);
+    let aside = kind.excluded_share(&result, excluded.as_ref());
     let mut conditions = conditions::of(&usage, lateness, aside);
     if point.kind == Kind::Rate {
         conditions.emulator_unread = 0; // each is among the round's faults, and set aside there
@@ -228,27 +231,27 @@ const ORDINARY_BEAT_US: u32 = 400;
 const SETTLING: Duration = Duration::from_secs(5);
 
 fn begin(site: &mut Site, kind: Kind, asked: Value) -> Result<(), AgentError> {
-    match kind {
-        Kind::Udp => {
+    match kind.workload().peer() {
+        Peer::Server => {
             let server = options::udp_server(&site.in_force);
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
         }
         // Longer beats take less of a core, and so leave more time to be punctual in; answers, whose delay a beat is part of,
         // keep the usual ones.
-        Kind::Rate if site.in_force.emulator_priority.is_none() => {
+        Peer::Radio if kind == Kind::Rate && site.in_force.emulator_priority.is_none() => {
             site.start_emulator(json!({ "beat_us": ORDINARY_BEAT_US }))
         }
-        Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.start_emulator(asked),
-        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => Ok(()),
+        Peer::Radio => site.start_emulator(asked),
+        Peer::None => Ok(()),
     }
 }
 
 fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
-    match kind {
-        Kind::Udp => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
-        Kind::Rate | Kind::RoundTrip | Kind::Deadline => site.finish_emulator(),
-        Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => Ok(Value::Null),
+    match kind.workload().peer() {
+        Peer::Server => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
+        Peer::Radio => site.finish_emulator(),
+        Peer::None => Ok(Value::Null),
     }
 }
 

@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 use std::sync::Arc;
 
 use serde_json::Value;
-use takt_load::Kind;
+use takt_load::{Kind, Peer};
 use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 use takt_radio::{Net, RadioError, WallNet, find};
@@ -52,11 +52,7 @@ impl OnAirError {
 
 /// Whether a point sends samples to the radio.
 pub(crate) fn sends(point: &Point) -> bool {
-    match point.kind {
-        Kind::Rate => point.settings.word("mode") != RECEIVE,
-        Kind::RoundTrip | Kind::Deadline => true,
-        Kind::Udp | Kind::Waveform | Kind::LongestPacket | Kind::Interface | Kind::Roles | Kind::Wakeup => false,
-    }
+    point.kind.workload().transmits(&point.settings)
 }
 
 /// What the radio at `addr` would transmit with; `None`: it is takt's own. Nor is one that does not answer, or is of another
@@ -98,7 +94,7 @@ fn only_receives(part: &Part) -> bool {
     let mut fixed = part.fixed.get(MODE).into_iter().chain(part.fixed_quick.get(MODE));
     match part.kind {
         Kind::Rate => fixed.all(is_receive) && part.factors.iter().all(|factor| !factor.full.is_empty()),
-        kind => !matches!(kind, Kind::RoundTrip | Kind::Deadline),
+        kind => kind.workload().peer() != Peer::Radio,
     }
 }
 

@@ -6,17 +6,15 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
-use takt_load::{rate, round_trip, udp};
+use takt_load::{ExcludedSpans, rate, round_trip, udp};
 use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns};
 use takt_testbed::{Lateness, OwnLag};
 
-use super::own;
 use super::rates::{self, LEVEL};
 use super::{
     Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
 };
-use crate::run::Spoilt;
 use crate::store::{PointRow, RoundRow, StoreError};
 
 /// A document of a record, as what it is.
@@ -53,8 +51,8 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
     let outcome: rate::Outcome = read("rate result", round, &record.result)?;
     let emulator = Lateness::of(&record.emulator);
-    let own = own::part(&outcome, emulator.as_ref());
-    let lost = rates::lost(&outcome);
+    let own = outcome.own(&excluded(emulator.as_ref()));
+    let lost = outcome.lost();
     let (rx, tx) = (&outcome.rx, &outcome.tx);
     let share = |seconds: f64| if outcome.wall_s > 0.0 { seconds / outcome.wall_s } else { 0.0 };
     let busiest = outcome.cpu.threads.iter().max_by(|a, b| a.seconds.total_cmp(&b.seconds));
@@ -76,8 +74,8 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         why: round.why.clone(),
         clean: outcome.clean,
         own_clean: own.clean,
-        aside_share: own.aside_share,
-        aside_faults: own.aside_faults,
+        aside_share: own.excluded_share,
+        aside_faults: own.excluded_faults,
         duration_s: outcome.wall_s,
         rx_lost_share: lost.rx_share,
         tx_lost_share: lost.tx_share,
@@ -110,6 +108,11 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
             .map(|rate| f64::from(tx.window_datagrams) * tx.samples_per_datagram as f64 / rate * 1e3),
         reference_locked: outcome.radio.reference_locked,
     }))
+}
+
+/// What a radio's lateness excludes; nothing if there is none that says so.
+fn excluded(emulator: Option<&Lateness>) -> ExcludedSpans {
+    emulator.map_or_else(ExcludedSpans::default, Lateness::excluded)
 }
 
 /// How long the emulator was late each time, ms.
@@ -215,7 +218,7 @@ fn round_trip_round(
     delay: Duration,
 ) -> RoundTripRound {
     // Whatever became of it: an answer is set aside if the radio was late at any time from the samples to when it was due.
-    let spoilt = Spoilt::by(emulator).and_before(CLOCK.ticks_in(delay));
+    let excluded = excluded(emulator).and_before(CLOCK.ticks_in(delay));
     let quantiles = round_trip::Quantiles::of(&outcome.air_to_answer_ns);
     RoundTripRound {
         round_id: round.id,
@@ -224,8 +227,8 @@ fn round_trip_round(
         answers: outcome.due(),
         late: outcome.late + outcome.lost(),
         lost: outcome.lost(),
-        aside_share: spoilt.share_of(outcome.span_ticks),
-        aside_late: outcome.failed_ticks.iter().filter(|tick| spoilt.holds(**tick)).count() as u64,
+        aside_share: excluded.share_of(outcome.span_ticks),
+        aside_late: outcome.failed_ticks.iter().filter(|tick| excluded.holds(**tick)).count() as u64,
         p50_us: quantiles.p50_us.unwrap_or_default(),
         p99_us: quantiles.p99_us.unwrap_or_default(),
         p99_9_us: quantiles.p99_9_us.unwrap_or_default(),

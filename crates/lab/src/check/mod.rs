@@ -11,7 +11,6 @@ mod limit;
 mod loaded;
 mod need;
 mod outcome;
-mod own;
 pub mod rates;
 mod run;
 pub mod self_test;
@@ -34,7 +33,6 @@ pub use outcome::{
     Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA, Setup, UdpPoint,
     UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
-pub(crate) use own::is_own_clean;
 pub use run::{CheckError, CheckOptions, run, run_self_test};
 pub use stops::{Stops, StopsAt};
 pub use verdict::{Evidence, judge, need_words};

@@ -1,11 +1,12 @@
 //! From factors to points: every combination of levels is one.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde_json::Value;
 use takt_load::Kind;
 
-use super::settings::Settings;
+use super::settings::{self, Settings};
 use super::{Depth, Experiment, Part};
 use crate::store::PointRow;
 
@@ -29,6 +30,12 @@ impl Point {
     #[must_use]
     pub fn row(&self) -> PointRow {
         PointRow { part: self.part_name.clone(), factors: self.factors.clone() }
+    }
+
+    /// What a round of it takes if nothing has to be waited for.
+    #[must_use]
+    pub fn about(&self) -> Duration {
+        self.kind.workload().about(&self.settings)
     }
 
     /// What it is, for a line of progress: `sc16 mode=duplex rate_sps=25M`.
@@ -89,7 +96,7 @@ fn points(number: usize, part: &Part, depth: Depth) -> Vec<Point> {
             part_name: part.name.clone(),
             kind: part.kind,
             factors,
-            settings: Settings::complete(given, part.kind),
+            settings: Settings::complete(given, settings::of(part.kind)),
         }
     };
     combinations.into_iter().map(point).collect()

@@ -35,7 +35,6 @@ mod node;
 mod only;
 mod order;
 mod part;
-mod quantity;
 pub mod settings;
 
 pub use error::FileError;
@@ -45,7 +44,6 @@ pub use matrix::{Point, plain};
 pub use only::NoSuchPoint;
 pub use order::blocks;
 pub use part::{Factor, Part};
-pub use quantity::{QUANTITIES, Quantity, quantities};
 
 use serde::{Deserialize, Serialize};
 

@@ -101,7 +101,7 @@ pub(super) fn check(mut raw: RawPart, span: Range<usize>) -> Result<Part, Compla
 
 /// Takes the workload's table out of `fixed`: its kind, and its options.
 fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Complaint> {
-    let kinds = || Kind::ALL.map(|(name, _)| name);
+    let kinds = || Kind::ALL.iter().map(|kind| kind.name()).collect::<Vec<_>>();
     let remedy = format!("fixed.workload = {{ kind = \"...\" }}, one of: {}", kinds().join(", "));
     let missing = || Complaint::new(part.start..part.start, "no workload", remedy.clone());
     let key = fixed.keys().find(|key| key.get_ref() == "workload").cloned().ok_or_else(missing)?;
@@ -131,7 +131,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
 
 /// The row of a name, if this workload knows it.
 fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Complaint> {
-    let known = || settings::all().filter(|setting| setting.of.contains(&kind)).map(|setting| setting.name);
+    let known = || settings::of(kind).map(|setting| setting.name);
     let complain = |what: String| {
         let near = nearest(name.get_ref(), known()).map(|near| format!("did you mean \"{near}\"?"));
         let remedy = near
@@ -140,10 +140,9 @@ fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Compl
     };
     match settings::find(name.get_ref()) {
         None => Err(complain(format!("unknown factor \"{}\"", name.get_ref()))),
-        Some(setting) if !setting.of.contains(&kind) => {
-            Err(complain(format!("{} means nothing to a {} workload", setting.name, kind.name())))
-        }
-        Some(setting) => Ok(setting),
+        Some(setting) => settings::of(kind)
+            .find(|known| known.name == setting.name)
+            .ok_or_else(|| complain(format!("{} means nothing to a {} workload", setting.name, kind.name()))),
     }
 }
 
@@ -228,7 +227,7 @@ fn complete(
     part: Range<usize>,
 ) -> Result<(), Complaint> {
     let is_set = |name: &str| fixed.contains_key(name) || factors.iter().any(|factor| factor.name == name);
-    let required = settings::all().filter(|setting| setting.of.contains(&kind) && setting.default.is_none());
+    let required = settings::of(kind).filter(|setting| setting.default.is_none());
     match required.into_iter().find(|setting| !is_set(setting.name)) {
         None => Ok(()),
         Some(setting) => {

@@ -15,12 +15,10 @@ mod judge;
 mod plan;
 mod progress;
 mod runner;
-mod spoilt;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 
 pub use judge::Conditions;
 pub(crate) use progress::before_any;
-pub use progress::{Event, Lost, Progress};
+pub use progress::{Event, Progress};
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};
-pub use spoilt::Spoilt;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use takt_load::Kind;
+use takt_load::{Kind, Lost};
 use takt_radio::n200::Emission;
 
 use crate::store::RoundState;
@@ -32,23 +32,6 @@ pub enum Event {
         /// What was lost, where the workload tells.
         lost: Option<Lost>,
     },
-}
-
-/// What a round lost of what was sent, 0 to 1; of answers, those that came late or never; of slots, those that were missed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lost {
-    /// All of it.
-    pub share: f64,
-    /// The same; 0 where all of it may be the radio's doing.
-    pub own_share: f64,
-}
-
-impl Lost {
-    /// By the host, all of it.
-    #[must_use]
-    pub fn own(share: f64) -> Lost {
-        Lost { share, own_share: share }
-    }
 }
 
 /// Where the run stands when an [`Event`] is told.

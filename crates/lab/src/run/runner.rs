@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
+use takt_load::Lost;
 
 use super::Conditions;
 use super::hopeless::Losses;
 use super::plan::order;
-use super::progress::{Event, Lost, Pace, Progress};
+use super::progress::{Event, Pace, Progress};
 use crate::experiment::{Depth, Experiment, Point};
 use crate::store::{NewRound, NewRun, Record, RoundState, RunRow, Store, StoreError};
 use crate::time::utc_now;
@@ -296,7 +297,7 @@ impl<'a> Sitting<'a> {
             Ok(None) => return Ok(false),
             Ok(Some(measured)) => {
                 self.any_ran = true;
-                self.pace.note(nominal(point), took);
+                self.pace.note(point.about(), took);
                 let (state, why) = self.plan.experiment.rounds.valid.judge(&measured.conditions);
                 let lost = self.bench.lost(point, &measured.record);
                 self.finish(point, NewRound { state, why, record: Some(measured.record), ..blank }, lost)?;
@@ -327,7 +328,7 @@ impl<'a> Sitting<'a> {
     }
 
     fn report(&mut self, event: &Event) {
-        let nominal_of = |place: &(u32, u32)| self.points.get(place.1 as usize).map_or(Duration::ZERO, nominal);
+        let nominal_of = |place: &(u32, u32)| self.points.get(place.1 as usize).map_or(Duration::ZERO, Point::about);
         let places = self.places();
         let first = places.iter().filter(|place| !self.attempts.contains_key(place)).map(nominal_of);
         let again = places.iter().filter(|place| self.may_repeat(**place));
@@ -337,9 +338,4 @@ impl<'a> Sitting<'a> {
         let progress = Progress { done: self.settled.len(), planned: places.len(), remaining };
         (self.tell)(event, &progress);
     }
-}
-
-/// What a round of a point takes if nothing has to be waited for.
-fn nominal(point: &Point) -> Duration {
-    crate::bench::about(point)
 }

@@ -30,6 +30,7 @@
 
 mod aside;
 mod assembler;
+mod cores;
 mod downlink;
 mod error;
 mod evidence;
@@ -45,6 +46,7 @@ mod stages;
 mod stall;
 mod trace;
 mod tracefs;
+pub(crate) mod workload;
 
 use std::io;
 use std::sync::Arc;
@@ -56,6 +58,7 @@ use takt_radio::WallNet;
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions};
 
 pub use aside::{Aside, Own, SEGMENT_SUBFRAMES, Segments};
+pub use cores::seats;
 pub use downlink::write_downlink;
 pub use error::DeadlineError;
 use exchange::Exchange;
@@ -66,6 +69,7 @@ pub use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
 pub use stall::WATCHES;
 pub use trace::{Ran, Traced};
+pub use workload::{SEED, codes};
 
 use super::round_trip::ClockModel;
 use stall::Watch;

@@ -10,9 +10,10 @@
 //! With the reader on another core the writer's time stamp travels in the packet: both cores read one clock. The floor is
 //! the same two copies without a link, in the same process, in turns with it.
 
+pub(crate) mod workload;
+
 use std::hint::black_box;
 use std::thread;
-use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
@@ -306,13 +307,6 @@ fn read_all(
         }
     }
     Ok(measured)
-}
-
-/// What a round takes, as far as that can be said before.
-#[must_use]
-pub fn about(options: &Options) -> Duration {
-    let per_packet_ns = 2_000 + options.packet_bytes as u64;
-    Duration::from_nanos((options.count + WARM_UP).saturating_mul(per_packet_ns))
 }
 
 #[cfg(test)]

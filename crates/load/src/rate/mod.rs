@@ -7,16 +7,19 @@
 mod account;
 mod backlog;
 mod faults;
+mod lost;
 #[cfg(any(test, feature = "testing"))]
 pub mod model;
 mod numbers;
 mod options;
 mod outcome;
+mod own;
 mod rx;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
 mod text;
 mod tx;
+pub(crate) mod workload;
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -33,9 +36,11 @@ use takt_radio::{RadioError, WallNet};
 
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
+pub use lost::LostSamples;
 pub use numbers::Counted;
 pub use options::{Options, Threads, WireFormat};
 pub use outcome::{Cpu, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
+pub use own::Own;
 use rx::RxSide;
 use tx::TxSide;
 

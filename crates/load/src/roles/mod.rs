@@ -6,6 +6,8 @@
 //! base of a slot is the intercept over chains of several lengths (EXEC), a link between cores is the hand-over of a small
 //! packet (BRIDGE); control waits in a queue that is looked at once a slot, within the base (FRONTEND).
 
+pub(crate) mod workload;
+
 use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};

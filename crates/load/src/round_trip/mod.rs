@@ -16,6 +16,7 @@
 mod clocks;
 mod options;
 mod outcome;
+pub(crate) mod workload;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -42,6 +42,7 @@ mod server;
 mod session;
 mod side;
 mod window;
+pub(crate) mod workload;
 
 pub use client::{Progress, run};
 pub use clock::Relation;

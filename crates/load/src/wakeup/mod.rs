@@ -20,6 +20,7 @@ mod text;
 #[cfg(test)]
 mod text_tests;
 mod thread;
+pub(crate) mod workload;
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};

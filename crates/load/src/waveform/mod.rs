@@ -7,11 +7,11 @@
 
 mod floors;
 pub mod library;
-pub mod longest;
 mod memory;
 mod open;
 mod options;
 mod outcome;
+pub(crate) mod workload;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -95,7 +95,12 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
 }
 
 /// Warms up and measures what was opened.
-fn measure(options: &Options, opened: &Opened, before: Memory, stop: &Stop) -> Result<Outcome, WaveformError> {
+pub(crate) fn measure(
+    options: &Options,
+    opened: &Opened,
+    before: Memory,
+    stop: &Stop,
+) -> Result<Outcome, WaveformError> {
     let floors = floors();
     if !options.warm_up.is_zero() && !stop.requested() {
         opened.execute(options.slots_by_time(options.warm_up, opened.slot_ns()), options.warm_up, stop)?;

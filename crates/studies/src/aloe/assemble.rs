@@ -8,7 +8,8 @@ use takt_base::parse_duration;
 use takt_lab::check::HOST;
 use takt_lab::store::{RoundRow, RoundState, Store};
 use takt_load::interface;
-use takt_load::waveform::{self, Floors, longest::Longest};
+use takt_load::longest_packet::Longest;
+use takt_load::waveform::{self, Floors};
 use takt_stats::{Histogram, Ns};
 
 use super::{

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use indicatif::ProgressStyle;
-use takt_lab::run::{Event, Lost, Progress};
+use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
-use takt_load::Kind;
+use takt_load::{Kind, Lost};
 
 use crate::output::Output;
 use crate::radio_story;

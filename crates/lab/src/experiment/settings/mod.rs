@@ -1,65 +1,79 @@
 //! The words of an experiment file: what can be set, to what, and for which workload.
 //!
-//! A setting is a factor if it has several levels, else it is fixed; the file decides. Everything that can be set is one
-//! row of one of the tables here, from which checking, `takt experiment factors` and the reference page come: a new
-//! word is a new row. A record holds every setting of its workload, those left at their default as well.
+//! A setting is a factor if it has several levels, else it is fixed; the file decides. A workload lists its own settings
+//! (`takt_load`); here is what is set about where, over which path and beside what it runs. A record holds every setting of its
+//! workload, those left at their default as well.
 
-mod deadline;
 mod disturbance;
+mod domains;
 mod impairment;
-mod interface;
 mod path;
-mod radio;
 mod site;
-mod takes;
-mod udp;
-mod values;
-mod wakeup;
-mod waveform;
 
 use takt_load::Kind;
+pub use takt_load::setting::{Setting, Settings, Takes};
 
 pub(crate) use path::OPTIONS as PATH_OPTIONS;
-pub use takes::Takes;
-pub(crate) use takes::{ethernet_bps, per_second};
-pub use values::Settings;
 
-/// One thing that can be set.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting {
-    /// Its name in a file.
-    pub name: &'static str,
-    /// What it can be set to.
-    pub takes: Takes,
-    /// The workloads that know it.
-    pub of: &'static [Kind],
-    /// What it is if nobody sets it, as in a file; `None`: it must be set.
-    pub default: Option<&'static str>,
-    /// What it means.
-    pub about: &'static str,
+/// What a workload can be set to, and where, over which path and beside what it runs.
+pub fn of(kind: Kind) -> impl Iterator<Item = &'static Setting> {
+    let path = if kind.has_path() { path::ROWS } else { &[] };
+    let stops = if matches!(kind, Kind::Rate | Kind::RoundTrip) { impairment::STOPS } else { &[] };
+    let quota = if kind == Kind::Rate { impairment::QUOTA } else { &[] };
+    [site::ROWS, path, disturbance::ROWS, stops, quota, kind.settings()].into_iter().flatten()
 }
 
-/// By what they are about, in the order in which they are listed.
-const TABLES: [&[Setting]; 10] = [
-    site::ROWS,
-    disturbance::ROWS,
-    impairment::ROWS,
-    path::ROWS,
-    radio::ROWS,
-    udp::ROWS,
-    waveform::ROWS,
-    interface::ROWS,
-    deadline::ROWS,
-    wakeup::ROWS,
-];
-
-/// Everything that can be set.
+/// Everything that can be set, each once.
 pub fn all() -> impl Iterator<Item = &'static Setting> {
-    TABLES.into_iter().flatten()
+    let mut all: Vec<&'static Setting> = Vec::new();
+    for setting in Kind::ALL.iter().flat_map(|&kind| of(kind)) {
+        if !all.iter().any(|known| known.name == setting.name) {
+            all.push(setting);
+        }
+    }
+    all.into_iter()
+}
+
+/// The workloads that know a setting.
+pub fn kinds(name: &str) -> impl Iterator<Item = Kind> {
+    Kind::ALL.iter().copied().filter(move |&kind| of(kind).any(|setting| setting.name == name))
 }
 
 /// A setting's row by its name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Setting> {
     all().find(|setting| setting.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::nearest;
+
+    use super::*;
+
+    #[test]
+    fn every_default_is_a_value_its_setting_accepts() {
+        for setting in all() {
+            if let Some(default) = setting.default_value() {
+                assert_eq!(setting.accept(&default), Ok(default.clone()), "{}", setting.name);
+            }
+        }
+    }
+
+    #[test]
+    fn a_name_stands_once_in_what_a_workload_knows() {
+        for &kind in Kind::ALL {
+            let mut names: Vec<&str> = of(kind).map(|setting| setting.name).collect();
+            let before = names.len();
+            names.sort_unstable();
+            names.dedup();
+            assert_eq!(names.len(), before, "{}", kind.name());
+        }
+    }
+
+    #[test]
+    fn a_slip_of_the_pen_in_a_name_is_near_what_was_meant() {
+        assert_eq!(nearest("enviroment", all().map(|s| s.name)), Some("environment"));
+        assert_eq!(nearest("colour", all().map(|s| s.name)), None);
+    }
 }

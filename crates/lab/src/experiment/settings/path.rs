@@ -1,10 +1,8 @@
-//! Options of a path: `path_NAME` for each, as `takt` builds it.
+//! What lies between host and radio: the path, and `path_NAME` for each of its options, as `takt` builds it.
 
-use takt_load::Kind::{Deadline, RoundTrip, Udp};
+use takt_load::setting::{Setting, Takes};
 
-use super::{Kind, Setting, Takes};
-
-const PATHS: &[Kind] = &[Udp, Kind::Rate, RoundTrip, Deadline];
+use super::domains::PathOption;
 
 /// Each setting with the option it sets.
 pub(crate) const OPTIONS: &[(&str, &str)] = &[
@@ -23,24 +21,30 @@ pub(crate) const OPTIONS: &[(&str, &str)] = &[
     ("path_impaired_rate", "impaired-rate"),
 ];
 
-const fn option(name: &'static str, option: &'static str, about: &'static str) -> Setting {
-    Setting { name, takes: Takes::PathOption(option), of: PATHS, default: Some("usual"), about }
+const fn option(name: &'static str, option: &'static PathOption, about: &'static str) -> Setting {
+    Setting { name, takes: Takes::Domain(option), default: Some("usual"), about }
 }
 
 pub(super) const ROWS: &[Setting] = &[
-    option("path_rate", "rate", "rate of each cable, bits a second"),
-    option("path_buffer", "buffer", "what may wait before a cable, bytes"),
-    option("path_mtu", "mtu", "the largest packet, bytes"),
-    option("path_addressing", "addressing", "how addresses are given: static, outside, dhcp"),
-    option("path_cpu", "cpu", "what router-small may use of a CPU each way, or calibrated"),
-    option("path_seed", "seed", "of all chance on the path"),
-    option("path_delay", "delay", "what every frame is delayed by"),
-    option("path_jitter", "jitter", "what frames are delayed by beside that, at random"),
-    option("path_hold", "hold", "how long a reordered frame is held back"),
-    option("path_loss", "loss", "share of frames lost"),
-    option("path_reorder", "reorder", "share of frames held back"),
-    option("path_duplicate", "duplicate", "share of frames doubled"),
-    option("path_impaired_rate", "impaired-rate", "rate of the hop that impairs, bits a second"),
+    Setting {
+        name: "path",
+        takes: Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
+        default: Some("direct"),
+        about: "what lies between host and radio; direct is a veth pair where permitted, else loopback",
+    },
+    option("path_rate", &PathOption("rate"), "rate of each cable, bits a second"),
+    option("path_buffer", &PathOption("buffer"), "what may wait before a cable, bytes"),
+    option("path_mtu", &PathOption("mtu"), "the largest packet, bytes"),
+    option("path_addressing", &PathOption("addressing"), "how addresses are given: static, outside, dhcp"),
+    option("path_cpu", &PathOption("cpu"), "what router-small may use of a CPU each way, or calibrated"),
+    option("path_seed", &PathOption("seed"), "of all chance on the path"),
+    option("path_delay", &PathOption("delay"), "what every frame is delayed by"),
+    option("path_jitter", &PathOption("jitter"), "what frames are delayed by beside that, at random"),
+    option("path_hold", &PathOption("hold"), "how long a reordered frame is held back"),
+    option("path_loss", &PathOption("loss"), "share of frames lost"),
+    option("path_reorder", &PathOption("reorder"), "share of frames held back"),
+    option("path_duplicate", &PathOption("duplicate"), "share of frames doubled"),
+    option("path_impaired_rate", &PathOption("impaired-rate"), "rate of the hop that impairs, bits a second"),
 ];
 
 #[cfg(test)]
@@ -51,6 +55,6 @@ mod tests {
     fn every_option_of_a_path_can_be_set() {
         let set: Vec<&str> = OPTIONS.iter().map(|(_, option)| *option).collect();
         assert_eq!(set, takt_testbed::net::OPTIONS);
-        assert!(ROWS.iter().zip(OPTIONS).all(|(row, (name, _))| row.name == *name));
+        assert!(ROWS[1..].iter().zip(OPTIONS).all(|(row, (name, _))| row.name == *name));
     }
 }

@@ -5,12 +5,16 @@
 //! length found is tried again for longer; if it does not hold there it is lowered and tried again. One search is one round
 //! of an experiment, and gives one number; intervals come from rounds.
 
+pub(crate) mod workload;
+
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 
-use super::{Blamed, Clock, Memory, Opened, Options, Outcome, Packet, Slots, Spread, WaveformError, floors, measure};
+use crate::waveform::{
+    Blamed, Clock, Memory, Opened, Options, Outcome, Packet, Slots, Spread, WaveformError, floors, measure,
+};
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -1,40 +1,36 @@
 //! What of a round of streaming is this host's own doing, and what may be the radio's.
 
-use takt_load::rate::{Fault, Outcome};
 use takt_radio::n200::CLOCK;
-use takt_testbed::Lateness;
 
-use crate::run::Spoilt;
+use super::{Fault, Outcome};
+use crate::excluded::ExcludedSpans;
 
-/// A round, parted.
+/// What of a round is excluded for what its radio did, and what is left.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Own {
-    /// Nothing went wrong that is not set aside.
-    pub(super) clean: bool,
-    /// Share of the measured part that is set aside, 0 to 1.
-    pub(super) aside_share: f64,
+pub struct Own {
+    /// Nothing went wrong that is not excluded.
+    pub clean: bool,
+    /// Share of the measured part that is excluded, 0 to 1.
+    pub excluded_share: f64,
     /// Faults that are.
-    pub(super) aside_faults: u64,
+    pub excluded_faults: u64,
 }
 
-/// Whether nothing went wrong in a round but what may be its radio's doing.
-pub(crate) fn is_own_clean(outcome: &Outcome, emulator: Option<&Lateness>) -> bool {
-    part(outcome, emulator).clean
-}
-
-/// Parts a round by what its radio says of itself. Faults without a time, and those that are no matter of an instant (a
-/// reader that falls behind, a count that does not come out), are this host's.
-pub(super) fn part(outcome: &Outcome, emulator: Option<&Lateness>) -> Own {
-    let spoilt = Spoilt::by(emulator);
-    let received = outcome.rx.faults.list.iter().map(|fault| since_due(fault, datagram_ticks(outcome)));
-    let faults: Vec<Fault> = received.chain(outcome.tx.faults.list.iter().copied()).collect();
-    let aside_faults = faults.iter().filter(|fault| spoilt.covers(fault)).count() as u64;
-    let all_faults = outcome.fault_count().max(faults.len() as u64);
-    let own_faults = all_faults - aside_faults + outcome.rx.faults.more + outcome.tx.faults.more;
-    Own {
-        clean: outcome.clean || (own_faults == 0 && aside_faults > 0 && outcome.is_clean_but_for_faults()),
-        aside_share: spoilt.share_of(outcome.span_ticks()),
-        aside_faults,
+impl Outcome {
+    /// Parts a round by when its radio was late. Faults without a time, and those that are no matter of an instant (a reader
+    /// that falls behind, a count that does not come out), are this host's.
+    #[must_use]
+    pub fn own(&self, excluded: &ExcludedSpans) -> Own {
+        let received = self.rx.faults.list.iter().map(|fault| since_due(fault, datagram_ticks(self)));
+        let faults: Vec<Fault> = received.chain(self.tx.faults.list.iter().copied()).collect();
+        let excluded_faults = faults.iter().filter(|fault| excluded.covers(fault)).count() as u64;
+        let all_faults = self.fault_count().max(faults.len() as u64);
+        let own_faults = all_faults - excluded_faults + self.rx.faults.more + self.tx.faults.more;
+        Own {
+            clean: self.clean || (own_faults == 0 && excluded_faults > 0 && self.is_clean_but_for_faults()),
+            excluded_share: excluded.share_of(self.span_ticks()),
+            excluded_faults,
+        }
     }
 }
 
@@ -52,15 +48,11 @@ fn datagram_ticks(outcome: &Outcome) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use takt_emulator::drive::wall::LateSpan;
-
     use super::*;
-    use crate::run::testing::lateness;
-    use takt_load::rate::{self, Letter};
+    use crate::rate::{self, Letter};
 
     /// A round of a second from tick 0 on, with faults at these milliseconds, of a radio that was late from 10 to 13 ms.
     fn parted(faults_ms: &[u64], change: impl Fn(&mut Outcome)) -> Own {
-        let late = vec![LateSpan { from_ns: 10_000_000, to_ns: 13_000_000 }];
         let mut outcome = rate::testing::outcome();
         outcome.rx.span_ticks = [0, 100_000_000];
         outcome.rx.faults.list = faults_ms
@@ -70,14 +62,14 @@ mod tests {
         outcome.rx.sequence_errors = faults_ms.len() as u64;
         outcome.clean = faults_ms.is_empty();
         change(&mut outcome);
-        part(&outcome, Some(&lateness(late, 0)))
+        outcome.own(&ExcludedSpans::of([[10_000_000, 13_000_000]].into_iter(), 0))
     }
 
     #[test]
-    fn only_what_lies_in_a_late_span_is_set_aside() {
-        assert_eq!(parted(&[], |_| ()), Own { clean: true, aside_share: 0.008, aside_faults: 0 });
-        assert_eq!(parted(&[12, 17], |_| ()), Own { clean: true, aside_share: 0.008, aside_faults: 2 });
-        assert_eq!(parted(&[12, 19], |_| ()), Own { clean: false, aside_share: 0.008, aside_faults: 1 });
+    fn only_what_lies_in_a_late_span_is_excluded() {
+        assert_eq!(parted(&[], |_| ()), Own { clean: true, excluded_share: 0.008, excluded_faults: 0 });
+        assert_eq!(parted(&[12, 17], |_| ()), Own { clean: true, excluded_share: 0.008, excluded_faults: 2 });
+        assert_eq!(parted(&[12, 19], |_| ()), Own { clean: false, excluded_share: 0.008, excluded_faults: 1 });
     }
 
     /// 363 samples at 1 MS/s: the first late datagram has samples of 363 us before it was due.

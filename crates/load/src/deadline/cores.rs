@@ -1,0 +1,78 @@
+//! Which cores the processes of the exchange have.
+
+use takt_agent::Failure;
+
+use super::Seats;
+use crate::setting::Settings;
+
+/// Who sits where on the cores of the host side, and what is left for a disturbance.
+///
+/// - `any`: everybody everywhere.
+/// - `pinned`: each process on a core of its own while there are enough, which it shares with the disturbance.
+/// - `isolated`: all processes on the last core, and the disturbance on the others.
+///
+/// # Errors
+/// A core of their own is asked for, and the host side has no second one: nothing else is measured under that name.
+pub fn seats(settings: &Settings, host: &[usize]) -> Result<(Seats, Vec<usize>), Failure> {
+    let nth_last = |n: usize| vec![host[host.len() - 1 - n % host.len()]];
+    match (settings.word("cores"), host) {
+        ("any" | "", _) => Ok((Seats::default(), host.to_vec())),
+        ("isolated", [others @ .., last]) if !others.is_empty() => {
+            let own = vec![*last];
+            Ok((Seats { interface: own.clone(), physical: own.clone(), higher: own }, others.to_vec()))
+        }
+        ("isolated", _) => Err(no_core_to_isolate(host)),
+        (_, []) => Ok((Seats::default(), Vec::new())),
+        _ => {
+            let seats = Seats { interface: nth_last(0), physical: nth_last(1), higher: nth_last(2) };
+            Ok((seats, host.to_vec()))
+        }
+    }
+}
+
+fn no_core_to_isolate(host: &[usize]) -> Failure {
+    let what = format!("a core of their own for the processes: the host side has {} in all", host.len());
+    let fix = "three cores: one for the radio, one for the processes, one for all else; or cores = \"any\"";
+    Failure { chain: vec![what], fix: Some(fix.into()), lasting: true }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde_json::json;
+
+    use super::*;
+
+    fn all(cores: &str, host: &[usize]) -> Result<(Seats, Vec<usize>), Failure> {
+        let given = BTreeMap::from([("cores".to_owned(), json!(cores))]);
+        seats(&Settings::complete(given, [].iter()), host)
+    }
+
+    fn of(cores: &str, host: &[usize]) -> (Seats, Vec<usize>) {
+        all(cores, host).unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    #[test]
+    fn isolated_parts_the_cores_and_pinned_only_places() {
+        let (seats, left) = of("pinned", &[0, 1, 2]);
+        assert_eq!((seats.interface, seats.physical, seats.higher, left), (vec![2], vec![1], vec![0], vec![0, 1, 2]));
+        let (seats, left) = of("pinned", &[4, 5]);
+        assert_eq!((seats.interface, seats.physical, seats.higher, left), (vec![5], vec![4], vec![5], vec![4, 5]));
+        let (seats, left) = of("isolated", &[0, 1, 2]);
+        assert_eq!((&seats.interface, &seats.higher, left), (&vec![2], &vec![2], vec![0, 1]));
+        assert_eq!(of("any", &[0, 1]), (Seats::default(), vec![0, 1]));
+        assert_eq!(of("pinned", &[3]).0.interface, vec![3]);
+    }
+
+    #[test]
+    fn isolation_that_can_not_be_had_is_refused_and_never_measured_as_something_else() {
+        let refused = all("isolated", &[0]).unwrap_err();
+        assert!(refused.lasting);
+        assert_eq!(
+            refused.with_fix(),
+            "a core of their own for the processes: the host side has 1 in all (fix: three cores: one for the radio, one for \
+             the processes, one for all else; or cores = \"any\")"
+        );
+    }
+}

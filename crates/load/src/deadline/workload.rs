@@ -1,0 +1,142 @@
+//! `deadline`, as a workload of experiments.
+
+use serde_json::Value;
+use takt_agent::Failure;
+use takt_base::Stop;
+
+use super::cores::seats;
+use super::{Handover, Options, Scheduling, Wake};
+use crate::excluded::ExcludedSpans;
+use crate::quantity::Quantity;
+use crate::setting::{DURATION, ENGINE, IDLE, SCHEDULING, Setting, Settings, TICK_HZ, Takes, WARM_UP};
+use crate::workload::{Lost, Peer, Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[
+    ENGINE,
+    DURATION,
+    WARM_UP,
+    SCHEDULING,
+    Setting {
+        name: "scheduled",
+        takes: Takes::Word(&["all", "interface"]),
+        default: Some("all"),
+        about: "which processes have that policy; the study gave it to the data interface alone",
+    },
+    Setting {
+        name: "timer",
+        takes: Takes::Word(&["arrival", "nanosleep", "timerfd", "hybrid", "spin"]),
+        default: Some("arrival"),
+        about: "what wakes the interface: the samples themselves, or a timer set to when they are due",
+    },
+    TICK_HZ,
+    Setting {
+        name: "handover",
+        takes: Takes::Word(&["subframe", "slot"]),
+        default: Some("subframe"),
+        about: "when the interface hands samples over: a whole subframe, or each slot as soon as it is there",
+    },
+    IDLE,
+    Setting {
+        name: "cores",
+        takes: Takes::Word(&["any", "pinned", "isolated"]),
+        default: Some("any"),
+        about: "any core of the host side, one for each process, or one that the disturbance is kept off",
+    },
+    Setting {
+        name: "codes",
+        takes: Takes::Whole(1, 16),
+        default: Some("16"),
+        about: "channelisation codes of the downlink: how much the physical layer has to do",
+    },
+    Setting {
+        name: "trace",
+        takes: Takes::Word(&["no", "worst"]),
+        default: Some("no"),
+        about: "who ran where around the worst subframe (the kernel's sched_switch; costs what it traces)",
+    },
+];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::share("failure_ratio", "/failure_ratio", "answers over 3.45 ms, and subframes without one"),
+    Quantity::share(
+        "own_failure_ratio",
+        "/own/failure_ratio",
+        "the same without subframes that a late radio or a stopped core spoilt",
+    ),
+    Quantity::amount("radio_late", "/radio/late", "answers the radio called late"),
+    Quantity::amount("decoded", "/decoded", "blocks decoded without an error"),
+];
+
+/// Seed of the payloads of the downlink that the radio plays.
+pub const SEED: u64 = 1;
+
+/// The TD-SCDMA exchange: answers due 3.45 ms after the first downlink slot.
+pub(crate) struct Deadline;
+
+impl Workload for Deadline {
+    fn peer(&self) -> Peer {
+        Peer::Radio
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
+        let wake = match settings.word("timer") {
+            "arrival" => Wake::Arrival,
+            _ => Wake::Timer(settings.parsed("timer")?),
+        };
+        let policies = [
+            ("other", Scheduling::Other),
+            ("fifo", Scheduling::Fifo),
+            ("rr", Scheduling::Rr),
+            ("deadline", Scheduling::Deadline),
+        ];
+        write(&Options {
+            addr: target.addr.into(),
+            transmit: target.transmit,
+            duration: settings.span("duration"),
+            warm_up: settings.span("warm_up"),
+            engine: settings.parsed("engine")?,
+            scheduling: settings.choice("scheduling", &policies)?,
+            interface_alone: settings.choice("scheduled", &[("all", false), ("interface", true)])?,
+            wake,
+            tick_hz: settings.whole("tick_hz") as u32,
+            idle: settings.parsed("idle")?,
+            handover: settings.choice("handover", &[("subframe", Handover::Subframe), ("slot", Handover::Slot)])?,
+            seats: seats(settings, target.host_cpus)?.0,
+            host_cpus: target.host_cpus.to_vec(),
+            codes: codes(settings),
+            seed: SEED,
+            trace: settings.choice("trace", &[("no", false), ("worst", true)])?,
+            ..Options::default()
+        })
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("deadline options", options)?;
+        write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+
+    fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {
+        let number = |pointer: &str| result.pointer(pointer)?.as_f64();
+        Some(Lost { share: number("/failure_ratio")?, own_share: number("/own/failure_ratio")? })
+    }
+
+    /// Single subframes, which the workload itself excludes.
+    fn excluded_share(&self, result: &Value, _: Option<&ExcludedSpans>) -> Option<f64> {
+        let number = |pointer: &str| result.pointer(pointer)?.as_f64();
+        Some(number("/aside/subframes")? / number("/subframes")?.max(1.0))
+    }
+}
+
+/// Channelisation codes of the downlink.
+#[must_use]
+pub fn codes(settings: &Settings) -> usize {
+    settings.number("codes").unwrap_or(16.0) as usize
+}

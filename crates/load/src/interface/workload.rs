@@ -1,0 +1,63 @@
+//! `interface`, as a workload of experiments.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use takt_agent::Failure;
+use takt_base::Stop;
+
+use super::{Options, Side, WARM_UP};
+use crate::quantity::Quantity;
+use crate::setting::{Setting, Settings, Takes};
+use crate::workload::{Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[
+    Setting { name: "packet_bytes", takes: Takes::Whole(1, 134_217_728), default: None, about: "bytes of a packet" },
+    Setting { name: "count", takes: Takes::Whole(1, 100_000_000), default: Some("100000"), about: "packets measured" },
+    Setting {
+        name: "reader",
+        takes: Takes::Word(&["same-core", "other-core"]),
+        default: Some("same-core"),
+        about: "where the reader of the packets is",
+    },
+];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::amount("mean_ns", "/mean_ns", "write, hand-over and read"),
+    Quantity::amount("hand_over_ns", "/hand_over_mean_ns", "hand-over alone"),
+    Quantity::amount("over_floor", "/over_floor", "over two copies"),
+    Quantity::amount("throughput_bps", "/throughput_bps", "packet bits over latency"),
+];
+
+/// Packets handed from one component to the next.
+pub(crate) struct Interface;
+
+impl Workload for Interface {
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
+        let readers = [("same-core", Side::SameCore), ("other-core", Side::OtherCore)];
+        write(&Options {
+            packet_bytes: settings.whole("packet_bytes"),
+            count: settings.whole("count") as u64,
+            reader: settings.choice("reader", &readers)?,
+        })
+    }
+
+    fn about(&self, settings: &Settings) -> Duration {
+        let per_packet_ns = 2_000 + settings.whole("packet_bytes") as u64;
+        let packets = settings.whole("count") as u64 + WARM_UP;
+        Duration::from_nanos(packets.saturating_mul(per_packet_ns))
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("interface options", options)?;
+        write(&super::run(&options, stop).map_err(|error| Failure::of(&error, None))?)
+    }
+}

@@ -1,0 +1,48 @@
+//! `longest-packet`, as a workload of experiments.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use takt_agent::Failure;
+use takt_base::Stop;
+
+use super::longest;
+use crate::quantity::Quantity;
+use crate::setting::{DURATION, Setting, Settings};
+use crate::waveform::Options;
+use crate::waveform::workload::{COMPONENTS, LATENCY, PRIORITY, SLOT, WAVEFORM, WORKERS, options};
+use crate::workload::{Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, COMPONENTS, SLOT, WORKERS, LATENCY, PRIORITY];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::amount("items", "/items", "longest packet held"),
+    Quantity::amount("throughput_bps", "/throughput_bps", "source bits"),
+];
+
+/// The longest packet that a waveform holds.
+pub(crate) struct LongestPacket;
+
+impl Workload for LongestPacket {
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
+        write(&options(settings)?)
+    }
+
+    /// Some thirty trials of a quarter, and some confirmations.
+    fn about(&self, settings: &Settings) -> Duration {
+        settings.span("duration") * 20 + settings.span("slot") * 5_000
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("waveform options", options)?;
+        write(&longest(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+}

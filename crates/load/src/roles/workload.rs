@@ -1,0 +1,51 @@
+//! `roles`, as a workload of experiments.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use takt_agent::Failure;
+use takt_base::Stop;
+
+use super::Options;
+use crate::quantity::Quantity;
+use crate::setting::{DURATION, Setting, Settings};
+use crate::waveform::workload::{COMPONENTS, SLOT};
+use crate::workload::{Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[DURATION, COMPONENTS, SLOT];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::difference("variable_ns", "/variable_ns", "a variable set and read"),
+    Quantity::amount("load_ns_per_component", "/load_ns_per_component", "opening a waveform, once"),
+];
+
+/// What the roles of an operating environment cost.
+pub(crate) struct Roles;
+
+impl Workload for Roles {
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
+        write(&Options {
+            slot: settings.span("slot"),
+            duration: settings.span("duration"),
+            components: settings.whole("components"),
+        })
+    }
+
+    /// There are six runs.
+    fn about(&self, settings: &Settings) -> Duration {
+        settings.span("duration") * 6
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("roles options", options)?;
+        write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+}

@@ -1,0 +1,85 @@
+//! `round-trip`, as a workload of experiments.
+
+use serde::Deserialize;
+use serde_json::Value;
+use takt_agent::Failure;
+use takt_base::Stop;
+
+use super::{Options, Outcome};
+use crate::excluded::ExcludedSpans;
+use crate::quantity::Quantity;
+use crate::rate::workload::{MODEL, POLICY, RATE_SPS, fix, priority};
+use crate::setting::{DURATION, ENGINE, Setting, Settings, Takes, WARM_UP};
+use crate::workload::{Lost, Peer, Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[
+    ENGINE,
+    DURATION,
+    WARM_UP,
+    MODEL,
+    RATE_SPS,
+    POLICY,
+    Setting {
+        name: "delay",
+        takes: Takes::Span,
+        default: None,
+        about: "time between the samples and the answer to them",
+    },
+];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::amount("answers", "/answers", "answers given"),
+    Quantity::amount("late", "/late", "answers the radio called late"),
+    Quantity::amount(
+        "air_to_answer_p50_us",
+        "/delays/0/air_to_answer/p50_us",
+        "from the air to the answer's leaving the host",
+    ),
+    Quantity::amount("air_to_answer_p99_9_us", "/delays/0/air_to_answer/p99_9_us", "the same"),
+];
+
+/// Answers timed after what they answer.
+pub(crate) struct RoundTrip;
+
+impl Workload for RoundTrip {
+    fn peer(&self) -> Peer {
+        Peer::Radio
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
+        let usual = Options::default();
+        write(&Options {
+            addr: target.addr.into(),
+            transmit: target.transmit,
+            rate_sps: settings.number("rate_sps").unwrap_or(usual.rate_sps),
+            delays: vec![settings.span("delay")],
+            duration: settings.span("duration"),
+            warm_up: settings.span("warm_up"),
+            engine: settings.parsed("engine")?,
+            priority: priority(settings)?,
+            ..usual
+        })
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("round trip options", options)?;
+        let done = super::run(&options, &mut |_| (), stop);
+        write(&done.map_err(|error| Failure::of(&error, Some(fix(&error, options.addr))))?)
+    }
+
+    fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {
+        Some(Lost::own(Outcome::deserialize(result).ok()?.failed_share()))
+    }
+
+    fn excluded_share(&self, result: &Value, radio: Option<&ExcludedSpans>) -> Option<f64> {
+        Some(radio?.share_of(Outcome::deserialize(result).ok()?.span_ticks))
+    }
+}

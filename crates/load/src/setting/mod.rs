@@ -1,0 +1,47 @@
+//! A setting of a workload: its name, what it can be set to, its default, what it means.
+//!
+//! A workload lists its settings in its own folder. Checking an experiment's file, `takt experiment factors` and the
+//! reference page come from these rows, so a new setting is a new row.
+
+mod domain;
+mod shared;
+mod values;
+
+pub use domain::{Domain, Takes, word_or, word_remedy};
+pub(crate) use shared::{DURATION, ENGINE, IDLE, SCHEDULING, TICK_HZ, WARM_UP};
+pub use values::{Settings, UnknownLevel};
+
+use serde_json::{Value, json};
+
+/// One thing that can be set.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// Its name in a file.
+    pub name: &'static str,
+    /// What it can be set to.
+    pub takes: Takes,
+    /// What it is if nobody sets it, as in a file; `None`: it must be set.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub about: &'static str,
+}
+
+impl Setting {
+    /// What it is if nobody sets it, as it goes into the record.
+    #[must_use]
+    pub fn default_value(&self) -> Option<Value> {
+        let text = self.default?;
+        Some(match (self.takes, text.parse::<i64>()) {
+            (Takes::Whole(..), Ok(number)) => json!(number),
+            _ => json!(text),
+        })
+    }
+
+    /// The value as it goes into the record.
+    ///
+    /// # Errors
+    /// What is wrong with it and what could stand there, as `(complaint, remedy)`.
+    pub fn accept(&self, value: &Value) -> Result<Value, (String, String)> {
+        self.takes.accept(value).map_err(|remedy| (format!("{} can't be {value}", self.name), remedy))
+    }
+}

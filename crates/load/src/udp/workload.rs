@@ -1,0 +1,125 @@
+//! `udp`, as a workload of experiments.
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use takt_agent::Failure;
+use takt_base::{Stop, parse_number};
+use takt_path::ethernet::datagram_wire_bytes;
+
+use super::{Direction, Options, UdpReport};
+use crate::excluded::ExcludedSpans;
+use crate::quantity::Quantity;
+use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP};
+use crate::workload::{Lost, Peer, Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[
+    ENGINE,
+    DURATION,
+    WARM_UP,
+    Setting { name: "payload_bytes", takes: Takes::Whole(16, 8972), default: None, about: "payload of a datagram" },
+    Setting {
+        name: "direction",
+        takes: Takes::Word(&["to-host", "from-host", "both"]),
+        default: None,
+        about: "which way datagrams flow",
+    },
+    Setting {
+        name: "offered",
+        takes: Takes::Domain(&Offered),
+        default: Some("flat-out"),
+        about: "load: as much as goes, datagrams a second, or as many as an Ethernet of that rate carries",
+    },
+];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::amount("datagrams_per_s", "/datagrams_per_s", "datagrams received"),
+    Quantity::amount("throughput_bps", "/throughput_bps", "payload bits received"),
+    Quantity::share("lost_share", "/lost/share", "of the sent"),
+    Quantity::amount("jitter_us", "/jitter_us", "RFC 3550"),
+    Quantity::amount("latency_p50_us", "/latency_us/p50", "one way"),
+    Quantity::amount("latency_p99_9_us", "/latency_us/p99_9", "one way"),
+];
+
+/// Datagram load.
+pub(crate) struct Udp;
+
+impl Workload for Udp {
+    fn peer(&self) -> Peer {
+        Peer::Server
+    }
+
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {
+        let directions =
+            [("to-host", Direction::FromServer), ("from-host", Direction::ToServer), ("both", Direction::Both)];
+        let payload_bytes = settings.whole("payload_bytes");
+        write(&Options {
+            direction: settings.choice("direction", &directions)?,
+            payload_bytes,
+            datagrams_per_s: offered(settings, payload_bytes),
+            duration: settings.span("duration"),
+            warm_up: settings.span("warm_up"),
+            engine: settings.parsed("engine")?,
+            ..Options::to(target.server())
+        })
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("udp options", options)?;
+        write(&super::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
+    }
+
+    fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {
+        Some(Lost::own(UdpReport::deserialize(result).ok()?.way.lost.share))
+    }
+}
+
+/// Datagrams a second; `None`: flat out. The rate of an Ethernet means as many as it carries, with everything it adds.
+fn offered(settings: &Settings, payload_bytes: usize) -> Option<f64> {
+    let of_ethernet = |bps: f64| bps / 8.0 / datagram_wire_bytes(payload_bytes) as f64;
+    settings.number("offered").or_else(|| ethernet_bps(settings.word("offered")).map(of_ethernet))
+}
+
+/// `100Mb/s` as bits a second.
+fn ethernet_bps(text: &str) -> Option<f64> {
+    parse_number(text.strip_suffix("b/s")?).ok().filter(|bps| (1e3..=1e12).contains(bps))
+}
+
+/// `"flat-out"`, datagrams a second (`20_000`, `"20k"`), or the rate of an Ethernet (`"100Mb/s"`).
+#[derive(Debug)]
+struct Offered;
+
+impl Domain for Offered {
+    fn shown(&self) -> String {
+        "flat-out | datagrams a second | the rate of an Ethernet, such as 100Mb/s".into()
+    }
+
+    fn accept(&self, value: &Value) -> Result<Value, String> {
+        let number = value.as_f64().or_else(|| parse_number(value.as_str()?).ok());
+        match number.filter(|n| (1.0..=1e9).contains(n)) {
+            Some(per_s) => Ok(json!(per_s)),
+            None if value == "flat-out" || value.as_str().and_then(ethernet_bps).is_some() => Ok(value.clone()),
+            None => Err("\"flat-out\", datagrams a second, or the rate of an Ethernet such as \"100Mb/s\"".into()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_load_is_datagrams_a_second_or_what_an_ethernet_carries() {
+        assert_eq!(Offered.accept(&json!("20k")), Ok(json!(20e3)));
+        assert_eq!(Offered.accept(&json!("100Mb/s")), Ok(json!("100Mb/s")));
+        assert!(Offered.accept(&json!("fast")).is_err());
+        assert_eq!(ethernet_bps("100Mb/s"), Some(1e8));
+    }
+}

@@ -1,0 +1,84 @@
+//! `wakeup`, as a workload of experiments.
+
+use serde_json::Value;
+use takt_agent::Failure;
+use takt_base::Stop;
+use takt_host::policy::Asked;
+
+use super::Options;
+use crate::quantity::Quantity;
+use crate::setting::{DURATION, IDLE, SCHEDULING, Setting, Settings, TICK_HZ, Takes, WARM_UP};
+use crate::workload::{Target, Workload, read, write};
+
+const SETTINGS: &[Setting] = &[
+    DURATION,
+    WARM_UP,
+    SCHEDULING,
+    TICK_HZ,
+    IDLE,
+    Setting { name: "interval", takes: Takes::Span, default: Some("1ms"), about: "from one tick to the next" },
+    Setting {
+        name: "wait",
+        takes: Takes::Word(&["nanosleep", "timerfd", "hybrid", "spin"]),
+        default: Some("nanosleep"),
+        about: "how the threads wait for a tick",
+    },
+    Setting {
+        name: "timer_slack",
+        takes: Takes::SpanOrNone,
+        default: Some("0s"),
+        about: "how late the kernel may wake them on purpose; 0s: as late as everybody",
+    },
+];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::amount("lateness_p50_us", "/lateness/p50_us", "tick to awake"),
+    Quantity::amount("lateness_p99_9_us", "/lateness/p99_9_us", "the same"),
+    Quantity::amount("lateness_max_us", "/lateness/max_us", "the same"),
+    Quantity::share("on_tick_share", "/on_tick_share", "awake within 1/8 tick after one"),
+    Quantity::amount("unsampled", "/unsampled", "ticks slept over"),
+];
+
+/// Threads that should wake up once a period.
+pub(crate) struct Wakeup;
+
+impl Workload for Wakeup {
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    /// On the cores that the agent may use: inside a guest they have other numbers than outside.
+    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
+        let interval = settings.span("interval");
+        let policies = [
+            ("other", Asked::default()),
+            ("fifo", Asked::Fifo(BEAT_PRIORITY)),
+            ("rr", Asked::RoundRobin(BEAT_PRIORITY)),
+            ("deadline", Asked::Deadline(interval / 5)),
+        ];
+        write(&Options {
+            duration: settings.span("duration"),
+            warm_up: settings.span("warm_up"),
+            interval,
+            policy: settings.choice("scheduling", &policies)?,
+            timer: settings.parsed("wait")?,
+            tick_hz: settings.number("tick_hz").filter(|&hz| hz > 0.0).map(|hz| hz as u32),
+            slack: Some(settings.span("timer_slack")).filter(|slack| !slack.is_zero()),
+            idle: settings.parsed("idle")?,
+            ..Options::default()
+        })
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("wake-up options", options)?;
+        let done = super::run(&options, &mut |_| (), stop);
+        write(&done.map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+}
+
+/// Priority of threads on a beat under `fifo` and `rr`.
+const BEAT_PRIORITY: u8 = 50;

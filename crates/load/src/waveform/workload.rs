@@ -1,0 +1,260 @@
+//! `waveform`, as a workload of experiments.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use takt_agent::Failure;
+use takt_base::{Stop, parse_number};
+
+use super::{Clock, Latency, Options, Packet, Policy, Slots, library};
+use crate::excluded::ExcludedSpans;
+use crate::quantity::Quantity;
+use crate::setting::{DURATION, Domain, Setting, Settings, Takes, WARM_UP, word_or, word_remedy};
+use crate::workload::{Lost, Target, Workload, read, write};
+
+/// What runs.
+pub(crate) const WAVEFORM: Setting = Setting {
+    name: "waveform",
+    takes: Takes::Domain(&WaveformName),
+    default: Some("bpsk"),
+    about: "what runs: a file, or one that comes with takt",
+};
+
+/// Components of a chain.
+pub(crate) const COMPONENTS: Setting = Setting {
+    name: "components",
+    takes: Takes::Whole(2, 1024),
+    default: Some("2"),
+    about: "components of a chain, and of the waveform whose loading is timed",
+};
+
+/// Length of a slot.
+pub(crate) const SLOT: Setting = Setting {
+    name: "slot",
+    takes: Takes::Span,
+    default: Some("1ms"),
+    about: "length of a slot, whatever the file says",
+};
+
+/// Workers.
+pub(crate) const WORKERS: Setting = Setting {
+    name: "workers",
+    takes: Takes::Whole(1, 64),
+    default: Some("1"),
+    about: "workers, each on a core of its own",
+};
+
+/// Where packets wait for the next slot.
+pub(crate) const LATENCY: Setting = Setting {
+    name: "latency",
+    takes: Takes::Word(&["fixed", "compact"]),
+    default: Some("compact"),
+    about: "a slot each hop, or only between workers",
+};
+
+/// Scheduling of the workers.
+pub(crate) const PRIORITY: Setting = Setting {
+    name: "priority",
+    takes: Takes::Word(&["highest", "fifo", "normal"]),
+    default: Some("highest"),
+    about: "scheduling of the workers; highest is fifo where permitted",
+};
+
+const SETTINGS: &[Setting] = &[
+    DURATION,
+    WARM_UP,
+    WAVEFORM,
+    COMPONENTS,
+    Setting {
+        name: "packet",
+        takes: Takes::Domain(&PacketLength),
+        default: Some("as-written"),
+        about: "what each source makes in a slot",
+    },
+    SLOT,
+    Setting {
+        name: "slots",
+        takes: Takes::Domain(&SlotCount),
+        default: Some("by-duration"),
+        about: "how many slots are measured",
+    },
+    WORKERS,
+    LATENCY,
+    Setting {
+        name: "clock",
+        takes: Takes::Word(&["wall", "free"]),
+        default: Some("wall"),
+        about: "the host's clock, or as fast as can be",
+    },
+    PRIORITY,
+    Setting {
+        name: "process",
+        takes: Takes::Word(&["shared", "fresh"]),
+        default: Some("shared"),
+        about: "whether each round has a process of its own, as memory needs it",
+    },
+];
+
+const QUANTITIES: &[Quantity] = &[
+    Quantity::amount("misses", "/misses", "slots of components missed"),
+    Quantity::amount("used_share", "/used_share", "of a slot, in 99.9 % of slots"),
+    Quantity::amount("lateness_p99_9_ns", "/lateness/p99_9_ns", "edge to release"),
+    Quantity::amount("overhead_ns_per_slot", "/overhead_ns_per_slot", "neither waiting nor executing"),
+    Quantity::amount("throughput_bps", "/throughput_bps", "source bits"),
+    Quantity::amount("private_bytes", "/memory/running/private_bytes", "of the process"),
+];
+
+/// A waveform on the beat.
+pub(crate) struct OnTheBeat;
+
+impl Workload for OnTheBeat {
+    fn settings(&self) -> &'static [Setting] {
+        SETTINGS
+    }
+
+    fn quantities(&self) -> &'static [Quantity] {
+        QUANTITIES
+    }
+
+    fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
+        write(&options(settings)?)
+    }
+
+    fn about(&self, settings: &Settings) -> Duration {
+        let slots = settings.number("slots").unwrap_or(0.0);
+        settings.span("duration").max(settings.span("slot").mul_f64(slots)) + settings.span("warm_up")
+    }
+
+    fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
+        let options: Options = read("waveform options", options)?;
+        write(&super::run(&options, stop).map_err(|error| Failure::of(&error, error.fix()))?)
+    }
+
+    fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {
+        result.pointer("/miss_share")?.as_f64().map(Lost::own)
+    }
+}
+
+/// What a point says of the waveform it runs.
+///
+/// # Errors
+/// The file of the waveform can't be read.
+pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
+    let name = settings.word("waveform");
+    let packet = match (settings.number("packet"), per_second(settings.word("packet"))) {
+        (Some(items), _) => Packet::Items(items as u32),
+        (None, Some(per_s)) => Packet::PerSecond(per_s),
+        (None, None) => Packet::AsWritten,
+    };
+    let policies = [("highest", Policy::Highest), ("fifo", Policy::Fifo), ("normal", Policy::Normal)];
+    Ok(Options {
+        waveform: name.to_owned(),
+        text: text(name)?,
+        components: settings.whole("components"),
+        packet,
+        slot: settings.span("slot"),
+        duration: settings.span("duration"),
+        warm_up: settings.span("warm_up"),
+        slots: settings.number("slots").map_or(Slots::ByDuration, |n| Slots::Count(n as u64)),
+        workers: settings.whole("workers").max(1),
+        latency: settings.choice("latency", &[("fixed", Latency::Fixed), ("compact", Latency::Compact)])?,
+        clock: settings.choice("clock", &[("wall", Clock::Wall), ("free", Clock::Free)])?,
+        policy: settings.choice("priority", &policies)?,
+        hash: settings.word("clock") == "free" && name != "chain",
+        watch_memory: settings.word("process") == "fresh",
+    })
+}
+
+/// The text of a waveform's file; `None` for one that comes with takt.
+fn text(name: &str) -> Result<Option<String>, Failure> {
+    if library::NAMES.contains(&name) {
+        return Ok(None);
+    }
+    let read = std::fs::read_to_string(name);
+    read.map(Some).map_err(|error| Failure {
+        chain: vec![format!("waveform {name}"), error.to_string()],
+        fix: Some(format!(
+            "a path from where takt was called, or one that comes with takt: {}",
+            library::NAMES.join(", ")
+        )),
+        lasting: false,
+    })
+}
+
+/// A waveform that comes with the program, or a TOML file.
+#[derive(Debug)]
+struct WaveformName;
+
+impl Domain for WaveformName {
+    fn shown(&self) -> String {
+        format!("{} | a TOML file", library::NAMES.join(" | "))
+    }
+
+    fn accept(&self, value: &Value) -> Result<Value, String> {
+        let name = value.as_str().unwrap_or_default();
+        let extension = std::path::Path::new(name).extension();
+        if library::NAMES.contains(&name) || extension.is_some_and(|extension| extension.eq_ignore_ascii_case("toml")) {
+            return Ok(value.clone());
+        }
+        let known = format!("a file that ends in .toml, or one of: {}", library::NAMES.join(", "));
+        Err(word_remedy(name, library::NAMES, known))
+    }
+}
+
+/// `"as-written"`, items a slot as a number, or items a second such as `"5M/s"`.
+#[derive(Debug)]
+struct PacketLength;
+
+impl Domain for PacketLength {
+    fn shown(&self) -> String {
+        "as-written | items a slot | items a second, such as 5M/s".into()
+    }
+
+    fn accept(&self, value: &Value) -> Result<Value, String> {
+        let read = |value: &Value| match value.as_u64() {
+            Some(items) => (1..=16_777_216).contains(&items).then(|| json!(items)),
+            None => per_second(value.as_str()?).map(|_| value.clone()),
+        };
+        let remedy = "\"as-written\", items a slot from 1 to 16777216, or items a second such as \"5M/s\"";
+        word_or(value, "as-written", read, remedy)
+    }
+}
+
+/// `5M/s` as a number.
+fn per_second(text: &str) -> Option<f64> {
+    parse_number(text.strip_suffix("/s")?).ok().filter(|per_s| (1.0..=1e12).contains(per_s))
+}
+
+/// `"by-duration"`, or a number of slots.
+#[derive(Debug)]
+struct SlotCount;
+
+impl Domain for SlotCount {
+    fn shown(&self) -> String {
+        "by-duration | a number".into()
+    }
+
+    fn accept(&self, value: &Value) -> Result<Value, String> {
+        let read = |value: &Value| value.as_u64().filter(|n| (1..=1_000_000_000_000).contains(n)).map(|n| json!(n));
+        word_or(value, "by-duration", read, "\"by-duration\", or a number of slots")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_slots_and_waveforms_are_words_or_numbers() {
+        assert_eq!(PacketLength.accept(&json!(1000)), Ok(json!(1000)));
+        assert_eq!(PacketLength.accept(&json!("5M/s")), Ok(json!("5M/s")));
+        assert_eq!(per_second("5M/s"), Some(5e6));
+        assert!(["5M", "0/s", "much"].iter().all(|text| PacketLength.accept(&json!(text)).is_err()));
+        assert!(PacketLength.accept(&json!(0)).is_err());
+        assert_eq!(SlotCount.accept(&json!(100)), Ok(json!(100)));
+        assert!(SlotCount.accept(&json!("100")).is_err());
+        assert_eq!(WaveformName.accept(&json!("mine/lte.toml")), Ok(json!("mine/lte.toml")));
+        assert_eq!(WaveformName.accept(&json!("bpks")).unwrap_err(), "did you mean \"bpsk\"?");
+        assert!(WaveformName.accept(&json!("lte")).unwrap_err().contains(".toml"));
+    }
+}
