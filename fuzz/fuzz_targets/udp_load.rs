@@ -2,8 +2,8 @@
 //! What a load generator and its server say to each other, and the plan a server is asked to follow.
 
 use takt_base::MonoNs;
-use takt_load::udp::Plan;
-use takt_load::udp::protocol::{data::Data, message::Message};
+use takt_udp::Plan;
+use takt_udp::protocol::{data::Data, message::Message};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     let mut frame = [0; 2048];

@@ -16,8 +16,8 @@ build_tests() {
     sed -n '/"test":true},"features"/s|.*"manifest_path":"\(.*\)/Cargo.toml","target":{.*"name":"\([^"]*\)","src_path".*"executable":"\([^"]*\)".*|\1 \2 \3|p' \
         "$artifacts" >"$logs/binaries"
     # The longest first, so that the end is not one of them alone: those that call the program.
-    { grep '/crates/cli ' "$logs/binaries"; grep -e '/crates/load ' -e '/crates/lab ' "$logs/binaries"
-      grep -v -e '/crates/cli ' -e '/crates/load ' -e '/crates/lab ' "$logs/binaries"; } >"$logs/binaries.sorted"
+    { grep '/crates/cli ' "$logs/binaries"; grep -e '/crates/load ' -e '/crates/udp ' -e '/crates/lab ' "$logs/binaries"
+      grep -v -e '/crates/cli ' -e '/crates/load ' -e '/crates/udp ' -e '/crates/lab ' "$logs/binaries"; } >"$logs/binaries.sorted"
     mv "$logs/binaries.sorted" "$logs/binaries"
     [ -s "$logs/binaries" ]
 }

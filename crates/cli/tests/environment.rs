@@ -11,10 +11,10 @@ use serde_json::{Value, to_value};
 use takt_agent::Service;
 use takt_base::Stop;
 use takt_host::leftovers::{Registry, Run};
-use takt_load::udp::{Options, ServeOptions};
 use takt_testbed::environment::{Environment, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
 use takt_testbed::net::{PathName, PathSpec, RadioPair};
 use takt_testing::{skip, wait_for};
+use takt_udp::{Options, ServeOptions};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 

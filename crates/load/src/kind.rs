@@ -10,7 +10,7 @@ use crate::rate::workload::Rate;
 use crate::roles::workload::Roles;
 use crate::round_trip::workload::RoundTrip;
 use crate::setting::Setting;
-use crate::udp::workload::Udp;
+use crate::udp::Udp;
 use crate::wakeup::workload::Wakeup;
 use crate::waveform::workload::OnTheBeat;
 use crate::workload::{Peer, Workload};

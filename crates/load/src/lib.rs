@@ -19,7 +19,6 @@
 #![forbid(unsafe_code)]
 
 pub mod deadline;
-mod engine_name;
 mod every;
 mod excluded;
 pub mod interface;
@@ -30,7 +29,7 @@ pub mod rate;
 pub mod roles;
 pub mod round_trip;
 pub mod setting;
-pub mod udp;
+mod udp;
 pub mod wakeup;
 pub mod waveform;
 mod workload;

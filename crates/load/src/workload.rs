@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
+use takt_udp::DEFAULT_PORT;
 
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{Setting, Settings};
-use crate::udp::DEFAULT_PORT;
 
 /// What is run at a point of an experiment: what can be set, how it is run, what its result says.
 ///

@@ -12,9 +12,9 @@ use takt_agent::{Duty, Failure, ServeError, Service};
 use takt_base::Stop;
 use takt_emulator::emulate::{self, Emulator};
 use takt_load::deadline::{Role, RoleOptions};
-use takt_load::udp::{self, Notice, ServeSummary, UdpError};
 use takt_load::{Every, Kind};
 use takt_path::hop::{self, Hop};
+use takt_udp::{self as udp, Notice, ServeSummary, UdpError};
 
 use crate::disturbance::{LoopOptions, Loops};
 use crate::impairment::Hog;

@@ -9,8 +9,8 @@ mod text;
 #[cfg(test)]
 mod text_tests;
 
-use takt_load::udp::UdpError;
 use takt_packet::EngineError;
+use takt_udp::UdpError;
 
 use crate::answer::Answer;
 use crate::output::Output;

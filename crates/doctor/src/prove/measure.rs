@@ -4,8 +4,8 @@ use std::io;
 
 use takt_host::affinity::AffinityError;
 use takt_host::policy::PolicyError;
-use takt_load::udp::UdpError;
 use takt_load::wakeup::WakeupError;
+use takt_udp::UdpError;
 
 /// Why a round could not be measured.
 #[derive(Debug, thiserror::Error)]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_load::Target;
-use takt_load::udp::ServeOptions;
 use takt_testbed::environment::InForce;
+use takt_udp::ServeOptions;
 
 /// What workloads of a site run against, and where.
 pub(super) fn target(site: &InForce) -> Target<'_> {

@@ -6,10 +6,11 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
-use takt_load::{ExcludedSpans, rate, round_trip, udp};
+use takt_load::{ExcludedSpans, rate, round_trip};
 use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns};
 use takt_testbed::{Lateness, OwnLag};
+use takt_udp::UdpReport;
 
 use super::rates::{self, LEVEL};
 use super::{
@@ -148,7 +149,7 @@ pub(super) fn udp_point(
 
 fn udp_round(round: &RoundRow) -> Result<Option<UdpRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
-    let report: udp::UdpReport = read("udp result", round, &record.result)?;
+    let report: UdpReport = read("udp result", round, &record.result)?;
     let way = &report.way;
     let received = way.received.datagrams;
     let cpu_s = [report.cpu.client, report.cpu.server].map(|end| end.thread_s.unwrap_or(end.process_s));

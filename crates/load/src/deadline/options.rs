@@ -10,7 +10,6 @@ use takt_host::timer::{Method, Ticks};
 use takt_packet::EngineKind;
 
 use super::{DeadlineError, SUBFRAME_NS};
-use crate::engine_name;
 
 /// What a round of the exchange is to be. Start from [`Options::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,7 +22,6 @@ pub struct Options {
     /// How long it answers before, and that is not kept.
     pub warm_up: Duration,
     /// Packet engine.
-    #[serde(with = "engine_name")]
     pub engine: EngineKind,
     /// Policy of the processes.
     pub scheduling: Scheduling,

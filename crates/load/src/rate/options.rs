@@ -8,7 +8,6 @@ use takt_packet::EngineKind;
 use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
 
 use super::RateError;
-use crate::engine_name;
 
 /// Sample format on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,7 +70,6 @@ pub struct Options {
     /// Receive DSPs.
     pub rx_channels: Vec<u8>,
     /// Packet engine.
-    #[serde(with = "engine_name")]
     pub engine: EngineKind,
     /// Let the kernel split aggregates on the way out (UDP GSO).
     pub aggregate: bool,

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use takt_packet::EngineKind;
 use takt_radio::n200::exact_rate;
 
-use crate::engine_name;
 use crate::rate::RateError;
 
 /// What a round of answers is to be. Start from [`Options::default`].
@@ -28,7 +27,6 @@ pub struct Options {
     /// Samples in a block; `None` = a datagram's worth.
     pub block_samples: Option<usize>,
     /// Packet engine.
-    #[serde(with = "engine_name")]
     pub engine: EngineKind,
     /// CPU for the thread, the first of these; empty = those it has.
     pub cpus: Vec<usize>,

@@ -5,8 +5,8 @@ use std::str::FromStr;
 
 use indicatif::{ProgressBar, ProgressStyle};
 use takt_base::{QuantityError, parse_bytes, parse_number};
-use takt_load::udp::{DEFAULT_PORT, Direction, IMIX};
 use takt_packet::EngineKind;
+use takt_udp::{DEFAULT_PORT, Direction, IMIX};
 
 use crate::output::Output;
 

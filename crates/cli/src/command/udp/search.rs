@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use takt_base::{parse_duration, parse_number};
-use takt_load::udp::Options;
-use takt_load::udp::search::{SearchOptions, SearchReport, search};
+use takt_udp::Options;
+use takt_udp::search::{SearchOptions, SearchReport, search};
 
 use super::flags::{Engine, Server, Sizes, Ways, bar, share};
 use super::{search_text, story};

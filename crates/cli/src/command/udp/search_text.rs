@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Duration;
 
-use takt_load::udp::search::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial, Verdict};
+use takt_udp::search::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial, Verdict};
 
 use super::text::{grouped, us};
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use takt_base::parse_duration;
-use takt_load::udp::{Options, Progress, UdpReport, run as load};
+use takt_udp::{Options, Progress, UdpReport, run as load};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count};
 use super::{story, text};

@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use takt_load::udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
+use takt_udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
 
 use super::flags::Engine;
 use super::{story, text};

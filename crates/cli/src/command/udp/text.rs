@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use takt_load::udp::{
+use takt_udp::{
     CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, Quantiles, ServeSummary, UdpReport, Way, WayName,
 };
 

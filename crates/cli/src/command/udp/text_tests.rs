@@ -3,14 +3,12 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use takt_load::udp::search::{
-    Ask, Bursts, Found, SearchOptions, SearchProgress, SearchReport, SetBy, SizeFound, Trial,
-};
-use takt_load::udp::{
+use takt_stats::Histogram;
+use takt_udp::search::{Ask, Bursts, Found, SearchOptions, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
+use takt_udp::{
     Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Options,
     Places, Progress, Quantiles, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
 };
-use takt_stats::Histogram;
 
 use super::{search_text, text};
 

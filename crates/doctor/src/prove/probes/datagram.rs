@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 use takt_base::Stop;
-use takt_load::udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
+use takt_udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
 
 use crate::prove::MeasureError;
 

@@ -7,10 +7,10 @@ mod allocations;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_load::udp::Plan;
-use takt_load::udp::halves::{Receiver, Sender};
-use takt_load::udp::protocol::data::Data;
 use takt_packet::{Config, EngineKind, PortIndex, PortSpec, Wait, open};
+use takt_udp::Plan;
+use takt_udp::halves::{Receiver, Sender};
+use takt_udp::protocol::data::Data;
 
 const PLAN: &[u8] = br#"{"direction":"to_server","payload_bytes":64,"sizes":[18,548,1472],"datagrams_per_s":2e6,
     "ramp_from_per_s":1e6,"burst":16,"duration_ns":1000000000,"interval_ns":10000000,"flows":1,"server_ahead_ns":0}"#;

@@ -18,8 +18,8 @@ use capture::{Capture, Crossed};
 use inside::{ROUTED, beside_server, have, inside, load};
 use relay::{Done, Faults, Relay};
 use takt_host::namespace::enter_network;
-use takt_load::udp::{Options, UdpReport};
 use takt_testing::{not_judged, wait_for};
+use takt_udp::{Options, UdpReport};
 
 /// 3000 datagrams, 2000 a second, however long they take.
 fn options(server: SocketAddr) -> Options {

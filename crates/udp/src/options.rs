@@ -9,7 +9,6 @@ use takt_packet::EngineKind;
 use super::error::UdpError;
 use super::plan::Plan;
 use super::protocol::data::HEADER_BYTES;
-use crate::engine_name;
 
 /// The port a server listens on where nobody says otherwise: one above iperf3's.
 pub const DEFAULT_PORT: u16 = 5202;
@@ -92,7 +91,6 @@ pub struct Options {
     /// Length of the intervals of the result.
     pub interval: Duration,
     /// The client's packet engine; the server has its own.
-    #[serde(with = "engine_name")]
     pub engine: EngineKind,
     /// Let the client's kernel split and join aggregates.
     pub aggregate: bool,
@@ -158,7 +156,6 @@ pub struct ServeOptions {
     /// Where to listen.
     pub bind: SocketAddr,
     /// Its packet engine.
-    #[serde(with = "engine_name")]
     pub engine: EngineKind,
     /// Let its kernel split and join aggregates.
     pub aggregate: bool,

@@ -6,13 +6,13 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use takt_base::Stop;
-use takt_load::udp::protocol::data::Data;
-use takt_load::udp::protocol::message::{Body, MESSAGE_BYTES, Message, Reason};
-use takt_load::udp::{
-    Direction, LatencyKind, Notice, Options, ServeOptions, ServeSummary, UdpError, UdpReport, WayName, run, serve,
-};
 use takt_packet::EngineKind;
 use takt_testing::HANG;
+use takt_udp::protocol::data::Data;
+use takt_udp::protocol::message::{Body, MESSAGE_BYTES, Message, Reason};
+use takt_udp::{
+    Direction, LatencyKind, Notice, Options, ServeOptions, ServeSummary, UdpError, UdpReport, WayName, run, serve,
+};
 
 /// An address of this process, which no other test run uses, and any port.
 fn loopback() -> SocketAddr {

@@ -21,6 +21,8 @@
 //! the highest rate without loss. The bytes are in [`protocol`];
 //! `docs/reference/udp.md` has the conversation and every field.
 
+#![forbid(unsafe_code)]
+
 mod client;
 mod clock;
 mod end;
@@ -42,7 +44,6 @@ mod server;
 mod session;
 mod side;
 mod window;
-pub(crate) mod workload;
 
 pub use client::{Progress, run};
 pub use clock::Relation;

@@ -1,12 +1,12 @@
-//! `udp`, as a workload of experiments.
+//! `udp`, as a workload of experiments: datagram load by `takt-udp`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_base::{Stop, parse_number};
 use takt_path::ethernet::datagram_wire_bytes;
+use takt_udp::{Direction, Options, UdpReport};
 
-use super::{Direction, Options, UdpReport};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP};
@@ -73,7 +73,7 @@ impl Workload for Udp {
 
     fn run(&self, options: Value, stop: &Stop) -> Result<Value, Failure> {
         let options: Options = read("udp options", options)?;
-        write(&super::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
+        write(&takt_udp::run(&options, &mut |_| (), stop).map_err(|error| Failure::of(&error, None))?)
     }
 
     fn lost(&self, result: &Value, _: &ExcludedSpans) -> Option<Lost> {

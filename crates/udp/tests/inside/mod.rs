@@ -8,7 +8,7 @@ use std::thread;
 
 use takt_base::Stop;
 use takt_host::namespace::enter_network;
-use takt_load::udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
+use takt_udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
 
 /// Client 10.1.0.1 (c0) - r0 10.1.0.2 router 10.2.0.1 r1 - s0 10.2.0.2 server. Neighbours are known, so that nothing but
 /// load and its control crosses.

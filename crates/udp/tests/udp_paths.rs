@@ -6,7 +6,7 @@ mod inside;
 use std::time::Duration;
 
 use inside::{ROUTED, beside_server, inside};
-use takt_load::udp::{CrossedAs, Options, UdpReport};
+use takt_udp::{CrossedAs, Options, UdpReport};
 
 /// A load from here to a server in namespace `server`, or here too.
 fn load(namespace: Option<&'static str>, at: &str, change: impl FnOnce(Options) -> Options) -> UdpReport {
