@@ -3,7 +3,7 @@
 
 use takt_base::{parse_bytes, parse_duration, parse_number};
 use takt_emulator::{fault::Fault, n200::Board, policy::Cidr, sink, source};
-use takt_lab::check::Need;
+use takt_lab::experiment::Need;
 
 libfuzzer_sys::fuzz_target!(|text: &str| {
     let _ = (parse_number(text), parse_duration(text), parse_bytes(text));

@@ -9,7 +9,6 @@ use takt_testbed::environment::InForce;
 
 use super::collect::{rate_point, round_trip_point, settings, udp_point};
 use super::loaded;
-use super::need::with_needs;
 use super::stops;
 use super::waveform::{self, waveform_point};
 use super::{
@@ -58,7 +57,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     let file = Experiment::parse(&run.experiment, &run.file);
     let file = file.map_err(|source| AssembleError::File { run: run.id.clone(), source })?;
     let needs: Vec<Need> = option(&run, "need").unwrap_or_else(|| file.needs.clone());
-    let mut experiment = with_needs(file, needs);
+    let mut experiment = file.with_needs(needs);
     let receive_only: Option<String> = option(&run, "receive_only");
     if receive_only.is_some() {
         on_air::receive_only(&mut experiment);

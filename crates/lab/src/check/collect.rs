@@ -14,7 +14,7 @@ use takt_udp::UdpReport;
 
 use super::rates::{self, LEVEL};
 use super::{
-    Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
+    LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WireFormat,
 };
 use crate::store::{PointRow, RoundRow, StoreError};
 
@@ -36,7 +36,7 @@ pub(super) fn rate_point(
     let mode: Option<Mode> = word(settings, "mode");
     let rate_sps = settings.get("rate_sps").and_then(Value::as_f64);
     let (Some(mode), Some(rate_sps)) = (mode, rate_sps) else { return Ok(None) };
-    let format: Format = word(settings, "format").unwrap_or(Format::Sc16);
+    let format: WireFormat = word(settings, "format").unwrap_or(WireFormat::Sc16);
     let measured = rounds.iter().filter_map(|round| rate_round(round).transpose()).collect::<Result<_, _>>()?;
     Ok(Some(rates::point(mode, format, rate_sps, measured, skipped(rounds))))
 }

@@ -159,11 +159,11 @@ fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Format, Mode};
+    use super::super::{Mode, WireFormat};
     use super::*;
 
     fn limit(mode: Mode, rate_sps: f64, layer: Layer) -> Limit {
-        Limit { mode, format: Format::Sc16, rate_sps, layer, evidence: String::new() }
+        Limit { mode, format: WireFormat::Sc16, rate_sps, layer, evidence: String::new() }
     }
 
     fn finding(id: &str, finding: &str) -> DoctorFinding {

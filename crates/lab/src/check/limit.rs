@@ -1,6 +1,6 @@
 //! Which layer limits a mode: a table over what a round that was not clean counted.
 
-use super::{Format, Layer, Limit, Mode, RatePoint, RateRound, RoundState};
+use super::{Layer, Limit, Mode, RatePoint, RateRound, RoundState, WireFormat};
 
 /// The layer at fault at a rate that failed: the one that most of its unclean rounds point at, with the evidence of the
 /// worst of them. `None` if all counted rounds were clean.
@@ -37,7 +37,7 @@ const SHORT_BUFFER_MS: f64 = 20.0;
 /// What one unclean round points at, and the sentence that says why. First a full core, since it explains everything
 /// below it; then a reader that fell behind all along; then where datagrams were seen to go; then what the radio said.
 #[must_use]
-pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String) {
+pub fn blame(round: &RateRound, format: WireFormat, rate_sps: f64) -> (Layer, String) {
     if let Some((name, share)) = round.busiest_thread.as_ref().filter(|(_, share)| *share >= FULL_CORE) {
         return (Layer::Cpu, format!("thread {name} used {} of a core", percent(*share)));
     }
@@ -89,7 +89,7 @@ fn falls_behind(round: &RateRound) -> Option<String> {
     Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(lacks)))
 }
 
-fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) -> (Layer, String) {
+fn receive_buffer(round: &RateRound, drops: u64, format: WireFormat, rate_sps: f64) -> (Layer, String) {
     let Some(buffer_bytes) = round.receive_buffer_bytes else {
         return (
             Layer::ReceiveBuffer,
@@ -114,10 +114,10 @@ fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) 
 }
 
 /// Payload bytes a sample takes on the wire.
-pub(super) fn bytes_per_sample(format: Format) -> f64 {
+pub(super) fn bytes_per_sample(format: WireFormat) -> f64 {
     match format {
-        Format::Sc16 => 4.0,
-        Format::Sc8 => 2.0,
+        WireFormat::Sc16 => 4.0,
+        WireFormat::Sc8 => 2.0,
     }
 }
 
@@ -227,7 +227,7 @@ mod tests {
             (unclean(), Layer::Unknown, "samples are missing, and no counter says where"),
         ];
         for (round, layer, evidence) in table {
-            assert_eq!(blame(&round, Format::Sc16, 25e6), (layer, evidence.to_owned()));
+            assert_eq!(blame(&round, WireFormat::Sc16, 25e6), (layer, evidence.to_owned()));
         }
     }
 

@@ -9,7 +9,6 @@ mod doctor;
 mod fixes;
 mod limit;
 mod loaded;
-mod need;
 mod outcome;
 pub mod rates;
 mod run;
@@ -27,14 +26,13 @@ pub use assemble::{AssembleError, assemble, summary};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
-pub use need::{NeedError, with_needs};
 pub use outcome::{
-    Answer, DoctorFinding, Fix, FixKind, Format, HighestClean, Layer, Limit, LostByPlace, Mode, Need, NeedVerdict,
-    Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA, Setup, UdpPoint,
-    UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
+    Answer, DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, LostByPlace, Mode, Need, NeedVerdict, Outcome,
+    RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA, Setup, UdpPoint, UdpRound,
+    Verdict, WaveformPoint, WaveformRound, WaveformVerdict, WireFormat,
 };
 pub use run::{CheckError, CheckOptions, run, run_self_test};
 pub use stops::{Stops, StopsAt};
-pub use verdict::{Evidence, judge, need_words};
+pub use verdict::{Evidence, judge};
 pub use waveform::HOST;
 pub use words::{less, plural, sentence};

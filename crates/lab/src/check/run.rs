@@ -9,7 +9,6 @@ use takt_load::Kind;
 use takt_radio::n200::Emission;
 
 use super::assemble::{AssembleError, assemble};
-use super::need::with_needs;
 use super::self_test::{self, SelfTest};
 use super::{DoctorFinding, Need, Outcome};
 use crate::bench::{OnAirError, on_air};
@@ -81,7 +80,7 @@ pub fn run(
 ) -> Result<Outcome, CheckError> {
     let mut experiment = options.experiment.clone();
     if !options.needs.is_empty() {
-        experiment = with_needs(experiment, options.needs.clone());
+        experiment = experiment.with_needs(options.needs.clone());
     }
     let mut more = Map::new();
     if !options.needs.is_empty() {

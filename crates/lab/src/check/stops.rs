@@ -6,8 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::verdict::need_words;
-use super::{Format, Mode, Need, RatePoint, RateRound, plural};
+use super::{Mode, Need, RatePoint, RateRound, WireFormat, plural};
 
 /// How often and how long the emulator was stopped while it streamed; stops shorter than its limit of 1 ms are not noticed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,7 +27,7 @@ pub struct StopsAt {
     /// Which way samples flow.
     pub mode: Mode,
     /// On the wire.
-    pub format: Format,
+    pub format: WireFormat,
     /// Samples a second, each direction.
     pub rate_sps: f64,
     /// What the smaller of the buffers in between holds of this stream, ms.
@@ -89,7 +88,7 @@ pub(super) fn words(stops: &Stops, needs: &[Need]) -> String {
 }
 
 fn need_part(at: &StopsAt, need: &Need) -> String {
-    let (what, holds) = (need_words(need), at.holds_ms);
+    let (what, holds) = (need.words(), at.holds_ms);
     match (at.longer, at.margin) {
         (0, Some(margin)) => format!("the buffers hold {holds:.1} ms of {what}, {margin:.1} times the longest"),
         (0, None) => format!("the buffers hold {holds:.1} ms of {what}"),
@@ -105,7 +104,7 @@ mod tests {
     use super::*;
 
     fn needs() -> [Need; 1] {
-        [Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }]
+        [Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 }]
     }
 
     fn stopped(lengths_ms: &[f64]) -> RatePoint {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Format, LostByPlace, Mode, RatePoint, RateRound, RoundState};
+use super::{LostByPlace, Mode, RatePoint, RateRound, RoundState, WireFormat};
 use crate::check::rates;
 
 /// A clean round of a second.
@@ -41,5 +41,5 @@ pub(super) fn round() -> RateRound {
 
 /// A point made of rounds, its figures computed as for a real one.
 pub(super) fn point(mode: Mode, rate_sps: f64, rounds: Vec<RateRound>) -> RatePoint {
-    rates::point(mode, Format::Sc16, rate_sps, rounds, None)
+    rates::point(mode, WireFormat::Sc16, rate_sps, rounds, None)
 }

@@ -4,8 +4,8 @@ use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
 use super::rates::{highest, holds, own_clean};
 use super::{
-    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState,
-    RoundsSummary, Verdict,
+    Answer, DoctorFinding, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
+    Verdict, WireFormat,
 };
 
 /// What is judged.
@@ -150,24 +150,6 @@ fn limits(points: &[RatePoint]) -> Vec<Limit> {
     limits
 }
 
-/// `25 + 25 MS/s sc16` for duplex, `25 MS/s sc16 receive` for one way.
-#[must_use]
-pub fn need_words(need: &Need) -> String {
-    let msps = msps(need.rate_sps);
-    let format = format_words(need.format);
-    match need.mode {
-        super::Mode::Duplex => format!("{msps} + {msps} MS/s {format}"),
-        mode => format!("{msps} MS/s {format} {}", mode_words(mode)),
-    }
-}
-
-pub(super) fn format_words(format: Format) -> &'static str {
-    match format {
-        Format::Sc16 => "sc16",
-        Format::Sc8 => "sc8",
-    }
-}
-
 /// Mega-samples a second with at most two decimals.
 pub(super) fn msps(rate_sps: f64) -> String {
     format!("{}", (rate_sps / 1e4).round() / 100.0)
@@ -175,7 +157,7 @@ pub(super) fn msps(rate_sps: f64) -> String {
 
 /// How far each mode goes and how sure that is; modes that go equally far share a sentence.
 pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
-    let mut sentences: Vec<(Format, String, Vec<&HighestClean>)> = Vec::new();
+    let mut sentences: Vec<(WireFormat, String, Vec<&HighestClean>)> = Vec::new();
     for one in &verdict.highest {
         let far = far_words(one);
         match sentences.iter_mut().find(|(format, other, _)| (*format, other) == (one.format, &far)) {
@@ -183,14 +165,14 @@ pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
             None => sentences.push((one.format, far, vec![one])),
         }
     }
-    let words = |(format, far, modes): &(Format, String, Vec<&HighestClean>)| {
+    let words = |(format, far, modes): &(WireFormat, String, Vec<&HighestClean>)| {
         let names: Vec<&str> = modes.iter().map(|one| mode_words(one.mode)).collect();
         let busy: Vec<String> = modes.iter().filter_map(|one| Some(percent(1.0 / one.headroom?.point()))).collect();
         let busy = match busy.as_slice() {
             [] => String::new(),
             shares => format!("; the busiest thread then takes {} of a core", list(shares)),
         };
-        format!("{} {}: {far}{busy}", list(&names), format_words(*format))
+        format!("{} {}: {far}{busy}", list(&names), format.name())
     };
     sentences.iter().map(words).collect()
 }
@@ -224,18 +206,17 @@ fn list<T: AsRef<str>>(items: &[T]) -> String {
 }
 
 /// The highest rate of an N200 in a format, samples a second: what a gigabit carries.
-fn fastest_sps(format: Format) -> f64 {
+fn fastest_sps(format: WireFormat) -> f64 {
     match format {
-        Format::Sc16 => 25e6,
-        Format::Sc8 => 50e6,
+        WireFormat::Sc16 => 25e6,
+        WireFormat::Sc8 => 50e6,
     }
 }
 
 /// Where it ends and why, a sentence each.
 pub(super) fn limit_words(verdict: &Verdict) -> Vec<String> {
     let sentence = |limit: &Limit| {
-        let what =
-            format!("{} {} at {} MS/s", mode_words(limit.mode), format_words(limit.format), msps(limit.rate_sps));
+        let what = format!("{} {} at {} MS/s", mode_words(limit.mode), limit.format.name(), msps(limit.rate_sps));
         format!("{what}: {}", limit.evidence)
     };
     verdict.limits.iter().map(sentence).collect()
@@ -266,7 +247,7 @@ mod tests {
     }
 
     fn need() -> Need {
-        Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
+        Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 }
     }
 
     fn lossy() -> RateRound {
@@ -449,8 +430,8 @@ mod tests {
 
     #[test]
     fn needs_are_told_as_people_say_them() {
-        assert_eq!(need_words(&need()), "25 + 25 MS/s sc16");
-        let rx = Need { mode: Mode::Rx, rate_sps: 1e8 / 3.0, format: Format::Sc8, ..need() };
-        assert_eq!(need_words(&rx), "33.33 MS/s sc8 receive");
+        assert_eq!(need().words(), "25 + 25 MS/s sc16");
+        let rx = Need { mode: Mode::Rx, rate_sps: 1e8 / 3.0, format: WireFormat::Sc8, ..need() };
+        assert_eq!(rx.words(), "33.33 MS/s sc8 receive");
     }
 }

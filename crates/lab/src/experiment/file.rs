@@ -10,9 +10,9 @@ use toml::Spanned;
 use super::Point;
 use super::count::Count;
 use super::error::{Complaint, FileError};
+use super::need::Need;
 use super::node::Table;
 use super::part::{self, Part, RawPart};
-use crate::check::Need;
 
 /// A checked experiment.
 #[derive(Clone, Debug)]

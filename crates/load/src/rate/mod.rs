@@ -38,7 +38,7 @@ pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
 pub use lost::LostSamples;
 pub use numbers::Counted;
-pub use options::{Options, Threads, WireFormat};
+pub use options::{Mode, Options, Threads, WireFormat};
 pub use outcome::{Cpu, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;

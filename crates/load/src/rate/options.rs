@@ -9,8 +9,20 @@ use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
 
 use super::RateError;
 
+/// Which way samples flow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// Radio to host.
+    Rx,
+    /// Host to radio.
+    Tx,
+    /// Both at once, at the same rate.
+    Duplex,
+}
+
 /// Sample format on the wire.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WireFormat {
     /// 16 bits each for I and Q.

@@ -1,6 +1,6 @@
 //! Rates: what was lost at each, what it cost, how far each mode goes, what limits it.
 
-use takt_lab::check::{Format, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState};
+use takt_lab::check::{HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState, WireFormat};
 
 use super::{figures, words};
 use crate::figure::Reading;
@@ -26,12 +26,12 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
 pub(super) fn brief(outcome: &Outcome) -> Option<Table> {
     const MODES: [Mode; 3] = [Mode::Rx, Mode::Tx, Mode::Duplex];
     let highest = &outcome.verdict.highest;
-    let mut formats: Vec<Format> = highest.iter().map(|h| h.format).collect();
+    let mut formats: Vec<WireFormat> = highest.iter().map(|h| h.format).collect();
     formats.dedup();
-    let row = |format: Format| {
+    let row = |format: WireFormat| {
         let of = |mode: Mode| highest.iter().find(|h| (h.mode, h.format) == (mode, format));
         let cells = MODES.map(|mode| Cell::text(of(mode).map_or_else(String::new, brief_cell)));
-        Row::Cells { id: None, cells: std::iter::once(Cell::text(words::format(format))).chain(cells).collect() }
+        Row::Cells { id: None, cells: std::iter::once(Cell::text(format.name())).chain(cells).collect() }
     };
     let heads = std::iter::once(Column::text("clean up to")).chain(MODES.map(|mode| Column::text(words::mode(mode))));
     let table = Table { columns: heads.collect(), rows: formats.into_iter().map(row).collect(), ..Table::default() };
@@ -47,7 +47,7 @@ fn brief_cell(h: &HighestClean) -> String {
 
 /// Anchor of a rate's row, where all its rounds are listed.
 pub(super) fn anchor(p: &RatePoint) -> String {
-    format!("rate-{}-{}-{:.0}", words::mode(p.mode), words::format(p.format), p.rate_sps)
+    format!("rate-{}-{}-{:.0}", words::mode(p.mode), p.format.name(), p.rate_sps)
 }
 
 fn highest(outcome: &Outcome) -> Option<Table> {
@@ -76,7 +76,7 @@ fn highest(outcome: &Outcome) -> Option<Table> {
         Row::Cells {
             id: None,
             cells: vec![
-                Cell::text(format!("{}, {}", words::mode(h.mode), words::format(h.format))),
+                Cell::text(format!("{}, {}", words::mode(h.mode), h.format.name())),
                 linked(h.rate_sps, "none"),
                 Cell::text(confidence),
                 linked(h.first_failing_sps, next),
@@ -106,7 +106,7 @@ fn limits(outcome: &Outcome) -> Option<Table> {
         let same = |p: &&RatePoint| p.mode == l.mode && p.format == l.format && p.rate_sps == l.rate_sps;
         let rate =
             Cell { text: words::rate(l.rate_sps), record: outcome.rates.iter().find(same).map(anchor), answer: None };
-        let mode = format!("{}, {}", words::mode(l.mode), words::format(l.format));
+        let mode = format!("{}, {}", words::mode(l.mode), l.format.name());
         Row::Cells {
             id: None,
             cells: vec![Cell::text(mode), rate, Cell::text(words::layer(l.layer)), Cell::text(&l.evidence)],
@@ -155,8 +155,8 @@ fn all(outcome: &Outcome) -> Option<Table> {
     };
     let mut rows = Vec::new();
     for (mode, format) in streams(outcome) {
-        let title = words::sentence(&format!("{}, {}", words::mode(mode), words::format(format)));
-        rows.push(Row::Group { id: format!("rates-{}-{}", words::mode(mode), words::format(format)), title });
+        let title = words::sentence(&format!("{}, {}", words::mode(mode), format.name()));
+        rows.push(Row::Group { id: format!("rates-{}-{}", words::mode(mode), format.name()), title });
         let mut points: Vec<&RatePoint> =
             outcome.rates.iter().filter(|p| p.mode == mode && p.format == format).collect();
         points.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
@@ -183,8 +183,8 @@ fn all(outcome: &Outcome) -> Option<Table> {
 }
 
 /// The modes and formats that were asked for, in order.
-fn streams(outcome: &Outcome) -> Vec<(Mode, Format)> {
-    let mut streams: Vec<(Format, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
+fn streams(outcome: &Outcome) -> Vec<(Mode, WireFormat)> {
+    let mut streams: Vec<(WireFormat, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
     streams.sort_unstable();
     streams.dedup();
     streams.into_iter().map(|(format, mode)| (mode, format)).collect()

@@ -1,6 +1,6 @@
 //! The check's terms in words, the same everywhere.
 
-use takt_lab::check::{Format, Layer, Mode, Need, RoundState};
+use takt_lab::check::{Layer, Mode, Need, RoundState, WireFormat};
 
 use crate::Unit;
 
@@ -10,14 +10,6 @@ pub(super) fn mode(mode: Mode) -> &'static str {
         Mode::Rx => "receive",
         Mode::Tx => "transmit",
         Mode::Duplex => "duplex",
-    }
-}
-
-/// `sc16`, `sc8`.
-pub(super) fn format(format: Format) -> &'static str {
-    match format {
-        Format::Sc16 => "sc16",
-        Format::Sc8 => "sc8",
     }
 }
 
@@ -32,14 +24,14 @@ pub(super) fn rate(sps: f64) -> String {
 }
 
 /// `25 + 25 MS/s sc16`, `receive 25 MS/s sc16`.
-pub(super) fn stream(m: Mode, f: Format, sps: f64) -> String {
+pub(super) fn stream(m: Mode, f: WireFormat, sps: f64) -> String {
     let rate = rate(sps);
     match m {
         Mode::Duplex => {
             let number = rate.split('\u{a0}').next().unwrap_or_default().to_owned();
-            format!("{number}\u{a0}+\u{a0}{rate} {}", format(f))
+            format!("{number}\u{a0}+\u{a0}{rate} {}", f.name())
         }
-        one_way => format!("{} {rate} {}", mode(one_way), format(f)),
+        one_way => format!("{} {rate} {}", mode(one_way), f.name()),
     }
 }
 
@@ -54,8 +46,8 @@ pub(super) fn radio_at(need: &Need) -> String {
     let article =
         if model.starts_with(['A', 'E', 'F', 'H', 'I', 'L', 'M', 'N', 'O', 'R', 'S', 'X']) { "an" } else { "a" };
     let does = match need.mode {
-        Mode::Rx => format!("receiving {} {}", rate(need.rate_sps), format(need.format)),
-        Mode::Tx => format!("transmitting {} {}", rate(need.rate_sps), format(need.format)),
+        Mode::Rx => format!("receiving {} {}", rate(need.rate_sps), need.format.name()),
+        Mode::Tx => format!("transmitting {} {}", rate(need.rate_sps), need.format.name()),
         Mode::Duplex => format!("at {}", stream(need.mode, need.format, need.rate_sps)),
     };
     format!("{article} {model} {does}")

@@ -42,7 +42,7 @@ impl Maker {
     }
 
     /// A rate at which a share of `lost` goes missing on receive (and half of it on transmit).
-    pub(super) fn rate(&mut self, mode: Mode, format: Format, rate_sps: f64, lost: f64) -> RatePoint {
+    pub(super) fn rate(&mut self, mode: Mode, format: WireFormat, rate_sps: f64, lost: f64) -> RatePoint {
         let mut rounds: Vec<RateRound> = Vec::new();
         for k in 0..self.rounds {
             let lost = (lost * (1.0 + 0.4 * self.noise.next())).max(0.0);

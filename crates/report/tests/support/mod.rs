@@ -20,13 +20,13 @@ pub fn full_holds() -> Outcome {
     let rates: Vec<RatePoint> = RATES
         .into_iter()
         .flat_map(|rate| [Mode::Rx, Mode::Tx, Mode::Duplex].map(|mode| (mode, rate)))
-        .map(|(mode, rate)| make.rate(mode, Format::Sc16, rate, 0.0))
+        .map(|(mode, rate)| make.rate(mode, WireFormat::Sc16, rate, 0.0))
         .collect();
     let top = rates.last().unwrap().clone();
     let verdict = Verdict {
         answer: Answer::Holds,
         needs: vec![NeedVerdict {
-            need: Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 },
+            need: Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 },
             answer: Answer::Holds,
             counted: 10,
             clean: 10,
@@ -35,7 +35,7 @@ pub fn full_holds() -> Outcome {
         }],
         highest: vec![HighestClean {
             mode: Mode::Duplex,
-            format: Format::Sc16,
+            format: WireFormat::Sc16,
             rate_sps: Some(25e6),
             counted: 10,
             unclean_share_upper: 0.2589,
@@ -81,7 +81,7 @@ pub fn unknown() -> Outcome {
         (p.counted, p.clean, p.unclean_share_upper) = (0, 0, 1.0);
         (p.rx_lost_share, p.tx_lost_share, p.cpu_host, p.busiest_thread) = (None, None, None, None);
     }
-    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 };
+    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 };
     outcome.verdict = Verdict {
         answer: Answer::Unknown,
         needs: vec![NeedVerdict {

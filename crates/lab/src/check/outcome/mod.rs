@@ -11,14 +11,15 @@ use serde::{Deserialize, Serialize};
 use super::{Loaded, Stops};
 use crate::about::About;
 
+/// Who may apply a fix: the doctor's own word for it.
+pub use crate::experiment::Need;
 pub use host::{DoctorFinding, RadioSetup, Setup};
 pub use points::{
-    Format, LostByPlace, Mode, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
-    WaveformRound,
+    LostByPlace, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint, WaveformRound,
 };
-/// Who may apply a fix: the doctor's own word for it.
 pub use takt_doctor::FixKind;
-pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, Need, NeedVerdict, Verdict, WaveformVerdict};
+pub use takt_load::rate::{Mode, WireFormat};
+pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
 
 /// Version of this document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;

@@ -3,32 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use takt_load::rate::Backlog;
+use takt_load::rate::{Backlog, Mode, WireFormat};
 use takt_stats::Estimate;
 
 use crate::store::RoundState;
-
-/// Which way samples flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Mode {
-    /// Radio to host.
-    Rx,
-    /// Host to radio.
-    Tx,
-    /// Both at once, at the same rate.
-    Duplex,
-}
-
-/// Sample format on the wire.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Format {
-    /// 16 bits each for I and Q.
-    Sc16,
-    /// 8 bits each.
-    Sc8,
-}
 
 /// Datagrams lost, by where they were lost. `None`: this place could not be looked at, which is not 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -102,8 +80,8 @@ pub struct UdpRound {
 pub struct RatePoint {
     /// Which way samples flow.
     pub mode: Mode,
-    /// Format on the wire.
-    pub format: Format,
+    /// WireFormat on the wire.
+    pub format: WireFormat,
     /// Samples a second, each direction.
     pub rate_sps: f64,
     /// Rounds that count.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_stats::Estimate;
 
-use super::{FixKind, Format, Mode};
+use super::{FixKind, Mode, Need, WireFormat};
 
 /// What it all says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -69,20 +69,6 @@ pub enum Answer {
     Unknown,
 }
 
-/// A rate somebody needs.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(expecting = "a table: [[need]]")]
-pub struct Need {
-    /// `n200`.
-    pub model: String,
-    /// Which way samples flow.
-    pub mode: Mode,
-    /// Samples a second, each direction.
-    pub rate_sps: f64,
-    /// Format on the wire.
-    pub format: Format,
-}
-
 /// Whether a need is met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeedVerdict {
@@ -105,8 +91,8 @@ pub struct NeedVerdict {
 pub struct HighestClean {
     /// Which way samples flow.
     pub mode: Mode,
-    /// Format on the wire.
-    pub format: Format,
+    /// WireFormat on the wire.
+    pub format: WireFormat,
     /// Highest rate at and below which every round that counts was clean; `None` if not even the lowest judged one.
     pub rate_sps: Option<f64>,
     /// Rounds that count at that rate.
@@ -148,8 +134,8 @@ pub enum Layer {
 pub struct Limit {
     /// Which way samples flow.
     pub mode: Mode,
-    /// Format on the wire.
-    pub format: Format,
+    /// WireFormat on the wire.
+    pub format: WireFormat,
     /// The rate it was seen at.
     pub rate_sps: f64,
     /// Where it lies.

@@ -7,7 +7,7 @@ use takt_load::rate::model::{self, Host};
 
 use super::{Answer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow};
 use crate::check::testing::{point, round as clean_round};
-use crate::check::{Evidence, Format, Mode, Need, RateRound, RoundsSummary, judge};
+use crate::check::{Evidence, Mode, Need, RateRound, RoundsSummary, WireFormat, judge};
 
 /// Any of many hosts: a core with more or less room, taken away for long or short, and buffers of all sizes.
 fn any_host(random: &mut ChaCha8Rng) -> Host {
@@ -49,7 +49,7 @@ fn as_round(outcome: &takt_load::rate::Outcome) -> RateRound {
 }
 
 fn answer(rounds: Vec<RateRound>, rate_sps: f64) -> Answer {
-    let need = Need { model: "n200".into(), mode: Mode::Rx, rate_sps, format: Format::Sc16 };
+    let need = Need { model: "n200".into(), mode: Mode::Rx, rate_sps, format: WireFormat::Sc16 };
     let evidence = Evidence {
         points: &[point(Mode::Rx, rate_sps, rounds)],
         planned: TRIAL_ROUNDS as usize,

@@ -1,6 +1,6 @@
 //! Samples against rate: lost, arrived, and what they cost.
 
-use takt_lab::check::{Format, Mode, Outcome, RatePoint, RateRound};
+use takt_lab::check::{Mode, Outcome, RatePoint, RateRound, WireFormat};
 
 use super::{HOW_MEANS, ascending, dot, single, source};
 use crate::Unit;
@@ -11,7 +11,7 @@ use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
 /// point is in the tables.
 pub(in crate::check) fn rates(outcome: &Outcome) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for format in [Format::Sc16, Format::Sc8] {
+    for format in [WireFormat::Sc16, WireFormat::Sc8] {
         let points: Vec<&RatePoint> =
             outcome.rates.iter().filter(|p| p.format == format && !p.rounds.is_empty()).collect();
         if points.iter().all(|p| p.rate_sps == points[0].rate_sps) {
@@ -110,9 +110,9 @@ fn rate_axis() -> Axis {
     Axis::linear("rate, each direction", Unit::SAMPLES_PER_S)
 }
 
-fn lost(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn lost(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
     Figure {
-        id: format!("lost-{}", words::format(format)),
+        id: format!("lost-{}", format.name()),
         finding: lost_finding(format, points),
         how_to_read: format!("{HOW_MEANS} Zero has a place of its own, below the break."),
         x: rate_axis(),
@@ -125,7 +125,7 @@ fn lost(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
 }
 
 /// "sc16: receive and transmit are clean up to 25 MS/s; duplex is not clean from 20 MS/s on (0.03 % lost)".
-fn lost_finding(format: Format, points: &[&RatePoint]) -> String {
+fn lost_finding(format: WireFormat, points: &[&RatePoint]) -> String {
     let (mut clean, mut parts) = (Vec::new(), Vec::new());
     let mut top = 0.0_f64;
     for mode in [Mode::Rx, Mode::Tx, Mode::Duplex] {
@@ -145,12 +145,12 @@ fn lost_finding(format: Format, points: &[&RatePoint]) -> String {
         parts.insert(0, format!("{} {are} clean up to {}", words::list(&clean), words::rate(top)));
     }
     let text = if parts.is_empty() { "no round counts".to_owned() } else { parts.join("; ") };
-    format!("{}: {text}", words::format(format))
+    format!("{}: {text}", format.name())
 }
 
-fn delivered(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn delivered(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
     Figure {
-        id: format!("delivered-{}", words::format(format)),
+        id: format!("delivered-{}", format.name()),
         finding: top_finding(format, points, "share that arrived", arrived),
         how_to_read: format!("{HOW_MEANS} On the dashed line everything arrives."),
         x: rate_axis(),
@@ -166,9 +166,9 @@ fn delivered(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure
     }
 }
 
-fn cpu(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn cpu(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
     Figure {
-        id: format!("cpu-{}", words::format(format)),
+        id: format!("cpu-{}", format.name()),
         finding: top_finding(format, points, "cores kept busy", |p| {
             Some(Unit::COUNT.show_reading(&p.cpu_host?.into()))
         }),
@@ -184,10 +184,10 @@ fn cpu(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
     }
 }
 
-fn busiest(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
+fn busiest(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
     let reading = |p: &RatePoint| p.busiest_thread.map(Reading::from);
     Figure {
-        id: format!("busiest-{}", words::format(format)),
+        id: format!("busiest-{}", format.name()),
         finding: top_finding(format, points, "busiest thread", |p| Some(Unit::SHARE.show_reading(&reading(p)?))),
         how_to_read: format!("{HOW_MEANS} At the dashed line one thread has no time left, whatever other cores do."),
         x: rate_axis(),
@@ -202,7 +202,7 @@ fn busiest(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
 /// "sc16 at 25 MS/s, cores kept busy: receive 0.21 [0.20, 0.22], transmit 0.24 [0.23, 0.25]": at the highest rate
 /// that has a value.
 fn top_finding(
-    format: Format,
+    format: WireFormat,
     points: &[&RatePoint],
     what: &str,
     value: impl Fn(&RatePoint) -> Option<String>,
@@ -212,9 +212,9 @@ fn top_finding(
     let at_top = measured.iter().filter(|(p, _)| p.rate_sps == top);
     let values: Vec<String> = at_top.map(|(p, value)| format!("{} {value}", words::mode(p.mode))).collect();
     if values.is_empty() {
-        return format!("{}, {what}: no round counts", words::format(format));
+        return format!("{}, {what}: no round counts", format.name());
     }
-    format!("{} at {}, {what}: {}", words::format(format), words::rate(top), values.join(", "))
+    format!("{} at {}, {what}: {}", format.name(), words::rate(top), values.join(", "))
 }
 
 /// "100 %" of what was due, or "99.7 % and 99.8 %" in duplex, receive first.

@@ -3,12 +3,26 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_load::Kind;
+use takt_load::rate::{Mode, WireFormat};
 
-use super::{Format, Mode, Need};
-use crate::experiment::Experiment;
-use crate::experiment::settings;
+use super::{Experiment, Part, settings};
+
+/// A rate somebody needs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(expecting = "a table: [[need]]")]
+pub struct Need {
+    /// `n200`.
+    pub model: String,
+    /// Which way samples flow.
+    pub mode: Mode,
+    /// Samples a second, each direction.
+    pub rate_sps: f64,
+    /// WireFormat on the wire.
+    pub format: WireFormat,
+}
 
 /// What was typed is no need.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -45,7 +59,7 @@ impl FromStr for Need {
         }
         let model = model.as_str().unwrap_or_default().to_owned();
         let mode: Option<Mode> = serde_json::from_value(mode).ok();
-        let format: Option<Format> = serde_json::from_value(format).ok();
+        let format: Option<WireFormat> = serde_json::from_value(format).ok();
         match (mode, format) {
             (Some(mode), Some(format)) => Ok(Need { model, mode, rate_sps, format }),
             _ => Err(error("MODEL:RATE:MODE:FORMAT".into())),
@@ -58,33 +72,47 @@ const SC16_MAX_SPS: f64 = 25e6;
 
 impl fmt::Display for Need {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.model.to_uppercase(), super::need_words(self))
+        write!(f, "{} {}", self.model.to_uppercase(), self.words())
     }
 }
 
-/// Makes an experiment be about `needs`: their rates become levels of the part that measures their format, if they are
-/// not already.
-#[must_use]
-pub fn with_needs(mut experiment: Experiment, needs: Vec<Need>) -> Experiment {
-    for need in &needs {
-        let (format, level) = (json!(need.format), json!(need.rate_sps));
-        let measures = |part: &&mut crate::experiment::Part| {
-            let fixed = part.fixed.get("format").cloned().unwrap_or_else(|| json!("sc16"));
-            part.kind == Kind::Rate && fixed == format
-        };
-        let part = experiment.parts.iter_mut().find(measures);
-        let Some(rates) = part.and_then(|part| part.factors.iter_mut().find(|f| f.name == "rate_sps")) else {
-            continue;
-        };
-        for levels in [&mut rates.full, &mut rates.quick] {
-            if !levels.contains(&level) {
-                levels.push(level.clone());
-                levels.sort_by(|a, b| a.as_f64().unwrap_or(0.0).total_cmp(&b.as_f64().unwrap_or(0.0)));
-            }
+impl Need {
+    /// `25 + 25 MS/s sc16` for duplex, `25 MS/s sc16 receive` for one way.
+    #[must_use]
+    pub fn words(&self) -> String {
+        let (rate_msps, format) = ((self.rate_sps / 1e4).round() / 100.0, self.format.name());
+        match self.mode {
+            Mode::Duplex => format!("{rate_msps} + {rate_msps} MS/s {format}"),
+            Mode::Rx => format!("{rate_msps} MS/s {format} receive"),
+            Mode::Tx => format!("{rate_msps} MS/s {format} transmit"),
         }
     }
-    experiment.needs = needs;
-    experiment
+}
+
+impl Experiment {
+    /// The same, about `needs`: their rates become levels of the part that measures their format, if they are not already.
+    #[must_use]
+    pub fn with_needs(mut self, needs: Vec<Need>) -> Experiment {
+        for need in &needs {
+            let (format, level) = (json!(need.format), json!(need.rate_sps));
+            let measures = |part: &&mut Part| {
+                let fixed = part.fixed.get("format").cloned().unwrap_or_else(|| json!("sc16"));
+                part.kind == Kind::Rate && fixed == format
+            };
+            let part = self.parts.iter_mut().find(measures);
+            let Some(rates) = part.and_then(|part| part.factors.iter_mut().find(|f| f.name == "rate_sps")) else {
+                continue;
+            };
+            for levels in [&mut rates.full, &mut rates.quick] {
+                if !levels.contains(&level) {
+                    levels.push(level.clone());
+                    levels.sort_by(|a, b| a.as_f64().unwrap_or(0.0).total_cmp(&b.as_f64().unwrap_or(0.0)));
+                }
+            }
+        }
+        self.needs = needs;
+        self
+    }
 }
 
 #[cfg(test)]
@@ -95,11 +123,11 @@ mod tests {
     #[test]
     fn what_is_left_out_is_what_is_usual() {
         let need: Need = "n200:25M".parse().unwrap();
-        assert_eq!(need, Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 });
+        assert_eq!(need, Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 });
         assert_eq!(need.to_string(), "N200 25 + 25 MS/s sc16");
         let fast: Need = "N200:50e6:rx".parse().unwrap();
-        assert_eq!((fast.mode, fast.format), (Mode::Rx, Format::Sc8));
-        assert_eq!("n200:5M:tx:sc8".parse::<Need>().unwrap().format, Format::Sc8);
+        assert_eq!((fast.mode, fast.format), (Mode::Rx, WireFormat::Sc8));
+        assert_eq!("n200:5M:tx:sc8".parse::<Need>().unwrap().format, WireFormat::Sc8);
     }
 
     #[test]
@@ -115,7 +143,7 @@ mod tests {
     #[test]
     fn a_needed_rate_is_measured_even_if_the_file_does_not_name_it() {
         let check = Experiment::parse("check", &named("check").unwrap()).unwrap();
-        let with = with_needs(check, vec!["n200:7.692M".parse().unwrap()]);
+        let with = check.with_needs(vec!["n200:7.692M".parse().unwrap()]);
         let rates: Vec<f64> = with
             .points(Depth::Quick)
             .iter()
