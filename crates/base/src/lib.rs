@@ -26,6 +26,7 @@ mod nearest;
 mod quantity;
 mod stop;
 mod tick;
+pub mod words;
 
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
 pub use mistyped::Mistyped;

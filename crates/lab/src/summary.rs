@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 use serde_json::Value;
+use takt_base::words::sentence;
 use takt_load::{Kind, Quantity};
 use takt_stats::{Estimate, mean, order_warning};
 
 use crate::along::{NodeFigures, along};
-use crate::check::sentence;
 use crate::experiment::Experiment;
 use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
 use crate::twins::{Noise, noise};

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_lab::check::{less, plural, sentence};
+use takt_base::words::{plural, sentence};
+use takt_lab::check::less;
 use takt_lab::experiment::{Depth, Experiment, plain};
 use takt_lab::store::{PointRow, RoundRow, RoundState};
 use takt_load::Kind;

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use serde::Deserialize;
 use serde_json::Value;
+use takt_base::words::sentence;
 use takt_load::Kind;
 use takt_testbed::environment::InForce;
 
@@ -107,8 +108,8 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, AssembleError> {
     // Of another machine it says nothing about this one.
     let emulated_here = matches!(setup.radio, RadioSetup::Emulated { .. });
     let stops = stops::stops(&rates).filter(|_| emulated_here);
-    verdict.says.extend(stops.as_ref().map(|stops| words::sentence(&stops::words(stops, &experiment.needs))));
-    verdict.also.extend(loaded.as_ref().map(|loaded| words::sentence(&loaded.says)));
+    verdict.says.extend(stops.as_ref().map(|stops| sentence(&stops::words(stops, &experiment.needs))));
+    verdict.also.extend(loaded.as_ref().map(|loaded| sentence(&loaded.says)));
     let without_udp = udp.is_empty();
     let mut outcome = Outcome {
         schema: SCHEMA,

@@ -1,9 +1,9 @@
 //! What to change, by the layer that limits: a table. None of it was tried here, and each row says so.
 
+use takt_base::words::sentence;
 use takt_host::call;
 
 use super::verdict::msps;
-use super::words::sentence;
 use super::{DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, RoundsSummary};
 
 /// A layer, the doctor's rules that bear on it, and what to do where none of them stands.

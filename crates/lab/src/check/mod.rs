@@ -35,4 +35,4 @@ pub use run::{CheckError, CheckOptions, run, run_self_test};
 pub use stops::{Stops, StopsAt};
 pub use verdict::{Evidence, judge};
 pub use waveform::HOST;
-pub use words::{less, plural, sentence};
+pub use words::less;

@@ -5,8 +5,9 @@
 //! it send must fit into the receive buffer, and what it plays must lie in its own.
 
 use serde::{Deserialize, Serialize};
+use takt_base::words::plural;
 
-use super::{Mode, Need, RatePoint, RateRound, WireFormat, plural};
+use super::{Mode, Need, RatePoint, RateRound, WireFormat};
 
 /// How often and how long the emulator was stopped while it streamed; stops shorter than its limit of 1 ms are not noticed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -1,5 +1,7 @@
 //! The verdict: needs met or not, from figures alone.
 
+use takt_base::words::list;
+
 use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
 use super::rates::{highest, holds, own_clean};
@@ -194,15 +196,6 @@ fn far_words(one: &HighestClean) -> String {
     };
     let (rounds, sure) = (all_rounds(one.counted), percent(one.unclean_share_upper));
     format!("clean up to {} MS/s{next} (clean in {rounds}; 95 % sure: at most {sure} of rounds are not)", msps(rate))
-}
-
-/// `a`, `a and b`, `a, b and c`.
-fn list<T: AsRef<str>>(items: &[T]) -> String {
-    let items: Vec<&str> = items.iter().map(AsRef::as_ref).collect();
-    match items.as_slice() {
-        [first @ .., last] if !first.is_empty() => format!("{} and {last}", first.join(", ")),
-        few => few.concat(),
-    }
 }
 
 /// The highest rate of an N200 in a format, samples a second: what a gigabit carries.

@@ -1,6 +1,7 @@
 //! The sentences of an outcome: what it says, what it does not, what was left out.
 
 use serde_json::Value;
+use takt_base::words::{plural, sentence};
 use takt_load::Kind;
 
 use super::limit::{bytes_per_sample, percent};
@@ -139,20 +140,6 @@ fn unlocked(rates: &[RatePoint]) -> Option<String> {
 pub(super) fn not_sent(setup: &Setup) -> Option<String> {
     let why = setup.receive_only.as_ref()?;
     Some(sentence(&format!("transmitting and answers were not measured: {why}; --transmit measures them")))
-}
-
-/// So many of them: `1 point`, `2 points`.
-#[must_use]
-pub fn plural(count: usize, what: &str) -> String {
-    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
-}
-
-/// With a capital and a full stop.
-#[must_use]
-pub fn sentence(words: &str) -> String {
-    let mut letters = words.trim_end_matches('.').chars();
-    let first = letters.next().map(|letter| letter.to_uppercase().to_string()).unwrap_or_default();
-    format!("{first}{}.", letters.as_str())
 }
 
 /// What a quick look leaves out, and what the setup did not allow.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use takt_base::words::list;
 use takt_lab::check::{self, FixKind, HighestClean, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound};
 
 use super::{rates, replies, waveforms, words};
@@ -31,7 +32,7 @@ pub(super) fn verdict(verdict: &check::Verdict) -> Verdict {
 fn headline(verdict: &check::Verdict) -> String {
     let deciding = verdict.needs.iter().filter(|n| n.answer == verdict.answer);
     let needs: Vec<String> = deciding.map(|n| words::radio_at(&n.need)).collect();
-    let needs = if needs.is_empty() { "the rates that were measured".to_owned() } else { words::list(&needs) };
+    let needs = if needs.is_empty() { "the rates that were measured".to_owned() } else { list(&needs) };
     match verdict.answer {
         check::Answer::Holds => format!("this host keeps up with {needs}."),
         check::Answer::Fails => format!("this host does not keep up with {needs}."),

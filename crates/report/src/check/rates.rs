@@ -1,5 +1,6 @@
 //! Rates: what was lost at each, what it cost, how far each mode goes, what limits it.
 
+use takt_base::words::capital;
 use takt_lab::check::{HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState, WireFormat};
 
 use super::{figures, words};
@@ -155,7 +156,7 @@ fn all(outcome: &Outcome) -> Option<Table> {
     };
     let mut rows = Vec::new();
     for (mode, format) in streams(outcome) {
-        let title = words::sentence(&format!("{}, {}", words::mode(mode), format.name()));
+        let title = capital(&format!("{}, {}", words::mode(mode), format.name()));
         rows.push(Row::Group { id: format!("rates-{}-{}", words::mode(mode), format.name()), title });
         let mut points: Vec<&RatePoint> =
             outcome.rates.iter().filter(|p| p.mode == mode && p.format == format).collect();

@@ -1,5 +1,6 @@
 //! Every round, as it was measured: where all numbers of the page lead back to.
 
+use takt_base::words::capital;
 use takt_lab::check::{LostByPlace, Outcome, RateRound, RoundTripRound, UdpRound};
 use takt_lab::store::RoundState;
 
@@ -16,7 +17,7 @@ pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
 fn rate_rounds(outcome: &Outcome) -> Table {
     let mut rows = Vec::new();
     for p in outcome.rates.iter().filter(|p| !p.rounds.is_empty()) {
-        let title = words::sentence(&words::stream(p.mode, p.format, p.rate_sps));
+        let title = capital(&words::stream(p.mode, p.format, p.rate_sps));
         rows.push(Row::Group { id: format!("{}-rounds", rates::anchor(p)), title });
         rows.extend(p.rounds.iter().map(rate_round));
     }

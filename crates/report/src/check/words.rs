@@ -83,21 +83,6 @@ pub(super) fn plural(n: usize, thing: &str) -> String {
     format!("{}\u{a0}{thing}{}", crate::count(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub(super) fn list(items: &[String]) -> String {
-    match items {
-        [] => String::new(),
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-    }
-}
-
-/// The first letter in upper case.
-pub(super) fn sentence(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
-}
-
 /// Anchor of a round's record.
 pub(super) fn round(id: i64) -> String {
     format!("round-{id}")

@@ -1,5 +1,7 @@
 //! The sentences of the study.
 
+use takt_base::words::sentence;
+
 use super::Outcome;
 use crate::Figure;
 
@@ -44,10 +46,6 @@ fn interval(of: &Figure) -> String {
 
 fn rate(bps: f64) -> String {
     format!("{} Gb/s", significant(bps / 1e9, 3))
-}
-
-fn sentence(words: &str) -> String {
-    takt_lab::check::sentence(words)
 }
 
 /// What the figures say, the model first.

@@ -1,6 +1,7 @@
 //! What is seen of the paper's claims: intervals decide, never points.
 
-use takt_lab::check::{Answer, plural};
+use takt_base::words::plural;
+use takt_lab::check::Answer;
 use takt_stats::FailureBound;
 
 use super::{Case, Outcome};

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use takt_base::parse_duration;
-use takt_lab::check::plural;
+use takt_base::words::plural;
 use takt_lab::experiment::Rules;
 use takt_lab::store::RoundRow;
 use takt_load::deadline::SUBFRAME_NS;

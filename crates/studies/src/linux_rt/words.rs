@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use takt_lab::check::{plural, sentence};
+use takt_base::words::{plural, sentence};
 use takt_lab::experiment::Rules;
 use takt_stats::contrast;
 

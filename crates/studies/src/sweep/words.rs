@@ -1,6 +1,6 @@
 //! The sentences of such a study.
 
-use takt_lab::check::sentence;
+use takt_base::words::sentence;
 use takt_lab::experiment::Rules;
 
 use super::noise::in_order;

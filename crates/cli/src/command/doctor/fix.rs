@@ -3,11 +3,11 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use serde::Serialize;
+use takt_base::words::plural;
 use takt_doctor::journal::Scope;
 use takt_doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender, Verdict};
 use takt_host::call::{self, WITH_SUDO};
 use takt_host::dirs::state_dir;
-use takt_lab::check::plural;
 
 use super::{Args, Seen};
 use crate::answer::Answer;

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use takt_base::words::plural;
 use takt_doctor::{Diagnosis, FixKind, FixOffer, Proof, Verdict};
 use takt_host::call;
-use takt_lab::check::plural;
 
 use super::Seen;
 

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
+use takt_base::words::plural;
 use takt_mapper::{Algorithm, Bounds, Change, Costs, Infeasible, Mapping, Metric, Next, Platform, Predicted};
 
-use crate::command::run::text::{slots, time};
+use crate::command::run::text::time;
 
 /// The cores, the period beside its bound, the next moves, the answer.
 pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String {
@@ -31,7 +32,7 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String
     }
     let _ = writeln!(text, "period    {}, {}", time(mapping.period_ns as f64), quality(mapping));
     let _ = writeln!(text, "bound     {}, {}", time(mapping.bound_ns as f64), reason(&mapping.bounds));
-    let _ = writeln!(text, "latency   {}", slots(u64::from(mapping.latency_slots)));
+    let _ = writeln!(text, "latency   {}", plural(mapping.latency_slots, "slot"));
     let better = |next: &&Next| next.period_ns < mapping.period_ns || next.latency_slots < mapping.latency_slots;
     for next in mapping.next.iter().filter(better) {
         let change = match &next.change {
@@ -43,7 +44,7 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String
                 format!("make {component} ({percent} % of its core) twice as fast")
             }
         };
-        let (period, latency) = (time(next.period_ns as f64), slots(u64::from(next.latency_slots)));
+        let (period, latency) = (time(next.period_ns as f64), plural(next.latency_slots, "slot"));
         let _ = writeln!(text, "next      {change}: period {period}, latency {latency}");
     }
     let times = mapping.slot_ns as f64 / mapping.period_ns.max(1) as f64;

@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
+use takt_base::words::plural;
 use takt_runtime::{BrokenPacket, ComponentReport, OutputReport, Report};
-
-use super::text::{plural, slots};
 
 /// Two lines for each output with broken or dropped packets and each component with lost slots; nothing without them.
 pub fn first(report: &Report) -> String {
@@ -24,9 +23,9 @@ pub fn first(report: &Report) -> String {
 pub fn counted(report: &Report) -> Option<String> {
     match (report.broken_packets, report.dropped_packets) {
         (0, 0) => None,
-        (0, dropped) => Some(format!("{} dropped", packets(dropped))),
-        (broken, 0) => Some(format!("{} broken", packets(broken))),
-        (broken, dropped) => Some(format!("{} broken and {dropped} dropped", packets(broken))),
+        (0, dropped) => Some(format!("{} dropped", plural(dropped, "packet"))),
+        (broken, 0) => Some(format!("{} broken", plural(broken, "packet"))),
+        (broken, dropped) => Some(format!("{} broken and {dropped} dropped", plural(broken, "packet"))),
     }
 }
 
@@ -39,11 +38,11 @@ fn broken(of: &ComponentReport, output: &OutputReport, first: BrokenPacket) -> (
         ("", format!("give {declared} items or none, or declare `up_to = {declared}`"))
     };
     let what = format!(
-        "{} of component `{name}`, output `{port}`, {} broken: {which} had {items} item{} in slot {slot}, where its shape \
+        "{} of component `{name}`, output `{port}`, {} broken: {which} had {} in slot {slot}, where its shape \
          says {at_most}{declared}.",
-        packets(output.broken_packets),
+        plural(output.broken_packets, "packet"),
         were(output.broken_packets),
-        plural(items),
+        plural(items, "item"),
     );
     (what, format!("{mend}; consumers of `{port}` got an empty packet instead"))
 }
@@ -52,7 +51,7 @@ fn dropped(of: &ComponentReport, output: &OutputReport) -> (String, String) {
     let (name, port, count) = (&of.name, &output.name, output.dropped_packets);
     let what = format!(
         "{} of component `{name}`, output `{port}`, {} dropped: a consumer was behind.",
-        packets(count),
+        plural(count, "packet"),
         were(count)
     );
     (what, "a longer slot (--slot) or more cores (--cores); the misses below say who was late, and why".to_owned())
@@ -62,14 +61,10 @@ fn lost(of: &ComponentReport) -> (String, String) {
     let (name, count) = (&of.name, of.lost);
     let what = format!(
         "{} of component `{name}` {} lost: what it was to bring from outside did not come.",
-        slots(count),
+        plural(count, "slot"),
         were(count)
     );
     (what, "takt rate says where a radio's samples are lost; the misses below say in which slots".to_owned())
-}
-
-fn packets(count: u64) -> String {
-    format!("{count} packet{}", plural(count))
 }
 
 fn were(count: u64) -> &'static str {

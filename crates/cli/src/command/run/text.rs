@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use takt_base::words::plural;
 use takt_graph::{Graph, Plan};
 use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report};
 
@@ -18,12 +19,12 @@ pub fn opening(graph: &Graph, plan: &Plan, cores: &[usize], clock: &str) -> Stri
         cores => format!(" on cores {}", cores.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")),
     };
     format!(
-        "{}: {} components, {workers} worker{}{place}, slots of {} by the {clock} clock, latency {}",
+        "{}: {} components, {}{place}, slots of {} by the {clock} clock, latency {}",
         graph.name(),
         graph.components().len(),
-        plural(workers as u64),
+        plural(workers, "worker"),
         time(graph.slot_ns() as f64),
-        slots(u64::from(plan.latency_slots())),
+        plural(plan.latency_slots(), "slot"),
     )
 }
 
@@ -71,7 +72,9 @@ fn answer(report: &Report) -> String {
     match report.misses {
         0 if packets.is_empty() => format!("No slot of {} was missed.\n", report.slots),
         0 => format!("{packets}no slot of {} was missed.\n", report.slots),
-        misses => format!("{packets}{misses} execution{} missed or late in {}.\n", plural(misses), slots(report.slots)),
+        misses => {
+            format!("{packets}{} missed or late in {}.\n", plural(misses, "execution"), plural(report.slots, "slot"))
+        }
     }
 }
 
@@ -184,13 +187,4 @@ pub fn time(ns: f64) -> String {
         2
     };
     format!("{value:.digits$} {unit}")
-}
-
-/// A number of slots.
-pub fn slots(count: u64) -> String {
-    format!("{count} slot{}", plural(count))
-}
-
-pub fn plural(count: u64) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }

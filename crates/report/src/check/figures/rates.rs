@@ -1,5 +1,6 @@
 //! Samples against rate: lost, arrived, and what they cost.
 
+use takt_base::words::list;
 use takt_lab::check::{Mode, Outcome, RatePoint, RateRound, WireFormat};
 
 use super::{HOW_MEANS, ascending, dot, single, source};
@@ -142,7 +143,7 @@ fn lost_finding(format: WireFormat, points: &[&RatePoint]) -> String {
     }
     if !clean.is_empty() {
         let are = if clean.len() > 1 { "are" } else { "is" };
-        parts.insert(0, format!("{} {are} clean up to {}", words::list(&clean), words::rate(top)));
+        parts.insert(0, format!("{} {are} clean up to {}", list(&clean), words::rate(top)));
     }
     let text = if parts.is_empty() { "no round counts".to_owned() } else { parts.join("; ") };
     format!("{}: {text}", format.name())
@@ -221,5 +222,5 @@ fn top_finding(
 fn arrived(p: &RatePoint) -> Option<String> {
     let lost = [p.rx_lost_share, p.tx_lost_share].into_iter().flatten();
     let shares: Vec<String> = lost.map(|e| Unit::SHARE.show(1.0 - e.point().clamp(0.0, 1.0), 4)).collect();
-    (!shares.is_empty()).then(|| words::list(&shares))
+    (!shares.is_empty()).then(|| list(&shares))
 }
