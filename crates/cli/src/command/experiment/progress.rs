@@ -1,6 +1,6 @@
-//! How far long work is: a bar on a terminal, a line a round elsewhere.
+//! How far long work is: a bar on a terminal, elsewhere a line every ten seconds, and one for each round that went wrong.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressStyle;
 use takt_lab::run::{Event, Progress};
@@ -14,6 +14,7 @@ use crate::radio_story;
 pub struct ProgressBar<'a> {
     output: &'a Output,
     bar: Option<indicatif::ProgressBar>,
+    lines: Lines,
 }
 
 impl<'a> ProgressBar<'a> {
@@ -24,7 +25,7 @@ impl<'a> ProgressBar<'a> {
             // The template is a constant with known keys.
             indicatif::ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         });
-        ProgressBar { output, bar }
+        ProgressBar { output, bar, lines: Lines::default() }
     }
 
     /// Something happened.
@@ -37,7 +38,8 @@ impl<'a> ProgressBar<'a> {
                 bar.set_position(at.done as u64);
                 bar.set_message(format!("{} left  {label}", span(at.remaining)));
             }
-            (None, Event::Ended { label, kind, state, why, lost }) if !self.output.wants_json() => {
+            (None, Event::Ended { .. }) if self.output.wants_json() => {}
+            (None, Event::Ended { label, kind, state, why, lost }) if self.lines.is_due(event, at, Instant::now()) => {
                 let outcome = outcome(*kind, *state, why.as_deref(), *lost);
                 let left = span(at.remaining);
                 self.output.note(format!("{}/{}  {label}: {outcome}  ({left} left)", at.done, at.planned));
@@ -51,6 +53,28 @@ impl<'a> ProgressBar<'a> {
         if let Some(bar) = self.bar {
             bar.finish_and_clear();
         }
+    }
+}
+
+/// Which rounds get a line where no bar can be drawn.
+#[derive(Default)]
+struct Lines {
+    last: Option<Instant>,
+}
+
+impl Lines {
+    /// From one line to the next, while all goes well.
+    const APART: Duration = Duration::from_secs(10);
+
+    /// Whether a round that ended gets one: the first, the last, one every ten seconds, and each that could not be run.
+    fn is_due(&mut self, event: &Event, at: &Progress, now: Instant) -> bool {
+        let failed = matches!(event, Event::Ended { state: RoundState::Failed, .. });
+        let waited = self.last.is_none_or(|last| now.duration_since(last) >= Lines::APART);
+        let due = failed || waited || at.done == at.planned;
+        if due {
+            self.last = Some(now);
+        }
+        due
     }
 }
 
@@ -93,5 +117,20 @@ mod tests {
         let by_the_radio = Lost { share: 0.25, own_share: 0.0 };
         assert_eq!(said(Kind::Rate, Some(by_the_radio)), "25.000 % lost, all while the radio itself was late");
         assert_eq!(said(Kind::Wakeup, None), "done");
+    }
+
+    /// The first, the last, one every ten seconds; and what could not be run whenever it ends.
+    #[test]
+    fn a_line_comes_every_ten_seconds_and_whenever_a_round_could_not_be_run() {
+        let (mut lines, begin) = (Lines::default(), Instant::now());
+        let ended = |state| Event::Ended { label: "sc16".into(), kind: Kind::Rate, state, why: None, lost: None };
+        let mut due = |done, second, state| {
+            let at = Progress { done, planned: 20, remaining: Duration::ZERO };
+            lines.is_due(&ended(state), &at, begin + Duration::from_secs(second))
+        };
+        let fine = [(1, 0), (2, 3), (3, 9), (4, 10), (5, 19), (6, 21)].map(|(done, s)| due(done, s, RoundState::Valid));
+        assert_eq!(fine, [true, false, false, true, false, true]);
+        assert!(due(7, 22, RoundState::Failed) && !due(8, 23, RoundState::Disturbed));
+        assert!(!due(19, 25, RoundState::Valid) && due(20, 26, RoundState::Valid));
     }
 }
