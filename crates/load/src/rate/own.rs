@@ -23,7 +23,8 @@ impl Outcome {
     pub fn own(&self, excluded: &ExcludedSpans) -> Own {
         let received = self.rx.faults.list.iter().map(|fault| since_due(fault, datagram_ticks(self)));
         let faults: Vec<Fault> = received.chain(self.tx.faults.list.iter().copied()).collect();
-        let excluded_faults = faults.iter().filter(|fault| excluded.covers(fault)).count() as u64;
+        let excluded_faults =
+            faults.iter().filter(|fault| excluded.covers([fault.from_tick, fault.to_tick])).count() as u64;
         let all_faults = self.fault_count().max(faults.len() as u64);
         let own_faults = all_faults - excluded_faults + self.rx.faults.more + self.tx.faults.more;
         Own {
