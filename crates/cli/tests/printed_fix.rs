@@ -16,7 +16,7 @@ struct Installed(tempfile::TempDir);
 impl Installed {
     fn new() -> Installed {
         // On the file system of the program, so that it need not be copied.
-        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a folder");
+        let folder = fs::canonicalize(env!("CARGO_TARGET_TMPDIR")).and_then(tempfile::tempdir_in).expect("a folder");
         let installed = Installed(folder);
         for name in [".", "it's here", "bin"] {
             fs::create_dir_all(installed.path(name)).expect("a folder");

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 /// The engines by name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[serde(try_from = "String", into = "String")]
 pub enum EngineKind {
     /// One system call a datagram.
     Socket,
@@ -41,6 +41,20 @@ impl fmt::Display for EngineKind {
 pub struct UnknownEngine {
     /// The name as given.
     pub got: String,
+}
+
+impl From<EngineKind> for String {
+    fn from(kind: EngineKind) -> String {
+        kind.name().to_owned()
+    }
+}
+
+impl TryFrom<String> for EngineKind {
+    type Error = UnknownEngine;
+
+    fn try_from(text: String) -> Result<EngineKind, UnknownEngine> {
+        text.parse()
+    }
 }
 
 impl FromStr for EngineKind {
