@@ -18,6 +18,8 @@
 //! let second = first + n200.ticks_in(std::time::Duration::from_micros(2));
 //! assert_eq!(second - first, takt_base::Ticks(200));
 //! ```
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod clock;

@@ -20,7 +20,7 @@ mod files {
     pub fn create(file: File, schema: Type) -> io::Result<Writer> {
         // Dictionary and run lengths do most of it: names repeat, numbers count up.
         let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
-        SerializedFileWriter::new(BufWriter::new(file), Arc::new(schema), Arc::new(properties)).map_err(told)
+        SerializedFileWriter::new(BufWriter::new(file), Arc::new(schema), Arc::new(properties)).map_err(io_error)
     }
 
     /// Writes the next column of a group. `levels`: 1 for each row that has a value and 0 for the others; `None`: all have.
@@ -29,15 +29,15 @@ mod files {
         values: &[T::T],
         levels: Option<&[i16]>,
     ) -> io::Result<()> {
-        if let Some(mut column) = group.next_column().map_err(told)? {
-            column.typed::<T>().write_batch(values, levels, None).map_err(told)?;
-            column.close().map_err(told)?;
+        if let Some(mut column) = group.next_column().map_err(io_error)? {
+            column.typed::<T>().write_batch(values, levels, None).map_err(io_error)?;
+            column.close().map_err(io_error)?;
         }
         Ok(())
     }
 
     /// As an error of the file.
-    pub fn told(error: ParquetError) -> io::Error {
+    pub fn io_error(error: ParquetError) -> io::Error {
         match error {
             ParquetError::External(cause) => io::Error::other(cause),
             other => io::Error::other(other),
@@ -46,12 +46,12 @@ mod files {
 }
 
 #[cfg(feature = "parquet")]
-pub use files::{Writer, column, create, told};
+pub use files::{Writer, column, create, io_error};
 
 /// What is said of a file that this build can't write; `instead`: the option that gives text.
 #[cfg(not(feature = "parquet"))]
-pub fn not_built(path: &std::path::Path, instead: &str) -> crate::story::Story {
+pub fn not_built(path: &std::path::Path, instead: &str) -> crate::problem::Problem {
     let why = crate::waveform::Said("this build of takt has no Parquet, which is heavy".to_owned());
     let fix = format!("{instead}\ncargo build --release --features parquet");
-    crate::story::Story::new(format!("can't write {}", path.display())).why(why).fix(fix)
+    crate::problem::Problem::new(format!("can't write {}", path.display())).why(why).fix(fix)
 }

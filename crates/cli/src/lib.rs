@@ -13,12 +13,12 @@ mod command;
 mod costs;
 mod live;
 mod output;
+mod problem;
 mod radio_args;
-mod radio_story;
+mod radio_problem;
 #[cfg(test)]
 mod reference;
 mod signals;
-mod story;
 mod waveform;
 
 use std::process::ExitCode;
@@ -51,7 +51,7 @@ struct Program {
 pub fn main() -> ExitCode {
     // This process may be the one that a component of a waveform was isolated in.
     takt_runtime::isolated::serve_if_asked();
-    story::install();
+    problem::install();
     show_warnings();
     let program = match Program::try_parse() {
         Ok(program) => program,

@@ -52,20 +52,20 @@ pub enum Answer {
 }
 
 /// The door, held open by the process that runs the waveform.
-pub struct Door {
+pub struct ControlSocket {
     listener: UnixListener,
 }
 
-impl Door {
+impl ControlSocket {
     /// Opens it.
     ///
     /// # Errors
     /// The kernel has no such sockets, or this process has one already.
-    pub fn open() -> std::io::Result<Door> {
+    pub fn open() -> std::io::Result<ControlSocket> {
         let name = format!("{}{}", prefix(), std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
         listener.set_nonblocking(true)?;
-        Ok(Door { listener })
+        Ok(ControlSocket { listener })
     }
 
     /// Lets in who waits, and answers one question each. Returns at once when nobody waits.

@@ -10,7 +10,7 @@ use takt_radio::n200::ClockSource;
 use takt_radio::sigmf::Session;
 use takt_radio::{Net, WallNet};
 
-use crate::radio_story::wire_format;
+use crate::radio_problem::wire_format;
 
 /// Flags of a session between a radio and a recording.
 #[derive(Debug, clap::Args)]

@@ -12,7 +12,7 @@ use takt_graph::{Catalogue, Graph, GraphError, Place, Waveform};
 use takt_mapper::PlatformError;
 use takt_runtime::Registry;
 
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// A parameter changed on the command line: `component.parameter=value`.
 #[derive(Clone, Debug)]
@@ -55,7 +55,7 @@ impl Libraries {
         for library in &self.library {
             registry.load(library).map_err(|error| {
                 let fix = error.fix();
-                Story::new(format!("can't load {}", library.display())).why(error).fix(fix)
+                Problem::new(format!("can't load {}", library.display())).why(error).fix(fix)
             })?;
         }
         Ok(registry)
@@ -84,7 +84,7 @@ fn read(path: &Path) -> Result<Waveform> {
             std::io::ErrorKind::NotFound => "a waveform file: docs/reference/waveform.md says what stands in one",
             _ => "a text file that can be read",
         };
-        Story::new(format!("can't read the waveform {name}")).why(error).fix(fix)
+        Problem::new(format!("can't read the waveform {name}")).why(error).fix(fix)
     };
     let text = text_of(path, takt_graph::limits::FILE_BYTES).map_err(unreadable)?;
     Ok(Waveform::parse(&name, &text).map_err(Misfit::from)?)
@@ -102,7 +102,7 @@ pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
 
 fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Result<()> {
     let Override { component, param, value } = change;
-    let what = || Story::new(format!("can't set {component}.{param}"));
+    let what = || Problem::new(format!("can't set {component}.{param}"));
     let names: Vec<String> = waveform.components.iter().map(|spec| spec.name.clone()).collect();
     let Some(spec) = waveform.components.iter_mut().find(|spec| spec.name == *component) else {
         let near = nearest(component, names.iter().map(String::as_str));

@@ -1,7 +1,7 @@
 //! What in a host stands between a radio and its deadline, what it costs, and the change that mends it.
 //!
 //! A [`Rule`] is data: why it hurts, how to look, what it costs, what mends it. [`examine`] looks and changes nothing.
-//! A [`Mender`] makes changes and takes them back: each is in the [`journal`], on disk, before the setting is written,
+//! A [`Fixer`] makes changes and takes them back: each is in the [`journal`], on disk, before the setting is written,
 //! so that neither `kill -9` nor a full disk leaves a change nobody knows of. Undo is not code of a rule; it is the old
 //! value, recorded.
 //!
@@ -15,8 +15,8 @@
 
 mod card;
 mod diagnosis;
+mod fixer;
 pub mod journal;
-mod mender;
 mod page;
 pub mod prove;
 mod rule;
@@ -25,7 +25,7 @@ mod setting;
 
 pub use card::CardFact;
 pub use diagnosis::{Cost, Diagnosis, FixKind, FixOffer, Verdict, examine};
-pub use mender::{MendError, Mender, Outcome, Undone};
+pub use fixer::{FixError, Fixer, Outcome, Undone};
 pub use page::{explain, page};
 pub use rule::{Effect, Finding, Fix, KernelRange, Measure, Probe, Proof, Rule, Topic};
 pub use rules::RULES;

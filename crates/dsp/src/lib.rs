@@ -17,6 +17,9 @@
 //! | a block of TD-SCDMA and its answer, TS 25.221 to 25.223 | [`tdscdma`] |
 //! | files of samples | [`mod@file`] |
 //! | recordings with what is known of them | [`sigmf`] |
+
+#![warn(missing_docs)]
+
 mod binary;
 mod bits;
 mod columns;

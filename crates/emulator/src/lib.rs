@@ -13,9 +13,9 @@ pub mod fault;
 pub mod loopback;
 pub mod n200;
 pub mod policy;
+mod sample_ring;
 pub mod signals;
 pub mod sink;
 pub mod source;
-mod tape;
 
 pub use device::{Device, Outbox, Port, Sent};

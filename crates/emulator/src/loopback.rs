@@ -35,9 +35,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use takt_base::{Complex32, Tick, TickRate, Ticks};
 use takt_dsp::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 
+use crate::sample_ring::{self, Run};
 use crate::sink::{BurstEdges, Sink};
 use crate::source::Source;
-use crate::tape::{self, Run};
 
 /// Samples between what was sent last and what is received next: 16 MiB, enough for the longest packet at any pair of
 /// rates, and for packets handed over as they are queued.
@@ -47,7 +47,7 @@ pub const CAPACITY: usize = 1 << 21;
 /// two.
 #[must_use]
 pub fn pair(clock: TickRate, capacity: usize) -> (LoopbackSink, LoopbackSource) {
-    let (writer, reader) = tape::tape(capacity);
+    let (writer, reader) = sample_ring::ring(capacity);
     (LoopbackSink { writer, centre_hz: 0.0 }, LoopbackSource::new(clock, reader))
 }
 
@@ -60,7 +60,7 @@ pub fn join(clock: TickRate, readers: usize) -> (LoopbackSink, Vec<LoopbackSourc
 
 /// The transmitter's end.
 pub struct LoopbackSink {
-    writer: tape::Writer,
+    writer: sample_ring::Writer,
     centre_hz: f64,
 }
 
@@ -79,7 +79,7 @@ impl Sink for LoopbackSink {
 
 /// A receiver's end. Clones hear the same, each at its own rate and tuning.
 pub struct LoopbackSource {
-    reader: tape::Reader,
+    reader: sample_ring::Reader,
     resampler: Resampler,
     clock_hz: f64,
     centre_hz: f64,
@@ -91,7 +91,7 @@ pub struct LoopbackSource {
 }
 
 impl LoopbackSource {
-    fn new(clock: TickRate, reader: tape::Reader) -> LoopbackSource {
+    fn new(clock: TickRate, reader: sample_ring::Reader) -> LoopbackSource {
         LoopbackSource {
             reader,
             resampler: Resampler::new(),

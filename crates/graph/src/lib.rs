@@ -13,6 +13,8 @@
 //! in physical slot j + depth(c). So no plan can change what is computed.
 //!
 //! A cycle is legal exactly if its functional delays add up to 1 or more.
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod check;

@@ -5,18 +5,18 @@
 //! What this crate measures it measures through the crates below; what it starts it removes on every way out.
 #![forbid(unsafe_code)]
 
+pub mod aa_pairs;
 mod about;
-pub mod along;
 pub mod bench;
 pub mod check;
 pub mod compare;
 mod execute;
 pub mod experiment;
+pub mod nodes;
 pub mod run;
 pub mod store;
 pub mod summary;
 pub mod time;
-pub mod twins;
 
 pub use about::{About, HostFacts};
 pub use execute::{ExecuteError, Expected, Order, execute};

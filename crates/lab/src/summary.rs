@@ -8,10 +8,10 @@ use takt_base::words::sentence;
 use takt_load::{Kind, Quantity};
 use takt_stats::{Estimate, mean, order_warning};
 
-use crate::along::{NodeFigures, along};
+use crate::aa_pairs::{Noise, noise};
 use crate::experiment::Experiment;
+use crate::nodes::{NodeFigures, by_node};
 use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
-use crate::twins::{Noise, noise};
 
 /// Level of every interval.
 const LEVEL: f64 = 0.95;
@@ -127,7 +127,7 @@ impl PointSummary {
             factors: point.factors,
             rounds: valid.len(),
             figures: kind.into_iter().flat_map(Kind::quantities).map(figure).collect(),
-            nodes: along(valid.iter().copied()),
+            nodes: by_node(valid.iter().copied()),
             not_counted: rounds.iter().filter_map(|round| round.why.clone()).collect(),
         }
     }

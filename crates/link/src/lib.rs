@@ -17,6 +17,8 @@
 //! assert_eq!(readers[0].cell(0), None);
 //! ```
 
+#![warn(missing_docs)]
+
 pub mod exchange;
 pub mod ring;
 mod sync;

@@ -1,5 +1,7 @@
 //! [`component`]: a function, or a struct with `new` and `tick`, becomes a component type that waveforms can name.
 //! Documented in `takt_runtime`, which re-exports it; the tests are there as well.
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod emit;

@@ -12,6 +12,8 @@
 //! An engine never blocks longer than it was told to, allocates nothing after opening, and treats every length and
 //! address the kernel hands it as a claim to be checked.
 
+#![warn(missing_docs)]
+
 mod batch;
 mod config;
 mod engine;

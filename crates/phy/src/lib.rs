@@ -11,6 +11,8 @@
 //! | `counter`, `hash-sink` | order and content, checked |
 //! | `file-source`, `file-sink` | items of a file, behind a queue |
 //! | `stall` | a component that is late when told to |
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod bpsk;

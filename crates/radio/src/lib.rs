@@ -19,6 +19,8 @@
 //! # Ok(())
 //! # }
 //! ```
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 pub mod board;

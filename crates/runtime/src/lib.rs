@@ -51,6 +51,8 @@
 //! assert_eq!(report.components[1].results["sum"], takt_graph::Value::Int(4 * (0..10).sum::<i64>()));
 //! ```
 
+#![warn(missing_docs)]
+
 /// What only the compiler itself can refuse.
 ///
 /// A port carries items that can be carried:

@@ -34,6 +34,8 @@
 //! let bound = takt_stats::clean_rounds(3, 0, 0.95).unwrap();
 //! assert_eq!(bound.to_string(), "three clean rounds leave up to 63 % of rounds unclean possible (95 %)");
 //! ```
+
+#![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod compare;

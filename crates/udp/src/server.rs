@@ -65,7 +65,7 @@ struct Server<'a> {
 }
 
 /// A control message, owned.
-struct Heard {
+struct ControlMessage {
     from: SocketAddr,
     arrived: MonoNs,
     bytes: Vec<u8>,
@@ -170,7 +170,7 @@ impl<'a> Server<'a> {
     }
 
     /// Receives once. Load of the session is counted; control comes back, behind the number of all datagrams.
-    fn listen(&mut self, wait: Wait) -> Result<(usize, Vec<Heard>), UdpError> {
+    fn listen(&mut self, wait: Wait) -> Result<(usize, Vec<ControlMessage>), UdpError> {
         let began = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
@@ -195,7 +195,7 @@ impl<'a> Server<'a> {
                 // The only control there is under load: nothing is allocated for it.
                 known.sign(now);
             } else if datagram.bytes.starts_with(b"TAKT") && control.len() < MOST_CONTROL {
-                control.push(Heard { from: datagram.source, arrived, bytes: datagram.bytes.to_vec() });
+                control.push(ControlMessage { from: datagram.source, arrived, bytes: datagram.bytes.to_vec() });
             } else {
                 self.summary.strangers += 1;
             }
@@ -208,7 +208,7 @@ impl<'a> Server<'a> {
         Ok(())
     }
 
-    fn answer(&mut self, heard: &Heard) -> Result<(), UdpError> {
+    fn answer(&mut self, heard: &ControlMessage) -> Result<(), UdpError> {
         let (now, from) = (WallClock.now(), heard.from);
         let Some(message) = Message::parse(&heard.bytes) else {
             self.summary.strangers += 1;
@@ -269,7 +269,7 @@ impl<'a> Server<'a> {
     }
 
     /// A message of the session, from the address it should come from.
-    fn converse(&mut self, heard: &Heard, message: &Message<'_>, now: MonoNs) -> Result<(), UdpError> {
+    fn converse(&mut self, heard: &ControlMessage, message: &Message<'_>, now: MonoNs) -> Result<(), UdpError> {
         let Some(session) = &mut self.session else { return Ok(()) };
         session.sign(now);
         let answer = match message.body {

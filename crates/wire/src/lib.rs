@@ -11,6 +11,7 @@
 //! | [`n200`] | USRP N200: control, register FIFO, sample and report packets, EEPROMs, rates, scale and frequency words |
 //! | [`sample`] | sc16 and sc8 to complex numbers and back |
 
+#![warn(missing_docs)]
 #![deny(unsafe_code)]
 
 mod error;

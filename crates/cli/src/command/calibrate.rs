@@ -10,7 +10,7 @@ use takt_mapper::{Capacities, ClassSpec, CoresSpec, NodeSpec, PlatformSpec, Pric
 use crate::answer::Answer;
 use crate::costs;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -61,7 +61,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     for core in cores {
         let pinned = |error| {
             let list: Vec<String> = own.iter().map(ToString::to_string).collect();
-            Story::new(format!("core {core} can't be calibrated"))
+            Problem::new(format!("core {core} can't be calibrated"))
                 .why(error)
                 .fix(format!("--cores of {}", list.join(",")))
         };
@@ -72,10 +72,10 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let platform = platform(&document);
     platform.check().map_err(|error| {
         let fix = error.fix();
-        Story::new("this is no platform").why(error).fix(fix)
+        Problem::new("this is no platform").why(error).fix(fix)
     })?;
     if let Some(path) = &args.out {
-        let refused = |error| Story::new(format!("{} can't be written", path.display())).why(error);
+        let refused = |error| Problem::new(format!("{} can't be written", path.display())).why(error);
         std::fs::write(path, platform.to_toml()).map_err(refused)?;
     }
     if cfg!(debug_assertions) {

@@ -15,8 +15,8 @@ use super::experiment::{read, version};
 use super::report::{save, text};
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -99,12 +99,12 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     Ok(answer)
 }
 
-fn cannot_go_on(error: check::CheckError) -> Story {
+fn cannot_go_on(error: check::CheckError) -> Problem {
     let fix = error.fix();
-    let story = Story::new("the check can't go on").why(error);
+    let problem = Problem::new("the check can't go on").why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 

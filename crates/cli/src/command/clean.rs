@@ -8,7 +8,7 @@ use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -59,7 +59,7 @@ pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
     Ok(Answer::Yes)
 }
 
-fn refused(error: LeftoversError) -> Story {
+fn refused(error: LeftoversError) -> Problem {
     let fix = match &error {
         LeftoversError::Corrupt { path, .. } => {
             format!("look at what it names, remove that by hand, then: rm {}", path.display())
@@ -68,7 +68,7 @@ fn refused(error: LeftoversError) -> Story {
         LeftoversError::Unsettled => "takt clean   (once more: their record is kept)".into(),
         _ => WITH_SUDO.into(),
     };
-    Story::new("something could not be removed").why(error).fix(fix)
+    Problem::new("something could not be removed").why(error).fix(fix)
 }
 
 fn text(report: &Report) -> String {

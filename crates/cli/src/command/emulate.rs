@@ -11,8 +11,8 @@ use takt_packet::EngineError;
 
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 /// Arguments.
 ///
@@ -97,7 +97,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let model = args.model.clone();
     let mut ready = |addr| output.line(format!("ready {model} {addr}"));
-    let summary = emulate::run(&args.options(), &mut ready, &stop).map_err(story)?;
+    let summary = emulate::run(&args.options(), &mut ready, &stop).map_err(problem)?;
     for device in &summary.devices {
         if let Some(first) = device.radio.hosts.refused_addresses.first() {
             output.note(format!(
@@ -150,7 +150,7 @@ fn hardware_word(text: &str) -> Result<u16, String> {
 }
 
 /// What went wrong, and the flag that mends it.
-pub fn story(error: EmulateError) -> Story {
+pub fn problem(error: EmulateError) -> Problem {
     let fix = match &error {
         EmulateError::Ports { source: EngineError::PortInUse { addr: taken }, .. } => {
             let stop = format!("stop the other program (ss -ulnp 'sport = :{}' names it)", taken.port());
@@ -179,10 +179,10 @@ pub fn story(error: EmulateError) -> Story {
         EmulateError::Addresses { .. } => Some("one --addr for each radio, all different".to_owned()),
         _ => None,
     };
-    let story = Story::new("the radios can't run").why(error);
+    let problem = Problem::new("the radios can't run").why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 

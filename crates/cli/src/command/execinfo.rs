@@ -12,7 +12,7 @@ use takt_runtime::{Options, Session};
 use crate::answer::Answer;
 use crate::live::Request;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::{self, Libraries, Said};
 
 /// Slots a waveform is tried for.
@@ -80,15 +80,15 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 }
 
 fn read(path: &Path) -> Result<Json> {
-    let unreadable = |error: std::io::Error| Story::new(format!("can't read {}", path.display())).why(error);
+    let unreadable = |error: std::io::Error| Problem::new(format!("can't read {}", path.display())).why(error);
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     let fix = "a file written by `takt run WAVEFORM --json > FILE`";
     if size > LONGEST {
         let why = Said(format!("it has {size} bytes, and at most {LONGEST} are read"));
-        return Err(Story::new(format!("can't read {}", path.display())).why(why).fix(fix).into());
+        return Err(Problem::new(format!("can't read {}", path.display())).why(why).fix(fix).into());
     }
     let text = std::fs::read(path).map_err(unreadable)?;
-    let no_result = |error| Story::new(format!("{} is no result", path.display())).why(error).fix(fix);
+    let no_result = |error| Problem::new(format!("{} is no result", path.display())).why(error).fix(fix);
     Ok(serde_json::from_slice(&text).map_err(no_result)?)
 }
 
@@ -103,10 +103,10 @@ fn tried(path: &Path, args: &Args) -> Result<Json> {
 }
 
 /// From a report or a snapshot: both name components alike; a report has quantiles apart.
-fn table(measured: &Json) -> Result<Table, Story> {
+fn table(measured: &Json) -> Result<Table, Problem> {
     let no_result = || {
         let why = Said("it has no `waveform`, `slot_ns` and `components`".to_owned());
-        Story::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
+        Problem::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
     };
     let mac_per_s = crate::costs::capacities()?.mac_per_s;
     let row = |one: &Json| {

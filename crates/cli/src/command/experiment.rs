@@ -13,9 +13,9 @@ use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_base::nearest;
-use takt_lab::along::{NodeFigures, WayFigures};
 use takt_lab::experiment::settings;
 use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
+use takt_lab::nodes::{NodeFigures, WayFigures};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
 use takt_lab::{Expected, Order, execute};
@@ -24,8 +24,8 @@ use takt_load::Kind;
 use self::progress::ProgressBar;
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -141,7 +141,7 @@ pub fn read(what: &str) -> Result<Experiment> {
     let text = fs::read_to_string(path).map_err(|error| {
         let near = nearest(what, names()).map(|near| format!("did you mean {near}?\n")).unwrap_or_default();
         let known = names().collect::<Vec<_>>().join(", ");
-        Story::new(format!("no experiment {what}"))
+        Problem::new(format!("no experiment {what}"))
             .why(error)
             .fix(format!("{near}name a file, or one of those that come with takt: {known}"))
     })?;
@@ -149,9 +149,9 @@ pub fn read(what: &str) -> Result<Experiment> {
     Ok(Experiment::parse(&name, &text)?)
 }
 
-fn no_such_point(error: NoSuchPoint) -> Story {
+fn no_such_point(error: NoSuchPoint) -> Problem {
     let fix = format!("one of: {}", error.there.join(", "));
-    Story::new(error.to_string()).why("the experiment has no such part, factor or level").fix(fix)
+    Problem::new(error.to_string()).why("the experiment has no such part, factor or level").fix(fix)
 }
 
 fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
@@ -169,10 +169,10 @@ fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
     progress.finish();
     let ran = ran.map_err(|error| {
         let fix = error.fix();
-        let story = Story::new(format!("experiment {} can't go on", order.experiment.name)).why(error);
+        let problem = Problem::new(format!("experiment {} can't go on", order.experiment.name)).why(error);
         match fix {
-            Some(fix) => story.fix(fix),
-            None => story,
+            Some(fix) => problem.fix(fix),
+            None => problem,
         }
     })?;
     if !ran.complete {
@@ -237,7 +237,7 @@ fn along(node: &NodeFigures) -> String {
 }
 
 fn list(runs: &Path, output: &Output) -> Result<Answer> {
-    let runs = Store::open(runs).and_then(|store| store.runs()).map_err(told)?;
+    let runs = Store::open(runs).and_then(|store| store.runs()).map_err(store_problem)?;
     let line = |run: &takt_lab::store::RunRow| {
         let state = if run.finished.is_some() { "finished" } else { "unfinished" };
         format!("{}  {}  {} rounds  {state}", run.id, run.depth, run.rounds)
@@ -257,7 +257,7 @@ fn show(runs: &Path, run: &str, output: &Output) -> Result<Answer> {
 }
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {
-    Ok(Store::open(runs).and_then(|store| Summary::of(&store, run)).map_err(told)?)
+    Ok(Store::open(runs).and_then(|store| Summary::of(&store, run)).map_err(store_problem)?)
 }
 
 /// A word of experiment files, for `--json`.
@@ -288,17 +288,17 @@ fn factors(output: &Output) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// A store's complaint as a story.
-pub fn told(error: StoreError) -> Story {
+/// A store's complaint as a problem.
+pub fn store_problem(error: StoreError) -> Problem {
     let fix = error.fix();
-    let story = Story::new("the records can't be used").why(error);
+    let problem = Problem::new("the records can't be used").why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 
-/// What goes into a run's record: the version, with the commit where the build was told it.
+/// What goes into a run's record: the version, with the commit where the build knows it.
 pub fn version() -> String {
     let commit = option_env!("TAKT_COMMIT").map(|commit| format!(" ({commit})")).unwrap_or_default();
     format!("{}{commit}", env!("CARGO_PKG_VERSION"))

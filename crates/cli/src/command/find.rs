@@ -9,7 +9,7 @@ use takt_radio::{Found, FoundState, Net, WallNet, find};
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::radio_story;
+use crate::radio_problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -25,7 +25,7 @@ pub struct Args {
 /// Finds and lists.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
-    let found = find(&net, args.addr).map_err(|error| radio_story::tell("look for radios", error, ""))?;
+    let found = find(&net, args.addr).map_err(|error| radio_problem::problem("look for radios", error, ""))?;
     output.result(&found, || text(&found, args.addr))?;
     Ok(Answer::of(!found.is_empty()))
 }

@@ -14,12 +14,12 @@ use takt_report::Report;
 use takt_studies::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
 
 use super::experiment::progress::ProgressBar;
-use super::experiment::{read, told, version};
+use super::experiment::{read, store_problem, version};
 use super::report::{save, text};
 use crate::answer::Answer;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -84,35 +84,35 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 /// Whether a run repeated a study.
 pub fn is_study(store: &Store, run: &str) -> Result<bool> {
-    let run = store.run(run).map_err(told)?;
+    let run = store.run(run).map_err(store_problem)?;
     Ok(Experiment::parse(&run.experiment, &run.file).is_ok_and(|file| file.study.is_some()))
 }
 
 /// Judges the records of a study again.
 pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<Answer> {
-    tell(&assemble(store, run).map_err(story)?, runs, output)
+    tell(&assemble(store, run).map_err(problem)?, runs, output)
 }
 
 /// What is said of every study alike.
-struct Told<'a> {
+struct StudyResult<'a> {
     of: &'a StudyRun,
     document: serde_json::Value,
     report: Report,
 }
 
-fn told_of(found: &Found) -> Result<Told<'_>> {
+fn result_of(found: &Found) -> Result<StudyResult<'_>> {
     Ok(match found {
-        Found::Aloe(outcome) => Told {
+        Found::Aloe(outcome) => StudyResult {
             of: &outcome.of,
             document: serde_json::to_value(outcome).into_diagnostic()?,
             report: takt_report::paper::aloe::report(outcome),
         },
-        Found::LinuxRt(outcome) => Told {
+        Found::LinuxRt(outcome) => StudyResult {
             of: &outcome.of,
             document: serde_json::to_value(outcome).into_diagnostic()?,
             report: takt_report::paper::linux_rt::report(outcome),
         },
-        Found::Sweep(outcome) => Told {
+        Found::Sweep(outcome) => StudyResult {
             of: &outcome.of,
             document: serde_json::to_value(outcome).into_diagnostic()?,
             report: takt_report::paper::sweep::report(outcome),
@@ -121,7 +121,7 @@ fn told_of(found: &Found) -> Result<Told<'_>> {
 }
 
 fn tell(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
-    let Told { of, document, mut report } = told_of(found)?;
+    let StudyResult { of, document, mut report } = result_of(found)?;
     save(&mut report, &document, runs)?;
     output.result(&document, || text(&report, output))?;
     if !of.about.complete {
@@ -146,7 +146,7 @@ fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
     let mut progress = ProgressBar::new(output);
     let found = run_study(&options, &mut |event, at| progress.tell(event, at), &stop);
     progress.finish();
-    Ok(found.map_err(story)?)
+    Ok(found.map_err(problem)?)
 }
 
 /// Before the first round: what will be left out, and what would bring it.
@@ -165,12 +165,12 @@ fn words(error: &dyn Error) -> String {
     links.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
-fn story(error: PaperError) -> Story {
+fn problem(error: PaperError) -> Problem {
     let fix = error.fix();
-    let story = Story::new("the study can't go on").why(error);
+    let problem = Problem::new("the study can't go on").why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
 use crate::radio_args::RadioArgs;
-use crate::radio_story;
+use crate::radio_problem;
 use crate::signals::stop_on_signal;
 
 /// Arguments.
@@ -38,10 +38,10 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let (session, net) = args.radio.open(args.transmit);
     let bar = Bar::new(output);
     let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
-    let mut on_air = |emission: &Emission| output.note(radio_story::on_air(emission));
+    let mut on_air = |emission: &Emission| output.note(radio_problem::on_air(emission));
     let report = session.play(&net, args.rate, args.times, &mut on_air, &mut progress, &stop);
     drop(bar);
-    let report = report.map_err(|error| radio_story::tell("play", error, "--rate"))?;
+    let report = report.map_err(|error| radio_problem::problem("play", error, "--rate"))?;
     output.result(&report, || text(&report))?;
     Ok(Answer::of(good(&report)))
 }

@@ -11,7 +11,7 @@ use takt_radio::{Probe, SideReport, WallNet, probe};
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::radio_story;
+use crate::radio_problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -27,7 +27,7 @@ pub struct Args {
 
 /// Opens, asks, closes.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    let tell = |error| radio_story::tell("open the radio", error, "");
+    let tell = |error| radio_problem::problem("open the radio", error, "");
     let net = Arc::new(WallNet::new(EngineKind::Socket));
     let options = OpenOptions { force: args.force, ..OpenOptions::default() };
     let mut radio = N200::open(net, args.addr, &options).map_err(tell)?;

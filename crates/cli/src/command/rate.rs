@@ -11,9 +11,9 @@ use takt_radio::n200::ClockSource;
 use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
-use crate::radio_story;
+use crate::problem::Problem;
+use crate::radio_problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -113,39 +113,41 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let bar = Bar::new(output);
     let mut tell = |notice| match notice {
-        Notice::OnAir(emission) => output.note(radio_story::on_air(&emission)),
+        Notice::OnAir(emission) => output.note(radio_problem::on_air(&emission)),
         Notice::At(at) => bar.show(at.elapsed, at.planned),
     };
     let outcome = rate::run(&options, &mut tell, &stop);
     drop(bar);
-    let outcome = outcome.map_err(|error| story(error, &args))?;
+    let outcome = outcome.map_err(|error| problem(error, &args))?;
     output.result(&outcome, || outcome.to_text())?;
     Ok(Answer::of(outcome.clean))
 }
 
-fn story(error: RateError, args: &Args) -> Story {
+fn problem(error: RateError, args: &Args) -> Problem {
     match error {
-        RateError::NoRate => Story::new("there is nothing to stream").why(error).fix("--rx 25M, --tx 25M or both"),
+        RateError::NoRate => Problem::new("there is nothing to stream").why(error).fix("--rx 25M, --tx 25M or both"),
         RateError::Radio(error) => {
             let flag = match &error {
                 takt_radio::RadioError::Rate { asked_sps, .. } if args.rx != Some(*asked_sps) => "--tx",
                 _ => "--rx",
             };
-            radio_story::tell("stream", error, flag)
+            radio_problem::problem("stream", error, flag)
         }
-        RateError::Buffer { asked_bytes, granted_bytes } => Story::new("the receive buffer asked for is not to be had")
-            .why(RateError::Buffer { asked_bytes, granted_bytes })
-            .fix(format!(
-                "sudo sysctl -w net.core.rmem_max={asked_bytes}\nor leave --recv-buffer away, for what an ordinary \
+        RateError::Buffer { asked_bytes, granted_bytes } => {
+            Problem::new("the receive buffer asked for is not to be had")
+                .why(RateError::Buffer { asked_bytes, granted_bytes })
+                .fix(format!(
+                    "sudo sysctl -w net.core.rmem_max={asked_bytes}\nor leave --recv-buffer away, for what an ordinary \
                      program gets"
-            )),
+                ))
+        }
         RateError::Priority(error) => {
             let fix = error.fix().unwrap_or_else(|| "leave --priority away".to_owned());
-            Story::new("a streaming thread can't have that priority").why(error).fix(fix)
+            Problem::new("a streaming thread can't have that priority").why(error).fix(fix)
         }
         RateError::Affinity(error) => {
-            Story::new("a streaming thread can't have that CPU").why(error).fix("--cpus with CPUs of this host")
+            Problem::new("a streaming thread can't have that CPU").why(error).fix("--cpus with CPUs of this host")
         }
-        error => Story::new("can't stream").why(error),
+        error => Problem::new("can't stream").why(error),
     }
 }

@@ -10,7 +10,7 @@ use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
 use crate::radio_args::RadioArgs;
-use crate::radio_story;
+use crate::radio_problem;
 use crate::signals::stop_on_signal;
 
 /// Arguments.
@@ -51,7 +51,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let mut progress = |seen| bar.show(span(seen), span(samples.unwrap_or(seen)));
     let report = session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop);
     drop(bar);
-    let report = report.map_err(|error| radio_story::tell("record", error, "--rate"))?;
+    let report = report.map_err(|error| radio_problem::problem("record", error, "--rate"))?;
     output.result(&report, || text(&report))?;
     Ok(Answer::of(report.recorded.lost_samples == 0))
 }

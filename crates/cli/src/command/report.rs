@@ -9,10 +9,10 @@ use takt_lab::check::{AssembleError, assemble, self_test};
 use takt_lab::store::{Store, make_folder, write_file};
 use takt_report::{Report, TextStyle};
 
-use super::experiment::told;
+use super::experiment::store_problem;
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -30,11 +30,11 @@ pub struct Args {
 
 /// Judges the records again, writes page and document, prints the text.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
-    let store = Store::open(&args.runs).map_err(told)?;
+    let store = Store::open(&args.runs).map_err(store_problem)?;
     if super::paper::is_study(&store, &args.run)? {
         return super::paper::again(&store, &args.run, &args.runs, output);
     }
-    if self_test::is_self_test(&store.run(&args.run).map_err(told)?) {
+    if self_test::is_self_test(&store.run(&args.run).map_err(store_problem)?) {
         let outcome = self_test::assemble(&store, &args.run).map_err(unreadable)?;
         return super::check::show_self_test(&outcome, &args.runs, output);
     }
@@ -47,7 +47,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 fn unreadable(error: AssembleError) -> miette::Report {
     match error {
-        AssembleError::Store(error) => told(error).into(),
+        AssembleError::Store(error) => store_problem(error).into(),
         AssembleError::File { source, .. } => miette::Report::new(source),
         other => miette::miette!("{other}"),
     }
@@ -59,7 +59,7 @@ pub fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Resul
     let page = directory.join("report.html");
     let again = call::takt(format_args!("report {} --runs {}", report.run, quoted(&runs.to_string_lossy())));
     let refused = |error: std::io::Error| {
-        Story::new(format!("the report can't be written to {}", directory.display()))
+        Problem::new(format!("the report can't be written to {}", directory.display()))
             .why(error)
             .fix(format!("{again}   (once that is mended; the records are safe)"))
     };

@@ -14,7 +14,7 @@ use takt_udp::UdpError;
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -50,7 +50,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 }
 
 /// What went wrong, and the flag that mends it.
-fn story(what: &str, error: UdpError) -> Story {
+fn problem(what: &str, error: UdpError) -> Problem {
     let fix = match &error {
         UdpError::NobodyThere { server } | UdpError::NoAnswer { server } => {
             Some(format!("takt udp serve --addr {} --port {} on that machine", server.ip(), server.port()))
@@ -66,10 +66,10 @@ fn story(what: &str, error: UdpError) -> Story {
         UdpError::Cpus(_) => Some("--cores with CPUs that are allowed, or leave it away".to_owned()),
         _ => None,
     };
-    let story = Story::new(what).why(error);
+    let problem = Problem::new(what).why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 

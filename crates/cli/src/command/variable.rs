@@ -7,7 +7,7 @@ use takt_host::call;
 use crate::answer::Answer;
 use crate::live::{self, Request};
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::Override;
 
 /// Arguments.
@@ -39,7 +39,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 /// Asks the waveform of a process, or the only one that runs.
 pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
-    let what = || Story::new("no waveform can be asked");
+    let what = || Problem::new("no waveform can be asked");
     let process = match (process, &live::running()[..]) {
         (Some(process), _) => process,
         (None, [only]) => *only,
@@ -54,12 +54,12 @@ pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
         }
     };
     let unanswered = |error: std::io::Error| {
-        Story::new(format!("process {process} can't be asked")).why(error).fix("a process that runs `takt run`")
+        Problem::new(format!("process {process} can't be asked")).why(error).fix("a process that runs `takt run`")
     };
     match live::ask(process, request).map_err(unanswered)? {
         live::Answer::Good(answer) => Ok(answer),
         live::Answer::Refused { why, fix } => {
-            Err(Story::new("the waveform says no").why(crate::waveform::Said(why)).fix(fix).into())
+            Err(Problem::new("the waveform says no").why(crate::waveform::Said(why)).fix(fix).into())
         }
     }
 }

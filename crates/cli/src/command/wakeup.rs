@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use takt_base::parse_duration;
 use takt_host::idle::Idle;
-use takt_host::policy::{Asked, PolicyError};
+use takt_host::policy::{PolicyError, PolicySpec};
 use takt_host::timer::Method;
 use takt_load::wakeup::{self, Options, WakeupError};
 
 use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -36,7 +36,7 @@ pub struct Args {
     interval: Duration,
     /// Scheduling of the threads: other, other:NICE, fifo:50, rr:50, or deadline:RUNTIME.
     #[arg(long, value_name = "P", default_value = "other")]
-    policy: Asked,
+    policy: PolicySpec,
     /// How they wait: nanosleep, timerfd, hybrid (sleeps, then spins; hybrid:50us says how long) or spin.
     #[arg(long, value_name = "M", default_value = "nanosleep")]
     timer: Method,
@@ -87,7 +87,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let bar = Bar::new(output);
     let outcome = wakeup::run(&args.options(), &mut |at| bar.show(at.elapsed, at.planned), &stop);
     drop(bar);
-    let outcome = outcome.map_err(story)?;
+    let outcome = outcome.map_err(problem)?;
     output.result(&outcome, || match args.histogram {
         true => format!("{}\n\n{}", outcome.histogram_text(), outcome.to_text()),
         false => outcome.to_text(),
@@ -95,7 +95,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     Ok(Answer::of(outcome.within_limit.unwrap_or(outcome.complete)))
 }
 
-fn story(error: WakeupError) -> Story {
+fn problem(error: WakeupError) -> Problem {
     let fix = match &error {
         WakeupError::Policy(PolicyError::Pinned { .. }) => Some("leave --cores away, or --policy fifo:50".to_owned()),
         error => error.fix(),
@@ -107,9 +107,9 @@ fn story(error: WakeupError) -> Story {
         WakeupError::Idle(_) => "can't keep idle CPUs awake",
         _ => "can't measure wake-ups",
     };
-    let story = Story::new(what).why(error);
+    let problem = Problem::new(what).why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }

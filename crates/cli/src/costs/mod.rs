@@ -16,7 +16,7 @@ use takt_runtime::Registry;
 pub use counted::profile;
 pub use tried::{of_report, of_times};
 
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::Said;
 
 /// Longest file of costs, bytes.
@@ -35,16 +35,16 @@ pub fn class() -> String {
 ///
 /// # Errors
 /// The clock of this machine stands.
-pub fn capacities() -> Result<Capacities, Story> {
-    takt_mapper::calibrate(clock).map_err(|error| Story::new("this core can't be calibrated").why(error))
+pub fn capacities() -> Result<Capacities, Problem> {
+    takt_mapper::calibrate(clock).map_err(|error| Problem::new("this core can't be calibrated").why(error))
 }
 
 /// What an instruction of each kind takes on the core this thread is on.
 ///
 /// # Errors
 /// The clock of this machine stands.
-pub fn prices() -> Result<Prices, Story> {
-    takt_mapper::calibrate_prices(clock).map_err(|error| Story::new("this core can't be calibrated").why(error))
+pub fn prices() -> Result<Prices, Problem> {
+    takt_mapper::calibrate_prices(clock).map_err(|error| Problem::new("this core can't be calibrated").why(error))
 }
 
 fn clock(work: &mut dyn FnMut()) -> u64 {
@@ -67,7 +67,7 @@ pub fn known(graph: &Graph, registry: &Registry, kept: Option<Costs>) -> Result<
             let why =
                 format!("they were measured on `{}`, which this is not, without `{}`", kept.reference, missing.name);
             let fix = "takt map WAVEFORM --save-costs FILE, on that machine";
-            Err(Story::new("the costs are not those of this waveform").why(Said(why)).fix(fix).into())
+            Err(Problem::new("the costs are not those of this waveform").why(Said(why)).fix(fix).into())
         }
     }
 }
@@ -103,8 +103,8 @@ pub fn with_capacities_of(mut costs: Costs, platform: &Platform) -> Costs {
 ///
 /// # Errors
 /// The file can't be read, or holds no costs.
-pub fn read(path: &Path) -> Result<Costs, Story> {
-    let what = || Story::new(format!("can't use the costs in {}", path.display()));
+pub fn read(path: &Path) -> Result<Costs, Problem> {
+    let what = || Problem::new(format!("can't use the costs in {}", path.display()));
     let fix = "a file written by `takt map WAVEFORM --save-costs FILE`";
     let mut text = String::new();
     let file = std::fs::File::open(path).map_err(|error| what().why(error).fix(fix))?;
@@ -116,13 +116,13 @@ pub fn read(path: &Path) -> Result<Costs, Story> {
 ///
 /// # Errors
 /// The file holds something else, or costs of another kind of processor; it can't be written.
-pub fn keep(path: &Path, costs: Costs) -> Result<(), Story> {
-    let refused = |error: std::io::Error| Story::new(format!("{} can't be written", path.display())).why(error);
+pub fn keep(path: &Path, costs: Costs) -> Result<(), Problem> {
+    let refused = |error: std::io::Error| Problem::new(format!("{} can't be written", path.display())).why(error);
     let costs = if path.exists() {
         let old = read(path)?;
         if old.reference != costs.reference {
             let why = format!("it has costs of `{}`, and these are of `{}`", old.reference, costs.reference);
-            let what = Story::new(format!("can't add costs to {}", path.display())).why(Said(why));
+            let what = Problem::new(format!("can't add costs to {}", path.display())).why(Said(why));
             return Err(what.fix("another file for each kind of processor"));
         }
         costs.or(old)

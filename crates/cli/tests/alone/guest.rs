@@ -17,7 +17,9 @@ use takt_host::cgroup::{CpuSet, GroupError, Guests, Limit};
 use takt_host::leftovers::{Registry, Run};
 use takt_host::policy::{Policy, policy, set_policy};
 use takt_load::wakeup::{Options, Outcome};
-use takt_testbed::environment::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell, Vm};
+use takt_testbed::environment::{
+    Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell, Vm,
+};
 use takt_testing::{not_judged, run_delay, skip};
 
 const TAKT: &str = env!("CARGO_BIN_EXE_takt");
@@ -32,7 +34,7 @@ fn machine(run: &Run, cpus: u32) -> Option<Vm> {
     skipped(Vm::open(Native::new(PathBuf::from(TAKT), run), run.clone(), limits))
 }
 
-fn booted(machine: &Vm) -> Option<Held> {
+fn booted(machine: &Vm) -> Option<RunningEnvironment> {
     skipped(machine.hold(None, &[]))
 }
 
@@ -48,7 +50,7 @@ fn skipped<T>(result: Result<T, EnvironmentError>) -> Option<T> {
 }
 
 /// What a shell in a guest answers to a script, the script itself not among it.
-fn typed(held: &Held, script: &str) -> String {
+fn typed(held: &RunningEnvironment, script: &str) -> String {
     let Shell::Socket { path } = &held.shell else { panic!("{:?}", held.shell) };
     let mut shell = UnixStream::connect(path).expect("a shell");
     shell.set_read_timeout(Some(LONG)).expect("a limit");
@@ -72,7 +74,7 @@ fn console(shell: &Path) -> String {
 }
 
 /// A guest that has this test binary in it, and the binary's name there.
-fn with_this_binary(cpus: u32) -> Option<(Held, String)> {
+fn with_this_binary(cpus: u32) -> Option<(RunningEnvironment, String)> {
     let run = Registry::system().begin("test").expect("a record");
     let own = std::env::current_exe().expect("this binary");
     let name = own.file_name().expect("a name").to_string_lossy().into_owned();
@@ -103,7 +105,7 @@ const HELD_UP_MAX: f64 = 0.1;
 
 /// What a beat in a guest brought, and how much of it, and of the boot before, the guest was held up.
 struct Beat {
-    holder: Holder,
+    holder: EnvironmentFacts,
     outcome: Outcome,
     held_up: Option<f64>,
     booting_held_up: Option<f64>,
@@ -120,7 +122,7 @@ fn beats<const N: usize>(parameters: &str, ticks_hz: [Option<u32>; N]) -> Option
     Some(ticks_hz.map(|tick_hz| beat(&mut held, tick_hz, booting)))
 }
 
-fn beat(held: &mut Held, tick_hz: Option<u32>, booting_held_up: Option<f64>) -> Beat {
+fn beat(held: &mut RunningEnvironment, tick_hz: Option<u32>, booting_held_up: Option<f64>) -> Beat {
     let options = Options {
         duration: Duration::from_secs(3),
         interval: Duration::from_micros(4300),

@@ -2,7 +2,7 @@
 
 use takt_host::call;
 
-use crate::MendError;
+use crate::FixError;
 use crate::journal::JournalError;
 
 use super::{MeasureError, Pair};
@@ -43,7 +43,7 @@ pub enum ProveError {
     },
     /// The change could not be made.
     #[error("changing the setting")]
-    Change(#[from] MendError),
+    Change(#[from] FixError),
     /// The journal can't be used.
     #[error(transparent)]
     Journal(#[from] JournalError),

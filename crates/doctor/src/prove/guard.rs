@@ -13,7 +13,7 @@ use std::time::Duration;
 use takt_host::Host;
 
 use crate::journal::JournalError;
-use crate::{Mender, Undone};
+use crate::{Fixer, Undone};
 
 /// The word.
 const WELL: &[u8] = b"well\n";
@@ -63,8 +63,8 @@ pub fn wait_and_undo(host: Host, state: &Path, first: u64, pipe: &mut dyn Read) 
     }
     let mut tries = 0;
     loop {
-        match Mender::open(host.clone(), state) {
-            Ok(mut mender) => return Ok(mender.undo(|entry| entry.number >= first)),
+        match Fixer::open(host.clone(), state) {
+            Ok(mut fixer) => return Ok(fixer.undo(|entry| entry.number >= first)),
             Err(JournalError::Busy { .. }) if tries < PATIENCE => {
                 tries += 1;
                 thread::sleep(Duration::from_millis(50));

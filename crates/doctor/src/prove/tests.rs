@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use crate::journal::{self, Scope};
-use crate::{Mender, Setting};
+use crate::{Fixer, Setting};
 
 use super::*;
 
@@ -132,8 +132,8 @@ fn what_is_to_stay_stays_and_undo_knows_it() {
     let outcome = world.prove("clock-source", 3, &mut |_| {}, true, &Stop::new()).unwrap();
     assert!(outcome.kept);
     assert_eq!((world.source().as_str(), world.standing()), ("tsc", 1));
-    let mut mender = Mender::open(Host::at(world.0.path()), &world.path("state")).unwrap();
-    assert_eq!(mender.undo(|_| true).len(), 1);
+    let mut fixer = Fixer::open(Host::at(world.0.path()), &world.path("state")).unwrap();
+    assert_eq!(fixer.undo(|_| true).len(), 1);
     assert_eq!(world.source(), "hpet");
 }
 
@@ -202,9 +202,9 @@ fn a_guard_whose_pipe_ends_without_a_word_gives_back_its_entries_and_no_others()
     let world = World::new();
     let (host, state) = (Host::at(world.0.path()), world.path("state"));
     let apply = |rule: &str, setting, becomes: &str| {
-        let mut mender = Mender::open(host.clone(), &state).unwrap();
-        let first = mender.next_number();
-        mender
+        let mut fixer = Fixer::open(host.clone(), &state).unwrap();
+        let first = fixer.next_number();
+        fixer
             .apply(rule, &Scope::Host, &[Change { setting, was: String::new(), becomes: becomes.to_owned() }])
             .unwrap();
         first

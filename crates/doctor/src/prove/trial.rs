@@ -1,7 +1,7 @@
 //! A change on trial: made before a round with it, given back before one without, and in the end as it is to be.
 
 use crate::journal::Scope;
-use crate::{Change, Mender, Outcome as Undone, Rule};
+use crate::{Change, Fixer, Outcome as Undone, Rule};
 
 use super::{Claim, Guard, ProveError};
 
@@ -12,17 +12,17 @@ pub(super) struct Trial {
     /// The journal's number of the first entry that may be ours.
     first: u64,
     made: bool,
-    // In this order: the guard, should it have to act, needs the journal that the mender holds.
-    mender: Mender,
+    // In this order: the guard, should it have to act, needs the journal that the fixer holds.
+    fixer: Fixer,
     guard: Option<Guard>,
 }
 
 impl Trial {
     pub(super) fn begin(claim: &Claim<'_>, changes: Vec<Change>) -> Result<Trial, ProveError> {
-        let mender = Mender::open(claim.host.clone(), claim.state)?;
-        let first = mender.next_number();
+        let fixer = Fixer::open(claim.host.clone(), claim.state)?;
+        let first = fixer.next_number();
         let guard = Some((claim.guard)(first).map_err(ProveError::Guard)?);
-        Ok(Trial { rule: claim.rule, changes, first, made: false, mender, guard })
+        Ok(Trial { rule: claim.rule, changes, first, made: false, fixer, guard })
     }
 
     /// Makes the change, or gives it back; nothing if it is so already.
@@ -30,7 +30,7 @@ impl Trial {
         if with && !self.made {
             // What fails half-way is half made.
             self.made = true;
-            self.mender.apply(self.rule.id, &Scope::Host, &self.changes)?;
+            self.fixer.apply(self.rule.id, &Scope::Host, &self.changes)?;
         } else if !with && self.made {
             self.give_back()?;
         }
@@ -39,7 +39,7 @@ impl Trial {
 
     pub(super) fn give_back(&mut self) -> Result<(), ProveError> {
         let first = self.first;
-        for undone in self.mender.undo(|entry| entry.number >= first) {
+        for undone in self.fixer.undo(|entry| entry.number >= first) {
             if !matches!(undone.outcome, Undone::Settled { .. }) {
                 return Err(ProveError::GiveBack { setting: undone.setting.to_string(), was: undone.was });
             }

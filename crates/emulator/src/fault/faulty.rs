@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use takt_base::{Tick, TickRate, Ticks};
 
 use super::PowerCycle;
-use super::hold::{Hold, Way};
+use super::delay_queue::{DelayQueue, Way};
 use super::script::Script;
 use super::spec::{Damage, Fault, Kind};
 use super::stream::Stream;
@@ -30,7 +30,7 @@ pub struct Faulty<D> {
 /// What lies between device and hosts.
 struct Between {
     scripts: Vec<Script>,
-    hold: Hold,
+    hold: DelayQueue,
     /// A datagram on its way in, and one on its way out: the device may answer while it is being handed the first.
     inward: Vec<u8>,
     outward: Vec<u8>,
@@ -61,7 +61,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
         let frame = vec![0; if scripts.is_empty() { 0 } else { FRAME_BYTES }];
         let between = Between {
             scripts,
-            hold: Hold::default(),
+            hold: DelayQueue::default(),
             inward: frame.clone(),
             outward: frame,
             blocked: [Tick(0); 2],
@@ -312,7 +312,7 @@ impl Between {
 
     /// After a datagram of this stream: one that was waiting for it. A datagram that was itself held is nobody's
     /// successor.
-    fn successor_passed(&mut self, stream: Stream, fate: &Fate) -> Option<super::hold::Held> {
+    fn successor_passed(&mut self, stream: Stream, fate: &Fate) -> Option<super::delay_queue::Delayed> {
         if matches!(fate, Fate::Lost | Fate::Blocked) {
             return None;
         }

@@ -41,9 +41,9 @@
 //! [`Faulty`] injects them around any device. Of several faults that would strike the same datagram the first one does;
 //! the others have seen it nevertheless.
 
+mod delay_queue;
 mod error;
 mod faulty;
-mod hold;
 mod script;
 mod spec;
 mod stream;

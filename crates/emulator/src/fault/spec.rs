@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use takt_base::parse_duration;
 
+use super::delay_queue::DELAYED_MAX;
 use super::error::FaultError;
-use super::hold::HELD;
 use super::stream::Stream;
 
 /// One fault. See [the module](super) for the text.
@@ -232,8 +232,8 @@ impl<'a> Reader<'a> {
 
     fn frames(&mut self) -> Result<u64, FaultError> {
         let Some(text) = self.take("frames") else { return Ok(USUAL_FRAMES) };
-        let frames = text.parse().ok().filter(|frames| (1..=HELD as u64).contains(frames));
-        frames.ok_or_else(|| self.wrong(text, format!("a number of datagrams from 1 to {HELD}")))
+        let frames = text.parse().ok().filter(|frames| (1..=DELAYED_MAX as u64).contains(frames));
+        frames.ok_or_else(|| self.wrong(text, format!("a number of datagrams from 1 to {DELAYED_MAX}")))
     }
 
     fn damage(&mut self) -> Result<Damage, FaultError> {

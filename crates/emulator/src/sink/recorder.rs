@@ -15,7 +15,7 @@ use takt_dsp::file::FileError;
 
 use super::output::{Begin, Origin, Output};
 use super::{BurstEdges, Sink, Spec};
-use crate::tape::{self, Run};
+use crate::sample_ring::{self, Run};
 
 /// Samples in the queue.
 const CAPACITY: usize = 1 << 21;
@@ -31,7 +31,7 @@ const CHECKPOINT: Duration = Duration::from_secs(1);
 
 /// The device's side.
 pub(crate) struct Recorder {
-    writer: tape::Writer,
+    writer: sample_ring::Writer,
     centre_hz: f64,
 }
 
@@ -100,7 +100,7 @@ pub(crate) fn start(
     let Some(output) = Output::create(spec, Origin { clock, hw: hw.to_owned(), utc_at_tick_0_ns })? else {
         return Ok(None);
     };
-    let (writer, reader) = tape::tape(CAPACITY);
+    let (writer, reader) = sample_ring::ring(CAPACITY);
     let counts = Arc::new(Counts::default());
     let scribe =
         Scribe { reader, output: Some(output), counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
@@ -110,7 +110,7 @@ pub(crate) fn start(
 
 /// The thread's side.
 struct Scribe {
-    reader: tape::Reader,
+    reader: sample_ring::Reader,
     /// `None` after an error.
     output: Option<Output>,
     counts: Arc<Counts>,
@@ -217,7 +217,7 @@ mod tests {
     fn idle(spec: &Spec, capacity: usize) -> (Recorder, Scribe, Arc<Counts>) {
         let clock = TickRate::from_hz(100_000_000).unwrap();
         let origin = Origin { clock, hw: "N200".to_owned(), utc_at_tick_0_ns: None };
-        let (writer, reader) = tape::tape(capacity);
+        let (writer, reader) = sample_ring::ring(capacity);
         let counts = Arc::new(Counts::default());
         let output = Output::create(spec, origin).unwrap();
         let scribe = Scribe { reader, output, counts: counts.clone(), run: 0, done: 0, position: 0, open: None };

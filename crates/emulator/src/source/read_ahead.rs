@@ -11,7 +11,7 @@ use std::time::Duration;
 use takt_base::{Complex32, Tick};
 use takt_dsp::file::{FileError, SampleReader};
 
-use crate::tape;
+use crate::sample_ring;
 
 /// Samples in the queue: 32 MiB. A block of the longest kind (4500 samples at the slowest rate) takes a quarter of it.
 const CAPACITY: usize = 1 << 22;
@@ -39,7 +39,7 @@ pub(crate) struct Shared {
 
 /// The device's side.
 pub(crate) struct ReadAhead {
-    reader: tape::Reader,
+    reader: sample_ring::Reader,
     shared: Arc<Shared>,
     samples: u64,
     repeat: bool,
@@ -55,7 +55,7 @@ impl ReadAhead {
 
     /// Both sides, the first samples read.
     fn with_filler(file: SampleReader, repeat: bool) -> (ReadAhead, Filler) {
-        let (writer, reader) = tape::tape(CAPACITY);
+        let (writer, reader) = sample_ring::ring(CAPACITY);
         let shared = Arc::new(Shared::default());
         let samples = file.samples();
         let mut filler =
@@ -108,7 +108,7 @@ impl Drop for ReadAhead {
 /// The thread's side.
 struct Filler {
     file: SampleReader,
-    writer: tape::Writer,
+    writer: sample_ring::Writer,
     shared: Arc<Shared>,
     repeat: bool,
     /// The sample that is read next, of the endless file if it repeats.

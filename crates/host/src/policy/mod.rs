@@ -4,7 +4,7 @@
 //! namespace, a system-call filter, a pinned thread asking for DEADLINE. [`set_policy`] finds out which it was, and the
 //! error's [`fix`](PolicyError::fix) says what to do.
 
-mod asked;
+mod spec;
 
 use std::io;
 
@@ -18,7 +18,7 @@ use crate::proc::limits::{self, Limit};
 use crate::proc::{cpu_list, status};
 use crate::sys::sched::{self, SchedAttr};
 
-pub use asked::{Asked, AskedError};
+pub use spec::{AskedError, PolicySpec};
 
 /// How the scheduler treats a thread: sched(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -39,7 +39,7 @@ fn wanted(settings: &Settings, placement: &Placement) -> Result<Wanted, Failure>
         spec,
         cap_share: settings.number("cap").map(|percent| percent / 100.0),
         cap_period: parse_duration(settings.word("cap_period")).unwrap_or_default(),
-        cpus: deadline::seats(settings, &placement.host)?.1,
+        cpus: deadline::process_cpus(settings, &placement.host)?.1,
         cores: placement.cpus().len(),
     })
 }

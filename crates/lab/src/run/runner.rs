@@ -67,7 +67,7 @@ pub struct Ran {
     pub run: String,
     /// Whether every planned round is settled; if not, it was stopped.
     pub complete: bool,
-    /// Whether an earlier sitting was continued.
+    /// Whether an earlier session was continued.
     pub resumed: bool,
 }
 
@@ -113,9 +113,9 @@ pub fn run(
     let points = plan.experiment.points(plan.depth);
     let (run, resumed) = plan.begin_or_resume(store, &points)?;
     let _lock = store.lock_run(&run)?;
-    let mut sitting = Sitting::new(store, plan, &run, &points, bench, tell);
-    sitting.recall()?;
-    let complete = sitting.all_blocks(stop)?;
+    let mut session = Session::new(store, plan, &run, &points, bench, tell);
+    session.recall()?;
+    let complete = session.all_blocks(stop)?;
     if complete {
         store.finish_run(&run)?;
     }
@@ -152,8 +152,8 @@ fn text<'a>(document: &'a Value, key: &str) -> &'a str {
     document.get(key).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// One sitting of a run: from a start or a resumption to its end or interruption.
-struct Sitting<'a> {
+/// One session of a run: from a start or a resumption to its end or interruption.
+struct Session<'a> {
     store: &'a Store,
     plan: &'a RunPlan<'a>,
     run: &'a str,
@@ -173,7 +173,7 @@ struct Sitting<'a> {
     any_ran: bool,
 }
 
-impl<'a> Sitting<'a> {
+impl<'a> Session<'a> {
     fn new(
         store: &'a Store,
         plan: &'a RunPlan<'a>,
@@ -181,11 +181,11 @@ impl<'a> Sitting<'a> {
         points: &'a [Point],
         bench: &'a mut dyn Bench,
         tell: &'a mut dyn FnMut(&Event, &Progress),
-    ) -> Sitting<'a> {
+    ) -> Session<'a> {
         let order = order(plan.experiment, points, plan.experiment.round_count(plan.depth));
         let (settled, attempts) = (BTreeSet::new(), BTreeMap::new());
         let (repeats, losses, pace, any_ran) = (0, Losses::default(), Pace::default(), false);
-        Sitting { store, plan, run, points, order, bench, tell, settled, attempts, repeats, losses, pace, any_ran }
+        Session { store, plan, run, points, order, bench, tell, settled, attempts, repeats, losses, pace, any_ran }
     }
 
     /// Takes up what earlier sittings left.

@@ -18,8 +18,8 @@ use super::error::doing;
 use super::interface::{Received, Receiving, Sending, Sent};
 use super::memory::Cells;
 use super::options::{Apart, Options};
+use super::placement::ThreadPlacement;
 use super::roles::{Layer, Role, RoleOptions, RoleReport};
-use super::seat::Seat;
 use super::stall::{Seen, Watch};
 
 /// Memory, pipes and the two layers, which wait.
@@ -63,11 +63,11 @@ impl Exchange {
             next: path(next),
             codes: options.codes,
             seed: options.seed,
-            seat: Seat { cpus: cpus.to_vec(), policy: options.policy(rank) },
+            placement: ThreadPlacement { cpus: cpus.to_vec(), policy: options.policy(rank) },
         };
         let roles = vec![
-            role(Layer::Physical, &to_physical, &from_physical, &options.seats.physical, 2),
-            role(Layer::Higher, &to_higher, &from_higher, &options.seats.higher, 1),
+            role(Layer::Physical, &to_physical, &from_physical, &options.process_cpus.physical, 2),
+            role(Layer::Higher, &to_higher, &from_higher, &options.process_cpus.higher, 1),
         ];
         let layers = match options.apart {
             Apart::Threads => Layers::Threads(roles.into_iter().map(Role::start).collect::<Result<_, _>>()?),

@@ -19,7 +19,7 @@ use super::exchange::Exchange;
 use super::handing::Handing;
 use super::memory::{At, Cells};
 use super::options::{Handover, Options, Wake};
-use super::seat::Seat;
+use super::placement::ThreadPlacement;
 use super::stages::{self, Row};
 use super::{DeadlineError, SUBFRAME_NS, limit_tick, ns, subframe_ticks};
 use crate::round_trip::ClockModel;
@@ -85,7 +85,7 @@ pub(super) struct Receiving {
     rx: RxStreamer,
     cells: Arc<Cells>,
     by: Handover,
-    seat: Seat,
+    placement: ThreadPlacement,
     timer: Option<timer::Options>,
     plan: Plan,
     buffer: Vec<Complex<i16>>,
@@ -108,7 +108,7 @@ impl Receiving {
             rx,
             cells: Arc::clone(&exchange.cells),
             by: options.handover,
-            seat: Seat { cpus: options.seats.interface.clone(), policy: options.policy(0) },
+            placement: ThreadPlacement { cpus: options.process_cpus.interface.clone(), policy: options.policy(0) },
             timer,
             plan: *plan,
             buffer: vec![Complex::new(0, 0); SAMPLES],
@@ -117,7 +117,7 @@ impl Receiving {
     }
 
     pub(super) fn run(mut self, wake: File, stop: &Stop) -> Result<Received, DeadlineError> {
-        self.seat.take("interface")?;
+        self.placement.take("interface")?;
         let mut handing = Handing::new(Arc::clone(&self.cells), self.by, wake);
         let mut timer = self.timer.map(Timer::open).transpose()?;
         let mut assembler = Assembler::default();
@@ -228,7 +228,7 @@ pub(super) struct Sent {
 pub(super) struct Sending {
     tx: TxStreamer,
     cells: Arc<Cells>,
-    seat: Seat,
+    placement: ThreadPlacement,
     plan: Plan,
     burst: Vec<Complex<i16>>,
     sent: Sent,
@@ -239,7 +239,7 @@ impl Sending {
         Sending {
             tx,
             cells: Arc::clone(&exchange.cells),
-            seat: Seat { cpus: options.seats.interface.clone(), policy: options.policy(0) },
+            placement: ThreadPlacement { cpus: options.process_cpus.interface.clone(), policy: options.policy(0) },
             plan: *plan,
             burst: vec![Complex::new(0, 0); ANSWER_SAMPLES],
             sent: Sent { answers: no_answers(plan.subframes as usize), ..Sent::default() },
@@ -247,7 +247,7 @@ impl Sending {
     }
 
     pub(super) fn run(mut self, mut answers: File) -> Result<Sent, DeadlineError> {
-        self.seat.take("interface")?;
+        self.placement.take("interface")?;
         let clock = ThreadClock::of_this_thread();
         let mut number = [0; 8];
         loop {

@@ -28,20 +28,20 @@
 //! that a board at the chip rate would not ask of it, and part of the stage `physical`. A faster rate, 2.5 MS/s, would keep
 //! the whole band and cost transfer and resampler twice as much.
 
-mod aside;
 mod assembler;
-mod cores;
 mod downlink;
 mod error;
 mod evidence;
 mod exchange;
+mod excluded;
 mod handing;
 mod interface;
 mod memory;
 mod options;
 mod outcome;
+mod placement;
+mod process_cpus;
 mod roles;
-mod seat;
 mod stages;
 mod stall;
 mod trace;
@@ -57,14 +57,14 @@ use takt_dsp::tdscdma::{ANSWER_DEADLINE_NS, SAMPLE_RATE_HZ};
 use takt_radio::WallNet;
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, TxOptions};
 
-pub use aside::{Aside, Own, SEGMENT_SUBFRAMES, Segments};
-pub use cores::seats;
 pub use downlink::write_downlink;
 pub use error::DeadlineError;
 use exchange::Exchange;
+pub use excluded::{Excluded, Own, SEGMENT_SUBFRAMES, Segments};
 use interface::{Plan, Receiving, Sending};
-pub use options::{Apart, Handover, Options, Scheduling, Seats, Wake};
+pub use options::{Apart, Handover, Options, ProcessCpus, Scheduling, Wake};
 pub use outcome::{Answered, Budget, Outcome, Radio};
+pub use process_cpus::process_cpus;
 pub use roles::{Role, RoleOptions};
 pub use stages::{STAGES, Stage};
 pub use stall::WATCHES;

@@ -36,7 +36,7 @@ pub struct Options {
     /// What CPUs do while nothing runs on them.
     pub idle: Idle,
     /// Where each process runs.
-    pub seats: Seats,
+    pub process_cpus: ProcessCpus,
     /// The cores of the host side: where time may be stolen from it.
     pub host_cpus: Vec<usize>,
     /// Channelisation codes of the downlink, 1 to 16.
@@ -92,7 +92,7 @@ pub enum Handover {
 
 /// CPUs of each process; empty: those of the host side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seats {
+pub struct ProcessCpus {
     /// Of the data interface.
     pub interface: Vec<usize>,
     /// Of the physical layer.
@@ -125,7 +125,7 @@ impl Default for Options {
             tick_hz: 0,
             handover: Handover::default(),
             idle: Idle::default(),
-            seats: Seats::default(),
+            process_cpus: ProcessCpus::default(),
             host_cpus: Vec::new(),
             codes: 16,
             seed: 1,
@@ -157,10 +157,10 @@ impl Options {
 
     /// Where the processes may be: each on cores of its own, or anywhere on the host side.
     pub(super) fn used_cpus(&self) -> Vec<usize> {
-        let seats = [&self.seats.interface, &self.seats.physical, &self.seats.higher];
+        let process_cpus = [&self.process_cpus.interface, &self.process_cpus.physical, &self.process_cpus.higher];
         let mut cpus = self.host_cpus.clone();
-        if seats.iter().all(|cpus| !cpus.is_empty()) {
-            cpus = seats.into_iter().flatten().copied().collect();
+        if process_cpus.iter().all(|cpus| !cpus.is_empty()) {
+            cpus = process_cpus.into_iter().flatten().copied().collect();
         }
         cpus.sort_unstable();
         cpus.dedup();

@@ -7,8 +7,8 @@ use takt_dsp::tdscdma::ANSWER_DEADLINE_NS;
 use takt_radio::n200::N200;
 use takt_stats::{Histogram, Ns};
 
-use super::aside::{self, Aside, Own, Parted, Segments};
 use super::exchange::Ran;
+use super::excluded::{self, Excluded, Own, Segments, SplitSubframes};
 use super::interface::{Given, Plan, Verdict};
 use super::options::Options;
 use super::stages::{self, STAGES};
@@ -47,7 +47,7 @@ pub struct Outcome {
     /// What the radio says.
     pub radio: Radio,
     /// What is set aside, since it was not this host's doing.
-    pub aside: Aside,
+    pub aside: Excluded,
     /// What is left: this host's doing.
     pub own: Own,
     /// Both, segment by segment.
@@ -137,13 +137,14 @@ pub(super) fn of(
     let answers = sent.answers.len() as u64;
     let missed = subframes.saturating_sub(answers);
     let answered: BTreeMap<u64, &Given> = sent.answers.iter().map(|given| (given.number, given)).collect();
-    let timing = |number| aside::Timing {
+    let timing = |number| excluded::Timing {
         air_end_ns: clocks.host_ns(plan.begins(number + 1)),
         arrived_ns: received.arrived_ns.get(number as usize).copied().flatten(),
         halted: answered.get(&number).map(|given| given.halted).unwrap_or_default(),
         failed: answered.get(&number).is_none_or(|given| is_late(given)),
     };
-    let Parted { aside, own, segments, numbers } = aside::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
+    let SplitSubframes { aside, own, segments, numbers } =
+        excluded::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
     let failures = late + missed;
     let mut total_ns = Histogram::default();
     sent.answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));

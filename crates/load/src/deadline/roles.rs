@@ -18,7 +18,7 @@ use takt_host::thread_clock::ThreadClock;
 
 use super::error::doing;
 use super::memory::{At, Cell as SharedCell, Cells};
-use super::seat::Seat;
+use super::placement::ThreadPlacement;
 use super::{DeadlineError, downlink, ns};
 
 /// Which layer.
@@ -41,7 +41,7 @@ pub struct RoleOptions {
     pub(crate) next: PathBuf,
     pub(crate) codes: usize,
     pub(crate) seed: u64,
-    pub(crate) seat: Seat,
+    pub(crate) placement: ThreadPlacement,
 }
 
 /// What it counted.
@@ -119,7 +119,7 @@ fn prepare(options: &RoleOptions) -> Result<Prepared, DeadlineError> {
         Layer::Physical => (Box::new(Physical::new(options.codes)?), "physical layer"),
         Layer::Higher => (Box::new(Higher::new(options)?), "higher layer"),
     };
-    options.seat.take(who)?;
+    options.placement.take(who)?;
     Ok((cells, wake, next, work))
 }
 

@@ -4,7 +4,7 @@ use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
 
-use super::cores::seats;
+use super::process_cpus::process_cpus;
 use super::{Handover, Options, Scheduling, Wake};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
@@ -109,7 +109,7 @@ impl Workload for Deadline {
             tick_hz: settings.whole("tick_hz") as u32,
             idle: settings.parsed("idle")?,
             handover: settings.choice("handover", &[("subframe", Handover::Subframe), ("slot", Handover::Slot)])?,
-            seats: seats(settings, target.host_cpus)?.0,
+            process_cpus: process_cpus(settings, target.host_cpus)?.0,
             host_cpus: target.host_cpus.to_vec(),
             codes: codes(settings),
             seed: SEED,

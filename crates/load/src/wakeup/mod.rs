@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Lateness is taken from the intended instants. A thread that slept over ticks has that many late ticks, told apart as
-//! `unsampled`: a program that skips them reports the better the longer it slept (coordinated omission).
+//! `unsampled`: a program that skips them looks the better the longer it slept (coordinated omission).
 //!
 //! What the hypervisor took is counted apart, from the kernel's account of stolen time: no setting of this machine mends
 //! it.
@@ -39,7 +39,7 @@ use load::Load;
 use options::MOST_LOAD;
 pub use options::Options;
 pub use outcome::{Outcome, Thread};
-use thread::{Beating, Measured, Told};
+use thread::{Beating, Measured, ThreadReport};
 
 /// Why there was nothing to measure.
 #[derive(Debug, thiserror::Error)]
@@ -145,15 +145,15 @@ struct Seen {
 }
 
 fn measure(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Seen, WakeupError> {
-    let (told, hears) = mpsc::channel();
+    let (sender, reports) = mpsc::channel();
     let places = options.places();
     let mut beating = Vec::with_capacity(places.len());
     for (index, cpu) in places.into_iter().enumerate() {
-        beating.push(Beating::start(index, cpu, options, &told, stop)?);
+        beating.push(Beating::start(index, cpu, options, &sender, stop)?);
     }
-    drop(told);
+    drop(sender);
     for _ in &beating {
-        if let Ok(Told::Failed(error)) = hears.recv() {
+        if let Ok(ThreadReport::Failed(error)) = reports.recv() {
             return Err(error);
         }
     }
@@ -162,7 +162,7 @@ fn measure(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let before = Snapshot::take()?;
     let start = WallClock.now() + START_AHEAD;
     beating.iter().for_each(|thread| thread.go(start));
-    let threads = hear(&hears, beating.len(), Clockwork { start, options }, progress)?;
+    let threads = collect(&reports, beating.len(), Clockwork { start, options }, progress)?;
     // While the threads still are, so that their own time is seen.
     let usage = Snapshot::take()?.since(&before);
     drop(beating);
@@ -178,8 +178,8 @@ struct Clockwork<'a> {
 }
 
 /// Waits until all have told what they saw.
-fn hear(
-    hears: &Receiver<Told>,
+fn collect(
+    reports: &Receiver<ThreadReport>,
     count: usize,
     at: Clockwork<'_>,
     progress: &mut dyn FnMut(Progress),
@@ -187,10 +187,10 @@ fn hear(
     let planned = at.options.warm_up + at.options.duration;
     let mut measured = Vec::with_capacity(count);
     while measured.len() < count {
-        match hears.recv_timeout(LOOK) {
-            Ok(Told::Measured(one)) => measured.push(*one),
-            Ok(Told::Failed(error)) => return Err(error),
-            Ok(Told::Ready) => {}
+        match reports.recv_timeout(LOOK) {
+            Ok(ThreadReport::Measured(one)) => measured.push(*one),
+            Ok(ThreadReport::Failed(error)) => return Err(error),
+            Ok(ThreadReport::Ready) => {}
             Err(RecvTimeoutError::Timeout) => {
                 let elapsed = (WallClock.now() - at.start).min(planned);
                 progress(Progress { elapsed, planned, warm_up: elapsed < at.options.warm_up });

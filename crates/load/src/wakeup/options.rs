@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_host::affinity::own_cpus;
 use takt_host::idle::Idle;
-use takt_host::policy::Asked;
+use takt_host::policy::PolicySpec;
 use takt_host::timer::{self, Method, Ticks};
 use takt_host::{Host, kernel};
 
@@ -23,7 +23,7 @@ pub struct Options {
     /// From one tick to the next.
     pub interval: Duration,
     /// Scheduling of the threads.
-    pub policy: Asked,
+    pub policy: PolicySpec,
     /// How they wait.
     pub timer: Method,
     /// Their sleeps end at the ticks of a clock of so many Hz; `None`: whenever the kernel can.
@@ -47,7 +47,7 @@ impl Default for Options {
             duration: Duration::from_secs(10),
             warm_up: Duration::from_millis(200),
             interval: Duration::from_millis(1),
-            policy: Asked::default(),
+            policy: PolicySpec::default(),
             timer: Method::default(),
             tick_hz: None,
             slack: None,
@@ -106,7 +106,7 @@ impl Options {
     pub(super) fn places(&self) -> Vec<Option<usize>> {
         match (self.cores.is_empty(), self.policy) {
             (false, _) => self.cores.iter().copied().map(Some).collect(),
-            (true, Asked::Deadline(_)) => vec![None; own_cpus().len()],
+            (true, PolicySpec::Deadline(_)) => vec![None; own_cpus().len()],
             (true, _) => own_cpus().into_iter().map(Some).collect(),
         }
     }

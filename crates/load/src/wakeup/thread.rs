@@ -13,7 +13,7 @@ use super::account::Account;
 use super::{Options, WakeupError};
 
 /// What a thread says to whoever started it: first that it is ready or why not, then what it saw or why nothing.
-pub(super) enum Told {
+pub(super) enum ThreadReport {
     Ready,
     Failed(WakeupError),
     Measured(Box<Measured>),
@@ -39,15 +39,15 @@ impl Beating {
         index: usize,
         cpu: Option<usize>,
         options: &Options,
-        told: &Sender<Told>,
+        reports: &Sender<ThreadReport>,
         stop: &Stop,
     ) -> Result<Beating, WakeupError> {
         let (orders, ordered) = mpsc::channel();
-        let (options, told, stop) = (options.clone(), told.clone(), stop.clone());
+        let (options, reports, stop) = (options.clone(), reports.clone(), stop.clone());
         let work = move || {
-            if let Err(error) = live(index, cpu, &options, &told, &ordered, &stop) {
+            if let Err(error) = live(index, cpu, &options, &reports, &ordered, &stop) {
                 // Whoever does not hear it any more has given up before.
-                let _ = told.send(Told::Failed(error));
+                let _ = reports.send(ThreadReport::Failed(error));
             }
         };
         let handle = Builder::new().name(format!("takt-beat-{index}")).spawn(work).map_err(WakeupError::Thread)?;
@@ -78,7 +78,7 @@ fn live(
     index: usize,
     cpu: Option<usize>,
     options: &Options,
-    told: &Sender<Told>,
+    reports: &Sender<ThreadReport>,
     ordered: &Receiver<MonoNs>,
     stop: &Stop,
 ) -> Result<(), WakeupError> {
@@ -92,8 +92,8 @@ fn live(
     let interval_ns = u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX);
     let first = options.beats(options.warm_up);
     let end = first + options.beats(options.duration);
-    let tell = |what| told.send(what).is_ok();
-    if !tell(Told::Ready) {
+    let tell = |what| reports.send(what).is_ok();
+    if !tell(ThreadReport::Ready) {
         return Ok(());
     }
     let Ok(start) = ordered.recv() else { return Ok(()) };
@@ -103,7 +103,7 @@ fn live(
         account.woken(now);
     }
     let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-    tell(Told::Measured(Box::new(Measured { index, tid, cpu, slack_ns: timer_slack_ns(), account })));
+    tell(ThreadReport::Measured(Box::new(Measured { index, tid, cpu, slack_ns: timer_slack_ns(), account })));
     // Until it has been looked at.
     let _ = ordered.recv();
     Ok(())

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use takt_agent::Failure;
 use takt_base::Stop;
-use takt_host::policy::Asked;
+use takt_host::policy::PolicySpec;
 
 use super::Options;
 use crate::quantity::Quantity;
@@ -55,10 +55,10 @@ impl Workload for Wakeup {
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {
         let interval = settings.span("interval");
         let policies = [
-            ("other", Asked::default()),
-            ("fifo", Asked::Fifo(BEAT_PRIORITY)),
-            ("rr", Asked::RoundRobin(BEAT_PRIORITY)),
-            ("deadline", Asked::Deadline(interval / 5)),
+            ("other", PolicySpec::default()),
+            ("fifo", PolicySpec::Fifo(BEAT_PRIORITY)),
+            ("rr", PolicySpec::RoundRobin(BEAT_PRIORITY)),
+            ("deadline", PolicySpec::Deadline(interval / 5)),
         ];
         write(&Options {
             duration: settings.span("duration"),

@@ -3,7 +3,7 @@
 //! ```text
 //!  N200 ── Control ── 49152   EEPROMs, firmware cells, slow-path registers
 //!    │  └─ Fifo ───── 49159   settings, timed settings, readback
-//!    ├─ Hold ──────── 49152   "I am here" every 1.5 s, on a thread of its own
+//!    ├─ Claim ──────── 49152   "I am here" every 1.5 s, on a thread of its own
 //!    ├─ RxStreamer ── 49156/8 samples in;  49152 stream commands
 //!    └─ TxStreamer ── 49157   samples out, flow control and reports in
 //! ```
@@ -12,6 +12,7 @@
 //! threads. Dropping the [`N200`] ends their streams: it switches the front end off.
 
 mod anchor;
+mod claim;
 pub(crate) mod control;
 mod emission;
 mod fifo;
@@ -19,7 +20,6 @@ mod frame;
 mod front_end;
 mod gpsdo;
 mod hardware;
-mod hold;
 mod identity;
 mod open;
 mod rx;
@@ -34,11 +34,11 @@ use takt_packet::{Engine, PortIndex, Wait};
 use takt_wire::n200::rate::Factor;
 use takt_wire::n200::{Destination, MASTER_CLOCK_HZ};
 
+pub(crate) use claim::other_owner;
 pub use emission::{ALLOW_TRANSMIT, Emission, TxWish};
 pub use frame::FrameBytes;
 pub use gpsdo::GpsReport;
 pub use hardware::{ClockSource, TimeSource};
-pub(crate) use hold::other_owner;
 pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
@@ -47,9 +47,9 @@ pub use time::ClockReading;
 pub use tx::{TxOptions, TxStats, TxStreamer};
 
 use self::anchor::Anchor;
+use self::claim::Claim;
 use self::control::Control;
 use self::fifo::Fifo;
-use self::hold::Hold;
 use crate::board::{BoardKind, SideState};
 use crate::{Net, RadioError};
 
@@ -62,7 +62,7 @@ pub struct N200 {
     net: Arc<dyn Net>,
     control: Control,
     fifo: Fifo,
-    hold: Arc<Hold>,
+    claim: Arc<Claim>,
     anchor: Arc<Anchor>,
     identity: Identity,
     frame_bytes: FrameBytes,
@@ -115,8 +115,8 @@ impl N200 {
     /// # Errors
     /// `TakenOver`, `Restarted`, `Gone`.
     pub fn check(&self) -> Result<(), RadioError> {
-        self.hold.touch(self.net.now());
-        self.hold.check()
+        self.claim.touch(self.net.now());
+        self.claim.check()
     }
 }
 

@@ -8,10 +8,10 @@ use takt_base::Tick;
 use takt_wire::n200::registers::{ROUTER_WORD, rx_control, settings};
 
 use super::anchor::Anchor;
+use super::claim::Claim;
 use super::control::Control;
 use super::fifo::Fifo;
 use super::frame::{self, FrameBytes};
-use super::hold::Hold;
 use super::{ClockSource, N200, TimeSource, identify};
 use crate::board::{BoardKind, SideState};
 use crate::{Net, RadioError};
@@ -52,7 +52,7 @@ impl N200 {
     pub fn open(net: Arc<dyn Net>, addr: IpAddr, options: &OpenOptions) -> Result<N200, RadioError> {
         let mut control = Control::open(&net, addr)?;
         let identity = identify(&mut control)?;
-        let hold = Hold::claim(&net, &mut control, options.force)?;
+        let claim = Claim::take(&net, &mut control, options.force)?;
         let frame_bytes = frame::probe(&mut control, options.frame_bytes)?;
         control.poke(settings::ROUTER, ROUTER_WORD)?;
         let fifo = Fifo::open(&net, addr)?;
@@ -63,7 +63,7 @@ impl N200 {
             net,
             control,
             fifo,
-            hold,
+            claim,
             anchor,
             identity,
             frame_bytes,
@@ -120,7 +120,7 @@ impl Drop for N200 {
     /// Switches the front end off. A radio that is gone, or somebody else's, is left alone; nobody is left to hear of other
     /// failures.
     fn drop(&mut self) {
-        if self.hold.check().is_ok() {
+        if self.claim.check().is_ok() {
             let _ = self.close();
         }
     }

@@ -87,7 +87,7 @@ impl N200 {
     pub fn set_time_now(&mut self, tick: Tick) -> Result<(), RadioError> {
         self.latch_time(tick, true)?;
         self.anchor.set(self.net.now(), tick);
-        self.hold.touch_now();
+        self.claim.touch_now();
         Ok(())
     }
 

@@ -24,12 +24,12 @@
 //! This is safety against crashes and no security boundary: the process has the rights and the environment of this one, and
 //! no limit of its own on memory, processor time, files or processes.
 
+mod instruction;
 mod keeper;
 mod layout;
 mod map;
 mod remote;
 mod serve;
-mod told;
 
 use std::time::Duration;
 

@@ -11,13 +11,13 @@ use rtrb::{Consumer, Producer};
 use takt_graph::{Graph, PortId, Value};
 use takt_link::exchange::{Asking, get, get_bytes, put, put_bytes};
 
+use super::instruction::Instruction;
 use super::keeper::Keeper;
 use super::layout::{
     CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, LOST, Layout, MISSING, NS,
     SLOT, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Shared;
-use super::told::Told;
 use crate::clock::Patience;
 use crate::component::{Component, Io, MakeError, Message, Scalar};
 use crate::library::Word;
@@ -45,7 +45,7 @@ pub(crate) struct Remote {
     pub(crate) asked: Event,
     granted: Box<[Granted]>,
     /// What waits for the next request.
-    told: Vec<Told>,
+    told: Vec<Instruction>,
     /// Variables as they were set or read last.
     values: Box<[Option<Scalar>]>,
     /// Those that were set: a new process is told them.
@@ -186,7 +186,7 @@ impl Remote {
             for (n, value) in self.values.iter_mut().enumerate() {
                 let at = self.layout.values + 2 * n;
                 // What was set meanwhile is newer.
-                if !self.told.iter().any(|told| matches!(told, Told::Set { param, .. } if *param == n)) {
+                if !self.told.iter().any(|told| matches!(told, Instruction::Set { param, .. } if *param == n)) {
                     *value = Word { kind: get(cell, at), bits: get(cell, at + 1) }.scalar();
                 }
             }
@@ -216,8 +216,8 @@ impl Remote {
             let _ = self.spent.push(old);
             self.restarts += 1;
             let set = self.values.iter().zip(&self.set).enumerate().filter(|(_, (_, set))| **set);
-            let set = set.filter_map(|(param, (value, _))| Some(Told::Set { param, value: (*value)? }));
-            let degrade = self.degraded.then_some(Told::Degrade);
+            let set = set.filter_map(|(param, (value, _))| Some(Instruction::Set { param, value: (*value)? }));
+            let degrade = self.degraded.then_some(Instruction::Degrade);
             // What waits comes behind what was; the room that is left is enough, or the rest is not told.
             let room = self.told.capacity() - self.told.len();
             for (at, told) in set.chain(degrade).take(room).enumerate() {
@@ -226,7 +226,7 @@ impl Remote {
         }
     }
 
-    fn tell(&mut self, told: Told) {
+    fn tell(&mut self, told: Instruction) {
         // Only to a process that does not answer can so much be said in vain.
         if self.told.len() < self.told.capacity() {
             self.told.push(told);
@@ -293,7 +293,7 @@ impl Component for Remote {
         if let (Some(place), Some(set)) = (self.values.get_mut(param), self.set.get_mut(param)) {
             (*place, *set) = (Some(value), true);
         }
-        self.tell(Told::Set { param, value });
+        self.tell(Instruction::Set { param, value });
     }
 
     /// As of the last slot whose answer came.
@@ -302,12 +302,12 @@ impl Component for Remote {
     }
 
     fn message(&mut self, message: &Message) {
-        self.tell(Told::Message(*message));
+        self.tell(Instruction::Message(*message));
     }
 
     fn degrade(&mut self) {
         self.degraded = true;
-        self.tell(Told::Degrade);
+        self.tell(Instruction::Degrade);
     }
 
     /// Asks the process, outside real time; nothing of one that is gone.

@@ -8,13 +8,13 @@ use std::time::Duration;
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
 use takt_link::exchange::{Answering, get, get_bytes, put, put_bytes};
 
+use super::instruction::Instruction;
 use super::layout::{
     CONFIG, CONFIG_BYTES, CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS,
     LOST, Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES,
     TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Map;
-use super::told::Told;
 use crate::component::{Component, Io, MakeError, Message, Outbox, Prepared};
 use crate::library::Word;
 use crate::packet::{Header, Room};
@@ -59,11 +59,11 @@ fn serve(map: &Map) -> i32 {
     }
     takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
     let panicked = || MakeError { what: "it panicked when it was made".to_owned(), fix: "see its message".to_owned() };
-    let made = || catch_unwind(|| Seat::make(&config)).unwrap_or_else(|_| Err(panicked()));
+    let made = || catch_unwind(|| HostedComponent::make(&config)).unwrap_or_else(|_| Err(panicked()));
     match pin(&config.cores).and_then(|()| made()) {
-        Ok(seat) => {
+        Ok(hosted) => {
             state(map, READY);
-            seat.answer_all(Answering::new(&**map, layout.cells_at, layout.cell_words), &layout, config.spins)
+            hosted.answer_all(Answering::new(&**map, layout.cells_at, layout.cell_words), &layout, config.spins)
         }
         Err(MakeError { what, fix }) => {
             say(map, &serde_json::json!({ "what": what, "fix": fix }));
@@ -97,7 +97,7 @@ fn say(map: &[AtomicU64], value: &impl serde::Serialize) {
 }
 
 /// A component with ports of its own.
-struct Seat {
+struct HostedComponent {
     component: Box<dyn Component>,
     inputs: Vec<InPort>,
     outputs: Vec<OutPort>,
@@ -110,8 +110,8 @@ struct Seat {
     params: usize,
 }
 
-impl Seat {
-    fn make(config: &Config) -> Result<Seat, MakeError> {
+impl HostedComponent {
+    fn make(config: &Config) -> Result<HostedComponent, MakeError> {
         let broken = |what: String| MakeError { what, fix: "what works where it is not isolated".to_owned() };
         let registry = match &config.library {
             None => Registry::of_program().map_err(|error| broken(error.to_string()))?,
@@ -159,7 +159,7 @@ impl Seat {
         let longest = ins.iter().zip(&config.input_items);
         let longest = longest.map(|(port, items)| (items + port.history as usize) * port.item.bytes()).max();
         let pairs = outs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
-        Ok(Seat {
+        Ok(HostedComponent {
             component,
             inputs,
             outputs: outs.iter().zip(&config.output_items).map(output).collect(),
@@ -220,7 +220,7 @@ impl Seat {
             }
         }
         let told = usize::try_from(get(cell, CONTROL_COUNT)).unwrap_or(0).min(CONTROLS);
-        let Seat { component, inputs, outputs, declared, timer, messages, .. } = self;
+        let HostedComponent { component, inputs, outputs, declared, timer, messages, .. } = self;
         let (inputs, heard) = inputs.split_at_mut(declared.0);
         let (outputs, outbox) = outputs.split_at_mut(declared.1);
         let room = if outbox.is_empty() { &mut [] } else { messages.as_mut_slice() };
@@ -229,7 +229,7 @@ impl Seat {
         let start = io.timer.read();
         let mut done = true;
         // As in the program itself, what it is told at an edge may fail without costing it the slot.
-        for told in (0..told).filter_map(|n| Told::read(cell, n)) {
+        for told in (0..told).filter_map(|n| Instruction::read(cell, n)) {
             done &= catch_unwind(AssertUnwindSafe(|| told.tell(component.as_mut()))).is_ok();
         }
         done &= catch_unwind(AssertUnwindSafe(|| {

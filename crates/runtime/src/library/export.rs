@@ -46,7 +46,7 @@ struct Object {
 }
 
 #[derive(Deserialize)]
-struct Told {
+struct Opening {
     input_items: Vec<usize>,
     output_items: Vec<usize>,
     slot_ns: u64,
@@ -160,7 +160,7 @@ unsafe fn with(object: *mut c_void, work: impl FnOnce(&mut Object) -> Status) ->
 unsafe extern "C" fn prepare(object: *mut c_void, prepared: Text, reply: Reply) -> Status {
     let work = |object: &mut Object| {
         // SAFETY: the caller's text.
-        let Some(told) = (unsafe { read::<Told>(prepared) }) else {
+        let Some(told) = (unsafe { read::<Opening>(prepared) }) else {
             // SAFETY: the caller's reply.
             return unsafe { refuse(reply, "the library does not understand the program", READ_FIX) };
         };

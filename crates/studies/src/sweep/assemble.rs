@@ -1,7 +1,7 @@
 //! From a run in the store to the outcome of a study: a pure reading.
 
+use takt_lab::aa_pairs;
 use takt_lab::store::Store;
-use takt_lab::twins;
 
 use super::chart::{Chart, ChartPlan};
 use super::{ClaimFacts, Judged, Outcome, SCHEMA, Study, noise, words};
@@ -28,7 +28,7 @@ pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
         sites: noise::sites(&stored.rounds),
         charts: study.charts.iter().map(chart).collect(),
         evidence: study.evidence.iter().map(evidence).filter(Chart::is_measured).collect(),
-        noise: twins::noise(&stored.file, &stored.points, &stored.rounds),
+        noise: aa_pairs::noise(&stored.file, &stored.points, &stored.rounds),
         warnings: Vec::new(),
         rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
         paper,

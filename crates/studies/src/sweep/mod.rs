@@ -25,7 +25,7 @@ pub use chart::{Chart, Curve, Measure, Spot};
 pub use facts::{ClaimFacts, Facts, FigureFacts};
 pub use noise::SiteFacts;
 
-pub use takt_lab::twins::Noise;
+pub use takt_lab::aa_pairs::Noise;
 
 pub(super) use chart::ChartPlan;
 pub(super) use claims::{Judged, all_above, all_below, surely_more};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_lab::along::{NodeFigures, along};
+use takt_lab::nodes::{NodeFigures, by_node};
 use takt_lab::store::{RoundRow, RoundState};
 use takt_testbed::environment::Kind;
 use takt_testbed::net::{PathName, PathSpec};
@@ -58,7 +58,7 @@ pub(crate) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
     });
     for site in &mut sites {
         let here = |round: &&RoundRow| round.record.as_ref().is_some_and(|record| site.is(&record.in_force));
-        site.nodes = along(rounds.iter().filter(here));
+        site.nodes = by_node(rounds.iter().filter(here));
     }
     sites
 }

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::Value;
 use takt_host::accounting::{ProcessCpu, Usage};
-use takt_lab::along::{NodeFigures, of_round};
+use takt_lab::nodes::{NodeFigures, of_round};
 use takt_lab::store::RoundRow;
 use takt_testbed::environment::Kind;
 use takt_testbed::net::CARDS;

@@ -9,10 +9,10 @@
 //! that a late radio does not look like a late host. They are agents: they end with the program that started them,
 //! however it ended, and carry the mark of the run. Network load stays on the loopback interface.
 
-mod held;
 mod loops;
+mod running;
 mod spec;
 
-pub use held::{Disturbance, DisturbanceError, Wanted};
 pub(crate) use loops::{LoopOptions, Loops};
+pub use running::{Disturbance, DisturbanceError, Wanted};
 pub use spec::{Load, Spec, SpecError};

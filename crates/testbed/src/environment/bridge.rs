@@ -2,15 +2,15 @@
 
 use std::net::Ipv4Addr;
 
-use crate::net::{PathError, Rtnetlink, Seat};
+use crate::net::{PathEnd, PathError, Rtnetlink};
 
 /// Name of the bridge; it is alone in its namespace.
 const BRIDGE: &str = "br0";
-/// Hardware address of the seat's interface while it is a port: its own is the inside end's then, as routes on the path
+/// Hardware address of the end's interface while it is a port: its own is the inside end's then, as routes on the path
 /// may know it, and a bridge keeps what is for one of its ports.
 const OUTER: [u8; 6] = [0x02, 0x74, 0x6b, 0xff, 0x00, 0x01];
 
-/// The seat's interface as a port of a bridge, its addresses taken away for the inside end. Dropping it gives the seat
+/// The end's interface as a port of a bridge, its addresses taken away for the inside end. Dropping it gives the end
 /// back as it was.
 pub(super) struct Bridge {
     netlink: Rtnetlink,
@@ -24,21 +24,21 @@ pub(super) struct Bridge {
 }
 
 impl Bridge {
-    pub(super) fn over(seat: &Seat) -> Result<Bridge, PathError> {
+    pub(super) fn over(end: &PathEnd) -> Result<Bridge, PathError> {
         let mut bridge = Bridge {
-            netlink: seat.namespace.netlink()?,
-            interface: seat.interface.to_owned(),
-            address: seat.address,
-            prefix_len: seat.prefix_len,
-            gateway: seat.gateway,
-            mtu_bytes: seat.mtu_bytes,
-            hardware: seat.hardware,
+            netlink: end.namespace.netlink()?,
+            interface: end.interface.to_owned(),
+            address: end.address,
+            prefix_len: end.prefix_len,
+            gateway: end.gateway,
+            mtu_bytes: end.mtu_bytes,
+            hardware: end.hardware,
             port: None,
         };
         bridge.netlink.add_bridge(BRIDGE)?;
-        bridge.netlink.delete_address(seat.interface, seat.address, seat.prefix_len)?;
-        bridge.netlink.set_hardware_address(seat.interface, OUTER)?;
-        bridge.netlink.enslave(seat.interface, BRIDGE)?;
+        bridge.netlink.delete_address(end.interface, end.address, end.prefix_len)?;
+        bridge.netlink.set_hardware_address(end.interface, OUTER)?;
+        bridge.netlink.enslave(end.interface, BRIDGE)?;
         bridge.netlink.set_up(BRIDGE)?;
         Ok(bridge)
     }
@@ -51,7 +51,7 @@ impl Bridge {
         self.netlink.set_up(port)
     }
 
-    /// Gives the inside end the seat's addresses and route.
+    /// Gives the inside end the end's addresses and route.
     pub(super) fn settle(&self, inside: &mut Rtnetlink, interface: &str) -> Result<(), PathError> {
         inside.set_hardware_address(interface, self.hardware)?;
         inside.set_mtu(interface, self.mtu_bytes)?;

@@ -3,10 +3,10 @@
 
 use takt_path::topology::{Link, LinkEnd, Node, NodeKind, Topology};
 
-use super::Holder;
+use super::EnvironmentFacts;
 
 /// `path` as it is seen from inside of `holder`.
-pub(super) fn inside(mut path: Topology, holder: &Holder) -> Topology {
+pub(super) fn inside(mut path: Topology, holder: &EnvironmentFacts) -> Topology {
     let (Some(inner), Some(outer)) = (&holder.interface, outer_end(&holder.environment)) else { return path };
     if let Some(host) = path.nodes.first_mut() {
         host.kind = NodeKind::Switch;
@@ -29,8 +29,8 @@ fn outer_end(environment: &str) -> Option<&'static str> {
     }
 }
 
-fn notes(holder: &Holder) -> Vec<String> {
-    let Holder { runtime, accelerator, cpus, memory_bytes, .. } = holder;
+fn notes(holder: &EnvironmentFacts) -> Vec<String> {
+    let EnvironmentFacts { runtime, accelerator, cpus, memory_bytes, .. } = holder;
     let cpus = cpus.map(|cpus| format!("{cpus} CPU{}", if cpus == 1.0 { "" } else { "s" }));
     let memory = memory_bytes.map(|bytes| format!("{} MiB", bytes >> 20));
     let limits: Vec<String> = [cpus, memory].into_iter().flatten().collect();
@@ -60,13 +60,13 @@ mod tests {
 
     #[test]
     fn a_container_has_the_address_and_the_host_is_a_bridge_between() {
-        let holder = Holder {
+        let holder = EnvironmentFacts {
             environment: "container".into(),
             runtime: Some("runc 1.1.5".into()),
             cpus: Some(2.0),
             memory_bytes: Some(1 << 30),
             interface: Some("veth1".into()),
-            ..Holder::default()
+            ..EnvironmentFacts::default()
         };
         let drawn = inside(cable(), &holder);
         let names: Vec<&str> = drawn.nodes.iter().map(|node| node.name.as_str()).collect();
@@ -82,17 +82,21 @@ mod tests {
 
     #[test]
     fn a_guest_says_what_executes_it_and_native_changes_nothing() {
-        let guest = Holder {
+        let guest = EnvironmentFacts {
             environment: "vm".into(),
             runtime: Some("QEMU 7.2.22".into()),
             accelerator: Some("tcg".into()),
             interface: Some("eth0".into()),
-            ..Holder::default()
+            ..EnvironmentFacts::default()
         };
         let drawn = inside(cable(), &guest);
         assert_eq!(drawn.nodes[0].notes, ["QEMU 7.2.22", "software emulation"]);
         assert_eq!(drawn.links[0].ends[1].interface, "tap0");
-        let native = Holder { environment: "native".into(), interface: Some("host0".into()), ..Holder::default() };
+        let native = EnvironmentFacts {
+            environment: "native".into(),
+            interface: Some("host0".into()),
+            ..EnvironmentFacts::default()
+        };
         assert_eq!(inside(cable(), &native), cable());
     }
 }

@@ -61,7 +61,7 @@ pub enum EnvironmentError {
     },
     /// There is no path into it without a namespace of one's own.
     #[error("a path without namespaces does not lead into a {environment}")]
-    NoSeat {
+    NoPathEnd {
         /// `container` or `vm`.
         environment: &'static str,
         /// Whether such a path was asked for; else it is all that is permitted.
@@ -119,8 +119,8 @@ impl EnvironmentError {
             EnvironmentError::Missing { fix, .. }
             | EnvironmentError::Unusable { fix, .. }
             | EnvironmentError::NoKernel { fix, .. } => Some(fix.clone()),
-            EnvironmentError::NoSeat { asked: true, .. } => Some("any path but loopback".into()),
-            EnvironmentError::NotPermitted { .. } | EnvironmentError::NoSeat { .. } => PathError::NotPermitted.fix(),
+            EnvironmentError::NoPathEnd { asked: true, .. } => Some("any path but loopback".into()),
+            EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),
             EnvironmentError::Path(error) => error.fix(),
             _ => None,
         }
@@ -130,8 +130,8 @@ impl EnvironmentError {
     /// such a level out and says so.
     #[must_use]
     pub fn is_unavailable(&self) -> bool {
-        use EnvironmentError::{Missing, NoKernel, NoSeat, NotPermitted, Path, Unusable};
-        matches!(self, Missing { .. } | Unusable { .. } | NoKernel { .. } | NotPermitted { .. } | NoSeat { .. })
+        use EnvironmentError::{Missing, NoKernel, NoPathEnd, NotPermitted, Path, Unusable};
+        matches!(self, Missing { .. } | Unusable { .. } | NoKernel { .. } | NotPermitted { .. } | NoPathEnd { .. })
             || matches!(self, Path(error) if error.is_unavailable())
     }
 }

@@ -1,6 +1,6 @@
 //! Where the measured side runs: this machine itself, a container, a virtual machine.
 //!
-//! An environment takes the host side's seat on the path: a namespace and the interface in it. `native` works there.
+//! An environment takes the host side's end on the path: a namespace and the interface in it. `native` works there.
 //! `container` and `vm` make the interface a port of a bridge and move its address to the inside end, as the study of
 //! virtualised radios did (its Figure 2):
 //!
@@ -14,17 +14,17 @@
 //! ```
 //!
 //! The agent inside speaks over pipes, into a virtual machine over virtio-serial, never over the measured path. What an
-//! environment makes is registered before it exists and goes when its [`Held`] is dropped.
+//! environment makes is registered before it exists and goes when its [`RunningEnvironment`] is dropped.
 
 mod bridge;
 mod container;
 mod drawing;
 mod error;
 mod given;
-mod held;
 mod native;
 mod placement;
 mod programs;
+mod running;
 mod scratch;
 mod shell;
 mod site;
@@ -33,16 +33,16 @@ mod vm;
 
 pub use container::{Container, RuntimeName};
 pub use error::EnvironmentError;
-pub use held::{Held, Holder};
 pub use native::Native;
 pub use placement::Placement;
+pub use running::{EnvironmentFacts, RunningEnvironment};
 pub use scratch::Scratch;
 pub use shell::Shell;
 pub use site::{InForce, Site, SiteError, SiteOptions};
 pub use spec::{Kind, Limits, Spec, open};
 pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
 
-use crate::net::Seat;
+use crate::net::PathEnd;
 
 /// Something that can hold the measured side: this machine itself, a container, a virtual machine.
 pub trait Environment: Send {
@@ -52,9 +52,9 @@ pub trait Environment: Send {
     /// What starts agents on this machine itself: those of the other side.
     fn outside(&self) -> &Native;
 
-    /// Starts an agent inside, on the seat if there is a path, on these CPUs of this machine.
+    /// Starts an agent inside, on the end if there is a path, on these CPUs of this machine.
     ///
     /// # Errors
     /// It can't be brought up, or the agent in it does not answer; nothing is left then.
-    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError>;
+    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError>;
 }

@@ -6,8 +6,8 @@ use takt_agent::{Agent, AgentError, Launch};
 use takt_host::leftovers::Run;
 
 use super::programs::Caller;
-use super::{Environment, EnvironmentError, Held, Holder, Shell};
-use crate::net::Seat;
+use super::{Environment, EnvironmentError, EnvironmentFacts, RunningEnvironment, Shell};
+use crate::net::PathEnd;
 
 /// Agents are children of this process: the same program, called as `takt agent`.
 #[derive(Clone, Debug)]
@@ -60,16 +60,16 @@ impl Environment for Native {
         self
     }
 
-    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
-        let namespace = seat.map(|seat| seat.namespace.path());
+    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        let namespace = end.map(|end| end.namespace.path());
         let agent = self.start_agent(namespace.as_deref(), cpus)?;
-        let holder = Holder {
+        let holder = EnvironmentFacts {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
-            interface: seat.map(|seat| seat.interface.to_owned()),
-            ..Holder::default()
+            interface: end.map(|end| end.interface.to_owned()),
+            ..EnvironmentFacts::default()
         };
         let shell = Shell::by(&self.caller.command("/bin/sh"), namespace);
-        Ok(Held { agent, holder, shell })
+        Ok(RunningEnvironment { agent, holder, shell })
     }
 }

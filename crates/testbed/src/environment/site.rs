@@ -13,7 +13,7 @@ use takt_host::topology::Topology;
 use takt_host::{Host, ReadError};
 
 use super::given::GivenRadio;
-use super::{Environment, EnvironmentError, Held, Holder, Placement, Shell, drawing};
+use super::{Environment, EnvironmentError, EnvironmentFacts, Placement, RunningEnvironment, Shell, drawing};
 use crate::net::{
     Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
 };
@@ -70,7 +70,7 @@ pub struct InForce {
     pub accelerator: Option<String>,
     /// What holds the host side: kernel, limits, accelerator and what made them.
     #[serde(default)]
-    pub holder: Holder,
+    pub holder: EnvironmentFacts,
 }
 
 /// The path, and an agent on each side. Dropping it takes everything away again.
@@ -165,10 +165,10 @@ impl Site {
         };
         let held = match between.is_none() && emulated && environment.name() != "native" {
             // There is no way from the loopback interface of this machine into another namespace.
-            true => Err(EnvironmentError::NoSeat { environment: environment.name(), asked: options.loopback }),
+            true => Err(EnvironmentError::NoPathEnd { environment: environment.name(), asked: options.loopback }),
             false => environment.hold(between.as_ref().map(|path| &path.host), &placement.host),
         };
-        let Held { agent: host, holder, shell } =
+        let RunningEnvironment { agent: host, holder, shell } =
             held.map_err(|source| SiteError::Environment { name: environment.name(), source })?;
         let radio = match emulated {
             false => None,

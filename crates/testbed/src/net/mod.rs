@@ -33,8 +33,8 @@ pub use namespace::Namespace;
 pub use pair::RadioPair;
 pub use path::CARDS;
 pub use path::{
-    Addressing, Build, Ceiling, HopCounters, InterfaceCounters, Limit, NodeCounters, OPTIONS, Path, PathName, PathSpec,
-    PathSpecError, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES, Seat, SetBy, Towards,
+    Addressing, Build, Ceiling, HopCounters, InterfaceCounters, Limit, NodeCounters, OPTIONS, Path, PathEnd, PathName,
+    PathSpec, PathSpecError, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES, SetBy, Towards,
 };
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;

@@ -1,8 +1,8 @@
 //! The end that asks: opens a session, runs rounds in it, joins both halves of each into a report.
 
+mod control;
 mod gauge;
 mod round;
-mod talk;
 
 use std::num::NonZeroU64;
 use std::thread;
@@ -12,8 +12,8 @@ use takt_base::Stop;
 
 pub use gauge::Progress;
 
+use self::control::ControlChannel;
 use self::gauge::Gauge;
-use self::talk::Talk;
 use super::clock::Relation;
 use super::error::UdpError;
 use super::join::report;
@@ -81,7 +81,7 @@ impl Drop for Wake<'_> {
 
 /// A session with a server.
 pub(super) struct Client<'a> {
-    talk: Talk<'a>,
+    talk: ControlChannel<'a>,
     gauge: &'a Gauge,
     server_boot: [u8; 16],
     clock: Relation,
@@ -90,7 +90,7 @@ pub(super) struct Client<'a> {
 impl<'a> Client<'a> {
     /// Opens a session for rounds of these flows, with payloads as large as those of `options`.
     pub(super) fn open(options: &'a Options, gauge: &'a Gauge, stop: &'a Stop) -> Result<Client<'a>, UdpError> {
-        let mut talk = Talk::open(options, stop)?;
+        let mut talk = ControlChannel::open(options, stop)?;
         let server_boot = talk.open_flows()?;
         let clock = talk.compare_clocks(server_boot)?;
         Ok(Client { talk, gauge, server_boot, clock })

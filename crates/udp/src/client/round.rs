@@ -12,10 +12,10 @@ use super::super::protocol::message::{Body, CHUNK_BYTES, Message};
 use super::super::receiver::Receiver;
 use super::super::sender::Sender;
 use super::super::side::Side;
+use super::control::ControlChannel;
 use super::gauge::Gauge;
-use super::talk::Talk;
 
-impl Talk<'_> {
+impl ControlChannel<'_> {
     /// Runs it; returns this end's half, the server's, and whether it lasted as long as planned.
     pub(super) fn run_round(
         &mut self,

@@ -7,10 +7,10 @@ use takt_runtime::{Bench, Registry};
 use takt_stats::{Histogram, Ns};
 
 use super::files::{Reader, Writer};
-use super::ports::told;
+use super::ports::file_problem;
 use super::run::{Args, Outcome};
 use crate::costs;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::Said;
 
 /// Items a packet from a pipe, where the component does not say.
@@ -47,11 +47,11 @@ impl Job {
         readers: Vec<Reader>,
         writers: Vec<Writer>,
         args: &Args,
-    ) -> Result<Job, Story> {
+    ) -> Result<Job, Problem> {
         let lengths = lengths(&shape, &readers, args.items)?;
         let longest = lengths.iter().copied().max().unwrap_or(1);
         let bench = Bench::sized(registry, &kind.name, &params, longest)
-            .map_err(|error| Story::new(format!("`{}` was not made", kind.name)).why(error))?;
+            .map_err(|error| Problem::new(format!("`{}` was not made", kind.name)).why(error))?;
         let items_in = vec![0; readers.len()];
         let name = kind.name.clone();
         Ok(Job {
@@ -75,7 +75,7 @@ impl Job {
     ///
     /// # Errors
     /// A file can't be used, or holds what the component does not take.
-    pub fn slot(&mut self, most: Option<u64>) -> Result<bool, Story> {
+    pub fn slot(&mut self, most: Option<u64>) -> Result<bool, Problem> {
         let most = most.or_else(|| self.readers.is_empty().then_some(1));
         if most.is_some_and(|most| self.slots >= most) || !self.feed()? {
             return Ok(false);
@@ -83,19 +83,19 @@ impl Job {
         self.bench.try_tick().map_err(|error| {
             let list = call::takt(format_args!("component list {}", self.name));
             let fix = format!("{list}   (says which packets it takes; what it printed above says more)");
-            Story::new(format!("`{}` did not survive its input", self.name)).why(error).fix(fix)
+            Problem::new(format!("`{}` did not survive its input", self.name)).why(error).fix(fix)
         })?;
         self.slots += 1;
         self.execution_ns += self.bench.ns();
         self.times.record_saturating(self.bench.ns());
         for (index, (writer, port)) in self.writers.iter_mut().zip(&self.shape.outputs).enumerate() {
-            writer.packet(self.bench.output_bytes(index), port.item).map_err(told)?;
+            writer.packet(self.bench.output_bytes(index), port.item).map_err(file_problem)?;
         }
         Ok(true)
     }
 
     /// Feeds every input its next packet; `false` when all have ended.
-    fn feed(&mut self) -> Result<bool, Story> {
+    fn feed(&mut self) -> Result<bool, Problem> {
         if self.readers.is_empty() {
             return Ok(true);
         }
@@ -103,7 +103,7 @@ impl Job {
         let mut goes_on = None;
         for (index, reader) in self.readers.iter_mut().enumerate() {
             let accepts = self.shape.inputs[index].accepts;
-            reader.packet(self.lengths[index], &mut self.packet).map_err(told)?;
+            reader.packet(self.lengths[index], &mut self.packet).map_err(file_problem)?;
             let step = step(accepts).unwrap_or(if self.asked { self.lengths[index] } else { 1 });
             let whole_packets = self.packet.len() / step.max(1) * step;
             if reader.may_be_padding(&self.packet[whole_packets..]) {
@@ -119,7 +119,7 @@ impl Job {
             (Some(short), Some(long)) => {
                 let (short, long) = (self.readers[short].name(), self.readers[long].name());
                 let why = format!("{short} ends in slot {}, {long} goes on", self.slots);
-                let what = Story::new("the inputs are of different lengths").why(Said(why));
+                let what = Problem::new("the inputs are of different lengths").why(Said(why));
                 Err(what.fix("files with as many packets each, or --slots N"))
             }
             (None, Some(_)) => Ok(true),
@@ -131,10 +131,10 @@ impl Job {
     ///
     /// # Errors
     /// It executed no slot.
-    pub fn costs(&self, called: Option<&str>, registry: &Registry) -> Result<Costs, Story> {
+    pub fn costs(&self, called: Option<&str>, registry: &Registry) -> Result<Costs, Problem> {
         let name = called.unwrap_or(&self.name);
         let Some(cost) = costs::of_times(&self.times) else {
-            let what = Story::new(format!("nothing is known about what `{}` costs", self.name));
+            let what = Problem::new(format!("nothing is known about what `{}` costs", self.name));
             return Err(what.why(Said("it executed no slot".to_owned())).fix("an input that is not empty"));
         };
         let mut costs = Costs::of(&costs::class(), Some(costs::capacities()?)).with(name, cost);
@@ -150,11 +150,12 @@ impl Job {
     ///
     /// # Errors
     /// One takes no more.
-    pub fn finish(self) -> Result<Outcome, Story> {
+    pub fn finish(self) -> Result<Outcome, Problem> {
         let by_port = |names: Vec<String>, counts: Vec<u64>| names.into_iter().zip(counts).collect();
         let inputs = self.shape.inputs.iter().map(|port| port.name.clone()).collect();
         let outputs = self.shape.outputs.iter().map(|port| port.name.clone()).collect();
-        let written: Vec<u64> = self.writers.into_iter().map(Writer::finish).collect::<Result<_, _>>().map_err(told)?;
+        let written: Vec<u64> =
+            self.writers.into_iter().map(Writer::finish).collect::<Result<_, _>>().map_err(file_problem)?;
         Ok(Outcome {
             results: self.bench.results(),
             component: self.name,
@@ -168,7 +169,7 @@ impl Job {
 }
 
 /// Items a packet, of each input: what the component takes, what was asked for, or the whole file.
-fn lengths(shape: &Shape, readers: &[Reader], asked: Option<u32>) -> Result<Vec<usize>, Story> {
+fn lengths(shape: &Shape, readers: &[Reader], asked: Option<u32>) -> Result<Vec<usize>, Problem> {
     let mut lengths: Vec<u64> = Vec::new();
     for (port, reader) in shape.inputs.iter().zip(readers) {
         let step = if let Accepts::MultipleOf(n) = port.accepts { u64::from(n) } else { 1 };
@@ -191,7 +192,7 @@ fn lengths(shape: &Shape, readers: &[Reader], asked: Option<u32>) -> Result<Vec<
     let longest = lengths.iter().copied().chain(shape.outputs.iter().map(of_output)).max().unwrap_or(1);
     if longest > limits::ITEMS {
         let why = Said(format!("a packet would have {longest} items, and at most {} are taken", limits::ITEMS));
-        return Err(Story::new("can't take the file as one packet").why(why).fix("--items N, so many a packet"));
+        return Err(Problem::new("can't take the file as one packet").why(why).fix("--items N, so many a packet"));
     }
     Ok(lengths.into_iter().map(|items| usize::try_from(items).unwrap_or(usize::MAX)).collect())
 }
@@ -205,7 +206,7 @@ fn step(accepts: Accepts) -> Option<usize> {
 }
 
 /// Whether the component takes a packet of so many items; the last of a file may be shorter than the others.
-fn whole(items: usize, accepts: Accepts, reader: &Reader) -> Result<(), Story> {
+fn whole(items: usize, accepts: Accepts, reader: &Reader) -> Result<(), Problem> {
     let Some(step) = step(accepts).filter(|&step| !items.is_multiple_of(step)) else { return Ok(()) };
     let wants = match accepts {
         Accepts::Exactly(_) => format!("packets of exactly {step} items"),
@@ -213,5 +214,5 @@ fn whole(items: usize, accepts: Accepts, reader: &Reader) -> Result<(), Story> {
     };
     let why = Said(format!("the component takes {wants}, and {} gives {items}", reader.name()));
     let fix = format!("a file of a multiple of {step} items, or --items with a multiple of {step}");
-    Err(Story::new("the input does not fill a packet").why(why).fix(fix))
+    Err(Problem::new("the input does not fill a packet").why(why).fix(fix))
 }

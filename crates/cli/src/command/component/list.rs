@@ -11,7 +11,7 @@ use takt_runtime::Registry;
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::{Libraries, Said};
 
 /// Arguments.
@@ -63,13 +63,13 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-/// The type of this name, or a story that knows the nearest.
-pub fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a Kind, Story> {
+/// The type of this name, or a problem that knows the nearest.
+pub fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a Kind, Problem> {
     registry.kind(name).ok_or_else(|| {
         let near = nearest(name, registry.kinds().into_iter().map(|kind| kind.name.as_str()));
         let list = call::takt("component list");
         let fix = near.map_or_else(|| list.clone(), |near| format!("did you mean {near}?\n{list}"));
-        Story::new(format!("there is no component `{name}`"))
+        Problem::new(format!("there is no component `{name}`"))
             .why(Said("no component of this program has that name".to_owned()))
             .fix(fix)
     })

@@ -5,41 +5,43 @@ use takt_graph::{InputShape, OutputShape, Shape};
 use super::files::{FileError, Reader, Writer};
 use super::run::Args;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::Said;
 
 /// Opens what the inputs read.
 ///
 /// # Errors
 /// A port has no file, or two; a file can't be opened.
-pub fn sources(args: &Args, shape: &Shape) -> Result<Vec<Reader>, Story> {
+pub fn sources(args: &Args, shape: &Shape) -> Result<Vec<Reader>, Problem> {
     let names: Vec<&str> = shape.inputs.iter().map(|port| port.name.as_str()).collect();
     let files = assign(&args.inputs, &names, "--in")?;
     if files.iter().filter(|file| *file == "-").count() > 1 {
-        return Err(Story::new("two inputs can't both come from standard input").fix("--in PORT=FILE for all but one"));
+        return Err(
+            Problem::new("two inputs can't both come from standard input").fix("--in PORT=FILE for all but one")
+        );
     }
     let open = |(file, port): (&String, &InputShape)| Reader::open(file, port.item, args.packed);
-    files.iter().zip(&shape.inputs).map(open).collect::<Result<_, _>>().map_err(told)
+    files.iter().zip(&shape.inputs).map(open).collect::<Result<_, _>>().map_err(file_problem)
 }
 
 /// Makes what the outputs write.
 ///
 /// # Errors
 /// A port has no file, or two; a file can't be opened.
-pub fn sinks(args: &Args, shape: &Shape, output: &Output) -> Result<Vec<Writer>, Story> {
+pub fn sinks(args: &Args, shape: &Shape, output: &Output) -> Result<Vec<Writer>, Problem> {
     let names: Vec<&str> = shape.outputs.iter().map(|port| port.name.as_str()).collect();
     let files = assign(&args.outputs, &names, "--out")?;
     let piped = files.iter().filter(|file| *file == "-").count();
     if piped > 1 || (piped == 1 && output.wants_json()) {
         let what = if piped > 1 { "two outputs" } else { "an output and the JSON document" };
-        return Err(Story::new(format!("{what} can't both go to standard output")).fix("--out PORT=FILE"));
+        return Err(Problem::new(format!("{what} can't both go to standard output")).fix("--out PORT=FILE"));
     }
     let create = |(file, port): (&String, &OutputShape)| Writer::create(file, &port.name, port.item, args.packed);
-    files.iter().zip(&shape.outputs).map(create).collect::<Result<_, _>>().map_err(told)
+    files.iter().zip(&shape.outputs).map(create).collect::<Result<_, _>>().map_err(file_problem)
 }
 
 /// A file for each port: named ones by name, one without a name for the only port.
-fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, Story> {
+fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, Problem> {
     let mut files: Vec<Option<String>> = vec![None; ports.len()];
     for one in given {
         let named =
@@ -48,20 +50,20 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, S
             Some((port, file)) => (port, file),
             None if ports.len() == 1 => (0, one.as_str()),
             None if ports.is_empty() => {
-                let what = Story::new(format!("can't take {flag} {one}"));
+                let what = Problem::new(format!("can't take {flag} {one}"));
                 return Err(what
                     .why(Said("the component has no such port".to_owned()))
                     .fix(format!("leave {flag} away")));
             }
             None => {
-                let what = Story::new(format!("can't tell which port {flag} {one} is for"));
+                let what = Problem::new(format!("can't tell which port {flag} {one} is for"));
                 let ways: Vec<String> = ports.iter().map(|port| format!("{flag} {port}=FILE")).collect();
                 return Err(what.why(Said(format!("the component has {}", ports.len()))).fix(ways.join(" ")));
             }
         };
         if files[port].replace(file.to_owned()).is_some() {
             return Err(
-                Story::new(format!("port `{}` was given two files", ports[port])).fix(format!("one {flag} a port"))
+                Problem::new(format!("port `{}` was given two files", ports[port])).fix(format!("one {flag} a port"))
             );
         }
     }
@@ -71,14 +73,14 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, S
     }
     let missing = files.iter().zip(ports).find_map(|(file, port)| file.is_none().then_some(port));
     if let Some(port) = missing {
-        let what = Story::new(format!("port `{port}` was given no file"));
+        let what = Problem::new(format!("port `{port}` was given no file"));
         return Err(what.fix(format!("{flag} {port}=FILE\n{flag} {port}=/dev/null")));
     }
     Ok(files.into_iter().flatten().collect())
 }
 
-/// A file's error as a story.
-pub fn told(error: FileError) -> Story {
+/// A file's error as a problem.
+pub fn file_problem(error: FileError) -> Problem {
     let fix = error.fix();
-    Story::new("can't use a file").why(error).fix(fix)
+    Problem::new("can't use a file").why(error).fix(fix)
 }

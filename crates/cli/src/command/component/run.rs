@@ -13,7 +13,7 @@ use super::ports::{sinks, sources};
 use crate::answer::Answer;
 use crate::costs;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::Libraries;
 
 /// Arguments.
@@ -78,7 +78,7 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let params = params(kind, &args.param)?;
     let unfit = |error: takt_graph::ParamError| {
         let fix = error.fix();
-        Story::new(format!("`{}` can't have these parameters", kind.name)).why(error).fix(fix)
+        Problem::new(format!("`{}` can't have these parameters", kind.name)).why(error).fix(fix)
     };
     let complete = kind.resolve(&params).map_err(unfit)?;
     let shape = registry.shape(kind, &complete).map_err(unfit)?;
@@ -98,10 +98,10 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-fn params(kind: &Kind, given: &[String]) -> Result<Params, Story> {
+fn params(kind: &Kind, given: &[String]) -> Result<Params, Problem> {
     let mut params = Params::new();
     for one in given {
-        let refused = || Story::new(format!("can't take --param {one}"));
+        let refused = || Problem::new(format!("can't take --param {one}"));
         let Some((name, text)) = one.split_once('=') else {
             return Err(refused().fix("--param NAME=VALUE"));
         };

@@ -5,14 +5,14 @@ use std::io::{IsTerminal, Write, stderr, stdin};
 use serde::Serialize;
 use takt_base::words::plural;
 use takt_doctor::journal::Scope;
-use takt_doctor::{Change, Diagnosis, FixKind, FixOffer, MendError, Mender, Verdict};
+use takt_doctor::{Change, Diagnosis, FixError, FixKind, FixOffer, Fixer, Verdict};
 use takt_host::call::{self, WITH_SUDO};
 use takt_host::dirs::state_dir;
 
 use super::{Args, Seen};
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// What was done: the JSON document.
 #[derive(Serialize)]
@@ -60,9 +60,9 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     }
     let mut made = Vec::new();
     if !agreed.is_empty() {
-        let mut mender = Mender::open(host.clone(), &state_dir()).map_err(|error| refused(error.into()))?;
+        let mut fixer = Fixer::open(host.clone(), &state_dir()).map_err(|error| refused(error.into()))?;
         for (seen, offer) in agreed {
-            let changes = mender.apply(&seen.id, &Scope::Host, &offer.changes).map_err(refused)?;
+            let changes = fixer.apply(&seen.id, &Scope::Host, &offer.changes).map_err(refused)?;
             made.extend(changes.into_iter().map(|change| Made { rule: seen.id.clone(), change }));
         }
     }
@@ -80,7 +80,7 @@ fn agree(args: &Args, output: &Output, seen: &Diagnosis, offer: &FixOffer) -> mi
         return Ok(if free { Ok(()) } else { Err(name_it()) });
     }
     if output.wants_json() || !stdin().is_terminal() {
-        return Err(Story::new("takt doctor --fix asks before it changes anything, and nobody can answer here")
+        return Err(Problem::new("takt doctor --fix asks before it changes anything, and nobody can answer here")
             .fix("--yes agrees to everything for which nobody else pays, and to the rules named with --only")
             .into());
     }
@@ -102,15 +102,15 @@ pub(super) fn yes(question: &str) -> bool {
 }
 
 /// Why nothing, or nothing more, was changed.
-fn refused(error: MendError) -> Story {
+fn refused(error: FixError) -> Problem {
     let fix = match (error.fix(), &error) {
         (Some(fix), _) => fix,
-        (None, MendError::Setting(_)) => {
+        (None, FixError::Setting(_)) => {
             format!("{}   (gives back what was changed before it)", call::sudo_takt("doctor --undo"))
         }
         (None, _) => WITH_SUDO.into(),
     };
-    Story::new("the host can't be mended").why(error).fix(fix)
+    Problem::new("the host can't be mended").why(error).fix(fix)
 }
 
 fn text(fixed: &Fixed) -> String {

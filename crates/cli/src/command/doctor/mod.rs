@@ -18,7 +18,7 @@ use takt_host::dirs::state_dir;
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,7 @@ impl Seen {
 
 impl Seen {
     /// Whether no rule could be told of.
-    fn told_nothing(&self) -> bool {
+    fn knows_nothing(&self) -> bool {
         let hidden = |seen: &Diagnosis| matches!(seen.verdict, Verdict::NotVisible | Verdict::NotKnownHere);
         self.diagnoses.iter().all(hidden)
     }
@@ -151,7 +151,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     }
     let seen = Seen::of(&args, &args.host());
     output.result(&seen, || text::seen(&seen, args.all || !args.only.is_empty()))?;
-    Ok(match seen.told_nothing() {
+    Ok(match seen.knows_nothing() {
         true => Answer::Unknown,
         false => Answer::of(seen.stands.is_empty()),
     })
@@ -160,7 +160,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
 /// That what is to be looked at is there, so that a slip is not taken for a host without faults.
 fn there(args: &Args) -> miette::Result<()> {
     if let Some(root) = args.root.as_ref().filter(|root| !root.join("proc").is_dir() && !root.join("sys").is_dir()) {
-        return Err(Story::new(format!("{} is no copy of a host", root.display()))
+        return Err(Problem::new(format!("{} is no copy of a host", root.display()))
             .why("there is neither a folder proc nor a folder sys in it")
             .fix("--root DIR, where DIR/proc and DIR/sys are copies of another host's")
             .into());
@@ -169,7 +169,7 @@ fn there(args: &Args) -> miette::Result<()> {
     match host.interface() {
         // What an interface that has gone had is still given back.
         Some(name) if !args.undo && !host.list(folder).iter().any(|one| one == name) => {
-            Err(Story::new(format!("there is no interface {name}"))
+            Err(Problem::new(format!("there is no interface {name}"))
                 .fix(format!("--interface with one of {}", host.list(folder).join(", ")))
                 .into())
         }

@@ -16,8 +16,8 @@ use super::fix::yes;
 use crate::answer::Answer;
 use crate::bar::Bar;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 
 pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answer> {
     let rule = takt_doctor::rule(id).expect("the parser takes only rules there are");
@@ -62,7 +62,7 @@ pub(super) fn stand_guard(first: u64) -> miette::Result<Answer> {
     // Whoever closes the terminal means the proof, which then ends in good order; the guard outlives it.
     let _stop = stop_on_signal()?;
     prove::wait_and_undo(Host::this(), &state_dir(), first, &mut stdin().lock())
-        .map_err(|error| Story::new("what a killed proof left can't be given back").why(error))?;
+        .map_err(|error| Problem::new("what a killed proof left can't be given back").why(error))?;
     Ok(Answer::Yes)
 }
 
@@ -71,7 +71,7 @@ fn ask(args: &Args, output: &Output, outcome: &Outcome) -> bool {
     asked && yes(&format!("{}\nKeep it? [y/N] ", figures(outcome)))
 }
 
-fn refused(id: &str, error: ProveError) -> Story {
+fn refused(id: &str, error: ProveError) -> Problem {
     let fix = match &error {
         ProveError::NotProvable { .. } | ProveError::NotVisible { .. } => {
             Some(format!("{}   (what it looks at)", call::takt(format_args!("doctor --explain {id}"))))
@@ -81,10 +81,10 @@ fn refused(id: &str, error: ProveError) -> Story {
         }
         error => error.fix(),
     };
-    let story = Story::new(format!("{id} can't be proved")).why(error);
+    let problem = Problem::new(format!("{id} can't be proved")).why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 

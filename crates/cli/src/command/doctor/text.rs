@@ -81,7 +81,7 @@ fn answer(seen: &Seen) -> String {
     let count = |verdict| seen.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
     let hidden = count(Verdict::NotVisible) + count(Verdict::NotKnownHere);
     let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be told") };
-    if seen.told_nothing() {
+    if seen.knows_nothing() {
         return format!("Not known: none of {} could be told.", plural(seen.diagnoses.len(), "rule"));
     }
     if seen.stands.is_empty() {

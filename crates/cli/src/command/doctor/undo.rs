@@ -1,30 +1,30 @@
 //! `takt doctor --undo`: every setting as it was.
 
 use takt_doctor::journal::{How, Scope};
-use takt_doctor::{Mender, Outcome, Undone};
+use takt_doctor::{Fixer, Outcome, Undone};
 use takt_host::dirs::state_dir;
 
 use super::Args;
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
-    let mut mender = Mender::open(args.host(), &state_dir()).map_err(|error| {
+    let mut fixer = Fixer::open(args.host(), &state_dir()).map_err(|error| {
         let fix = error.fix();
-        let story = Story::new("nothing can be given back").why(error);
+        let problem = Problem::new("nothing can be given back").why(error);
         match fix {
-            Some(fix) => story.fix(fix),
-            None => story,
+            Some(fix) => problem.fix(fix),
+            None => problem,
         }
     })?;
-    let mut undone = mender.undo(|entry| entry.scope == Scope::Host && args.picks(&entry.rule));
+    let mut undone = fixer.undo(|entry| entry.scope == Scope::Host && args.picks(&entry.rule));
     if let Some(at) = undone.iter().position(|undone| matches!(undone.outcome, Outcome::Refused { .. })) {
         let Undone { setting, was, outcome, .. } = undone.swap_remove(at);
-        let story = Story::new(format!("{setting} can't be given back its value {was}"));
-        let Outcome::Refused { error } = outcome else { return Err(story.into()) };
+        let problem = Problem::new(format!("{setting} can't be given back its value {was}"));
+        let Outcome::Refused { error } = outcome else { return Err(problem.into()) };
         let fix = error.fix().unwrap_or_else(|| setting.command(&was));
-        return Err(story.why(error).fix(fix).into());
+        return Err(problem.why(error).fix(fix).into());
     }
     output.result(&undone, || text(&undone))?;
     Ok(Answer::of(undone.iter().all(|undone| matches!(undone.outcome, Outcome::Settled { .. }))))

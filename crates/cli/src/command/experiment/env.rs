@@ -8,7 +8,7 @@ use takt_testbed::environment::{Kind, Limits, RuntimeName, Site, SiteError, Site
 
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Flags of `run`.
 #[derive(Debug, clap::Args)]
@@ -79,13 +79,13 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     let name = spec.kind.name();
     let refused = |error: SiteError| {
         let fix = error.fix();
-        told(name, error, fix)
+        problem(name, error, fix)
     };
     let run = Registry::system().begin("experiment run --env-only").into_diagnostic()?;
     let program = std::env::current_exe().into_diagnostic()?;
     let environment = open(spec, program, &run).map_err(|error| {
         let fix = error.fix();
-        told(name, error, fix)
+        problem(name, error, fix)
     })?;
     let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name).map_err(refused)?;
     let holder = &site.in_force.holder;
@@ -96,17 +96,17 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
         output.note(format!("note: {note}"));
     }
     let attached = site.shell.attach();
-    attached.map_err(|error| Story::new(format!("the shell in {name} can't be reached")).why(error))?;
+    attached.map_err(|error| Problem::new(format!("the shell in {name} can't be reached")).why(error))?;
     let looked = Looked { in_force: site.in_force.clone() };
     output.result(&looked, || format!("{name} is gone"))?;
     Ok(Answer::Yes)
 }
 
-fn told(name: &str, error: impl std::error::Error + Send + Sync + 'static, fix: Option<String>) -> Story {
-    let story = Story::new(format!("no {name} here")).why(error);
+fn problem(name: &str, error: impl std::error::Error + Send + Sync + 'static, fix: Option<String>) -> Problem {
+    let problem = Problem::new(format!("no {name} here")).why(error);
     match fix {
-        Some(fix) => story.fix(fix),
-        None => story,
+        Some(fix) => problem.fix(fix),
+        None => problem,
     }
 }
 

@@ -11,10 +11,10 @@ use clap::ValueEnum;
 use miette::{IntoDiagnostic, Result};
 use takt_lab::store::{Store, Table};
 
-use super::told;
+use super::store_problem;
 use crate::answer::Answer;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -50,21 +50,23 @@ impl Args {
 
 /// Writes the file, or prints what would be in it.
 pub fn run(args: &Args, runs: &Path, output: &Output) -> Result<Answer> {
-    let store = Store::open(runs).map_err(told)?;
-    let run = store.run(&args.run).map_err(told)?.id;
+    let store = Store::open(runs).map_err(store_problem)?;
+    let run = store.run(&args.run).map_err(store_problem)?.id;
     match (args.format(output), &args.out) {
         (Format::Json, out) => {
-            let document = store.document(&run).map_err(told)?;
+            let document = store.document(&run).map_err(store_problem)?;
             let text = serde_json::to_string_pretty(&document).into_diagnostic()?;
             to(out.as_deref(), &mut |to| writeln!(to, "{text}"))?;
         }
         (Format::Csv, out) => {
-            let table = store.table(&run).map_err(told)?;
+            let table = store.table(&run).map_err(store_problem)?;
             to(out.as_deref(), &mut |to| table.write_csv(to))?;
         }
-        (Format::Parquet, Some(path)) => parquet(path, &store.table(&run).map_err(told)?)?,
+        (Format::Parquet, Some(path)) => parquet(path, &store.table(&run).map_err(store_problem)?)?,
         (Format::Parquet, None) => {
-            return Err(Story::new("a Parquet file can't be printed").fix("--out rounds.parquet\n--format csv").into());
+            return Err(Problem::new("a Parquet file can't be printed")
+                .fix("--out rounds.parquet\n--format csv")
+                .into());
         }
     }
     if let Some(path) = &args.out {
@@ -73,7 +75,7 @@ pub fn run(args: &Args, runs: &Path, output: &Output) -> Result<Answer> {
     Ok(Answer::Yes)
 }
 
-fn to(out: Option<&Path>, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Story> {
+fn to(out: Option<&Path>, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()>) -> Result<(), Problem> {
     match out {
         Some(path) => {
             let create = || File::create(path).map(BufWriter::new);
@@ -82,26 +84,26 @@ fn to(out: Option<&Path>, write: &mut dyn FnMut(&mut dyn Write) -> io::Result<()
         None => match write(&mut stdout().lock()) {
             // Who has read enough has gone: no error of ours.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-            done => done.map_err(|error| Story::new("the rounds can't be printed").why(error)),
+            done => done.map_err(|error| Problem::new("the rounds can't be printed").why(error)),
         },
     }
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(path: &Path, table: &Table) -> Result<(), Story> {
+fn parquet(path: &Path, table: &Table) -> Result<(), Problem> {
     File::create(path).and_then(|file| parquet::write(file, table)).map_err(refused(path))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path, _table: &Table) -> Result<(), Story> {
+fn parquet(path: &Path, _table: &Table) -> Result<(), Problem> {
     let text = path.with_extension("csv");
     Err(crate::columnar::not_built(path, &format!("--format csv --out {}", text.display())))
 }
 
-fn refused(path: &Path) -> impl Fn(io::Error) -> Story {
+fn refused(path: &Path) -> impl Fn(io::Error) -> Problem {
     let path = path.display().to_string();
     move |error| {
         let fix = "a place that can be written and has room";
-        Story::new(format!("{path} can't be written")).why(error).fix(fix)
+        Problem::new(format!("{path} can't be written")).why(error).fix(fix)
     }
 }

@@ -8,7 +8,7 @@ use takt_lab::store::RoundState;
 use takt_load::{Kind, Lost};
 
 use crate::output::Output;
-use crate::radio_story;
+use crate::radio_problem;
 
 /// Draws the progress of a run on standard error.
 pub struct ProgressBar<'a> {
@@ -32,7 +32,7 @@ impl<'a> ProgressBar<'a> {
     pub fn tell(&mut self, event: &Event, at: &Progress) {
         match (&self.bar, event) {
             // Before any round, so that no bar has been drawn yet.
-            (_, Event::OnAir(emission)) => self.output.note(radio_story::on_air(emission)),
+            (_, Event::OnAir(emission)) => self.output.note(radio_problem::on_air(emission)),
             (Some(bar), Event::Begins { label, .. } | Event::Ended { label, .. }) => {
                 bar.set_length(at.planned as u64);
                 bar.set_position(at.done as u64);

@@ -17,7 +17,7 @@ use takt_mapper::{
 use crate::answer::Answer;
 use crate::costs;
 use crate::output::Output;
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::{self, Libraries, Misfit, Override};
 
 /// Arguments.
@@ -126,7 +126,7 @@ impl Args {
     fn objective(&self) -> Result<Objective> {
         let pin = |text: &String| {
             let pair = text.split_once('=').map(|(component, node)| (component.to_owned(), node.to_owned()));
-            pair.ok_or_else(|| Story::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
+            pair.ok_or_else(|| Problem::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
         };
         Ok(Objective {
             quantile: match self.quantile.as_str() {
@@ -163,7 +163,7 @@ fn this_host(cores: &[u32]) -> Result<Platform> {
     if let Some(core) = cores.iter().find(|core| !own.contains(&(**core as usize))) {
         let why = waveform::Said(format!("core {core} is not online, or not allowed to this process"));
         let list: Vec<String> = own.iter().map(ToString::to_string).collect();
-        return Err(Story::new("can't map onto that core")
+        return Err(Problem::new("can't map onto that core")
             .why(why)
             .fix(format!("--cores of {}", list.join(",")))
             .into());
@@ -171,7 +171,7 @@ fn this_host(cores: &[u32]) -> Result<Platform> {
     let class = costs::class();
     let refused = |error: takt_mapper::PlatformError| {
         let fix = error.fix();
-        Story::new("can't map onto these cores").why(error).fix(fix)
+        Problem::new("can't map onto these cores").why(error).fix(fix)
     };
     Ok(PlatformSpec::host(&class, ClassSpec::default(), cores).check().map_err(refused)?)
 }
@@ -180,16 +180,16 @@ fn read(path: &Path) -> Result<Platform> {
     let name = path.display().to_string();
     let unreadable = |error: std::io::Error| {
         let fix = "a platform file: docs/reference/platform.md, or `takt calibrate --out FILE`";
-        Story::new(format!("can't read the platform {name}")).why(error).fix(fix)
+        Problem::new(format!("can't read the platform {name}")).why(error).fix(fix)
     };
     let text = waveform::text_of(path, limits::FILE_BYTES).map_err(unreadable)?;
     Ok(Platform::parse(&name, &text).map_err(Misfit::from)?)
 }
 
-/// A mapper's error as a story.
-pub fn unmapped(error: MapError) -> Story {
+/// A mapper's error as a problem.
+pub fn unmapped(error: MapError) -> Problem {
     let fix = error.fix();
-    Story::new("the waveform can't be mapped").why(error).fix(fix)
+    Problem::new("the waveform can't be mapped").why(error).fix(fix)
 }
 
 /// The placement `takt run` takes: the best there is for the median, whether or not it fits the slot; the second is

@@ -1,6 +1,6 @@
 //! `takt run`: execute a waveform on the beat.
 
-mod door;
+mod control;
 mod log;
 mod packets;
 mod radio;
@@ -22,8 +22,8 @@ use crate::answer::Answer;
 use crate::command::map;
 use crate::costs;
 use crate::output::Output;
+use crate::problem::Problem;
 use crate::signals::stop_on_signal;
-use crate::story::Story;
 use crate::waveform::{self, Libraries, Override};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
@@ -120,7 +120,7 @@ struct Document<'a> {
     cores: &'a [usize],
     plan: &'a Plan,
     #[serde(skip_serializing_if = "Option::is_none")]
-    radio: Option<radio::Heard>,
+    radio: Option<radio::RadioDocument>,
 }
 
 /// Executes it.
@@ -140,7 +140,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     let priority = options.fifo_priority;
     let session = Session::open(&graph, &plan, &registry, options).map_err(unopened)?;
-    let book = args.log.as_deref().map(|path| log::Book::create(path, &graph)).transpose()?;
+    let log_file = args.log.as_deref().map(|path| log::LogFile::create(path, &graph)).transpose()?;
     let mut running = session.start_paused(&stop).map_err(unstarted)?;
     if let Some(radio) = &mut radio {
         radio.start(priority, &stop)?;
@@ -149,7 +149,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     if !output.wants_json() {
         output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
-    let report = door::attend(running, &graph, &registry, book, &stop)?;
+    let report = control::serve(running, &graph, &registry, log_file, &stop)?;
     // A radio that broke the run off is told last: what ran until then is worth as much to a person.
     let (radio, broken) = match radio.map(radio::Radio::finish) {
         Some(Err(why)) if !output.wants_json() => (None, Some(why)),
@@ -237,20 +237,20 @@ fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Re
     Ok(Placed { plan: mapping.plan, cores, process_cores })
 }
 
-pub fn unopened(error: OpenError) -> Story {
+pub fn unopened(error: OpenError) -> Problem {
     let fix = match &error {
         OpenError::Component { source, .. } => source.fix.clone(),
         _ => "shorter packets, or smaller delays".to_owned(),
     };
-    Story::new("the waveform can't be opened").why(error).fix(fix)
+    Problem::new("the waveform can't be opened").why(error).fix(fix)
 }
 
-pub fn unstarted(error: StartError) -> Story {
+pub fn unstarted(error: StartError) -> Problem {
     let fix = error.fix();
-    Story::new("the workers did not start").why(error).fix(fix)
+    Problem::new("the workers did not start").why(error).fix(fix)
 }
 
 fn write(path: &Path, text: &str) -> Result<()> {
-    let refused = |error| Story::new(format!("{} can't be written", path.display())).why(error);
+    let refused = |error| Problem::new(format!("{} can't be written", path.display())).why(error);
     Ok(std::fs::write(path, text).map_err(refused)?)
 }

@@ -19,8 +19,8 @@ use takt_runtime::{Registry, Report, SlotClock};
 
 use self::software::Software;
 use crate::output::Output;
-use crate::radio_story::{on_air, tell};
-use crate::story::Story;
+use crate::problem::Problem;
+use crate::radio_problem::{on_air, problem};
 use crate::waveform::Said;
 
 /// A radio that is open for a waveform.
@@ -32,7 +32,7 @@ pub struct Radio {
 
 /// What the document says of it.
 #[derive(Serialize)]
-pub struct Heard {
+pub struct RadioDocument {
     addr: IpAddr,
     /// Whether it was takt's own.
     software: bool,
@@ -48,7 +48,7 @@ pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
         return Ok(());
     }
     let why = if addr.is_some() { "--addr names a radio" } else { "components of the waveform belong to a radio" };
-    Err(Story::new(format!("the {clock} clock knows no radio")).why(Said(why.to_owned())).fix("--clock radio").into())
+    Err(Problem::new(format!("the {clock} clock knows no radio")).why(Said(why.to_owned())).fix("--clock radio").into())
 }
 
 impl Radio {
@@ -63,14 +63,14 @@ impl Radio {
     ) -> Result<Radio> {
         let wanted = Wanted::of(graph).map_err(|error| {
             let fix = error.fix();
-            Story::new("the waveform can't run on a radio's clock").why(error).fix(fix)
+            Problem::new("the waveform can't run on a radio's clock").why(error).fix(fix)
         })?;
         let software = match addr.or(wanted.addr) {
             Some(_) => None,
             None => Some(Software::start(&wanted.hears, file, registry, priority)?),
         };
         let addr = addr.or(wanted.addr).or(software.as_ref().map(|software| software.addr().into()));
-        let addr = addr.ok_or_else(|| Story::new("there is no radio"))?;
+        let addr = addr.ok_or_else(|| Problem::new("there is no radio"))?;
         if let Some(software) = &software {
             output.note(format!(
                 "radio     a software N200 of takt's own at {addr}, hearing {}; --addr names another",
@@ -78,7 +78,7 @@ impl Radio {
             ));
         }
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-        let refused = |error| tell("use the radio", error, "items for");
+        let refused = |error| problem("use the radio", error, "items for");
         let options = OpenOptions { transmit, ..OpenOptions::default() };
         let clock = RadioClock::open(net, addr, &wanted, &options).map_err(refused)?;
         if let Some(emission) = clock.on_air().map_err(refused)? {
@@ -95,20 +95,20 @@ impl Radio {
 
     /// Begins; asks `stop` for an end when the stream breaks.
     pub fn start(&mut self, fifo_priority: Option<u8>, stop: &Stop) -> Result<()> {
-        Ok(self.clock.start(fifo_priority, stop).map_err(|error| tell("stream", error, "items for"))?)
+        Ok(self.clock.start(fifo_priority, stop).map_err(|error| problem("stream", error, "items for"))?)
     }
 
     /// Ends the stream, and the software radio behind it.
-    pub fn finish(self) -> Result<Heard> {
+    pub fn finish(self) -> Result<RadioDocument> {
         let Radio { clock, addr, software } = self;
-        let receive = clock.finish().map_err(|error| tell("stream", error, "items for"))?;
+        let receive = clock.finish().map_err(|error| problem("stream", error, "items for"))?;
         let lag = software.map(Software::stop).transpose()?;
-        Ok(Heard { addr, software: lag.is_some(), lag, receive })
+        Ok(RadioDocument { addr, software: lag.is_some(), lag, receive })
     }
 }
 
 /// What is said of the radio and its answers in the end; nothing without them.
-pub fn sentence(report: &Report, heard: Option<&Heard>) -> String {
+pub fn sentence(report: &Report, heard: Option<&RadioDocument>) -> String {
     let lag = heard.and_then(|heard| heard.lag.as_ref()).map_or_else(String::new, |lag| {
         let (half, most) = (lag.p50_us, lag.p99_9_us);
         format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")

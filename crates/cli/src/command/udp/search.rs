@@ -7,7 +7,7 @@ use takt_udp::Options;
 use takt_udp::search::{SearchOptions, SearchReport, search};
 
 use super::flags::{Engine, Server, Sizes, Ways, bar, share};
-use super::{search_text, story};
+use super::{problem, search_text};
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
@@ -77,7 +77,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let mut draw = |progress| bar.set_message(search_text::progress(&progress));
     let report = search(&options, &mut draw, &stop);
     bar.finish_and_clear();
-    let report = report.map_err(|error| story(&format!("no search towards {}", options.load.server), error))?;
+    let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
     output.result(&report, || search_text::report(&report))?;
     Ok(Answer::of(found(&report)))
 }

@@ -7,7 +7,7 @@ use takt_base::parse_duration;
 use takt_udp::{Options, Progress, UdpReport, run as load};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count};
-use super::{story, text};
+use super::{problem, text};
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
@@ -71,7 +71,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let bar = bar(output);
     let report = load(&options, &mut |progress| draw(&bar, &progress), &stop);
     bar.finish_and_clear();
-    let report = report.map_err(|error| story(&format!("no load to {}", options.server), error))?;
+    let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
     output.result(&report, || text::report(&report, intervals))?;
     Ok(Answer::of(clean(&report)))
 }

@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 use takt_udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
 
 use super::flags::Engine;
-use super::{story, text};
+use super::{problem, text};
 use crate::answer::Answer;
 use crate::output::Output;
 use crate::signals::stop_on_signal;
@@ -51,7 +51,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         Notice::Closed(client, true) => output.note(format!("{client} ended")),
         Notice::Closed(client, false) => output.note(format!("{client} fell silent; nothing more is sent to it")),
     };
-    let summary = serve(&options, &mut notice, &stop).map_err(|error| story("no load can be served", error))?;
+    let summary = serve(&options, &mut notice, &stop).map_err(|error| problem("no load can be served", error))?;
     output.result(&summary, || text::summary(&summary))?;
     Ok(Answer::Yes)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use takt_base::Stop;
 use takt_host::Host;
 use takt_host::affinity::own_cpus;
-use takt_host::policy::Asked;
+use takt_host::policy::PolicySpec;
 use takt_load::wakeup::{Options, run};
 
 use crate::prove::MeasureError;
@@ -27,7 +27,7 @@ pub(super) fn lateness_ns(round: Duration, beside: Beside, stop: &Stop) -> Resul
     let granted = matches!(Host::this().attempt_fifo(), Some(Ok(())));
     let options = match beside {
         Beside::Nobody => {
-            let policy = if granted { Asked::Fifo(FIFO) } else { Asked::default() };
+            let policy = if granted { PolicySpec::Fifo(FIFO) } else { PolicySpec::default() };
             Options { policy, duration: round, ..Options::default() }
         }
         Beside::Loops => Options {

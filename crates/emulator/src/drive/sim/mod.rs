@@ -45,7 +45,7 @@ impl World {
     pub fn starting_at(start: MonoNs, latency: Duration) -> World {
         let clock = VirtualClock::starting_at(start);
         let inner =
-            Inner { clock: clock.clone(), net: Network::new(latency), seats: Vec::new(), acts: 0, acted_at: start };
+            Inner { clock: clock.clone(), net: Network::new(latency), devices: Vec::new(), acts: 0, acted_at: start };
         World { inner: Arc::new(Mutex::new(inner)), clock }
     }
 
@@ -55,8 +55,8 @@ impl World {
     /// If the address is taken.
     pub fn add<D: Device + Any>(&self, addr: IpAddr, rate: TickRate, device: D) {
         let mut inner = self.lock();
-        assert!(inner.seats.iter().all(|s| s.addr != addr), "two devices at {addr}");
-        inner.seats.push(Seat { addr, rate, device: Box::new(device) });
+        assert!(inner.devices.iter().all(|s| s.addr != addr), "two devices at {addr}");
+        inner.devices.push(SimDevice { addr, rate, device: Box::new(device) });
     }
 
     /// Opens an engine for a host in this world. Unspecified addresses become 127.0.0.1, port 0 the next free port.
@@ -95,8 +95,8 @@ impl World {
     /// If there is no device of that type there.
     pub fn device<D: Device + Any, R>(&self, addr: IpAddr, look: impl FnOnce(&mut D) -> R) -> R {
         let mut inner = self.lock();
-        let seat = inner.seats.iter_mut().find(|s| s.addr == addr);
-        let device = seat.and_then(|s| s.device.as_any().downcast_mut::<D>());
+        let device = inner.devices.iter_mut().find(|s| s.addr == addr);
+        let device = device.and_then(|s| s.device.as_any().downcast_mut::<D>());
         look(device.unwrap_or_else(|| panic!("no such device at {addr}")))
     }
 
@@ -117,13 +117,13 @@ impl<D: Device + Any> Hosted for D {
     }
 }
 
-struct Seat {
+struct SimDevice {
     addr: IpAddr,
     rate: TickRate,
     device: Box<dyn Hosted>,
 }
 
-impl Seat {
+impl SimDevice {
     fn tick(&self, at: MonoNs) -> Tick {
         Tick(self.rate.ticks_in_ns(u128::from(at.0)).0)
     }
@@ -138,7 +138,7 @@ impl Seat {
 struct Inner {
     clock: VirtualClock,
     net: Network,
-    seats: Vec<Seat>,
+    devices: Vec<SimDevice>,
     acts: u32,
     acted_at: MonoNs,
 }
@@ -152,7 +152,7 @@ impl Inner {
     /// Moves to the next instant at which something happens, if that is not after `limit`, and lets it happen.
     fn step(&mut self, limit: MonoNs) -> bool {
         let now = self.clock.now();
-        let deadlines = self.seats.iter().filter_map(|s| s.due(now));
+        let deadlines = self.devices.iter().filter_map(|s| s.due(now));
         let Some(at) = deadlines.chain(self.net.next_arrival()).min().filter(|&at| at <= limit) else {
             return false;
         };
@@ -161,10 +161,10 @@ impl Inner {
         while let Some(cargo) = self.net.land(at) {
             self.deliver(at, cargo);
         }
-        for seat in &mut self.seats {
-            if seat.due(at).is_some_and(|due| due <= at) {
-                let tick = seat.tick(at);
-                seat.device.advance(tick, &mut SimOutbox { net: &mut self.net, now: at, ip: seat.addr });
+        for device in &mut self.devices {
+            if device.due(at).is_some_and(|due| due <= at) {
+                let tick = device.tick(at);
+                device.device.advance(tick, &mut SimOutbox { net: &mut self.net, now: at, ip: device.addr });
             }
         }
         true
@@ -173,21 +173,21 @@ impl Inner {
     fn deliver(&mut self, now: MonoNs, cargo: Cargo) {
         match cargo {
             Cargo::Datagram { from, to, bytes } => {
-                let seat = self.seats.iter_mut().find(|s| s.addr == to.ip());
-                match seat {
-                    Some(seat) if seat.device.ports().contains(&Port(to.port())) => {
-                        let tick = seat.tick(now);
-                        let mut out = SimOutbox { net: &mut self.net, now, ip: seat.addr };
-                        seat.device.datagram(tick, Port(to.port()), from, &bytes, &mut out);
+                let device = self.devices.iter_mut().find(|s| s.addr == to.ip());
+                match device {
+                    Some(device) if device.device.ports().contains(&Port(to.port())) => {
+                        let tick = device.tick(now);
+                        let mut out = SimOutbox { net: &mut self.net, now, ip: device.addr };
+                        device.device.datagram(tick, Port(to.port()), from, &bytes, &mut out);
                         self.net.reuse(bytes);
                     }
                     _ => self.net.receive(now, from, to, bytes),
                 }
             }
-            Cargo::Unreachable { sender, by } => match self.seats.iter_mut().find(|s| s.addr == sender.ip()) {
-                Some(seat) => {
-                    let tick = seat.tick(now);
-                    seat.device.refused(tick, Port(sender.port()), by);
+            Cargo::Unreachable { sender, by } => match self.devices.iter_mut().find(|s| s.addr == sender.ip()) {
+                Some(device) => {
+                    let tick = device.tick(now);
+                    device.device.refused(tick, Port(sender.port()), by);
                 }
                 None => self.net.refuse(sender, by),
             },

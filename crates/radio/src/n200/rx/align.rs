@@ -72,9 +72,9 @@ impl RxStreamer {
                 Step::Starved if filled == room && room > 0 => break None,
                 Step::Starved => {
                     let now = self.net.now();
-                    self.hold.touch(now);
+                    self.claim.touch(now);
                     if now >= until {
-                        self.hold.check()?;
+                        self.claim.check()?;
                         break self.tail_lost_by(now);
                     }
                     if let Some(event) = self.see_to_restart(now, until)? {

@@ -40,8 +40,8 @@ use self::lane::{Lane, Shape};
 use self::recovery::Restart;
 use self::sink::{Floats, Integers};
 use super::anchor::Anchor;
+use super::claim::Claim;
 use super::control::{Control, Patience, any};
-use super::hold::Hold;
 use super::{CLOCK, N200, exact_rate};
 use crate::{Net, RadioError, Received, Role, RxEvent, RxStream};
 
@@ -54,7 +54,7 @@ const BATCH: usize = 128;
 pub struct RxStreamer {
     engine: Box<dyn Engine>,
     net: Arc<dyn Net>,
-    hold: Arc<Hold>,
+    claim: Arc<Claim>,
     anchor: Arc<Anchor>,
     commander: Commander,
     dsps: Vec<usize>,
@@ -179,7 +179,7 @@ impl N200 {
         };
         Ok(RxStreamer {
             net: Arc::clone(&self.net),
-            hold: Arc::clone(&self.hold),
+            claim: Arc::clone(&self.claim),
             anchor: Arc::clone(&self.anchor),
             commander: Commander { control },
             lanes: dsps.iter().map(|&d| Lane::new(shape(d), limits.batch)).collect(),

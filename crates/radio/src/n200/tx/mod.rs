@@ -32,8 +32,8 @@ use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
 use self::events::Events;
 use self::window::Window;
+use super::claim::Claim;
 use super::control::any;
-use super::hold::Hold;
 use super::rx::checked_size;
 use super::{CLOCK, N200, TxWish, exact_rate};
 use crate::{Burst, Net, RadioError, Role, TxEvent, TxEventKind, TxStream};
@@ -111,7 +111,7 @@ pub struct TxStats {
 pub struct TxStreamer {
     engine: Box<dyn Engine>,
     net: Arc<dyn Net>,
-    hold: Arc<Hold>,
+    claim: Arc<Claim>,
     window: Window,
     events: Events,
     format: Format,
@@ -171,7 +171,7 @@ impl N200 {
         Ok(TxStreamer {
             engine,
             net: Arc::clone(&self.net),
-            hold: Arc::clone(&self.hold),
+            claim: Arc::clone(&self.claim),
             window: Window::new(window),
             events: Events::new(),
             format: options.format,
@@ -285,7 +285,7 @@ impl TxStreamer {
         let mut done = 0;
         let mut closed = !burst.ends;
         let start = self.net.now();
-        self.hold.touch(start);
+        self.claim.touch(start);
         if start - self.last_look >= LOOK_EVERY {
             self.look(Wait::Poll)?;
             self.last_look = start;
@@ -302,7 +302,7 @@ impl TxStreamer {
             let left = (total - done).div_ceil(self.samples_per_datagram).max(1);
             let sent = self.send_batch(samples, done, burst, left.min(credit), until)?;
             if sent.datagrams == 0 && self.net.now() >= until {
-                self.hold.check()?;
+                self.claim.check()?;
                 break;
             }
             done += sent.samples;
@@ -363,12 +363,12 @@ impl TxStreamer {
             self.look(Wait::Until(until))?;
             let now = self.net.now();
             self.last_look = now;
-            self.hold.touch(now);
+            self.claim.touch(now);
             if self.window.credit() > 0 {
                 return Ok(true);
             }
             if now >= until {
-                self.hold.check()?;
+                self.claim.check()?;
                 return Ok(false);
             }
         }
@@ -464,10 +464,10 @@ impl TxStream for TxStreamer {
                 return Ok(Some(event));
             }
             let now = self.net.now();
-            self.hold.touch(now);
+            self.claim.touch(now);
             if now >= until {
                 self.look(Wait::Poll)?;
-                self.hold.check()?;
+                self.claim.check()?;
                 return Ok(self.events.pop());
             }
             self.look(Wait::Until(until))?;

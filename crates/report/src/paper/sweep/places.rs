@@ -1,8 +1,8 @@
 //! Environments and paths of a study: drawn, and what their parts did.
 
-use takt_lab::along::{NodeFigures, WayFigures};
+use takt_lab::nodes::{NodeFigures, WayFigures};
 use takt_studies::sweep::{Noise, Outcome, SiteFacts};
-use takt_testbed::environment::Holder;
+use takt_testbed::environment::EnvironmentFacts;
 use takt_testbed::net::{Ceiling, SetBy, Topology, Towards};
 
 use super::super::common::{cells, columns};
@@ -36,7 +36,7 @@ fn read<T: serde::de::DeserializeOwned>(site: &SiteFacts, name: &str) -> Option<
 
 /// The limits that were found in force.
 pub(super) fn limits(site: &SiteFacts) -> String {
-    let holder: Holder = read(site, "holder").unwrap_or_default();
+    let holder: EnvironmentFacts = read(site, "holder").unwrap_or_default();
     let cpus = holder.cpus.map(|cpus| format!("{cpus} CPUs"));
     let memory = holder.memory_bytes.map(|bytes| format!("{} MiB", bytes >> 20));
     [cpus, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")

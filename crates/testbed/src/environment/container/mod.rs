@@ -30,8 +30,8 @@ pub use self::runtime::RuntimeName;
 use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
-use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
-use crate::net::{Namespace, PathError, Rtnetlink, Seat};
+use super::{Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell};
+use crate::net::{Namespace, PathEnd, PathError, Rtnetlink};
 
 /// Agents in containers.
 #[derive(Debug)]
@@ -102,40 +102,40 @@ impl Environment for Container {
         &self.native
     }
 
-    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
-        let mut parts = Parts::create(self, seat)?;
+    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        let mut parts = Parts::create(self, end)?;
         let command = self.prepare(&parts, cpus)?;
         let agent = Agent::spawn(command, PATIENCE).map_err(|source| self.explain(&parts, source))?;
         let pid = self.runtime.pid(parts.scratch.path(), parts.scratch.name());
-        if let (Some(seat), None) = (seat, &parts.inside) {
-            parts._bridge = Some(self.join(seat, pid)?);
+        if let (Some(end), None) = (end, &parts.inside) {
+            parts._bridge = Some(self.join(end, pid)?);
         }
         let group = pid.and_then(engine::group_of).unwrap_or_else(|| parts.scratch.name().to_owned());
         let GroupLimits { cpus, memory_bytes } = cgroup::limits_of(&group);
-        let holder = Holder {
+        let holder = EnvironmentFacts {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
             runtime: Some(self.runtime.title()),
             cpus,
             memory_bytes,
-            interface: seat.map(|_| INSIDE.to_owned()),
-            ..Holder::default()
+            interface: end.map(|_| INSIDE.to_owned()),
+            ..EnvironmentFacts::default()
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
         let shell = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
-        Ok(Held { agent: agent.held_by(pid, parts), holder, shell: Shell::by(&shell, None) })
+        Ok(RunningEnvironment { agent: agent.held_by(pid, parts), holder, shell: Shell::by(&shell, None) })
     }
 }
 
 impl Container {
     /// Connects a container that has started to the bridge.
-    fn join(&self, seat: &Seat, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
+    fn join(&self, end: &PathEnd, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
         let network = pid.and_then(engine::foreign_network).ok_or_else(|| EnvironmentError::Unusable {
             program: self.runtime.program().to_owned(),
             why: "the container has no network namespace of its own".into(),
             fix: "environment_runtime = \"runc\" makes it without an engine".into(),
         })?;
-        Ok(connect(seat, &network)?)
+        Ok(connect(end, &network)?)
     }
 
     fn explain(&self, parts: &Parts, source: AgentError) -> EnvironmentError {
@@ -155,33 +155,33 @@ struct Parts {
 }
 
 impl Parts {
-    fn create(container: &Container, seat: Option<&Seat>) -> Result<Parts, EnvironmentError> {
+    fn create(container: &Container, end: Option<&PathEnd>) -> Result<Parts, EnvironmentError> {
         let label = format!("box{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let scratch = Scratch::create(&container.run, &label)?;
         let group = container.run.will_create(Leftover::ControlGroup { name: scratch.name().to_owned() })?;
         let mut parts =
             Parts { runtime: container.runtime.clone(), group: Some(group), _bridge: None, inside: None, scratch };
         // Docker makes the namespace itself, later.
-        if let Some(seat) = seat
+        if let Some(end) = end
             && container.runtime.name() != RuntimeName::Docker
         {
             let inside = parts.inside.insert(Namespace::create(&container.run, &format!("{label}-in"))?);
-            parts._bridge = Some(connect(seat, &inside.path())?);
+            parts._bridge = Some(connect(end, &inside.path())?);
         }
         Ok(parts)
     }
 }
 
 /// A pair of interfaces from the bridge into the container's namespace (Figure 2 of the study).
-fn connect(seat: &Seat, network: &Path) -> Result<Bridge, PathError> {
-    let mut bridge = Bridge::over(seat)?;
+fn connect(end: &PathEnd, network: &Path) -> Result<Bridge, PathError> {
+    let mut bridge = Bridge::over(end)?;
     let file = fs::File::open(network);
     let file = file.map_err(|source| PathError::File {
         what: "opening namespace",
         name: network.display().to_string(),
         source,
     })?;
-    seat.namespace.netlink()?.add_veth(OUTSIDE, INSIDE, &file)?;
+    end.namespace.netlink()?.add_veth(OUTSIDE, INSIDE, &file)?;
     bridge.connect(OUTSIDE)?;
     bridge.settle(&mut Rtnetlink::of(network)?, INSIDE)?;
     Ok(bridge)

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use takt_agent::ServeError;
 
 use crate::duty::serve;
-use crate::net::{PathError, Rtnetlink, Seat};
+use crate::net::{PathEnd, PathError, Rtnetlink};
 
 /// The agent.
 pub(super) const PROGRAM: &str = "/takt";
@@ -51,8 +51,8 @@ pub(super) struct Link {
 }
 
 impl Link {
-    pub(super) fn of(seat: &Seat) -> Link {
-        let Seat { address, prefix_len, gateway, mtu_bytes, .. } = *seat;
+    pub(super) fn of(end: &PathEnd) -> Link {
+        let PathEnd { address, prefix_len, gateway, mtu_bytes, .. } = *end;
         Link { address, prefix_len, gateway, mtu_bytes }
     }
 }

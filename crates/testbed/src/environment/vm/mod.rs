@@ -39,8 +39,8 @@ use self::qemu::{Machine, Qemu};
 use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
-use super::{Environment, EnvironmentError, Held, Holder, Limits, Native, Shell};
-use crate::net::Seat;
+use super::{Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell};
+use crate::net::PathEnd;
 
 /// Agents in virtual machines.
 #[derive(Debug)]
@@ -107,11 +107,16 @@ impl Vm {
         self.boot(None, &own_cpus(), accelerator::PATIENCE).map(|_| ())
     }
 
-    fn boot(&self, seat: Option<&Seat>, cpus: &[usize], patience: Duration) -> Result<Held, EnvironmentError> {
+    fn boot(
+        &self,
+        end: Option<&PathEnd>,
+        cpus: &[usize],
+        patience: Duration,
+    ) -> Result<RunningEnvironment, EnvironmentError> {
         let label = format!("vm{}", NUMBER.fetch_add(1, Ordering::Relaxed));
         let scratch = Scratch::create(&self.run, &label)?;
-        let bridge = seat.map(plug_in).transpose()?;
-        let link = seat.map(Link::of);
+        let bridge = end.map(plug_in).transpose()?;
+        let link = end.map(Link::of);
         let image = image::build(
             self.native.caller(),
             self.native.program(),
@@ -127,14 +132,14 @@ impl Vm {
             kernel: &self.kernel.image,
             image: &scratch.write("image", &image)?,
             console: &scratch.path().join("console"),
-            tap: seat.map(|seat| (TAP, seat.hardware)),
+            tap: end.map(|end| (TAP, end.hardware)),
             shell: self.shell.then_some(&shell),
             parameters: self.parameters,
             name: scratch.name(),
         };
-        let agent = self.start(&machine, seat, cpus, patience);
+        let agent = self.start(&machine, end, cpus, patience);
         let agent = agent.map_err(|source| self.explain(scratch.path(), source))?;
-        let holder = Holder {
+        let holder = EnvironmentFacts {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
             parameters: Some(Parameters::in_command_line(&agent.hello().kernel_facts.command_line)),
@@ -145,10 +150,14 @@ impl Vm {
             vhost: Some(machine.vhost()),
             cpus: Some(agent.hello().cpus.len() as f64),
             memory_bytes: Some(machine.memory_bytes),
-            interface: seat.map(|_| guest::INTERFACE.to_owned()),
+            interface: end.map(|_| guest::INTERFACE.to_owned()),
         };
         let pid = agent.child_pid();
-        Ok(Held { agent: agent.held_by(pid, (bridge, scratch)), holder, shell: Shell::Socket { path: shell } })
+        Ok(RunningEnvironment {
+            agent: agent.held_by(pid, (bridge, scratch)),
+            holder,
+            shell: Shell::Socket { path: shell },
+        })
     }
 
     /// QEMU opens the tap by its name, so it has to be born in its namespace; its threads stay on `cpus`, as an agent's
@@ -156,7 +165,7 @@ impl Vm {
     fn start(
         &self,
         machine: &Machine<'_>,
-        seat: Option<&Seat>,
+        end: Option<&PathEnd>,
         cpus: &[usize],
         patience: Duration,
     ) -> Result<Agent, AgentError> {
@@ -169,8 +178,8 @@ impl Vm {
             let _ = pin_self(cpus);
             Agent::spawn(command, patience)
         };
-        match seat {
-            Some(seat) => seat.namespace.inside(spawn).unwrap_or_else(|error| {
+        match end {
+            Some(end) => end.namespace.inside(spawn).unwrap_or_else(|error| {
                 Err(AgentError::Launch {
                     program: self.qemu.program().to_owned(),
                     source: std::io::Error::other(error),
@@ -191,9 +200,9 @@ impl Vm {
 }
 
 /// A tap of the bridge, for QEMU to open.
-fn plug_in(seat: &Seat) -> Result<Bridge, EnvironmentError> {
-    let mut bridge = Bridge::over(seat)?;
-    seat.namespace.add_tap(TAP)?;
+fn plug_in(end: &PathEnd) -> Result<Bridge, EnvironmentError> {
+    let mut bridge = Bridge::over(end)?;
+    end.namespace.add_tap(TAP)?;
     bridge.connect(TAP)?;
     Ok(bridge)
 }
@@ -207,8 +216,8 @@ impl Environment for Vm {
         &self.native
     }
 
-    fn hold(&self, seat: Option<&Seat>, cpus: &[usize]) -> Result<Held, EnvironmentError> {
-        self.boot(seat, cpus, PATIENCE)
+    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+        self.boot(end, cpus, PATIENCE)
     }
 }
 

@@ -15,7 +15,7 @@ use super::super::{Namespace, PathError, RadioPair, Shape, nftables};
 use super::chain::{Forwarding, Member, Part, chain};
 use super::hops::{PRIORITY, RunningHop};
 use super::lease::{self, lease};
-use super::{Addressing, Build, Path, PathName, PathSpec, Seat};
+use super::{Addressing, Build, Path, PathEnd, PathName, PathSpec};
 
 /// Behind a router.
 const INSIDE_HOST: Ipv4Addr = Ipv4Addr::new(10, 0, 1, 2);
@@ -54,7 +54,7 @@ impl Path {
         let addresses = building.addresses()?;
         let topology = building.topology(&addresses);
         let (prefix_len, mtu_bytes) = (PREFIX, spec.mtu_bytes);
-        let host = Seat {
+        let host = PathEnd {
             namespace: host,
             interface: "host0",
             address: addresses.host,
@@ -63,7 +63,7 @@ impl Path {
             mtu_bytes,
             hardware: hardware(0, true),
         };
-        let radio = Seat {
+        let radio = PathEnd {
             namespace: radio,
             interface: "radio0",
             address: RadioPair::RADIO_ADDR,
@@ -273,8 +273,8 @@ impl Building<'_> {
     }
 
     fn addresses(&self) -> Result<Addresses, PathError> {
-        let host = lease::Seat { namespace: self.host, interface: "host0" };
-        let radio = lease::Seat { namespace: self.radio, interface: "radio0" };
+        let host = lease::PathEnd { namespace: self.host, interface: "host0" };
+        let radio = lease::PathEnd { namespace: self.radio, interface: "radio0" };
         let mut nodes = self.members.iter().zip(self.namespaces).enumerate();
         let router = nodes.find(|(_, (member, _))| matches!(member.part, Part::Router(_)));
         radio.namespace.netlink()?.add_address("radio0", RadioPair::RADIO_ADDR, PREFIX)?;
@@ -292,8 +292,8 @@ impl Building<'_> {
             };
             return Ok(Addresses { host: address, host_gateway: None, router: None });
         };
-        let router = lease::Seat { namespace, interface: "lan0" };
-        let wan = lease::Seat { interface: "wan0", ..router };
+        let router = lease::PathEnd { namespace, interface: "lan0" };
+        let wan = lease::PathEnd { interface: "wan0", ..router };
         let outer = match self.spec.addressing {
             Addressing::Static => {
                 wan.namespace.netlink()?.add_address("wan0", OUTSIDE_ROUTER, PREFIX)?;

@@ -11,7 +11,7 @@ use super::super::{Namespace, PathError};
 
 /// An interface in its namespace.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Seat<'a> {
+pub(super) struct PathEnd<'a> {
     pub(super) namespace: &'a Namespace,
     pub(super) interface: &'a str,
 }
@@ -21,11 +21,16 @@ const PATIENCE: Duration = Duration::from_secs(15);
 const STEP: Duration = Duration::from_millis(300);
 
 /// Has `server` give `client`, whose hardware address is told, an address of `pool`, and puts it on the interface.
-pub(super) fn lease(server: Seat<'_>, pool: Pool, client: Seat<'_>, hardware: [u8; 6]) -> Result<Lease, PathError> {
+pub(super) fn lease(
+    server: PathEnd<'_>,
+    pool: Pool,
+    client: PathEnd<'_>,
+    hardware: [u8; 6],
+) -> Result<Lease, PathError> {
     let failed = |source| PathError::Lease { name: client.namespace.name().into(), source };
-    for seat in [server, client] {
+    for end in [server, client] {
         // Without an address a host has no other route for what is for everybody.
-        seat.namespace.netlink()?.route_broadcasts(seat.interface)?;
+        end.namespace.netlink()?.route_broadcasts(end.interface)?;
     }
     let serving = open(server, SERVER_PORT)?.map_err(failed)?;
     let asking = open(client, CLIENT_PORT)?.map_err(failed)?;
@@ -38,8 +43,8 @@ pub(super) fn lease(server: Seat<'_>, pool: Pool, client: Seat<'_>, hardware: [u
     Ok(lease)
 }
 
-fn open(seat: Seat<'_>, port: u16) -> Result<io::Result<UdpSocket>, PathError> {
-    seat.namespace.inside(|| {
+fn open(end: PathEnd<'_>, port: u16) -> Result<io::Result<UdpSocket>, PathError> {
+    end.namespace.inside(|| {
         let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, port))?;
         socket.set_broadcast(true)?;
         socket.set_read_timeout(Some(STEP))?;

@@ -71,15 +71,15 @@ pub struct Path {
     /// Kernel threads that work off what a node receives, by its name.
     threads: Vec<(&'static str, u32)>,
     /// Where the measured side sits.
-    pub host: Seat,
+    pub host: PathEnd,
     /// Where the radio, or the other end of a load, sits.
-    pub radio: Seat,
+    pub radio: PathEnd,
     between: Vec<Namespace>,
 }
 
 /// An end of a path: its namespace, and what it has there. The interface is up and has the address.
 #[derive(Debug)]
-pub struct Seat {
+pub struct PathEnd {
     /// Where it is.
     pub namespace: Namespace,
     /// The only interface besides `lo`.

@@ -10,14 +10,14 @@ use parquet::schema::types::{Type, TypePtr};
 use serde_json::Value;
 use takt_lab::store::{Column, ColumnKind, Table};
 
-use crate::columnar::{column, create, told};
+use crate::columnar::{column, create, io_error};
 
 /// Writes it.
 pub fn write(file: File, table: &Table) -> io::Result<()> {
     let fields = table.columns.iter().map(field).collect::<io::Result<Vec<TypePtr>>>()?;
-    let schema = Type::group_type_builder("rounds").with_fields(fields).build().map_err(told)?;
+    let schema = Type::group_type_builder("rounds").with_fields(fields).build().map_err(io_error)?;
     let mut writer = create(file, schema)?;
-    let mut group = writer.next_row_group().map_err(told)?;
+    let mut group = writer.next_row_group().map_err(io_error)?;
     for Column { kind, cells, .. } in &table.columns {
         let levels: Vec<i16> = cells.iter().map(|cell| i16::from(cell.is_some())).collect();
         let (there, levels) = (cells.iter().flatten(), Some(levels.as_slice()));
@@ -31,8 +31,8 @@ pub fn write(file: File, table: &Table) -> io::Result<()> {
             }
         }?;
     }
-    group.close().map_err(told)?;
-    writer.close().map(drop).map_err(told)
+    group.close().map_err(io_error)?;
+    writer.close().map(drop).map_err(io_error)
 }
 
 /// The kind of a column is that of all its cells, so none is left out.
@@ -48,5 +48,5 @@ fn field(column: &Column) -> io::Result<TypePtr> {
         ColumnKind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     let builder = Type::primitive_type_builder(&column.name, physical).with_repetition(Repetition::OPTIONAL);
-    builder.with_logical_type(logical).build().map(Arc::new).map_err(told)
+    builder.with_logical_type(logical).build().map(Arc::new).map_err(io_error)
 }

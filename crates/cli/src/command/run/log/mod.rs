@@ -10,10 +10,10 @@ use std::path::{Path, PathBuf};
 use takt_graph::Graph;
 use takt_runtime::{Log, TraceEvent};
 
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// Where rows go.
-pub struct Book {
+pub struct LogFile {
     path: PathBuf,
     names: Vec<String>,
     to: Form,
@@ -44,22 +44,22 @@ pub struct Row<'a> {
 /// The first line of a text log; the columns of the other form have these names.
 const HEAD: &str = "slot,component,worker,start_ns,execution_ns";
 
-impl Book {
+impl LogFile {
     /// Opens a log; `.parquet` is that, everything else text.
     ///
     /// # Errors
     /// The file can't be made, or this build has no Parquet.
-    pub fn create(path: &Path, graph: &Graph) -> Result<Book, Story> {
+    pub fn create(path: &Path, graph: &Graph) -> Result<LogFile, Problem> {
         let names = graph.components().iter().map(|component| component.name.clone()).collect();
         let to = if path.extension().is_some_and(|end| end == "parquet") { parquet(path)? } else { csv(path)? };
-        Ok(Book { path: path.to_owned(), names, to, rows: 0 })
+        Ok(LogFile { path: path.to_owned(), names, to, rows: 0 })
     }
 
     /// Writes what has come.
     ///
     /// # Errors
     /// The file takes no more.
-    pub fn write(&mut self, log: &mut Log) -> Result<(), Story> {
+    pub fn write(&mut self, log: &mut Log) -> Result<(), Problem> {
         let mut result = Ok(());
         log.read(|worker, event| {
             // What comes behind a failure is read all the same: a worker may wait for it.
@@ -89,8 +89,8 @@ impl Book {
     ///
     /// # Errors
     /// The file takes no more.
-    pub fn finish(self) -> Result<u64, Story> {
-        let Book { path, to, rows, .. } = self;
+    pub fn finish(self) -> Result<u64, Problem> {
+        let LogFile { path, to, rows, .. } = self;
         let ended = match to {
             Form::Csv(mut to) => to.flush(),
             #[cfg(feature = "parquet")]
@@ -100,25 +100,27 @@ impl Book {
     }
 }
 
-fn csv(path: &Path) -> Result<Form, Story> {
+fn csv(path: &Path) -> Result<Form, Problem> {
     let mut to = BufWriter::with_capacity(1 << 20, File::create(path).map_err(|error| unwritable(path, error))?);
     writeln!(to, "{HEAD}").map_err(|error| unwritable(path, error))?;
     Ok(Form::Csv(to))
 }
 
 #[cfg(feature = "parquet")]
-fn parquet(path: &Path) -> Result<Form, Story> {
+fn parquet(path: &Path) -> Result<Form, Problem> {
     let rows = File::create(path).and_then(parquet::Rows::new).map_err(|error| unwritable(path, error))?;
     Ok(Form::Parquet(Box::new(rows)))
 }
 
 #[cfg(not(feature = "parquet"))]
-fn parquet(path: &Path) -> Result<Form, Story> {
+fn parquet(path: &Path) -> Result<Form, Problem> {
     Err(crate::columnar::not_built(path, &format!("--log {}", path.with_extension("csv").display())))
 }
 
-fn unwritable(path: &Path, error: io::Error) -> Story {
-    Story::new(format!("the log {} can't be written", path.display())).why(error).fix("a place with room, or no --log")
+fn unwritable(path: &Path, error: io::Error) -> Problem {
+    Problem::new(format!("the log {} can't be written", path.display()))
+        .why(error)
+        .fix("a place with room, or no --log")
 }
 
 /// Says on standard error what is not in the log.

@@ -7,7 +7,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, Int32Type, Int64Type};
 use parquet::schema::parser::parse_message_type;
 
 use super::Row;
-use crate::columnar::{Writer, column, create, told};
+use crate::columnar::{Writer, column, create, io_error};
 
 /// Rows that are written together.
 const GROUP: usize = 65_536;
@@ -33,7 +33,7 @@ pub struct Rows {
 impl Rows {
     /// Into this file.
     pub fn new(file: File) -> io::Result<Rows> {
-        let to = create(file, parse_message_type(SCHEMA).map_err(told)?)?;
+        let to = create(file, parse_message_type(SCHEMA).map_err(io_error)?)?;
         let (slot, component, worker, start_ns, execution_ns) = Default::default();
         Ok(Rows { to, slot, component, worker, start_ns, execution_ns })
     }
@@ -52,18 +52,18 @@ impl Rows {
     /// Writes the rest and the footer, without which the file is none.
     pub fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        self.to.close().map(drop).map_err(told)
+        self.to.close().map(drop).map_err(io_error)
     }
 
     fn flush(&mut self) -> io::Result<()> {
         let Rows { to, slot, component, worker, start_ns, execution_ns } = self;
-        let mut group = to.next_row_group().map_err(told)?;
+        let mut group = to.next_row_group().map_err(io_error)?;
         column::<Int64Type>(&mut group, slot, None)?;
         column::<ByteArrayType>(&mut group, component, None)?;
         column::<Int32Type>(&mut group, worker, None)?;
         column::<Int64Type>(&mut group, start_ns, None)?;
         column::<Int64Type>(&mut group, execution_ns, None)?;
-        group.close().map_err(told)?;
+        group.close().map_err(io_error)?;
         for column in [slot, start_ns, execution_ns] {
             column.clear();
         }

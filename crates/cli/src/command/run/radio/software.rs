@@ -17,7 +17,7 @@ use takt_runtime::{Registry, Session};
 
 use crate::command::emulate;
 use crate::command::run::{unopened, unstarted};
-use crate::story::Story;
+use crate::problem::Problem;
 use crate::waveform::{self, Override, Said};
 
 /// Slots of the other waveform, after which it begins again.
@@ -49,7 +49,7 @@ impl Software {
             Err(EmulateError::Priority { .. }) => Emulator::start(&Options { priority: None, ..options }),
             started => started,
         };
-        let emulator = emulator.map_err(emulate::story)?;
+        let emulator = emulator.map_err(emulate::problem)?;
         Ok(Software { emulator, addr, hears: hears.to_owned(), _samples: samples })
     }
 
@@ -65,7 +65,7 @@ impl Software {
 
     /// Ends it; answers how late its own datagrams left.
     pub fn stop(self) -> Result<LagReport> {
-        Ok(self.emulator.stop().map_err(emulate::story)?.lag)
+        Ok(self.emulator.stop().map_err(emulate::problem)?.lag)
     }
 }
 
@@ -93,7 +93,7 @@ fn played(file: &Path, registry: &Registry) -> Result<(String, OwnedFd)> {
 fn sink(graph: &Graph, file: &Path) -> Result<(String, &'static str)> {
     let wrong = |why: &str, fix: &str| {
         let what = format!("a software radio can't hear {}", file.display());
-        miette::Report::from(Story::new(what).why(Said(why.to_owned())).fix(fix))
+        miette::Report::from(Problem::new(what).why(Said(why.to_owned())).fix(fix))
     };
     let mut sinks = graph.components().iter().filter(|component| component.kind == "file-sink");
     let (Some(sink), None) = (sinks.next(), sinks.next()) else {

@@ -6,7 +6,7 @@
 //!   fix   --rx 20M (divide by 5)  or  --rx 25M (divide by 4)
 //! ```
 //!
-//! Crates say what went wrong as types; a command turns them into a [`Story`], because only it knows which flag mends
+//! Crates say what went wrong as types; a command turns them into a [`Problem`], because only it knows which flag mends
 //! it. An error that points into a file keeps miette's own drawing of the place.
 
 use std::error::Error;
@@ -18,26 +18,26 @@ use takt_host::call::{self, WITH_SUDO};
 /// Draws every error of the program in the form above.
 pub fn install() {
     // Only a second call can be refused, and main calls once.
-    let _ = miette::set_hook(Box::new(|_| Box::new(Teller)));
+    let _ = miette::set_hook(Box::new(|_| Box::new(Handler)));
 }
 
 /// An error with its remedy.
 #[derive(Debug)]
-pub struct Story {
+pub struct Problem {
     what: String,
     why: Option<Box<dyn Error + Send + Sync>>,
     fix: Option<String>,
 }
 
-impl Story {
+impl Problem {
     /// What could not be done, in the words of whoever asked for it: `an N200 can't stream at 22 MS/s`.
-    pub fn new(what: impl Into<String>) -> Story {
-        Story { what: what.into(), why: None, fix: None }
+    pub fn new(what: impl Into<String>) -> Problem {
+        Problem { what: what.into(), why: None, fix: None }
     }
 
     /// The cause, with its own causes behind it.
     #[must_use]
-    pub fn why(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Story {
+    pub fn why(mut self, cause: impl Into<Box<dyn Error + Send + Sync>>) -> Problem {
         self.why = Some(cause.into());
         self
     }
@@ -45,7 +45,7 @@ impl Story {
     /// What to do; a further line is an alternative. Where a library's fix says that the same call needs root's rights,
     /// it becomes that call.
     #[must_use]
-    pub fn fix(mut self, fix: impl Into<String>) -> Story {
+    pub fn fix(mut self, fix: impl Into<String>) -> Problem {
         let fix = fix.into();
         self.fix = Some(match call::sudo_again() {
             Some(command) => fix.replace(WITH_SUDO, &command),
@@ -55,28 +55,28 @@ impl Story {
     }
 }
 
-impl fmt::Display for Story {
+impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.what)
     }
 }
 
-impl Error for Story {
+impl Error for Problem {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.why.as_deref().map(|cause| cause as &(dyn Error + 'static))
     }
 }
 
-impl Diagnostic for Story {
+impl Diagnostic for Problem {
     fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
         self.fix.as_ref().map(|fix| Box::new(fix) as Box<dyn fmt::Display>)
     }
 }
 
-/// Draws a diagnostic as a story.
-struct Teller;
+/// Draws a diagnostic as a problem.
+struct Handler;
 
-impl ReportHandler for Teller {
+impl ReportHandler for Handler {
     fn debug(&self, error: &dyn Diagnostic, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if error.source_code().is_some() {
             return GraphicalReportHandler::new().render_report(f, error);
@@ -110,10 +110,10 @@ mod tests {
     fn a_story_tells_what_why_and_the_ways_out() {
         install();
         let cause = std::io::Error::other("22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)");
-        let story = Story::new("an N200 can't stream at 22 MS/s")
+        let problem = Problem::new("an N200 can't stream at 22 MS/s")
             .why(cause)
             .fix("--rx 20M (divide by 5)\n--rx 25M (divide by 4)");
-        let drawn = format!("{:?}", miette::Report::new(story));
+        let drawn = format!("{:?}", miette::Report::new(problem));
         assert_eq!(
             drawn,
             "error: an N200 can't stream at 22 MS/s\n  \

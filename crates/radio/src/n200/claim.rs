@@ -42,7 +42,7 @@ const RESTARTED: u64 = 2 << 32;
 const SILENT: u64 = 3 << 32;
 
 /// A claim on a radio, until the last clone of the `Arc` around it is dropped.
-pub(super) struct Hold {
+pub(super) struct Claim {
     addr: IpAddr,
     state: Arc<AtomicU64>,
     keeper: Keeper,
@@ -50,7 +50,7 @@ pub(super) struct Hold {
 
 enum Keeper {
     Thread { orders: mpsc::Sender<Order>, thread: Option<JoinHandle<()>> },
-    Calls { claim: Mutex<Claim>, due_ns: AtomicU64 },
+    Calls { claim: Mutex<LockCells>, due_ns: AtomicU64 },
 }
 
 enum Order {
@@ -58,12 +58,12 @@ enum Order {
     Stop,
 }
 
-impl Hold {
+impl Claim {
     /// Claims the radio behind `control`.
     ///
     /// # Errors
     /// `InUse` if another host lives that owns it, unless `force`; `Thread` if there can be no keeper.
-    pub(super) fn claim(net: &Arc<dyn Net>, control: &mut Control, force: bool) -> Result<Arc<Hold>, RadioError> {
+    pub(super) fn take(net: &Arc<dyn Net>, control: &mut Control, force: bool) -> Result<Arc<Claim>, RadioError> {
         let addr = control.peer().ip();
         let owner = own_name();
         if !force {
@@ -74,7 +74,7 @@ impl Hold {
         let mut own = Control::open(net, addr)?;
         own.set_patience(Patience { tries: 3, each: Duration::from_millis(250) });
         own.hello()?;
-        let mut claim = Claim { control: own, owner, state: Arc::clone(&state) };
+        let mut claim = LockCells { control: own, owner, state: Arc::clone(&state) };
         claim.give_sign();
         let keeper = if net.threads() {
             let (orders, inbox) = mpsc::channel();
@@ -84,7 +84,7 @@ impl Hold {
             let due_ns = AtomicU64::new((net.now() + PERIOD).0);
             Keeper::Calls { claim: Mutex::new(claim), due_ns }
         };
-        Ok(Arc::new(Hold { addr, state, keeper }))
+        Ok(Arc::new(Claim { addr, state, keeper }))
     }
 
     /// Gives a sign if one is due and no thread does it. Without effect, lock or system call otherwise.
@@ -121,7 +121,7 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for Claim {
     fn drop(&mut self) {
         match &mut self.keeper {
             Keeper::Thread { orders, thread } => {
@@ -136,13 +136,13 @@ impl Drop for Hold {
 }
 
 /// The one who speaks to the two cells.
-struct Claim {
+struct LockCells {
     control: Control,
     owner: u32,
     state: Arc<AtomicU64>,
 }
 
-impl Claim {
+impl LockCells {
     /// The thread: a sign every period, until told to stop; then the lock is given back at once.
     fn keep(&mut self, inbox: &mpsc::Receiver<Order>) {
         while matches!(inbox.recv_timeout(PERIOD), Ok(Order::SignNow) | Err(RecvTimeoutError::Timeout)) {

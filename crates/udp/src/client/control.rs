@@ -18,7 +18,7 @@ use super::super::receiver::Receiver;
 /// Times both clocks are read to compare them.
 const PROBES: usize = 32;
 /// A session's engine, and what has been heard on it.
-pub(super) struct Talk<'a> {
+pub(super) struct ControlChannel<'a> {
     pub(super) options: &'a Options,
     pub(super) stop: &'a Stop,
     pub(super) engine: Box<dyn Engine>,
@@ -32,15 +32,15 @@ pub(super) struct Talk<'a> {
 }
 
 /// A control message, owned.
-pub(super) struct Heard {
+pub(super) struct ControlMessage {
     flow: u8,
     round: u8,
     arrived: MonoNs,
     pub(super) bytes: Vec<u8>,
 }
 
-impl<'a> Talk<'a> {
-    pub(super) fn open(options: &'a Options, stop: &'a Stop) -> Result<Talk<'a>, UdpError> {
+impl<'a> ControlChannel<'a> {
+    pub(super) fn open(options: &'a Options, stop: &'a Stop) -> Result<ControlChannel<'a>, UdpError> {
         let any: IpAddr = if options.server.is_ipv4() { [0, 0, 0, 0].into() } else { [0; 16].into() };
         let spec = PortSpec { bind: SocketAddr::new(any, 0), peer: Some(options.server) };
         let ports = vec![spec; usize::from(options.flows)];
@@ -49,7 +49,17 @@ impl<'a> Talk<'a> {
         let session = RandomState::new().hash_one(WallClock.now().0);
         let heard = WallClock.now();
         let read_until = ReadUntil::begin(heard);
-        Ok(Talk { options, stop, engine, session, round: 0, heard, read_until, receiver: None, received_by_server: 0 })
+        Ok(ControlChannel {
+            options,
+            stop,
+            engine,
+            session,
+            round: 0,
+            heard,
+            read_until,
+            receiver: None,
+            received_by_server: 0,
+        })
     }
 
     pub(super) fn say(&mut self, flow: u8, body: Body<'_>) -> Result<(), EngineError> {
@@ -180,7 +190,7 @@ impl<'a> Talk<'a> {
 
     /// Receives once: load goes to the receiver, signs of life are noted, other control of this session goes to `each`.
     /// Returns how many datagrams came.
-    pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&Heard)) -> Result<usize, UdpError> {
+    pub(super) fn listen(&mut self, wait: Wait, each: &mut dyn FnMut(&ControlMessage)) -> Result<usize, UdpError> {
         let began = WallClock.now();
         let batch = self.engine.recv(wait)?;
         let datagrams = batch.len();
@@ -208,7 +218,7 @@ impl<'a> Talk<'a> {
             self.heard = now;
             match message.body {
                 Body::Alive { received } => self.received_by_server = received,
-                _ => control.push(Heard {
+                _ => control.push(ControlMessage {
                     flow: message.flow,
                     round: message.round,
                     arrived,

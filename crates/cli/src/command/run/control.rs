@@ -1,4 +1,4 @@
-//! Attends to the door of a waveform while it runs.
+//! Attends to the socket of a waveform while it runs.
 
 use std::thread;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use takt_graph::{Catalogue, Graph, ParamSpec};
 use takt_host::call;
 use takt_runtime::{Registry, Report, Running, Scalar};
 
-use super::log::Book;
-use crate::live::{Answer, Door, Request};
-use crate::story::Story;
+use super::log::LogFile;
+use crate::live::{Answer, ControlSocket, Request};
+use crate::problem::Problem;
 
-/// How often it is looked whether somebody is at the door, and whether the run has ended.
+/// How often it is looked whether somebody is at the socket, and whether the run has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The same while there is a log to be written.
@@ -22,42 +22,42 @@ const BUSY: Duration = Duration::from_millis(1);
 /// A worker answers at its next slot edge; nobody waits longer than this for it.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Answers whoever asks, and keeps the log, until the run has ended. A door that can't be opened (two runs in one process)
+/// Answers whoever asks, and keeps the log, until the run has ended. A socket that can't be opened (two runs in one process)
 /// stays shut.
 ///
 /// # Errors
 /// The log can't be written; the run is stopped in good order then.
-pub fn attend(
+pub fn serve(
     mut running: Running,
     graph: &Graph,
     registry: &Registry,
-    mut book: Option<Book>,
+    mut log_file: Option<LogFile>,
     stop: &Stop,
-) -> Result<Report, Story> {
-    let door = Door::open().ok();
+) -> Result<Report, Problem> {
+    let socket = ControlSocket::open().ok();
     let mut log = running.log();
     let mut failed = None;
     loop {
         // What came before the end is there after it.
         let ended = running.ended();
-        if let (Some(writing), Some(reading)) = (&mut book, &mut log)
+        if let (Some(writing), Some(reading)) = (&mut log_file, &mut log)
             && let Err(why) = writing.write(reading)
         {
             stop.request();
-            (book, log, failed) = (None, None, Some(why));
+            (log_file, log, failed) = (None, None, Some(why));
         }
         if ended {
             break;
         }
-        if let Some(door) = &door {
-            door.attend(|request| answer(&request, &mut running, graph, registry));
+        if let Some(socket) = &socket {
+            socket.attend(|request| answer(&request, &mut running, graph, registry));
         }
-        thread::sleep(if book.is_some() { BUSY } else { LOOK });
+        thread::sleep(if log_file.is_some() { BUSY } else { LOOK });
     }
     let report = running.join();
-    match (failed, book) {
+    match (failed, log_file) {
         (Some(why), _) => Err(why),
-        (None, Some(book)) => book.finish().map(|_| report),
+        (None, Some(log_file)) => log_file.finish().map(|_| report),
         (None, None) => Ok(report),
     }
 }

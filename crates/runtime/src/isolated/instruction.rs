@@ -9,7 +9,7 @@ use crate::isolated::layout::Layout;
 use crate::library::Word;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Told {
+pub(crate) enum Instruction {
     Set { param: usize, value: Scalar },
     Message(Message),
     Degrade,
@@ -19,46 +19,46 @@ const SET: u64 = 1;
 const MESSAGE: u64 = 2;
 const DEGRADE: u64 = 3;
 
-impl Told {
+impl Instruction {
     pub(crate) fn write(&self, cell: &[AtomicU64], n: usize) {
         let at = Layout::control(n);
         match self {
-            Told::Set { param, value } => {
+            Instruction::Set { param, value } => {
                 let word = Word::of(Some(*value));
                 for (n, value) in [SET, *param as u64, word.kind, word.bits].into_iter().enumerate() {
                     put(cell, at + n, value);
                 }
             }
-            Told::Message(message) => {
+            Instruction::Message(message) => {
                 put(cell, at, MESSAGE);
                 put(cell, at + 1, message.tag);
                 message.words.iter().enumerate().for_each(|(n, &word)| put(cell, at + 2 + n, word));
             }
-            Told::Degrade => put(cell, at, DEGRADE),
+            Instruction::Degrade => put(cell, at, DEGRADE),
         }
     }
 
-    pub(crate) fn read(cell: &[AtomicU64], n: usize) -> Option<Told> {
+    pub(crate) fn read(cell: &[AtomicU64], n: usize) -> Option<Instruction> {
         let at = Layout::control(n);
         match get(cell, at) {
             SET => {
                 let word = Word { kind: get(cell, at + 2), bits: get(cell, at + 3) };
-                Some(Told::Set { param: get(cell, at + 1) as usize, value: word.scalar()? })
+                Some(Instruction::Set { param: get(cell, at + 1) as usize, value: word.scalar()? })
             }
             MESSAGE => {
                 let words = std::array::from_fn(|n| get(cell, at + 2 + n));
-                Some(Told::Message(Message { tag: get(cell, at + 1), words }))
+                Some(Instruction::Message(Message { tag: get(cell, at + 1), words }))
             }
-            DEGRADE => Some(Told::Degrade),
+            DEGRADE => Some(Instruction::Degrade),
             _ => None,
         }
     }
 
     pub(crate) fn tell(&self, component: &mut dyn Component) {
         match self {
-            Told::Set { param, value } => component.set(*param, *value),
-            Told::Message(message) => component.message(message),
-            Told::Degrade => component.degrade(),
+            Instruction::Set { param, value } => component.set(*param, *value),
+            Instruction::Message(message) => component.message(message),
+            Instruction::Degrade => component.degrade(),
         }
     }
 }

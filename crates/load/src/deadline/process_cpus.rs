@@ -2,7 +2,7 @@
 
 use takt_agent::Failure;
 
-use super::Seats;
+use super::ProcessCpus;
 use crate::setting::Settings;
 
 /// Who sits where on the cores of the host side, and what is left for a disturbance.
@@ -13,19 +13,19 @@ use crate::setting::Settings;
 ///
 /// # Errors
 /// A core of their own is asked for, and the host side has no second one: nothing else is measured under that name.
-pub fn seats(settings: &Settings, host: &[usize]) -> Result<(Seats, Vec<usize>), Failure> {
+pub fn process_cpus(settings: &Settings, host: &[usize]) -> Result<(ProcessCpus, Vec<usize>), Failure> {
     let nth_last = |n: usize| vec![host[host.len() - 1 - n % host.len()]];
     match (settings.word("cores"), host) {
-        ("any" | "", _) => Ok((Seats::default(), host.to_vec())),
+        ("any" | "", _) => Ok((ProcessCpus::default(), host.to_vec())),
         ("isolated", [others @ .., last]) if !others.is_empty() => {
             let own = vec![*last];
-            Ok((Seats { interface: own.clone(), physical: own.clone(), higher: own }, others.to_vec()))
+            Ok((ProcessCpus { interface: own.clone(), physical: own.clone(), higher: own }, others.to_vec()))
         }
         ("isolated", _) => Err(no_core_to_isolate(host)),
-        (_, []) => Ok((Seats::default(), Vec::new())),
+        (_, []) => Ok((ProcessCpus::default(), Vec::new())),
         _ => {
-            let seats = Seats { interface: nth_last(0), physical: nth_last(1), higher: nth_last(2) };
-            Ok((seats, host.to_vec()))
+            let process_cpus = ProcessCpus { interface: nth_last(0), physical: nth_last(1), higher: nth_last(2) };
+            Ok((process_cpus, host.to_vec()))
         }
     }
 }
@@ -44,24 +44,30 @@ mod tests {
 
     use super::*;
 
-    fn all(cores: &str, host: &[usize]) -> Result<(Seats, Vec<usize>), Failure> {
+    fn all(cores: &str, host: &[usize]) -> Result<(ProcessCpus, Vec<usize>), Failure> {
         let given = BTreeMap::from([("cores".to_owned(), json!(cores))]);
-        seats(&Settings::complete(given, [].iter()), host)
+        process_cpus(&Settings::complete(given, [].iter()), host)
     }
 
-    fn of(cores: &str, host: &[usize]) -> (Seats, Vec<usize>) {
+    fn of(cores: &str, host: &[usize]) -> (ProcessCpus, Vec<usize>) {
         all(cores, host).unwrap_or_else(|failure| panic!("{failure}"))
     }
 
     #[test]
     fn isolated_parts_the_cores_and_pinned_only_places() {
-        let (seats, left) = of("pinned", &[0, 1, 2]);
-        assert_eq!((seats.interface, seats.physical, seats.higher, left), (vec![2], vec![1], vec![0], vec![0, 1, 2]));
-        let (seats, left) = of("pinned", &[4, 5]);
-        assert_eq!((seats.interface, seats.physical, seats.higher, left), (vec![5], vec![4], vec![5], vec![4, 5]));
-        let (seats, left) = of("isolated", &[0, 1, 2]);
-        assert_eq!((&seats.interface, &seats.higher, left), (&vec![2], &vec![2], vec![0, 1]));
-        assert_eq!(of("any", &[0, 1]), (Seats::default(), vec![0, 1]));
+        let (process_cpus, left) = of("pinned", &[0, 1, 2]);
+        assert_eq!(
+            (process_cpus.interface, process_cpus.physical, process_cpus.higher, left),
+            (vec![2], vec![1], vec![0], vec![0, 1, 2])
+        );
+        let (process_cpus, left) = of("pinned", &[4, 5]);
+        assert_eq!(
+            (process_cpus.interface, process_cpus.physical, process_cpus.higher, left),
+            (vec![5], vec![4], vec![5], vec![4, 5])
+        );
+        let (process_cpus, left) = of("isolated", &[0, 1, 2]);
+        assert_eq!((&process_cpus.interface, &process_cpus.higher, left), (&vec![2], &vec![2], vec![0, 1]));
+        assert_eq!(of("any", &[0, 1]), (ProcessCpus::default(), vec![0, 1]));
         assert_eq!(of("pinned", &[3]).0.interface, vec![3]);
     }
 

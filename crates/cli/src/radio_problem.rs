@@ -6,7 +6,7 @@ use takt_radio::RadioError;
 use takt_radio::n200::Emission;
 use takt_wire::sample::Format;
 
-use crate::story::Story;
+use crate::problem::Problem;
 
 /// What shows which radios there are.
 fn find() -> String {
@@ -14,28 +14,28 @@ fn find() -> String {
 }
 
 /// Tells why a radio could not be `used` (`open the radio`, `stream`); `rate_flag` is the flag that named a wrong rate.
-pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
+pub fn problem(used: &str, error: RadioError, rate_flag: &str) -> Problem {
     match &error {
-        RadioError::NothingThere { addr, .. } => Story::new(format!("no radio answers at {addr}"))
+        RadioError::NothingThere { addr, .. } => Problem::new(format!("no radio answers at {addr}"))
             .fix(format!("{}\ncheck power, cable and address: an N200 leaves the factory as 192.168.10.2", find()))
             .why(error),
-        RadioError::PortClosed { addr } => Story::new(format!("no radio at {}", addr.ip()))
+        RadioError::PortClosed { addr } => Problem::new(format!("no radio at {}", addr.ip()))
             .fix(format!("{}   (a software radio there)\n{}", call::takt(format_args!("emulate n200 --addr {}", addr.ip())), find()))
             .why(error),
-        RadioError::OtherKind { .. } => Story::new(format!("can't {used}"))
+        RadioError::OtherKind { .. } => Problem::new(format!("can't {used}"))
             .fix("use the address of an N200 or N210; takt drives no other radio yet")
             .why(error),
-        RadioError::Firmware { .. } => Story::new(format!("can't {used}"))
+        RadioError::Firmware { .. } => Problem::new(format!("can't {used}"))
             .fix("uhd_images_downloader, then uhd_image_loader --args type=usrp2,addr=ADDRESS writes firmware and FPGA image that match")
             .why(error),
-        RadioError::Fpga { .. } => Story::new(format!("can't {used}"))
+        RadioError::Fpga { .. } => Problem::new(format!("can't {used}"))
             .fix("uhd_images_downloader, then uhd_image_loader --args type=usrp2,addr=ADDRESS writes firmware and FPGA image that match")
             .why(error),
-        RadioError::InUse { .. } => Story::new(format!("can't {used}"))
+        RadioError::InUse { .. } => Problem::new(format!("can't {used}"))
             .fix("end the other program\n--force takes the radio away from it")
             .why(error),
         RadioError::TakenOver { .. } | RadioError::Restarted { .. } | RadioError::Gone { .. } | RadioError::Silent { .. } => {
-            Story::new(format!("can't {used} any more"))
+            Problem::new(format!("can't {used} any more"))
                 .fix("what was received until then is kept; start again when the radio is back")
                 .why(error)
         }
@@ -52,21 +52,21 @@ pub fn tell(used: &str, error: RadioError, rate_flag: &str) -> Story {
             let fix = |sps: f64| format!("{rate_flag} {}M (divide by {})", mega(sps), (f64::from(*clock_hz) / sps).round());
             let [below, above] = nearest_sps.map(fix);
             let fix = if below == above { below } else { format!("{below}\n{above}") };
-            Story::new(what).why(why).fix(fix)
+            Problem::new(what).why(why).fix(fix)
         }
         RadioError::Engine(EngineError::PortInUse { .. }) => {
-            Story::new(format!("can't {used}")).fix("end the program that has the port").why(error)
+            Problem::new(format!("can't {used}")).fix("end the program that has the port").why(error)
         }
         RadioError::File(file) => {
             let fix = file.fix();
-            Story::new(format!("can't {used}")).fix(fix).why(error)
+            Problem::new(format!("can't {used}")).fix(fix).why(error)
         }
         _ => {
             let fix = error.fix();
-            let story = Story::new(format!("can't {used}")).why(error);
+            let problem = Problem::new(format!("can't {used}")).why(error);
             match fix {
-                Some(fix) => story.fix(fix),
-                None => story,
+                Some(fix) => problem.fix(fix),
+                None => problem,
             }
         }
     }

@@ -46,7 +46,7 @@ impl Run {
 }
 
 /// Makes a tape for `capacity` samples, rounded up to a power of two, and [`RUNS`] runs.
-pub(crate) fn tape(capacity: usize) -> (Writer, Reader) {
+pub(crate) fn ring(capacity: usize) -> (Writer, Reader) {
     let capacity = capacity.max(MOST_AT_ONCE * 2).next_power_of_two();
     let shared = Arc::new(Shared {
         samples: (0..capacity).map(|_| AtomicU64::new(0)).collect(),
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn samples_that_follow_each_other_are_one_run() {
-        let (mut writer, reader) = tape(100);
+        let (mut writer, reader) = ring(100);
         writer.push(Tick(1000), 4, 1e9, &ramp(0, 3));
         writer.push(Tick(1012), 4, 1e9, &ramp(3, 2));
         writer.push(Tick(1020), 4, 2e9, &ramp(9, 1)); // tuned elsewhere
@@ -272,7 +272,7 @@ mod tests {
 
     #[test]
     fn what_was_not_played_in_the_end_is_taken_back() {
-        let (mut writer, reader) = tape(100);
+        let (mut writer, reader) = ring(100);
         writer.push(Tick(1000), 10, 0.0, &ramp(0, 10));
         writer.end_at(Tick(1031));
         assert_eq!(reader.newest().unwrap().len, 4);
@@ -286,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_reader_that_comes_too_late_learns_what_it_lost() {
-        let (mut writer, reader) = tape(1 << 14);
+        let (mut writer, reader) = ring(1 << 14);
         writer.push(Tick(0), 1, 0.0, &ramp(0, 20_000));
         let run = reader.newest().unwrap();
         let mut out = vec![Complex32::new(9.0, 9.0); 5000];
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn forgotten_runs_are_none() {
-        let (mut writer, reader) = tape(1 << 14);
+        let (mut writer, reader) = ring(1 << 14);
         for k in 0..RUNS as u64 + 10 {
             writer.push(Tick(k * 100), 4, 0.0, &ramp(k, 1));
         }
@@ -308,7 +308,7 @@ mod tests {
 
     #[test]
     fn dropping_the_writer_closes_the_tape() {
-        let (writer, reader) = tape(1);
+        let (writer, reader) = ring(1);
         assert!(!reader.is_closed());
         drop(writer);
         assert!(reader.is_closed());
@@ -317,7 +317,7 @@ mod tests {
     #[test]
     fn a_reader_beside_a_fast_writer_sees_a_sample_or_knows_it_is_lost() {
         const CHECKS: u64 = 300;
-        let (mut writer, reader) = tape(1 << 14);
+        let (mut writer, reader) = ring(1 << 14);
         let enough = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&enough);
         let writing = std::thread::spawn(move || {
@@ -344,7 +344,7 @@ mod tests {
     proptest! {
         #[test]
         fn any_pieces_read_as_what_was_pushed(lens in prop::collection::vec(0usize..3000, 1..8), from in 0usize..1000, n in 0usize..1000) {
-            let (mut writer, reader) = tape(1 << 15);
+            let (mut writer, reader) = ring(1 << 15);
             let mut tick = 77;
             for len in &lens {
                 writer.push(Tick(tick), 3, 5.0, &ramp(tick, *len));

@@ -10,7 +10,7 @@ use super::stall::{STALL, Seen};
 /// Subframes that say nothing about this host: for reasons that do not depend on how they ended, so that leaving them
 /// out favours nobody.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Aside {
+pub struct Excluded {
     /// All of them.
     pub subframes: u64,
     /// Failures among them.
@@ -99,8 +99,8 @@ pub(super) struct Timing {
 }
 
 /// Subframes, parted.
-pub(super) struct Parted {
-    pub(super) aside: Aside,
+pub(super) struct SplitSubframes {
+    pub(super) aside: Excluded,
     pub(super) own: Own,
     pub(super) segments: Segments,
     /// The numbers of those that are set aside.
@@ -113,8 +113,8 @@ pub const SEGMENT_SUBFRAMES: u64 = 10;
 const RADIO_LATE: Duration = Duration::from_micros(200);
 
 /// Parts the subframes, in their order, those before `warm_up` counted nowhere.
-pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> Parted {
-    let mut aside = Aside {
+pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> SplitSubframes {
+    let mut aside = Excluded {
         radio_late_ns: RADIO_LATE.as_nanos() as u64,
         stall_ns: STALL.as_nanos() as u64,
         held_by_host: count_from(&seen.held_by_host, warm_up),
@@ -124,7 +124,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         steal_ns: seen.steal_ns,
         unwatched: seen.unwatched.clone(),
         unclocked: seen.unclocked.clone(),
-        ..Aside::default()
+        ..Excluded::default()
     };
     let mut own = Own::default();
     let mut segments = Segments { subframes: SEGMENT_SUBFRAMES, ..Segments::default() };
@@ -158,7 +158,7 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
         }
     }
     own.failure_ratio = (own.subframes > 0).then(|| own.failures as f64 / own.subframes as f64);
-    Parted { aside, own, segments, numbers }
+    SplitSubframes { aside, own, segments, numbers }
 }
 
 fn count_from(subframes: &BTreeSet<u64>, first: u64) -> u64 {
@@ -182,7 +182,7 @@ mod tests {
 
     #[test]
     fn a_late_radio_takes_its_subframe_and_the_next_with_it_whatever_became_of_them() {
-        let Parted { aside, own, segments, numbers } =
+        let SplitSubframes { aside, own, segments, numbers } =
             part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
         assert_eq!((segments.own, segments.all), (vec![(1, 6)], vec![(2, 10)]));
         assert_eq!(numbers, [3, 4, 5, 6].into());
@@ -194,7 +194,7 @@ mod tests {
     #[test]
     fn a_core_that_stood_still_takes_its_subframe_and_the_next_with_it() {
         let seen = Seen { stalled: [4, 5].into(), longest_ns: 1_300_000, ..Seen::default() };
-        let Parted { aside, own, .. } = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
+        let SplitSubframes { aside, own, .. } = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
         assert_eq!((aside.stalled, aside.after, aside.subframes, aside.failures), (2, 1, 3, 1));
         assert_eq!((own.subframes, own.failures, aside.longest_stall_ns), (7, 1, 1_300_000));
     }
@@ -207,7 +207,7 @@ mod tests {
         }
         let parted = |seen: &Seen| {
             let again = all.iter().map(|one| Timing { ..*one });
-            let Parted { aside, own, numbers, .. } = part(again, 0, seen);
+            let SplitSubframes { aside, own, numbers, .. } = part(again, 0, seen);
             (numbers, aside.halted, aside.halts_ns, own.failures)
         };
         assert_eq!(parted(&Seen::default()), ([2, 3].into(), 1, 331_000, 0));
@@ -218,21 +218,21 @@ mod tests {
     #[test]
     fn where_nothing_is_left_there_is_no_ratio() {
         let late: Vec<usize> = (0..10).collect();
-        let Parted { aside, own, .. } = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
+        let SplitSubframes { aside, own, .. } = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
         assert_eq!((aside.subframes, own.subframes, own.failure_ratio), (10, 0, None));
     }
 
     #[test]
     fn segments_hold_every_subframe_but_those_of_the_warming_up() {
         let all = subframes(&[4, 9], &[]).into_iter().chain(subframes(&[1, 2, 3], &[])).chain(subframes(&[], &[]));
-        let Parted { segments, own, .. } = part(all, 5, &Seen::default());
+        let SplitSubframes { segments, own, .. } = part(all, 5, &Seen::default());
         assert_eq!((segments.subframes, segments.all), (10, vec![(4, 10), (0, 10), (0, 5)]));
         assert_eq!((segments.own.iter().map(|one| one.0).sum::<u64>(), own.failures), (4, 4));
     }
 
     #[test]
     fn warming_up_counts_nowhere_but_is_inherited() {
-        let Parted { aside, own, .. } = part(subframes(&[0, 1], &[1]).into_iter(), 2, &Seen::default());
+        let SplitSubframes { aside, own, .. } = part(subframes(&[0, 1], &[1]).into_iter(), 2, &Seen::default());
         assert_eq!((aside.subframes, aside.after, own.subframes, own.failures), (1, 1, 7, 0));
     }
 }

@@ -7,18 +7,18 @@ use super::{Parameters, Shell};
 
 /// A running agent in its environment. Dropping the agent takes the environment away.
 #[derive(Debug)]
-pub struct Held {
+pub struct RunningEnvironment {
     /// The measured side.
     pub agent: Agent,
     /// What holds it.
-    pub holder: Holder,
+    pub holder: EnvironmentFacts,
     /// The way to a shell beside it.
     pub shell: Shell,
 }
 
 /// What holds the measured side, as found in force, not as wished for; goes into every record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Holder {
+pub struct EnvironmentFacts {
     /// `native`, `container` or `vm`.
     pub environment: String,
     /// Release of the kernel under the agent, in its own words.

@@ -64,7 +64,7 @@ impl WayFigures {
 
 /// Over the rounds that count, nodes from the host to the radio.
 #[must_use]
-pub fn along<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigures> {
+pub fn by_node<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigures> {
     let counted = rounds.filter(|round| round.state == RoundState::Valid).filter_map(|round| round.record.as_ref());
     let mut all: Vec<(NodeFigures, Vec<f64>, Vec<f64>)> = Vec::new();
     for node in counted.flat_map(of_round) {
@@ -238,7 +238,7 @@ mod tests {
             row
         };
         let both = [round(before.clone(), after.clone(), machine()), limited(round(before, after, machine()))];
-        let seen = along(both.iter());
+        let seen = by_node(both.iter());
         assert_eq!(seen.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["hardware", "router"]);
         let (hardware, router) = (&seen[0], &seen[1]);
         assert_eq!((hardware.to_radio.in_frames, hardware.to_radio.out_frames), (2000, 1940), "the sum of two rounds");
@@ -254,6 +254,6 @@ mod tests {
 
     #[test]
     fn a_record_of_an_earlier_version_has_no_nodes() {
-        assert!(along([round(json!({}), json!({ "hops": [] }), Value::Null)].iter()).is_empty());
+        assert!(by_node([round(json!({}), json!({ "hops": [] }), Value::Null)].iter()).is_empty());
     }
 }

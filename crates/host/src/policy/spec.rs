@@ -13,7 +13,7 @@ use super::Policy;
 /// `deadline:2ms` (run time a period).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub enum Asked {
+pub enum PolicySpec {
     /// `SCHED_OTHER` with a nice value.
     Other(i8),
     /// `SCHED_FIFO` with a priority.
@@ -24,16 +24,16 @@ pub enum Asked {
     Deadline(Duration),
 }
 
-impl Asked {
+impl PolicySpec {
     /// The policy of a thread that works once a period; DEADLINE may take until the period's end.
     #[must_use]
     pub fn with_period(self, period: Duration) -> Policy {
         let ns = |span: Duration| u64::try_from(span.as_nanos()).unwrap_or(u64::MAX);
         match self {
-            Asked::Other(nice) => Policy::Other { nice: nice.into() },
-            Asked::Fifo(priority) => Policy::Fifo { priority },
-            Asked::RoundRobin(priority) => Policy::RoundRobin { priority },
-            Asked::Deadline(runtime) => {
+            PolicySpec::Other(nice) => Policy::Other { nice: nice.into() },
+            PolicySpec::Fifo(priority) => Policy::Fifo { priority },
+            PolicySpec::RoundRobin(priority) => Policy::RoundRobin { priority },
+            PolicySpec::Deadline(runtime) => {
                 Policy::Deadline { runtime_ns: ns(runtime), deadline_ns: ns(period), period_ns: ns(period) }
             }
         }
@@ -42,24 +42,24 @@ impl Asked {
     /// Whether a thread under it runs before all that are not.
     #[must_use]
     pub fn is_real_time(self) -> bool {
-        !matches!(self, Asked::Other(_))
+        !matches!(self, PolicySpec::Other(_))
     }
 }
 
-impl Default for Asked {
-    fn default() -> Asked {
-        Asked::Other(0)
+impl Default for PolicySpec {
+    fn default() -> PolicySpec {
+        PolicySpec::Other(0)
     }
 }
 
-impl fmt::Display for Asked {
+impl fmt::Display for PolicySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Asked::Other(0) => write!(f, "other"),
-            Asked::Other(nice) => write!(f, "other:{nice}"),
-            Asked::Fifo(priority) => write!(f, "fifo:{priority}"),
-            Asked::RoundRobin(priority) => write!(f, "rr:{priority}"),
-            Asked::Deadline(runtime) => write!(f, "deadline:{}ns", runtime.as_nanos()),
+            PolicySpec::Other(0) => write!(f, "other"),
+            PolicySpec::Other(nice) => write!(f, "other:{nice}"),
+            PolicySpec::Fifo(priority) => write!(f, "fifo:{priority}"),
+            PolicySpec::RoundRobin(priority) => write!(f, "rr:{priority}"),
+            PolicySpec::Deadline(runtime) => write!(f, "deadline:{}ns", runtime.as_nanos()),
         }
     }
 }
@@ -75,23 +75,23 @@ pub struct AskedError {
     pub got: String,
 }
 
-impl FromStr for Asked {
+impl FromStr for PolicySpec {
     type Err = AskedError;
 
-    fn from_str(text: &str) -> Result<Asked, AskedError> {
+    fn from_str(text: &str) -> Result<PolicySpec, AskedError> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
         let priority = || value?.parse().ok().filter(|priority| (1..=99).contains(priority));
         let asked = match name {
             "other" => match value {
-                None => Some(Asked::Other(0)),
-                Some(nice) => nice.parse().ok().filter(|nice| (-20..=19).contains(nice)).map(Asked::Other),
+                None => Some(PolicySpec::Other(0)),
+                Some(nice) => nice.parse().ok().filter(|nice| (-20..=19).contains(nice)).map(PolicySpec::Other),
             },
-            "fifo" => priority().map(Asked::Fifo),
-            "rr" => priority().map(Asked::RoundRobin),
+            "fifo" => priority().map(PolicySpec::Fifo),
+            "rr" => priority().map(PolicySpec::RoundRobin),
             "deadline" => value
                 .and_then(|runtime| parse_duration(runtime).ok())
                 .filter(|runtime| (SHORTEST..=LONGEST).contains(runtime))
-                .map(Asked::Deadline),
+                .map(PolicySpec::Deadline),
             _ => None,
         };
         asked.ok_or_else(|| AskedError { got: text.to_owned() })
@@ -103,15 +103,15 @@ const SHORTEST: Duration = Duration::from_nanos(1024);
 /// Longer periods than the kernel's longest, 2^22 µs, are no periods.
 const LONGEST: Duration = Duration::from_micros(1 << 22);
 
-impl TryFrom<String> for Asked {
+impl TryFrom<String> for PolicySpec {
     type Error = AskedError;
-    fn try_from(text: String) -> Result<Asked, AskedError> {
+    fn try_from(text: String) -> Result<PolicySpec, AskedError> {
         text.parse()
     }
 }
 
-impl From<Asked> for String {
-    fn from(asked: Asked) -> String {
+impl From<PolicySpec> for String {
+    fn from(asked: PolicySpec) -> String {
         asked.to_string()
     }
 }
@@ -123,12 +123,12 @@ mod tests {
     #[test]
     fn a_policy_is_its_name_everywhere() {
         for asked in ["other", "other:-20", "other:19", "fifo:1", "rr:99", "deadline:2000000ns"] {
-            let parsed: Asked = asked.parse().unwrap();
+            let parsed: PolicySpec = asked.parse().unwrap();
             assert_eq!(parsed.to_string(), asked);
             assert_eq!(serde_json::to_string(&parsed).unwrap(), format!("\"{asked}\""));
         }
-        assert_eq!("other:0".parse(), Ok(Asked::default()));
-        assert_eq!("deadline:2ms".parse(), Ok(Asked::Deadline(Duration::from_millis(2))));
+        assert_eq!("other:0".parse(), Ok(PolicySpec::default()));
+        assert_eq!("deadline:2ms".parse(), Ok(PolicySpec::Deadline(Duration::from_millis(2))));
     }
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
         for text in
             ["", "fifo", "fifo:0", "fifo:100", "rr:x", "other:20", "deadline", "deadline:1us", "batch", "FIFO:1"]
         {
-            let error = text.parse::<Asked>().unwrap_err();
+            let error = text.parse::<PolicySpec>().unwrap_err();
             assert!(error.to_string().contains("fifo:PRIORITY"), "{error}");
         }
     }
@@ -144,8 +144,8 @@ mod tests {
     #[test]
     fn a_period_completes_deadline_and_changes_nothing_else() {
         let period = Duration::from_millis(5);
-        assert_eq!(Asked::Fifo(50).with_period(period), Policy::Fifo { priority: 50 });
-        let deadline = Asked::Deadline(Duration::from_millis(2)).with_period(period);
+        assert_eq!(PolicySpec::Fifo(50).with_period(period), Policy::Fifo { priority: 50 });
+        let deadline = PolicySpec::Deadline(Duration::from_millis(2)).with_period(period);
         let whole = Policy::Deadline { runtime_ns: 2_000_000, deadline_ns: 5_000_000, period_ns: 5_000_000 };
         assert_eq!(deadline, whole);
     }

@@ -12,7 +12,7 @@ use super::setting::{Change, Setting, SettingError};
 
 /// Changes settings and gives them back. Holds the journal's lock: one at a time on a machine.
 #[derive(Debug)]
-pub struct Mender {
+pub struct Fixer {
     host: Host,
     journal: Journal,
     boot_id: Option<String>,
@@ -21,7 +21,7 @@ pub struct Mender {
 /// Why a change could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum MendError {
+pub enum FixError {
     /// The journal: nothing was changed, since what cannot be recorded is not done.
     #[error(transparent)]
     Journal(#[from] JournalError),
@@ -30,13 +30,13 @@ pub enum MendError {
     Setting(#[from] SettingError),
 }
 
-impl MendError {
+impl FixError {
     /// What mends it, if anything does.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
-            MendError::Journal(error) => error.fix(),
-            MendError::Setting(error) => error.fix().map(str::to_owned),
+            FixError::Journal(error) => error.fix(),
+            FixError::Setting(error) => error.fix().map(str::to_owned),
         }
     }
 }
@@ -74,25 +74,25 @@ pub enum Outcome {
     Refused {
         /// Why.
         #[serde(serialize_with = "as_text")]
-        error: MendError,
+        error: FixError,
     },
 }
 
-impl Mender {
+impl Fixer {
     /// Opens the journal in `dir` (usually [`takt_host::dirs::state_dir`]) for changes to `host`.
     ///
     /// # Errors
     /// Another takt has it open, or it cannot be used.
-    pub fn open(host: Host, dir: &Path) -> Result<Mender, JournalError> {
+    pub fn open(host: Host, dir: &Path) -> Result<Fixer, JournalError> {
         let boot_id = host.read_opt("/proc/sys/kernel/random/boot_id");
-        Ok(Mender { journal: Journal::open(dir)?, host, boot_id })
+        Ok(Fixer { journal: Journal::open(dir)?, host, boot_id })
     }
 
     /// Makes the changes a rule asks for, in order; what is already as wanted is passed over. Returns those made.
     ///
     /// # Errors
     /// The first that could not be made ends it. Those before it stand, recorded.
-    pub fn apply(&mut self, rule: &str, scope: &Scope, changes: &[Change]) -> Result<Vec<Change>, MendError> {
+    pub fn apply(&mut self, rule: &str, scope: &Scope, changes: &[Change]) -> Result<Vec<Change>, FixError> {
         let mut made = Vec::new();
         for change in changes {
             made.extend(self.apply_one(rule, scope, change)?);
@@ -100,7 +100,7 @@ impl Mender {
         Ok(made)
     }
 
-    fn apply_one(&mut self, rule: &str, scope: &Scope, change: &Change) -> Result<Option<Change>, MendError> {
+    fn apply_one(&mut self, rule: &str, scope: &Scope, change: &Change) -> Result<Option<Change>, FixError> {
         // The value now, not when the change was planned: it is what has to be given back.
         let was = change.setting.get(&self.host)?;
         if was == change.becomes {
@@ -148,7 +148,7 @@ impl Mender {
             .collect()
     }
 
-    fn undo_one(&mut self, entry: &Entry) -> Result<Outcome, MendError> {
+    fn undo_one(&mut self, entry: &Entry) -> Result<Outcome, FixError> {
         let how = if self.boot_id.is_some() && entry.boot_id.is_some() && self.boot_id != entry.boot_id {
             How::Rebooted
         } else {
@@ -173,7 +173,7 @@ fn unix_ms() -> u64 {
 }
 
 /// An error with its causes, for JSON.
-fn as_text<S: serde::Serializer>(error: &MendError, serializer: S) -> Result<S::Ok, S::Error> {
+fn as_text<S: serde::Serializer>(error: &FixError, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&with_causes(error))
 }
 
@@ -206,16 +206,16 @@ mod tests {
             World { tree, state: tempfile::tempdir().unwrap() }
         }
 
-        fn mender(&self) -> Mender {
-            Mender::open(self.tree.host(), self.state.path()).unwrap()
+        fn fixer(&self) -> Fixer {
+            Fixer::open(self.tree.host(), self.state.path()).unwrap()
         }
 
-        fn apply(&self, becomes: &str) -> Result<Vec<Change>, MendError> {
-            self.mender().apply("rule", &Scope::Host, &[change(becomes)])
+        fn apply(&self, becomes: &str) -> Result<Vec<Change>, FixError> {
+            self.fixer().apply("rule", &Scope::Host, &[change(becomes)])
         }
 
         fn undo(&self) -> Vec<Outcome> {
-            self.mender().undo(|_| true).into_iter().map(|undone| undone.outcome).collect()
+            self.fixer().undo(|_| true).into_iter().map(|undone| undone.outcome).collect()
         }
 
         fn value(&self) -> String {
@@ -274,21 +274,21 @@ mod tests {
         let world = World::new();
         world.apply("500").unwrap();
         let run = Scope::Run { id: "x".to_owned() };
-        world.mender().apply("rule", &run, &[change("600")]).unwrap();
-        let undone = world.mender().undo(|entry| entry.scope != Scope::Host);
+        world.fixer().apply("rule", &run, &[change("600")]).unwrap();
+        let undone = world.fixer().undo(|entry| entry.scope != Scope::Host);
         assert_eq!(undone.len(), 1);
         assert_eq!(world.value(), "500");
-        assert_eq!(world.mender().standing().len(), 1);
+        assert_eq!(world.fixer().standing().len(), 1);
     }
 
     #[test]
     fn a_setting_that_cannot_be_written_is_an_error_and_leaves_nothing_to_undo() {
         let world = World::new();
         let missing = Change { setting: Setting::Sysctl("net.core.none".to_owned()), ..change("1") };
-        let error = world.mender().apply("rule", &Scope::Host, &[change("500"), missing]).unwrap_err();
-        assert!(matches!(error, MendError::Setting(SettingError::Read { .. })), "{error}");
+        let error = world.fixer().apply("rule", &Scope::Host, &[change("500"), missing]).unwrap_err();
+        assert!(matches!(error, FixError::Setting(SettingError::Read { .. })), "{error}");
         // The one before it stands, and is recorded.
-        assert_eq!(world.mender().standing().len(), 1);
+        assert_eq!(world.fixer().standing().len(), 1);
         assert!(matches!(world.undo()[..], [Outcome::Settled { how: How::Restored }]));
     }
 
@@ -299,7 +299,7 @@ mod tests {
         let path = journal::journal_path(world.state.path());
         let damaged = std::fs::read_to_string(&path).unwrap() + "garbage\n";
         std::fs::write(&path, &damaged).unwrap();
-        let error = Mender::open(world.tree.host(), world.state.path()).unwrap_err();
+        let error = Fixer::open(world.tree.host(), world.state.path()).unwrap_err();
         assert!(matches!(error, JournalError::Corrupt { line: 3, .. }), "{error}");
         assert_eq!(world.value(), "500");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), damaged);

@@ -8,13 +8,13 @@ use super::DeadlineError;
 
 /// CPUs and policy of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Seat {
+pub(crate) struct ThreadPlacement {
     /// Empty: where it is.
     pub(crate) cpus: Vec<usize>,
     pub(crate) policy: Policy,
 }
 
-impl Seat {
+impl ThreadPlacement {
     /// Puts the calling thread there.
     pub(super) fn take(&self, who: &'static str) -> Result<(), DeadlineError> {
         // The kernel admits DEADLINE only to threads that may run on all CPUs of their domain, so they stay where they are.
