@@ -16,7 +16,6 @@ use takt_base::Stop;
 use crate::Counters;
 use crate::protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
 
-/// How to start an agent on this machine.
 #[derive(Clone, Debug)]
 pub struct Launch {
     /// The program: this very one, as a rule ([`std::env::current_exe`]).
@@ -42,37 +41,23 @@ pub struct Agent {
     _holder: Option<Box<dyn Any + Send>>,
 }
 
-/// Why an agent did not do what it was asked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AgentError {
-    /// It could not be started.
     #[error("starting an agent: {}", .program.display())]
     Launch {
-        /// The program.
         program: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// It ended.
     #[error("the agent has ended")]
     Gone,
-    /// It did not answer in time, and was given up.
     #[error("the agent has not answered within {} s", .0.as_secs())]
     Silent(Duration),
-    /// It could not do it.
     #[error("{0}")]
     Failed(Failure),
-    /// It answered something else, or speaks another protocol.
     #[error("the agent answered {got}, where {expected} was due")]
-    Protocol {
-        /// What was expected.
-        expected: &'static str,
-        /// What came.
-        got: String,
-    },
-    /// It was told to stop.
+    Protocol { expected: &'static str, got: String },
     #[error("stopped")]
     Stopped,
 }
@@ -126,12 +111,12 @@ impl Agent {
     }
 
     fn new(to: impl Write + Send + 'static, from: impl BufRead + Send + 'static) -> Agent {
-        let (heard, replies) = mpsc::channel();
+        let (received, replies) = mpsc::channel();
         thread::spawn(move || {
             for line in from.lines().map_while(Result::ok) {
                 let reply = serde_json::from_str(&line)
                     .unwrap_or_else(|_| Reply::Failed(Failure::saying(format!("not a reply: {line}"))));
-                if heard.send(reply).is_err() {
+                if received.send(reply).is_err() {
                     return;
                 }
             }
@@ -150,7 +135,6 @@ impl Agent {
         }
     }
 
-    /// Who it is.
     #[must_use]
     pub fn hello(&self) -> &Hello {
         &self.hello
@@ -189,9 +173,6 @@ impl Agent {
     }
 
     /// Starts a service; where it listens.
-    ///
-    /// # Errors
-    /// It can't be started.
     pub fn start(&mut self, service: Service, options: Value) -> Result<Vec<String>, AgentError> {
         match self.ask(&Request::Start { service, options }, PATIENCE)? {
             Reply::Started { at } => Ok(at),
@@ -221,7 +202,7 @@ impl Agent {
         }
     }
 
-    /// Runs a workload that should take `about`, and waits for its result. When `stop` is raised the workload is told;
+    /// Runs a workload that should take `about`, and waits for its result. When `stop` is raised the workload gets a stop;
     /// its result then does not count.
     ///
     /// # Errors
@@ -231,14 +212,14 @@ impl Agent {
         self.say(&Request::Run { workload: workload.to_owned(), options })?;
         let limit = about * 2 + PATIENCE;
         let begun = Instant::now();
-        let mut told = false;
+        let mut stop_sent = false;
         loop {
-            if stop.requested() && !told {
+            if stop.requested() && !stop_sent {
                 self.say(&Request::Stop)?;
-                told = true;
+                stop_sent = true;
             }
             match self.from.recv_timeout(LOOK) {
-                Ok(_) if told => return Err(AgentError::Stopped),
+                Ok(_) if stop_sent => return Err(AgentError::Stopped),
                 Ok(Reply::Done { result }) => return Ok(result),
                 Ok(other) => return Err(unexpected("the result of a workload", &other)),
                 Err(RecvTimeoutError::Disconnected) => return Err(AgentError::Gone),
@@ -273,7 +254,6 @@ const LOOK: Duration = Duration::from_millis(20);
 /// How long an agent may take to end after its input has.
 const FAREWELL: Duration = Duration::from_secs(4);
 
-/// CPUs as the option `--cores` takes them.
 #[must_use]
 pub fn cores(cpus: &[usize]) -> String {
     cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")

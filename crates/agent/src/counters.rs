@@ -9,45 +9,32 @@ use serde::{Deserialize, Serialize};
 /// Counters of one namespace since it began (in the first one: since boot).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// All UDP sockets over IPv4.
     pub udp: UdpCounters,
-    /// Each interface by its name.
     pub interfaces: BTreeMap<String, InterfaceCounters>,
 }
 
 /// `/proc/net/snmp`, lines `Udp:`; RFC 4113 and the kernel's own.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UdpCounters {
-    /// Handed to programs.
     pub in_datagrams: u64,
     /// For a port where nobody listens.
     pub no_ports: u64,
     /// Not handed over for any reason, full buffers included.
     pub in_errors: u64,
-    /// Sent.
     pub out_datagrams: u64,
-    /// A receive buffer was full.
     pub rcvbuf_errors: u64,
-    /// A send buffer was full.
     pub sndbuf_errors: u64,
-    /// Wrong checksums.
     pub in_csum_errors: u64,
 }
 
 /// A line of `/proc/net/dev`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceCounters {
-    /// Frames received.
     pub rx_frames: u64,
-    /// Bytes received.
     pub rx_bytes: u64,
-    /// Received frames dropped.
     pub rx_dropped: u64,
-    /// Frames sent.
     pub tx_frames: u64,
-    /// Bytes sent.
     pub tx_bytes: u64,
-    /// Frames to send dropped.
     pub tx_dropped: u64,
 }
 

@@ -16,12 +16,10 @@ pub struct KernelFacts {
     /// What its timers resolve, nanoseconds, as it says itself: 1, or a whole tick where sleeps end only at ticks
     /// (`clock_getres(2)`).
     pub timer_resolution_ns: u64,
-    /// When it may be pre-empted, and who says so.
     pub preemption: Option<PreemptionSeen>,
 }
 
 impl KernelFacts {
-    /// Of the kernel that runs this process.
     pub(crate) fn read() -> KernelFacts {
         let (host, resolution) = (Host::this(), clock_getres(ClockId::Monotonic));
         let seconds = u64::try_from(resolution.tv_sec).unwrap_or(0);

@@ -11,43 +11,34 @@ use crate::{AgentError, Counters, KernelFacts};
 /// Raised when a line changes its meaning; both ends must say the same.
 pub const PROTOCOL: u32 = 1;
 
-/// What an agent can be asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case")]
 pub enum Request {
-    /// Who are you?
     Hello,
     /// What has the kernel counted in your namespace?
     Counters,
     /// Begin something that lasts until [`Request::Finish`].
     Start {
-        /// What.
         service: Service,
-        /// Its options document.
         options: Value,
     },
     /// What has the hop that was started counted so far?
     Look,
     /// End what was started, and tell what it counted.
     Finish,
-    /// Do a workload and tell its result.
     Run {
-        /// Its name.
         workload: String,
-        /// Its options document.
         options: Value,
     },
     /// End the workload that is running as soon as it can; it still replies.
     Stop,
 }
 
-/// What lasts.
+/// What runs until [`Request::Finish`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Service {
-    /// Software radios.
     Emulator,
-    /// The other end of a datagram load.
     UdpServer,
     /// A hop of the path between two interfaces.
     Hop,
@@ -59,40 +50,29 @@ pub enum Service {
     Exchange,
 }
 
-/// What an agent answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", rename_all = "snake_case")]
 pub enum Reply {
-    /// To [`Request::Hello`].
     Hello(Hello),
-    /// To [`Request::Counters`].
     Counters(Counters),
     /// To [`Request::Start`]: it runs; where it listens.
     Started {
-        /// Addresses, as text.
         at: Vec<String>,
     },
     /// To [`Request::Look`], [`Request::Finish`] and [`Request::Run`]: what was counted or measured.
     Done {
-        /// The document.
         result: Value,
     },
-    /// To anything: it could not be done.
     Failed(Failure),
 }
 
-/// Who an agent is.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`] of its program.
     pub protocol: u32,
-    /// Version of takt.
     pub version: String,
-    /// Its process.
     pub pid: u32,
-    /// The CPUs it may use.
     pub cpus: Vec<usize>,
-    /// Release of the kernel under it.
     #[serde(default)]
     pub kernel: String,
     /// What decides there when a thread wakes up.
@@ -102,9 +82,8 @@ pub struct Hello {
 
 /// Why something could not be done, in a form that travels.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{}", self.told())]
+#[error("{}", self.in_one_line())]
 pub struct Failure {
-    /// What went wrong, and below it each cause.
     pub chain: Vec<String>,
     /// What mends it, where that is known.
     pub fix: Option<String>,
@@ -114,7 +93,6 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// From an error with its causes.
     #[must_use]
     pub fn of(error: &(dyn Error + 'static), fix: Option<String>) -> Failure {
         let causes = std::iter::successors(Some(error), |&error| error.source());
@@ -122,7 +100,6 @@ impl Failure {
         Failure { chain: causes.map(ToString::to_string).collect(), fix, lasting }
     }
 
-    /// From a sentence.
     #[must_use]
     pub fn saying(what: impl Into<String>) -> Failure {
         Failure { chain: vec![what.into()], fix: None, lasting: false }
@@ -132,16 +109,16 @@ impl Failure {
     #[must_use]
     pub fn with_fix(&self) -> String {
         let fix = self.fix.as_ref().map(|fix| format!(" (fix: {})", fix.lines().collect::<Vec<_>>().join("; or ")));
-        self.told() + &fix.unwrap_or_default()
+        self.in_one_line() + &fix.unwrap_or_default()
     }
 
     /// One line: the error, its cause, the cause of that.
-    fn told(&self) -> String {
+    fn in_one_line(&self) -> String {
         self.chain.join(": ")
     }
 }
 
-/// Whether a link of the chain says so: a policy that the scheduler does not give, or an agent that was told of one.
+/// Whether a link of the chain says so: a policy that the scheduler does not give, or an agent that reported one.
 fn is_lasting(link: &(dyn Error + 'static)) -> bool {
     match (link.downcast_ref::<PolicyError>(), link.downcast_ref::<AgentError>()) {
         (Some(refused), _) => refused.is_lasting(),

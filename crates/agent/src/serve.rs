@@ -20,7 +20,6 @@ pub trait Duty: Sized {
     /// The options are wrong, or this host refuses it.
     fn start(service: Service, options: Value) -> Result<Self, Failure>;
 
-    /// Where it listens.
     fn at(&self) -> Vec<String>;
 
     /// What it has counted so far.
@@ -42,34 +41,30 @@ pub trait Duty: Sized {
     fn run(workload: &str, options: Value, stop: &Stop) -> Result<Value, Failure>;
 }
 
-/// Why an agent could not go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ServeError {
-    /// Whoever started it no longer listens.
+    /// The program that started it no longer listens.
     #[error("standard output of the agent")]
     Output(#[source] io::Error),
 }
 
 /// Answers requests until `input` ends. What was started is stopped then; `abandon` is called if that takes longer than
 /// the grace that a workload gets to look at its stop flag (the program ends itself there).
-///
-/// # Errors
-/// `output` is gone.
 pub fn serve<D: Duty>(
     input: impl BufRead + Send + 'static,
     mut output: impl Write,
     abandon: impl FnOnce() + Send + 'static,
 ) -> Result<(), ServeError> {
     let stop = Stop::new();
-    let (heard, requests) = mpsc::channel();
+    let (received, requests) = mpsc::channel();
     let (ended, end) = mpsc::channel::<()>();
-    let ears = stop.clone();
+    let stop_by_input = stop.clone();
     // Not joined: a read can't be interrupted, and the process ends with the agent.
     thread::spawn(move || {
-        listen(input, &heard, &ears);
-        drop(heard);
-        ears.request();
+        listen(input, &received, &stop_by_input);
+        drop(received);
+        stop_by_input.request();
         if end.recv_timeout(GRACE) == Err(mpsc::RecvTimeoutError::Timeout) {
             abandon();
         }
@@ -83,7 +78,7 @@ pub fn serve<D: Duty>(
 const GRACE: Duration = Duration::from_secs(3);
 
 /// Passes requests on; `stop` takes effect at once, though a workload is running.
-fn listen(input: impl BufRead, heard: &Sender<Result<Request, Failure>>, stop: &Stop) {
+fn listen(input: impl BufRead, received: &Sender<Result<Request, Failure>>, stop: &Stop) {
     for line in input.lines().map_while(Result::ok) {
         let request = match serde_json::from_str(&line) {
             Ok(Request::Stop) => {
@@ -93,7 +88,7 @@ fn listen(input: impl BufRead, heard: &Sender<Result<Request, Failure>>, stop: &
             Ok(request) => Ok(request),
             Err(error) => Err(Failure::of(&error, None)),
         };
-        if heard.send(request).is_err() {
+        if received.send(request).is_err() {
             return;
         }
     }
@@ -115,6 +110,7 @@ fn answer_all<D: Duty>(
 }
 
 fn answer<D: Duty>(request: Request, running: &mut Option<D>, stop: &Stop) -> Result<Reply, Failure> {
+    let idle = || Failure::saying("nothing is running");
     match request {
         Request::Hello => Ok(Reply::Hello(Hello {
             protocol: PROTOCOL,
@@ -134,16 +130,10 @@ fn answer<D: Duty>(request: Request, running: &mut Option<D>, stop: &Stop) -> Re
             *running = Some(started);
             Ok(Reply::Started { at })
         }
-        Request::Look => {
-            let running = running.as_ref().ok_or_else(|| Failure::saying("nothing is running"))?;
-            Ok(Reply::Done { result: running.look()? })
-        }
-        Request::Finish => {
-            let running = running.take().ok_or_else(|| Failure::saying("nothing is running"))?;
-            Ok(Reply::Done { result: running.finish()? })
-        }
+        Request::Look => Ok(Reply::Done { result: running.as_ref().ok_or_else(idle)?.look()? }),
+        Request::Finish => Ok(Reply::Done { result: running.take().ok_or_else(idle)?.finish()? }),
         Request::Run { workload, options } => Ok(Reply::Done { result: D::run(&workload, options, stop)? }),
-        // Heard by `listen`.
+        // `listen` has taken it.
         Request::Stop => Err(Failure::saying("stop has no reply")),
     }
 }

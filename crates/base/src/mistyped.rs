@@ -26,8 +26,8 @@ impl Mistyped {
         let (found, expected) = match kind {
             "invalid" => {
                 let typed = rest.strip_prefix("type: ").or_else(|| rest.strip_prefix("value: "));
-                let told = typed.or_else(|| rest.starts_with("length ").then_some(rest))?;
-                let (found, expected) = told.rsplit_once(", expected ")?;
+                let message = typed.or_else(|| rest.starts_with("length ").then_some(rest))?;
+                let (found, expected) = message.rsplit_once(", expected ")?;
                 (self::found(found), self::expected(expected))
             }
             "unknown" => {
@@ -41,31 +41,31 @@ impl Mistyped {
 }
 
 /// serde's `Unexpected`.
-fn found(told: &str) -> String {
-    let value = told.split_once('`').and_then(|(_, rest)| rest.strip_suffix('`'));
-    match told.split(' ').next() {
+fn found(message: &str) -> String {
+    let value = message.split_once('`').and_then(|(_, rest)| rest.strip_suffix('`'));
+    match message.split(' ').next() {
         Some("sequence") => "a list".to_owned(),
         Some("map") => "a table".to_owned(),
-        Some("string") => told.trim_start_matches("string ").to_owned(),
+        Some("string") => message.trim_start_matches("string ").to_owned(),
         Some("unit" | "null") => "nothing".to_owned(),
-        _ => value.unwrap_or(told).to_owned(),
+        _ => value.unwrap_or(message).to_owned(),
     }
 }
 
 /// The names that serde's own types give themselves. Who derives `Deserialize` for a structure says with
 /// `#[serde(expecting = "...")]` what a file has to say; otherwise it is a table.
-fn expected(told: &str) -> String {
-    match told.split(' ').next().unwrap_or_default() {
+fn expected(message: &str) -> String {
+    match message.split(' ').next().unwrap_or_default() {
         "u8" | "u16" | "u32" | "u64" | "u128" | "usize" => "a whole number, not negative",
         "i8" | "i16" | "i32" | "i64" | "i128" | "isize" => "a whole number",
         "f32" | "f64" => "a number",
         "struct" | "tuple" | "enum" => "a table",
-        _ => match told {
+        _ => match message {
             "a string" | "a borrowed string" | "a character" => "a text in quotation marks",
             "a boolean" => "true or false",
             "a sequence" => "a list",
             "a map" => "a table",
-            _ => return told.replace("an array of length", "a list of length"),
+            _ => return message.replace("an array of length", "a list of length"),
         },
     }
     .to_owned()

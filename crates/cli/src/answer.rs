@@ -12,8 +12,6 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// `Yes` if `good`.
-    #[must_use]
     pub fn of(good: bool) -> Answer {
         if good { Answer::Yes } else { Answer::No }
     }

@@ -16,7 +16,6 @@ mod files {
     /// A file that grows by row groups; without its footer it is none.
     pub type Writer = SerializedFileWriter<BufWriter<File>>;
 
-    /// Begins one.
     pub fn create(file: File, schema: Type) -> io::Result<Writer> {
         // Dictionary and run lengths do most of it: names repeat, numbers count up.
         let properties = WriterProperties::builder().set_compression(Compression::UNCOMPRESSED).build();
@@ -36,7 +35,6 @@ mod files {
         Ok(())
     }
 
-    /// As an error of the file.
     pub fn io_error(error: ParquetError) -> io::Error {
         match error {
             ParquetError::External(cause) => io::Error::other(cause),
@@ -51,7 +49,7 @@ pub use files::{Writer, column, create, io_error};
 /// What is said of a file that this build can't write; `instead`: the option that gives text.
 #[cfg(not(feature = "parquet"))]
 pub fn not_built(path: &std::path::Path, instead: &str) -> crate::problem::Problem {
-    let why = crate::waveform::Said("this build of takt has no Parquet, which is heavy".to_owned());
+    let why = "this build of takt has no Parquet, which is heavy";
     let fix = format!("{instead}\ncargo build --release --features parquet");
     crate::problem::Problem::new(format!("can't write {}", path.display())).why(why).fix(fix)
 }

@@ -25,8 +25,12 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+// What nearly every command needs, by the name of the crate.
 use crate::answer::Answer;
+use crate::bar::Bar;
 use crate::output::Output;
+use crate::problem::Problem;
+use crate::signals::stop_on_signal;
 
 /// Will this host keep up with a radio? Measures every layer between an Ethernet radio and its application.
 #[derive(Debug, Parser)]

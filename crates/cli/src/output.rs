@@ -1,8 +1,16 @@
 //! Standard output and standard error, as the reader wants them: text or JSON, terminal or pipe.
 
 use std::io::{IsTerminal, Write, stderr, stdout};
+use std::path::Path;
 
 use serde::Serialize;
+
+use crate::{Answer, Problem};
+
+/// Writes a text to a file.
+pub fn write(path: &Path, text: &str) -> Result<(), Problem> {
+    std::fs::write(path, text).map_err(|error| Problem::new(format!("{} can't be written", path.display())).why(error))
+}
 
 /// Where a command prints. A reader who has left (broken pipe) is not an error.
 #[derive(Clone, Copy, Debug)]
@@ -13,24 +21,20 @@ pub struct Output {
 
 impl Output {
     /// `json`: one document on standard output and nothing else there.
-    #[must_use]
     pub fn new(json: bool) -> Output {
         Output { json, terminal: stdout().is_terminal() }
     }
 
-    /// Whether the reader asked for JSON.
-    #[must_use]
     pub fn wants_json(&self) -> bool {
         self.json
     }
 
     /// Whether something that moves (a progress bar) may be drawn on standard error.
-    #[must_use]
     pub fn may_draw(&self) -> bool {
         self.terminal && !self.json && stderr().is_terminal()
     }
 
-    /// Prints a line at once, also into a pipe: whoever waits for `ready` must see it.
+    /// Prints a line at once, also into a pipe: the reader may wait for `ready`.
     pub fn line(&self, text: impl AsRef<str>) {
         let mut out = stdout().lock();
         let _ = writeln!(out, "{}", text.as_ref()).and_then(|()| out.flush());
@@ -42,9 +46,7 @@ impl Output {
     }
 
     /// Prints the JSON document if the reader asked for JSON, else the text.
-    ///
-    /// # Errors
-    /// The value can't be written as JSON (a map with keys that are no strings).
+    /// Errors: the value can't be written as JSON (a map with keys that are no strings).
     pub fn result<T: Serialize>(&self, value: &T, text: impl FnOnce() -> String) -> miette::Result<()> {
         if self.json {
             let document = serde_json::to_string_pretty(value).map_err(|e| miette::miette!("JSON: {e}"))?;
@@ -55,7 +57,17 @@ impl Output {
         Ok(())
     }
 
-    /// Tells on standard error why a command could not be carried out; with `--json` also as a document.
+    /// [`result`](Self::result), and the exit status that goes with it.
+    pub fn answer<T: Serialize>(
+        &self,
+        value: &T,
+        text: impl FnOnce() -> String,
+        then: Answer,
+    ) -> miette::Result<Answer> {
+        self.result(value, text).map(|()| then)
+    }
+
+    /// Says on standard error why a command could not be carried out; with `--json` also as a document.
     pub fn error(&self, report: &miette::Report) {
         if self.json {
             let causes: Vec<String> = report.chain().skip(1).map(ToString::to_string).collect();

@@ -21,16 +21,18 @@ pub fn install() {
     let _ = miette::set_hook(Box::new(|_| Box::new(Handler)));
 }
 
-/// An error with its remedy.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error, Diagnostic)]
+#[error("{what}")]
 pub struct Problem {
     what: String,
+    #[source]
     why: Option<Box<dyn Error + Send + Sync>>,
+    #[help]
     fix: Option<String>,
 }
 
 impl Problem {
-    /// What could not be done, in the words of whoever asked for it: `an N200 can't stream at 22 MS/s`.
+    /// What could not be done, in the words of who requested it: `an N200 can't stream at 22 MS/s`.
     pub fn new(what: impl Into<String>) -> Problem {
         Problem { what: what.into(), why: None, fix: None }
     }
@@ -53,27 +55,22 @@ impl Problem {
         });
         self
     }
-}
 
-impl fmt::Display for Problem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)
+    /// `what` could not be done because of `error`, whose `fix` says what to do.
+    pub fn caused<E, F>(what: impl Into<String>, error: E, fix: impl FnOnce(&E) -> F) -> Problem
+    where
+        E: Error + Send + Sync + 'static,
+        F: Into<Option<String>>,
+    {
+        let fix = fix(&error).into();
+        let problem = Problem::new(what).why(error);
+        match fix {
+            Some(fix) => problem.fix(fix),
+            None => problem,
+        }
     }
 }
 
-impl Error for Problem {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.why.as_deref().map(|cause| cause as &(dyn Error + 'static))
-    }
-}
-
-impl Diagnostic for Problem {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        self.fix.as_ref().map(|fix| Box::new(fix) as Box<dyn fmt::Display>)
-    }
-}
-
-/// Draws a diagnostic as a problem.
 struct Handler;
 
 impl ReportHandler for Handler {
@@ -107,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_story_tells_what_why_and_the_ways_out() {
+    fn a_problem_shows_what_why_and_the_ways_out() {
         install();
         let cause = std::io::Error::other("22 MS/s is not 100 MHz divided by a whole number (100 / 22 = 4.55)");
         let problem = Problem::new("an N200 can't stream at 22 MS/s")

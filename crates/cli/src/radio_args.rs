@@ -1,16 +1,15 @@
 //! What `record` and `play` ask a radio for.
 
 use std::net::IpAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use takt_base::parse_number;
 use takt_packet::EngineKind;
 use takt_radio::n200::ClockSource;
 use takt_radio::sigmf::Session;
-use takt_radio::{Net, WallNet};
-
-use crate::radio_problem::wire_format;
+use takt_radio::{Net, Tuned, WallNet};
+use takt_wire::sample::Format;
 
 /// Flags of a session between a radio and a recording.
 #[derive(Debug, clap::Args)]
@@ -52,11 +51,20 @@ impl RadioArgs {
             frequency_hz: self.freq,
             gain_db: self.gain,
             antenna: self.antenna,
-            wire: wire_format(&self.wire),
+            wire: if self.wire == "sc8" { Format::Sc8 } else { Format::Sc16 },
             force: self.force,
             reference: self.reference,
             transmit,
         };
         (session, Arc::new(WallNet::new(self.engine)))
     }
+}
+
+/// The first lines of a report: the recording, how much of it passed to or from which radio, and where that was tuned.
+pub fn heading(file: &Path, samples: u64, rate_sps: f64, radio: &str, tuned: Option<Tuned>) -> Vec<String> {
+    let (rate, seconds) = (rate_sps / 1e6, samples as f64 / rate_sps);
+    let first = format!("{}: {samples} samples at {rate} MS/s ({seconds:.3} s) {radio}", file.display());
+    let tuned = tuned
+        .map(|tuned| format!("  tuned     {:.6} MHz (oscillator {:.6} MHz)", tuned.actual_hz / 1e6, tuned.lo_hz / 1e6));
+    std::iter::once(first).chain(tuned).collect()
 }

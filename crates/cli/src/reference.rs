@@ -29,7 +29,6 @@ fn section(text: &mut String, command: &Command, parent: &str) {
     let name = format!("{parent} {}", command.get_name());
     let help = command.clone().term_width(WIDTH).render_help().to_string();
     let help: Vec<&str> = help.lines().map(str::trim_end).collect();
-    // Writing to a string cannot fail.
     let _ = write!(text, "\n## {name}\n\n```text\n{}\n```\n", help.join("\n").trim_end());
     for inner in command.get_subcommands() {
         section(text, inner, &name);

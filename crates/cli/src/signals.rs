@@ -5,9 +5,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use takt_base::Stop;
 
 /// Raised by the first SIGINT, SIGTERM or SIGHUP; the second SIGINT ends the program at once, for work that hangs.
-///
-/// # Errors
-/// The kernel refuses a handler.
+/// Errors: the kernel refuses a handler.
 pub fn stop_on_signal() -> Result<Stop> {
     let stop = Stop::new();
     for signal in [SIGINT, SIGTERM, SIGHUP] {

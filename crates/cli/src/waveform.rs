@@ -1,4 +1,4 @@
-//! From a file to a checked waveform, with what the command line changes in it; its errors as stories.
+//! From a file to a checked waveform, with what the command line changes in it; its errors as problems.
 
 use std::error::Error;
 use std::fmt;
@@ -6,22 +6,19 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use miette::{Diagnostic, IntoDiagnostic, LabeledSpan, NamedSource, Result, SourceCode};
+use miette::{Diagnostic, IntoDiagnostic, NamedSource, Result, SourceSpan};
 use takt_base::nearest;
-use takt_graph::{Catalogue, Graph, GraphError, Place, Waveform};
+use takt_graph::{Catalogue, Graph, GraphError, ParamError, Place, Waveform};
 use takt_mapper::PlatformError;
-use takt_runtime::Registry;
+use takt_runtime::{LibraryError, Registry};
 
-use crate::problem::Problem;
+use crate::Problem;
 
 /// A parameter changed on the command line: `component.parameter=value`.
 #[derive(Clone, Debug)]
 pub struct Override {
-    /// The component.
     pub component: String,
-    /// The parameter.
     pub param: String,
-    /// As typed.
     pub value: String,
 }
 
@@ -46,26 +43,20 @@ pub struct Libraries {
 
 impl Libraries {
     /// The component types of this program and of these libraries.
-    ///
-    /// # Errors
-    /// A library can't be used; two component types have one name.
+    /// Errors: a library can't be used; two component types have one name.
     pub fn registry(&self) -> Result<Registry> {
         takt_phy::link();
         let mut registry = Registry::of_program().into_diagnostic()?;
         for library in &self.library {
-            registry.load(library).map_err(|error| {
-                let fix = error.fix();
-                Problem::new(format!("can't load {}", library.display())).why(error).fix(fix)
-            })?;
+            let what = format!("can't load {}", library.display());
+            registry.load(library).map_err(|error| Problem::caused(what, error, LibraryError::fix))?;
         }
         Ok(registry)
     }
 }
 
 /// Reads a waveform file, changes what is to be changed, and checks it.
-///
-/// # Errors
-/// It can't be read, or can't run as it stands.
+/// Errors: it can't be read, or can't run as it stands.
 pub fn open(path: &Path, slot: Option<Duration>, overrides: &[Override], registry: &Registry) -> Result<Graph> {
     let mut waveform = read(path)?;
     if let Some(slot) = slot {
@@ -91,9 +82,7 @@ fn read(path: &Path) -> Result<Waveform> {
 }
 
 /// The text of a file, and one byte more than `most` of a longer one, so that whoever reads it sees that it is too long.
-///
-/// # Errors
-/// It can't be read, or is no text.
+/// Errors: it can't be read, or is no text.
 pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(most as u64 + 1).read_to_string(&mut text)?;
@@ -102,7 +91,7 @@ pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
 
 fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Result<()> {
     let Override { component, param, value } = change;
-    let what = || Problem::new(format!("can't set {component}.{param}"));
+    let what = format!("can't set {component}.{param}");
     let names: Vec<String> = waveform.components.iter().map(|spec| spec.name.clone()).collect();
     let Some(spec) = waveform.components.iter_mut().find(|spec| spec.name == *component) else {
         let near = nearest(component, names.iter().map(String::as_str));
@@ -110,9 +99,9 @@ fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Res
             || format!("its components are {}", names.join(", ")),
             |n| format!("--set {n}.{param}={value}"),
         );
-        return Err(what().why(Said(format!("the waveform has no component `{component}`"))).fix(fix).into());
+        return Err(Problem::new(what).why(format!("the waveform has no component `{component}`")).fix(fix).into());
     };
-    // An unknown type is the checks' to tell.
+    // The checks report an unknown type.
     let Some(kind) = registry.kind(&spec.kind) else { return Ok(()) };
     let Some(declared) = kind.find(param) else {
         let near = nearest(param, kind.params.iter().map(|p| p.name.as_str()));
@@ -120,36 +109,34 @@ fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Res
             || format!("it takes {}", kind.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ")),
             |n| format!("--set {component}.{n}={value}"),
         );
-        return Err(what().why(Said(format!("`{}` has no parameter `{param}`", kind.name))).fix(fix).into());
+        return Err(Problem::new(what).why(format!("`{}` has no parameter `{param}`", kind.name)).fix(fix).into());
     };
-    let value = declared.parse(value).map_err(|error| {
-        let fix = error.fix();
-        what().why(error).fix(fix)
-    })?;
+    let value = declared.parse(value).map_err(|error| Problem::caused(what, error, ParamError::fix))?;
     // In the place of what the file says, under whichever of its names.
     let said = declared.names().find(|name| spec.params.get(name).is_some()).unwrap_or(param);
     spec.params.set(said, value);
     Ok(())
 }
 
-/// A cause in words.
-#[derive(Debug, thiserror::Error)]
-#[error("{0}")]
-pub struct Said(pub String);
-
-/// What is wrong with a file, drawn at its place.
-#[derive(Debug)]
+/// What is wrong with a file, drawn at its place. The remedy stands there; it is the help where no place is known.
+#[derive(Debug, Diagnostic)]
 pub struct Misfit {
     error: Box<dyn Error + Send + Sync>,
     fix: String,
-    place: Option<Place>,
-    source: Option<NamedSource<String>>,
+    #[help]
+    help: Option<String>,
+    #[source_code]
+    text: Option<NamedSource<String>>,
+    #[label("{fix}")]
+    at: Option<SourceSpan>,
 }
 
 impl Misfit {
     fn new(error: impl Error + Send + Sync + 'static, fix: String, place: Option<Place>) -> Misfit {
-        let source = place.as_ref().map(|place| NamedSource::new(&place.source.name, place.source.text.clone()));
-        Misfit { error: Box::new(error), fix, place, source }
+        let text = place.as_ref().map(|place| NamedSource::new(&place.source.name, place.source.text.clone()));
+        let help = place.is_none().then(|| fix.clone());
+        let at = place.map(|place| place.span.clone().into());
+        Misfit { error: Box::new(error), fix, help, text, at }
     }
 }
 
@@ -176,22 +163,5 @@ impl fmt::Display for Misfit {
 impl Error for Misfit {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         self.error.source()
-    }
-}
-
-impl Diagnostic for Misfit {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        // Where there is a place, the remedy stands at it.
-        self.source.is_none().then(|| Box::new(&self.fix) as Box<dyn fmt::Display>)
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_ref().map(|source| source as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        let place = self.place.as_ref()?;
-        let label = LabeledSpan::new_with_span(Some(self.fix.clone()), place.span.clone());
-        Some(Box::new(std::iter::once(label)))
     }
 }

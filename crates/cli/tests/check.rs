@@ -9,7 +9,7 @@ use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
-use support::{Place, json, status_of, told};
+use support::{Place, json, page_of, report, status_of};
 use takt_testing::{loopback, wait_for};
 
 /// Two sizes of the check: one datagram size, one rate; every round counts, whatever else runs on the machine.
@@ -34,7 +34,6 @@ factors = { mode = { full = ["rx", "duplex"], quick = ["duplex"] }, rate_sps = [
 fixed = { workload = { kind = "rate", duration = "300ms", warm_up = "100ms" } }
 "#;
 
-/// With the small check in it.
 fn place() -> Place {
     Place::with("small.toml", SMALL)
 }
@@ -45,13 +44,13 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     let output = place.takt(&["check", "--quick", "--file", "small.toml", "--json"]);
     let outcome = json(&output);
     let status = status_of(&outcome["verdict"]["answer"]);
-    assert_eq!(output.status.code(), Some(status), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(status), "{}", report(&output));
     if status == 2 {
         // All rounds count; what a busy machine made of the software radio is told apart.
         let why = outcome["verdict"]["needs"][0]["why"].as_str().unwrap_or_default();
-        assert!(why.contains("only while the emulator itself was late"), "{}", told(&output));
+        assert!(why.contains("only while the emulator itself was late"), "{}", report(&output));
     }
-    assert_eq!(outcome["rounds"]["valid"], 2, "{}", told(&output));
+    assert_eq!(outcome["rounds"]["valid"], 2, "{}", report(&output));
     assert_eq!(outcome["complete"], true);
     let rate = &outcome["rates"][0];
     assert_eq!((rate["mode"].as_str(), rate["rate_sps"].as_f64()), (Some("duplex"), Some(1e6)));
@@ -66,13 +65,12 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     assert!(outcome["left_out"][0].as_str().is_some_and(|left| left.contains("a full run has 2")), "{outcome}");
 
     // The same run, looked at by the other commands.
-    let run = outcome["run"].as_str().expect("a name");
-    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
+    let (run, page) = (outcome["run"].as_str(), page_of(&place, &outcome));
     assert!(page.starts_with("<!") && page.contains("N200"));
     let again = place.takt(&["report", "last", "--json"]);
     assert_eq!(json(&again), outcome, "judging the records again says the same");
     let listed = json(&place.takt(&["experiment", "list", "--json"]));
-    assert_eq!((listed[0]["id"].as_str(), listed[0]["rounds"].as_u64()), (Some(run), Some(2)));
+    assert_eq!((listed[0]["id"].as_str(), listed[0]["rounds"].as_u64()), (run, Some(2)));
     let shown = json(&place.takt(&["experiment", "show", "last", "--json"]));
     assert_eq!(shown["points"].as_array().map(Vec::len), Some(2));
     let csv = place.takt(&["experiment", "export", "last"]);
@@ -92,7 +90,7 @@ fn the_text_begins_with_the_answer_and_nothing_moves_in_a_pipe() {
         Some(1) => "No:",
         _ => "Not known:",
     };
-    assert!(first.starts_with(answer), "{}", told(&output));
+    assert!(first.starts_with(answer), "{}", report(&output));
     assert!(text.lines().count() <= 25, "{text}");
     let progress = String::from_utf8_lossy(&output.stderr).into_owned();
     // Below them stands what to do where nothing is known.
@@ -126,7 +124,12 @@ fn interrupted(place: &Place, signal: Signal) -> u32 {
     child.id()
 }
 
-/// Network namespaces that the process made.
+fn runs_the_rest(place: &Place) {
+    let output = place.takt(&["check", "--file", "small.toml", "--resume", "--json"]);
+    let outcome = json(&output);
+    assert_eq!((&outcome["complete"], &outcome["rounds"]["valid"]), (&true.into(), &3.into()), "{}", report(&output));
+}
+
 fn namespaces_of(pid: u32) -> usize {
     let names = fs::read_dir("/run/netns").into_iter().flatten().flatten();
     names.filter(|name| name.file_name().to_string_lossy().starts_with(&format!("takt-{pid}-"))).count()
@@ -140,35 +143,21 @@ fn ctrl_c_keeps_what_was_measured_and_resume_runs_the_rest() {
     let runs = json(&place.takt(&["experiment", "list", "--json"]));
     let before = runs[0]["rounds"].as_u64().expect("some");
     assert!((1..3).contains(&before), "{runs}");
-    let output = place.takt(&["check", "--file", "small.toml", "--resume", "--json"]);
-    let outcome = json(&output);
-    assert_eq!(
-        (&outcome["complete"], &outcome["rounds"]["valid"]),
-        (&Value::Bool(true), &3.into()),
-        "{}",
-        told(&output)
-    );
+    runs_the_rest(&place);
     let runs = json(&place.takt(&["experiment", "list", "--json"]));
-    assert_eq!(runs.as_array().map(Vec::len), Some(1), "one run, two sittings");
+    assert_eq!(runs.as_array().map(Vec::len), Some(1), "one run, in two parts");
 }
 
 #[test]
 fn kill_9_loses_no_finished_round_and_the_next_start_works() {
     let place = Place::with("small.toml", &SMALL.replace("full = 2", "full = 1"));
     let pid = interrupted(&place, Signal::KILL);
-    let output = place.takt(&["check", "--file", "small.toml", "--resume", "--json"]);
-    let outcome = json(&output);
-    assert_eq!(
-        (&outcome["complete"], &outcome["rounds"]["valid"]),
-        (&Value::Bool(true), &3.into()),
-        "{}",
-        told(&output)
-    );
+    runs_the_rest(&place);
     // Its agents went with it; what it had no chance to remove is what `takt clean` removes.
     for _ in 0..2 {
         let cleaned = place.takt(&["clean"]);
-        assert!(cleaned.status.success(), "{}", told(&cleaned));
-        assert_eq!(namespaces_of(pid), 0, "{}", told(&cleaned));
+        assert!(cleaned.status.success(), "{}", report(&cleaned));
+        assert_eq!(namespaces_of(pid), 0, "{}", report(&cleaned));
     }
 }
 
@@ -192,10 +181,10 @@ fn what_cannot_be_done_is_told_with_its_remedy_and_exits_2() {
     ];
     for (arguments, parts) in table {
         let output = place.takt(arguments);
-        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", told(&output));
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", report(&output));
         let error = String::from_utf8_lossy(&output.stderr).into_owned();
         for part in parts {
-            assert!(error.contains(part), "{arguments:?} lacks {part:?}: {}", told(&output));
+            assert!(error.contains(part), "{arguments:?} lacks {part:?}: {}", report(&output));
         }
     }
     assert_eq!(fs::read_to_string(place.path("foreign/takt.db")).expect("untouched"), "not a database");
@@ -236,10 +225,10 @@ fn a_self_test_sets_the_verdict_beside_the_truth() {
     let place = Place::with("bad.toml", SMALL_SELF_TEST);
     let output = place.takt(&["check", "--self-test", "--file", "bad.toml", "--json"]);
     let outcome = json(&output);
-    assert_eq!(outcome["schema"], "takt.self-test/1", "{}", told(&output));
-    assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{}", told(&output));
+    assert_eq!(outcome["schema"], "takt.self-test/1", "{}", report(&output));
+    assert_eq!(output.status.code(), Some(status_of(&outcome["answer"])), "{}", report(&output));
     let trials = outcome["trials"].as_array().expect("trials");
-    assert_eq!(trials.len(), 3, "the short form is the usual one: {}", told(&output));
+    assert_eq!(trials.len(), 3, "the short form is the usual one: {}", report(&output));
     for trial in trials.iter().filter(|trial| trial["part"] == "stall") {
         // 400 ms of 1 MS/s are 1.6 MB, and the radio holds 1 MiB.
         assert_eq!(trial["loses"], true, "{trial}");
@@ -259,6 +248,6 @@ fn a_self_test_sets_the_verdict_beside_the_truth() {
 fn a_self_test_needs_a_radio_of_its_own() {
     let place = place();
     let output = place.takt(&["check", "--self-test", "--addr", "127.0.0.1"]);
-    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-    assert!(told(&output).contains("--addr"), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(2), "{}", report(&output));
+    assert!(report(&output).contains("--addr"), "{}", report(&output));
 }

@@ -128,7 +128,7 @@ fn podman_makes_a_container_with_limits_and_leaves_nothing() {
     let podman = Spec { kind: Kind::Container, limits, runtime: Some(RuntimeName::Podman), ..Spec::default() };
     let Some(environment) = opened(&podman, &run) else { return };
     measures(Kind::Container, &*environment, &run, "podman");
-    let held = environment.hold(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    let held = environment.start(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(held.holder.runtime.as_ref().is_some_and(|made| made.starts_with("podman ")), "{:?}", held.holder);
     assert_eq!((held.holder.cpus, held.holder.memory_bytes), (Some(1.0), Some(256 << 20)), "{:?}", held.holder);
     drop(held);
@@ -209,7 +209,7 @@ fn limits_are_in_force_inside_a_container_and_in_the_record() {
     let run = Registry::system().begin("test").expect("a record");
     let limits = Limits { cpus: Some(0.5), memory_bytes: Some(256 << 20) };
     let Some(environment) = environment(Kind::Container, limits, &run) else { return };
-    let held = environment.hold(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
+    let held = environment.start(None, &[]).unwrap_or_else(|error| panic!("{error:?}"));
     assert_eq!((held.holder.cpus, held.holder.memory_bytes), (Some(0.5), Some(256 << 20)), "{:?}", held.holder);
     assert_eq!(held.holder.kernel, rustix::system::uname().release().to_string_lossy());
     assert_ne!(held.agent.pid(), held.agent.hello().pid, "a process namespace of its own");

@@ -11,7 +11,7 @@ use std::process::{Command, Output};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{LazyLock, Mutex};
 
-use support::{Place, TAKT, told};
+use support::{Place, TAKT, report};
 
 const PAGE: &str = include_str!("../../../docs/reference/cli.md");
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
@@ -28,7 +28,6 @@ const NAMED: [(&str, &str); 5] = [
     ("takt execinfo", "no waveform"),
 ];
 
-/// What the examples are about.
 const EXPERIMENT: &str = "question = \"How many arrive?\"\n[workload]\nkind = \"udp\"\nduration = \"100ms\"\n\
                           warm_up = \"0s\"\n[factors]\npayload_bytes = [18, 512]\n[rounds]\ncount = 1\n";
 
@@ -70,7 +69,6 @@ fn examples() -> Vec<String> {
         .collect()
 }
 
-/// A folder with all that an example may name.
 fn place() -> Place {
     let place = Place::with("my-sweep.toml", EXPERIMENT);
     std::os::unix::fs::symlink(format!("{ROOT}/waveforms"), place.path("waveforms")).expect("a link");
@@ -86,7 +84,7 @@ fn place() -> Place {
 static PLATFORM: LazyLock<String> = LazyLock::new(|| {
     let place = Place::with("empty", "");
     let output = place.takt(&["calibrate", "--cores", "0", "--class", "board", "--out", "board.toml"]);
-    fs::read_to_string(place.path("board.toml")).unwrap_or_else(|error| panic!("{error}: {}", told(&output)))
+    fs::read_to_string(place.path("board.toml")).unwrap_or_else(|error| panic!("{error}: {}", report(&output)))
 });
 
 fn typed(place: &Place, example: &str) -> Output {
@@ -149,7 +147,7 @@ fn refusal(example: &str) -> Option<String> {
     match (complaint, named) {
         (None, None) => None,
         (Some(_), Some(what)) if said.contains(what) => None,
-        (None, Some(what)) => Some(format!("$ {example}\nshould say that there is no {what}: {}", told(&output))),
-        (Some(_), _) => Some(format!("$ {example}\n{}", told(&output))),
+        (None, Some(what)) => Some(format!("$ {example}\nshould say that there is no {what}: {}", report(&output))),
+        (Some(_), _) => Some(format!("$ {example}\n{}", report(&output))),
     }
 }

@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use serde_json::Value;
-use support::{Place, TAKT, json, told};
+use support::{Place, TAKT, has, json, refusal, report, root_for};
 use takt_host::distribution::Family;
 
 const SCHEMA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reference/experiment-export.schema.json");
@@ -23,16 +23,8 @@ order = { seed = 1 }
 valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, repeats_max = 0 }
 ";
 
-/// With an experiment in it, `x.toml`.
 fn with(text: &str) -> Place {
     Place::with("x.toml", &format!("question = \"?\"\n{text}{ROUNDS}"))
-}
-
-/// Standard error of a call that could not be carried out.
-fn refused(place: &Place, arguments: &[&str]) -> String {
-    let output = place.takt(arguments);
-    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn nothing_was_begun(place: &Place) {
@@ -58,7 +50,7 @@ fn measure() -> Place {
          [[part]]\nname = \"link\"\nfixed = { packet_bytes = 4096, count = 100, workload = { kind = \"interface\" } }\n",
     );
     let output = place.takt(&["experiment", "run", "x.toml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", report(&output));
     place
 }
 
@@ -107,20 +99,18 @@ fn export_as_text_has_a_line_a_round() {
     let text = String::from_utf8(place.takt(&["experiment", "export", "last"]).stdout).expect("text");
     assert_eq!(text.split_terminator("\r\n").count(), 7);
     assert!(text.starts_with("run,round,part,point,block,attempt,state,why,started,took_s,"), "{text}");
-    let told = refused(&place, &["experiment", "export", "last", "--out", "/nowhere/x.csv"]);
-    assert!(told.contains("/nowhere/x.csv can't be written") && told.contains("fix"), "{told}");
-    let told = refused(&place, &["experiment", "export", "last", "--out", "/dev/full"]);
-    assert!(told.contains("No space left"), "{told}");
-    let told = refused(&place, &["experiment", "export", "nobody"]);
-    assert!(told.contains("no run nobody"), "{told}");
+    let said = refusal(&place.takt(&["experiment", "export", "last", "--out", "/nowhere/x.csv"]));
+    assert!(said.contains("/nowhere/x.csv can't be written") && said.contains("fix"), "{said}");
+    has(&refusal(&place.takt(&["experiment", "export", "last", "--out", "/dev/full"])), &["No space left"]);
+    has(&refusal(&place.takt(&["experiment", "export", "nobody"])), &["no run nobody"]);
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn export_in_parquet_asks_for_a_build_that_has_it() {
     let place = measured();
-    let told = refused(&place, &["experiment", "export", "last", "--out", "rounds.parquet"]);
-    assert!(told.contains("--features parquet") && told.contains("--format csv --out rounds.csv"), "{told}");
+    let said = refusal(&place.takt(&["experiment", "export", "last", "--out", "rounds.parquet"]));
+    assert!(said.contains("--features parquet") && said.contains("--format csv --out rounds.csv"), "{said}");
     assert!(!place.path("rounds.parquet").exists());
 }
 
@@ -129,8 +119,7 @@ fn export_in_parquet_asks_for_a_build_that_has_it() {
 #[test]
 fn export_in_parquet_is_read_by_others() {
     let place = measured();
-    let told = refused(&place, &["experiment", "export", "last", "--format", "parquet"]);
-    assert!(told.contains("--out"), "{told}");
+    has(&refusal(&place.takt(&["experiment", "export", "last", "--format", "parquet"])), &["--out"]);
     assert_eq!(place.takt(&["experiment", "export", "last", "--out", "rounds.parquet"]).status.code(), Some(0));
     let text = place.takt(&["experiment", "export", "last"]).stdout;
     fs::write(place.path("rounds.csv"), text).expect("written");
@@ -151,13 +140,11 @@ const RATE: &str = "workload = { kind = \"rate\", mode = \"rx\", rate_sps = 1e6,
 #[test]
 fn a_radio_of_ones_own_is_not_asked_for_what_only_an_emulated_one_has() {
     let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{RATE}"));
-    let told = refused(&place, &["experiment", "run", "x.toml", "--addr", "127.0.65.1"]);
-    for words in ["environment=container", "127.0.65.1", "network of its own", "--only environment=native"] {
-        assert!(told.contains(words), "{words}: {told}");
-    }
+    let said = refusal(&place.takt(&["experiment", "run", "x.toml", "--addr", "127.0.65.1"]));
+    has(&said, &["environment=container", "127.0.65.1", "network of its own", "--only environment=native"]);
     let place = with(&format!("[factors]\npath = [\"router\"]\n[fixed]\n{RATE}"));
-    let told = refused(&place, &["experiment", "run", "x.toml", "--addr", "127.0.65.1"]);
-    assert!(told.contains("path router") && told.contains("leave --addr out"), "{told}");
+    let said = refusal(&place.takt(&["experiment", "run", "x.toml", "--addr", "127.0.65.1"]));
+    assert!(said.contains("path router") && said.contains("leave --addr out"), "{said}");
     nothing_was_begun(&place);
 }
 
@@ -174,21 +161,17 @@ fn what_is_wrong_in_a_file_is_shown_at_its_place_and_nothing_is_run() {
         let fixed =
             RATE.replace("rate_sps = 1e6, ", if factors.contains("rate_sps") { "" } else { "rate_sps = 1e6, " });
         let place = with(&format!("[factors]\n{factors}\n[fixed]\n{fixed}"));
-        let told = refused(&place, &["experiment", "run", "x.toml"]);
+        let said = refusal(&place.takt(&["experiment", "run", "x.toml"]));
         for word in words {
-            assert!(told.contains(word), "{factors}: {word}: {told}");
+            assert!(said.contains(word), "{factors}: {word}: {said}");
         }
-        assert!(told.contains("x.toml:3"), "the line is named: {told}");
+        assert!(said.contains("x.toml:3"), "the line is named: {said}");
         nothing_was_begun(&place);
     }
 }
 
 const LOAD: &str = "payload_bytes = 64\ndirection = \"from-host\"\n\
     workload = { kind = \"udp\", offered = 1000, duration = \"20ms\", warm_up = \"0s\" }\n";
-
-fn is_root() -> bool {
-    rustix::process::geteuid().is_root()
-}
 
 /// What this machine's own user may have named as takt does.
 struct Named(Vec<PathBuf>);
@@ -206,19 +189,17 @@ fn what_is_missing_is_named_with_what_gets_it_and_the_rest_is_run() {
     let mut command = place.command(&["experiment", "run", "x.toml", "--quick", "--json"]);
     let output = command.env("TAKT_VM_KERNEL", &nowhere).output().expect("takt runs");
     let summary = json(&output);
-    let told = summary["points"].to_string();
-    assert_eq!((&summary["rounds"]["valid"], &summary["rounds"]["skipped"]), (&1.into(), &1.into()), "{summary:#}");
+    let said = summary["points"].to_string();
+    assert_eq!([&summary["rounds"]["valid"], &summary["rounds"]["skipped"]], [1, 1], "{summary:#}");
     // Without QEMU that is what is said.
-    let kernel = told.contains("no kernel for a virtual machine") && told.contains(&nowhere.display().to_string());
-    assert!(kernel || told.contains("no QEMU on this machine"), "{told}");
-    assert!(told.contains("fix: ") && (told.contains("TAKT_VM_KERNEL=FILE") || !kernel), "{told}");
+    let kernel = said.contains("no kernel for a virtual machine") && said.contains(&nowhere.display().to_string());
+    assert!(kernel || said.contains("no QEMU on this machine"), "{said}");
+    assert!(said.contains("fix: ") && (said.contains("TAKT_VM_KERNEL=FILE") || !kernel), "{said}");
 }
 
 #[test]
 fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_left() {
-    if !is_root() {
-        return takt_testing::skip("hiding the runtimes of this machine needs root   (run the tests as root)");
-    }
+    let Some(()) = root_for("hiding the runtimes of this machine") else { return };
     let place = with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"));
     fs::create_dir(place.path("empty")).expect("a directory");
     // System programs are looked for beside PATH as well; the process becomes takt, so its number is known.
@@ -237,19 +218,14 @@ fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_
     };
     let install = Family::of(&takt_host::Host::this()).install("runc", "runc");
     let output = hidden(&["experiment", "run", "x.toml", "--quick", "--json"]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {told}"));
-    assert_eq!((&summary["rounds"]["valid"], &summary["rounds"]["skipped"]), (&1.into(), &1.into()), "{summary:#}");
+    let said = String::from_utf8_lossy(&output.stderr);
+    let summary: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!([&summary["rounds"]["valid"], &summary["rounds"]["skipped"]], [1, 1], "{summary:#}");
     let points = summary["points"].to_string();
-    assert!(
-        points.contains("no container runtime on this machine: looked for runc, crun, podman, docker in PATH"),
-        "{points}"
-    );
-    assert!(points.contains(&format!("fix: {install}")), "{points}");
+    let why = "no container runtime on this machine: looked for runc, crun, podman, docker in PATH";
+    has(&points, &[why, &format!("fix: {install}")]);
     let shell = hidden(&["experiment", "run", "check", "--env-only", "container"]);
-    let told = String::from_utf8_lossy(&shell.stderr);
-    assert_eq!(shell.status.code(), Some(2), "{told}");
-    assert!(told.contains("no container runtime") && told.contains(&format!("fix   {install}")), "{told}");
+    has(&refusal(&shell), &["no container runtime", &format!("fix   {install}")]);
 }
 
 /// The program where nobody can reach it. Not this process copies it: where it has a file open for writing, children that
@@ -266,7 +242,7 @@ fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
         "[factors]\npath = [\"direct\", \"router-hw\"]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"
     ));
     let mut command = place.command(&["experiment", "run", "x.toml", "--quick", "--json"]);
-    if is_root() {
+    if rustix::process::geteuid().is_root() {
         // As nobody, who must reach the program and own the folder.
         let program = place.path("takt");
         place_a_copy(&program);
@@ -286,17 +262,14 @@ fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
         summary["points"].as_array().into_iter().flatten().find(is).expect("a point")
     };
     assert_eq!(of("native", "direct")["rounds"], 1, "over loopback instead of a cable");
-    let router = of("native", "router-hw")["not_counted"].to_string();
-    assert!(router.contains("CAP_SYS_ADMIN and CAP_NET_ADMIN") && router.contains("unshare --user"), "{router}");
+    has(&of("native", "router-hw")["not_counted"].to_string(), &["CAP_SYS_ADMIN and CAP_NET_ADMIN", "unshare --user"]);
     let container = of("container", "direct")["not_counted"].to_string();
     assert!(container.contains("CAP_SYS_ADMIN") || container.contains("no container runtime"), "{container}");
 }
 
 #[test]
 fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
-    if !is_root() {
-        return takt_testing::skip("namespaces need root   (run the tests as root)");
-    }
+    let Some(()) = root_for("namespaces") else { return };
     let place = with(&format!("[factors]\npath = [\"switch\"]\n[fixed]\n{LOAD}"));
     // The shell's process becomes takt, so its number is known before. A clash is tried around under other names first.
     let script = "mkdir -p /run/netns; for n in '' -2 -3 -4; do f=/run/netns/takt-$$-native-switch$n-host; touch $f; \
@@ -304,17 +277,13 @@ fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
     let output = place.call("sh").args(["-c", script, TAKT]).output().expect("sh runs");
     let taken = fs::read_to_string(place.path("taken")).expect("names");
     let named = Named(taken.lines().map(PathBuf::from).collect());
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("-host exists already") && told.contains("sudo ip netns delete takt-"), "{told}");
+    has(&refusal(&output), &["-host exists already", "sudo ip netns delete takt-"]);
     assert!(named.0.len() == 4 && named.0.iter().all(|path| path.exists()), "what is another's stays");
 }
 
 #[test]
 fn interfaces_of_ones_own_that_are_named_like_takts_stay_as_they_are() {
-    if !is_root() {
-        return takt_testing::skip("interfaces need root   (run the tests as root)");
-    }
+    let Some(()) = root_for("interfaces") else { return };
     let place =
         with(&format!("[factors]\nenvironment = [\"native\", \"container\"]\n[fixed]\npath = \"direct\"\n{LOAD}"));
     // In a network of the test's own, which has interfaces with all the names of a path and of a container's bridge.
@@ -325,9 +294,9 @@ fn interfaces_of_ones_own_that_are_named_like_takts_stay_as_they_are() {
         ip -o link > after; exit $status";
     let output = place.call("unshare").args(["--net", "sh", "-c", script, TAKT]).output().expect("unshare");
     if output.status.code() == Some(77) {
-        return takt_testing::skip(format!("no ip, or no veth   (apt-get install iproute2): {}", told(&output)));
+        return takt_testing::skip(format!("no ip, or no veth   (apt-get install iproute2): {}", report(&output)));
     }
-    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    assert_eq!(output.status.code(), Some(0), "{}", report(&output));
     let [before, after, run] =
         ["before", "after", "run.json"].map(|name| fs::read_to_string(place.path(name)).expect(name));
     assert!(before == after && before.contains("br0:"), "{before}\n{after}");
@@ -347,7 +316,6 @@ fn a_full_disk_is_told_before_a_round_is_lost() {
     }
     let output = place.takt(&["experiment", "run", "x.toml", "--runs", "small"]);
     let unmounted = Command::new("umount").arg(&small).status().expect("umount");
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(2), "{told}");
-    assert!(told.contains("no room left") && told.contains("free 4 MiB") && unmounted.success(), "{told}");
+    let said = refusal(&output);
+    assert!(said.contains("no room left") && said.contains("free 4 MiB") && unmounted.success(), "{said}");
 }

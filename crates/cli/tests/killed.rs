@@ -1,25 +1,21 @@
 //! `kill -9` of any program, at a moment when it has much to lose: the next start works and finished work is there.
 
-use std::io::{BufRead, BufReader};
+mod support;
+
+use std::io::BufReader;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
+use support::{Ended, TAKT, json, refusal, takt, while_running};
 use takt_testing::{loopback, wait_for};
 
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
-
-fn takt(args: &[&str]) -> Output {
-    Command::new(TAKT).args(args).output().expect("takt")
-}
-
-fn json(out: &Output) -> Value {
-    serde_json::from_slice(&out.stdout)
-        .unwrap_or_else(|error| panic!("{error}\n{}", String::from_utf8_lossy(&out.stderr)))
-}
-
 /// A program that is killed, at the latest when the test ends.
-struct Doomed(Child);
+struct Doomed {
+    program: Ended,
+    /// Open as long as it lives.
+    _stdout: Option<BufReader<ChildStdout>>,
+}
 
 impl Doomed {
     /// Starts one and waits for its first line, `ready ...`.
@@ -29,39 +25,29 @@ impl Doomed {
 
     /// The same, with what it has to note on the way written there.
     fn ready_with_notes(args: &[&str], notes: impl Into<Stdio>) -> Doomed {
-        let mut child = Command::new(TAKT).args(args).stdout(Stdio::piped()).stderr(notes).spawn().expect("takt");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it speaks");
+        let (program, stdout, line) = Ended::ready(Command::new(TAKT).args(args).stderr(notes));
         assert!(line.starts_with("ready "), "{args:?}: {line}");
-        Doomed(child)
+        Doomed { program, _stdout: Some(stdout) }
     }
 
     fn start(args: &[&str]) -> Doomed {
-        Doomed(Command::new(TAKT).args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt"))
+        let mut command = Command::new(TAKT);
+        let child = command.args(args).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("takt");
+        Doomed { program: Ended(child), _stdout: None }
     }
 
     /// Kills it when `enough` has happened; it must not have ended before.
     fn kill_when(mut self, enough: impl Fn() -> bool) {
-        wait_for("the moment to kill it", || {
-            assert!(self.0.try_wait().expect("a child").is_none(), "it ended before it was killed");
-            enough().then_some(())
-        });
+        while_running(&mut self.program.0, "the moment to kill it", enough);
         drop(self);
     }
 
     /// How often its threads have been given a processor.
     fn turns(&self) -> u64 {
-        let threads = std::fs::read_dir(format!("/proc/{}/task", self.0.id())).expect("it lives");
+        let threads = std::fs::read_dir(format!("/proc/{}/task", self.program.0.id())).expect("it lives");
         let texts =
             threads.flatten().filter_map(|thread| std::fs::read_to_string(thread.path().join("schedstat")).ok());
         texts.filter_map(|text| text.split_whitespace().nth(2)?.parse::<u64>().ok()).sum()
-    }
-}
-
-impl Drop for Doomed {
-    fn drop(&mut self) {
-        let _ended_already = self.0.kill();
-        let _ = self.0.wait();
     }
 }
 
@@ -125,8 +111,7 @@ fn a_radio_that_dies_ends_the_driver_and_comes_back_at_once() {
         .expect("takt");
     radio.kill_when(|| in_use(addr));
     let out = driver.wait_with_output().expect("it ends by itself");
-    let said = String::from_utf8_lossy(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{said}");
+    let said = refusal(&out);
     assert!(said.starts_with("error: ") && said.contains("\n  fix   "), "{said}");
     assert!(!Path::new(&eeprom).exists() || std::fs::metadata(&eeprom).expect("a file").len() == 1024);
     drop(Doomed::ready(&args));

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde_json::Value;
-use support::{Place, json, told};
+use support::{Place, json, report, root_for};
 use takt_testing::{skip, wait_for};
 
 /// Everything that a site is made of: a cable, a switch, a router with a hop in user space, a container, perhaps a guest.
@@ -68,9 +68,7 @@ const TURNS: [RangeInclusive<usize>; 3] = [1..=9, 10..=27, 28..=54];
 
 #[test]
 fn a_lab_that_is_killed_at_any_moment_leaves_nothing_and_loses_nothing() {
-    if !rustix::process::geteuid().is_root() {
-        return skip("cables and containers need root   (run the tests as root)");
-    }
+    let Some(()) = root_for("cables and containers") else { return };
     let (kills, environments) = match std::env::var_os("TAKT_LONG_TESTS") {
         Some(_) => (50, r#"["native", "container", "vm"]"#),
         None => (3, r#"["native", "container"]"#),
@@ -93,7 +91,7 @@ fn a_lab_that_is_killed_at_any_moment_leaves_nothing_and_loses_nothing() {
     }
     let out = place.takt(&["experiment", "run", "kill.toml", "--resume", "--json"]);
     let summary = json(&out);
-    assert_eq!(summary["complete"], true, "{}", told(&out));
+    assert_eq!(summary["complete"], true, "{}", report(&out));
     every_point_is_measured(&summary);
     sound(&place.path("takt-runs/takt.db"));
 }
@@ -131,13 +129,12 @@ fn killed_after(place: &Place, lines: usize, resume: bool) -> bool {
     }
     let status = lab.wait().expect("a child");
     let clean = place.takt(&["clean"]);
-    assert!(clean.status.success(), "{}", told(&clean));
+    assert!(clean.status.success(), "{}", report(&clean));
     let left = traces(lab.id(), place);
     assert!(left.is_empty(), "{lines} lines: {left:#?}");
     status.signal().is_some()
 }
 
-/// Lines in the records of a process.
 fn records_of(place: &Place, pid: u32) -> usize {
     let own = format!("run-{pid}-");
     let files = fs::read_dir(place.path("run")).into_iter().flatten().flatten();
@@ -148,7 +145,7 @@ fn records_of(place: &Place, pid: u32) -> usize {
 /// Rounds in the store, run by run, the last one last; opening it looks whether it is sound.
 fn rounds_of(place: &Place) -> Vec<u64> {
     let out = place.takt(&["experiment", "list", "--json"]);
-    assert!(out.status.success(), "{}", told(&out));
+    assert!(out.status.success(), "{}", report(&out));
     let list = json(&out);
     let runs = list.as_array().into_iter().flatten();
     // A run is called by the time it began.

@@ -3,10 +3,8 @@
 
 mod support;
 
-use std::fs;
-
 use serde_json::Value;
-use support::{Place, json, status_of};
+use support::{Place, json, page_of, status_of};
 
 /// The parts of the study, each with as little as it can do; every round counts, whatever else runs on the machine.
 const SMALL: &str = r#"
@@ -86,8 +84,7 @@ fn a_study_measures_and_stands_beside_the_paper_and_its_status_is_its_answer() {
     assert_eq!((claims[0]["answer"].as_str(), claims[0]["covered"].as_bool()), (Some("holds"), Some(true)));
     assert_eq!((claims[4]["answer"].as_str(), claims[4]["covered"].as_bool()), (Some("unknown"), Some(false)));
 
-    let run = outcome["run"].as_str().expect("a name");
-    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
+    let page = page_of(&place, &outcome);
     assert!(page.starts_with("<!") && page.contains("Table II") && page.contains("Figure 1"));
     assert_eq!(json(&place.takt(&["report", "last", "--json"])), outcome, "read again it says the same");
 }

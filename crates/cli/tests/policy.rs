@@ -10,13 +10,12 @@ use std::process::{Command, Output};
 
 use refusing::{Answer, WITHOUT_DEADLINE, WITHOUT_POLICIES, WITHOUT_REAL_TIME};
 use serde_json::Value;
-use support::{Place, TAKT, json, told};
+use support::{Place, TAKT, has, json, page_of, refusal, report};
 
 const SHORT: [&str; 5] = ["wakeup", "--duration", "100ms", "--warm-up", "10ms"];
 const ROUNDS: &str = "[rounds]\ncount = 1\norder = { seed = 1 }\n\
     valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0 }\n";
 
-/// An experiment with these policies, of that workload.
 fn with(policies: &str, kind: &str) -> Place {
     let text = format!(
         "question = \"?\"\n[factors]\nscheduling = {policies}\n[fixed]\n\
@@ -40,17 +39,14 @@ fn has_no_deadline() -> String {
 #[test]
 fn a_kernel_without_deadline_is_named_where_that_policy_is_asked_for_and_gives_the_others() {
     let Some(refused) = wakeup("deadline:100us", WITHOUT_DEADLINE) else { return };
-    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
-    for words in ["error: the threads can't have that policy", &has_no_deadline(), "fix   FIFO or RR"] {
-        assert!(told(&refused).contains(words), "{words}: {}", told(&refused));
-    }
+    has(&refusal(&refused), &["error: the threads can't have that policy", &has_no_deadline(), "fix   FIFO or RR"]);
     if !may_have_real_time() {
         return takt_testing::skip("FIFO beside it needs CAP_SYS_NICE   (run the tests as root)");
     }
     let given = wakeup("fifo:50", WITHOUT_DEADLINE).expect("as before");
-    assert_eq!(given.status.code(), Some(0), "{}", told(&given));
+    assert_eq!(given.status.code(), Some(0), "{}", report(&given));
     let doctor = doctor(WITHOUT_DEADLINE);
-    assert!(doctor.status.success() && told(&doctor).contains("FIFO is granted"), "{}", told(&doctor));
+    assert!(doctor.status.success() && report(&doctor).contains("FIFO is granted"), "{}", report(&doctor));
 }
 
 #[test]
@@ -59,22 +55,21 @@ fn a_filter_that_forbids_real_time_is_told_from_a_missing_capability() {
         return takt_testing::skip("who lacks CAP_SYS_NICE is told that first   (run the tests as root)");
     }
     let Some(refused) = wakeup("fifo:50", WITHOUT_REAL_TIME) else { return };
-    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
-    for words in ["FIFO 50 is refused, most likely by the system-call filter", "fix   allow sched_setattr"] {
-        assert!(told(&refused).contains(words), "{words}: {}", told(&refused));
-    }
+    has(
+        &refusal(&refused),
+        &["FIFO 50 is refused, most likely by the system-call filter", "fix   allow sched_setattr"],
+    );
     let doctor = doctor(WITHOUT_REAL_TIME);
-    assert_eq!(doctor.status.code(), Some(1), "{}", told(&doctor));
-    assert!(told(&doctor).contains("stands   rt-permission") && told(&doctor).contains("seccomp"), "{}", told(&doctor));
+    assert_eq!(doctor.status.code(), Some(1), "{}", report(&doctor));
+    has(&report(&doctor), &["stands   rt-permission", "seccomp"]);
 }
 
 #[test]
 fn a_kernel_without_the_call_is_named() {
     let Some(refused) = wakeup("rr:50", WITHOUT_POLICIES) else { return };
-    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
     let words = format!("RR 50 is refused: this kernel (Linux {}) has no sched_setattr", kernel());
-    assert!(told(&refused).contains(&words), "{}", told(&refused));
-    assert!(told(&doctor(WITHOUT_POLICIES)).contains("has no sched_setattr"), "{}", told(&doctor(WITHOUT_POLICIES)));
+    has(&refusal(&refused), &[&words]);
+    has(&report(&doctor(WITHOUT_POLICIES)), &["has no sched_setattr"]);
 }
 
 #[test]
@@ -83,7 +78,7 @@ fn an_experiment_skips_what_the_kernel_lacks_and_runs_the_rest() {
         let place = with("[\"deadline\", \"other\"]", kind);
         let mut command = place.command(&["experiment", "run", "x.toml", "--json"]);
         let Some(done) = refusing::output(&mut command, WITHOUT_DEADLINE) else { return };
-        assert_eq!(done.status.code(), Some(0), "{}", told(&done));
+        assert_eq!(done.status.code(), Some(0), "{}", report(&done));
         let summary = json(&done);
         assert_eq!(rounds(&summary), [1, 1, 0], "{kind}: {summary:#}");
         assert!(summary["points"].to_string().contains(&has_no_deadline()), "{kind}: {summary:#}");
@@ -97,10 +92,8 @@ fn an_experiment_of_nothing_else_ends_with_the_reason_and_measures_nothing() {
     let Some(done) = refusing::output(&mut place.command(&["experiment", "run", "x.toml"]), WITHOUT_DEADLINE) else {
         return;
     };
-    assert_eq!(done.status.code(), Some(1), "{}", told(&done));
-    for words in ["skipped, ", &has_no_deadline(), "(fix: FIFO or RR", "0 failed, 1 skipped"] {
-        assert!(told(&done).contains(words), "{words}: {}", told(&done));
-    }
+    assert_eq!(done.status.code(), Some(1), "{}", report(&done));
+    has(&report(&done), &["skipped, ", &has_no_deadline(), "(fix: FIFO or RR", "0 failed, 1 skipped"]);
 }
 
 /// The part is called as that of the study, so that its table is the study's.
@@ -119,8 +112,7 @@ fn the_study_says_which_of_its_policies_are_not_there() {
         let (is_deadline, skipped) = (case["settings"]["scheduling"] == "deadline", case["skipped"].as_str());
         assert_eq!(skipped.is_some_and(|why| why.contains(&has_no_deadline())), is_deadline, "{case:#}");
     }
-    let run = outcome["run"].as_str().expect("a run");
-    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
+    let page = page_of(&place, &outcome);
     assert!(page.contains("Not run: ") && page.contains(&has_no_deadline()), "the page has the reason");
 }
 
@@ -138,11 +130,10 @@ fn without_the_capability_rounds_of_real_time_are_skipped_with_the_fix() {
     };
     let summary = json(&done);
     assert_eq!(rounds(&summary), [1, 1, 0], "{summary:#}");
-    let why = summary["points"].to_string();
-    assert!(why.contains("FIFO 50 needs CAP_SYS_NICE") && why.contains("(fix: run this command with sudo"), "{why}");
+    has(&summary["points"].to_string(), &["FIFO 50 needs CAP_SYS_NICE", "(fix: run this command with sudo"]);
     let doctor = call(&["doctor", "--only", "rt-permission"]).expect("as before");
-    assert_eq!(doctor.status.code(), Some(1), "{}", told(&doctor));
-    assert!(told(&doctor).contains("FIFO 1 needs CAP_SYS_NICE, or RLIMIT_RTPRIO"), "{}", told(&doctor));
+    assert_eq!(doctor.status.code(), Some(1), "{}", report(&doctor));
+    assert!(report(&doctor).contains("FIFO 1 needs CAP_SYS_NICE, or RLIMIT_RTPRIO"), "{}", report(&doctor));
 }
 
 /// Those that count, those skipped, those failed.
@@ -155,7 +146,6 @@ fn doctor(answer: Answer) -> Output {
     refusing::output(command.args(["doctor", "--only", "rt-permission"]), answer).expect("a filter could be set before")
 }
 
-/// Whether the kernel gives this process FIFO by itself.
 fn may_have_real_time() -> bool {
     matches!(takt_host::Host::this().attempt_fifo(), Some(Ok(())))
 }

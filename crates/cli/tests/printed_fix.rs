@@ -3,11 +3,14 @@
 //! The program lies where no PATH leads, in a folder whose name a shell would take apart. `sudo` is a stand-in that looks in
 //! the folders of the real one, since the tests are root's already.
 
+mod support;
+
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use support::{has, refusal, root_for};
 use takt_testing::skip;
 
 /// A copy of the program in `it's here`, and a stand-in of sudo in `bin`.
@@ -83,9 +86,7 @@ fn a_program_that_path_leads_to_is_called_by_its_name() {
 
 #[test]
 fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
-    if !rustix::process::geteuid().is_root() {
-        return skip("becoming another user needs root   (run the tests as root)");
-    }
+    let Some(()) = root_for("becoming another user") else { return };
     let installed = Installed::new();
     let list = ["experiment", "list", "--runs"];
     let runs = installed.path("takt runs");
@@ -100,11 +101,7 @@ fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
         Ok(output) if !String::from_utf8_lossy(&output.stderr).contains("setpriv:") => output,
         other => return skip(format!("needs setpriv, and a program that others may run: {other:?}")),
     };
-    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-    assert!(
-        refused.status.code() == Some(2) && said.contains("takt runs belongs to root, and this is nobody"),
-        "{said}"
-    );
+    has(&refusal(&refused), &["takt runs belongs to root, and this is nobody"]);
     let fix = fixes(&refused).swap_remove(0);
     assert_eq!(fix, format!("sudo chown -R nobody: '{}'", runs.display().to_string().replace('\'', r"'\''")));
     let given = installed.typed(&fix);
@@ -115,9 +112,7 @@ fn a_store_that_a_run_as_root_left_is_given_to_its_user() {
 
 #[test]
 fn a_kernel_that_root_alone_may_read_is_opened() {
-    if !rustix::process::geteuid().is_root() {
-        return skip("becoming another user needs root   (run the tests as root)");
-    }
+    let Some(()) = root_for("becoming another user") else { return };
     let installed = Installed::new();
     let image = installed.path("boot/vmlinuz-9.9-takt");
     for folder in ["boot", "lib/modules/9.9-takt/kernel", "run", "state"] {

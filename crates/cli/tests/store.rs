@@ -1,11 +1,13 @@
 //! A store that is not as it should be: every command that reads it says what is wrong, what to do, and changes nothing.
 
+mod support;
+
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+use support::{TAKT, has, refusal, root_for};
 
 /// Where `SQLite` keeps the schema version in its file (its file format, section 1.3.1).
 const USER_VERSION: std::ops::Range<usize> = 60..64;
@@ -14,7 +16,6 @@ fn takt(runs: &Path, command: &[&str]) -> Output {
     Command::new(TAKT).args(command).arg("--runs").arg(runs).output().expect("takt runs")
 }
 
-/// A directory with a store that holds no run yet.
 fn store() -> tempfile::TempDir {
     let dir = tempfile::tempdir().expect("temporary directory");
     let made = takt(dir.path(), &["experiment", "list"]);
@@ -77,9 +78,7 @@ fn a_folder_that_cannot_be_written_is_named_with_another_way() {
             ));
         }
     };
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{text}");
-    assert!(text.contains("takt.db can't be written") && text.contains("--runs DIR"), "{text}");
+    has(&refusal(&output), &["takt.db can't be written", "--runs DIR"]);
 }
 
 /// A run that takes no time and no network.
@@ -87,7 +86,6 @@ const RUN: &str = "question = \"?\"\n[rounds]\ncount = 1\norder = { seed = 1 }\n
                    valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0 }\n[[part]]\nname = \"link\"\n\
                    fixed = { packet_bytes = 4096, count = 100, workload = { kind = \"interface\" } }\n";
 
-/// A folder with all that is in it.
 fn with_all_in_it(folder: PathBuf) -> Vec<PathBuf> {
     let entries = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path());
     entries.flat_map(with_all_in_it).chain([folder.clone()]).collect()
@@ -95,9 +93,7 @@ fn with_all_in_it(folder: PathBuf) -> Vec<PathBuf> {
 
 #[test]
 fn what_a_call_by_sudo_makes_belongs_to_who_typed_it() {
-    if !rustix::process::geteuid().is_root() {
-        return takt_testing::skip("giving files away needs root   (run the tests as root)");
-    }
+    let Some(()) = root_for("giving files away") else { return };
     let place = tempfile::tempdir().expect("temporary directory");
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).expect("ours");
     let file = place.path().join("x.toml");

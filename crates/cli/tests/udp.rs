@@ -1,33 +1,34 @@
 //! `takt udp` as a person runs it: output, exit status, errors.
 
+mod support;
+
 use std::io::{BufRead, BufReader, Read};
 use std::net::UdpSocket;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 use std::time::Duration;
 
+use serde_json::Value;
+use support::{Ended, TAKT, has, json, refusal, report, takt, text};
 use takt_testing::{loopback, not_judged};
-
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 /// A server on loopback, ended on drop.
 struct Server {
-    child: Child,
+    child: Ended,
+    stdout: BufReader<ChildStdout>,
     port: String,
 }
 
 impl Server {
     fn start(more: &[&str]) -> Server {
-        let mut child = Command::new(TAKT)
-            .args(["udp", "serve", "--addr", "127.0.0.1", "--port", "0"])
-            .args(more)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("takt");
-        let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says where it is");
+        Server::with_notes(more, Stdio::null())
+    }
+
+    fn with_notes(more: &[&str], notes: Stdio) -> Server {
+        let mut command = Command::new(TAKT);
+        command.args(["udp", "serve", "--addr", "127.0.0.1", "--port", "0"]).args(more);
+        let (child, stdout, line) = Ended::ready(command.stderr(notes));
         let port = line.trim().strip_prefix("ready udp 127.0.0.1:").expect(&line).to_owned();
-        Server { child, port }
+        Server { child, stdout, port }
     }
 
     fn send(&self, more: &[&str]) -> Output {
@@ -35,27 +36,12 @@ impl Server {
     }
 
     fn search(&self, more: &[&str]) -> Output {
-        let mut command = Command::new(TAKT);
-        command.args(["udp", "search", "--addr", "127.0.0.1", "--port", &self.port]).args(more);
-        command.output().expect("takt")
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _ = self.child.wait();
+        takt(&[&["udp", "search", "--addr", "127.0.0.1", "--port", &self.port], more].concat())
     }
 }
 
 fn send(addr: &str, port: &str, more: &[&str]) -> Output {
-    let mut command = Command::new(TAKT);
-    command.args(["udp", "send", "--addr", addr, "--port", port]).args(more);
-    command.output().expect("takt")
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("text")
+    takt(&[&["udp", "send", "--addr", addr, "--port", port], more].concat())
 }
 
 /// What ends a load that its count does not end.
@@ -81,8 +67,8 @@ fn a_load_that_is_lost_is_answered_with_no_and_exit_1_and_json_says_where() {
     let server = Server::start(&["--buffer", "4096"]);
     let out = server.send(&["--duration", "200ms", "--json"]);
     assert_eq!(out.status.code(), Some(1));
-    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
-    let number = |key: &str| json.pointer(key).and_then(serde_json::Value::as_u64).expect("a number");
+    let json = json(&out);
+    let number = |key: &str| json.pointer(key).and_then(Value::as_u64).expect("a number");
     assert!(number("/lost/total") > 0);
     assert_eq!(number("/lost/total"), number("/lost/by_place/receiver_buffer"));
     assert_eq!(number("/sent/datagrams"), number("/received/datagrams") + number("/lost/total"));
@@ -99,17 +85,12 @@ fn both_ways_are_reported_one_below_the_other() {
 fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
     // Of an address that is this test's alone no port is taken.
     let gone = loopback(1).to_string();
-    let out = send(&gone, "5202", &["--duration", "100ms"]);
-    let said = text(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{said}");
-    assert!(said.contains(&format!("why   nobody listens on UDP port 5202 of {gone}")), "{said}");
-    assert!(said.contains("fix   takt udp serve"), "{said}");
+    let why = format!("why   nobody listens on UDP port 5202 of {gone}");
+    has(&refusal(&send(&gone, "5202", &["--duration", "100ms"])), &[&why, "fix   takt udp serve"]);
 
     let server = Server::start(&[]);
-    let serve = Command::new(TAKT).args(["udp", "serve", "--addr", "127.0.0.1", "--port", &server.port]).output();
-    let serve = serve.expect("takt");
-    let said = text(&serve.stderr);
-    assert!(serve.status.code() == Some(2) && said.contains("is taken by another program"), "{said}");
+    let serve = takt(&["udp", "serve", "--addr", "127.0.0.1", "--port", &server.port]);
+    has(&refusal(&serve), &["is taken by another program"]);
 
     for (bad, hint) in [
         (&["--size", "15"][..], "want 16 to 9000 bytes"),
@@ -129,8 +110,7 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
         (&["--cores", "9999"], "fix   --cores with CPUs that are allowed"),
     ] {
         let out = server.send(bad);
-        assert_eq!(out.status.code(), Some(2), "{bad:?}");
-        assert!(text(&out.stderr).contains(hint), "{bad:?} {}", text(&out.stderr));
+        assert!(out.status.code() == Some(2) && text(&out.stderr).contains(hint), "{bad:?}: {}", report(&out));
     }
     for (bad, hint) in [
         (["--loss", "2"], "loss: 2 (want a share from 0 to below 1)"),
@@ -141,8 +121,7 @@ fn what_can_not_be_done_says_why_and_what_would_help_and_exits_with_2() {
         (["--max-pps", "0"], "highest rate: 0 datagrams/s (want 0.001 to 1e9 datagrams/s)"),
     ] {
         let out = server.search(&bad);
-        assert_eq!(out.status.code(), Some(2), "{bad:?}");
-        assert!(text(&out.stderr).contains(hint), "{bad:?} {}", text(&out.stderr));
+        assert!(out.status.code() == Some(2) && text(&out.stderr).contains(hint), "{bad:?}: {}", report(&out));
     }
 }
 
@@ -152,7 +131,7 @@ fn a_search_below_what_the_path_carries_finds_what_was_offered() {
     // The last of a trial is due 20 ms before its end.
     let quick = ["--size", "64,1472", "--max-pps", "50", "--trial", "200ms", "--confirm", "0", "--repeats", "2"];
     let out = server.search(&[&quick[..], &["--json"]].concat());
-    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
+    let json = json(&out);
     let sizes = json["sizes"].as_array().expect("a list");
     let mut held_up = false;
     assert_eq!(sizes.iter().map(|size| &size["payload_bytes"]).collect::<Vec<_>>(), [64, 1472]);
@@ -179,8 +158,8 @@ fn a_ramp_in_bursts_of_mixed_sizes_ends_after_its_count() {
     let server = Server::start(&[]);
     let shape = ["-l", "imix", "--pps", "500..1500", "--burst", "10", "-k", "200", "-t", "60", "-i", "100ms", "--json"];
     let out = server.send(&shape);
-    let json: serde_json::Value = serde_json::from_slice(&out.stdout).expect("one document");
-    let number = |key: &str| json.pointer(key).and_then(serde_json::Value::as_u64).expect(key);
+    let json = json(&out);
+    let number = |key: &str| json.pointer(key).and_then(Value::as_u64).expect(key);
     assert_eq!((number("/sent/datagrams"), number("/unsent")), (200, 0));
     // Sixteen times the twelve sizes, and the first eight of them.
     assert_eq!(number("/sent/payload_bytes"), 16 * 3790 + 4 * 18 + 3 * 548 + 18);
@@ -194,13 +173,13 @@ fn a_ramp_in_bursts_of_mixed_sizes_ends_after_its_count() {
 #[test]
 fn the_reference_page_has_every_key_of_the_documents() {
     const PAGE: &str = include_str!("../../../docs/reference/udp.md");
-    fn keys(value: &serde_json::Value, into: &mut std::collections::BTreeSet<String>) {
+    fn keys(value: &Value, into: &mut std::collections::BTreeSet<String>) {
         match value {
-            serde_json::Value::Object(map) => map.iter().for_each(|(key, value)| {
+            Value::Object(map) => map.iter().for_each(|(key, value)| {
                 into.insert(key.clone());
                 keys(value, into);
             }),
-            serde_json::Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
+            Value::Array(values) => values.iter().for_each(|value| keys(value, into)),
             _ => {}
         }
     }
@@ -255,13 +234,8 @@ fn signal(child: &Child, what: &str) {
 
 #[test]
 fn a_client_that_stood_still_opens_its_session_again() {
-    let mut server = Command::new(TAKT);
-    server.args(["udp", "serve", "--addr", "127.0.0.1", "--port", "0"]);
-    let mut server = server.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
-    let mut said = BufReader::new(server.stderr.take().expect("piped")).lines().map_while(Result::ok);
-    let mut line = String::new();
-    BufReader::new(server.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says where it is");
-    let server = Server { child: server, port: line.trim().rsplit(':').next().expect("a port").into() };
+    let mut server = Server::with_notes(&[], Stdio::piped());
+    let mut said = BufReader::new(server.child.0.stderr.take().expect("piped")).lines().map_while(Result::ok);
     let near = UdpSocket::bind("127.0.0.1:0").expect("a port");
     let at = near.local_addr().expect("it has one").port().to_string();
     let mut client = Command::new(TAKT);
@@ -280,7 +254,7 @@ fn a_server_that_is_told_to_stop_prints_its_summary() {
     let mut server = Server::start(&["--once", "--json"]);
     assert!(server.send(&["--pps", "100", "--duration", "100ms"]).status.code().is_some());
     let mut rest = String::new();
-    std::io::Read::read_to_string(server.child.stdout.as_mut().expect("piped"), &mut rest).expect("it ends");
-    let json: serde_json::Value = serde_json::from_str(&rest).expect("one document after the line `ready`");
+    server.stdout.read_to_string(&mut rest).expect("it ends");
+    let json: Value = serde_json::from_str(&rest).expect("one document after the line `ready`");
     assert_eq!(json.pointer("/sessions"), Some(&serde_json::json!(1)));
 }

@@ -1,23 +1,17 @@
 //! `takt wakeup` as a person runs it: output, exit status, errors.
 
+mod support;
+
 use std::process::{Command, Output};
 
 use serde_json::Value;
+use support::{TAKT, has, json, refusal, report, takt, text};
 
-const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 /// Short, and no slower where the machine is: ticks are due when they are due.
 const SHORT: [&str; 5] = ["wakeup", "--duration", "100ms", "--warm-up", "10ms"];
 
 fn wakeup(more: &[&str]) -> Output {
     Command::new(TAKT).args(SHORT).args(more).output().expect("takt")
-}
-
-fn out(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn err(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
 fn first_cpu() -> String {
@@ -28,8 +22,8 @@ fn first_cpu() -> String {
 fn every_tick_is_accounted_for_whatever_the_timer() {
     for timer in ["nanosleep", "timerfd", "hybrid:20us", "spin"] {
         let done = wakeup(&["--cores", &first_cpu(), "--timer", timer, "--json"]);
-        assert_eq!(done.status.code(), Some(0), "{}", err(&done));
-        let document: Value = serde_json::from_slice(&done.stdout).expect("one document");
+        assert_eq!(done.status.code(), Some(0), "{}", text(&done.stderr));
+        let document = json(&done);
         assert_eq!(document["ticks"], 100, "{timer}");
         assert_eq!(document["threads"].as_array().map(Vec::len), Some(1));
         // A thread that sleeps over the beat has all of it as late, and none sampled.
@@ -45,19 +39,19 @@ fn every_tick_is_accounted_for_whatever_the_timer() {
 fn the_limit_decides_the_exit_status_and_the_last_line() {
     let good = wakeup(&["--cores", &first_cpu(), "--limit", "50s"]);
     assert_eq!(good.status.code(), Some(0));
-    assert!(out(&good).lines().last().unwrap().starts_with("Yes: none of 100 ticks"), "{}", out(&good));
+    assert!(text(&good.stdout).lines().last().unwrap().starts_with("Yes: none of 100 ticks"), "{}", text(&good.stdout));
     // A sleep never ends at its very nanosecond.
     let bad = wakeup(&["--cores", &first_cpu(), "--limit", "1ns", "--load", "1", "--histogram"]);
     assert_eq!(bad.status.code(), Some(1));
-    assert!(out(&bad).starts_with("# from µs"), "{}", out(&bad));
-    assert!(out(&bad).lines().last().unwrap().starts_with("No: "), "{}", out(&bad));
+    assert!(text(&bad.stdout).starts_with("# from µs"), "{}", text(&bad.stdout));
+    assert!(text(&bad.stdout).lines().last().unwrap().starts_with("No: "), "{}", text(&bad.stdout));
 }
 
 #[test]
 fn coarse_ticks_make_the_beat_late_and_are_told() {
     // Ticks at 0, 10, 20 ms ...; the beat of 4 ms is due between them most of the time, wherever it began.
     let done = wakeup(&["--cores", &first_cpu(), "--interval", "4ms", "--tick-hz", "100", "--json"]);
-    let document: Value = serde_json::from_slice(&done.stdout).expect("one document");
+    let document = json(&done);
     assert!(document["lateness"]["p99_us"].as_f64().is_some_and(|us| us > 1000.0), "{document}");
     assert!(document["notes"].to_string().contains("100 Hz"), "{document}");
 }
@@ -73,12 +67,11 @@ fn what_cannot_be_had_is_told_with_its_fix() {
         (["--timer", "sleep"], "`sleep` is no timer; there are nanosleep"),
     ] {
         // The last of a flag given twice counts, but clap wants it once.
-        let done = Command::new(TAKT).arg("wakeup").args(flags).output().expect("takt");
-        assert_eq!(done.status.code(), Some(2), "{flags:?}");
-        assert!(err(&done).contains(says), "{flags:?}: {}", err(&done));
+        let done = takt(&[&["wakeup"][..], &flags].concat());
+        assert!(done.status.code() == Some(2) && text(&done.stderr).contains(says), "{flags:?}: {}", report(&done));
     }
     let spins = wakeup(&["--timer", "spin", "--tick-hz", "100"]);
-    assert!(err(&spins).contains("fix   --timer nanosleep, or no --tick-hz"), "{}", err(&spins));
+    has(&text(&spins.stderr), &["fix   --timer nanosleep, or no --tick-hz"]);
 }
 
 #[test]
@@ -86,14 +79,11 @@ fn a_policy_that_is_not_permitted_names_the_capability_and_the_fix() {
     let nobody = ["--reuid", "65534", "--regid", "65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"];
     let done = Command::new("setpriv").args(nobody).arg(TAKT).args(SHORT).args(["--policy", "fifo:50"]).output();
     let done = match done {
-        Ok(done) if !err(&done).contains("setpriv:") => done,
-        _ => {
-            return takt_testing::skip("needs setpriv, and a program that others may run   (run the tests as root)");
-        }
+        Ok(done) if !text(&done.stderr).contains("setpriv:") => done,
+        _ => return takt_testing::skip("needs setpriv, and a program that others may run   (run the tests as root)"),
     };
-    assert_eq!(done.status.code(), Some(2), "{}", err(&done));
-    assert!(err(&done).contains("FIFO 50 needs CAP_SYS_NICE, or RLIMIT_RTPRIO of its priority"), "{}", err(&done));
-    assert!(err(&done).contains("--policy fifo:50\n  or    echo \"$USER - rtprio 95\""), "{}", err(&done));
+    let ways = "--policy fifo:50\n  or    echo \"$USER - rtprio 95\"";
+    has(&refusal(&done), &["FIFO 50 needs CAP_SYS_NICE, or RLIMIT_RTPRIO of its priority", ways]);
 }
 
 #[test]
@@ -103,7 +93,6 @@ fn a_deadline_thread_that_is_tied_to_a_cpu_is_refused_with_the_reason() {
         return takt_testing::skip("needs CAP_SYS_NICE and two CPUs   (run the tests as root)");
     }
     let tied = wakeup(&["--policy", "deadline:100us", "--cores", &first_cpu()]);
-    assert_eq!(tied.status.code(), Some(2));
-    assert!(err(&tied).contains("DEADLINE is refused to a thread tied to CPUs"), "{}", err(&tied));
-    assert!(err(&tied).contains("fix   leave --cores away, or --policy fifo:50"), "{}", err(&tied));
+    let fix = "fix   leave --cores away, or --policy fifo:50";
+    has(&refusal(&tied), &["DEADLINE is refused to a thread tied to CPUs", fix]);
 }

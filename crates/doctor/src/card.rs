@@ -8,7 +8,7 @@ use takt_host::Host;
 use takt_host::ReadError;
 use takt_host::ethtool::{Command, WORDS, request};
 
-/// A fact that a driver keeps and may be told to change.
+/// A fact that a driver keeps and can change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CardFact {
@@ -26,7 +26,6 @@ pub enum CardFact {
     Eee,
 }
 
-/// A fact's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CardValue {
     pub(crate) now: u32,
@@ -55,7 +54,6 @@ impl CardFact {
         }
     }
 
-    /// Its name in files and journals.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -68,7 +66,6 @@ impl CardFact {
         }
     }
 
-    /// The shell command that sets it.
     pub(crate) fn command(self, interface: &str, value: &str) -> String {
         let switch = if value == "0" { "off" } else { "on" };
         match self {
@@ -81,13 +78,12 @@ impl CardFact {
         }
     }
 
-    /// What the driver says.
     pub(crate) fn read(self, host: &Host, interface: &str) -> Result<CardValue, ReadError> {
         if !host.is_this() {
             return self.recorded(host, interface);
         }
         let (get, _, value, most) = self.place();
-        let row = ask(interface, get).map_err(|source| ReadError::Io { path: self.told(interface), source })?;
+        let row = query(interface, get).map_err(|source| ReadError::Io { path: self.label(interface), source })?;
         let now = if self == CardFact::Lro { u32::from(row[value] & FLAG_LRO != 0) } else { row[value] };
         Ok(CardValue { now, most: most.map(|most| row[most]) })
     }
@@ -100,7 +96,7 @@ impl CardFact {
             return host.write(&self.path(interface), &format!("{value}{most}\n"));
         }
         let (get, set, place, _) = self.place();
-        let mut row = ask(interface, get)?;
+        let mut row = query(interface, get)?;
         row[place] = match self {
             CardFact::Lro if value == 0 => row[place] & !FLAG_LRO,
             CardFact::Lro => row[place] | FLAG_LRO,
@@ -127,12 +123,12 @@ impl CardFact {
         format!("/ethtool/{interface}/{}", self.name())
     }
 
-    fn told(self, interface: &str) -> String {
+    fn label(self, interface: &str) -> String {
         format!("{} of {interface} from its driver", self.name())
     }
 }
 
-fn ask(interface: &str, command: Command) -> io::Result<[u32; WORDS]> {
+fn query(interface: &str, command: Command) -> io::Result<[u32; WORDS]> {
     let mut row = [0; WORDS];
     request(interface, command, &mut row)?;
     Ok(row)

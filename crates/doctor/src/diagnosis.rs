@@ -12,17 +12,12 @@ use super::setting::Change;
 /// What one rule has to say about a host. A plain value: it is what reports, records and `--json` hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Diagnosis {
-    /// The rule's name.
     pub id: String,
-    /// What it is about.
     pub title: String,
-    /// The answer.
     pub verdict: Verdict,
-    /// What was seen, or why nothing was.
     pub seen: String,
     /// What would not stand in the way; for a notice, whom it concerns.
     pub wanted: Option<String>,
-    /// Why it matters to a radio.
     pub why: String,
     /// What it costs; only where it stands or is noted.
     pub cost: Option<Cost>,
@@ -30,24 +25,19 @@ pub struct Diagnosis {
     pub fix: Option<FixOffer>,
 }
 
-/// A rule's answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Looked at, and not in the way.
     Fine,
-    /// In the way.
     Stands,
     /// Not in takt's way; in that of other programs.
     Notice,
-    /// This host does not show it.
     NotVisible,
-    /// The rule is not known to hold for this kernel.
     NotKnownHere,
 }
 
 impl Verdict {
-    /// One word for tables.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -60,21 +50,16 @@ impl Verdict {
     }
 }
 
-/// What it costs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cost {
     /// Measured on this host just now. `None`: not measured here.
     pub measured_here: Option<String>,
-    /// What is known from elsewhere.
     pub known: String,
 }
 
-/// What mends it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FixOffer {
-    /// Who has to agree.
     pub kind: FixKind,
-    /// The changes takt would make; empty for advice.
     pub changes: Vec<Change>,
     /// The same as shell commands; for advice, what to do, one way a line.
     pub commands: Vec<String>,
@@ -84,15 +69,11 @@ pub struct FixOffer {
     pub undo: Option<String>,
 }
 
-/// See [`Fix`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FixKind {
-    /// Nobody pays.
     Safe,
-    /// Somebody else pays.
     Consent,
-    /// Said, never done.
     Advice,
 }
 
@@ -125,8 +106,8 @@ fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
         wanted,
         why: rule.mechanism.to_owned(),
         cost: concerns.then(|| Cost {
-            measured_here: rule.effect.here.filter(|_| host.is_this()).and_then(|measure| measure(&host)),
-            known: rule.effect.known.to_owned(),
+            measured_here: rule.here.filter(|_| host.is_this()).and_then(|measure| measure(&host)),
+            known: rule.known.to_owned(),
         }),
         fix: if concerns { offer(rule, &host) } else { None },
     }
@@ -139,7 +120,7 @@ fn offer(rule: &Rule, host: &Host) -> Option<FixOffer> {
         Fix::Consent { plan, who_may_pay } => {
             (FixKind::Consent, plan(host).ok()?, Vec::new(), Some((*who_may_pay).to_owned()))
         }
-        Fix::Advice(say) => (FixKind::Advice, Vec::new(), say(host), None),
+        Fix::Advice(ways) => (FixKind::Advice, Vec::new(), ways.on(host), None),
     };
     let commands = if kind == FixKind::Advice { commands } else { changes.iter().map(Change::command).collect() };
     let undo = (kind != FixKind::Advice).then(|| call::sudo_takt(format_args!("doctor --undo --only {}", rule.id)));
@@ -148,7 +129,7 @@ fn offer(rule: &Rule, host: &Host) -> Option<FixOffer> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rule::Proof;
+    use super::super::rule::{Proof, Ways};
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
@@ -176,13 +157,14 @@ mod tests {
         let ids: BTreeSet<&str> = RULES.iter().map(|rule| rule.id).collect();
         assert_eq!(ids.len(), RULES.len());
         for rule in RULES {
-            for text in [rule.id, rule.title, rule.mechanism, rule.looks_at, rule.effect.known] {
+            for text in [rule.id, rule.title, rule.mechanism, rule.looks_at, rule.known] {
                 assert!(!text.is_empty(), "{}", rule.id);
             }
             assert!(rule.id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{}", rule.id);
             assert!(rule.mechanism.ends_with('.'), "{}: a sentence", rule.id);
             let advice = matches!(rule.fix, Fix::Advice(_));
             assert_eq!(rule.proof == Proof::ADVICE, advice, "{}: only a change can be proved", rule.id);
+            assert!(!matches!(rule.fix, Fix::Advice(Ways::Always([]))), "{}: no advice", rule.id);
         }
     }
 
@@ -199,7 +181,6 @@ mod tests {
         }
     }
 
-    /// Files that rules read.
     const FILES: &[&str] = &[
         "/proc/sys/net/core/rmem_max",
         "/proc/sys/net/core/wmem_max",

@@ -18,7 +18,6 @@ pub struct Fixer {
     boot_id: Option<String>,
 }
 
-/// Why a change could not be made.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FixError {
@@ -31,7 +30,6 @@ pub enum FixError {
 }
 
 impl FixError {
-    /// What mends it, if anything does.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -44,35 +42,24 @@ impl FixError {
 /// What became of one entry of the journal when it was to be undone.
 #[derive(Debug, Serialize)]
 pub struct Undone {
-    /// Which setting.
     pub setting: Setting,
-    /// The rule that had changed it.
     pub rule: String,
-    /// The value before takt changed it.
     pub was: String,
-    /// What happened.
     pub outcome: Outcome,
 }
 
-/// See [`Undone`].
 #[derive(Debug, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
-    /// It needs no more undoing.
     Settled {
-        /// Why.
         how: How,
     },
     /// Somebody set another value since; it is left as it is, and so is the entry.
     ChangedSince {
-        /// The value found.
         now: String,
-        /// The value takt had set.
         set: String,
     },
-    /// The old value could not be set; the entry stays.
     Refused {
-        /// Why.
         #[serde(serialize_with = "as_text")]
         error: FixError,
     },
@@ -80,9 +67,6 @@ pub enum Outcome {
 
 impl Fixer {
     /// Opens the journal in `dir` (usually [`takt_host::dirs::state_dir`]) for changes to `host`.
-    ///
-    /// # Errors
-    /// Another takt has it open, or it cannot be used.
     pub fn open(host: Host, dir: &Path) -> Result<Fixer, JournalError> {
         let boot_id = host.read_opt("/proc/sys/kernel/random/boot_id");
         Ok(Fixer { journal: Journal::open(dir)?, host, boot_id })
@@ -172,7 +156,6 @@ fn unix_ms() -> u64 {
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// An error with its causes, for JSON.
 fn as_text<S: serde::Serializer>(error: &FixError, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&with_causes(error))
 }

@@ -27,11 +27,10 @@ pub use card::CardFact;
 pub use diagnosis::{Cost, Diagnosis, FixKind, FixOffer, Verdict, examine};
 pub use fixer::{FixError, Fixer, Outcome, Undone};
 pub use page::{explain, page};
-pub use rule::{Effect, Finding, Fix, KernelRange, Measure, Probe, Proof, Rule, Topic};
+pub use rule::{Finding, Fix, KernelRange, Measure, Probe, Proof, Rule, Topic, Ways};
 pub use rules::RULES;
 pub use setting::{Change, Setting, SettingError};
 
-/// The rule of that name.
 #[must_use]
 pub fn rule(id: &str) -> Option<&'static Rule> {
     RULES.iter().copied().find(|rule| rule.id == id)

@@ -5,7 +5,6 @@ use std::fmt::Write as _;
 use super::rule::{Fix, Proof, Rule};
 use super::rules::RULES;
 
-/// The reference page of all rules, Markdown.
 #[must_use]
 pub fn page() -> String {
     let mut text = format!(
@@ -40,8 +39,8 @@ fn body(rule: &Rule) -> String {
         let _ = writeln!(text, "- *{label}*: {content}");
     };
     row("looks at", rule.looks_at);
-    let measured = if rule.effect.here.is_some() { " Measured anew on this host where it stands." } else { "" };
-    row("costs", &format!("{}{measured}", rule.effect.known));
+    let measured = if rule.here.is_some() { " Measured anew on this host where it stands." } else { "" };
+    row("costs", &format!("{}{measured}", rule.known));
     match &rule.fix {
         Fix::Safe(_) => row("fix", &format!("safe: nobody pays; `takt doctor --fix --only {}`.", rule.id)),
         Fix::Consent { who_may_pay, .. } => {

@@ -15,55 +15,52 @@ fn some_bits(count: usize) -> Vec<u8> {
     (0..count as u32).map(|i| (i.wrapping_mul(i).wrapping_mul(2_654_435_761) >> 17 & 1) as u8).collect()
 }
 
+/// Times `call` under `name`.
+fn bench<O>(c: &mut Criterion, name: impl Into<String>, mut call: impl FnMut() -> O) {
+    c.bench_function(&name.into(), |b| b.iter(&mut call));
+}
+
 fn floor(c: &mut Criterion) {
     // A block, a radio frame, and the coded blocks of UMTS and LTE.
     for bytes in [6144, 9120, 11_580, 18_444] {
         let (from, mut to) = (some_bits(bytes), vec![0; bytes]);
-        c.bench_function(&format!("floor: memcpy {bytes}"), |b| {
-            b.iter(|| black_box(&mut to).copy_from_slice(black_box(&from)));
-        });
+        bench(c, format!("floor: memcpy {bytes}"), || black_box(&mut to).copy_from_slice(black_box(&from)));
     }
 }
 
 fn checks(c: &mut Criterion) {
     let block = some_bits(3840);
     for crc in Crc::ALL {
-        c.bench_function(&format!("{crc:?} of 3840 bits"), |b| b.iter(|| crc.remainder(black_box(&block))));
+        bench(c, format!("{crc:?} of 3840 bits"), || crc.remainder(black_box(&block)));
     }
     let longest = some_bits(6144);
-    c.bench_function("Crc24B of 6144 bits", |b| b.iter(|| Crc::Crc24B.remainder(black_box(&longest))));
+    bench(c, "Crc24B of 6144 bits", || Crc::Crc24B.remainder(black_box(&longest)));
     let packed: Vec<u8> = block.chunks(8).map(|byte| byte.iter().fold(0, |b, bit| b << 1 | bit)).collect();
     let rival = crc::Crc::<u32, crc::Table<16>>::new(&crc::CRC_24_LTE_A);
-    c.bench_function("rival: crate crc, Crc24A of 3840 bits packed before", |b| {
-        b.iter(|| rival.checksum(black_box(&packed)));
-    });
+    bench(c, "rival: crate crc, Crc24A of 3840 bits packed before", || rival.checksum(black_box(&packed)));
     let rival = crc::Crc::<u16, crc::Table<16>>::new(&crc::CRC_16_XMODEM);
-    c.bench_function("rival: crate crc, Crc16 of 3840 bits packed before", |b| {
-        b.iter(|| rival.checksum(black_box(&packed)));
-    });
+    bench(c, "rival: crate crc, Crc16 of 3840 bits packed before", || rival.checksum(black_box(&packed)));
 }
 
 fn encoders(c: &mut Criterion) {
     let block = some_bits(6144);
     let mut encoder = umts::TurboEncoder::new(3856).unwrap();
     let mut coded = vec![0; encoder.coded_len()];
-    c.bench_function("umts turbo encode 3856", |b| b.iter(|| encoder.encode(black_box(&block[..3856]), &mut coded)));
+    bench(c, "umts turbo encode 3856", || encoder.encode(black_box(&block[..3856]), &mut coded));
     let mut encoder = lte::TurboEncoder::new(6144).unwrap();
     let mut coded = vec![0; encoder.coded_len()];
-    c.bench_function("lte turbo encode 6144", |b| b.iter(|| encoder.encode(black_box(&block), &mut coded)));
+    bench(c, "lte turbo encode 6144", || encoder.encode(black_box(&block), &mut coded));
 }
 
 fn interleavers(c: &mut Criterion) {
     let input = some_bits(9120);
     let mut out = input.clone();
-    c.bench_function("umts interleave 2, 9120", |b| b.iter(|| umts::interleave_2(black_box(&input), &mut out)));
-    c.bench_function("umts deinterleave 2, 9120", |b| b.iter(|| umts::deinterleave_2(black_box(&input), &mut out)));
+    bench(c, "umts interleave 2, 9120", || umts::interleave_2(black_box(&input), &mut out));
+    bench(c, "umts deinterleave 2, 9120", || umts::deinterleave_2(black_box(&input), &mut out));
     for tti in umts::Tti::ALL {
         let name = format!("interleave 1, 9120 in {tti:?}");
-        c.bench_function(&format!("umts {name}"), |b| b.iter(|| umts::interleave_1(tti, black_box(&input), &mut out)));
-        c.bench_function(&format!("umts de{name}"), |b| {
-            b.iter(|| umts::deinterleave_1(tti, black_box(&input), &mut out));
-        });
+        bench(c, format!("umts {name}"), || umts::interleave_1(tti, black_box(&input), &mut out));
+        bench(c, format!("umts de{name}"), || umts::deinterleave_1(tti, black_box(&input), &mut out));
     }
 }
 
@@ -72,53 +69,47 @@ fn rate_matching(c: &mut Criterion) {
         let matching = umts::RateMatching::downlink(umts::Coding::Turbo, from, from, to).unwrap();
         let (block, mut matched) = (some_bits(from), vec![0; to]);
         let name = format!("{from} to {to} bits {name}");
-        c.bench_function(&format!("umts match {name}"), |b| b.iter(|| matching.apply(black_box(&block), &mut matched)));
+        bench(c, format!("umts match {name}"), || matching.apply(black_box(&block), &mut matched));
         let (matched, mut block) = (vec![5i8; to], vec![0; from]);
-        c.bench_function(&format!("umts dematch {name}"), |b| {
-            b.iter(|| matching.invert(black_box(&matched), &mut block));
-        });
+        bench(c, format!("umts dematch {name}"), || matching.invert(black_box(&matched), &mut block));
     }
 }
 
 fn signalling(c: &mut Criterion) {
     let rate = umts::ConvolutionalRate::Third;
     let (block, mut coded) = (some_bits(112), vec![0; 360]);
-    c.bench_function("umts convolutional encode 112", |b| {
-        b.iter(|| umts::convolutional_encode(rate, black_box(&block), &mut coded));
-    });
+    bench(c, "umts convolutional encode 112", || umts::convolutional_encode(rate, black_box(&block), &mut coded));
     let llrs: Vec<i8> = coded.iter().map(|bit| 20 - 40 * *bit as i8).collect();
     let (mut decoder, mut decided) = (umts::Viterbi::new(rate), vec![0; 112]);
-    c.bench_function("umts Viterbi 112", |b| b.iter(|| decoder.decode(black_box(&llrs), &mut decided)));
+    bench(c, "umts Viterbi 112", || decoder.decode(black_box(&llrs), &mut decided));
 }
 
 fn lte_rate_matching(c: &mut Criterion) {
     let mut matching = lte::RateMatching::new(6144, 0, None).unwrap();
     let (coded, mut matched) = (some_bits(matching.coded_len()), vec![0; 9216]);
-    c.bench_function("lte match 6144 to 9216", |b| b.iter(|| matching.apply(black_box(&coded), 0, &mut matched)));
+    bench(c, "lte match 6144 to 9216", || matching.apply(black_box(&coded), 0, &mut matched));
     let llrs = vec![9; 9216];
     let (mut buffer, mut soft) = (vec![0; matching.buffer_len()], vec![0; matching.coded_len()]);
-    c.bench_function("lte dematch 9216 to 6144", |b| {
-        b.iter(|| {
-            buffer.fill(0);
-            matching.combine(black_box(&llrs), 0, &mut buffer);
-            matching.read(&buffer, &mut soft);
-        });
+    bench(c, "lte dematch 9216 to 6144", || {
+        buffer.fill(0);
+        matching.combine(black_box(&llrs), 0, &mut buffer);
+        matching.read(&buffer, &mut soft);
     });
 }
 
 fn modulation(c: &mut Criterion) {
     let mut bits = some_bits(14_400);
-    c.bench_function("lte scramble 14400", |b| b.iter(|| lte::scramble(0x1234, black_box(&mut bits))));
+    bench(c, "lte scramble 14400", || lte::scramble(0x1234, black_box(&mut bits)));
     let mut llrs = vec![7; 14_400];
-    c.bench_function("lte descramble 14400", |b| b.iter(|| lte::descramble(0x1234, black_box(&mut llrs))));
+    bench(c, "lte descramble 14400", || lte::descramble(0x1234, black_box(&mut llrs)));
     for modulation in lte::Modulation::ALL {
         let mut symbols = vec![Complex32::default(); 14_400 / modulation.bits()];
-        c.bench_function(&format!("lte modulate 14400 {modulation:?}"), |b| {
-            b.iter(|| lte::modulate(modulation, black_box(&bits), &mut symbols));
+        bench(c, format!("lte modulate 14400 {modulation:?}"), || {
+            lte::modulate(modulation, black_box(&bits), &mut symbols)
         });
         let weights = vec![1.0; symbols.len()];
-        c.bench_function(&format!("lte demodulate 14400 {modulation:?}"), |b| {
-            b.iter(|| lte::demodulate(modulation, 30.0, black_box(&symbols), Some(&weights), &mut llrs));
+        bench(c, format!("lte demodulate 14400 {modulation:?}"), || {
+            lte::demodulate(modulation, 30.0, black_box(&symbols), Some(&weights), &mut llrs)
         });
     }
 }
@@ -134,33 +125,29 @@ fn subframe(c: &mut Criterion) {
     let (mut with_crc, mut blocks) = (vec![0; 15_288], vec![0; cut.blocks_len()]);
     let (mut coded, mut sent) = (vec![0; encoder.coded_len()], vec![0; sent_bits]);
     let mut symbols = vec![Complex32::default(); sent_bits / 4];
-    c.bench_function("lte transmitter, 15264 bits", |b| {
-        b.iter(|| {
-            lte::crc_attach(Crc::Crc24A, black_box(&data), &mut with_crc);
-            cut.segment(&with_crc, &mut blocks);
-            for (block, sent) in blocks.chunks(length).zip(sent.chunks_mut(sent_bits / 3)) {
-                encoder.encode(block, &mut coded);
-                matching.apply(&coded, 0, sent);
-            }
-            lte::scramble(0x1234, &mut sent);
-            lte::modulate(lte::Modulation::Qam16, &sent, &mut symbols);
-        });
+    bench(c, "lte transmitter, 15264 bits", || {
+        lte::crc_attach(Crc::Crc24A, black_box(&data), &mut with_crc);
+        cut.segment(&with_crc, &mut blocks);
+        for (block, sent) in blocks.chunks(length).zip(sent.chunks_mut(sent_bits / 3)) {
+            encoder.encode(block, &mut coded);
+            matching.apply(&coded, 0, sent);
+        }
+        lte::scramble(0x1234, &mut sent);
+        lte::modulate(lte::Modulation::Qam16, &sent, &mut symbols);
     });
     let mut decoder = Decoder::lte(length).unwrap();
     let (mut llrs, mut buffer) = (vec![0; sent_bits], vec![0; matching.buffer_len()]);
     let mut soft = vec![0; decoder.coded_len()];
-    c.bench_function("lte receiver, 15264 bits", |b| {
-        b.iter(|| {
-            lte::demodulate(lte::Modulation::Qam16, 50.0, black_box(&symbols), None, &mut llrs);
-            lte::descramble(0x1234, &mut llrs);
-            for (received, block) in llrs.chunks(sent_bits / 3).zip(blocks.chunks_mut(length)) {
-                buffer.fill(0);
-                matching.combine(received, 0, &mut buffer);
-                matching.read(&buffer, &mut soft);
-                decoder.decode_until(&soft, 8, block, |block| lte::crc_check(Crc::Crc24B, block));
-            }
-            assert!(cut.join(&blocks, &mut with_crc) && lte::crc_check(Crc::Crc24A, &with_crc));
-        });
+    bench(c, "lte receiver, 15264 bits", || {
+        lte::demodulate(lte::Modulation::Qam16, 50.0, black_box(&symbols), None, &mut llrs);
+        lte::descramble(0x1234, &mut llrs);
+        for (received, block) in llrs.chunks(sent_bits / 3).zip(blocks.chunks_mut(length)) {
+            buffer.fill(0);
+            matching.combine(received, 0, &mut buffer);
+            matching.read(&buffer, &mut soft);
+            decoder.decode_until(&soft, 8, block, |block| lte::crc_check(Crc::Crc24B, block));
+        }
+        assert!(cut.join(&blocks, &mut with_crc) && lte::crc_check(Crc::Crc24A, &with_crc));
     });
 }
 
@@ -171,27 +158,23 @@ fn chain(c: &mut Criterion) {
     let matching = umts::RateMatching::downlink(umts::Coding::Turbo, 11_580, 11_580, 9120).unwrap();
     let (data, mut checked, mut block) = (some_bits(3840), vec![0; 3856], vec![0; 3856]);
     let (mut coded, mut one, mut other) = (vec![0; 11_580], vec![0; 9120], vec![0; 9120]);
-    c.bench_function("umts transmitter, 384 kb/s", |b| {
-        b.iter(|| {
-            umts::crc_attach(Crc::Crc16, black_box(&data), &mut checked);
-            segmentation.segment(&checked, &mut block);
-            encoder.encode(&block, &mut coded);
-            matching.apply(&coded, &mut one);
-            umts::interleave_1(tti, &one, &mut other);
-            umts::multiplex(umts::radio_frames(tti, &other), &mut one);
-            umts::interleave_2(&one, &mut other);
-        });
+    bench(c, "umts transmitter, 384 kb/s", || {
+        umts::crc_attach(Crc::Crc16, black_box(&data), &mut checked);
+        segmentation.segment(&checked, &mut block);
+        encoder.encode(&block, &mut coded);
+        matching.apply(&coded, &mut one);
+        umts::interleave_1(tti, &one, &mut other);
+        umts::multiplex(umts::radio_frames(tti, &other), &mut one);
+        umts::interleave_2(&one, &mut other);
     });
     let llrs: Vec<i8> = other.iter().map(|bit| 20 - 40 * *bit as i8).collect();
     let (mut one, mut other, mut soft) = (vec![0; 9120], vec![0; 9120], vec![0; 11_580]);
-    c.bench_function("umts receiver, 384 kb/s, without the turbo decoder", |b| {
-        b.iter(|| {
-            umts::deinterleave_2(black_box(&llrs), &mut one);
-            umts::demultiplex(&one, [&mut other[..]]);
-            umts::deinterleave_1(tti, &other, &mut one);
-            matching.invert(&one, &mut soft);
-            umts::crc_check(Crc::Crc16, &block)
-        });
+    bench(c, "umts receiver, 384 kb/s, without the turbo decoder", || {
+        umts::deinterleave_2(black_box(&llrs), &mut one);
+        umts::demultiplex(&one, [&mut other[..]]);
+        umts::deinterleave_1(tti, &other, &mut one);
+        matching.invert(&one, &mut soft);
+        umts::crc_check(Crc::Crc16, &block)
     });
 }
 
@@ -234,13 +217,11 @@ fn receiver(c: &mut Criterion) {
     let mut decoder = Decoder::umts(3856).unwrap();
     let llrs: Vec<i8> = some_bits(9120).iter().map(|bit| 20 - 40 * *bit as i8).collect();
     let (mut one, mut soft, mut block) = (vec![0; 9120], vec![0; 11_580], vec![0; 3856]);
-    c.bench_function("umts receiver, 384 kb/s, 2 iterations", |b| {
-        b.iter(|| {
-            umts::deinterleave_2(black_box(&llrs), &mut one);
-            matching.invert(&one, &mut soft);
-            decoder.decode(&soft, 2, &mut block);
-            umts::crc_check(Crc::Crc16, &block)
-        });
+    bench(c, "umts receiver, 384 kb/s, 2 iterations", || {
+        umts::deinterleave_2(black_box(&llrs), &mut one);
+        matching.invert(&one, &mut soft);
+        decoder.decode(&soft, 2, &mut block);
+        umts::crc_check(Crc::Crc16, &block)
     });
 }
 
@@ -254,19 +235,11 @@ fn exchange(c: &mut Criterion) {
         let mut payload = vec![0; downlink.payload_bits()];
         downlink.payload(1, 1, &mut payload);
         let codes = format!("{codes} codes");
-        c.bench_function(&format!("td-scdma transmit, {codes}"), |b| {
-            b.iter(|| downlink.transmit(black_box(&payload), &mut chips));
-        });
-        c.bench_function(&format!("td-scdma receive, {codes}"), |b| {
-            b.iter(|| receiver.receive(black_box(&chips), &mut payload));
-        });
+        bench(c, format!("td-scdma transmit, {codes}"), || downlink.transmit(black_box(&payload), &mut chips));
+        bench(c, format!("td-scdma receive, {codes}"), || receiver.receive(black_box(&chips), &mut payload));
     }
-    c.bench_function("td-scdma 6400 chips to 6250 samples", |b| {
-        b.iter(|| converter.to_samples(black_box(&chips), &mut samples));
-    });
-    c.bench_function("td-scdma 6250 samples to 6400 chips", |b| {
-        b.iter(|| converter.to_chips(black_box(&samples), &mut chips));
-    });
+    bench(c, "td-scdma 6400 chips to 6250 samples", || converter.to_samples(black_box(&chips), &mut samples));
+    bench(c, "td-scdma 6250 samples to 6400 chips", || converter.to_chips(black_box(&samples), &mut chips));
 }
 
 criterion_group!(

@@ -20,37 +20,21 @@
 
 #![warn(missing_docs)]
 
-mod binary;
 mod bits;
-mod columns;
 pub mod crc;
-mod dot;
-mod estimate;
 pub mod file;
-mod interlace;
-mod kernel;
 pub mod lte;
-mod noise;
-mod pccc;
-mod permutation;
-mod phasor;
-mod resample;
-mod rotation;
-mod rsc;
-mod selection;
 pub mod sigmf;
+mod signal;
 mod simd;
 pub mod tdscdma;
-mod tone;
 pub mod turbo;
 pub mod umts;
 
-pub use binary::Binary;
-pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
-pub use noise::noise;
-pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};
-pub use rotation::Rotation;
-pub use tone::{mix, tone};
+pub use bits::Binary;
+pub use signal::{
+    Grid, HALF_SPAN, MAX_STEP, Resampler, Rotation, ToneEstimate, estimate_tone, mix, noise, power_spectrum, tone,
+};
 
 /// The example of the README.
 #[cfg(doctest)]

@@ -107,16 +107,16 @@ fn a_tone_goes_to_the_frequency_that_tuning_apart_gives() {
         for shift in [-0.9, -0.4, -0.05, 0.05, 0.3, 0.8].map(|part| part * (in_half + out_half)) {
             let (low, high) = ((shift - in_half).max(-out_half), (shift + in_half).min(out_half));
             for part in 0..=4 {
-                // A tone of the common band, seen from both sides.
-                let seen = low + margin + (high - low - 2.0 * margin) * f64::from(part) / 4.0;
+                // A tone of the common band, observed from both sides.
+                let observed = low + margin + (high - low - 2.0 * margin) * f64::from(part) / 4.0;
                 if high - low < 2.0 * margin {
                     continue;
                 }
                 let first = Tick(77_777_777);
-                let out = through(&mut resampler, around(first, i, d, 50), seen - shift, shift, first, d, 50);
+                let out = through(&mut resampler, around(first, i, d, 50), observed - shift, shift, first, d, 50);
                 // The phase follows from the ticks: the transmitter's tone times the rotation of the difference.
-                let error = worst(&out, &expected(seen, first, d, 50));
-                assert!(error < 3e-4, "I {i} D {d} shift {shift} tone {seen}: {error}");
+                let error = worst(&out, &expected(observed, first, d, 50));
+                assert!(error < 3e-4, "I {i} D {d} shift {shift} tone {observed}: {error}");
             }
         }
     }

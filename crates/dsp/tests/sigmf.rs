@@ -9,16 +9,20 @@ use takt_base::Complex32;
 use takt_dsp::file::{Existing, FileError, SampleFormat};
 use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer, utc_text};
 
-fn meta(path: &Path) -> std::path::PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(".sigmf-meta");
-    name.into()
+fn meta(path: &Path) -> String {
+    format!("{}.sigmf-meta", path.display())
 }
 
-fn data(path: &Path) -> std::path::PathBuf {
-    let mut name = path.to_owned().into_os_string();
-    name.push(".sigmf-data");
-    name.into()
+fn data(path: &Path) -> String {
+    format!("{}.sigmf-data", path.display())
+}
+
+/// A recording `x` of this metadata and these data.
+fn recording(dir: &Path, meta_text: impl AsRef<[u8]>, data_bytes: usize) -> std::path::PathBuf {
+    let path = dir.join("x");
+    std::fs::write(meta(&path), meta_text).unwrap();
+    std::fs::write(data(&path), vec![0; data_bytes]).unwrap();
+    path
 }
 
 fn read_all(reader: &mut Reader) -> Vec<Complex32> {
@@ -101,9 +105,7 @@ proptest! {
         (0usize..400).prop_map(|at| GOOD.as_bytes()[..at.min(GOOD.len())].to_vec()),
     ]) {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("x");
-        std::fs::write(meta(&path), text).unwrap();
-        std::fs::write(data(&path), [0; 16]).unwrap();
+        let path = recording(dir.path(), text, 16);
         if let Err(error) = Reader::open(&path) {
             prop_assert!(!error.fix().is_empty());
             prop_assert!(error.to_string().contains("x.sigmf-"), "{error}");
@@ -119,9 +121,7 @@ const GOOD: &str = r#"{"global": {"core:datatype": "ci16_le", "core:version": "1
 /// Opens `meta_text` beside `data_bytes` zeros; answers the error, its cause joined on, and its fix.
 fn refusal(meta_text: &str, data_bytes: usize) -> (String, String) {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x");
-    std::fs::write(meta(&path), meta_text).unwrap();
-    std::fs::write(data(&path), vec![0; data_bytes]).unwrap();
+    let path = recording(dir.path(), meta_text, data_bytes);
     let error = Reader::open(&path).expect_err("must be refused");
     let text = error.to_string().replace(&format!("{}/", dir.path().display()), "");
     (text, error.fix().replace(&format!("{}/", dir.path().display()), ""))
@@ -130,9 +130,7 @@ fn refusal(meta_text: &str, data_bytes: usize) -> (String, String) {
 #[test]
 fn a_good_recording_of_another_program_is_read_and_written_back_whole() {
     let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("x");
-    std::fs::write(meta(&path), GOOD).unwrap();
-    std::fs::write(data(&path), [0; 16]).unwrap();
+    let path = recording(dir.path(), GOOD, 16);
     let reader = Reader::open(&path).unwrap();
     assert_eq!(
         reader.metadata().to_json(),
@@ -144,38 +142,28 @@ fn a_good_recording_of_another_program_is_read_and_written_back_whole() {
 
 #[test]
 fn what_is_wrong_is_named_with_its_place_what_was_expected_and_the_fix() {
-    let changed = |from: &str, to: &str| refusal(&GOOD.replace(from, to), 16).0;
     let (text, fix) = refusal(&GOOD.replace("ci16_le", "rf64_be"), 16);
     assert_eq!(text, r#"x.sigmf-meta: /global/core:datatype is "rf64_be", not ci16_le, ci8 or cf32_le"#);
     assert_eq!(fix, "convert the samples to ci16_le or cf32_le");
-    assert_eq!(
-        changed("1e6", "\"fast\""),
-        r#"x.sigmf-meta: /global/core:sample_rate is "fast", not a number of samples a second above 0"#
-    );
-    assert_eq!(
-        changed("1e6", "-5"),
-        "x.sigmf-meta: /global/core:sample_rate is -5, not a number of samples a second above 0"
-    );
-    assert_eq!(
-        changed("\"core:sample_start\": 3", "\"x\": 3"),
-        "x.sigmf-meta: /captures/1/core:sample_start is missing, not a whole number from 0"
-    );
-    assert_eq!(
-        changed("\"core:sample_start\": 3", "\"core:sample_start\": 3.5"),
-        "x.sigmf-meta: /captures/1/core:sample_start is 3.5, not a whole number from 0"
-    );
-    assert_eq!(
-        changed("\"core:sample_start\": 0", "\"core:sample_start\": 4"),
-        "x.sigmf-meta: /captures/1/core:sample_start is 3, not 4 or more"
-    );
-    assert_eq!(
-        changed("\"core:hw\"", "\"core:num_channels\": 2, \"core:hw\""),
-        "x.sigmf-meta: /global/core:num_channels is 2, not 1"
-    );
-    assert_eq!(
-        changed("\"core:frequency\"", "\"core:header_bytes\": 8, \"core:frequency\""),
-        "x.sigmf-meta: /captures/0/core:header_bytes is 8, not 0 or absent"
-    );
+    for (from, to, expected) in [
+        ("1e6", "\"fast\"", r#"/global/core:sample_rate is "fast", not a number of samples a second above 0"#),
+        ("1e6", "-5", "/global/core:sample_rate is -5, not a number of samples a second above 0"),
+        ("\"core:sample_start\": 3", "\"x\": 3", "/captures/1/core:sample_start is missing, not a whole number from 0"),
+        (
+            "\"core:sample_start\": 3",
+            "\"core:sample_start\": 3.5",
+            "/captures/1/core:sample_start is 3.5, not a whole number from 0",
+        ),
+        ("\"core:sample_start\": 0", "\"core:sample_start\": 4", "/captures/1/core:sample_start is 3, not 4 or more"),
+        ("\"core:hw\"", "\"core:num_channels\": 2, \"core:hw\"", "/global/core:num_channels is 2, not 1"),
+        (
+            "\"core:frequency\"",
+            "\"core:header_bytes\": 8, \"core:frequency\"",
+            "/captures/0/core:header_bytes is 8, not 0 or absent",
+        ),
+    ] {
+        assert_eq!(refusal(&GOOD.replace(from, to), 16).0, format!("x.sigmf-meta: {expected}"));
+    }
     assert_eq!(refusal("[]", 0).0, "x.sigmf-meta: / is [], not an object");
     assert_eq!(refusal("{}", 0).0, "x.sigmf-meta: /global is missing, not an object");
     assert_eq!(refusal(&GOOD[..100], 16).0, "x.sigmf-meta: not valid JSON at line 1, column 100");
@@ -211,7 +199,7 @@ fn an_existing_recording_is_kept_unless_it_shall_go() {
     let mut first = Writer::create(&path, Global::new(SampleFormat::Sc8), Existing::Keep).unwrap();
     first.write(&[Complex32::new(0.25, 0.0); 10]).unwrap();
     first.finish().unwrap();
-    for name in [path.clone(), meta(&path), data(&path)] {
+    for name in [path.clone(), meta(&path).into(), data(&path).into()] {
         let error = Writer::create(&name, Global::new(SampleFormat::Fc32), Existing::Keep).unwrap_err();
         assert!(matches!(error, FileError::Exists { .. }), "{error}");
     }

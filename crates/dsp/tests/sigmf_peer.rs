@@ -50,16 +50,16 @@ fn the_reference_implementation_reads_what_we_write() {
         writer.annotate(Annotation { sample_start: 3, sample_count: Some(4), other: label });
         writer.finish().unwrap();
     }
-    let seen = peer(&python, "check", &names);
+    let observed = peer(&python, "check", &names);
     for (index, format) in SampleFormat::ALL.into_iter().enumerate() {
-        let seen = &seen[index];
-        let read: Vec<[f32; 2]> = serde_json::from_value(seen["samples"].clone()).unwrap();
+        let observed = &observed[index];
+        let read: Vec<[f32; 2]> = serde_json::from_value(observed["samples"].clone()).unwrap();
         let read: Vec<_> = read.into_iter().map(|[re, im]| Complex32::new(re, im)).collect();
         assert_eq!(read, samples, "{format}");
-        assert_eq!((seen["sample_rate"].as_f64(), seen["hw"].as_str()), (Some(25e6), Some("N200")));
-        assert_eq!(seen["captures"][1]["core:global_index"], 5000);
-        assert_eq!(seen["captures"][0]["core:datetime"].as_str().and_then(utc_ns), Some(instant));
-        assert_eq!(seen["annotations"][0]["core:label"], "here");
+        assert_eq!((observed["sample_rate"].as_f64(), observed["hw"].as_str()), (Some(25e6), Some("N200")));
+        assert_eq!(observed["captures"][1]["core:global_index"], 5000);
+        assert_eq!(observed["captures"][0]["core:datetime"].as_str().and_then(utc_ns), Some(instant));
+        assert_eq!(observed["annotations"][0]["core:label"], "here");
     }
 }
 

@@ -38,6 +38,17 @@ pub trait Outbox {
     fn send(&mut self, due: Tick, from: Port, to: SocketAddr, fill: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent;
 }
 
+/// Fills a frame with these bytes, if they fit.
+pub(crate) fn fill_with(bytes: &[u8]) -> impl FnMut(&mut [u8]) -> usize {
+    |frame| match frame.get_mut(..bytes.len()) {
+        Some(room) => {
+            room.copy_from_slice(bytes);
+            bytes.len()
+        }
+        None => 0,
+    }
+}
+
 /// What became of a datagram given to an [`Outbox`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sent {

@@ -17,5 +17,6 @@ mod sample_ring;
 pub mod signals;
 pub mod sink;
 pub mod source;
+mod text;
 
 pub use device::{Device, Outbox, Port, Sent};

@@ -36,8 +36,9 @@ use takt_base::{Complex32, Tick, TickRate, Ticks};
 use takt_dsp::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 
 use crate::sample_ring::{self, Run};
-use crate::sink::{BurstEdges, Sink};
 use crate::source::Source;
+
+pub use crate::sample_ring::RingSink as LoopbackSink;
 
 /// Samples between what was sent last and what is received next: 16 MiB, enough for the longest packet at any pair of
 /// rates, and for packets handed over as they are queued.
@@ -48,7 +49,7 @@ pub const CAPACITY: usize = 1 << 21;
 #[must_use]
 pub fn pair(clock: TickRate, capacity: usize) -> (LoopbackSink, LoopbackSource) {
     let (writer, reader) = sample_ring::ring(capacity);
-    (LoopbackSink { writer, centre_hz: 0.0 }, LoopbackSource::new(clock, reader))
+    (LoopbackSink::new(writer), LoopbackSource::new(clock, reader))
 }
 
 /// One transmitter, so many receivers.
@@ -56,25 +57,6 @@ pub fn pair(clock: TickRate, capacity: usize) -> (LoopbackSink, LoopbackSource) 
 pub fn join(clock: TickRate, readers: usize) -> (LoopbackSink, Vec<LoopbackSource>) {
     let (sink, source) = pair(clock, CAPACITY);
     (sink, vec![source; readers])
-}
-
-/// The transmitter's end.
-pub struct LoopbackSink {
-    writer: sample_ring::Writer,
-    centre_hz: f64,
-}
-
-impl Sink for LoopbackSink {
-    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
-        self.centre_hz = centre_hz;
-    }
-
-    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
-        self.writer.push(first, step, self.centre_hz, samples);
-        if edges.end {
-            self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
-        }
-    }
 }
 
 /// A receiver's end. Clones hear the same, each at its own rate and tuning.
@@ -85,7 +67,6 @@ pub struct LoopbackSource {
     centre_hz: f64,
     /// The oldest run that may still be heard.
     run: u64,
-    /// Where the last block began.
     last: Tick,
     lost: Arc<AtomicU64>,
 }

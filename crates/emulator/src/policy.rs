@@ -18,7 +18,6 @@ pub struct Cidr {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not a network such as 192.168.10.0/24 or an address such as 192.168.10.1")]
 pub struct CidrError {
-    /// The text as given.
     pub got: String,
 }
 
@@ -60,19 +59,16 @@ pub struct Destinations {
 }
 
 impl Destinations {
-    /// Loopback only.
     #[must_use]
     pub fn loopback() -> Destinations {
         Destinations::default()
     }
 
-    /// Loopback and these networks.
     #[must_use]
     pub fn allowing(networks: impl IntoIterator<Item = Cidr>) -> Destinations {
         Destinations { allowed: networks.into_iter().collect() }
     }
 
-    /// Whether a datagram may go to `ip`.
     #[must_use]
     pub fn permits(&self, ip: IpAddr) -> bool {
         ip.is_loopback() || self.allowed.iter().any(|network| network.contains(ip))

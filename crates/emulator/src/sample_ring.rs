@@ -18,27 +18,21 @@ use std::sync::atomic::{AtomicBool, AtomicU64, fence};
 
 use takt_base::{Complex32, Tick, Ticks};
 
+use crate::sink::{BurstEdges, Sink};
+
 /// Samples without a gap, one step apart, around one radio frequency.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Run {
     /// Of all samples ever written, the number of its first.
-    start: u64,
-    /// The tick of its first sample.
+    pub(crate) start: u64,
     pub(crate) first: Tick,
-    /// Ticks from sample to sample.
     pub(crate) step: u32,
     /// The radio frequency at its 0 Hz.
     pub(crate) centre_hz: f64,
-    /// Samples so far.
     pub(crate) len: u64,
 }
 
 impl Run {
-    /// Of all samples ever written, the number of its first.
-    pub(crate) fn start(&self) -> u64 {
-        self.start
-    }
-
     /// The tick at which a further sample would stand.
     pub(crate) fn end(&self) -> Tick {
         self.first + Ticks(self.len.saturating_mul(u64::from(self.step)))
@@ -159,20 +153,43 @@ impl Writer {
     }
 }
 
+/// A sink that writes to a ring.
+pub struct RingSink {
+    writer: Writer,
+    centre_hz: f64,
+}
+
+impl RingSink {
+    pub(crate) fn new(writer: Writer) -> RingSink {
+        RingSink { writer, centre_hz: 0.0 }
+    }
+}
+
+impl Sink for RingSink {
+    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
+        self.centre_hz = centre_hz;
+    }
+
+    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
+        self.writer.push(first, step, self.centre_hz, samples);
+        if edges.end {
+            self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
+        }
+    }
+}
+
 impl Drop for Writer {
     fn drop(&mut self) {
         self.shared.closed.store(true, Release);
     }
 }
 
-/// A reading end.
 #[derive(Clone)]
 pub(crate) struct Reader {
     shared: Arc<Shared>,
 }
 
 impl Reader {
-    /// How many runs have been begun.
     pub(crate) fn runs(&self) -> u64 {
         self.shared.runs_written.load(Acquire)
     }
@@ -182,7 +199,6 @@ impl Reader {
         self.shared.runs_claimed.load(Acquire).saturating_sub(RUNS as u64)
     }
 
-    /// The newest run.
     pub(crate) fn newest(&self) -> Option<Run> {
         self.run(self.runs().checked_sub(1)?)
     }
@@ -226,7 +242,6 @@ impl Reader {
         lost
     }
 
-    /// Whether the writer is gone.
     pub(crate) fn is_closed(&self) -> bool {
         self.shared.closed.load(Acquire)
     }
@@ -327,11 +342,11 @@ mod tests {
             }
         });
         let mut out = vec![Complex32::default(); 3000];
-        let mut seen = 1 << 14;
+        let mut observed = 1 << 14;
         for _ in 0..CHECKS {
             // The oldest that are there, which the next block overwrites.
-            let run = takt_testing::wait_for("more", || reader.newest().filter(|run| run.len > seen));
-            seen = run.len;
+            let run = takt_testing::wait_for("more", || reader.newest().filter(|run| run.len > observed));
+            observed = run.len;
             let from = run.len - (1 << 14);
             let lost = reader.read(&run, from, &mut out);
             assert!(out[..lost].iter().all(|x| *x == Complex32::default()));

@@ -13,8 +13,7 @@ use takt_wire::sample::Format;
 
 /// 100 packets of 100 samples through these faults.
 fn received(faults: &[&str]) -> Host {
-    let mut host = Host::with_faults(faults);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(faults);
     host.stream(0, Samples(10_000), None);
     host.run(ms(30));
     host
@@ -22,37 +21,28 @@ fn received(faults: &[&str]) -> Host {
 
 /// Which of the 100 packets are missing, by their time.
 fn missing(host: &Host) -> Vec<u64> {
-    let first = host.rx[0].iter().map(time).min().unwrap();
-    let heard: Vec<_> = host.packets(0).iter().map(|p| (p.0 - first) / 10_000).collect();
-    (0..100).filter(|n| !heard.contains(n)).collect()
+    let received = order(host);
+    (0..100).filter(|n| !received.contains(n)).collect()
 }
 
-fn time(rx: &Rx) -> u64 {
-    match rx {
-        Rx::Data { time, .. } | Rx::Message { time, .. } => *time,
+/// Sample packets in the order in which they came, numbered by their time.
+fn order(host: &Host) -> Vec<u64> {
+    let first = host.rx[0].iter().map(Rx::time).min().unwrap();
+    host.packets(0).iter().map(|packet| (packet.0 - first) / 10_000).collect()
+}
+
+#[test]
+fn the_packets_that_a_fault_names_are_lost_and_no_others() {
+    for (fault, lost) in [
+        ("lose:rx,every=10", (9..100).step_by(10).collect::<Vec<_>>()),
+        ("lose:rx,at=20,run=5", vec![19, 20, 21, 22, 23]),
+        ("lose:rx,every=2,after=50,limit=3", vec![51, 53, 55]),
+    ] {
+        let host = received(&[fault]);
+        assert_eq!(missing(&host), lost, "{fault}");
+        assert_eq!(host.injected(fault), lost.len() as u64, "{fault}");
     }
-}
-
-#[test]
-fn each_tenth_packet_is_lost_and_no_other() {
-    let host = received(&["lose:rx,every=10"]);
-    assert_eq!(missing(&host), (0..10).map(|n| 10 * n + 9).collect::<Vec<_>>());
-    assert_eq!(host.injected("lose:rx,every=10"), 10);
-}
-
-#[test]
-fn a_run_is_lost_as_a_whole() {
-    let host = received(&["lose:rx,at=20,run=5"]);
-    assert_eq!(missing(&host), [19, 20, 21, 22, 23]);
-    assert_eq!(host.injected("lose:rx,at=20,run=5"), 5);
-}
-
-#[test]
-fn a_beginning_can_be_left_alone_and_a_limit_set() {
-    let host = received(&["lose:rx,every=2,after=50,limit=3"]);
-    assert_eq!(missing(&host), [51, 53, 55]);
-    let host = received(&["lose:rx,every=1,after=5ms,limit=1"]);
-    assert_eq!(missing(&host).len(), 1);
+    assert_eq!(missing(&received(&["lose:rx,every=1,after=5ms,limit=1"])).len(), 1);
 }
 
 #[test]
@@ -69,21 +59,16 @@ fn chance_is_the_same_under_a_seed_and_another_under_another() {
 #[test]
 fn a_delayed_packet_comes_later_and_is_overtaken() {
     let host = received(&["delay:rx,at=10,by=350us"]);
-    let order: Vec<_> = host.packets(0).iter().map(|p| p.0).collect();
-    let sorted = {
-        let mut sorted = order.clone();
-        sorted.sort_unstable();
-        sorted
-    };
+    let order = order(&host);
     assert_eq!(order.len(), 100);
-    assert_eq!(order.iter().position(|&t| t == sorted[9]), Some(12), "three packets of 100 us overtake it");
+    assert_eq!(order.iter().position(|&n| n == 9), Some(12), "three packets of 100 us overtake it");
     assert_eq!(host.injected("delay:rx,at=10,by=350us"), 1);
 }
 
 #[test]
 fn a_reordered_packet_changes_places_with_the_next() {
     let host = received(&["reorder:rx,every=10"]);
-    let order: Vec<_> = host.packets(0).iter().map(|p| (p.0 - host.packets(0)[0].0) / 10_000).collect();
+    let order = order(&host);
     assert_eq!(order[..12], [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 9, 11]);
     assert_eq!(order.len(), 100, "the last one, which nothing follows, comes too");
     assert_eq!(host.injected("reorder:rx,every=10"), 10);
@@ -117,8 +102,7 @@ fn a_corrupt_payload_differs_in_one_bit_and_a_corrupt_length_is_short() {
 
 #[test]
 fn messages_are_no_sample_packets() {
-    let mut host = Host::with_faults(&["lose:rx,every=1", "lose:messages,at=2"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["lose:rx,every=1", "lose:messages,at=2"]);
     for _ in 0..3 {
         host.stream(0, Stop, None);
         host.run(us(100));
@@ -129,40 +113,37 @@ fn messages_are_no_sample_packets() {
     assert!(host.packets(0).is_empty());
 }
 
-#[test]
-fn a_lost_transmit_packet_gives_one_sequence_error() {
-    let mut host = Host::with_faults(&["lose:tx,at=3"]);
-    host.open_tx(100, Format::Sc16);
+/// A burst of ten packets through this fault.
+fn transmitted(fault: &str) -> Host {
+    let mut host = Host::transmitting(&[fault]);
     for n in 0..10 {
         host.packet(100, None, n == 9);
     }
     host.run(ms(5));
-    let events: Vec<_> = host.events().iter().map(|e| e.0).collect();
-    assert_eq!(events, [SequenceErrorInBurst, BurstAck]);
+    host
+}
+
+#[test]
+fn a_lost_transmit_packet_gives_one_sequence_error() {
+    let host = transmitted("lose:tx,at=3");
+    assert_eq!(host.event_kinds(), [SequenceErrorInBurst, BurstAck]);
     assert_eq!(host.injected("lose:tx,at=3"), 1);
 }
 
 #[test]
 fn reordered_transmit_packets_break_the_order() {
-    let mut host = Host::with_faults(&["reorder:tx,at=3"]);
-    host.open_tx(100, Format::Sc16);
-    for n in 0..10 {
-        host.packet(100, None, n == 9);
-    }
-    host.run(ms(5));
-    assert!(host.report().tx.sequence_errors >= 1);
-    assert_eq!(host.report().tx.packets, 10);
+    let report = transmitted("reorder:tx,at=3").report();
+    assert!(report.tx.sequence_errors >= 1);
+    assert_eq!(report.tx.packets, 10);
 }
 
 #[test]
 fn a_delayed_transmit_packet_underflows() {
-    let mut host = Host::with_faults(&["delay:tx,at=2,by=2ms"]);
-    host.open_tx(100, Format::Sc16);
+    let mut host = Host::transmitting(&["delay:tx,at=2,by=2ms"]);
     host.packet(100, None, false);
     host.packet(100, None, true);
     host.run(ms(5));
-    let events: Vec<_> = host.events().iter().map(|e| e.0).collect();
-    assert_eq!(events, [Underflow, BurstAck]);
+    assert_eq!(host.event_kinds(), [Underflow, BurstAck]);
 }
 
 #[test]
@@ -196,18 +177,12 @@ fn a_lost_reply_is_a_request_unanswered() {
 
 #[test]
 fn a_stall_stops_both_directions_for_its_time() {
-    let mut host = Host::with_faults(&["stall:all,at=100ms,for=50ms"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["stall:all,at=100ms,for=50ms"]);
     host.stream(0, Start, None);
     host.run_until(START + ms(120));
     assert!(host.ask(ControlAsk::Hello).is_none());
     host.run_until(START + ms(200));
-    let arrivals: Vec<_> = host.rx[0]
-        .iter()
-        .map(|rx| match rx {
-            Rx::Data { arrived, .. } | Rx::Message { arrived, .. } => arrived.saturating_since(START),
-        })
-        .collect();
+    let arrivals: Vec<_> = host.rx[0].iter().map(|rx| rx.arrived().saturating_since(START)).collect();
     let silence = arrivals.windows(2).map(|w| w[1] - w[0]).max().unwrap();
     assert!((ms(50)..=ms(50) + us(200)).contains(&silence), "{silence:?}");
     assert!(host.ask(ControlAsk::Hello).is_some());
@@ -217,8 +192,7 @@ fn a_stall_stops_both_directions_for_its_time() {
 
 #[test]
 fn a_reboot_takes_its_time_and_forgets() {
-    let mut host = Host::with_faults(&["reboot:at=100ms,for=50ms"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["reboot:at=100ms,for=50ms"]);
     host.stream(0, Start, None);
     host.run_until(START + ms(120));
     assert!(host.ask(ControlAsk::Hello).is_none(), "gone");
@@ -234,8 +208,7 @@ fn a_reboot_takes_its_time_and_forgets() {
 
 #[test]
 fn an_overflow_of_one_datagram_is_one_overflow() {
-    let mut host = Host::with_faults(&["overflow:rx0,at=10"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["overflow:rx0,at=10"]);
     host.open_rx(1, 100, Format::Sc16, 100);
     host.stream(0, Start, None);
     host.stream(1, Start, None);
@@ -246,13 +219,9 @@ fn an_overflow_of_one_datagram_is_one_overflow() {
     assert_eq!(host.injected("overflow:rx0,at=10"), 1);
 }
 
-/// When each sample packet of DSP 0 came, and what came behind the last.
-fn arrivals(host: &Host) -> (Vec<takt_base::MonoNs>, Option<&Rx>) {
-    let arrived = |rx: &Rx| match rx {
-        Rx::Data { arrived, .. } => Some(*arrived),
-        Rx::Message { .. } => None,
-    };
-    (host.rx[0].iter().filter_map(arrived).collect(), host.rx[0].last())
+/// When each sample packet of DSP 0 came.
+fn arrivals(host: &Host) -> Vec<takt_base::MonoNs> {
+    host.rx[0].iter().filter(|rx| rx.is_data()).map(Rx::arrived).collect()
 }
 
 #[test]
@@ -260,7 +229,7 @@ fn a_ring_that_has_room_delays_and_loses_nothing() {
     let fault = "ring:at=+2ms,for=2ms,frames=64";
     let host = received(&[fault]);
     assert_eq!((host.contiguous(0, 100), host.messages(0)), (10_000, vec![]));
-    let (times, _) = arrivals(&host);
+    let times = arrivals(&host);
     let together = times.iter().filter(|&&at| at == times[21]).count();
     assert_eq!(together, 21, "two milliseconds of packets, and the one that left when the ring was emptied");
     assert_eq!(host.injected(fault), 21);
@@ -271,7 +240,7 @@ fn a_ring_that_is_full_stops_the_radio_which_overflows() {
     let fault = "ring:at=+2ms,for=2ms,frames=8";
     let host = received(&[fault]);
     assert_eq!(host.contiguous(0, 100), 2_800, "20 that passed, and 8 in the ring");
-    let (times, last) = arrivals(&host);
+    let (times, last) = (arrivals(&host), host.rx[0].last());
     assert!(times[20..].iter().all(|&at| at == times[20]) && times[20] > times[19] + us(2000), "{times:?}");
     let emptied = times[20];
     assert!(
@@ -293,12 +262,10 @@ fn behind_a_full_ring_answers_wait_and_requests_do_not() {
 
 #[test]
 fn of_two_faults_the_first_strikes_and_the_second_has_seen() {
-    let mut host = Host::with_faults(&["lose:rx,at=2", "duplicate:rx,every=2"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["lose:rx,at=2", "duplicate:rx,every=2"]);
     host.stream(0, Samples(600), None);
     host.run(ms(2));
-    let order: Vec<_> = host.packets(0).iter().map(|p| (p.0 - host.packets(0)[0].0) / 10_000).collect();
-    assert_eq!(order, [0, 2, 3, 3, 4, 5, 5]);
+    assert_eq!(order(&host), [0, 2, 3, 3, 4, 5, 5]);
     assert_eq!((host.injected("lose:rx,at=2"), host.injected("duplicate:rx,every=2")), (1, 2));
 }
 

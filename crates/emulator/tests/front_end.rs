@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Host, Recorder, ms, ramps, us};
+use support::{Host, ms, ramps, us};
 use takt_base::{Complex32, Tick};
 use takt_emulator::n200::{Board, Options, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
@@ -12,18 +12,19 @@ use takt_wire::n200::frequency;
 use takt_wire::n200::registers::{readback, settings, spi};
 use takt_wire::sample::Format;
 
-fn set_pins(host: &mut Host) {
-    for (register, data) in
-        (settings::GPIO_IDLE..).zip([0x1110_1110, 0x2220_2220, 0x4440_4440, 0x8880_8880, 0xFFFC_FFFC])
-    {
+/// A host that has set all pins.
+fn with_pins() -> Host {
+    let mut host = Host::new();
+    let pins = [0x1110_1110, 0x2220_2220, 0x4440_4440, 0x8880_8880, 0xFFFC_FFFC];
+    for (register, data) in (settings::GPIO_IDLE..).zip(pins) {
         host.poke(register, data);
     }
+    host
 }
 
 #[test]
 fn outputs_follow_the_run_state_and_inputs_show_the_lock() {
-    let mut host = Host::new();
-    set_pins(&mut host);
+    let mut host = with_pins();
     host.open_rx(0, 100, Format::Sc16, 100);
     host.open_tx(100, Format::Sc16);
     assert_eq!(host.peek(readback::GPIO), 0x1111_1111, "idle, both oscillators locked");
@@ -41,8 +42,7 @@ fn outputs_follow_the_run_state_and_inputs_show_the_lock() {
 
 #[test]
 fn the_second_dsp_counts_as_receiving_too() {
-    let mut host = Host::new();
-    set_pins(&mut host);
+    let mut host = with_pins();
     host.open_rx(1, 100, Format::Sc16, 100);
     host.stream(1, Start, None);
     assert_eq!(host.peek(readback::GPIO), 0x2221_2221);
@@ -50,8 +50,7 @@ fn the_second_dsp_counts_as_receiving_too() {
 
 #[test]
 fn a_timed_start_is_no_run_before_its_time() {
-    let mut host = Host::new();
-    set_pins(&mut host);
+    let mut host = with_pins();
     host.open_rx(0, 100, Format::Sc16, 100);
     host.stream(0, Start, Some(host.time() + 1_000_000));
     assert_eq!(host.peek(readback::GPIO), 0x1111_1111);
@@ -122,9 +121,7 @@ fn a_wbx_halves_its_synthesiser() {
 
 #[test]
 fn the_tx_mux_and_the_board_undo_each_other() {
-    let recorder = Recorder::default();
-    let Signals { sources, .. } = ramps();
-    let signals = Signals { sources, sink: Box::new(recorder.clone()) };
+    let (signals, recorder) = support::recorded();
     let mut host = Host::with(Options::default(), signals, &[]);
     host.open_tx(4, Format::Sc16);
     for (mux, re, im) in [(0x01, 0.5, 0.0), (0x10, 0.0, 0.5)] {

@@ -7,10 +7,10 @@ use std::net::{IpAddr, SocketAddr};
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use support::{Recorder, ramps};
+use support::Recorder;
 use takt_base::{Tick, Ticks};
 use takt_emulator::fault::Faulty;
-use takt_emulator::n200::{CLOCK, N200, Options, Signals};
+use takt_emulator::n200::{CLOCK, N200, Options};
 use takt_emulator::{Device, Outbox, Port, Sent};
 use takt_wire::n200::registers::{firmware, i2c, settings, settings_address};
 use takt_wire::n200::{
@@ -167,10 +167,8 @@ impl Outbox for Keep {
 }
 
 fn device(faults: &[&str]) -> (Faulty<N200>, Recorder) {
-    let recorder = Recorder::default();
-    let Signals { sources, .. } = ramps();
-    let options = Options { gpsdo: true, ..Options::default() };
-    let device = N200::new(options, Signals { sources, sink: Box::new(recorder.clone()) }).unwrap();
+    let (signals, recorder) = support::recorded();
+    let device = N200::new(Options { gpsdo: true, ..Options::default() }, signals).unwrap();
     let faults = faults.iter().map(|f| f.parse().unwrap()).collect();
     (Faulty::new(device, faults, Tick(0), CLOCK), recorder)
 }

@@ -57,8 +57,7 @@ fn a_host_whose_transmit_port_is_closed_gets_no_more_updates() {
 
 #[test]
 fn a_stream_ends_three_seconds_after_the_last_sign_of_its_host() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     lock(&mut host);
     let told = host.time();
     host.stream(0, Start, None);
@@ -72,8 +71,7 @@ fn a_stream_ends_three_seconds_after_the_last_sign_of_its_host() {
 
 #[test]
 fn a_lock_refreshed_every_second_and_a_half_keeps_a_stream_alive() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     for _ in 0..5 {
         lock(&mut host);
@@ -107,8 +105,7 @@ fn the_next_session_after_a_killed_host_works_at_once() {
 
 #[test]
 fn a_foreign_destination_is_refused_and_counted() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     host.replies.clear();
     host.direct(ports::RX0, Destination::Named { address: "203.0.113.5".parse().unwrap(), port: 5000 });
     host.run(us(10));

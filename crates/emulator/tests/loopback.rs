@@ -31,7 +31,7 @@ fn send_tone(sink: &mut LoopbackSink, hz: f64, amplitude: f32, first: u64, step:
     }
 }
 
-fn hear(source: &mut LoopbackSource, first: u64, step: u32, n: usize) -> Vec<Complex32> {
+fn receive(source: &mut LoopbackSource, first: u64, step: u32, n: usize) -> Vec<Complex32> {
     let mut out = vec![Complex32::new(9.0, 9.0); n];
     source.fill(Tick(first), step, &mut out);
     out
@@ -51,12 +51,12 @@ fn a_tone_is_heard_at_every_rate_with_its_amplitude_frequency_and_phase() {
             let margin = span(i, d) + 600;
             let sent = (2 * margin + n as u64 * u64::from(d)) / u64::from(i) + 2;
             send_tone(&mut sink, hz, 0.7, first - margin, i, sent as usize);
-            let heard = hear(&mut source, first, d, n);
+            let received = receive(&mut source, first, d, n);
             let mut meant = vec![Complex32::default(); n];
             tone(Rotation::from_hz(hz, CLOCK), 0.7, Tick(first), d, &mut meant);
-            let off = heard.iter().zip(&meant).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
+            let off = received.iter().zip(&meant).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max);
             assert!(off < 2e-4, "I {i} D {d}: off by {off}");
-            let found = estimate_tone(&heard).unwrap();
+            let found = estimate_tone(&received).unwrap();
             assert!((found.frequency * 100e6 / f64::from(d) - hz).abs() < 1e-4 * hz, "I {i} D {d}");
             assert!((found.amplitude - 0.7).abs() < 2e-4, "I {i} D {d}");
         }
@@ -79,8 +79,8 @@ fn a_burst_is_heard_at_its_ticks_at_any_pair_of_rates() {
             .map(|m| Complex32::new(shape((first + m * u64::from(i)) as f64), 0.0))
             .collect();
         sink.take(Tick(first), i, &samples, WHOLE);
-        let heard = hear(&mut source, first + 1, d, (128 * 512 / d) as usize);
-        for (n, x) in heard.iter().enumerate() {
+        let received = receive(&mut source, first + 1, d, (128 * 512 / d) as usize);
+        for (n, x) in received.iter().enumerate() {
             let tick = first + 1 + n as u64 * u64::from(d);
             assert!((x.re - shape(tick as f64)).abs() < 1e-3, "I {i} D {d} tick {tick}: {x}");
         }
@@ -94,10 +94,10 @@ fn equal_rates_on_one_grid_pass_every_bit_and_need_no_future() {
     noise(1, 0.1, Tick(0), 1, &mut sent);
     sink.take(Tick(1000), 7, &sent, WHOLE);
     assert_eq!(source.lookahead(Tick(300), 7), Ticks(0));
-    let heard = hear(&mut source, 1000 - 7 * 10, 7, 5020);
-    assert_eq!(heard[..10], [Complex32::default(); 10]);
-    assert_eq!(heard[10..5010], sent);
-    assert_eq!(heard[5010..], [Complex32::default(); 10]);
+    let received = receive(&mut source, 1000 - 7 * 10, 7, 5020);
+    assert_eq!(received[..10], [Complex32::default(); 10]);
+    assert_eq!(received[10..5010], sent);
+    assert_eq!(received[5010..], [Complex32::default(); 10]);
     assert_eq!(source.lookahead(Tick(301), 7), Ticks(27 * 7), "another grid needs a filter");
     assert_eq!(source.lookahead(Tick(300), 8), Ticks(27 * 8));
     source.tuned(Tick(0), 1.0);
@@ -111,14 +111,14 @@ fn a_receiver_tuned_elsewhere_hears_the_difference_or_nothing() {
     send_tone(&mut sink, 100e3, 0.5, 1_000_000, 20, 20_000);
     for (centre_hz, seen_hz) in [(900e6, 100e3), (900.5e6, -400e3), (899e6, 1.1e6)] {
         source.tuned(Tick(0), centre_hz);
-        let found = estimate_tone(&hear(&mut source, 1_100_000, 10, 4000)).unwrap();
+        let found = estimate_tone(&receive(&mut source, 1_100_000, 10, 4000)).unwrap();
         assert!((found.frequency * 10e6 - seen_hz).abs() < 1.0, "{centre_hz}: {found:?}");
         assert!((found.amplitude - 0.5).abs() < 1e-3);
     }
     for centre_hz in [907e6, 890e6, 2.4e9, 1000e6] {
         source.tuned(Tick(0), centre_hz);
-        let heard = hear(&mut source, 1_100_000, 10, 1000);
-        assert!(heard.iter().all(|x| x.norm() < 1e-4), "nothing of it at {centre_hz}");
+        let received = receive(&mut source, 1_100_000, 10, 1000);
+        assert!(received.iter().all(|x| x.norm() < 1e-4), "nothing of it at {centre_hz}");
     }
 }
 
@@ -134,11 +134,11 @@ fn a_burst_of_another_rate_and_frequency_follows_at_its_own_ticks() {
     for (k, (first, step, hz, n)) in bursts.into_iter().enumerate() {
         let margin = span(step, 8);
         let length = n as u64 * u64::from(step);
-        let heard = hear(&mut source, first + margin, 8, ((length - 2 * margin) / 8) as usize);
-        let found = estimate_tone(&heard).unwrap();
+        let received = receive(&mut source, first + margin, 8, ((length - 2 * margin) / 8) as usize);
+        let found = estimate_tone(&received).unwrap();
         assert!((found.frequency * 12.5e6 - (hz + k as f64 * 1e6)).abs() < 10.0, "burst {k}: {found:?}");
         assert!((found.amplitude - 0.5).abs() < 2e-3, "burst {k}: {found:?}");
-        let silence = hear(&mut source, first + length + margin, 8, 1000);
+        let silence = receive(&mut source, first + length + margin, 8, 1000);
         assert!(silence.iter().all(|x| x.norm() == 0.0), "after burst {k}");
     }
 }
@@ -148,8 +148,8 @@ fn two_receivers_hear_the_same_each_at_its_rate() {
     let (mut sink, mut sources) = loopback::join(CLOCK, 2);
     send_tone(&mut sink, 50e3, 0.5, 1_000_000, 50, 20_000);
     let [first, second] = &mut sources[..] else { panic!("two") };
-    let fast = hear(first, 1_100_000, 10, 1000);
-    let slow = hear(second, 1_100_000, 100, 100);
+    let fast = receive(first, 1_100_000, 10, 1000);
+    let slow = receive(second, 1_100_000, 100, 100);
     for (n, x) in slow.iter().enumerate() {
         assert!((x - fast[n * 10]).norm() < 2e-4);
     }
@@ -160,8 +160,8 @@ fn what_a_break_takes_back_is_not_heard() {
     let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 16);
     sink.take(Tick(1000), 10, &[Complex32::new(0.5, 0.0); 100], BurstEdges { start: true, end: false });
     sink.take(Tick(1200), 10, &[], BurstEdges { start: false, end: true });
-    let heard = hear(&mut source, 1000, 10, 100);
-    assert!(heard.iter().enumerate().all(|(n, x)| (x.re == 0.5) == (n < 20)));
+    let received = receive(&mut source, 1000, 10, 100);
+    assert!(received.iter().enumerate().all(|(n, x)| (x.re == 0.5) == (n < 20)));
 }
 
 #[test]
@@ -169,19 +169,19 @@ fn a_receiver_that_comes_too_late_counts_what_it_lost() {
     let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 14);
     let lost = source.lost_samples();
     send_tone(&mut sink, 0.0, 0.5, 0, 4, 20_000);
-    let heard = hear(&mut source, 0, 4, 20_000);
+    let received = receive(&mut source, 0, 4, 20_000);
     assert_eq!(lost.load(Relaxed), 20_000 - (1 << 14));
-    assert_eq!((heard[0], heard[19_999].re), (Complex32::default(), 0.5));
+    assert_eq!((received[0], received[19_999].re), (Complex32::default(), 0.5));
 }
 
 #[test]
 fn steps_that_no_radio_has_are_silence() {
     let (mut sink, mut source) = loopback::pair(CLOCK, 1 << 14);
     sink.take(Tick(0), 1020, &[Complex32::new(0.5, 0.0); 10], WHOLE);
-    assert_eq!(hear(&mut source, 0, 4, 10), [Complex32::default(); 10]);
+    assert_eq!(receive(&mut source, 0, 4, 10), [Complex32::default(); 10]);
     sink.take(Tick(100_000), 4, &[Complex32::new(0.5, 0.0); 10], WHOLE);
-    assert_eq!(hear(&mut source, 100_000, 1020, 10), [Complex32::default(); 10]);
-    assert_eq!(hear(&mut source, 100_000, 0, 10), [Complex32::default(); 10]);
+    assert_eq!(receive(&mut source, 100_000, 1020, 10), [Complex32::default(); 10]);
+    assert_eq!(receive(&mut source, 100_000, 0, 10), [Complex32::default(); 10]);
     assert_eq!(source.lookahead(Tick(0), 1020), Ticks(0));
 }
 
@@ -210,14 +210,14 @@ proptest! {
             }
             source
         };
-        let whole = hear(&mut deliver(&[]), 100_000, d, 400);
+        let whole = receive(&mut deliver(&[]), 100_000, d, 400);
         let mut source = deliver(&cuts);
         let mut pieces = vec![];
         let mut heard_cuts = heard_cuts;
         heard_cuts.sort_unstable();
         for cut in heard_cuts.into_iter().chain([400]) {
             let at = pieces.len();
-            pieces.extend(hear(&mut source, 100_000 + at as u64 * u64::from(d), d, cut - at));
+            pieces.extend(receive(&mut source, 100_000 + at as u64 * u64::from(d), d, cut - at));
         }
         prop_assert_eq!(whole, pieces);
     }

@@ -44,7 +44,7 @@ fn send_tone(host: &mut Host, factor: Factor, format: Format, hz: f64, amplitude
 }
 
 /// What DSP `n` heard, as floats, and the device time of the first sample. The samples must be contiguous.
-fn heard(host: &Host, n: usize, factor: Factor, format: Format) -> (u64, Vec<Complex32>) {
+fn samples_of(host: &Host, n: usize, factor: Factor, format: Format) -> (u64, Vec<Complex32>) {
     let scale = factor.scaling(Direction::Rx, format).host_factor as f32;
     let mut all = Vec::new();
     let mut first = None;
@@ -83,16 +83,16 @@ fn through(
     send_tone(host, tx, format, hz, amplitude, at, send);
     host.stream(0, Samples(samples as u32), Some(from));
     host.run(lasts(10_000 + 3 * edge + samples as u64 * rx_step) + us(100));
-    let (first, heard) = heard(host, 0, rx, format);
-    assert_eq!((first, heard.len()), (from, samples), "{tx:?} {rx:?}");
-    (first, heard)
+    let (first, received) = samples_of(host, 0, rx, format);
+    assert_eq!((first, received.len()), (from, samples), "{tx:?} {rx:?}");
+    (first, received)
 }
 
 /// How far what was heard is from the tone that was meant, at worst.
-fn error(first: u64, rx: Factor, hz: f64, amplitude: f32, heard: &[Complex32]) -> f32 {
-    let mut meant = vec![Complex32::default(); heard.len()];
+fn error(first: u64, rx: Factor, hz: f64, amplitude: f32, received: &[Complex32]) -> f32 {
+    let mut meant = vec![Complex32::default(); received.len()];
     tone(Rotation::from_hz(hz, CLOCK), amplitude, Tick(first + BORN), rx.get(), &mut meant);
-    heard.iter().zip(&meant).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max)
+    received.iter().zip(&meant).map(|(a, b)| (a - b).norm()).fold(0.0, f32::max)
 }
 
 #[test]
@@ -100,8 +100,8 @@ fn at_each_of_255_rates_what_is_sent_is_received_at_the_same_tick() {
     let mut host = cabled();
     for factor in Factor::all() {
         let hz = factor.rate_sps() / 10.0;
-        let (first, heard) = through(&mut host, [factor; 2], Format::Sc16, hz, 0.45, 300);
-        let error = error(first, factor, hz, 0.45, &heard);
+        let (first, received) = through(&mut host, [factor; 2], Format::Sc16, hz, 0.45, 300);
+        let error = error(first, factor, hz, 0.45, &received);
         // Two roundings to 16 bits, one of them at half the resolution where the scale word halves.
         assert!(error < 1.5e-4, "{factor:?}: {error}");
     }
@@ -112,8 +112,8 @@ fn so_it_is_in_eight_bits() {
     let mut host = cabled();
     for factor in Factor::all() {
         let hz = factor.rate_sps() / 10.0;
-        let (first, heard) = through(&mut host, [factor; 2], Format::Sc8, hz, 0.45, 300);
-        let error = error(first, factor, hz, 0.45, &heard);
+        let (first, received) = through(&mut host, [factor; 2], Format::Sc8, hz, 0.45, 300);
+        let error = error(first, factor, hz, 0.45, &received);
         assert!(error < 0.03, "{factor:?}: {error}");
     }
 }
@@ -126,8 +126,8 @@ fn received_at_another_rate_amplitude_frequency_and_time_are_right() {
         for &one in &some {
             for [tx, rx] in [[one, other], [other, one]] {
                 let hz = 0.2 * tx.rate_sps().min(rx.rate_sps());
-                let (first, heard) = through(&mut host, [tx, rx], Format::Sc16, hz, 0.45, 300);
-                let error = error(first, rx, hz, 0.45, &heard);
+                let (first, received) = through(&mut host, [tx, rx], Format::Sc16, hz, 0.45, 300);
+                let error = error(first, rx, hz, 0.45, &received);
                 assert!(error < 1e-3, "{tx:?} -> {rx:?}: {error}");
             }
         }
@@ -152,8 +152,8 @@ fn differing_oscillators_put_a_signal_where_it_belongs() {
     tune(&mut host, spi::RX_BOARD, 2401);
     assert_eq!((host.report().tuning.tx_hz, host.report().tuning.rx_hz[0]), (2400e6, 2401e6));
     // 2400.3 MHz is heard at -0.7 MHz.
-    let (_, heard) = through(&mut host, [factor; 2], Format::Sc16, 300e3, 0.4, 1000);
-    let estimate = estimate_tone(&heard).unwrap();
+    let (_, received) = through(&mut host, [factor; 2], Format::Sc16, 300e3, 0.4, 1000);
+    let estimate = estimate_tone(&received).unwrap();
     assert!((estimate.frequency * factor.rate_sps() + 700e3).abs() < 1.0, "{estimate:?}");
     assert!((estimate.amplitude - 0.4).abs() < 1e-3, "{estimate:?}");
 }
@@ -166,8 +166,8 @@ fn frequency_words_of_both_sides_count() {
     host.poke(settings::RX_DSP[0], frequency::word_of(-500e3).cast_unsigned());
     host.run(us(10));
     // Leaves at 0.1 + 0.7 MHz; a receiver centred at +0.5 MHz hears it at 0.3.
-    let (_, heard) = through(&mut host, [factor; 2], Format::Sc16, 100e3, 0.4, 1000);
-    let estimate = estimate_tone(&heard).unwrap();
+    let (_, received) = through(&mut host, [factor; 2], Format::Sc16, 100e3, 0.4, 1000);
+    let estimate = estimate_tone(&received).unwrap();
     assert!((estimate.frequency * factor.rate_sps() - 300e3).abs() < 1.0, "{estimate:?}");
     assert!((estimate.amplitude - 0.4).abs() < 1e-3, "{estimate:?}");
 }
@@ -176,8 +176,8 @@ fn frequency_words_of_both_sides_count() {
 fn what_lies_outside_the_receivers_band_is_not_heard() {
     let mut host = cabled();
     let (fast, slow) = (Factor::new(4).unwrap(), Factor::new(100).unwrap());
-    let (_, heard) = through(&mut host, [fast, slow], Format::Sc16, 3e6, 0.45, 300);
-    let loudest = heard.iter().map(|s| s.norm()).fold(0.0, f32::max);
+    let (_, received) = through(&mut host, [fast, slow], Format::Sc16, 3e6, 0.45, 300);
+    let loudest = received.iter().map(|s| s.norm()).fold(0.0, f32::max);
     assert!(loudest < 2e-4, "not folded into 1 MS/s: {loudest}");
 }
 
@@ -195,9 +195,9 @@ fn both_receivers_hear_the_transmitter_each_at_its_own_rate() {
     }
     host.run(ms(2));
     for (n, factor) in [(0, a), (1, b)] {
-        let (first, heard) = heard(&host, n, factor, Format::Sc16);
+        let (first, received) = samples_of(&host, n, factor, Format::Sc16);
         assert_eq!(first, at + 5000);
-        let error = error(first, factor, 200e3, 0.4, &heard);
+        let error = error(first, factor, 200e3, 0.4, &received);
         assert!(error < 1e-3, "DSP {n}: {error}");
     }
 }
@@ -212,8 +212,8 @@ fn between_bursts_there_is_silence() {
     send_tone(&mut host, factor, Format::Sc16, 0.0, 0.4, at, 100);
     host.stream(0, Samples(600), Some(at - 20_000));
     host.run(ms(10));
-    let (_, heard) = heard(&host, 0, factor, Format::Sc16);
-    let loud: Vec<_> = (0..600).filter(|&n| heard[n].norm() > 0.0).collect();
+    let (_, received) = samples_of(&host, 0, factor, Format::Sc16);
+    let loud: Vec<_> = (0..600).filter(|&n| received[n].norm() > 0.0).collect();
     assert_eq!(loud, (200..300).collect::<Vec<_>>());
 }
 

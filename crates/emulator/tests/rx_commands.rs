@@ -8,16 +8,9 @@ use takt_wire::n200::registers::{rx_control, settings};
 use takt_wire::n200::{RxEvent, StreamAction};
 use takt_wire::sample::Format;
 
-/// DSP 0 at 1 MS/s, 100 samples a packet.
-fn host() -> Host {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
-    host
-}
-
 #[test]
 fn now_starts_at_once_and_runs_until_stopped() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     let before = host.time();
     host.stream(0, Start, None);
     host.run(ms(5));
@@ -32,7 +25,7 @@ fn now_starts_at_once_and_runs_until_stopped() {
 
 #[test]
 fn a_timed_start_carries_exactly_its_tick() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     let at = host.time() + 123_457;
     host.stream(0, Start, Some(at));
     host.run(ms(5));
@@ -42,7 +35,7 @@ fn a_timed_start_carries_exactly_its_tick() {
 
 #[test]
 fn a_time_already_past_is_late_and_the_command_is_dropped() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     let at = host.time() - 1;
     host.stream(0, Samples(10), Some(at));
     host.stream(0, Samples(10), None);
@@ -55,7 +48,7 @@ fn a_time_already_past_is_late_and_the_command_is_dropped() {
 
 #[test]
 fn late_means_later_than_the_command_not_as_late_as_it() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     // The third word arrives one flight later, and no time passes between the words.
     let at = host.time() + 100;
     host.stream(0, Samples(1), Some(at));
@@ -65,7 +58,7 @@ fn late_means_later_than_the_command_not_as_late_as_it() {
 
 #[test]
 fn a_stop_while_idle_is_told() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Stop, None);
     host.run(ms(1));
     assert_eq!(host.messages(0), [RxEvent::StopWhileIdle]);
@@ -76,7 +69,7 @@ fn a_stop_while_idle_is_told() {
 
 #[test]
 fn a_stop_finishes_at_the_current_sample_and_ends_the_burst() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.run(us(1234));
     let told = host.time() + 100;
@@ -94,7 +87,7 @@ fn a_stop_finishes_at_the_current_sample_and_ends_the_burst() {
 #[test]
 fn a_stop_at_any_moment_leaves_one_end_of_burst_and_no_gap() {
     for wait in 0..250 {
-        let mut host = host();
+        let mut host = Host::receiving(&[]);
         host.stream(0, Start, None);
         host.run(us(wait));
         host.stream(0, Stop, None);
@@ -110,48 +103,41 @@ fn a_stop_at_any_moment_leaves_one_end_of_burst_and_no_gap() {
 
 #[test]
 fn so_many_samples_and_done() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Samples(250), None);
     host.run(ms(1));
-    let sizes: Vec<_> = host.packets(0).iter().map(|p| (p.1, p.2)).collect();
-    assert_eq!(sizes, [(100, false), (100, false), (50, true)]);
+    assert_eq!(host.sizes(0), [(100, false), (100, false), (50, true)]);
     host.stream(0, Samples(200), None);
     host.run(ms(1));
-    let sizes: Vec<_> = host.packets(0)[3..].iter().map(|p| (p.1, p.2)).collect();
-    assert_eq!(sizes, [(100, false), (100, true)], "a whole number of packets has no empty one behind it");
+    assert_eq!(host.sizes(0)[3..], [(100, false), (100, true)], "a whole number of packets has no empty one behind it");
     assert_eq!(host.messages(0), []);
 }
 
 #[test]
 fn so_many_and_more_goes_on_with_the_next_without_a_gap() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, SamplesAndMore(40), None);
     // Its time is ignored: it would be late, or much later.
     host.stream(0, Samples(30), Some(host.time() + SECOND));
     host.run(ms(1));
-    let packets = host.packets(0);
-    assert_eq!(packets.len(), 1);
-    assert_eq!((packets[0].1, packets[0].2), (70, true));
+    assert_eq!(host.sizes(0), [(70, true)]);
     assert_eq!(host.messages(0), []);
 }
 
 #[test]
 fn chained_commands_fill_packets_across_their_borders() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, SamplesAndMore(400), None);
     host.stream(0, Samples(300), None);
     host.run(ms(2));
-    let sizes: Vec<_> = host.packets(0).iter().map(|p| (p.1, p.2)).collect();
-    assert_eq!(
-        sizes,
-        [(100, false), (100, false), (100, false), (100, false), (100, false), (100, false), (100, true)]
-    );
+    let (full, last) = ((100, false), (100, true));
+    assert_eq!(host.sizes(0), [full, full, full, full, full, full, last]);
     assert_eq!(host.contiguous(0, 100), 700);
 }
 
 #[test]
 fn and_more_without_more_breaks_the_chain() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, SamplesAndMore(40), None);
     host.run(ms(1));
     assert_eq!(host.rx[0].len(), 2);
@@ -162,12 +148,12 @@ fn and_more_without_more_breaks_the_chain() {
     // Idle again: a new command starts.
     host.stream(0, Samples(5), None);
     host.run(ms(1));
-    assert_eq!(host.packets(0).last().map(|p| (p.1, p.2)), Some((5, true)));
+    assert_eq!(host.sizes(0).last(), Some(&(5, true)));
 }
 
 #[test]
 fn a_finite_command_follows_a_continuous_one_at_the_next_sample() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.run(us(500));
     host.stream(0, Samples(1000), None);
@@ -179,7 +165,7 @@ fn a_finite_command_follows_a_continuous_one_at_the_next_sample() {
 
 #[test]
 fn a_second_start_keeps_a_continuous_stream_going() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.run(us(500));
     host.stream(0, Start, None);
@@ -193,7 +179,7 @@ fn a_second_start_keeps_a_continuous_stream_going() {
 
 #[test]
 fn commands_behind_a_finite_one_are_looked_at_when_it_is_over() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     let start = host.time() + 1000;
     host.stream(0, Samples(10), Some(start));
     host.stream(0, Samples(20), Some(start + 10_000));
@@ -206,7 +192,7 @@ fn commands_behind_a_finite_one_are_looked_at_when_it_is_over() {
 
 #[test]
 fn the_queue_holds_sixteen_commands() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     let start = host.time() + SECOND / 100;
     // The first one leaves the queue to wait; sixteen wait behind it.
     for n in 0..20 {
@@ -219,7 +205,7 @@ fn the_queue_holds_sixteen_commands() {
 
 #[test]
 fn clear_drops_queue_state_and_partial_packet_and_keeps_the_packet_size() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.stream(0, SamplesAndMore(1), Some(0));
     host.run(us(150));
@@ -238,7 +224,7 @@ fn clear_drops_queue_state_and_partial_packet_and_keeps_the_packet_size() {
 
 #[test]
 fn a_clear_while_waiting_means_nothing_ever_starts() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, Some(host.time() + SECOND / 10));
     host.run(ms(50));
     host.poke(settings::RX_CONTROL[0] + rx_control::CLEAR, 1);
@@ -248,7 +234,7 @@ fn a_clear_while_waiting_means_nothing_ever_starts() {
 
 #[test]
 fn no_samples_is_no_command() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, StreamAction::Samples(0), None);
     host.stream(0, StreamAction::SamplesAndMore(0), None);
     host.run(ms(1));
@@ -258,7 +244,7 @@ fn no_samples_is_no_command() {
 
 #[test]
 fn two_dsps_started_at_one_tick_are_aligned() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.open_rx(1, 100, Format::Sc16, 100);
     let at = host.time() + 10_000;
     host.stream(0, Start, Some(at));
@@ -270,25 +256,21 @@ fn two_dsps_started_at_one_tick_are_aligned() {
 
 #[test]
 fn the_time_may_be_set_while_a_command_waits() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Samples(1), Some(10 * SECOND));
     host.run(ms(1));
     // Now it is due in 1 ms.
     let new = 10 * SECOND - 100_000;
-    host.poke(settings::TIME_LOW, new as u32);
-    host.poke(settings::TIME_IMMEDIATE, 1);
-    host.poke(settings::TIME_HIGH, (new >> 32) as u32);
+    host.set_time(new, true);
     host.run(ms(2));
     assert_eq!(host.packets(0), [(10 * SECOND, 1, true)]);
 }
 
 #[test]
 fn a_command_whose_time_was_jumped_over_is_late() {
-    let mut host = host();
+    let mut host = Host::receiving(&[]);
     host.stream(0, Samples(1), Some(10 * SECOND));
-    host.poke(settings::TIME_LOW, 0);
-    host.poke(settings::TIME_IMMEDIATE, 1);
-    host.poke(settings::TIME_HIGH, 9);
+    host.set_time(9 << 32, true);
     host.run(ms(2));
     assert_eq!(host.messages(0), [RxEvent::LateCommand]);
 }

@@ -2,8 +2,7 @@
 
 mod support;
 
-use support::{Constant, Host, Recorder, Rx, ms, us};
-use takt_base::Complex32;
+use support::{Host, Rx, constant, ms, us};
 use takt_emulator::n200::{Options, Signals};
 use takt_wire::n200::StreamAction::{Samples, SamplesAndMore, Start, Stop};
 use takt_wire::n200::rate::Factor;
@@ -11,18 +10,16 @@ use takt_wire::n200::registers::{rx_control, settings};
 use takt_wire::n200::{Destination, RxEvent, ports};
 use takt_wire::sample::Format;
 
-fn constant(re: f32, im: f32) -> Host {
-    let source = || Box::new(Constant(Complex32::new(re, im)));
-    let signals = Signals { sources: [source(), source()], sink: Box::new(Recorder::default()) };
+fn host(signals: Signals) -> Host {
     Host::with(Options::default(), signals, &[])
 }
 
-fn all_samples(host: &Host, n: usize) -> Vec<(i16, i16)> {
-    let data = host.rx[n].iter().filter_map(|heard| match heard {
-        Rx::Data { samples, .. } => Some(samples.clone()),
-        Rx::Message { .. } => None,
-    });
-    data.flatten().collect()
+/// So many samples of DSP 0, received through a stream opened with this step, format and packet size.
+fn burst(host: &mut Host, step: u32, format: Format, size: u32, samples: u32) {
+    host.open_rx(0, step, format, size);
+    host.rx[0].clear();
+    host.stream(0, Samples(samples), None);
+    host.run(ms(1));
 }
 
 #[test]
@@ -31,7 +28,7 @@ fn samples_belong_to_their_ticks() {
     host.open_rx(0, 100, Format::Sc16, 363);
     host.stream(0, Samples(2000), None);
     host.run(ms(3));
-    let samples = all_samples(&host, 0);
+    let samples = host.samples(0);
     assert_eq!(samples.len(), 2000);
     for pair in samples.windows(2) {
         assert_eq!(pair[1].0, pair[0].0.wrapping_add(1), "no sample missing, none twice");
@@ -45,49 +42,37 @@ fn samples_belong_to_their_ticks() {
 fn a_full_frame_holds_363_samples_of_sc16_and_726_of_sc8() {
     let mut host = Host::new();
     for (format, samples) in [(Format::Sc16, 363), (Format::Sc8, 726)] {
-        host.open_rx(0, 4, format, samples);
-        host.rx[0].clear();
-        host.stream(0, Samples(2 * samples), None);
-        host.run(ms(1));
-        let sizes: Vec<_> = host.packets(0).iter().map(|p| (p.1, p.2)).collect();
-        assert_eq!(sizes, [(samples as usize, false), (samples as usize, true)]);
+        burst(&mut host, 4, format, samples, 2 * samples);
+        assert_eq!(host.sizes(0), [(samples as usize, false), (samples as usize, true)]);
     }
 }
 
 #[test]
 fn an_odd_number_of_sc8_samples_is_kept() {
-    let mut host = constant(0.5, -0.25);
-    host.open_rx(0, 4, Format::Sc8, 727);
-    host.stream(0, Samples(727), None);
-    host.run(ms(1));
-    let samples = all_samples(&host, 0);
+    let mut host = host(constant(0.5, -0.25));
+    burst(&mut host, 4, Format::Sc8, 727, 727);
+    let samples = host.samples(0);
     assert_eq!(samples.len(), 727);
     assert!(samples.iter().all(|&s| s == (64, -32)), "{:?}", samples[726]);
 }
 
 #[test]
 fn sc8_clips_and_sc16_clips() {
-    let mut host = constant(1.5, -1.5);
+    let mut host = host(constant(1.5, -1.5));
     for (format, want) in [(Format::Sc16, (32767, -32768)), (Format::Sc8, (127, -128))] {
-        host.open_rx(0, 4, format, 100);
-        host.rx[0].clear();
-        host.stream(0, Samples(100), None);
-        host.run(ms(1));
-        assert!(all_samples(&host, 0).iter().all(|&s| s == want));
+        burst(&mut host, 4, format, 100, 100);
+        assert!(host.samples(0).iter().all(|&s| s == want));
     }
 }
 
 #[test] // a device that ignores the scale word is wrong by 2 at 57 of the 255 rates
 fn what_a_host_computes_from_a_full_scale_signal_is_right_at_every_rate() {
-    let mut host = constant(0.5, -0.5);
+    let mut host = host(constant(0.5, -0.5));
     for factor in Factor::all() {
         for format in [Format::Sc16, Format::Sc8] {
-            host.open_rx(0, factor.get(), format, 100);
-            host.rx[0].clear();
-            host.stream(0, Samples(10), None);
-            host.run(us(200));
+            burst(&mut host, factor.get(), format, 100, 10);
             let scaling = factor.scaling(takt_wire::n200::rate::Direction::Rx, format);
-            let (i, q) = all_samples(&host, 0)[0];
+            let (i, q) = host.samples(0)[0];
             let step = if format == Format::Sc8 { 1.0 / 64.0 } else { 1.0 / 16_384.0 };
             let (re, im) = (f64::from(i) * scaling.host_factor, f64::from(q) * scaling.host_factor);
             assert!((re - 0.5).abs() < step && (im + 0.5).abs() < step, "{factor:?} {format:?}: {re} {im}");
@@ -109,14 +94,9 @@ fn messages_do_not_count_and_packets_count_to_fifteen() {
     }
     assert_eq!(host.messages(0).len(), 40);
     let mut next = 0;
-    for heard in &host.rx[0] {
-        match heard {
-            Rx::Data { count, .. } => {
-                assert_eq!(*count, next);
-                next = (next + 1) % 16;
-            }
-            Rx::Message { count, .. } => assert_eq!(*count, next, "a message repeats the count of the next packet"),
-        }
+    for received in &host.rx[0] {
+        assert_eq!(received.count(), next, "a message repeats the count of the next packet: {received:?}");
+        next = (next + u8::from(received.is_data())) % 16;
     }
 }
 
@@ -163,8 +143,7 @@ fn more_packets_than_the_wire_carries_are_an_overflow() {
 
 #[test]
 fn a_new_rate_holds_from_the_next_packet() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.run(us(250));
     let factor = Factor::new(10).unwrap();
@@ -178,8 +157,7 @@ fn a_new_rate_holds_from_the_next_packet() {
 
 #[test]
 fn samples_go_where_they_were_told_last() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     host.stream(0, Start, None);
     host.run(ms(1));
     let mut other = Host::in_world(&host.world);
@@ -192,8 +170,7 @@ fn samples_go_where_they_were_told_last() {
 
 #[test]
 fn a_third_address_can_be_named_and_is_acknowledged() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     let mut other = Host::in_world(&host.world);
     // The other host's port for DSP 0 is connected to the same device port.
     let std::net::SocketAddr::V4(to) = other.local(ports::RX0) else { panic!() };

@@ -21,7 +21,7 @@ fn open(source: &str, sink: &str) -> Result<(Signals, Watch), signals::SignalErr
     signals::open(&source.parse().unwrap(), &sink.parse().unwrap(), &setting)
 }
 
-fn hear(signals: &mut Signals, receiver: usize, first: u64, step: u32, n: usize) -> Vec<Complex32> {
+fn receive(signals: &mut Signals, receiver: usize, first: u64, step: u32, n: usize) -> Vec<Complex32> {
     let mut out = vec![Complex32::new(9.0, 9.0); n];
     signals.sources[receiver].fill(Tick(first), step, &mut out);
     out
@@ -91,14 +91,14 @@ fn a_recording_of_a_transmitter_is_heard_again() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("x");
     let (mut signals, watch) = open("tone:offset=50k,amplitude=0.5", &format!("sigmf:{}", path.display())).unwrap();
-    let tone = hear(&mut signals, 0, 0, 100, 5000);
+    let tone = receive(&mut signals, 0, 0, 100, 5000);
     signals.sink.take(Tick(0), 100, &tone, BurstEdges { start: true, end: true });
     drop(signals);
     let _ = watch.finish();
     let (mut signals, _watch) = open(&format!("sigmf:{},loop", path.display()), "null").unwrap();
     // 50 kHz fits into 5000 samples at 1 MS/s a whole number of times, so the loop has no seam.
     for (step, first) in [(100, 1_000_000), (4, 2_000_000), (250, 3_000_000)] {
-        let found = estimate_tone(&hear(&mut signals, 1, first, step, 3000)).unwrap();
+        let found = estimate_tone(&receive(&mut signals, 1, first, step, 3000)).unwrap();
         assert!((found.frequency * 100e6 / f64::from(step) - 50e3).abs() < 1.0, "step {step}: {found:?}");
         assert!((found.amplitude - 0.5).abs() < 1e-3, "step {step}: {found:?}");
     }
@@ -111,8 +111,8 @@ fn a_loopback_is_heard_and_recorded() {
     let (mut signals, watch) = open("loopback", &format!("file:{}", path.display())).unwrap();
     burst(&mut signals, 5000, 4, 0.25, 3);
     for receiver in 0..2 {
-        let heard = hear(&mut signals, receiver, 4996, 4, 5);
-        assert_eq!(heard.iter().map(|x| x.re).collect::<Vec<_>>(), [0.0, 0.25, 0.25, 0.25, 0.0]);
+        let received = receive(&mut signals, receiver, 4996, 4, 5);
+        assert_eq!(received.iter().map(|x| x.re).collect::<Vec<_>>(), [0.0, 0.25, 0.25, 0.25, 0.0]);
     }
     drop(signals);
     assert_eq!(watch.finish().sink.samples, 3);
@@ -125,7 +125,7 @@ fn raw_words_are_marked_as_such() {
     std::fs::write(&path, [1, 0, 0, 0x80]).unwrap();
     let (mut signals, _watch) = open(&format!("file:{},raw,loop", path.display()), "null").unwrap();
     assert!(signals.sources[0].raw());
-    assert_eq!(hear(&mut signals, 0, 0, 2, 2), [Complex32::new(1.0 / 32_768.0, -1.0); 2]);
+    assert_eq!(receive(&mut signals, 0, 0, 2, 2), [Complex32::new(1.0 / 32_768.0, -1.0); 2]);
     assert!(!open("tone", "null").unwrap().0.sources[0].raw());
     assert!(!open("tone", "null").unwrap().0.sink.wants_samples());
 }

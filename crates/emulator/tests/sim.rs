@@ -77,8 +77,8 @@ fn an_answer_takes_two_flights_and_the_devices_own_time() {
     say(&mut engine, b"a");
     say(&mut engine, b"b");
     let batch = engine.recv(Wait::Until(MonoNs::NEVER)).unwrap();
-    let heard: Vec<&[u8]> = batch.iter().map(|d| d.bytes).collect();
-    assert_eq!(heard, [b"a", b"b"], "in order");
+    let received: Vec<&[u8]> = batch.iter().map(|d| d.bytes).collect();
+    assert_eq!(received, [b"a", b"b"], "in order");
     // 10 us there, 300 ticks = 3 us, 10 us back.
     assert_eq!(batch.iter().next().unwrap().arrived, Some(START + Duration::from_micros(23)));
     assert_eq!(world.now(), START + Duration::from_micros(23));

@@ -8,21 +8,17 @@ use takt_emulator::n200::CLOCK;
 use takt_wire::n200::registers::{readback, settings};
 use takt_wire::n200::{FifoAction, RegisterAction, registers};
 
+fn read(host: &mut Host, [high, low]: [u8; 2]) -> u64 {
+    u64::from(host.peek(high)) << 32 | u64::from(host.peek(low))
+}
+
 /// Time now, as a host reads it.
 fn now(host: &mut Host) -> u64 {
-    let high = host.peek(readback::TIME_HIGH);
-    u64::from(high) << 32 | u64::from(host.peek(readback::TIME_LOW))
+    read(host, [readback::TIME_HIGH, readback::TIME_LOW])
 }
 
 fn last_pps(host: &mut Host) -> u64 {
-    let high = host.peek(readback::PPS_HIGH);
-    u64::from(high) << 32 | u64::from(host.peek(readback::PPS_LOW))
-}
-
-fn set(host: &mut Host, time: u64, immediate: bool) {
-    host.poke(settings::TIME_LOW, time as u32);
-    host.poke(settings::TIME_IMMEDIATE, u32::from(immediate));
-    host.poke(settings::TIME_HIGH, (time >> 32) as u32);
+    read(host, [readback::PPS_HIGH, readback::PPS_LOW])
 }
 
 #[test]
@@ -38,7 +34,7 @@ fn time_set_now_holds_now() {
     let mut host = Host::new();
     let sent = host.world.now();
     let new = (7 * SECOND) << 8;
-    set(&mut host, new, true);
+    host.set_time(new, true);
     host.run(ms(3));
     let elapsed = CLOCK.ticks_in(host.world.now().saturating_since(sent)).0;
     let (read, flight) = (now(&mut host), 100);
@@ -52,7 +48,7 @@ fn time_set_now_holds_now() {
 fn time_set_at_the_next_pps_holds_from_exactly_the_edge() {
     let mut host = Host::new();
     // The world starts at 5.25 s: the next edge is at 6 s.
-    set(&mut host, 1000 * SECOND, false);
+    host.set_time(1000 * SECOND, false);
     host.run(ms(1));
     assert!(now(&mut host) < SECOND, "not yet");
     host.run_until(MonoNs(6_000_000_000) + us(500));
@@ -140,15 +136,12 @@ fn the_slow_path_goes_past_a_blocked_fifo() {
     let mut host = Host::new();
     let at = host.time() + SECOND / 10;
     host.poke_at(at, settings::USER_DATA, 1);
-    set_slowly(&mut host, 42 * SECOND);
-    host.run(ms(1));
-    assert!((42 * SECOND..43 * SECOND).contains(&host.time()));
-}
-
-fn set_slowly(host: &mut Host, time: u64) {
+    let time = 42 * SECOND;
     host.slow_poke(settings::TIME_LOW, time as u32);
     host.slow_poke(settings::TIME_IMMEDIATE, 1);
     host.slow_poke(settings::TIME_HIGH, (time >> 32) as u32);
+    host.run(ms(1));
+    assert!((42 * SECOND..43 * SECOND).contains(&host.time()));
 }
 
 #[test]

@@ -3,9 +3,8 @@
 
 mod support;
 
-use support::{Constant, Host, LATENCY, Recorder, Rx, SECOND, ms, ramps, us};
-use takt_base::Complex32;
-use takt_emulator::n200::{Options, OverflowPolicy, Signals};
+use support::{Host, LATENCY, Rx, SECOND, constant, ms, ramps, us};
+use takt_emulator::n200::{Options, OverflowPolicy};
 use takt_wire::n200::StreamAction::{Samples, SamplesAndMore, Start, Stop};
 use takt_wire::n200::TxEvent::{BurstAck, TimeError};
 use takt_wire::n200::rate::{Direction, Factor};
@@ -15,8 +14,7 @@ use takt_wire::sample::Format;
 
 #[test]
 fn trap_01_an_overflow_ends_the_stream_until_it_is_commanded_again() {
-    let mut host = Host::with_faults(&["overflow:rx,at=20ms,for=1ms"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["overflow:rx,at=20ms,for=1ms"]);
     host.stream(0, Start, None);
     host.run(ms(100));
     assert_eq!(host.messages(0), [RxEvent::Overflow], "one O");
@@ -43,43 +41,32 @@ fn trap_01_an_overflow_may_knowingly_be_survived() {
     let lost = host.report().rx[0].overflow_lost_samples;
     assert_eq!(lost, (gaps[0] - 10_000) / 100, "of exactly what was lost");
     assert!((900..=1200).contains(&lost), "about a millisecond: {lost}");
-    let counts: Vec<u8> = host.rx[0]
-        .iter()
-        .filter_map(|rx| match rx {
-            Rx::Data { count, .. } => Some(*count),
-            Rx::Message { .. } => None,
-        })
-        .collect();
+    let counts: Vec<u8> = host.rx[0].iter().filter(|rx| rx.is_data()).map(Rx::count).collect();
     assert!(counts.windows(2).all(|w| w[1] == (w[0] + 1) % 16), "lost packets do not count: one O and no D");
 }
 
 #[test]
 fn trap_02_the_scale_word_is_obeyed_where_the_host_halves_it() {
-    let source = || Box::new(Constant(Complex32::new(0.488, 0.0)));
-    let signals = Signals { sources: [source(), source()], sink: Box::new(Recorder::default()) };
-    let mut host = Host::with(Options::default(), signals, &[]);
+    let mut host = Host::with(Options::default(), constant(0.488, 0.0), &[]);
     host.open_rx(0, 28, Format::Sc16, 10);
     host.stream(0, Samples(10), None);
     host.run(ms(1));
-    let Rx::Data { samples, .. } = &host.rx[0][0] else { panic!() };
     let scaling = Factor::new(28).unwrap().scaling(Direction::Rx, Format::Sc16);
     assert_eq!(scaling.word, 0x108AE);
-    let heard = f64::from(samples[0].0) * scaling.host_factor;
-    assert!((heard - 0.488).abs() < 1e-4, "not 0.976: {heard}");
+    let received = f64::from(host.samples(0)[0].0) * scaling.host_factor;
+    assert!((received - 0.488).abs() < 1e-4, "not 0.976: {received}");
 }
 
 #[test]
 fn trap_03_commands_that_arrived_before_samples_act_before_them() {
-    let mut host = Host::new();
-    host.open_tx(100, Format::Sc16);
+    let mut host = Host::transmitting(&[]);
     // A flush and its end, and at once the first packet of the new stream.
     host.poke(settings::TX_CLEAR, 1);
     host.poke(settings::TX_CLEAR, 0);
     host.poke(settings::TX_REPORT_STREAM_ID, 2);
     host.packet(10, None, true);
     host.run(ms(1));
-    let events: Vec<_> = host.events().iter().map(|e| e.0).collect();
-    assert_eq!(events, [BurstAck]);
+    assert_eq!(host.event_kinds(), [BurstAck]);
     assert_eq!(host.report().tx.flushed_packets, 0);
     // And the order of the ports says so to a driver.
     let ports = host.world.device(support::DEVICE, |radio: &mut takt_emulator::fault::Faulty<_>| {
@@ -92,41 +79,33 @@ fn trap_03_commands_that_arrived_before_samples_act_before_them() {
 
 #[test]
 fn trap_04_late_is_decided_by_arrival_never_by_when_the_driver_came_round() {
+    use std::net::SocketAddr;
+    use takt_base::Tick;
     use takt_emulator::{Device, Outbox, Port, Sent};
     use takt_wire::n200::TxHead;
 
     struct Nothing;
     impl Outbox for Nothing {
-        fn send(
-            &mut self,
-            _: takt_base::Tick,
-            _: Port,
-            _: std::net::SocketAddr,
-            _: &mut dyn FnMut(&mut [u8]) -> usize,
-        ) -> Sent {
+        fn send(&mut self, _: Tick, _: Port, _: SocketAddr, _: &mut dyn FnMut(&mut [u8]) -> usize) -> Sent {
             Sent::Taken
         }
     }
-    let tick = takt_base::Tick;
-    let recorder = Recorder::default();
-    let Signals { sources, .. } = ramps();
-    let signals = Signals { sources, sink: Box::new(recorder.clone()) };
+    let (signals, recorder) = support::recorded();
     let mut device = takt_emulator::n200::N200::new(Options::default(), signals).unwrap();
     let from = "127.0.0.1:9".parse().unwrap();
     let head = TxHead { sequence: 0, count: 0, tick: Some(5000), start_of_burst: true, end_of_burst: true, odd: false };
     let mut bytes = [0; 64];
     let len = head.frame(40, &mut bytes).unwrap();
-    device.datagram(tick(1000), Port(ports::TX), from, &bytes[..len], &mut Nothing);
+    device.datagram(Tick(1000), Port(ports::TX), from, &bytes[..len], &mut Nothing);
     // The driver sleeps for ten seconds.
-    device.advance(tick(10 * SECOND), &mut Nothing);
+    device.advance(Tick(10 * SECOND), &mut Nothing);
     assert_eq!(device.report().tx.late, 0);
-    assert_eq!(recorder.blocks()[0].first, tick(5000));
+    assert_eq!(recorder.blocks()[0].first, Tick(5000));
 }
 
 #[test]
 fn trap_05_a_burst_ack_leaves_when_it_is_due() {
-    let mut host = Host::new();
-    host.open_tx(100, Format::Sc16);
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + 3 * SECOND / 2;
     host.packet(363, Some(at), true);
     host.run(ms(1600));
@@ -169,8 +148,7 @@ fn trap_07_all_ports_answer_or_take_in_silence_none_is_refused() {
 
 #[test]
 fn trap_08_what_looks_idle_still_speaks() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     host.open_tx(100, Format::Sc16);
     host.stream(0, Stop, None);
     host.run(ms(120));
@@ -183,8 +161,7 @@ fn trap_08_what_looks_idle_still_speaks() {
 
 #[test]
 fn trap_09_an_old_number_never_reaches_a_new_stream() {
-    let mut host = Host::new();
-    host.open_tx(100, Format::Sc16);
+    let mut host = Host::transmitting(&[]);
     for _ in 0..100 {
         host.packet(1, None, true);
     }
@@ -202,19 +179,13 @@ fn trap_10_messages_do_not_count() {
     host.run(ms(1));
     host.stream(0, Samples(5), None);
     host.run(ms(1));
-    let counts: Vec<_> = host.rx[0]
-        .iter()
-        .map(|rx| match rx {
-            Rx::Data { count, .. } | Rx::Message { count, .. } => *count,
-        })
-        .collect();
+    let counts: Vec<_> = host.rx[0].iter().map(Rx::count).collect();
     assert_eq!(counts, [0, 1, 1]);
 }
 
 #[test]
 fn trap_11_a_lost_packet_is_a_hole_in_count_and_time() {
-    let mut host = Host::with_faults(&["lose:rx,at=5"]);
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&["lose:rx,at=5"]);
     host.stream(0, Samples(1000), None);
     host.run(ms(20));
     let packets = host.packets(0);
@@ -231,8 +202,7 @@ fn trap_12_the_hardware_word_is_that_of_an_n200() {
 
 #[test]
 fn trap_13_a_packet_size_of_zero_is_harmless() {
-    let mut host = Host::new();
-    host.open_rx(0, 100, Format::Sc16, 100);
+    let mut host = Host::receiving(&[]);
     host.poke(settings::RX_CONTROL[0] + rx_control::SAMPLES_PER_PACKET, 0);
     host.stream(0, Samples(5), None);
     host.run(ms(1));

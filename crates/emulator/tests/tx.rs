@@ -4,32 +4,31 @@ mod support;
 
 use std::time::Duration;
 
-use support::{Host, Recorder, SECOND, instant_of, ms, ramps, us};
+use support::{Host, Recorder, SECOND, instant_of, ms, us};
 use takt_base::{Complex32, Tick, Ticks};
-use takt_emulator::n200::{Options, Signals};
+use takt_emulator::n200::Options;
 use takt_wire::n200::TxEvent::{BurstAck, SequenceError, SequenceErrorInBurst, TimeError, Underflow};
 use takt_wire::n200::rate::{Direction, Factor};
 use takt_wire::n200::registers::{settings, tx_policy};
 use takt_wire::n200::{Destination, TxHead, ports};
 use takt_wire::sample::{ByteOrder, Format, sc16};
 
-/// At 1 MS/s: 100 ticks a sample.
-fn host() -> Host {
-    let mut host = Host::new();
-    host.open_tx(100, Format::Sc16);
-    host
+/// A host whose transmit stream is open with this step and format, and what the radio transmits.
+fn recorded(step: u32, format: Format) -> (Host, Recorder) {
+    let (signals, recorder) = support::recorded();
+    let mut host = Host::with(Options::default(), signals, &[]);
+    host.open_tx(step, format);
+    (host, recorder)
 }
 
-fn recorded() -> (Host, Recorder) {
-    let recorder = Recorder::default();
-    let Signals { sources, .. } = ramps();
-    let host = Host::with(Options::default(), Signals { sources, sink: Box::new(recorder.clone()) }, &[]);
-    (host, recorder)
+/// Sends packets of zeros, ten samples each, that end no burst.
+fn send(host: &mut Host, packets: usize) {
+    (0..packets).for_each(|_| host.packet(10, None, false));
 }
 
 #[test]
 fn a_burst_with_an_end_is_acknowledged_when_its_last_sample_has_left() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let start = host.time() + 100; // one flight later
     host.packet(100, None, false);
     host.packet(100, None, true);
@@ -41,7 +40,7 @@ fn a_burst_with_an_end_is_acknowledged_when_its_last_sample_has_left() {
 
 #[test]
 fn a_burst_that_runs_dry_underflows_at_the_play_head() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let start = host.time() + 100;
     host.packet(100, None, false);
     host.run(ms(2));
@@ -55,7 +54,7 @@ fn a_burst_that_runs_dry_underflows_at_the_play_head() {
 
 #[test]
 fn a_burst_that_runs_dry_in_its_first_packets_is_told_apart_from_one_in_flow() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     for packets in [32, 33] {
         (0..packets).for_each(|_| host.packet(100, None, false));
         host.run(ms(20));
@@ -66,8 +65,7 @@ fn a_burst_that_runs_dry_in_its_first_packets_is_told_apart_from_one_in_flow() {
 
 #[test]
 fn a_timed_burst_starts_at_exactly_its_tick() {
-    let (mut host, recorder) = recorded();
-    host.open_tx(100, Format::Sc16);
+    let (mut host, recorder) = recorded(100, Format::Sc16);
     let at = host.time() + 5_555;
     host.packet(100, Some(at), true);
     host.run(ms(1));
@@ -81,7 +79,7 @@ fn a_timed_burst_starts_at_exactly_its_tick() {
 
 #[test]
 fn a_time_inside_a_burst_is_ignored() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + 10_000;
     host.packet(100, Some(at), false);
     host.packet(100, Some(at + SECOND), false);
@@ -92,7 +90,7 @@ fn a_time_inside_a_burst_is_ignored() {
 
 #[test]
 fn a_late_packet_is_dropped_and_told_and_the_next_one_plays() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let late = host.time();
     host.packet(100, Some(late), false);
     let start = host.time() + 100;
@@ -104,7 +102,7 @@ fn a_late_packet_is_dropped_and_told_and_the_next_one_plays() {
 
 #[test]
 fn as_late_as_its_time_is_in_time() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + 100;
     host.packet(100, Some(at), true);
     host.run(ms(1));
@@ -113,7 +111,7 @@ fn as_late_as_its_time_is_in_time() {
 
 #[test]
 fn a_burst_due_while_the_one_before_still_plays_is_late() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + 10_000;
     host.packet(100, Some(at), true); // plays until at + 10 000
     host.packet(100, Some(at + 9_999), true);
@@ -124,7 +122,7 @@ fn a_burst_due_while_the_one_before_still_plays_is_late() {
 
 #[test]
 fn a_wrong_number_at_the_start_of_a_burst() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     host.lose_packets(1);
     let at = host.time() + 100;
     host.packet(100, None, false);
@@ -135,7 +133,7 @@ fn a_wrong_number_at_the_start_of_a_burst() {
 
 #[test]
 fn one_lost_packet_inside_a_burst_gives_one_error() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + 100;
     host.packet(100, None, false);
     host.lose_packets(1);
@@ -148,8 +146,7 @@ fn one_lost_packet_inside_a_burst_gives_one_error() {
 
 #[test]
 fn timed_fragments_find_their_place_again_after_a_loss() {
-    let (mut host, recorder) = recorded();
-    host.open_tx(100, Format::Sc16);
+    let (mut host, recorder) = recorded(100, Format::Sc16);
     let at = host.time() + 10_000;
     for n in 0..6 {
         if n == 2 {
@@ -167,17 +164,16 @@ fn timed_fragments_find_their_place_again_after_a_loss() {
 
 #[test]
 fn the_four_bit_count_is_checked_too() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let head = TxHead { sequence: 0, count: 5, tick: None, start_of_burst: false, end_of_burst: true, odd: false };
     host.raw_packet(&head, &[0; 40]);
     host.run(ms(1));
-    assert_eq!(host.events().len(), 1);
-    assert_eq!(host.events()[0].0, SequenceError);
+    assert_eq!(host.event_kinds(), [SequenceError]);
 }
 
 #[test]
 fn policy_next_burst_drops_to_the_end_of_the_burst() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     host.poke(settings::TX_POLICY, tx_policy::NEXT_BURST);
     host.run(us(10));
     host.packet(100, None, false);
@@ -194,7 +190,7 @@ fn policy_next_burst_drops_to_the_end_of_the_burst() {
 
 #[test]
 fn policy_wait_drops_until_a_flush() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     host.poke(settings::TX_POLICY, tx_policy::WAIT);
     host.run(us(10));
     host.packet(100, None, false);
@@ -202,20 +198,17 @@ fn policy_wait_drops_until_a_flush() {
     host.packet(100, None, true);
     host.packet(100, None, true);
     host.run(ms(1));
-    let events: Vec<_> = host.events().iter().map(|e| e.0).collect();
-    assert_eq!(events, [Underflow]);
+    assert_eq!(host.event_kinds(), [Underflow]);
     assert_eq!(host.report().tx.dropped_packets, 2);
     host.open_tx(100, Format::Sc16);
     host.packet(100, None, true);
     host.run(ms(1));
-    assert_eq!(host.events().len(), 1);
-    assert_eq!(host.events()[0].0, BurstAck);
+    assert_eq!(host.event_kinds(), [BurstAck]);
 }
 
 #[test]
 fn a_flush_drops_what_is_queued_and_what_arrives() {
-    let (mut host, recorder) = recorded();
-    host.open_tx(100, Format::Sc16);
+    let (mut host, recorder) = recorded(100, Format::Sc16);
     host.packet(100, Some(host.time() + SECOND), false);
     host.packet(100, None, false);
     host.run(ms(1));
@@ -231,8 +224,7 @@ fn a_flush_drops_what_is_queued_and_what_arrives() {
 
 #[test]
 fn a_flush_while_playing_ends_the_burst_without_a_word() {
-    let (mut host, recorder) = recorded();
-    host.open_tx(100, Format::Sc16);
+    let (mut host, recorder) = recorded(100, Format::Sc16);
     host.packet(100, None, false);
     host.run(us(50));
     host.poke(settings::TX_CLEAR, 1);
@@ -244,7 +236,7 @@ fn a_flush_while_playing_ends_the_burst_without_a_word() {
 
 #[test]
 fn flow_control_runs_while_idle_every_50_ms() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     host.run(ms(1000));
     let updates = host.updates();
     assert!((19..=20).contains(&updates.len()), "20 a second, less what of the first 50 ms had passed");
@@ -258,7 +250,7 @@ fn flow_control_runs_while_idle_every_50_ms() {
 
 #[test]
 fn flow_control_comes_after_ninety_packets_too() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     for n in 0..400 {
         host.packet(10, None, n == 399);
     }
@@ -269,16 +261,12 @@ fn flow_control_comes_after_ninety_packets_too() {
 
 #[test]
 fn both_flow_control_counters_restart_with_every_message() {
-    let mut host = host();
-    for _ in 0..50 {
-        host.packet(10, None, false);
-    }
+    let mut host = Host::transmitting(&[]);
+    send(&mut host, 50);
     host.run(ms(60)); // one message by time, with 50 packets taken
     assert_eq!(host.updates().len(), 1);
     let before = host.updates()[0].report.tick;
-    for _ in 0..90 {
-        host.packet(10, None, false);
-    }
+    send(&mut host, 90);
     host.run(ms(5));
     let updates = host.updates();
     assert_eq!(updates.len(), 2, "50 + 40 packets are not enough, 90 are");
@@ -290,7 +278,7 @@ fn both_flow_control_counters_restart_with_every_message() {
 
 #[test]
 fn flow_control_can_be_switched_off() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     host.poke(settings::TX_CYCLES_PER_UPDATE, 0);
     host.poke(settings::TX_PACKETS_PER_UPDATE, 0);
     host.run(us(10));
@@ -304,7 +292,7 @@ fn flow_control_can_be_switched_off() {
 
 #[test]
 fn a_hostile_update_interval_is_bounded() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     host.poke(settings::TX_CYCLES_PER_UPDATE, 1 << 31 | 1);
     host.run(ms(10));
     assert!(host.updates().len() <= 1001, "{}", host.updates().len());
@@ -312,7 +300,7 @@ fn a_hostile_update_interval_is_bounded() {
 
 #[test]
 fn a_new_report_stream_forgets_the_old_numbers() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     for _ in 0..10 {
         host.packet(10, None, true);
     }
@@ -323,12 +311,12 @@ fn a_new_report_stream_forgets_the_old_numbers() {
     assert_eq!(host.updates().last().unwrap().report.sequence, u32::MAX);
     host.packet(10, None, true);
     host.run(ms(1));
-    assert_eq!(host.events().iter().map(|e| e.0).collect::<Vec<_>>(), [BurstAck], "numbers count from 0 again");
+    assert_eq!(host.event_kinds(), [BurstAck], "numbers count from 0 again");
 }
 
 #[test]
 fn the_buffer_holds_a_mebibyte_and_the_rest_is_lost() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + SECOND;
     for n in 0..800 {
         host.packet(363, (n == 0).then_some(at), false);
@@ -343,7 +331,7 @@ fn the_buffer_holds_a_mebibyte_and_the_rest_is_lost() {
 
 #[test]
 fn the_window_of_a_host_fits_the_buffer() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + SECOND;
     for n in 0..712 {
         host.packet(363, Some(at + 36_300 * n), n == 711);
@@ -358,7 +346,7 @@ fn the_window_of_a_host_fits_the_buffer() {
 
 #[test]
 fn a_zero_length_end_of_burst_is_a_packet_with_one_zero_sample() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let at = host.time() + 100;
     host.packet(100, None, false);
     host.packet(1, None, true);
@@ -379,7 +367,7 @@ fn without_a_destination_nothing_is_said() {
 #[test] // scale words: a device that ignored them would be wrong by 2 at 61 of the 255 rates
 fn what_a_host_means_by_full_scale_leaves_at_full_scale_at_every_rate() {
     for format in [Format::Sc16, Format::Sc8] {
-        let (mut host, recorder) = recorded();
+        let (mut host, recorder) = recorded(4, format);
         for factor in Factor::all() {
             host.open_tx(factor.get(), format);
             let scaling = factor.scaling(Direction::Tx, format);
@@ -409,8 +397,7 @@ fn what_a_host_means_by_full_scale_leaves_at_full_scale_at_every_rate() {
 
 #[test]
 fn samples_of_sc8_are_two_a_word_and_the_odd_one_is_left_out() {
-    let (mut host, recorder) = recorded();
-    host.open_tx(4, Format::Sc8);
+    let (mut host, recorder) = recorded(4, Format::Sc8);
     let head = TxHead { sequence: 0, count: 0, tick: None, start_of_burst: true, end_of_burst: true, odd: true };
     host.raw_packet(&head, &[64, 0, 0, 64, 192, 0, 0, 0]);
     host.run(us(50));
@@ -422,8 +409,7 @@ fn samples_of_sc8_are_two_a_word_and_the_odd_one_is_left_out() {
 
 #[test]
 fn contiguous_packets_reach_the_sink_contiguously() {
-    let (mut host, recorder) = recorded();
-    host.open_tx(4, Format::Sc16);
+    let (mut host, recorder) = recorded(4, Format::Sc16);
     for n in 0..1000 {
         host.packet(363, None, n == 999);
         if n % 10 == 9 {
@@ -443,7 +429,7 @@ fn contiguous_packets_reach_the_sink_contiguously() {
 
 #[test]
 fn another_address_can_be_named_for_reports() {
-    let mut host = host();
+    let mut host = Host::transmitting(&[]);
     let mut other = Host::in_world(&host.world);
     let std::net::SocketAddr::V4(to) = other.local(ports::TX) else { panic!() };
     host.direct(ports::TX, Destination::Named { address: *to.ip(), port: to.port() });

@@ -7,9 +7,10 @@ use takt_base::nearest;
 use crate::error::{GraphError, Problem, Side};
 use crate::graph::{Component, Graph, Link, PortId};
 use crate::item::Item;
-use crate::kind::{Catalogue, ParamError};
+use crate::kind::{Catalogue, Kind, ParamError};
 use crate::plan::{Latency, Plan, PlanError};
 use crate::shape::{Length, Lengths};
+use crate::value::Params;
 use crate::waveform::{ComponentSpec, LinkSpec, MissPolicy, Spot, Waveform};
 use crate::{cycle, limits, rates};
 
@@ -79,25 +80,21 @@ impl<'a> Checker<'a> {
             let (got, expected) = (format!("{} ns", waveform.slot_ns), "a time from 1 us to 1 min".to_owned());
             return Err(self.wrong(Problem::Value { key: "slot".to_owned(), got, expected }, Spot::NONE));
         }
-        for (what, count, max) in [
-            ("components", waveform.components.len(), limits::COMPONENTS),
-            ("links", waveform.links.len().saturating_add(waveform.messages.len()), limits::LINKS),
-        ] {
-            if count > max {
-                let problem = Problem::TooMany { what, count: count as u64, max: max as u64 };
-                return Err(self.wrong(problem, Spot::NONE));
-            }
-        }
-        Ok(())
+        let links = waveform.links.len().saturating_add(waveform.messages.len());
+        self.few("components", waveform.components.len(), limits::COMPONENTS, Spot::NONE)?;
+        self.few("links", links, limits::LINKS, Spot::NONE)
+    }
+
+    fn few(&self, what: &'static str, count: usize, max: usize, spot: Spot) -> Result<(), GraphError> {
+        let (count, max) = (count as u64, max as u64);
+        if count > max { Err(self.wrong(Problem::TooMany { what, count, max }, spot)) } else { Ok(()) }
     }
 
     fn name(&self, name: &str, spot: Spot) -> Result<(), GraphError> {
-        let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-        if (1..=limits::NAME_CHARS).contains(&name.len()) && name.chars().all(allowed) {
+        if limits::is_name(name) {
             return Ok(());
         }
-        let shown = name.chars().take(limits::NAME_CHARS).collect();
-        Err(self.wrong(Problem::Name { name: shown }, spot))
+        Err(self.wrong(Problem::Name { name: limits::shortened(name) }, spot))
     }
 
     fn component(&self, spec: &ComponentSpec) -> Result<Component, GraphError> {
@@ -132,15 +129,11 @@ impl<'a> Checker<'a> {
     }
 
     fn link(&self, graph: &Graph, spec: &LinkSpec) -> Result<Link, GraphError> {
-        if spec.delay > limits::DELAY_SLOTS {
-            let problem =
-                Problem::TooMany { what: "slots of delay", count: spec.delay.into(), max: limits::DELAY_SLOTS.into() };
-            return Err(self.wrong(problem, spec.to_spot));
-        }
+        self.few("slots of delay", spec.delay as usize, limits::DELAY_SLOTS as usize, spec.to_spot)?;
         let from = self.port(graph, &spec.from, Side::Output, spec.from_spot)?;
         let to = self.port(graph, &spec.to, Side::Input, spec.to_spot)?;
         let item = graph.components[from.component].shape.outputs[from.port].item;
-        Ok(Link { from, to, delay: spec.delay, item, lengths: Lengths::exactly(0), in_cycle: false, message: false })
+        Ok(unsettled(from, to, spec.delay, item, false))
     }
 
     /// Messages are packets of bytes on ports that no component declares; behind those it does, so that nothing moves.
@@ -150,15 +143,7 @@ impl<'a> Checker<'a> {
             let problem = Problem::Value { key: "delay".to_owned(), got, expected };
             return Err(self.wrong(problem, spec.to_spot));
         }
-        let ends = [(&spec.from, spec.from_spot), (&spec.to, spec.to_spot)];
-        let [from, to] = ends.map(|(name, spot)| {
-            self.by_name.get(name.as_str()).copied().ok_or_else(|| {
-                let name: String = name.chars().take(limits::NAME_CHARS).collect();
-                let nearest = nearest(&name, self.by_name.keys().copied()).map(str::to_owned);
-                self.wrong(Problem::Component { name, nearest }, spot)
-            })
-        });
-        let (from, to) = (from?, to?);
+        let (from, to) = (self.index(&spec.from, spec.from_spot)?, self.index(&spec.to, spec.to_spot)?);
         let sender = &mut graph.components[from];
         let longest = u32::try_from(limits::MESSAGES * limits::MESSAGE_BYTES).unwrap_or(u32::MAX);
         if !sender.message_output {
@@ -170,34 +155,24 @@ impl<'a> Checker<'a> {
         receiver.message_inputs += 1;
         receiver.shape = std::mem::take(&mut receiver.shape).input("messages", Item::Byte);
         let inputs = receiver.shape.inputs.len();
-        if inputs > limits::PORTS {
-            let problem = Problem::TooMany { what: "inputs", count: inputs as u64, max: limits::PORTS as u64 };
-            return Err(self.wrong(problem, spec.to_spot));
-        }
-        let lengths = Lengths::exactly(0);
+        self.few("inputs", inputs, limits::PORTS, spec.to_spot)?;
         let to = PortId { component: to, port: inputs - 1 };
-        graph.links.push(Link {
-            from,
-            to,
-            delay: spec.delay,
-            item: Item::Byte,
-            lengths,
-            in_cycle: false,
-            message: true,
-        });
+        graph.links.push(unsettled(from, to, spec.delay, Item::Byte, true));
         Ok(())
     }
 
-    fn port(&self, graph: &Graph, text: &str, side: Side, spot: Spot) -> Result<PortId, GraphError> {
-        let (name, port) = match text.split_once('.') {
-            Some((name, port)) => (name, Some(port)),
-            None => (text, None),
-        };
-        let Some(&component) = self.by_name.get(name) else {
-            let name: String = name.chars().take(limits::NAME_CHARS).collect();
+    /// The component of this name.
+    fn index(&self, name: &str, spot: Spot) -> Result<usize, GraphError> {
+        self.by_name.get(name).copied().ok_or_else(|| {
+            let name = limits::shortened(name);
             let nearest = nearest(&name, self.by_name.keys().copied()).map(str::to_owned);
-            return Err(self.wrong(Problem::Component { name, nearest }, spot));
-        };
+            self.wrong(Problem::Component { name, nearest }, spot)
+        })
+    }
+
+    fn port(&self, graph: &Graph, text: &str, side: Side, spot: Spot) -> Result<PortId, GraphError> {
+        let (name, port) = text.split_once('.').map_or((text, None), |(name, port)| (name, Some(port)));
+        let component = self.index(name, spot)?;
         let shape = &graph.components[component].shape;
         let known: Vec<String> = match side {
             Side::Input => shape.inputs.iter().map(|input| input.name.clone()).collect(),
@@ -208,7 +183,7 @@ impl<'a> Checker<'a> {
             Some(port) => known.iter().position(|name| name == port).ok_or_else(|| Problem::Port {
                 component: component_name(),
                 side,
-                port: port.chars().take(limits::NAME_CHARS).collect(),
+                port: limits::shortened(port),
                 nearest: nearest(port, known.iter().map(String::as_str)).map(str::to_owned),
                 known: known.clone(),
             }),
@@ -260,9 +235,9 @@ impl<'a> Checker<'a> {
     }
 
     /// A component type with one input and one output that makes `to` of `from` as it comes.
-    fn converter(&self, from: crate::Item, to: crate::Item) -> Option<String> {
-        let converts = |kind: &&&crate::Kind| {
-            let params = kind.resolve(&crate::Params::new()).ok();
+    fn converter(&self, from: Item, to: Item) -> Option<String> {
+        let converts = |kind: &&&Kind| {
+            let params = kind.resolve(&Params::new()).ok();
             let shape = params.and_then(|params| self.catalogue.shape(kind, &params).ok());
             shape.is_some_and(|shape| match (shape.inputs.as_slice(), shape.outputs.as_slice()) {
                 ([input], [output]) => input.item == from && output.item == to,
@@ -312,4 +287,9 @@ impl<'a> Checker<'a> {
         }
         Ok(())
     }
+}
+
+/// A link whose lengths and cycles are not known yet.
+fn unsettled(from: PortId, to: PortId, delay: u32, item: Item, message: bool) -> Link {
+    Link { from, to, delay, item, lengths: Lengths::exactly(0), in_cycle: false, message }
 }

@@ -53,9 +53,9 @@ pub(crate) fn find(outgoing: &[Vec<usize>]) -> Option<Vec<usize>> {
 /// For each component the number of its strongly connected part (Kosaraju's algorithm).
 pub(crate) fn parts(outgoing: &[Vec<usize>]) -> Vec<usize> {
     let mut finished = Vec::with_capacity(outgoing.len());
-    let mut seen = vec![false; outgoing.len()];
+    let mut visited = vec![false; outgoing.len()];
     for start in 0..outgoing.len() {
-        walk(outgoing, start, &mut seen, |c| finished.push(c));
+        walk(outgoing, start, &mut visited, |c| finished.push(c));
     }
     let mut incoming = vec![Vec::new(); outgoing.len()];
     for (from, tos) in outgoing.iter().enumerate() {
@@ -64,16 +64,16 @@ pub(crate) fn parts(outgoing: &[Vec<usize>]) -> Vec<usize> {
         }
     }
     let mut part = vec![0; outgoing.len()];
-    seen.fill(false);
+    visited.fill(false);
     for (number, &start) in finished.iter().rev().enumerate() {
-        walk(&incoming, start, &mut seen, |c| part[c] = number);
+        walk(&incoming, start, &mut visited, |c| part[c] = number);
     }
     part
 }
 
-/// Visits what is reachable from `start` and not yet seen, each after all it leads to.
-fn walk(next: &[Vec<usize>], start: usize, seen: &mut [bool], mut leave: impl FnMut(usize)) {
-    if std::mem::replace(&mut seen[start], true) {
+/// Visits what is reachable from `start` and not yet visited, each after all it leads to.
+fn walk(next: &[Vec<usize>], start: usize, visited: &mut [bool], mut leave: impl FnMut(usize)) {
+    if std::mem::replace(&mut visited[start], true) {
         return;
     }
     let mut path = vec![(start, 0_usize)];
@@ -81,7 +81,7 @@ fn walk(next: &[Vec<usize>], start: usize, seen: &mut [bool], mut leave: impl Fn
         match next[*at].get(*followed) {
             Some(&to) => {
                 *followed += 1;
-                if !std::mem::replace(&mut seen[to], true) {
+                if !std::mem::replace(&mut visited[to], true) {
                     path.push((to, 0));
                 }
             }

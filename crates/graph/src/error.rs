@@ -44,6 +44,20 @@ pub struct Place {
     pub column: usize,
 }
 
+impl Place {
+    /// Where these bytes of the text are. A parser may point behind the end, or into a character: that is cut off.
+    #[must_use]
+    pub fn new(source: &Arc<Source>, span: Range<usize>) -> Place {
+        let text = &source.text;
+        let floor = |at: usize| (0..=at.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+        let (start, end) = (floor(span.start), floor(span.end.max(span.start)));
+        let before = &text[..start];
+        let line = before.matches('\n').count() + 1;
+        let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
+        Place { source: Arc::clone(source), span: start..end, line, column }
+    }
+}
+
 impl fmt::Display for Place {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}:{}", self.source.name, self.line, self.column)
@@ -52,7 +66,8 @@ impl fmt::Display for Place {
 
 impl GraphError {
     pub(crate) fn new(problem: Problem, source: Option<&Arc<Source>>, spot: Spot) -> GraphError {
-        let place = source.and_then(|source| place(source, spot));
+        let source = source.filter(|_| spot.start != usize::MAX);
+        let place = source.map(|source| Place::new(source, spot.start..spot.end));
         GraphError { problem: Box::new(problem), place }
     }
 
@@ -61,26 +76,6 @@ impl GraphError {
     pub fn fix(&self) -> String {
         self.problem.fix()
     }
-}
-
-fn place(source: &Arc<Source>, spot: Spot) -> Option<Place> {
-    let text = &source.text;
-    if spot.start == usize::MAX {
-        return None;
-    }
-    // A parser may point behind the end, or into a character.
-    let floor = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let (start, end) = (floor(spot.start), floor(spot.end.max(spot.start)));
-    let before = text.get(..start)?;
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Some(Place { source: Arc::clone(source), span: start..end, line, column })
 }
 
 /// Everything that can be wrong with a waveform.
@@ -316,10 +311,7 @@ pub enum Side {
 
 impl fmt::Display for Side {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Side::Input => "input",
-            Side::Output => "output",
-        })
+        f.write_str(if *self == Side::Input { "input" } else { "output" })
     }
 }
 
@@ -355,12 +347,8 @@ impl fmt::Display for Wanted {
 }
 
 pub(crate) fn arrows(path: &[String]) -> String {
-    let mut text = path.join(" -> ");
-    if let Some(first) = path.first() {
-        text.push_str(" -> ");
-        text.push_str(first);
-    }
-    text
+    let round: Vec<&str> = path.iter().chain(path.first()).map(String::as_str).collect();
+    round.join(" -> ")
 }
 
 impl Problem {

@@ -85,14 +85,10 @@ fn read(text: &str) -> Result<Waveform, Wrong> {
     if let Some(value) = table.get("chain") {
         chains(value, &mut waveform.links)?;
     }
-    if let Some(value) = table.get("link") {
-        for value in array("link", value, "tables: [[link]]")? {
-            waveform.links.push(link("link", value, 0)?);
-        }
-    }
-    if let Some(value) = table.get("message") {
-        for value in array("message", value, "tables: [[message]]")? {
-            waveform.messages.push(link("message", value, 1)?);
+    for (key, least, links) in [("link", 0, &mut waveform.links), ("message", 1, &mut waveform.messages)] {
+        let Some(value) = table.get(key) else { continue };
+        for value in array(key, value, &format!("tables: [[{key}]]"))? {
+            links.push(link(key, value, least)?);
         }
     }
     Ok(waveform)
@@ -129,7 +125,6 @@ fn policy(value: &Entry<'_>) -> Result<MissPolicy, Wrong> {
 }
 
 fn parameter(key: &str, value: &Entry<'_>) -> Result<Value, Wrong> {
-    let expected = "a number, a text, true or false, or a list of numbers";
     match value.get_ref() {
         DeValue::Boolean(yes) => Ok(Value::Bool(*yes)),
         DeValue::String(text) => Ok(Value::Text(text.clone().into_owned())),
@@ -143,7 +138,7 @@ fn parameter(key: &str, value: &Entry<'_>) -> Result<Value, Wrong> {
             let numbers: Result<Vec<f64>, Wrong> = list.iter().map(|entry| number(key, entry)).collect();
             numbers.map(Value::Floats)
         }
-        _ => mistyped(key, value, expected),
+        _ => mistyped(key, value, "a number, a text, true or false, or a list of numbers"),
     }
 }
 
@@ -211,24 +206,15 @@ fn required<'a, 'b>(
 }
 
 fn array<'a, 'b>(key: &str, value: &'a Entry<'b>, expected: &str) -> Result<&'a [Entry<'b>], Wrong> {
-    match value.get_ref() {
-        DeValue::Array(list) => Ok(list),
-        _ => mistyped(key, value, expected),
-    }
+    if let DeValue::Array(list) = value.get_ref() { Ok(list) } else { mistyped(key, value, expected) }
 }
 
 fn string<'a>(key: &str, value: &'a Entry<'_>) -> Result<&'a str, Wrong> {
-    match value.get_ref() {
-        DeValue::String(text) => Ok(text),
-        _ => mistyped(key, value, "a text in quotes"),
-    }
+    if let DeValue::String(text) = value.get_ref() { Ok(text) } else { mistyped(key, value, "a text in quotes") }
 }
 
 fn boolean(key: &str, value: &Entry<'_>) -> Result<bool, Wrong> {
-    match value.get_ref() {
-        DeValue::Boolean(yes) => Ok(*yes),
-        _ => mistyped(key, value, "true or false"),
-    }
+    if let DeValue::Boolean(yes) = value.get_ref() { Ok(*yes) } else { mistyped(key, value, "true or false") }
 }
 
 fn integer(key: &str, value: &Entry<'_>) -> Result<i64, Wrong> {
@@ -266,7 +252,7 @@ fn time(key: &str, value: &Entry<'_>, expected: &str) -> Result<u64, Wrong> {
 
 fn mistyped<T>(key: &str, value: &Entry<'_>, expected: &str) -> Result<T, Wrong> {
     let got = match value.get_ref() {
-        DeValue::String(text) => Value::Text(text.chars().take(limits::NAME_CHARS).collect()).to_string(),
+        DeValue::String(text) => Value::Text(limits::shortened(text)).to_string(),
         DeValue::Integer(digits) => digits.to_string(),
         DeValue::Float(digits) => digits.to_string(),
         DeValue::Boolean(yes) => yes.to_string(),

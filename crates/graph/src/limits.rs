@@ -29,3 +29,16 @@ pub const MESSAGES: usize = 16;
 pub const MESSAGE_BYTES: usize = 64;
 /// Workers of a plan.
 pub const WORKERS: usize = 1024;
+
+/// Whether that is a name: 1 to 64 letters, digits, `-` and `_`.
+#[must_use]
+pub fn is_name(text: &str) -> bool {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    (1..=NAME_CHARS).contains(&text.len()) && text.chars().all(allowed)
+}
+
+/// As much of a text as a name may have, for messages.
+#[must_use]
+pub fn shortened(text: &str) -> String {
+    text.chars().take(NAME_CHARS).collect()
+}

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 
 /// A parameter's value.
-#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Yes or no.
@@ -33,58 +33,18 @@ impl fmt::Display for Value {
     }
 }
 
-impl Serialize for Value {
-    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Value::Bool(value) => value.serialize(to),
-            Value::Int(value) => value.serialize(to),
-            Value::Float(value) => value.serialize(to),
-            Value::Text(value) => value.serialize(to),
-            Value::Floats(values) => values.serialize(to),
+/// Values of which Rust has a type.
+macro_rules! values {
+    ($($from:ty => $kind:ident),*) => { $(
+        impl From<$from> for Value {
+            fn from(value: $from) -> Value {
+                Value::$kind(value.into())
+            }
         }
-    }
+    )* };
 }
 
-impl From<bool> for Value {
-    fn from(value: bool) -> Value {
-        Value::Bool(value)
-    }
-}
-impl From<i32> for Value {
-    fn from(value: i32) -> Value {
-        Value::Int(value.into())
-    }
-}
-impl From<u32> for Value {
-    fn from(value: u32) -> Value {
-        Value::Int(value.into())
-    }
-}
-impl From<i64> for Value {
-    fn from(value: i64) -> Value {
-        Value::Int(value)
-    }
-}
-impl From<f64> for Value {
-    fn from(value: f64) -> Value {
-        Value::Float(value)
-    }
-}
-impl From<&str> for Value {
-    fn from(value: &str) -> Value {
-        Value::Text(value.to_owned())
-    }
-}
-impl From<String> for Value {
-    fn from(value: String) -> Value {
-        Value::Text(value)
-    }
-}
-impl From<Vec<f64>> for Value {
-    fn from(value: Vec<f64>) -> Value {
-        Value::Floats(value)
-    }
-}
+values!(bool => Bool, i32 => Int, u32 => Int, i64 => Int, f64 => Float, &str => Text, String => Text, Vec<f64> => Floats);
 
 /// Parameters by name. What the checks hand to a component is complete and in range.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,10 +79,7 @@ impl Params {
     /// A whole number.
     #[must_use]
     pub fn int(&self, name: &str) -> Option<i64> {
-        match self.get(name)? {
-            Value::Int(value) => Some(*value),
-            _ => None,
-        }
+        if let Value::Int(value) = self.get(name)? { Some(*value) } else { None }
     }
 
     /// A number; whole ones count.
@@ -138,28 +95,19 @@ impl Params {
     /// Yes or no.
     #[must_use]
     pub fn bool(&self, name: &str) -> Option<bool> {
-        match self.get(name)? {
-            Value::Bool(value) => Some(*value),
-            _ => None,
-        }
+        if let Value::Bool(value) = self.get(name)? { Some(*value) } else { None }
     }
 
     /// A text.
     #[must_use]
     pub fn text(&self, name: &str) -> Option<&str> {
-        match self.get(name)? {
-            Value::Text(value) => Some(value),
-            _ => None,
-        }
+        if let Value::Text(value) = self.get(name)? { Some(value) } else { None }
     }
 
     /// Numbers.
     #[must_use]
     pub fn floats(&self, name: &str) -> Option<&[f64]> {
-        match self.get(name)? {
-            Value::Floats(values) => Some(values),
-            _ => None,
-        }
+        if let Value::Floats(values) = self.get(name)? { Some(values) } else { None }
     }
 
     /// All, by name.

@@ -1,4 +1,4 @@
-//! Every mistake in a waveform file is told with its place, in a radio engineer's words, with what would be right.
+//! Every mistake in a waveform file is reported with its place, in a radio engineer's words, with what would be right.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn check(text: &str) -> Result<Graph, GraphError> {
 }
 
 /// `line:column: message; fix` of the error, with the cause where there is one.
-fn told(text: &str) -> String {
+fn refusal(text: &str) -> String {
     let error = check(text).expect_err("refused");
     let place = error.place.as_ref().map_or("-".to_owned(), |place| format!("{}:{}", place.line, place.column));
     let cause = std::error::Error::source(&error).map_or(String::new(), |cause| format!(": {cause}"));
@@ -18,8 +18,12 @@ fn told(text: &str) -> String {
 }
 
 /// A file with these lines after a good head; the first of them is line 3.
+fn with_head(rest: &str) -> String {
+    format!("name = \"w\"\nslot = \"1 ms\"\n{rest}")
+}
+
 fn after_head(rest: &str) -> String {
-    told(&format!("name = \"w\"\nslot = \"1 ms\"\n{rest}"))
+    refusal(&with_head(rest))
 }
 
 const ENDS: &str = "[component.a]\ntype = \"bits\"\n[component.z]\ntype = \"sink\"\n";
@@ -32,12 +36,12 @@ fn a_good_file_is_a_graph() {
 }
 
 #[test]
-fn mistakes_in_the_file_are_told_where_they_stand() {
+fn mistakes_in_the_file_are_named_where_they_are() {
     assert_eq!(
-        told("name = "),
+        refusal("name = "),
         "1:8: no TOML: string values must be quoted, expected literal string; mend the syntax: https://toml.io"
     );
-    assert_eq!(told("name = 3\nslot = 1"), "1:8: `name` can't be 3; a text in quotes");
+    assert_eq!(refusal("name = 3\nslot = 1"), "1:8: `name` can't be 3; a text in quotes");
     assert_eq!(after_head("chian = []"), "3:1: unknown key `chian` in the file; did you mean `chain`?");
     assert_eq!(after_head("component.a = 3"), "3:15: `a` can't be 3; a table with `type` and parameters");
     assert_eq!(after_head("[component.a]\nitems = 3"), "3:12: component `a` has no `type`; add `type`");
@@ -50,7 +54,7 @@ fn mistakes_in_the_file_are_told_where_they_stand() {
         "10:9: `delay` can't be -1; a whole number of slots from 0 to 4096"
     );
     assert_eq!(
-        told("slot = \"10\"\nname = \"w\"\n[component.a]\ntype = \"bits\""),
+        refusal("slot = \"10\"\nname = \"w\"\n[component.a]\ntype = \"bits\""),
         "1:8: `slot` can't be \"10\"; a time from 1 us to 1 min, such as \"10 ms\""
     );
 }
@@ -142,7 +146,7 @@ fn a_cycle_needs_a_delay_and_a_length_of_its_own() {
         "14:6: the cycle m -> p -> m has no delay: each waits for the other in the same slot; \
          give one of its links delay = 1 (its first packet is then empty)"
     );
-    let graph = check(&format!("name = \"w\"\nslot = \"1 ms\"\n{}", cycle(1, "a"))).expect("legal");
+    let graph = check(&with_head(&cycle(1, "a"))).expect("legal");
     assert_eq!(graph.links().iter().filter(|link| link.in_cycle).count(), 2);
     assert_eq!(
         after_head(&cycle(1, "b")),
@@ -162,7 +166,7 @@ fn an_isolated_component_on_a_cycle_needs_a_slot_of_its_delay() {
         "-: the cycle m -> p -> m has 1 slots of delay, and with isolated components on it needs 2; \
          give the cycle a delay of 2 slots, or do not isolate its components"
     );
-    let graph = check(&format!("name = \"w\"\nslot = \"1 ms\"\n{}", cycle(2))).expect("legal");
+    let graph = check(&with_head(&cycle(2))).expect("legal");
     let p = graph.find("p").expect("there");
     assert!(graph.components()[p].isolated);
     // Behind p all is there a slot later than where it is not isolated.
@@ -181,7 +185,7 @@ fn messages_are_links_of_a_slot_or_more_that_no_component_declares() {
         after_head(&with("from = \"z\"\nto = \"aa\"")),
         "10:6: no component is called `aa`; add a [component.NAME] for it"
     );
-    let graph = check(&format!("name = \"w\"\nslot = \"1 ms\"\n{}", with("from = \"z\"\nto = \"a\""))).expect("legal");
+    let graph = check(&with_head(&with("from = \"z\"\nto = \"a\""))).expect("legal");
     let link = graph.links().last().expect("two");
     assert_eq!((graph.links().len(), link.message, link.delay, link.in_cycle), (2, true, 1, true));
     assert_eq!(graph.sinks().count(), 1, "z is a sink still");
@@ -204,9 +208,9 @@ fn a_packet_that_is_changed_in_place_is_not_repeated() {
 #[test]
 fn limits_hold_before_anything_is_built() {
     let long = "#".repeat(takt_graph::limits::FILE_BYTES + 1);
-    assert_eq!(told(&long), "1:1: 1048577 bytes, and at most 1048576 are taken; at most 1048576");
+    assert_eq!(refusal(&long), "1:1: 1048577 bytes, and at most 1048576 are taken; at most 1048576");
     assert_eq!(
-        told("name = \"w\"\nslot = \"1 ns\"\n[component.a]\ntype = \"bits\""),
+        refusal("name = \"w\"\nslot = \"1 ns\"\n[component.a]\ntype = \"bits\""),
         "-: `slot` can't be 1 ns; a time from 1 us to 1 min"
     );
     let many: String =

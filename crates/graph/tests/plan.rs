@@ -6,7 +6,7 @@ use common::types;
 use proptest::prelude::*;
 use takt_graph::{ComponentSpec, Graph, Latency, Plan, PlanError, Problem, Waveform};
 
-/// `n` components, each with two inputs, linked as told; a source of bits feeds what nothing else leads to.
+/// `n` components, each with two inputs, linked as given; a source of bits feeds what nothing else leads to.
 fn waveform(n: usize, links: &[(usize, usize, u32)]) -> Waveform {
     let mut waveform = Waveform::new("random", std::time::Duration::from_millis(1))
         .with(ComponentSpec::new("source", "bits").param("items", 8));

@@ -11,32 +11,16 @@ use crate::proc::cpu_list::format;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AffinityError {
-    /// None of the CPUs asked for is online and allowed by the cpuset of the thread's cgroup.
     #[error("no CPU of {} is online and allowed here; allowed: {}", format(asked), format(allowed))]
-    NoSuchCpu {
-        /// CPUs asked for.
-        asked: Vec<usize>,
-        /// CPUs this thread may use now.
-        allowed: Vec<usize>,
-    },
-    /// The thread has ended.
+    NoSuchCpu { asked: Vec<usize>, allowed: Vec<usize> },
     #[error("thread {tid} does not exist")]
-    NoSuchThread {
-        /// The thread.
-        tid: u32,
-    },
-    /// Another user's thread.
+    NoSuchThread { tid: u32 },
     #[error("thread {tid} belongs to another user, and this process lacks CAP_SYS_NICE")]
-    NotPermitted {
-        /// The thread.
-        tid: u32,
-    },
-    /// Anything else.
+    NotPermitted { tid: u32 },
     #[error("setting the CPUs of thread {tid}")]
     Io {
         /// The thread; 0 is the calling one.
         tid: u32,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
@@ -83,9 +67,6 @@ pub fn pin(tid: u32, cpus: &[usize]) -> Result<(), AffinityError> {
 }
 
 /// The CPUs thread `tid` (0: the calling one) may run on, in rising order.
-///
-/// # Errors
-/// The thread is not there.
 pub fn cpus(tid: u32) -> Result<Vec<usize>, AffinityError> {
     match rustix::thread::sched_getaffinity(pid(tid)) {
         Ok(set) => Ok(cpus_of(&set)),

@@ -13,21 +13,16 @@ pub enum BpfError {
     /// The kernel is built without it, or a filter keeps it away.
     #[error("this kernel loads no XDP programs (CONFIG_BPF_SYSCALL)")]
     NotThere,
-    /// A table was refused.
     #[error("the kernel made no table of {entries} entries for XDP programs")]
     Table {
-        /// As many were asked for.
         entries: u32,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// The verifier refused it.
     #[error("the kernel's verifier refused the program: {log}")]
     Refused {
         /// The end of what it said.
         log: String,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
@@ -40,9 +35,6 @@ pub struct Table(OwnedFd);
 
 impl Table {
     /// One byte for each index below `entries`.
-    ///
-    /// # Errors
-    /// No permission, no kernel support, no memory.
     pub fn of_bytes(entries: u32) -> Result<Table, BpfError> {
         let table = crate::sys::bpf::create_array(1, entries);
         table.map(Table).map_err(|source| refusal(&source).unwrap_or(BpfError::Table { entries, source }))
@@ -66,9 +58,6 @@ fn refusal(source: &io::Error) -> Option<BpfError> {
 
 /// Loads a program of 64-bit instructions that takes an XDP context. It lives as long as its descriptor, or as long as
 /// an interface runs it. With `fragments` it takes frames larger than a page, of which it sees the front (Linux 5.18).
-///
-/// # Errors
-/// No permission, no kernel support, or the program is not safe.
 pub fn load_xdp(code: &[u64], fragments: bool) -> Result<OwnedFd, BpfError> {
     let mut log = vec![0; 64 * 1024];
     crate::sys::bpf::load_xdp(code, fragments, &mut log).map_err(|source| match refusal(&source) {

@@ -26,19 +26,19 @@ pub const WITH_SUDO: &str = "run this command with sudo";
 const SECURE_PATHS: [&str; 2] =
     ["/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin", "/sbin:/bin:/usr/sbin:/usr/bin"];
 
-/// A command of this program.
 #[must_use]
 pub fn takt(arguments: impl Display) -> String {
-    format!("{} {arguments}", own_name())
+    let path = env::var("PATH").unwrap_or_default();
+    format!("{} {arguments}", name_of(&own_program(), &[&path]))
 }
 
 /// A command of this program that needs root's rights.
 #[must_use]
 pub fn sudo_takt(arguments: impl Display) -> String {
-    if is_root() { takt(arguments) } else { format!("sudo {} {arguments}", name_for_sudo()) }
+    let name = || name_of(&own_program(), &SECURE_PATHS);
+    if is_root() { takt(arguments) } else { format!("sudo {} {arguments}", name()) }
 }
 
-/// The call that runs now.
 #[must_use]
 pub fn again() -> String {
     takt(own_arguments())
@@ -63,15 +63,6 @@ pub fn quoted(word: &str) -> String {
 
 fn own_arguments() -> String {
     env::args_os().skip(1).map(|word| quoted(&word.to_string_lossy())).collect::<Vec<_>>().join(" ")
-}
-
-fn own_name() -> String {
-    let path = env::var("PATH").unwrap_or_default();
-    name_of(&own_program(), &[&path])
-}
-
-fn name_for_sudo() -> String {
-    name_of(&own_program(), &SECURE_PATHS)
 }
 
 /// The file of this program. One that was built anew since it was started is called by the same path.
@@ -109,7 +100,6 @@ mod tests {
     use super::*;
     use std::os::unix::fs::symlink;
 
-    /// A folder with programs of these names.
     fn folder(names: &[&str]) -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         for name in names {

@@ -5,13 +5,11 @@ use serde::{Deserialize, Serialize};
 use crate::host::Host;
 use crate::proc::status;
 
-/// A capability that takt knows a use for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
 pub enum Capability {
     /// Network namespaces' interfaces, queueing disciplines, `SO_RCVBUFFORCE`, network sysctls.
     CapNetAdmin,
-    /// Packet sockets.
     CapNetRaw,
     /// Locking memory beyond the limit.
     CapIpcLock,
@@ -21,44 +19,32 @@ pub enum Capability {
     CapSysAdmin,
     /// Real-time policies, negative nice values, other users' threads.
     CapSysNice,
-    /// Raising limits.
     CapSysResource,
-    /// Loading BPF programs.
     CapBpf,
     /// Writing files that belong to others, such as those of `/proc/sys`.
     CapDacOverride,
 }
 
 impl Capability {
-    /// Its bit in the kernel's masks.
-    const fn bit(self) -> u32 {
+    /// Its bit in the kernel's masks, and the name manuals use.
+    const fn bit_and_name(self) -> (u32, &'static str) {
         match self {
-            Capability::CapDacOverride => 1,
-            Capability::CapNetAdmin => 12,
-            Capability::CapNetRaw => 13,
-            Capability::CapIpcLock => 14,
-            Capability::CapSysPtrace => 19,
-            Capability::CapSysAdmin => 21,
-            Capability::CapSysNice => 23,
-            Capability::CapSysResource => 24,
-            Capability::CapBpf => 39,
+            Capability::CapDacOverride => (1, "CAP_DAC_OVERRIDE"),
+            Capability::CapNetAdmin => (12, "CAP_NET_ADMIN"),
+            Capability::CapNetRaw => (13, "CAP_NET_RAW"),
+            Capability::CapIpcLock => (14, "CAP_IPC_LOCK"),
+            Capability::CapSysPtrace => (19, "CAP_SYS_PTRACE"),
+            Capability::CapSysAdmin => (21, "CAP_SYS_ADMIN"),
+            Capability::CapSysNice => (23, "CAP_SYS_NICE"),
+            Capability::CapSysResource => (24, "CAP_SYS_RESOURCE"),
+            Capability::CapBpf => (39, "CAP_BPF"),
         }
     }
 
     /// The name manuals use, `CAP_SYS_NICE` for one.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Capability::CapDacOverride => "CAP_DAC_OVERRIDE",
-            Capability::CapNetAdmin => "CAP_NET_ADMIN",
-            Capability::CapNetRaw => "CAP_NET_RAW",
-            Capability::CapIpcLock => "CAP_IPC_LOCK",
-            Capability::CapSysPtrace => "CAP_SYS_PTRACE",
-            Capability::CapSysAdmin => "CAP_SYS_ADMIN",
-            Capability::CapSysNice => "CAP_SYS_NICE",
-            Capability::CapSysResource => "CAP_SYS_RESOURCE",
-            Capability::CapBpf => "CAP_BPF",
-        }
+        self.bit_and_name().1
     }
 }
 
@@ -68,7 +54,6 @@ impl std::fmt::Display for Capability {
     }
 }
 
-/// The effective capabilities of a process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capabilities(u64);
 
@@ -91,7 +76,7 @@ impl Capabilities {
     /// what concerns the whole machine: see [`in_user_namespace`].
     #[must_use]
     pub fn has(self, capability: Capability) -> bool {
-        self.0 >> capability.bit() & 1 == 1
+        self.0 >> capability.bit_and_name().0 & 1 == 1
     }
 }
 

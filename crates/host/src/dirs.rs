@@ -12,54 +12,35 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-/// Why a folder of takt's own cannot be used.
+use crate::user::User;
+
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DirError {
-    /// It is not there and could not be made.
     #[error("making folder {path}")]
     Make {
-        /// The folder.
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// Somebody else made it: what it says cannot be believed.
+    /// Another user made it: what it says cannot be believed.
     #[error("folder {path} belongs to user {owner}, not to this one ({own})")]
-    Foreign {
-        /// The folder.
-        path: PathBuf,
-        /// Its owner.
-        owner: u32,
-        /// The user of this process.
-        own: u32,
-    },
+    Foreign { path: PathBuf, owner: u32, own: u32 },
 }
 
 /// The folder of journals. Not made yet.
 #[must_use]
 pub fn state_dir() -> PathBuf {
-    if let Some(named) = env_dir("TAKT_STATE_DIR") {
-        return named;
-    }
-    if uid() == 0 {
-        return PathBuf::from("/var/lib/takt");
-    }
     let home_state = || env_dir("HOME").map(|home| home.join(".local/state"));
-    env_dir("XDG_STATE_HOME").or_else(home_state).unwrap_or_else(temporary).join("takt")
+    let of_user = || env_dir("XDG_STATE_HOME").or_else(home_state).unwrap_or_else(temporary).join("takt");
+    named_or("TAKT_STATE_DIR", "/var/lib/takt", of_user)
 }
 
 /// The folder of run records. Not made yet.
 #[must_use]
 pub fn run_dir() -> PathBuf {
-    if let Some(named) = env_dir("TAKT_RUN_DIR") {
-        return named;
-    }
-    if uid() == 0 {
-        return PathBuf::from("/run/takt");
-    }
-    env_dir("XDG_RUNTIME_DIR").map_or_else(temporary, |dir| dir.join("takt"))
+    let of_user = || env_dir("XDG_RUNTIME_DIR").map_or_else(temporary, |dir| dir.join("takt"));
+    named_or("TAKT_RUN_DIR", "/run/takt", of_user)
 }
 
 /// Where runs keep files that only they need, each in a folder of its own: bundles of containers, images of guests.
@@ -69,9 +50,6 @@ pub fn scratch_dir() -> PathBuf {
 }
 
 /// Makes the folder `name` there, for its owner only.
-///
-/// # Errors
-/// It can't be made, or somebody else made it.
 pub fn make_scratch(name: &str) -> Result<PathBuf, DirError> {
     let path = scratch_dir().join(name);
     make(&run_dir())?;
@@ -91,10 +69,14 @@ pub fn make(path: &Path) -> Result<(), DirError> {
     if !meta.is_dir() {
         return Err(failed(io::ErrorKind::NotADirectory.into()));
     }
-    if meta.uid() != uid() {
-        return Err(DirError::Foreign { path: path.to_owned(), owner: meta.uid(), own: uid() });
+    if meta.uid() != User::own().uid {
+        return Err(DirError::Foreign { path: path.to_owned(), owner: meta.uid(), own: User::own().uid });
     }
     Ok(())
+}
+
+fn named_or(variable: &str, of_root: &str, of_user: impl FnOnce() -> PathBuf) -> PathBuf {
+    env_dir(variable).unwrap_or_else(|| if User::own().uid == 0 { of_root.into() } else { of_user() })
 }
 
 /// An environment variable that holds an absolute path; others are ignored, as the XDG specification demands.
@@ -103,11 +85,7 @@ fn env_dir(name: &str) -> Option<PathBuf> {
 }
 
 fn temporary() -> PathBuf {
-    std::env::temp_dir().join(format!("takt-{}", uid()))
-}
-
-fn uid() -> u32 {
-    rustix::process::geteuid().as_raw()
+    std::env::temp_dir().join(format!("takt-{}", User::own().uid))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@ use crate::host::Host;
 /// A distribution and those made from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Debian.
     Debian,
     /// Ubuntu, Mint, Pop!_OS.
     Ubuntu,

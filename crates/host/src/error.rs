@@ -11,20 +11,25 @@ pub enum ReadError {
     Io {
         /// The file, as named on the host.
         path: String,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// The file is there and says something takt does not understand.
     #[error("{path} holds `{got}`, expected {expected}")]
     Malformed {
         /// The file, as named on the host.
         path: String,
-        /// What was expected.
         expected: &'static str,
         /// The beginning of what was found.
         got: String,
     },
+}
+
+impl ReadError {
+    /// A file that says `text`, where something else was expected.
+    #[must_use]
+    pub fn malformed(path: impl Into<String>, expected: &'static str, text: &str) -> ReadError {
+        ReadError::Malformed { path: path.into(), expected, got: text.chars().take(40).collect() }
+    }
 }
 
 /// An error and why, and why that, in one line.

@@ -15,31 +15,18 @@ const SIOCETHTOOL: libc::c_ulong = 0x8946;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 pub enum Command {
-    /// `ETHTOOL_GCOALESCE`.
     GetCoalesce = 0x0e,
-    /// `ETHTOOL_SCOALESCE`.
     SetCoalesce = 0x0f,
-    /// `ETHTOOL_GRINGPARAM`.
     GetRing = 0x10,
-    /// `ETHTOOL_SRINGPARAM`.
     SetRing = 0x11,
-    /// `ETHTOOL_GPAUSEPARAM`.
     GetPause = 0x12,
-    /// `ETHTOOL_SPAUSEPARAM`.
     SetPause = 0x13,
-    /// `ETHTOOL_STXCSUM`.
     SetTxChecksum = 0x17,
-    /// `ETHTOOL_STSO`.
     SetTso = 0x1f,
-    /// `ETHTOOL_GFLAGS`.
     GetFlags = 0x25,
-    /// `ETHTOOL_SFLAGS`.
     SetFlags = 0x26,
-    /// `ETHTOOL_SGRO`.
     SetGro = 0x2c,
-    /// `ETHTOOL_GEEE`.
     GetEee = 0x44,
-    /// `ETHTOOL_SEEE`.
     SetEee = 0x45,
 }
 

@@ -11,9 +11,7 @@ use crate::topology::Topology;
 /// `None`, never a guess.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fingerprint {
-    /// The machine's name for itself.
     pub hostname: Option<String>,
-    /// `PRETTY_NAME` of os-release.
     pub distribution: Option<String>,
     /// Kernel release, `uname -r`.
     pub kernel: Option<String>,
@@ -21,21 +19,15 @@ pub struct Fingerprint {
     pub kernel_build: Option<String>,
     /// The kernel's command line: mitigations, isolated cores, tick.
     pub kernel_cmdline: Option<String>,
-    /// Processor model.
     pub cpu_model: Option<String>,
-    /// CPUs (hardware threads) online.
     pub cpus: usize,
-    /// Cores online.
     pub cores: usize,
     /// CPUs kept free by `isolcpus=`.
     pub isolated_cpus: Vec<usize>,
     /// Frequency governor, if all CPUs have the same.
     pub governor: Option<String>,
-    /// Memory of the machine.
     pub memory_bytes: Option<u64>,
-    /// Swap of the machine.
     pub swap_bytes: Option<u64>,
-    /// What the kernel reads time from.
     pub clock_source: Option<String>,
     /// Largest receive buffer a program may ask for, bytes (`net.core.rmem_max`).
     pub rmem_max_bytes: Option<i64>,
@@ -47,29 +39,21 @@ pub struct Fingerprint {
     pub cgroups: Option<String>,
     /// Changes with each start of the machine.
     pub boot_id: Option<String>,
-    /// What runs below the kernel.
     pub virtualisation: Virtualisation,
     /// What wraps this process, `docker` for one.
     pub container: Option<String>,
 }
 
-/// What runs below the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Virtualisation {
-    /// Nothing that shows itself.
     None,
-    /// KVM and what is built on it.
     Kvm,
     /// QEMU translating instructions in software.
     Tcg,
-    /// Xen.
     Xen,
-    /// Hyper-V.
     HyperV,
-    /// `VMware`.
     Vmware,
-    /// `VirtualBox`.
     VirtualBox,
     /// A hypervisor that does not say its name, or one not in this list.
     Other,
@@ -94,7 +78,6 @@ impl Virtualisation {
         }
     }
 
-    /// The name people use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,13 +94,11 @@ impl Virtualisation {
 }
 
 impl Fingerprint {
-    /// That of the machine this program runs on.
     #[must_use]
     pub fn read() -> Fingerprint {
         Fingerprint::of(&Host::this())
     }
 
-    /// That of `host`.
     #[must_use]
     pub fn of(host: &Host) -> Fingerprint {
         let topology = Topology::read(host).unwrap_or(Topology { cpus: Vec::new() });
@@ -149,13 +130,7 @@ impl Fingerprint {
     }
 }
 
-/// The file that names the clock source in use.
 pub const CLOCK_SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
-
-/// See [`crate::sys::cpuid`].
-pub(crate) fn hypervisor_signature() -> Option<String> {
-    crate::sys::cpuid::hypervisor_signature()
-}
 
 /// A field of `/proc/cpuinfo`, first CPU.
 fn cpuinfo(host: &Host, name: &str) -> Option<String> {
@@ -185,13 +160,9 @@ fn common_governor(host: &Host, cpus: &[usize]) -> Option<String> {
 /// The marks that container engines leave.
 #[must_use]
 pub fn container(host: &Host) -> Option<String> {
-    if host.path("/.dockerenv").exists() {
-        return Some("docker".to_owned());
-    }
-    if host.path("/run/.containerenv").exists() {
-        return Some("podman".to_owned());
-    }
-    host.read_opt("/run/systemd/container").filter(|name| !name.is_empty())
+    let marks = [("/.dockerenv", "docker"), ("/run/.containerenv", "podman")];
+    let marked = marks.into_iter().find(|(file, _)| host.path(file).exists()).map(|(_, engine)| engine.to_owned());
+    marked.or_else(|| host.read_opt("/run/systemd/container").filter(|name| !name.is_empty()))
 }
 
 #[cfg(test)]

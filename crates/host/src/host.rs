@@ -32,16 +32,12 @@ pub struct Host {
 }
 
 impl Host {
-    /// The machine this program runs on.
     #[must_use]
     pub fn this() -> Host {
         Host {
-            root: PathBuf::from("/"),
-            later: None,
-            waited: Cell::new(false),
             fifo_attempt: Some(crate::policy::attempt_fifo),
-            hypervisor: crate::fingerprint::hypervisor_signature(),
-            interface: None,
+            hypervisor: crate::sys::cpuid::hypervisor_signature(),
+            ..Host::at("/")
         }
     }
 
@@ -86,7 +82,6 @@ impl Host {
         self
     }
 
-    /// The interface the radio is behind, if somebody said.
     #[must_use]
     pub fn interface(&self) -> Option<&str> {
         self.interface.as_deref()
@@ -98,7 +93,6 @@ impl Host {
         self.root == Path::new("/")
     }
 
-    /// The hypervisor's signature, if the processor names one.
     #[must_use]
     pub fn hypervisor(&self) -> Option<&str> {
         self.hypervisor.as_deref()
@@ -137,25 +131,16 @@ impl Host {
     }
 
     /// The bytes of a file that is no text.
-    ///
-    /// # Errors
-    /// As [`read`](Host::read).
     pub fn read_bytes(&self, path: &str) -> Result<Vec<u8>, ReadError> {
-        let read = || -> io::Result<Vec<u8>> {
-            let mut bytes = Vec::new();
-            fs::File::open(self.path(path))?.take(FILE_LIMIT_BYTES).read_to_end(&mut bytes)?;
-            if bytes.len() as u64 == FILE_LIMIT_BYTES {
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, "longer than 8 MiB"));
-            }
-            Ok(bytes)
-        };
-        read().map_err(|source| ReadError::Io { path: path.to_owned(), source })
+        let bytes = self.read_start(path, FILE_LIMIT_BYTES)?;
+        if bytes.len() as u64 == FILE_LIMIT_BYTES {
+            let source = io::Error::new(io::ErrorKind::FileTooLarge, "longer than 8 MiB");
+            return Err(ReadError::Io { path: path.to_owned(), source });
+        }
+        Ok(bytes)
     }
 
     /// At most the first `bytes` of a file that need not end, such as a device.
-    ///
-    /// # Errors
-    /// The file is not there or may not be read.
     pub fn read_start(&self, path: &str, bytes: u64) -> Result<Vec<u8>, ReadError> {
         let mut start = Vec::new();
         let read = fs::File::open(self.path(path)).and_then(|file| file.take(bytes).read_to_end(&mut start));
@@ -175,11 +160,7 @@ impl Host {
     /// As [`read`](Host::read), or the content is no whole number.
     pub fn read_number(&self, path: &str) -> Result<i64, ReadError> {
         let text = self.read(path)?;
-        text.trim().parse().map_err(|_| ReadError::Malformed {
-            path: path.to_owned(),
-            expected: "one whole number",
-            got: text.chars().take(40).collect(),
-        })
+        text.trim().parse().map_err(|_| ReadError::malformed(path, "one whole number", &text))
     }
 
     /// Writes a setting whole or not at all, whatever ends this program: the kernel takes one `write` as one, and the file
@@ -202,12 +183,8 @@ impl Host {
     /// Names in a folder, sorted; empty if it is not there.
     #[must_use]
     pub fn list(&self, path: &str) -> Vec<String> {
-        let mut names: Vec<String> = fs::read_dir(self.path(path))
-            .into_iter()
-            .flatten()
-            .flatten()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .collect();
+        let entries = fs::read_dir(self.path(path)).into_iter().flatten().flatten();
+        let mut names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         names.sort();
         names
     }

@@ -9,14 +9,12 @@ use serde::{Deserialize, Serialize};
 use crate::call::WITH_SUDO;
 use crate::host::Host;
 
-/// A state a CPU may sleep in.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IdleState {
     /// As the driver calls it: `POLL`, `C1`, `C6`.
     pub name: String,
     /// How long the CPU takes to leave it at most, by the driver's account.
     pub exit_us: u64,
-    /// It was switched off.
     pub disabled: bool,
 }
 
@@ -47,23 +45,19 @@ pub fn latency_limit_us(host: &Host) -> Option<u32> {
     u32::try_from(limit).ok()
 }
 
-/// Why the limit could not be set.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LatencyError {
     /// Only root may, unless the file was given to others.
     #[error("limiting how deep processors sleep needs write access to /dev/cpu_dma_latency, which belongs to root")]
     NotPermitted,
-    /// A kernel or a container without it.
     #[error("there is no /dev/cpu_dma_latency: a kernel without CPU_IDLE, or a container")]
     NotThere,
-    /// Anything else.
     #[error("limiting how deep processors sleep at /dev/cpu_dma_latency")]
     Io(#[source] io::Error),
 }
 
 impl LatencyError {
-    /// What the owner of this host can do about it.
     #[must_use]
     pub fn fix(&self) -> Option<&'static str> {
         match self {
@@ -83,26 +77,22 @@ pub struct LatencyLimit {
 
 impl LatencyLimit {
     /// Asks for wake-ups within `limit_us`; 0 keeps processors from sleeping at all, which costs power and heat.
-    ///
-    /// # Errors
-    /// No permission, or no such thing here.
     pub fn hold(limit_us: u32) -> Result<LatencyLimit, LatencyError> {
         LatencyLimit::hold_at(&Host::this(), limit_us)
     }
 
     fn hold_at(host: &Host, limit_us: u32) -> Result<LatencyLimit, LatencyError> {
         let limit = i32::try_from(limit_us).unwrap_or(i32::MAX);
-        let hold = || -> io::Result<File> {
+        let open = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(host.path(LATENCY))?;
             file.write_all(&limit.to_ne_bytes())?;
             Ok(file)
         };
-        match hold() {
-            Ok(open) => Ok(LatencyLimit { _open: open }),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Err(LatencyError::NotThere),
-            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(LatencyError::NotPermitted),
-            Err(error) => Err(LatencyError::Io(error)),
-        }
+        open().map(|file| LatencyLimit { _open: file }).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => LatencyError::NotThere,
+            io::ErrorKind::PermissionDenied => LatencyError::NotPermitted,
+            _ => LatencyError::Io(error),
+        })
     }
 }
 
@@ -122,9 +112,6 @@ pub enum Idle {
 
 impl Idle {
     /// Sees to it for as long as what this returns is kept.
-    ///
-    /// # Errors
-    /// As [`LatencyLimit::hold`].
     pub fn hold(self) -> Result<Option<LatencyLimit>, LatencyError> {
         (self == Idle::Poll).then(|| LatencyLimit::hold(0)).transpose()
     }
@@ -172,8 +159,8 @@ mod tests {
             "`halt` is nothing that an idle CPU does; it can sleep or poll"
         );
         match Idle::Poll.hold() {
-            Ok(held) => {
-                assert!(held.is_some());
+            Ok(limit) => {
+                assert!(limit.is_some());
                 assert_eq!(latency_limit_us(&Host::this()), Some(0));
             }
             Err(error) => takt_testing::skip(format_args!("limits of the kernel's latency: {error}   (run as root)")),
@@ -186,9 +173,9 @@ mod tests {
         assert!(matches!(LatencyLimit::hold_at(&tree.host(), 5), Err(LatencyError::NotThere)));
         tree.put_bytes(LATENCY, &2_000_000_000i32.to_ne_bytes());
         assert_eq!(latency_limit_us(&tree.host()), Some(2_000_000_000));
-        let held = LatencyLimit::hold_at(&tree.host(), 5).unwrap();
+        let limit = LatencyLimit::hold_at(&tree.host(), 5).unwrap();
         assert_eq!(latency_limit_us(&tree.host()), Some(5));
-        drop(held);
+        drop(limit);
         tree.put_bytes(LATENCY, &[1, 2]);
         assert_eq!(latency_limit_us(&tree.host()), None);
     }
@@ -197,9 +184,9 @@ mod tests {
     fn the_kernel_takes_the_limit_and_takes_it_back() {
         let before = latency_limit_us(&Host::this());
         match LatencyLimit::hold(3) {
-            Ok(held) => {
+            Ok(limit) => {
                 assert!(latency_limit_us(&Host::this()).is_some_and(|limit| limit <= 3));
-                drop(held);
+                drop(limit);
                 // Others may ask for limits at the same time; ours is no more among them.
                 assert!(before.is_none_or(|before| before <= 3) || latency_limit_us(&Host::this()) != Some(3));
             }

@@ -8,11 +8,9 @@ use crate::proc::cpu_list;
 /// An interrupt line with a handler.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Irq {
-    /// Its number.
     pub number: u32,
     /// Who handles it, as `/proc/interrupts` says: `virtio1-input.0`.
     pub name: String,
-    /// CPUs it may be sent to.
     pub allowed: Vec<usize>,
     /// CPUs it is sent to; empty if the kernel does not say.
     pub effective: Vec<usize>,

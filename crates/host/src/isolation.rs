@@ -12,20 +12,19 @@ pub struct Isolation {
     pub isolated: Option<Vec<usize>>,
     /// Those without a clock tick while one thread runs: `nohz_full=`.
     pub tickless: Option<Vec<usize>>,
-    /// Those whose deferred kernel work is done elsewhere: `rcu_nocbs=`. From the command line; `None`: not asked for.
+    /// Those whose deferred kernel work is done elsewhere: `rcu_nocbs=`. From the command line; `None`: not option for.
     pub rcu_elsewhere: Option<Vec<usize>>,
 }
 
-/// What is set apart.
 #[must_use]
 pub fn isolation(host: &Host) -> Isolation {
     let list = |path| host.read_opt(path).filter(|text| text != "(null)").and_then(|text| cpu_list::parse(&text));
     let cmdline = host.read_opt("/proc/cmdline").unwrap_or_default();
-    let asked = |key: &str| cmdline.split_whitespace().rev().find_map(|word| cpu_list::parse(word.strip_prefix(key)?));
+    let option = |key: &str| cmdline.split_whitespace().rev().find_map(|word| cpu_list::parse(word.strip_prefix(key)?));
     Isolation {
         isolated: list("/sys/devices/system/cpu/isolated"),
         tickless: list("/sys/devices/system/cpu/nohz_full"),
-        rcu_elsewhere: asked("rcu_nocbs="),
+        rcu_elsewhere: option("rcu_nocbs="),
     }
 }
 

@@ -25,7 +25,6 @@ pub enum Preemption {
 }
 
 impl Preemption {
-    /// The word the kernel uses for it.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -38,12 +37,9 @@ impl Preemption {
     }
 }
 
-/// The pre-emption model in force and who says so.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PreemptionSeen {
-    /// The model.
     pub model: Preemption,
-    /// The file that says so.
     pub by: String,
     /// It can be changed while the kernel runs, at `/sys/kernel/debug/sched/preempt`.
     pub dynamic: bool,
@@ -63,8 +59,8 @@ pub fn preemption(host: &Host) -> Option<PreemptionSeen> {
         return seen(model, PREEMPT);
     }
     let cmdline = host.read_opt("/proc/cmdline").unwrap_or_default();
-    let asked = cmdline.split_whitespace().rev().find_map(|word| model(word.strip_prefix("preempt=")?));
-    if let Some(model) = asked.filter(|_| dynamic) {
+    let requested = cmdline.split_whitespace().rev().find_map(|word| model(word.strip_prefix("preempt=")?));
+    if let Some(model) = requested.filter(|_| dynamic) {
         return seen(model, "/proc/cmdline");
     }
     let (config, by) = config(host)?;
@@ -109,7 +105,6 @@ pub fn base_slice_ns(host: &Host) -> Option<u64> {
     host.read_opt("/sys/kernel/debug/sched/base_slice_ns")?.parse().ok()
 }
 
-/// What real-time threads may use of each period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RealTimeShare {
     /// Microseconds a period; `None`: all of it.
@@ -118,7 +113,6 @@ pub struct RealTimeShare {
     pub period_us: u64,
 }
 
-/// The share of a CPU that real-time threads may use before they are stopped.
 #[must_use]
 pub fn real_time_share(host: &Host) -> Option<RealTimeShare> {
     let runtime = host.read_number("/proc/sys/kernel/sched_rt_runtime_us").ok()?;
@@ -162,13 +156,8 @@ fn chosen(text: &str) -> Option<Preemption> {
 }
 
 fn model(word: &str) -> Option<Preemption> {
-    match word {
-        "none" => Some(Preemption::None),
-        "voluntary" => Some(Preemption::Voluntary),
-        "lazy" => Some(Preemption::Lazy),
-        "full" => Some(Preemption::Full),
-        _ => None,
-    }
+    let models = [Preemption::None, Preemption::Voluntary, Preemption::Lazy, Preemption::Full];
+    models.into_iter().find(|model| model.word() == word)
 }
 
 #[cfg(test)]

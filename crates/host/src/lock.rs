@@ -16,18 +16,12 @@ pub struct LockedFile(File);
 
 impl LockedFile {
     /// Waits until nobody else has the lock.
-    ///
-    /// # Errors
-    /// As of `flock(2)`.
     pub fn wait(file: File) -> io::Result<LockedFile> {
         rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
         Ok(LockedFile(file))
     }
 
     /// Takes the lock, or gives the file back if another has it.
-    ///
-    /// # Errors
-    /// As of `flock(2)`.
     pub fn try_now(file: File) -> io::Result<Result<LockedFile, File>> {
         match flock(&file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Ok(LockedFile(file))),

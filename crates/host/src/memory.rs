@@ -8,24 +8,18 @@ use rustix::process::{Resource, getrlimit};
 use crate::call::WITH_SUDO;
 use crate::capability::{Capabilities, Capability};
 
-/// Why memory was not locked.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum MemoryError {
     /// A finite limit, and no capability to pass it. Locking up to the limit would make later allocations fail, so
     /// nothing was locked.
     #[error("locking memory needs CAP_IPC_LOCK or an unlimited RLIMIT_MEMLOCK; the limit is {limit_bytes} bytes")]
-    Limit {
-        /// The soft limit.
-        limit_bytes: u64,
-    },
-    /// More than the machine has.
+    Limit { limit_bytes: u64 },
     #[error("locking all memory of this process")]
     Io(#[source] io::Error),
 }
 
 impl MemoryError {
-    /// What the owner of this host can do about it.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         matches!(self, MemoryError::Limit { .. }).then(|| {
@@ -52,9 +46,6 @@ pub fn lock_all() -> Result<(), MemoryError> {
 }
 
 /// Unlocks what [`lock_all`] locked.
-///
-/// # Errors
-/// None that munlockall(2) knows of; passed on if the kernel disagrees.
 pub fn unlock_all() -> Result<(), MemoryError> {
     rustix::mm::munlockall().map_err(|errno| MemoryError::Io(errno.into()))
 }

@@ -8,29 +8,21 @@ use std::path::{Path, PathBuf};
 use rustix::mount::UnmountFlags;
 use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
-/// Why a namespace could not be entered or left.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum NamespaceError {
-    /// There is no file of that name, or it may not be opened.
     #[error("opening network namespace {path}")]
     Open {
         /// The file, `/run/netns/NAME` for a named one.
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// The file is no network namespace.
     #[error("{path} is no network namespace")]
-    NotANamespace {
-        /// The file.
-        path: PathBuf,
-    },
+    NotANamespace { path: PathBuf },
     /// `CAP_SYS_ADMIN` is missing.
     #[error("network namespaces need CAP_SYS_ADMIN, which this process lacks")]
     NotPermitted,
-    /// Anything else.
     #[error("changing the network namespace")]
     Io(#[source] io::Error),
 }
@@ -94,7 +86,6 @@ pub fn is_own_name(name: &str) -> bool {
     name.strip_prefix("takt-").is_some_and(|rest| !rest.is_empty() && rest.chars().all(plain))
 }
 
-/// Names of all named network namespaces of this machine.
 #[must_use]
 pub fn named() -> Vec<String> {
     crate::host::Host::this().list(NAMED_DIR)
@@ -115,9 +106,8 @@ pub fn remove_named(name: &str) -> Result<bool, NamespaceError> {
         Err(other) => return Err(NamespaceError::Io(other.into())),
     }
     match std::fs::remove_file(&path) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(true),
-        Err(error) => Err(NamespaceError::Io(error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(NamespaceError::Io(error)),
+        _ => Ok(true),
     }
 }
 
@@ -125,6 +115,12 @@ pub fn remove_named(name: &str) -> Result<bool, NamespaceError> {
 mod tests {
     use super::*;
     use crate::capability::{Capabilities, Capability};
+
+    fn only_root_may(error: &NamespaceError) {
+        assert!(matches!(error, NamespaceError::NotPermitted), "{error}");
+        assert!(!Capabilities::own().has(Capability::CapSysAdmin));
+        takt_testing::skip(format_args!("{error}   (run as root)"));
+    }
 
     #[test]
     fn a_file_that_is_no_namespace_is_named() {
@@ -166,11 +162,7 @@ mod tests {
                     }
                 }
             }
-            Err(error) => {
-                assert!(matches!(error, NamespaceError::NotPermitted), "{error}");
-                assert!(!Capabilities::own().has(Capability::CapSysAdmin));
-                takt_testing::skip(format_args!("{error}   (run as root)"));
-            }
+            Err(error) => only_root_may(&error),
         }
         assert_eq!(forwarding(), before);
         assert_eq!(add_tap("a-name-of-more-than-15").unwrap_err().kind(), io::ErrorKind::InvalidInput);
@@ -183,11 +175,7 @@ mod tests {
         let moved = std::thread::spawn(move || unshare_network().map(|()| own())).join().unwrap();
         match moved {
             Ok(inside) => assert_ne!(inside, before),
-            Err(error) => {
-                assert!(matches!(error, NamespaceError::NotPermitted), "{error}");
-                assert!(!Capabilities::own().has(Capability::CapSysAdmin));
-                takt_testing::skip(format_args!("{error}   (run as root)"));
-            }
+            Err(error) => only_root_may(&error),
         }
         assert_eq!(own(), before);
     }

@@ -71,9 +71,6 @@ impl CpuQuota {
     }
 
     /// The same, counted over another period: 1 ms to 1 s.
-    ///
-    /// # Errors
-    /// As [`CpuQuota::create`].
     pub fn over(name: &str, share: f64, period: Duration) -> Result<CpuQuota, GroupError> {
         let quota = CpuQuota { name: name.to_owned(), hierarchy: Hierarchy::with(&Host::this(), "cpu")? };
         quota.hierarchy.make(&quota.group())?;
@@ -83,9 +80,6 @@ impl CpuQuota {
     }
 
     /// Puts a process, with all its threads, into it.
-    ///
-    /// # Errors
-    /// There is no such process.
     pub fn add(&self, pid: u32) -> Result<(), GroupError> {
         self.hierarchy.put(&self.group(), pid)
     }
@@ -98,13 +92,11 @@ impl CpuQuota {
         set(&self.hierarchy, &self.group(), None, PERIOD.as_micros() as u64)
     }
 
-    /// How often it was felt so far.
     #[must_use]
     pub fn throttled(&self) -> Throttled {
         Throttled::read(&self.hierarchy.get(&self.group(), "cpu.stat"))
     }
 
-    /// Which kind of control groups holds it: `v1` or `v2`.
     #[must_use]
     pub fn version(&self) -> &'static str {
         self.hierarchy.version.name()

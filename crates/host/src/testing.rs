@@ -10,14 +10,8 @@ use crate::host::Host;
 #[derive(Debug)]
 pub struct Tree(tempfile::TempDir);
 
-impl Default for Tree {
-    fn default() -> Tree {
-        Tree::new()
-    }
-}
-
 impl Tree {
-    /// An empty one.
+    #[expect(clippy::new_without_default, reason = "each has a folder of its own")]
     pub fn new() -> Tree {
         Tree(tempfile::tempdir().unwrap())
     }
@@ -41,22 +35,18 @@ impl Tree {
         fs::write(file, content).unwrap();
     }
 
-    /// Its folder.
     pub fn root(&self) -> &Path {
         self.0.path()
     }
 
-    /// A host that reads from it.
     pub fn host(&self) -> Host {
         Host::at(self.root())
     }
 }
 
-/// A shell at work, killed when dropped, however its test ends.
 pub struct Killed(pub Child);
 
 impl Killed {
-    /// Starts it.
     pub fn start(script: &str) -> Killed {
         Killed(Command::new("sh").args(["-c", script]).stdin(Stdio::null()).spawn().unwrap())
     }

@@ -45,7 +45,6 @@ pub struct Moment {
 }
 
 impl ThreadClock {
-    /// Of the thread that asks.
     #[must_use]
     pub fn of_this_thread() -> ThreadClock {
         ThreadClock { schedstat: File::open("/proc/thread-self/schedstat").ok(), stays: PhantomData }
@@ -69,7 +68,6 @@ impl ThreadClock {
         self.now().halted_since(earlier)
     }
 
-    /// Nanoseconds that it waited while others ran.
     fn waited_ns(&self) -> Option<u64> {
         let mut text = [0; 96];
         let read = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
@@ -94,7 +92,7 @@ impl Moment {
     }
 }
 
-/// Why nobody need look for stops of a core on bare metal.
+/// Why a core is not watched for stops on bare metal.
 pub const NO_HYPERVISOR: &str = "no hypervisor that could stop a core";
 
 /// Why a core that stood still says nothing about a hypervisor, if it does not.

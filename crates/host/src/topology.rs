@@ -9,7 +9,6 @@ use crate::proc::cpu_list;
 /// One CPU as the scheduler counts them (a hardware thread).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Cpu {
-    /// Its number.
     pub id: usize,
     /// All CPUs of the same core, itself included, in rising order.
     pub core: Vec<usize>,
@@ -19,31 +18,23 @@ pub struct Cpu {
     pub node: usize,
     /// CPUs that share its last-level cache; empty where the kernel does not say.
     pub last_level_cache: Vec<usize>,
-    /// Kept free of ordinary tasks by `isolcpus=`.
     pub isolated: bool,
 }
 
 /// All online CPUs, in rising order of their numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
-    /// The CPUs.
     pub cpus: Vec<Cpu>,
 }
 
 impl Topology {
     /// Reads the topology of `host`. What a virtual machine hides is filled with the plainest assumption: each CPU a core
     /// of its own, one node.
-    ///
-    /// # Errors
-    /// The list of online CPUs is not there.
     pub fn read(host: &Host) -> Result<Topology, ReadError> {
         let path = format!("{CPUS}/online");
         let text = host.read(&path)?;
-        let online = cpu_list::parse(&text).ok_or_else(|| ReadError::Malformed {
-            path,
-            expected: "a list of CPUs such as 0-3",
-            got: text.chars().take(40).collect(),
-        })?;
+        let online =
+            cpu_list::parse(&text).ok_or_else(|| ReadError::malformed(path, "a list of CPUs such as 0-3", &text))?;
         let isolated = list(host, &format!("{CPUS}/isolated")).unwrap_or_default();
         let nodes = nodes(host);
         let cpu = |&id: &usize| Cpu {
@@ -112,12 +103,8 @@ fn last_level_cache(host: &Host, cpu: usize) -> Vec<usize> {
         let level = host.read_number(&format!("{folder}/{index}/level")).ok()?;
         Some((level, list(host, &format!("{folder}/{index}/shared_cpu_list"))?))
     };
-    host.list(&folder)
-        .iter()
-        .filter_map(level)
-        .max_by_key(|&(level, _)| level)
-        .map(|(_, cpus)| cpus)
-        .unwrap_or_default()
+    let deepest = host.list(&folder).iter().filter_map(level).max_by_key(|&(level, _)| level);
+    deepest.map(|(_, cpus)| cpus).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -7,9 +7,7 @@ use crate::host::Host;
 /// A user of this machine, with the group of what is made for that user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct User {
-    /// The kernel's number.
     pub uid: u32,
-    /// The group's.
     pub gid: u32,
 }
 

@@ -11,7 +11,6 @@ use crate::host::Host;
 /// A setting that stands in the way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Barrier {
-    /// Its name, as sysctl(8) has it.
     pub name: &'static str,
     /// The value that stands in the way.
     pub value: i64,

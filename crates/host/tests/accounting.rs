@@ -45,7 +45,6 @@ fn a_threads_work_is_found_under_its_name_and_in_its_process() {
     assert_eq!(usage.cpus.len(), std::fs::read_to_string("/proc/stat").unwrap().matches("\ncpu").count());
 }
 
-/// A child, killed when dropped, however its test ends.
 struct Killed(Child);
 
 impl Drop for Killed {

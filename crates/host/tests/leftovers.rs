@@ -13,6 +13,12 @@ fn namespace(name: &str) -> Leftover {
     Leftover::NetworkNamespace { name: name.to_owned() }
 }
 
+fn registry() -> (tempfile::TempDir, Registry) {
+    let dir = tempfile::tempdir().unwrap();
+    let registry = Registry::at(dir.path());
+    (dir, registry)
+}
+
 /// A process that does nothing for ten minutes; killed when dropped.
 struct Sleeper(std::process::Child);
 
@@ -47,8 +53,7 @@ impl Drop for Sleeper {
 
 #[test]
 fn a_run_that_releases_everything_leaves_no_record() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (dir, registry) = registry();
     let run = registry.begin("check").unwrap();
     let one = run.will_create(namespace(&run.name("host"))).unwrap();
     assert_eq!(registry.clean().unwrap().alive, [("check".to_owned(), std::process::id())]);
@@ -62,8 +67,7 @@ fn a_run_that_releases_everything_leaves_no_record() {
 
 #[test]
 fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (_dir, registry) = registry();
     let alive = registry.begin("alive").unwrap();
     let mut kept = Sleeper::new(Some(alive.mark()));
     let _kept = alive.will_create(kept.leftover()).unwrap();
@@ -89,8 +93,7 @@ fn what_a_living_run_made_is_left_alone_and_what_a_dead_one_made_is_removed() {
 /// What a foreign program leaves running for others inherits the mark and is no part of the run.
 #[test]
 fn a_process_that_only_inherited_the_mark_is_listed_and_left_alone() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (_dir, registry) = registry();
     let dead = registry.begin("dead").unwrap();
     let standing = dead.will_create(namespace("takt-0-none")).unwrap();
     let mut own = Sleeper::new(Some(dead.mark()));
@@ -107,8 +110,7 @@ fn a_process_that_only_inherited_the_mark_is_listed_and_left_alone() {
 /// A killed run's child has the record's lock as long as it has not become its own program.
 #[test]
 fn a_lock_that_outlives_its_process_for_a_moment_does_not_make_a_run_alive() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (dir, registry) = registry();
     // No process has this number, now or later.
     let killed = u32::MAX;
     let run = registry.begin("killed").unwrap();
@@ -146,16 +148,15 @@ fn a_namespace_of_such_a_name_that_no_record_names_is_left_alone_and_told() {
     if fs::create_dir_all("/run/netns").and_then(|()| fs::write(&named.0, "")).is_err() {
         return takt_testing::skip("names of network namespaces are root's   (run as root)");
     }
-    let dir = tempfile::tempdir().unwrap();
-    let cleaned = Registry::at(dir.path()).clean().unwrap();
+    let (_dir, registry) = registry();
+    let cleaned = registry.clean().unwrap();
     assert!(named.0.exists() && cleaned.unclaimed.contains(&name), "{cleaned:?}");
     assert!(cleaned.removed.is_empty() && cleaned.kept.is_empty(), "{cleaned:?}");
 }
 
 #[test]
 fn a_process_number_that_was_given_to_another_is_not_killed() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (_dir, registry) = registry();
     let mut stranger = Sleeper::new(None);
     let Leftover::Process { pid, start_ticks } = stranger.leftover() else { unreachable!() };
     let run = registry.begin("dead").unwrap();
@@ -169,8 +170,7 @@ fn a_process_number_that_was_given_to_another_is_not_killed() {
 
 #[test]
 fn a_name_others_may_use_is_refused_before_and_after() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (dir, registry) = registry();
     let run = registry.begin("check").unwrap();
     assert!(matches!(run.will_create(namespace("production")), Err(LeftoversError::Name { .. })));
     let good = run.will_create(namespace("takt-0-x")).unwrap();
@@ -185,8 +185,7 @@ fn a_name_others_may_use_is_refused_before_and_after() {
 
 #[test]
 fn a_record_that_is_no_record_is_named_with_its_line_and_kept() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (dir, registry) = registry();
     let run = registry.begin("check").unwrap();
     let good = run.will_create(namespace("takt-0-x")).unwrap();
     drop((run, good));
@@ -199,8 +198,7 @@ fn a_record_that_is_no_record_is_named_with_its_line_and_kept() {
 
 #[test]
 fn a_record_cut_at_any_byte_is_understood() {
-    let dir = tempfile::tempdir().unwrap();
-    let registry = Registry::at(dir.path());
+    let (dir, registry) = registry();
     let run = registry.begin("check").unwrap();
     // Neither is there, so removing them finds nothing and changes nothing.
     let one = run.will_create(namespace("takt-0-one")).unwrap();

@@ -6,19 +6,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_stats::Estimate;
 
-use crate::experiment::{Experiment, plain};
+use crate::experiment::Experiment;
 use crate::store::{PointRow, RoundRow, RoundState};
 
-/// The same point measured twice in each block.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Noise {
-    /// The point.
     pub point: String,
-    /// The quantity.
     pub quantity: String,
     /// Second over first, block by block: an interval without one in it says that differences of this size mean nothing.
     pub ratio: Option<Estimate>,
-    /// Its rounds.
     pub rounds: usize,
 }
 
@@ -42,10 +38,9 @@ pub fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec
         let (one, two) = (of(first), of(second));
         let pairs: Vec<(f64, f64)> = one.iter().filter_map(|(block, (a, _))| Some((*a, two.get(block)?.0))).collect();
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        let levels = point.factors.iter().filter(|(name, _)| *name != "twin");
-        let levels: String = levels.map(|(name, level)| format!(" {name}={}", plain(level))).collect();
+        other.factors.remove("twin");
         all.push(Noise {
-            point: point.part.clone() + &levels,
+            point: other.label(),
             quantity: quantity.name.into(),
             ratio: takt_stats::compare(&a, &b, 0.0).map(|comparison| comparison.ratio()),
             rounds: pairs.len(),

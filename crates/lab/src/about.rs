@@ -1,4 +1,4 @@
-//! What a run says of itself, whatever it measured: the head of every outcome.
+//! What a run says of itself: the head of every outcome.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,6 @@ use crate::store::{RoundRow, RunRow};
 pub struct About {
     /// Name of the run in the store: `2026-11-21T100412-check`.
     pub run: String,
-    /// The question of the experiment file.
     pub question: String,
     /// When the first round began, RFC 3339, UTC.
     pub started: String,
@@ -24,24 +23,19 @@ pub struct About {
     pub depth: String,
     /// Whether every planned round was run; an interrupted run is judged by what it has.
     pub complete: bool,
-    /// Version of takt, with its commit where known.
     pub takt_version: String,
-    /// The machine.
     pub host: HostFacts,
 }
 
 /// The machine, as far as the figures depend on it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HostFacts {
-    /// Its name.
     pub hostname: String,
     /// `Linux 6.18.2`.
     pub kernel: String,
-    /// Processor model.
     pub cpu_model: String,
     /// Logical cores this process may use.
     pub cores: usize,
-    /// Main memory, bytes.
     pub memory_bytes: u64,
     /// `none`, `kvm`, `docker` ...; `None` if it could not be seen.
     pub virtualisation: Option<String>,
@@ -66,6 +60,12 @@ impl About {
     }
 }
 
+/// What tells one host from another, by the host's document of a run.
+pub(crate) fn host_and_kernel(host: &Value) -> String {
+    let text = |key: &str| host.get(key).and_then(Value::as_str).unwrap_or_default();
+    format!("{} {}", text("hostname"), text("kernel"))
+}
+
 fn host_facts(run: &RunRow) -> HostFacts {
     let document = run.host.get("fingerprint").cloned().unwrap_or_default();
     let Ok(print) = Fingerprint::deserialize(&document) else { return HostFacts::default() };
@@ -74,12 +74,8 @@ fn host_facts(run: &RunRow) -> HostFacts {
         Value::String(text) => Some(text.clone()),
         other => Some(other.to_string()),
     };
-    let more: BTreeMap<String, String> = document
-        .as_object()
-        .into_iter()
-        .flatten()
-        .filter_map(|(name, value)| Some((name.clone(), plain(value)?)))
-        .collect();
+    let all = document.as_object().into_iter().flatten();
+    let more = all.filter_map(|(name, value)| Some((name.clone(), plain(value)?))).collect();
     HostFacts {
         hostname: print.hostname.unwrap_or_default(),
         kernel: print.kernel.map(|release| format!("Linux {release}")).unwrap_or_default(),

@@ -10,44 +10,36 @@ use serde::Serialize;
 use serde_json::Value;
 use takt_stats::{Contrast, contrast};
 
-use crate::store::{Store, StoreError};
+use crate::about::host_and_kernel;
+use crate::experiment::label;
+use crate::nodes::mean;
+use crate::store::{RunRow, Store, StoreError};
 use crate::summary::{FigureSummary, PointSummary, Summary};
 
 /// Two runs beside each other.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Compared {
-    /// The first run.
     pub a: String,
-    /// The second.
     pub b: String,
     /// What differs between them besides the rounds: the file, the host, the version, the options.
     pub differ: Vec<String>,
-    /// Points that both have.
     pub points: Vec<PointCompared>,
-    /// Points of the first alone.
     pub only_a: Vec<String>,
-    /// Points of the second alone.
     pub only_b: Vec<String>,
     /// Figures that both have rounds of: so many chances to find a change.
     pub figures: usize,
     /// How often all intervals together hold the truth: 0.95.
     pub level_together: f64,
-    /// Level of each.
     pub level_each: f64,
 }
 
-/// One point in both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PointCompared {
-    /// Its part.
     pub part: String,
-    /// Its factors.
     pub factors: BTreeMap<String, Value>,
-    /// Its figures.
     pub figures: Vec<FigureCompared>,
 }
 
-/// One quantity at one point in both.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FigureCompared {
     /// Its name, unit included.
@@ -62,32 +54,20 @@ pub struct FigureCompared {
     pub changed: bool,
 }
 
-/// How often all intervals together hold.
 const TOGETHER: f64 = 0.95;
 
 impl Compared {
-    /// Of two runs in the store.
-    ///
-    /// # Errors
-    /// There is no such run, or one can't be read.
     pub fn of(store: &Store, a: &str, b: &str) -> Result<Compared, StoreError> {
         let (row_a, row_b) = (store.run(a)?, store.run(b)?);
         let (of_a, of_b) = (Summary::of(store, &row_a.id)?, Summary::of(store, &row_b.id)?);
-        let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let host = |value: &Value| format!("{} {}", text(value, "hostname"), text(value, "kernel"));
-        let mut differ = Vec::new();
-        let mut said = |what: &str, a: String, b: String| {
-            if a != b {
-                differ.push(format!("{what}: {a}; {b}"));
-            }
+        let of = |row: RunRow| {
+            let host = host_and_kernel(&row.host);
+            [("host", host), ("takt", row.takt_version), ("depth", row.depth), ("options", row.options.to_string())]
         };
-        said("host", host(&row_a.host), host(&row_b.host));
-        said("takt", row_a.takt_version.clone(), row_b.takt_version.clone());
-        said("depth", row_a.depth.clone(), row_b.depth.clone());
-        said("options", row_a.options.to_string(), row_b.options.to_string());
-        if row_a.file != row_b.file {
-            differ.push("the experiment file".into());
-        }
+        let same_file = row_a.file == row_b.file;
+        let both = of(row_a).into_iter().zip(of(row_b)).filter(|(a, b)| a != b);
+        let mut differ: Vec<String> = both.map(|((what, a), (_, b))| format!("{what}: {a}; {b}")).collect();
+        differ.extend((!same_file).then(|| "the experiment file".to_owned()));
         Ok(compare(&of_a, &of_b, differ))
     }
 }
@@ -107,7 +87,8 @@ fn compare(a: &Summary, b: &Summary, differ: Vec<String>) -> Compared {
     let figures: usize = pairs.iter().map(both).sum();
     let level_each = 1.0 - (1.0 - TOGETHER) / figures.max(1) as f64;
     let alone = |of: &Summary, other: &Summary| -> Vec<String> {
-        of.points.iter().filter(|point| same(point, &other.points).is_none()).map(label).collect()
+        let alone = of.points.iter().filter(|point| same(point, &other.points).is_none());
+        alone.map(|point| label(&point.part, &point.factors)).collect()
     };
     Compared {
         a: a.run.clone(),
@@ -122,11 +103,6 @@ fn compare(a: &Summary, b: &Summary, differ: Vec<String>) -> Compared {
     }
 }
 
-fn label(point: &PointSummary) -> String {
-    let levels = point.factors.iter().map(|(name, level)| format!(" {name}={}", crate::experiment::plain(level)));
-    point.part.clone() + &levels.collect::<String>()
-}
-
 fn find<'a>(point: &'a PointSummary, name: &str) -> Option<&'a FigureSummary> {
     point.figures.iter().find(|figure| figure.name == name)
 }
@@ -134,7 +110,6 @@ fn find<'a>(point: &'a PointSummary, name: &str) -> Option<&'a FigureSummary> {
 fn point(a: &PointSummary, b: &PointSummary, level: f64) -> PointCompared {
     let figure = |one: &FigureSummary| {
         let other = find(b, one.name)?;
-        let mean = |rounds: &[f64]| (!rounds.is_empty()).then(|| rounds.iter().sum::<f64>() / rounds.len() as f64);
         let change = contrast(&one.rounds, &other.rounds, level);
         Some(FigureCompared {
             name: one.name,
@@ -154,26 +129,13 @@ fn point(a: &PointSummary, b: &PointSummary, level: f64) -> PointCompared {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::summary::RoundCounts;
 
     fn summary(run: &str, points: &[(&str, Vec<f64>)]) -> Summary {
-        let point = |(part, rounds): &(&str, Vec<f64>)| PointSummary {
-            part: (*part).into(),
-            factors: BTreeMap::new(),
-            rounds: rounds.len(),
-            figures: vec![FigureSummary { name: "x", mean: None, rounds: rounds.clone(), warning: None }],
-            nodes: Vec::new(),
-            not_counted: Vec::new(),
+        let point = |(part, rounds): &(&str, Vec<f64>)| {
+            let figure = FigureSummary { name: "x", rounds: rounds.clone(), ..FigureSummary::default() };
+            PointSummary { part: (*part).into(), figures: vec![figure], ..PointSummary::default() }
         };
-        let points = points.iter().map(point).collect();
-        Summary {
-            run: run.into(),
-            points,
-            rounds: RoundCounts::default(),
-            complete: true,
-            noise: Vec::new(),
-            warnings: Vec::new(),
-        }
+        Summary { run: run.into(), points: points.iter().map(point).collect(), ..Summary::default() }
     }
 
     #[test]

@@ -11,17 +11,13 @@ use takt_host::leftovers::{LeftoversError, Registry};
 
 use crate::bench::{LabBench, OnAirError, OwnRadioError, answers_to, on_air};
 use crate::experiment::{Depth, Experiment, Point};
-use crate::run::{self, Event, Progress, Ran, RunError, RunPlan};
+use crate::run::{self, Event, Pace, Progress, Ran, Report, RunError, RunPlan};
 use crate::store::{Store, StoreError};
 
-/// What a command asks for.
 #[derive(Clone, Debug)]
 pub struct Order {
-    /// Where the store is.
     pub runs: PathBuf,
-    /// The checked file.
     pub experiment: Experiment,
-    /// How much of it.
     pub depth: Depth,
     /// A radio that is there already; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
@@ -33,16 +29,13 @@ pub struct Order {
     pub options: Value,
     /// What was seen of the host besides its fingerprint (the doctor's findings); kept with the run.
     pub seen: Value,
-    /// The program to call as agent.
     pub program: PathBuf,
-    /// Version of takt with its commit.
     pub takt_version: String,
 }
 
 /// What an order will take, before anything was run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expected {
-    /// Points.
     pub points: usize,
     /// Rounds in all, none of them repeated.
     pub rounds: usize,
@@ -57,7 +50,11 @@ impl Order {
         let points = self.experiment.points(self.depth);
         let rounds = self.experiment.round_count(self.depth);
         let each: Duration = points.iter().map(Point::about).sum();
-        Expected { points: points.len(), rounds: points.len() * rounds as usize, time: run::before_any(each * rounds) }
+        Expected {
+            points: points.len(),
+            rounds: points.len() * rounds as usize,
+            time: Pace::default().expect(each * rounds),
+        }
     }
 }
 
@@ -65,19 +62,17 @@ impl Order {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExecuteError {
-    /// A radio that is there already can't answer all that is asked; nothing was run.
+    /// Some points can't be measured with a radio that is there already; nothing was run.
     #[error(transparent)]
     OwnRadio(#[from] OwnRadioError),
-    /// That radio would transmit, and nobody said that it may; nothing was run.
+    /// That radio would transmit, and it was not allowed to; nothing was run.
     #[error(transparent)]
     OnAir(#[from] OnAirError),
-    /// The store can't be opened.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What the run creates can't be recorded, so that nothing was created.
     #[error("recording what this run creates")]
     Leftovers(#[from] LeftoversError),
-    /// The rounds.
     #[error(transparent)]
     Run(#[from] RunError),
 }
@@ -99,16 +94,16 @@ impl ExecuteError {
     }
 }
 
-/// Carries an order out until it is done or `stop` is raised; whatever it created is gone when this returns.
+/// Carries an order out until it is done or `stop` is raised; what it created is gone when this returns.
 ///
 /// # Errors
-/// The radio can't answer what is asked or may not transmit, the store can't be used, or the first round can't be run.
-pub fn execute(order: &Order, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Ran, ExecuteError> {
+/// Points can't be measured with the radio, or it may not transmit, the store can't be used, or the first round can't be run.
+pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, ExecuteError> {
     if let Some(addr) = order.addr {
         let points = order.experiment.points(order.depth);
         answers_to(addr, &points)?;
         if let Some(emission) = on_air::permitted(addr, &points, order.transmit)? {
-            tell(&Event::OnAir(emission), &Progress::default());
+            report(&Event::OnAir(emission), &Progress::default());
         }
     }
     let store = Store::open(&order.runs)?;
@@ -128,5 +123,5 @@ pub fn execute(order: &Order, tell: &mut dyn FnMut(&Event, &Progress), stop: &St
         takt_version: order.takt_version.clone(),
         resume: order.resume,
     };
-    Ok(run::run(&store, &plan, &mut bench, tell, stop)?)
+    Ok(run::run(&store, &plan, &mut bench, report, stop)?)
 }

@@ -1,5 +1,5 @@
-//! What happened to frames along a path: node by node, from the counters that a record has from before and after its round.
-//! The ends are left out, since the workload tells of them itself.
+//! What happened to frames on a path: node by node, from the counters that a record has from before and after its round.
+//! The ends are left out, since the workload reports them itself.
 
 use std::collections::BTreeMap;
 
@@ -17,12 +17,10 @@ use crate::store::{Record, RoundRow, RoundState};
 pub struct NodeFigures {
     /// As in the topology.
     pub node: String,
-    /// From the host to the radio.
     pub to_radio: WayFigures,
-    /// From the radio to the host.
     pub to_host: WayFigures,
-    /// Cores that its processes and kernel threads kept busy, the mean over rounds. `None`: it has none, and whoever sends
-    /// to it does its work.
+    /// Cores that its processes and kernel threads kept busy, the mean over rounds. `None`: it has none, and the process
+    /// that sends to it does its work.
     pub cpu_cores: Option<f64>,
     /// How much of its CPU limit it used, the busier way; `None`: no limit.
     #[serde(default)]
@@ -41,7 +39,6 @@ pub struct WayFigures {
 }
 
 impl WayFigures {
-    /// All that was dropped.
     #[must_use]
     pub fn lost_frames(&self) -> u64 {
         self.lost.values().sum()
@@ -79,7 +76,6 @@ pub fn by_node<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigure
             limits.extend(node.limit_used);
         }
     }
-    let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
     let finish = |(node, cores, limits): (NodeFigures, Vec<f64>, Vec<f64>)| NodeFigures {
         cpu_cores: mean(&cores),
         limit_used: mean(&limits),
@@ -88,11 +84,15 @@ pub fn by_node<'a>(rounds: impl Iterator<Item = &'a RoundRow>) -> Vec<NodeFigure
     all.into_iter().map(finish).collect()
 }
 
+/// `None` of nothing.
+pub(crate) fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
 fn read<T: DeserializeOwned + Default>(document: &Value, name: &str) -> T {
     document.get(name).and_then(|value| T::deserialize(value).ok()).unwrap_or_default()
 }
 
-/// Of one round.
 #[must_use]
 pub fn of_round(record: &Record) -> Vec<NodeFigures> {
     let nodes: [Vec<NodeCounters>; 2] = [read(&record.before, "nodes"), read(&record.after, "nodes")];
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn each_node_between_the_ends_tells_what_it_lost_and_where() {
+    fn each_node_between_the_ends_has_what_it_lost_and_where() {
         let nodes = |n: u64| {
             json!([kernel("host", n, 0), kernel("hardware", n, 0), kernel("router", n, n / 10), kernel("radio", n, 0)])
         };
@@ -238,16 +238,16 @@ mod tests {
             row
         };
         let both = [round(before.clone(), after.clone(), machine()), limited(round(before, after, machine()))];
-        let seen = by_node(both.iter());
-        assert_eq!(seen.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["hardware", "router"]);
-        let (hardware, router) = (&seen[0], &seen[1]);
+        let nodes = by_node(both.iter());
+        assert_eq!(nodes.iter().map(|node| node.node.as_str()).collect::<Vec<_>>(), ["hardware", "router"]);
+        let (hardware, router) = (&nodes[0], &nodes[1]);
         assert_eq!((hardware.to_radio.in_frames, hardware.to_radio.out_frames), (2000, 1940), "the sum of two rounds");
         assert_eq!(hardware.to_radio.lost, BTreeMap::from([("chance".to_owned(), 20), ("ring".to_owned(), 40)]));
         assert!((hardware.to_radio.lost_share() - 0.03).abs() < 1e-12);
-        assert_eq!((hardware.cpu_cores, hardware.limit_used), (None, None), "nobody's time is its own");
+        assert_eq!((hardware.cpu_cores, hardware.limit_used), (None, None), "no process of its own");
         assert_eq!(router.to_radio.lost, BTreeMap::from([("queue".to_owned(), 200)]));
         assert_eq!(router.to_host.lost_frames(), 0);
-        let near = |seen: Option<f64>, wanted: f64| seen.is_some_and(|seen| (seen - wanted).abs() < 1e-9);
+        let near = |value: Option<f64>, wanted: f64| value.is_some_and(|value| (value - wanted).abs() < 1e-9);
         assert!(near(router.cpu_cores, 0.15), "both ways: {router:?}");
         assert!(near(router.limit_used, 0.5), "of the busier way, where there is a limit: {router:?}");
     }

@@ -17,13 +17,10 @@ use crate::store::{PointRow, RoundRow, RoundState, Store, StoreError};
 const LEVEL: f64 = 0.95;
 
 /// A run as a table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Summary {
-    /// Its name.
     pub run: String,
-    /// Its points.
     pub points: Vec<PointSummary>,
-    /// How many rounds went where.
     pub rounds: RoundCounts,
     /// Whether all planned rounds were run.
     pub complete: bool,
@@ -36,28 +33,19 @@ pub struct Summary {
 /// Rounds by what became of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct RoundCounts {
-    /// They count.
     pub valid: usize,
-    /// Other load.
     pub disturbed: usize,
-    /// The emulator was late itself.
     pub emulator_late: usize,
-    /// The workload could not be run.
     pub failed: usize,
-    /// Not run, for a reason.
     pub skipped: usize,
 }
 
-/// One point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct PointSummary {
-    /// Its part.
     pub part: String,
-    /// Its factors.
     pub factors: BTreeMap<String, Value>,
     /// Rounds that count.
     pub rounds: usize,
-    /// What they say.
     pub figures: Vec<FigureSummary>,
     /// What nodes between the ends did with frames, in all rounds that count.
     pub nodes: Vec<NodeFigures>,
@@ -65,8 +53,7 @@ pub struct PointSummary {
     pub not_counted: Vec<String>,
 }
 
-/// One quantity at one point.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FigureSummary {
     /// Its name, unit included.
     pub name: &'static str,
@@ -82,10 +69,6 @@ pub struct FigureSummary {
 pub const FEW_ROUNDS: usize = 5;
 
 impl Summary {
-    /// Of a run in the store.
-    ///
-    /// # Errors
-    /// There is no such run, or it can't be read.
     pub fn of(store: &Store, run: &str) -> Result<Summary, StoreError> {
         let run = store.run(run)?;
         let rounds = store.rounds(&run.id)?;
@@ -157,17 +140,14 @@ fn warnings(points: &[PointSummary], counts: &RoundCounts) -> Vec<String> {
 }
 
 impl RoundCounts {
-    fn of(rounds: &[RoundRow]) -> RoundCounts {
-        let mut counts = RoundCounts::default();
-        for round in rounds {
-            *match round.state {
-                RoundState::Valid => &mut counts.valid,
-                RoundState::Disturbed => &mut counts.disturbed,
-                RoundState::EmulatorLate => &mut counts.emulator_late,
-                RoundState::Failed => &mut counts.failed,
-                RoundState::Skipped => &mut counts.skipped,
-            } += 1;
+    pub(crate) fn of(rounds: &[RoundRow]) -> RoundCounts {
+        let with = |state| rounds.iter().filter(|round| round.state == state).count();
+        RoundCounts {
+            valid: with(RoundState::Valid),
+            disturbed: with(RoundState::Disturbed),
+            emulator_late: with(RoundState::EmulatorLate),
+            failed: with(RoundState::Failed),
+            skipped: with(RoundState::Skipped),
         }
-        counts
     }
 }

@@ -70,12 +70,12 @@ fn the_table_has_every_leaf_in_a_column_of_its_kind_and_nothing_where_there_is_n
     assert!(table.columns.iter().all(|column| column.cells.len() == 2));
     let column =
         |name: &str| table.columns.iter().find(|column| column.name == name).unwrap_or_else(|| panic!("{name}"));
-    let seen = |name: &str| (column(name).kind, column(name).cells.clone());
-    assert_eq!(seen("result.loss"), (ColumnKind::Number, vec![Some(json!(0.5)), None]));
-    assert_eq!(seen("result.many").0, ColumnKind::Number, "more than a signed integer holds");
-    assert_eq!(seen("result.flags.0"), (ColumnKind::Flag, vec![Some(json!(true)), None]));
-    assert_eq!(seen("result.h.max"), (ColumnKind::Integer, vec![Some(json!(3)), None]));
-    assert_eq!(seen("factor.path"), (ColumnKind::Text, vec![Some(json!("switch")); 2]));
-    assert_eq!(seen("block"), (ColumnKind::Integer, vec![Some(json!(0)), Some(json!(1))]));
+    let of = |name: &str| (column(name).kind, column(name).cells.clone());
+    assert_eq!(of("result.loss"), (ColumnKind::Number, vec![Some(json!(0.5)), None]));
+    assert_eq!(of("result.many").0, ColumnKind::Number, "more than a signed integer holds");
+    assert_eq!(of("result.flags.0"), (ColumnKind::Flag, vec![Some(json!(true)), None]));
+    assert_eq!(of("result.h.max"), (ColumnKind::Integer, vec![Some(json!(3)), None]));
+    assert_eq!(of("factor.path"), (ColumnKind::Text, vec![Some(json!("switch")); 2]));
+    assert_eq!(of("block"), (ColumnKind::Integer, vec![Some(json!(0)), Some(json!(1))]));
     assert!(table.columns.iter().all(|column| !column.name.contains("hdr_v2")));
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde_json::{Value, json};
+use serde_json::json;
 use takt_agent::Failure;
 use takt_base::Stop;
 use takt_host::policy::PolicyError;
@@ -63,29 +63,29 @@ impl Bench for Fake {
     }
 }
 
-/// Runs the sweep once; the rounds in the store afterwards.
-fn sit(store: &Store, bench: &mut Fake, resume: bool, stop: &Stop) -> (Result<Ran, RunError>, Vec<RoundRow>) {
-    sit_and_tell(store, bench, resume, &mut |_| (), stop)
+fn sweep() -> Experiment {
+    Experiment::parse("sweep", SWEEP).unwrap()
 }
 
-/// The same; `tell` hears of each round that ended.
-fn sit_and_tell(
+fn plan(experiment: &Experiment, depth: Depth, resume: bool) -> RunPlan<'_> {
+    let host = json!({ "hostname": "lab-7", "kernel": "6.18" });
+    RunPlan { experiment, depth, options: json!({}), host, takt_version: "0.1.0".into(), resume }
+}
+
+/// One session of the sweep; the rounds in the store afterwards.
+fn session(store: &Store, bench: &mut Fake, resume: bool, stop: &Stop) -> (Result<Ran, RunError>, Vec<RoundRow>) {
+    session_with(store, bench, resume, &mut |_| (), stop)
+}
+
+/// The same; `report` receives each event.
+fn session_with(
     store: &Store,
     bench: &mut Fake,
     resume: bool,
-    tell: &mut dyn FnMut(&Event),
+    report: &mut dyn FnMut(&Event),
     stop: &Stop,
 ) -> (Result<Ran, RunError>, Vec<RoundRow>) {
-    let experiment = Experiment::parse("sweep", SWEEP).unwrap();
-    let plan = RunPlan {
-        experiment: &experiment,
-        depth: Depth::Full,
-        options: json!({}),
-        host: json!({ "hostname": "lab-7", "kernel": "6.18" }),
-        takt_version: "0.1.0".into(),
-        resume,
-    };
-    let ran = run(store, &plan, bench, &mut |event, _| tell(event), stop);
+    let ran = run(store, &plan(&sweep(), Depth::Full, resume), bench, &mut |event, _| report(event), stop);
     let rounds = store.runs().unwrap().first().map(|run| store.rounds(&run.id).unwrap());
     (ran, rounds.unwrap_or_default())
 }
@@ -99,7 +99,7 @@ fn in_a_store<T>(work: impl FnOnce(&Store) -> T) -> T {
 fn every_point_has_its_rounds_in_shuffled_blocks_after_a_first_that_ascends() {
     in_a_store(|store| {
         let mut bench = Fake::clean();
-        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(ran.unwrap().complete);
         assert_eq!(bench.ran[..4], [1e6, 5e6, 10e6, 25e6]);
         assert_eq!(rounds.len(), 16);
@@ -117,7 +117,7 @@ fn every_point_has_its_rounds_in_shuffled_blocks_after_a_first_that_ascends() {
 fn rates_above_two_that_failed_clearly_are_skipped_with_the_reason() {
     in_a_store(|store| {
         let mut bench = Fake::new(|rate, _, _| Ok((if rate > 1e6 { 0.5 } else { 0.0 }, Conditions::default())));
-        let (_, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (_, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(!bench.ran.contains(&25e6));
         let skipped: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Skipped).collect();
         assert_eq!(skipped.len(), 4, "once in each block");
@@ -133,7 +133,7 @@ fn a_disturbed_round_is_kept_marked_and_run_once_more() {
             let foreign_cpu_share = if rate == 5e6 && nth == 1 { 0.4 } else { 0.0 };
             Ok((0.0, Conditions { foreign_cpu_share, ..Conditions::default() }))
         });
-        let (_, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (_, rounds) = session(store, &mut bench, false, &Stop::new());
         let first: Vec<&RoundRow> = rounds.iter().filter(|r| r.block == 0 && r.factors["rate_sps"] == 5e6).collect();
         let states: Vec<(u32, RoundState)> = first.iter().map(|round| (round.attempt, round.state)).collect();
         assert_eq!(states, [(0, RoundState::Disturbed), (1, RoundState::Valid)]);
@@ -147,7 +147,7 @@ fn an_emulator_that_is_always_late_is_given_up_after_the_repeats_and_never_count
     in_a_store(|store| {
         let late = Conditions { aside_share: Some(0.9), ..Conditions::default() };
         let mut bench = Fake::new(move |_, _, _| Ok((0.9, late)));
-        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(ran.unwrap().complete);
         assert_eq!(rounds.len(), 32, "each round and one repeat; none skipped as hopeless, since none counts");
         assert!(rounds.iter().all(|round| round.state == RoundState::EmulatorLate));
@@ -162,15 +162,7 @@ fn repeats_stay_a_small_part_of_the_run_but_for_what_is_needed() {
         let text = SWEEP.replace("repeats_share_max = 1.0", "repeats_share_max = 0.25, repeats_needed_max = 3");
         let need = "[[need]]\nmodel = \"n200\"\nmode = \"rx\"\nrate_sps = 25e6\nformat = \"sc16\"\n";
         let experiment = Experiment::parse("sweep", &(text + need)).unwrap();
-        let plan = RunPlan {
-            experiment: &experiment,
-            depth: Depth::Full,
-            options: Value::Null,
-            host: Value::Null,
-            takt_version: String::new(),
-            resume: false,
-        };
-        run(store, &plan, &mut bench, &mut |_, _| (), &Stop::new()).unwrap();
+        run(store, &plan(&experiment, Depth::Full, false), &mut bench, &mut |_, _| (), &Stop::new()).unwrap();
         let of = |rate: f64| bench.ran.iter().filter(|&&ran| ran == rate).count();
         assert_eq!(of(25e6), 4 * 4, "four blocks, each with its three repeats");
         assert_eq!(of(1e6) + of(5e6) + of(10e6), 3 * 4 + 4, "and a quarter of sixteen for all others");
@@ -186,7 +178,7 @@ fn repeats_come_last_and_first_to_the_point_of_which_fewest_rounds_count() {
             let foreign_cpu_share = if disturbed { 0.4 } else { 0.0 };
             Ok((0.0, Conditions { foreign_cpu_share, ..Conditions::default() }))
         });
-        sit(store, &mut bench, false, &Stop::new()).0.unwrap();
+        session(store, &mut bench, false, &Stop::new()).0.unwrap();
         assert_eq!(bench.ran.len(), 20);
         let planned: Vec<usize> =
             [1e6, 5e6, 10e6, 25e6].map(|rate| bench.ran[..16].iter().filter(|&&ran| ran == rate).count()).into();
@@ -202,7 +194,7 @@ fn repeats_come_last_and_first_to_the_point_of_which_fewest_rounds_count() {
 fn if_the_first_round_cannot_be_run_nothing_is() {
     in_a_store(|store| {
         let mut bench = Fake::new(|_, _, _| Err(Failure::saying("no radio at 192.168.10.2")));
-        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(matches!(ran, Err(RunError::First { .. })));
         assert_eq!((bench.ran.len(), rounds.len()), (1, 0));
     });
@@ -215,7 +207,7 @@ fn what_this_host_refuses_for_good_is_skipped_with_the_fix_be_it_the_first_round
             1e6 => Err(Failure::of(&PolicyError::NoDeadline { kernel: "Linux 3.10".into() }, Some("FIFO".into()))),
             _ => Ok((0.0, Conditions::default())),
         });
-        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(ran.unwrap().complete);
         let skipped: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Skipped).collect();
         assert_eq!(skipped.len(), 4, "once in each block, and never again");
@@ -231,7 +223,7 @@ fn a_later_round_that_cannot_be_run_is_entered_as_failed_and_the_rest_goes_on() 
             5e6 => Err(Failure::saying("the agent has ended")),
             _ => Ok((0.0, Conditions::default())),
         });
-        let (ran, rounds) = sit(store, &mut bench, false, &Stop::new());
+        let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(ran.unwrap().complete);
         let failed = rounds.iter().filter(|round| round.state == RoundState::Failed);
         assert_eq!(failed.count(), 8, "four blocks, each with its repeat");
@@ -252,11 +244,11 @@ fn a_round_cut_short_by_ctrl_c_is_not_entered_and_resuming_runs_it_and_no_other_
                 Ok((0.0, Conditions::default()))
             }
         });
-        let (ran, rounds) = sit(store, &mut bench, false, &stop);
+        let (ran, rounds) = session(store, &mut bench, false, &stop);
         assert_eq!((ran.unwrap().complete, rounds.len(), bench.ran.len()), (false, 6, 7));
 
         let mut second = Fake::clean();
-        let (ran, rounds) = sit(store, &mut second, true, &Stop::new());
+        let (ran, rounds) = session(store, &mut second, true, &Stop::new());
         let ran = ran.unwrap();
         assert!(ran.complete && ran.resumed);
         assert_eq!((rounds.len(), second.ran.len()), (16, 10));
@@ -280,10 +272,10 @@ fn resuming_remembers_what_was_hopeless() {
                 stop.request();
             }
         };
-        sit_and_tell(store, &mut bench, false, &mut stop_after_two, &stop).0.unwrap();
+        session_with(store, &mut bench, false, &mut stop_after_two, &stop).0.unwrap();
         assert_eq!(bench.ran, [1e6, 5e6]);
         let mut second = Fake::clean();
-        let (_, rounds) = sit(store, &mut second, true, &Stop::new());
+        let (_, rounds) = session(store, &mut second, true, &Stop::new());
         let in_first_block: Vec<(f64, RoundState)> = rounds
             .iter()
             .filter(|round| round.block == 0)
@@ -299,8 +291,8 @@ fn without_resume_an_unfinished_run_is_left_and_a_new_one_begun() {
     in_a_store(|store| {
         let stop = Stop::new();
         stop.request();
-        sit(store, &mut Fake::clean(), false, &stop).0.unwrap();
-        let (ran, _) = sit(store, &mut Fake::clean(), false, &Stop::new());
+        session(store, &mut Fake::clean(), false, &stop).0.unwrap();
+        let (ran, _) = session(store, &mut Fake::clean(), false, &Stop::new());
         assert!(!ran.unwrap().resumed);
         assert_eq!(store.runs().unwrap().len(), 2);
     });
@@ -309,23 +301,15 @@ fn without_resume_an_unfinished_run_is_left_and_a_new_one_begun() {
 #[test]
 fn progress_counts_up_to_all_and_what_remains_goes_down_to_nothing() {
     in_a_store(|store| {
-        let experiment = Experiment::parse("sweep", SWEEP).unwrap();
-        let plan = RunPlan {
-            experiment: &experiment,
-            depth: Depth::Quick,
-            options: Value::Null,
-            host: Value::Null,
-            takt_version: String::new(),
-            resume: false,
+        let mut reports = Vec::new();
+        let report = &mut |event: &Event, progress: &takt_lab::run::Progress| {
+            reports.push((matches!(event, Event::Ended { .. }), progress.done, progress.planned, progress.remaining));
         };
-        let mut told = Vec::new();
-        let tell = &mut |event: &Event, progress: &takt_lab::run::Progress| {
-            told.push((matches!(event, Event::Ended { .. }), progress.done, progress.planned, progress.remaining));
-        };
-        run(store, &plan, &mut Fake::clean(), tell, &Stop::new()).unwrap();
-        let done: Vec<(bool, usize)> = told.iter().map(|&(ended, done, ..)| (ended, done)).collect();
+        run(store, &plan(&sweep(), Depth::Quick, false), &mut Fake::clean(), report, &Stop::new()).unwrap();
+        let done: Vec<(bool, usize)> = reports.iter().map(|&(ended, done, ..)| (ended, done)).collect();
         assert_eq!(done, [(false, 0), (true, 1), (false, 1), (true, 2), (false, 2), (true, 3), (false, 3), (true, 4)]);
-        assert!(told.iter().all(|&(_, _, planned, _)| planned == 4));
-        assert!(told.first().unwrap().3 > told.last().unwrap().3 && told.last().unwrap().3.is_zero());
+        assert!(reports.iter().all(|&(_, _, planned, _)| planned == 4));
+        let (first, last) = (reports.first().unwrap().3, reports.last().unwrap().3);
+        assert!(first > last && last.is_zero());
     });
 }

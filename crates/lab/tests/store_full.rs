@@ -45,7 +45,7 @@ fn a_full_disk_is_told_before_a_round_and_keeps_what_was_finished() {
     let point = PointRow { part: "radio".into(), factors: BTreeMap::new() };
     let run = store.begin_run(&NewRun { points: vec![point], ..NewRun::default() }).unwrap();
 
-    // Asked as the runner asks: before each round.
+    // As the runner does: before each round.
     let mut finished = 0;
     let refused = loop {
         match store.room_for_a_round() {
@@ -58,7 +58,7 @@ fn a_full_disk_is_told_before_a_round_and_keeps_what_was_finished() {
     assert!(matches!(&refused, StoreError::Full { free_bytes, .. } if *free_bytes > 0), "{refused}");
     assert!(refused.fix().unwrap().contains("--resume"));
 
-    // Filled by somebody else while a round was running: the write itself says so.
+    // Filled by another process while a round was running: the write itself says so.
     let error = loop {
         match store.finish_round(&run, &round(finished, 300_000)) {
             Ok(_) => finished += 1,

@@ -60,7 +60,6 @@ fn a_writer_writes_rounds_one_after_another() {
     assert_eq!(whole_rounds(dir.path()), 5);
 }
 
-/// When a victim is killed.
 #[derive(Clone, Copy, Debug)]
 enum Kill {
     /// So long after its start: it opens or makes the store, or has not come so far.

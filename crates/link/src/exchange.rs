@@ -9,9 +9,9 @@
 //! The asking side writes cell `n % 2` as request n when `answered > n - 2`: the other has left that cell. The answering
 //! side reads and writes it when `posted > n` and `answered == n`. The asking side reads answer n when `answered > n`, and
 //! before it posts request n + 2. Orderings, checked by `tests/loom_exchange.rs`:
-//! - A. `posted`: Release to Acquire, so that who answers sees the whole request, and that the asking side has read, or
+//! - A. `posted`: Release to Acquire, so that the answering side reads the whole request, and that the asking side has read, or
 //!   given up, the answer that lay there;
-//! - B. `answered`: Release to Acquire, so that who asked sees the whole answer, and that the cell was left.
+//! - B. `answered`: Release to Acquire, so that the asking side reads the whole answer, and that the cell was left.
 //!
 //! All words are atomic. A side that lies about its counter is caught where that matters (`answered` beyond what was
 //! posted), and otherwise gets what it wrote itself.
@@ -85,7 +85,7 @@ impl<W: Deref<Target = [AtomicU64]>> Asking<W> {
     #[inline]
     pub fn answer(&self, request: u64) -> Option<&[AtomicU64]> {
         let count = self.count();
-        // Who claims to have answered what was not asked is not believed.
+        // A side that claims to have answered what was not requested is not believed.
         let answered = request < count && count <= self.posted.get();
         answered.then(|| cell(&self.words, self.cells_at, self.cell_words, request))
     }
@@ -102,7 +102,7 @@ impl<W: Deref<Target = [AtomicU64]>> Asking<W> {
     }
 }
 
-/// Requests posted and answered, as anybody sees them who has the words.
+/// Requests posted and answered, for any thread that has the words.
 #[inline]
 #[must_use]
 pub fn counters(words: &[AtomicU64]) -> (u64, u64) {
@@ -208,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn who_answers_what_was_not_asked_is_not_believed() {
+    fn an_answer_to_no_request_is_not_believed() {
         let words = zeroed(words(BEGIN, 4));
         let ask = Asking::new(&words[..], BEGIN, 4);
         ask.free().expect("room");

@@ -2,7 +2,7 @@
 //!
 //! Slots count up from 0, and slot s uses cell `s % n`; n is a power of two, so that the remainder is a mask. A writer may
 //! leave slots out; a reader may pass them by. What a cell holds of a slot that was left out is what the ring held before:
-//! whoever cares keeps the slot in the cell and compares. Both say how far they are in one word each:
+//! a user that cares keeps the slot in the cell and compares. Both say how far they are in one word each:
 //!
 //! - `written`: the writer will never again touch the cell of a slot below it (as that slot);
 //! - `read[r]`: reader r will never again touch the cell of a slot below it.
@@ -11,12 +11,12 @@
 //! of slot s only if `read[r]` <= s < written. So two that touch the same cell at once would be slots s_w = s_r + m·n with
 //! m >= 1, and then s_w >= `read[r]` + n: excluded.
 //!
-//! Who is going to touch a cell more than once opens it: that is asked once, and remembered until the slot is handed over
-//! or released.
+//! A side that touches a cell more than once opens it: whether it may is checked once, and remembered until the slot is
+//! handed over or released.
 //!
 //! Orderings, each checked by `tests/loom_link.rs`:
-//! - A. `written`: Release by the writer, Acquire by a reader, so that who may take a slot sees all of it;
-//! - B. `read`: Release by a reader, Acquire by the writer, so that who may reuse a cell comes after its last reading.
+//! - A. `written`: Release by the writer, Acquire by a reader, so that a reader that may take a slot reads all of it;
+//! - B. `read`: Release by a reader, Acquire by the writer, so that a writer that may reuse a cell comes after its last reading.
 //!
 //! No other word is shared. Both ends remember the last word they saw of the other and look again only when it does not
 //! suffice: a word that another core writes costs a trip between the cores each time it is looked at.
@@ -70,7 +70,7 @@ pub struct Reader<C> {
     index: usize,
     next: u64,
     /// `written` when last looked.
-    seen: Cell<u64>,
+    written: Cell<u64>,
     /// The cell of a slot that was handed over; `NONE` once anything was released.
     open: usize,
 }
@@ -84,7 +84,7 @@ pub fn ring<C: Send + Sync>(cells: impl IntoIterator<Item = C>, readers: usize) 
     assert!(cells.len().is_power_of_two() && readers > 0, "a ring has 1, 2, 4, ... cells, and readers");
     let read = (0..readers).map(|_| Alone(AtomicU64::new(0))).collect();
     let shared = Arc::new(Shared { cells, written: Alone(AtomicU64::new(0)), read });
-    let reader = |index| Reader { shared: Arc::clone(&shared), index, next: 0, seen: Cell::new(0), open: NONE };
+    let reader = |index| Reader { shared: Arc::clone(&shared), index, next: 0, written: Cell::new(0), open: NONE };
     let writer = Writer { shared: Arc::clone(&shared), next: 0, free: Cell::new(0), open: NONE };
     (writer, (0..readers).map(reader).collect())
 }
@@ -157,10 +157,10 @@ impl<C> Reader<C> {
     /// The first slot that was not handed over; looked up anew unless `slot` was, as far as is known.
     #[inline]
     pub fn ready_until(&self, slot: u64) -> u64 {
-        if self.seen.get() <= slot {
-            self.seen.set(self.shared.written.0.load(Ordering::Acquire)); // A
+        if self.written.get() <= slot {
+            self.written.set(self.shared.written.0.load(Ordering::Acquire)); // A
         }
-        self.seen.get()
+        self.written.get()
     }
 
     /// Whether `slot` was handed over, or left out for a later one that was.

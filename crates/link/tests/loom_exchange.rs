@@ -1,7 +1,7 @@
 //! All interleavings of a request and its answer. `RUSTFLAGS="--cfg loom" cargo test -p takt-link --test loom_exchange
 //! --release`
 //!
-//! A model nobody has seen fail proves nothing. Weakened one at a time in `src/exchange.rs`, and what failed:
+//! A model that never failed proves nothing. Weakened one at a time in `src/exchange.rs`, and what failed:
 //!
 //! | weakened | failed |
 //! | --- | --- |
@@ -36,7 +36,7 @@ fn shared() -> Words {
     Words(Arc::new((0..words(BEGIN, CELL)).map(|_| AtomicU64::new(0)).collect()))
 }
 
-/// Answers so many requests: ten times what was asked.
+/// Answers so many requests: ten times the request.
 fn answer(words: Words, requests: u64) {
     let mut answering = Answering::new(words, BEGIN, CELL);
     for n in 0..requests {
@@ -44,9 +44,9 @@ fn answer(words: Words, requests: u64) {
             thread::yield_now();
         }
         let cell = answering.request().expect("there");
-        let asked = get(cell, 0);
-        assert_eq!(asked, 10 + n, "the whole request, and not the next");
-        put(cell, 1, 10 * asked);
+        let request = get(cell, 0);
+        assert_eq!(request, 10 + n, "the whole request, and not the next");
+        put(cell, 1, 10 * request);
         answering.answer();
     }
 }

@@ -1,6 +1,6 @@
 //! All interleavings of a link. `RUSTFLAGS="--cfg loom" cargo test -p takt-link --test loom_link --release`
 //!
-//! A model nobody has seen fail proves nothing. Weakened one at a time in `src/ring.rs`, and what failed:
+//! A model that never failed proves nothing. Weakened one at a time in `src/ring.rs`, and what failed:
 //!
 //! | weakened | failed |
 //! | --- | --- |
@@ -9,7 +9,7 @@
 //! | B, Release of `read` to Relaxed | all four |
 //! | B, Acquire of `read` to Relaxed | all four |
 //! | `slot < free` (read + cells) to `<=` | in order, in place, slower of two |
-//! | `seen > slot` (written) to `>=` | all, by the link's own checks |
+//! | `written > slot` to `>=` | all, by the link's own checks |
 //! | the slowest reader to the fastest | slower of two |
 //! | a slot is written once; a released slot is not read again | none here: one thread alone can do it, and the unit tests of `src/ring.rs` fail |
 #![cfg(loom)]

@@ -17,13 +17,11 @@ pub struct Every {
     pub period: Duration,
 }
 
-/// A text that is no such span.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{got}\" is no span of a period: such as \"4ms every 5ms\", the first shorter than the second, which is at most 10s"
 )]
 pub struct EveryError {
-    /// The text.
     pub got: String,
 }
 

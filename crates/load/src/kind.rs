@@ -1,4 +1,4 @@
-//! The workloads there are.
+//! The workloads there are; the page of this crate says what each one asks.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,18 +17,16 @@ use crate::workload::{Peer, Workload};
 
 /// Names each workload once: its variant of [`Kind`], its name in a file, what it is.
 macro_rules! workloads {
-    ($($(#[$doc:meta])* $kind:ident = $name:literal: $workload:expr;)+) => {
+    ($($kind:ident = $name:literal: $workload:expr;)+) => {
         /// What is run at a point.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
         pub enum Kind {
-            $($(#[$doc])* #[serde(rename = $name)] $kind,)+
+            $(#[serde(rename = $name)] $kind,)+
         }
 
         impl Kind {
-            /// All of them.
             pub const ALL: &[Kind] = &[$(Kind::$kind),+];
 
-            /// Its name in a file.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -36,7 +34,6 @@ macro_rules! workloads {
                 }
             }
 
-            /// What it does.
             #[must_use]
             pub fn workload(self) -> &'static dyn Workload {
                 match self {
@@ -48,28 +45,18 @@ macro_rules! workloads {
 }
 
 workloads! {
-    /// Datagram load.
     Udp = "udp": Udp;
-    /// A sample stream at a rate.
     Rate = "rate": Rate;
-    /// Answers timed after what they answer.
     RoundTrip = "round-trip": RoundTrip;
-    /// A waveform on the beat.
     Waveform = "waveform": OnTheBeat;
-    /// The longest packet that a waveform holds.
     LongestPacket = "longest-packet": LongestPacket;
-    /// Packets handed from one component to the next.
     Interface = "interface": Interface;
-    /// What the roles of an operating environment cost.
     Roles = "roles": Roles;
-    /// The TD-SCDMA exchange: answers due 3.45 ms after the first downlink slot.
     Deadline = "deadline": Deadline;
-    /// Threads that should wake up once a period.
     Wakeup = "wakeup": Wakeup;
 }
 
 impl Kind {
-    /// The one of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Kind> {
         Kind::ALL.iter().copied().find(|kind| kind.name() == name)
@@ -81,13 +68,11 @@ impl Kind {
         self.workload().peer() != Peer::None
     }
 
-    /// What can be set, beside where it runs.
     #[must_use]
     pub fn settings(self) -> &'static [Setting] {
         self.workload().settings()
     }
 
-    /// What its result says; the most telling first.
     #[must_use]
     pub fn quantities(self) -> &'static [Quantity] {
         self.workload().quantities()

@@ -16,19 +16,10 @@ const SETTINGS: &[Setting] = &[
     ENGINE,
     DURATION,
     WARM_UP,
-    Setting { name: "payload_bytes", takes: Takes::Whole(16, 8972), default: None, about: "payload of a datagram" },
-    Setting {
-        name: "direction",
-        takes: Takes::Word(&["to-host", "from-host", "both"]),
-        default: None,
-        about: "which way datagrams flow",
-    },
-    Setting {
-        name: "offered",
-        takes: Takes::Domain(&Offered),
-        default: Some("flat-out"),
-        about: "load: as much as goes, datagrams a second, or as many as an Ethernet of that rate carries",
-    },
+    Setting::required("payload_bytes", Takes::Whole(16, 8972)).about("payload of a datagram"),
+    Setting::required("direction", Takes::Word(&["to-host", "from-host", "both"])).about("which way datagrams flow"),
+    Setting::new("offered", Takes::Domain(&Offered), "flat-out")
+        .about("load: as much as goes, datagrams a second, or as many as an Ethernet of that rate carries"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -40,7 +31,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("latency_p99_9_us", "/latency_us/p99_9", "one way"),
 ];
 
-/// Datagram load.
 pub(crate) struct Udp;
 
 impl Workload for Udp {

@@ -69,11 +69,9 @@ pub trait Workload: Sync {
 /// What answers on the other side of the path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Peer {
-    /// Nobody: there is no path.
+    /// None: there is no path.
     None,
-    /// A radio.
     Radio,
-    /// A server of datagram load.
     Server,
 }
 

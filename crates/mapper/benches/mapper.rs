@@ -20,15 +20,6 @@ use takt_mapper::{
 };
 
 const COMPONENTS: usize = 20;
-/// Instances, and rounds of each; where it need only run, one.
-const MEASURED: Length = Length { instances: 100, rounds: 3 };
-const SHORT: Length = Length { instances: 1, rounds: 1 };
-
-#[derive(Clone, Copy)]
-struct Length {
-    instances: u64,
-    rounds: usize,
-}
 
 /// A generator that is the same everywhere.
 struct Random(u64);
@@ -57,7 +48,7 @@ fn time<T>(rounds: usize, instances: &[T], mut f: impl FnMut(&T)) -> (u128, u128
     (all[all.len() / 2], all[all.len() * 9 / 10])
 }
 
-fn told(what: &str, (median, high): (u128, u128)) {
+fn print(what: &str, (median, high): (u128, u128)) {
     println!("{what:58} {:10.2} us {:10.2} us", median as f64 / 1e3, high as f64 / 1e3);
 }
 
@@ -132,16 +123,20 @@ fn calibration() {
 }
 
 fn main() {
-    let Length { instances, rounds } = if bench::measures() { MEASURED } else { SHORT };
+    // Instances, and rounds of each; where it need only run, one.
+    let (instances, rounds) = if bench::measures() { (100, 3) } else { (1, 1) };
     println!("{COMPONENTS} components, 8 cores, {instances} instances       {:24} median          90 %", "");
     let tables: Vec<Vec<u64>> =
         (0..instances).map(|seed| (0..8).flat_map(|_| times(&mut Random(seed))).collect()).collect();
-    told("floor: one pass over the costs", time(rounds, &tables, |costs| _ = black_box(costs.iter().sum::<u64>())));
+    print("floor: one pass over the costs", time(rounds, &tables, |costs| _ = black_box(costs.iter().sum::<u64>())));
     let chains = chains(instances);
-    told("chain, replicable: OTAC, 8 cores", time(rounds, &chains, |chain| _ = black_box(otac(chain, Class::Big, 8))));
-    told("chain, replicable: FERTAC, 4 + 4 cores", time(rounds, &chains, |chain| _ = black_box(fertac(chain, 4, 4))));
-    told("chain, replicable: exact, 4 + 4 cores", time(rounds, &chains, |chain| _ = black_box(herad(chain, 4, 4))));
-    told("chain, replicable: exact, 20 + 20 cores", time(rounds, &chains, |chain| _ = black_box(herad(chain, 20, 20))));
+    print("chain, replicable: OTAC, 8 cores", time(rounds, &chains, |chain| _ = black_box(otac(chain, Class::Big, 8))));
+    print("chain, replicable: FERTAC, 4 + 4 cores", time(rounds, &chains, |chain| _ = black_box(fertac(chain, 4, 4))));
+    print("chain, replicable: exact, 4 + 4 cores", time(rounds, &chains, |chain| _ = black_box(herad(chain, 4, 4))));
+    print(
+        "chain, replicable: exact, 20 + 20 cores",
+        time(rounds, &chains, |chain| _ = black_box(herad(chain, 20, 20))),
+    );
     for (of, chain) in [("chain", true), ("graph", false)] {
         let graphs = graphs(instances, chain);
         for (on, platform) in [("8", platform(8, 0)), ("4 + 4", platform(4, 4))] {
@@ -152,7 +147,7 @@ fn main() {
                     Objective { slot_ns: Some(u64::MAX >> 8), use_at_most: 1.0, effort, ..Objective::default() };
                 let mapped =
                     |(graph, costs): &(Graph, Costs)| map(graph, costs, &platform, &objective).expect("it fits");
-                told(
+                print(
                     &format!("map, {of}, {on} cores, {name}"),
                     time(rounds, &graphs, |both| _ = black_box(mapped(both))),
                 );

@@ -8,8 +8,8 @@ use common::{Link, costs, graph, graphs, isolated};
 use proptest::prelude::*;
 use takt_graph::{Graph, Latency, Plan};
 use takt_mapper::{
-    Capacities, ClassSpec, CoresSpec, Costs, Effort, LinkSpec, MapError, Mapping, NodeSpec, Objective, Platform,
-    PlatformSpec, map,
+    Capacities, ClassSpec, CoreLoad, CoresSpec, Costs, Effort, LinkSpec, MapError, Mapping, NodeSpec, Objective,
+    Platform, PlatformSpec, map,
 };
 
 const MAC: [(&str, f64); 2] = [("big", 4e9), ("little", 1.3e9)];
@@ -105,15 +105,7 @@ impl Bed {
 
     fn brute(&self, graph: &Graph, ns: &[u64]) -> Option<u64> {
         let (cores, n) = (self.cores().len(), ns.len() + apart(graph).len());
-        let digits = |mut code: usize| -> Vec<usize> {
-            (0..n)
-                .map(|_| {
-                    let core = code % cores;
-                    code /= cores;
-                    core
-                })
-                .collect()
-        };
+        let digits = |code: usize| -> Vec<usize> { (0..n as u32).map(|d| code / cores.pow(d) % cores).collect() };
         (0..cores.pow(n as u32)).filter_map(|code| self.period(graph, ns, &digits(code))).min()
     }
 }
@@ -212,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused_and_the_remedies_mend_it(
+    fn what_does_not_fit_is_refused_and_the_remedies_help(
         cores in 1..4_usize, (ns, bytes, links) in graphs(1..7), slot_ns in 1..600_u64, share in 0.3..1.0_f64
     ) {
         let (graph, bed) = (graph(&bytes, &links).expect("legal"), host(cores));
@@ -237,8 +229,8 @@ proptest! {
                         }
                         Remedy::Bandwidth { .. } => prop_assert!(false, "there is no link"),
                     }
-                    let mended = map(&graph, &costs(&ns), &bed.platform(), &objective);
-                    prop_assert!(mended.is_ok(), "{remedy:?} {mended:?}");
+                    let helped = map(&graph, &costs(&ns), &bed.platform(), &objective);
+                    prop_assert!(helped.is_ok(), "{remedy:?} {helped:?}");
                 }
             }
             Err(other) => prop_assert!(false, "{other}"),
@@ -277,7 +269,7 @@ fn refused(ns: &[u64], links: &[Link], cores: usize, slot_ns: u64) -> String {
 }
 
 #[test]
-fn an_error_says_what_binds_by_how_much_and_what_would_mend_it() {
+fn an_error_says_what_binds_by_how_much_and_what_would_help() {
     assert_eq!(
         refused(&[90_000, 10_000], &[(0, 1, 0)], 2, 100_000),
         "component `c0` takes 90 us on a core of class big, which has 70 us | a slot of 129 us, or cores 1.29 times as fast"
@@ -326,30 +318,30 @@ fn a_link_that_must_carry_too_much_is_named_with_the_bandwidth_it_takes() {
 }
 
 #[test]
-fn what_is_not_known_is_asked_for() {
+fn what_is_not_known_is_named() {
     let graph = graph(&[1, 1], &[(0, 1, 0)]).expect("legal");
-    let told = |costs: &Costs, objective: &Objective| {
+    let refusal = |costs: &Costs, objective: &Objective| {
         let bed = Bed { nodes: vec![(vec![false], None)], ..host(1) };
         let error = map(&graph, costs, &bed.platform(), objective).expect_err("not known");
         format!("{error} | {}", error.fix())
     };
     let objective = Objective::default();
     assert_eq!(
-        told(&costs(&[5]), &objective),
+        refusal(&costs(&[5]), &objective),
         "costs were measured on `big`, and nothing says what `little` takes for them | calibrate both `big` and `little`, \
          or measure the costs on `little`"
     );
     assert_eq!(
-        told(&referenced(&[5]), &objective),
+        refusal(&referenced(&[5]), &objective),
         "nothing is known about what `c1` costs | measure it by running the waveform, or declare `budget` in [component.c1]"
     );
     let pins = BTreeMap::from([("c0".to_owned(), "n00".to_owned())]);
     assert_eq!(
-        told(&referenced(&[5, 5]), &Objective { pins, ..Objective::default() }),
+        refusal(&referenced(&[5, 5]), &Objective { pins, ..Objective::default() }),
         "a pin names node `n00`, which is not there | did you mean `n0`?"
     );
     let share = Objective { use_at_most: 1.5, ..Objective::default() };
-    assert_eq!(told(&referenced(&[5, 5]), &share), "work can't take 1.5 of a slot | a share above 0, up to 1");
+    assert_eq!(refusal(&referenced(&[5, 5]), &share), "work can't take 1.5 of a slot | a share above 0, up to 1");
 }
 
 #[test]
@@ -375,13 +367,9 @@ fn an_isolated_component_takes_a_slot_more_and_its_time_on_another_core() {
     let mapping = map(&graph, &costs(&[20_000, 60_000, 20_000]), &bed.platform(), &objective).expect("it fits");
     assert_eq!((mapping.period_ns, mapping.latency_slots, mapping.plan.latency_slots()), (60_000, 1, 1));
     assert!(mapping.optimal);
-    let loads: Vec<_> = mapping
-        .core_loads
-        .iter()
-        .map(|load| (load.load_ns, load.components.join(" "), load.processes.join(" ")))
-        .collect();
-    let of = |text: &str| text.to_owned();
-    assert_eq!(loads, [(40_015, of("c0 c1 c2"), of("")), (60_000, of(""), of("c1"))]);
+    let load = |load: &CoreLoad| (load.load_ns, load.components.join(" "), load.processes.join(" "));
+    let loads: Vec<_> = mapping.core_loads.iter().map(load).collect();
+    assert_eq!(loads, [(40_015, "c0 c1 c2".into(), "".into()), (60_000, "".into(), "c1".into())]);
     assert_eq!((mapping.cores.len(), mapping.process_cores["c1"] != mapping.cores[0]), (1, true));
     // With nowhere else to go it shares the core, and no longer fits.
     let one = host(1).platform();
@@ -390,7 +378,7 @@ fn an_isolated_component_takes_a_slot_more_and_its_time_on_another_core() {
 }
 
 #[test]
-fn a_mapping_is_told_as_a_table_a_person_can_review() {
+fn a_mapping_is_shown_as_a_table_a_person_can_review() {
     // A receiver: 8 components in a chain, 3 cores of two classes.
     let ns = [20_000, 35_000, 60_000, 15_000, 80_000, 10_000, 40_000, 5_000];
     let links: Vec<Link> = (0..7).map(|c| (c, c + 1, 0)).collect();
@@ -401,15 +389,8 @@ fn a_mapping_is_told_as_a_table_a_person_can_review() {
     let table: Vec<String> = mapping
         .core_loads
         .iter()
-        .map(|load| {
-            format!(
-                "{} {} {:6} ns {:4.1} %  {}",
-                load.core,
-                load.class,
-                load.load_ns,
-                100.0 * load.share,
-                load.components.join(" ")
-            )
+        .map(|CoreLoad { core, class, load_ns, share, components, .. }| {
+            format!("{core} {class} {load_ns:6} ns {:4.1} %  {}", 100.0 * share, components.join(" "))
         })
         .collect();
     let next: Vec<String> = mapping
@@ -417,7 +398,7 @@ fn a_mapping_is_told_as_a_table_a_person_can_review() {
         .iter()
         .map(|next| format!("{:?} -> {} ns, {} slots", next.change, next.period_ns, next.latency_slots))
         .collect();
-    let told = format!(
+    let text = format!(
         "period {} ns, bound {} ns, gap {:.3}, optimal {}, latency {} slots\n{}\n{}\n",
         mapping.period_ns,
         mapping.bound_ns,
@@ -429,7 +410,7 @@ fn a_mapping_is_told_as_a_table_a_person_can_review() {
     );
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/receiver.txt");
     if std::env::var_os("TAKT_BLESS").is_some() {
-        std::fs::write(file, &told).expect("written");
+        std::fs::write(file, &text).expect("written");
     }
-    assert_eq!(told, std::fs::read_to_string(file).expect("TAKT_BLESS=1 writes it"));
+    assert_eq!(text, std::fs::read_to_string(file).expect("TAKT_BLESS=1 writes it"));
 }

@@ -63,7 +63,7 @@ fn every_file_of_the_reference_page_is_read() {
 }
 
 /// What is said of the file with one text replaced: place, problem, fix.
-fn told(old: &str, new: &str) -> String {
+fn refusal(old: &str, new: &str) -> String {
     assert!(FILE.contains(old), "{old}");
     let error = Platform::parse("lab.toml", &FILE.replacen(old, new, 1)).expect_err("refused");
     format!("{} {error}: {}", error.place.as_ref().expect("from a file"), error.fix())
@@ -98,11 +98,6 @@ fn an_error_has_a_place_and_a_fix() {
             "lab.toml:2:8 `pc and board` is no name: 1 to 64 letters, digits, - and _",
         ),
         (("slot_ns = 1000", "slot_ns = 9000000000"), "lab.toml:5:11 `slot_ns` can't be 9000000000: at most a second"),
-    ];
-    for ((old, new), expected) in cases {
-        assert_eq!(told(old, new), expected);
-    }
-    for ((old, new), expected) in [
         (
             ("slot_ns = 1000", "slot_ns = \"1us\""),
             "lab.toml:5:11 \"1us\" can't stand here: a whole number, not negative",
@@ -119,22 +114,23 @@ fn an_error_has_a_place_and_a_fix() {
         (("[0, 1, 2]", "3"), "lab.toml:16:35 3 can't stand here: a list"),
         (("[\"board\", \"pc\"]", "[\"pc\"]"), "lab.toml:23:11 length 1 can't stand here: a list of length 2"),
         (("name = \"board\"", "name = 5"), "lab.toml:19:8 5 can't stand here: a text in quotation marks"),
-    ] {
-        assert_eq!(told(old, new), expected);
+    ];
+    for ((old, new), expected) in cases {
+        assert_eq!(refusal(old, new), expected);
     }
-    let unknown = told("slot_ns", "slot_us");
+    let unknown = refusal("slot_ns", "slot_us");
     assert!(unknown.starts_with("lab.toml:5:1 unknown field `slot_us`, expected one of"), "{unknown}");
-    assert!(told("delay_slots = 2", "delay_slots = ").starts_with("lab.toml:25:"));
+    assert!(refusal("delay_slots = 2", "delay_slots = ").starts_with("lab.toml:25:"));
     let none = Platform::parse("x", "name = \"x\"\nclass = {}\nnode = []\n").expect_err("no cores");
     assert_eq!((none.to_string().as_str(), none.place.expect("a place").line), ("the platform has no cores", 3));
 }
 
 #[test]
 fn prices_are_of_every_kind_of_instruction() {
-    let told = told("slot_ns = 1000", "slot_ns = 1000\nprices = { integer = 0.5, load = 1.0 }");
+    let refusal = refusal("slot_ns = 1000", "slot_ns = 1000\nprices = { integer = 0.5, load = 1.0 }");
     assert!(
-        told.starts_with("lab.toml:6:10 `prices` can't be 0: nanoseconds of an instruction of every kind"),
-        "{told}"
+        refusal.starts_with("lab.toml:6:10 `prices` can't be 0: nanoseconds of an instruction of every kind"),
+        "{refusal}"
     );
 }
 

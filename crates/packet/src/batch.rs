@@ -103,9 +103,7 @@ pub struct TxEntry {
 /// How an engine gets frames out. Implemented by engines, called by [`TxBatch::send`].
 pub trait Transmit {
     /// Sends `entries` in order from `arena`; returns how many were dealt with (see [`TxBatch::send`]).
-    ///
-    /// # Errors
-    /// The port is gone for good.
+    /// Fails if the port is gone for good.
     fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], wait: Wait) -> Result<usize, EngineError>;
 }
 
@@ -167,10 +165,7 @@ impl<'a> TxBatch<'a> {
     /// Sends what was pushed, in order; returns how many datagrams are dealt with: taken by the kernel before `wait` ran
     /// out, or refused by it for their own destination's sake (no route, forbidden, port 0), which
     /// [`crate::Counters::undeliverable_datagrams`] counts. The rest, the last ones pushed, was not sent.
-    /// An ICMP refusal is no reason to stop: it is in [`crate::Engine::refused`].
-    ///
-    /// # Errors
-    /// The port is gone for good.
+    /// An ICMP refusal is no reason to stop: it is in [`crate::Engine::refused`]. Fails if the port is gone for good.
     pub fn send(self, wait: Wait) -> Result<usize, EngineError> {
         if self.entries.is_empty() {
             return Ok(0);
@@ -201,9 +196,9 @@ mod tests {
     }
 
     /// Remembers what it was given; takes at most two.
-    struct Seen(Vec<Vec<u8>>);
+    struct Taken(Vec<Vec<u8>>);
 
-    impl Transmit for Seen {
+    impl Transmit for Taken {
         fn transmit(&mut self, arena: &[u8], entries: &[TxEntry], _: Wait) -> Result<usize, EngineError> {
             self.0.extend(entries.iter().take(2).map(|e| arena[e.offset..e.offset + e.len].to_vec()));
             Ok(entries.len().min(2))
@@ -212,8 +207,8 @@ mod tests {
 
     #[test]
     fn frames_are_lent_one_after_another_and_no_more_than_there_are() {
-        let (mut arena, mut entries, mut seen) = ([0xa5; 12], Vec::with_capacity(8), Seen(Vec::new()));
-        let mut batch = TxBatch::new(&mut arena, 4, &mut entries, 8, &mut seen);
+        let (mut arena, mut entries, mut taken) = ([0xa5; 12], Vec::with_capacity(8), Taken(Vec::new()));
+        let mut batch = TxBatch::new(&mut arena, 4, &mut entries, 8, &mut taken);
         assert_eq!(batch.room(), 3, "twelve bytes hold three frames of four");
         for n in 1..=3 {
             assert!(batch.push(PortIndex(0), None, |frame| {
@@ -224,13 +219,13 @@ mod tests {
         assert!(!batch.push(PortIndex(0), None, |_| unreachable!("no frame is left")));
         assert_eq!((batch.room(), batch.len()), (0, 3));
         assert_eq!(batch.send(Wait::Poll).unwrap(), 2);
-        assert_eq!(seen.0, [vec![1; 3], vec![2; 4]], "more than fits is cut to the frame");
+        assert_eq!(taken.0, [vec![1; 3], vec![2; 4]], "more than fits is cut to the frame");
     }
 
     #[test]
     fn frames_of_no_bytes_are_no_frames() {
-        let (mut entries, mut seen) = (Vec::with_capacity(8), Seen(Vec::new()));
-        let mut batch = TxBatch::new(&mut [], 0, &mut entries, 8, &mut seen);
+        let (mut entries, mut taken) = (Vec::with_capacity(8), Taken(Vec::new()));
+        let mut batch = TxBatch::new(&mut [], 0, &mut entries, 8, &mut taken);
         assert!(!batch.push(PortIndex(0), None, |_| 0));
         assert_eq!(batch.send(Wait::Poll).unwrap(), 0);
     }

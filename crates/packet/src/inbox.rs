@@ -146,6 +146,15 @@ mod tests {
         Message { source: SOURCE, arrived: Some(MonoNs(at)), len: 10, segment: 0, cut: false }
     }
 
+    /// One port's row, drained, with these messages.
+    fn with(frame_bytes: usize, messages: &[Message]) -> Inbox {
+        let mut inbox = Inbox::new(1, 2, frame_bytes, 16);
+        inbox.free_row(0).unwrap();
+        messages.iter().for_each(|&message| inbox.filled(0, message));
+        inbox.drained(0);
+        inbox
+    }
+
     /// Fills an empty row and says whether it was drained; `false` when the row was not empty.
     fn fill(inbox: &mut Inbox, port: usize, stamps: &[u64], drained: bool) -> bool {
         if inbox.free_row(port).is_none() {
@@ -195,10 +204,7 @@ mod tests {
 
     #[test]
     fn an_aggregate_is_split_and_may_spread_over_batches() {
-        let mut inbox = Inbox::new(1, 2, 64, 16);
-        inbox.free_row(0).unwrap();
-        inbox.filled(0, Message { len: 35, segment: 10, ..one(1) });
-        inbox.drained(0);
+        let mut inbox = with(64, &[Message { len: 35, segment: 10, ..one(1) }]);
         let mut sizes = Vec::new();
         for _ in 0..3 {
             let mut out = Vec::with_capacity(2);
@@ -210,19 +216,13 @@ mod tests {
 
     #[test]
     fn an_empty_datagram_is_a_datagram() {
-        let mut inbox = Inbox::new(1, 2, 16, 16);
-        inbox.free_row(0).unwrap();
-        inbox.filled(0, Message { len: 0, ..one(1) });
-        inbox.filled(0, Message { len: 0, segment: 8, ..one(2) });
-        inbox.drained(0);
+        let mut inbox = with(16, &[Message { len: 0, ..one(1) }, Message { len: 0, segment: 8, ..one(2) }]);
         assert_eq!(taken(&mut inbox, 4), [(0, 1), (0, 2)]);
     }
 
     #[test]
     fn a_long_datagram_in_a_long_frame_is_cut_and_marked() {
-        let mut inbox = Inbox::new(1, 1, 64, 16);
-        inbox.free_row(0).unwrap();
-        inbox.filled(0, Message { len: 20, ..one(1) });
+        let mut inbox = with(64, &[Message { len: 20, ..one(1) }]);
         let mut out = Vec::with_capacity(1);
         inbox.take(&mut out, 1);
         assert_eq!((out[0].len, out[0].truncated), (16, true));

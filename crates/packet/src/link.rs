@@ -10,7 +10,7 @@ use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use takt_base::MonoNs;
 
 use crate::stamp::{StampClock, await_stamps};
-use crate::sys::message::{RecvMany, Run, SendMany, Wants};
+use crate::sys::message::{Many, Run, Wants};
 use crate::sys::{link, option};
 use crate::{PortIndex, TxEntry};
 
@@ -25,8 +25,8 @@ const PACKET_IGNORE_OUTGOING: i32 = 23;
 #[derive(Debug)]
 pub struct LinkPort {
     socket: OwnedFd,
-    many: RecvMany,
-    send: SendMany,
+    many: Many,
+    send: Many,
     row: Box<[u8]>,
     stride: usize,
     entries: Vec<TxEntry>,
@@ -71,16 +71,16 @@ impl LinkPort {
         option::set(fd, libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, 1)?;
         option::set(fd, libc::SOL_SOCKET, option::SO_TIMESTAMPNS_NEW, 1)?;
         let buffer = i32::try_from(buffer_bytes).unwrap_or(i32::MAX);
-        for (forced, asked) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
+        for (forced, ordinary) in [(libc::SO_RCVBUFFORCE, libc::SO_RCVBUF), (libc::SO_SNDBUFFORCE, libc::SO_SNDBUF)] {
             option::set(fd, libc::SOL_SOCKET, forced, buffer)
-                .or_else(|_| option::set(fd, libc::SOL_SOCKET, asked, buffer))?;
+                .or_else(|_| option::set(fd, libc::SOL_SOCKET, ordinary, buffer))?;
         }
         await_stamps();
         link::bind(fd, index)?;
         let stride = frame_bytes + NOTE_BYTES;
         Ok(LinkPort {
-            many: RecvMany::new(batch),
-            send: SendMany::new(batch),
+            many: Many::new(batch),
+            send: Many::new(batch),
             row: vec![0; stride * batch].into(),
             stride,
             entries: Vec::with_capacity(batch),
@@ -97,9 +97,9 @@ impl LinkPort {
     /// The interface is gone or down.
     pub fn recv(&mut self, each: &mut dyn FnMut(Arrived<'_>)) -> Result<usize, Errno> {
         let wants = Wants { source: false, ancillary: true };
-        let (mut told, mut got) = ([None; MAX_BATCH], 0);
+        let (mut messages, mut got) = ([None; MAX_BATCH], 0);
         let received = self.many.recv(self.socket.as_fd(), &mut self.row, self.stride, wants, &mut |message| {
-            if let Some(place) = told.get_mut(got) {
+            if let Some(place) = messages.get_mut(got) {
                 *place = Some(message);
                 got += 1;
             }
@@ -110,7 +110,7 @@ impl LinkPort {
             Err(errno) => return Err(errno),
         }
         self.stamps.look();
-        for (frame, message) in self.row.chunks_exact(self.stride).zip(told.iter().flatten()) {
+        for (frame, message) in self.row.chunks_exact(self.stride).zip(messages.iter().flatten()) {
             let bytes = frame.get(..message.len).unwrap_or_default();
             let at = message.ancillary.arrived_real_ns.map(|real_ns| self.stamps.monotonic(real_ns));
             each(Arrived { bytes, cut: message.cut, at });

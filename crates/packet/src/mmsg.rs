@@ -9,7 +9,7 @@ use rustix::io::Errno;
 use crate::port::Port;
 use crate::runs::{Aggregation, cut};
 use crate::sockets::Calls;
-use crate::sys::message::{Got, RecvMany, Run, SendMany};
+use crate::sys::message::{Got, Many, Run};
 use crate::sys::option;
 use crate::{Config, TxEntry};
 
@@ -18,8 +18,8 @@ const AGGREGATE_BYTES: usize = 65_536;
 
 /// `recvmmsg` and `sendmmsg`.
 pub(crate) struct Batches {
-    recv: RecvMany,
-    send: SendMany,
+    recv: Many,
+    send: Many,
     runs: Vec<Run>,
     stride: usize,
     sends: Aggregation,
@@ -37,8 +37,8 @@ impl Batches {
             }
         }
         Batches {
-            recv: RecvMany::new(config.batch),
-            send: SendMany::new(config.batch),
+            recv: Many::new(config.batch),
+            send: Many::new(config.batch),
             runs: Vec::with_capacity(config.batch),
             stride: if joins { AGGREGATE_BYTES } else { config.max_payload_bytes },
             sends: if splits { Aggregation::FULL } else { Aggregation::NONE },

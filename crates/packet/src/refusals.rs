@@ -1,4 +1,4 @@
-//! Destinations that refused and were not told yet: bounded, each only once.
+//! Destinations that refused and were not reported yet: bounded, each only once.
 
 use crate::Refusal;
 
@@ -21,7 +21,7 @@ impl Refusals {
     }
 
     /// The oldest.
-    pub(crate) fn tell(&mut self) -> Option<Refusal> {
+    pub(crate) fn pop(&mut self) -> Option<Refusal> {
         (!self.0.is_empty()).then(|| self.0.remove(0))
     }
 }
@@ -32,14 +32,14 @@ mod tests {
     use crate::PortIndex;
 
     #[test]
-    fn a_destination_is_told_once_and_the_first_sixty_four_are_kept() {
+    fn a_destination_is_reported_once_and_the_first_sixty_four_are_kept() {
         let mut refusals = Refusals::new();
         let to = |n: u16| Refusal { port: PortIndex(0), to: ([127, 0, 0, 1], n).into() };
         for n in 0..100 {
             refusals.note(to(n));
             refusals.note(to(n));
         }
-        let told: Vec<_> = std::iter::from_fn(|| refusals.tell()).collect();
-        assert_eq!(told, (0..64).map(to).collect::<Vec<_>>());
+        let reported: Vec<_> = std::iter::from_fn(|| refusals.pop()).collect();
+        assert_eq!(reported, (0..64).map(to).collect::<Vec<_>>());
     }
 }

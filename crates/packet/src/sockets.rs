@@ -127,7 +127,7 @@ impl<C: Calls> Engine for Sockets<C> {
     }
 
     fn refused(&mut self) -> Option<Refusal> {
-        self.core.refusals.tell()
+        self.core.refusals.pop()
     }
 
     fn local(&self, port: PortIndex) -> Option<SocketAddr> {

@@ -271,7 +271,7 @@ fn a_command_is_never_overtaken_by_the_samples_sent_after_it(open: Open) {
     std::thread::scope(|scope| {
         scope.spawn(send);
         // Whatever fails, the sender ends.
-        let _when_done = EndOnDrop(&read);
+        let _when_done = OnDrop(|| read.store(u32::MAX / 2, Ordering::Relaxed));
         while count < expected {
             let batch = server.recv(wait).unwrap();
             assert!(!batch.is_empty(), "{count} of {expected} came");
@@ -318,7 +318,7 @@ fn nothing_from_before_the_connection_is_taken_for_the_peers(open: Open) {
                 let _refused = from.send_to(b"psst", bind);
             }
         });
-        let _when_done = RaiseOnDrop(&stop);
+        let _when_done = OnDrop(|| stop.store(true, Ordering::Relaxed));
         let peer = stranger();
         for _ in 0..50 {
             let spec = PortSpec { bind, peer: Some(peer.local_addr().unwrap()) };
@@ -328,21 +328,12 @@ fn nothing_from_before_the_connection_is_taken_for_the_peers(open: Open) {
     });
 }
 
-/// Lets a thread go on that waits for this count, also when a claim fails.
-struct EndOnDrop<'a>(&'a AtomicU32);
+/// Ends a thread, also when a claim fails.
+struct OnDrop<F: Fn()>(F);
 
-impl Drop for EndOnDrop<'_> {
+impl<F: Fn()> Drop for OnDrop<F> {
     fn drop(&mut self) {
-        self.0.store(u32::MAX / 2, Ordering::Relaxed);
-    }
-}
-
-/// Ends a thread that looks at the flag, also when a claim fails.
-struct RaiseOnDrop<'a>(&'a AtomicBool);
-
-impl Drop for RaiseOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+        (self.0)();
     }
 }
 

@@ -22,25 +22,19 @@ use std::net::Ipv4Addr;
 /// One interface's way to the other side.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Way {
-    /// Which side receives.
     pub side: Side,
     /// Hardware address of the interface that receives.
     pub own: [u8; 6],
-    /// The host inside.
     pub inside: Ipv4Addr,
-    /// The router's address outside.
     pub outside: Ipv4Addr,
-    /// The radio outside.
     pub radio: Ipv4Addr,
     /// The interface to send by, as the kernel numbers it.
     pub out_index: u32,
-    /// Its hardware address.
     pub out_own: [u8; 6],
     /// Hardware address of the neighbour there.
     pub next: [u8; 6],
 }
 
-/// Where a frame comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
     /// From the host: its source is translated.

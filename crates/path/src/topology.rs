@@ -5,26 +5,21 @@ use serde::{Deserialize, Serialize};
 /// Nodes from the host to the radio, and the cables between neighbours.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Topology {
-    /// The path's name.
     pub name: String,
-    /// From the host to the radio.
     pub nodes: Vec<Node>,
     /// Cable k lies between node k and node k + 1.
     pub links: Vec<Link>,
 }
 
-/// A namespace.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
     /// What it plays: `router`.
     pub name: String,
-    /// What it is.
     pub kind: NodeKind,
     /// What a reader must know: `NAT`, `25 % of a core`.
     pub notes: Vec<String>,
 }
 
-/// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NodeKind {
@@ -47,7 +42,6 @@ pub struct Link {
     pub rate_bps: Option<u64>,
 }
 
-/// One end of a cable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LinkEnd {
     /// The interface: `host0`.

@@ -15,7 +15,6 @@ fn send(port: &mut LinkPort, frame: &[u8]) {
     assert_eq!(port.send(frame, &[Span { offset: 0, len: frame.len() }]), Ok(1));
 }
 
-/// A frame that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Frame {
     number: u32,
@@ -24,24 +23,23 @@ struct Frame {
     at: MonoNs,
 }
 
-/// What has arrived.
-fn arrived(port: &mut LinkPort, seen: &mut Vec<Frame>) {
+fn arrived(port: &mut LinkPort, frames: &mut Vec<Frame>) {
     let each = &mut |arrived: Arrived<'_>| {
         let bytes = &arrived.bytes[NOTE_BYTES..];
         let number = u32::from_be_bytes(*bytes[14..].first_chunk().unwrap());
-        seen.push(Frame { number, len: bytes.len(), at: WallClock.now() });
+        frames.push(Frame { number, len: bytes.len(), at: WallClock.now() });
     };
     port.recv(each).unwrap();
 }
 
 /// Numbers and lengths of what arrives until `count` have.
 fn receive(port: &mut LinkPort, count: usize) -> Vec<(u32, usize)> {
-    let mut seen = Vec::new();
+    let mut frames = Vec::new();
     wait_for("frames", || {
-        arrived(port, &mut seen);
-        (seen.len() >= count).then_some(())
+        arrived(port, &mut frames);
+        (frames.len() >= count).then_some(())
     });
-    seen.iter().map(|frame| (frame.number, frame.len)).collect()
+    frames.iter().map(|frame| (frame.number, frame.len)).collect()
 }
 
 #[test]
@@ -79,17 +77,17 @@ fn a_burst_leaves_at_the_cables_rate_and_what_does_not_fit_is_counted() {
         let one = burst.len() / 40;
         let spans: Vec<Span> = (0..40).map(|n| Span { offset: n * one, len: one }).collect();
         assert_eq!(a.send(&burst, &spans), Ok(40));
-        let (mut seen, mut all_in) = (Vec::new(), None);
+        let (mut received, mut all_in) = (Vec::new(), None);
         wait_for("every frame to leave or to be dropped", || {
-            arrived(&mut b, &mut seen);
+            arrived(&mut b, &mut received);
             let flow = hop.report().counters.flows[0];
             if flow.in_frames == 40 {
                 all_in.get_or_insert(WallClock.now());
             }
-            (flow.dropped_at_queue + seen.len() as u64 == 40).then_some(())
+            (flow.dropped_at_queue + received.len() as u64 == 40).then_some(())
         });
         let flow = hop.finish().counters.flows[0];
-        assert_eq!((flow.in_frames, flow.out_frames), (40, seen.len() as u64), "{flow:?}");
+        assert_eq!((flow.in_frames, flow.out_frames), (40, received.len() as u64), "{flow:?}");
         // While they came in so many left at most; eleven were inside when the last came.
         let came_in = all_in.expect("all came in").saturating_since(begun);
         let could_leave = 11 + (came_in.as_nanos() / WIRE_NS) as u64;
@@ -98,9 +96,9 @@ fn a_burst_leaves_at_the_cables_rate_and_what_does_not_fit_is_counted() {
             not_judged(format_args!("the burst took {came_in:?}, in which all of it could leave"));
         }
         // Each has left when those before it and itself have been on the wire; however late, never sooner.
-        for (ahead, frame) in (1..).zip(&seen) {
+        for (ahead, frame) in (1..).zip(&received) {
             let on_the_wire = Duration::from_nanos(ahead * WIRE_NS as u64);
-            assert!(frame.at.saturating_since(begun) >= on_the_wire, "frame {} of {seen:?}", frame.number);
+            assert!(frame.at.saturating_since(begun) >= on_the_wire, "frame {} of {received:?}", frame.number);
         }
     });
 }

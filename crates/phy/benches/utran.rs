@@ -17,14 +17,6 @@ use takt_graph::{Graph, Latency, Plan, Waveform};
 use takt_runtime::{Options, Registry, Session};
 
 const FILE: &str = include_str!("../../../waveforms/utran.toml");
-/// How long it measures; where it need only run, once.
-struct Length {
-    turns: usize,
-    slots: u64,
-}
-
-const MEASURED: Length = Length { turns: 9, slots: 2000 };
-const SHORT: Length = Length { turns: 1, slots: 5 };
 
 /// The components of the paper's Table I, in its order.
 const CHAIN: [&str; 14] = [
@@ -81,7 +73,8 @@ fn turn(graph: &Graph, registry: &Registry, slots: u64) -> [f64; 14] {
 }
 
 fn main() {
-    let Length { turns, slots } = if bench::measures() { MEASURED } else { SHORT };
+    // How long it measures; where it need only run, once.
+    let (turns, slots) = if bench::measures() { (9, 2000) } else { (1, 5) };
     takt_phy::link();
     let registry = Registry::of_program().expect("one name each");
     let graph = Graph::check(&Waveform::parse("utran.toml", FILE).expect("read"), &registry).expect("checked");

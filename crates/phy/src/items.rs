@@ -1,5 +1,6 @@
-//! Items of the runtime as the kernels take them: bits as bytes, soft values as `i8`.
+//! Items of the runtime as the kernels take them, bits as bytes and soft values as `i8`; and counts as results.
 
+use takt_graph::Value;
 use takt_runtime::{Bit, Llr};
 
 pub(crate) fn bits(bits: &[Bit]) -> &[u8] {
@@ -16,4 +17,9 @@ pub(crate) fn llrs(llrs: &[Llr]) -> &[i8] {
 
 pub(crate) fn llrs_mut(llrs: &mut [Llr]) -> &mut [i8] {
     bytemuck::cast_slice_mut(llrs)
+}
+
+/// What a component counted, by name.
+pub(crate) fn counts<T: TryInto<i64>, const N: usize>(counts: [(&'static str, T); N]) -> Vec<(&'static str, Value)> {
+    counts.into_iter().map(|(name, count)| (name, Value::Int(count.try_into().unwrap_or(i64::MAX)))).collect()
 }

@@ -10,16 +10,18 @@
 //! | `null-source`, `copy`, `saxpy`, `delay`, `null-sink` | chains that cost as little as a component can |
 //! | `counter`, `hash-sink` | order and content, checked |
 //! | `file-source`, `file-sink` | items of a file, behind a queue |
-//! | `stall` | a component that is late when told to |
+//! | `stall` | a component that is late on purpose |
 
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
 mod bpsk;
+mod channel;
 mod items;
 mod lte;
 mod plumbing;
 mod tdscdma;
+mod turbo;
 mod utran;
 
 /// Makes this crate part of a program that only names its components in waveforms.

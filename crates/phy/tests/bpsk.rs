@@ -1,37 +1,21 @@
 //! The BPSK link: no error without noise, and the theoretical curve with it.
 
-use takt_base::Stop;
-use takt_graph::{Graph, Latency, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Bit, Options, Registry, Report, Session};
+#[path = "support/waveform.rs"]
+mod waveform;
+
+use takt_graph::{Latency, Params};
+use takt_runtime::{Bench, Bit};
+use waveform::{registry, results, run};
 
 const FILE: &str = include_str!("../../../waveforms/bpsk.toml");
 
-fn registry() -> Registry {
-    takt_phy::link();
-    Registry::of_program().expect("one name each")
-}
-
-fn run(file: &str, worker_of: &[usize], slots: u64) -> Report {
-    let registry = registry();
-    let graph = Graph::check(&Waveform::parse("bpsk.toml", file).expect("read"), &registry).expect("checked");
-    let plan = Plan::assign(&graph, worker_of, Latency::Compact).expect("placed");
-    let options = Options { slots: Some(slots), ..Options::default() };
-    Session::open(&graph, &plan, &registry, options).expect("opened").run(&Stop::new()).expect("started")
-}
-
-fn errors(report: &Report) -> (i64, i64) {
-    let sink = report.components.iter().find(|component| component.name == "sink").expect("there");
-    match (&sink.results["bits"], &sink.results["bit_errors"]) {
-        (Value::Int(bits), Value::Int(errors)) => (*bits, *errors),
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn without_noise_there_is_no_error_on_one_worker_and_on_two() {
-    let one = run(FILE, &[0; 5], 1000);
-    let two = run(FILE, &[0, 0, 1, 1, 0], 1000);
-    assert_eq!((errors(&one), errors(&two)), ((1_000_000, 0), (1_000_000, 0)));
+    let one = run(FILE, |_| 0, Latency::Compact, 1000);
+    let two = run(FILE, |n| [0, 0, 1, 1, 0][n], Latency::Compact, 1000);
+    for report in [&one, &two] {
+        assert_eq!(results(report, "sink", ["bits", "bit_errors"]), [1_000_000, 0]);
+    }
     assert_eq!(one.output_hash, two.output_hash);
 }
 
@@ -48,7 +32,8 @@ fn q(x: f64) -> f64 {
 fn with_noise_the_error_rate_is_the_theoretical_one() {
     for ebn0_db in [0.0, 2.0, 4.0, 6.0] {
         let file = FILE.replace("ebn0_db = 200.0", &format!("ebn0_db = {ebn0_db:?}"));
-        let (bits, errors) = errors(&run(&file, &[0; 5], 2000));
+        let report = run(&file, |_| 0, Latency::Compact, 2000);
+        let [bits, errors] = results(&report, "sink", ["bits", "bit_errors"]);
         let theory = q((2.0 * 10_f64.powf(ebn0_db / 10.0)).sqrt());
         // 99.99 %: with a fixed seed the draw is one, and this says that it is no unlikely one.
         let interval = takt_stats::proportion(bits as usize, errors as usize, 0.9999).expect("rounds");
@@ -59,11 +44,10 @@ fn with_noise_the_error_rate_is_the_theoretical_one() {
 
 #[test]
 fn noise_does_not_depend_on_how_packets_are_cut() {
-    let params = || Params::new().with("ebn0_db", 3.0);
+    let awgn = || Bench::named(&registry(), "awgn", &Params::new().with("ebn0_db", 3.0)).expect("made");
     let samples: Vec<i16> = (0..101).map(|n| n * 40 - 2000).collect();
-    let mut whole = Bench::named(&registry(), "awgn", &params()).expect("made");
-    let all = whole.feed("in", &samples).tick().output::<i16>("out");
-    let mut cut = Bench::named(&registry(), "awgn", &params()).expect("made");
+    let all = awgn().feed("in", &samples).tick().output::<i16>("out");
+    let mut cut = awgn();
     let mut parts = cut.feed("in", &samples[..33]).tick().output::<i16>("out");
     parts.extend(cut.feed("in", &samples[33..]).tick().output::<i16>("out"));
     assert_eq!(all, parts);

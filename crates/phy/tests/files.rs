@@ -1,16 +1,15 @@
 //! Files as sources and sinks: nothing is lost where data is kept, and every refusal says what would be right.
 
+#[path = "support/waveform.rs"]
+mod waveform_file;
+
 use std::path::Path;
 use std::time::Duration;
 
 use takt_base::Stop;
 use takt_graph::{Catalogue, ComponentSpec, Graph, Latency, Plan, Waveform};
-use takt_runtime::{OpenError, Options, Registry, Report, Session};
-
-fn registry() -> Registry {
-    takt_phy::link();
-    Registry::of_program().expect("one name each")
-}
+use takt_runtime::{OpenError, Options, Report, Session};
+use waveform_file::registry;
 
 fn spec(name: &str, kind: &str) -> ComponentSpec {
     ComponentSpec::new(name, kind)
@@ -77,7 +76,7 @@ fn the_hash_of_a_recording_is_the_same_in_every_plan() {
         .expect("written");
     let hash = |worker_of| {
         let source = file("a", "file-source", &path).param("item", "f32").param("items", 333);
-        run(&waveform([source, spec("z", "null-sink")]), worker_of, 400).output_hash.expect("asked for")
+        run(&waveform([source, spec("z", "null-sink")]), worker_of, 400).output_hash.expect("requested")
     };
     assert_eq!(hash([0, 0]), hash([0, 1]));
     assert_eq!(hash([0, 1]), hash([1, 0]));

@@ -1,50 +1,23 @@
 //! The LTE components against others' programs, vector by vector, bit for bit. crates/dsp/tests/vectors/README.md says where the
 //! vectors come from.
 
+#[path = "support/vectors.rs"]
+mod vectors;
+
 use serde_json::Value as Json;
 use takt_base::Complex32;
 use takt_graph::{Params, Value};
-use takt_runtime::{Bench, Bit, Llr, Registry, Sample};
+use takt_runtime::{Bit, Llr};
+use vectors::{bench, hard, list, named, number, open, part, soft, through};
 
-fn open(name: &str) -> Json {
-    let path = format!("{}/../dsp/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
-    serde_json::from_str(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))).expect("JSON")
-}
-
-fn list<'a>(document: &'a Json, key: &str) -> &'a [Json] {
-    document[key].as_array().filter(|list| !list.is_empty()).expect("a list of vectors")
-}
-
-fn number(vector: &Json, key: &str) -> i64 {
-    vector[key].as_i64().unwrap_or_else(|| panic!("no number {key} in {vector}"))
-}
-
-/// The first bit is the highest of its byte.
+/// Bits of a field in hex.
 fn bits(vector: &Json, key: &str, count: i64) -> Vec<Bit> {
-    let hex = vector[key].as_str().expect("hex");
-    let byte = |i: usize| u8::from_str_radix(&hex[2 * i..2 * i + 2], 16).expect("hex digits");
-    (0..count as usize).map(|i| Bit(byte(i / 8) >> (7 - i % 8) & 1)).collect()
-}
-
-fn bench(kind: &str, params: &Params) -> Bench {
-    takt_phy::link();
-    let registry = Registry::of_program().expect("one name each");
-    Bench::sized(&registry, kind, params, 1 << 17).unwrap_or_else(|error| panic!("{kind}: {error}"))
-}
-
-/// What a component makes of one packet.
-fn through<I: Sample, O: Sample>(kind: &str, params: &Params, input: &[I]) -> Vec<O> {
-    bench(kind, params).feed("in", input).tick().output("out")
-}
-
-/// The fields of a vector, as parameters of the same names.
-fn named(vector: &Json, names: &[&str]) -> Params {
-    names.iter().fold(Params::new(), |params, name| params.with(name, number(vector, name)))
+    vectors::bits(&vector[key], count)
 }
 
 #[test]
 fn parity_is_attached_as_others_do() {
-    for vector in list(&open("lte_crc"), "vectors") {
+    for vector in &list("lte_crc") {
         let name = vector["crc"].as_str().expect("a name");
         let params = named(vector, &["in_bits"]).with("crc", name);
         let block = bits(vector, "in_hex", number(vector, "in_bits"));
@@ -69,7 +42,7 @@ fn parity_bits(name: &str) -> i64 {
 
 #[test]
 fn transport_blocks_are_cut_as_others_do() {
-    for vector in list(&open("lte_segmentation"), "vectors") {
+    for vector in &list("lte_segmentation") {
         let segment = bench("lte-segment", &named(vector, &["tbs"]));
         for name in ["C", "K_plus", "C_plus", "K_minus", "C_minus", "F"] {
             assert_eq!(segment.results()[name], Value::Int(number(vector, name)), "{name} of {vector}");
@@ -79,7 +52,7 @@ fn transport_blocks_are_cut_as_others_do() {
 
 #[test]
 fn turbo_code_words_are_those_of_others() {
-    for vector in list(&open("lte_turbo_encoder"), "vectors") {
+    for vector in &list("lte_turbo_encoder") {
         let params = named(vector, &["K"]);
         let block = bits(vector, "in_hex", number(vector, "in_bits"));
         let streams = ["d0_hex", "d1_hex", "d2_hex"].map(|key| bits(vector, key, number(vector, "d_bits")));
@@ -89,20 +62,11 @@ fn turbo_code_words_are_those_of_others() {
     }
 }
 
-fn soft(bits: &[Bit]) -> Vec<Llr> {
-    bits.iter().map(|bit| Llr(if bit.0 == 0 { 20 } else { -20 })).collect()
-}
-
-fn hard(llrs: &[Llr]) -> Vec<Bit> {
-    llrs.iter().map(|llr| Bit(u8::from(llr.0 < 0))).collect()
-}
-
 /// The vectors say what came out, not what went in; but those that hold all of the coded bits do both.
 #[test]
 fn code_words_are_matched_as_others_do() {
-    let document = open("lte_rate_match_turbo");
-    let vectors = list(&document, "vectors");
-    for vector in vectors {
+    let vectors = list("lte_rate_match_turbo");
+    for vector in &vectors {
         let length = number(vector, "K");
         let whole = |other: &&Json| number(other, "K") == length && number(other, "E") >= 3 * (length + 4);
         let whole = vectors.iter().find(whole).expect("one that holds all");
@@ -120,7 +84,7 @@ fn code_words_are_matched_as_others_do() {
 fn scrambling_sequences_are_those_of_others() {
     let document = open("lte_gold_scrambling");
     for (key, names) in [("gold", &["c_init"][..]), ("pdsch", &["rnti", "q", "n_slot", "cell"])] {
-        for vector in list(&document, key) {
+        for vector in &part(&document, key) {
             let sequence = bits(vector, "c_hex", number(vector, "n"));
             let params = named(vector, names);
             assert_eq!(through::<Bit, Bit>("lte-scramble", &params, &vec![Bit(0); sequence.len()]), sequence);
@@ -142,15 +106,15 @@ fn a_channels_sequence_goes_on_with_the_subframes() {
 
 #[test]
 fn constellations_are_those_of_others() {
-    for table in list(&open("lte_modulation"), "tables") {
+    for table in &part(&open("lte_modulation"), "tables") {
         let (params, per_symbol) = (named(table, &["Qm"]), number(table, "Qm"));
         let numbers = 0..1 << per_symbol;
         let all: Vec<Bit> =
             numbers.flat_map(|n: u8| (0..per_symbol).rev().map(move |place| Bit(n >> place & 1))).collect();
         let symbols = through::<Bit, Complex32>("lte-modulate", &params, &all);
-        let points = list(table, "points");
+        let points = part(table, "points");
         assert_eq!(symbols.len(), points.len());
-        for (symbol, point) in symbols.iter().zip(points) {
+        for (symbol, point) in symbols.iter().zip(&points) {
             let expected = Complex32::new(point[0].as_f64().expect("re") as f32, point[1].as_f64().expect("im") as f32);
             assert!((symbol - expected).norm() < 1e-6, "{symbol} for {expected}");
         }

@@ -1,14 +1,13 @@
 //! The exchange of TD-SCDMA as components: what a base station sends, answered by a terminal.
 
+#[path = "support/vectors.rs"]
+mod vectors;
+
 use takt_base::Complex32;
 use takt_dsp::tdscdma::{ANSWER_SAMPLES, Answer, AnswerBurst, Cell, Converter, SLOT_CHIPS};
 use takt_graph::Params;
-use takt_runtime::{Bench, Bit, Registry};
-
-fn bench(kind: &str, params: &Params) -> Bench {
-    takt_phy::link();
-    Bench::named(&Registry::of_program().expect("one name each"), kind, params).expect("a component")
-}
+use takt_runtime::Bit;
+use vectors::bench;
 
 /// Samples of subframe after subframe, with so many codes.
 fn subframes(codes: i64, count: usize) -> Vec<Vec<Complex32>> {
@@ -35,9 +34,9 @@ fn every_subframe_is_answered_with_its_number() {
             let bits = receive.feed("in", &chips).tick().output::<Bit>("answer").to_vec();
             let sent = answer.feed("in", &bits).tick().output::<Complex32>("out").to_vec();
             assert_eq!(sent.len(), ANSWER_SAMPLES);
-            let mut heard = [Complex32::default(); SLOT_CHIPS];
-            converter.answer_to_chips(&sent, &mut heard);
-            assert_eq!(burst.receive(&heard), Some((Answer::Ack, number as u16)));
+            let mut received = [Complex32::default(); SLOT_CHIPS];
+            converter.answer_to_chips(&sent, &mut received);
+            assert_eq!(burst.receive(&received), Some((Answer::Ack, number as u16)));
         }
     }
 }

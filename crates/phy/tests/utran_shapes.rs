@@ -7,11 +7,7 @@ mod vectors;
 use proptest::prelude::*;
 use takt_graph::Params;
 use takt_runtime::{Bit, Llr};
-use vectors::{bench, through};
-
-fn soft(bits: &[Bit]) -> Vec<Llr> {
-    bits.iter().map(|bit| Llr(20 - 40 * bit.0 as i8)).collect()
-}
+use vectors::{bench, soft, through};
 
 fn some_bits(count: u32, seed: u32) -> Vec<Bit> {
     (0..count).map(|i| Bit((i.wrapping_mul(2_654_435_761).wrapping_add(seed) >> 17 & 1) as u8)).collect()
@@ -32,7 +28,7 @@ fn through_the_air(coded: &[Bit], coding: &str, uplink: bool, tti: u32, change: 
         through("umts-deinterleave-2", &channels, &soft(&frame))
     };
     let many = channels.int("P").unwrap_or(1) * frames;
-    let changed = |n: i64| (n + n * change / 100).max(1).next_multiple_of_signed(many);
+    let changed = |n: i64| ((n + n * change / 100).max(1) + many - 1) / many * many;
     if uplink {
         let equalised = tti.clone().with("n", length);
         let interleaved: Vec<Bit> = through("umts-interleave-1", &equalised, coded);
@@ -47,16 +43,6 @@ fn through_the_air(coded: &[Bit], coding: &str, uplink: bool, tti: u32, change: 
         let interleaved: Vec<Bit> = through("umts-interleave-1", &tti, &matched);
         let deinterleaved: Vec<Llr> = through("umts-deinterleave-1", &tti, &air(&interleaved));
         through("umts-rate-dematch", &matching, &deinterleaved)
-    }
-}
-
-trait NextMultiple {
-    fn next_multiple_of_signed(self, of: i64) -> i64;
-}
-
-impl NextMultiple for i64 {
-    fn next_multiple_of_signed(self, of: i64) -> i64 {
-        (self + of - 1) / of * of
     }
 }
 

@@ -7,16 +7,7 @@ mod vectors;
 use serde_json::Value as Json;
 use takt_graph::Params;
 use takt_runtime::{Bit, Llr};
-use vectors::{bench, bits, bytes, list, named, number, open, through};
-
-fn soft(bits: &[Bit]) -> Vec<Llr> {
-    bits.iter().map(|bit| Llr(20 - 40 * bit.0 as i8)).collect()
-}
-
-/// Of soft values.
-fn hard(llrs: &[Llr]) -> Vec<Bit> {
-    llrs.iter().map(|llr| Bit(u8::from(llr.0 < 0))).collect()
-}
+use vectors::{bench, bits, bytes, hard, list, named, number, open, soft, through};
 
 #[test]
 fn parity_is_attached_as_others_do() {

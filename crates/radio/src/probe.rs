@@ -81,9 +81,7 @@ pub struct Time {
 }
 
 /// Describes a radio that has been opened. With a GPSDO, or where its absence is not known, this takes about a second.
-///
-/// # Errors
-/// The radio does not answer.
+/// Fails if the radio does not answer.
 pub fn probe(radio: &mut N200) -> Result<Probe, RadioError> {
     let now = radio.time()?;
     Ok(Probe {

@@ -154,10 +154,7 @@ pub trait TxStream {
     /// The stream is over, or `samples` has another number of channels than the stream.
     fn send(&mut self, samples: &[&[Complex32]], burst: Burst, until: MonoNs) -> Result<usize, RadioError>;
 
-    /// The oldest report not yet taken; waits for one until the clock shows `until`.
-    ///
-    /// # Errors
-    /// The stream is over.
+    /// The oldest report not yet taken; waits for one until the clock shows `until`. Fails if the stream is over.
     fn event(&mut self, until: MonoNs) -> Result<Option<TxEvent>, RadioError>;
 
     /// Channels.

@@ -114,8 +114,7 @@ fn a_radio_whose_host_died_is_free_after_three_seconds() {
 #[test]
 fn a_stream_stays_alive_while_only_the_streamer_is_used() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(195_312.5)).unwrap();
+    let (_radio, mut rx) = net.receiver(195_312.5);
     rx.start(None).unwrap();
     let mut buffer = vec![Complex32::default(); 100_000];
     for _ in 0..20 {
@@ -264,8 +263,7 @@ fn gains_reach_the_attenuators() {
 fn a_radio_without_a_front_end_streams_all_the_same() {
     for board in [Board::None, Board::Basic, Board::Lf, Board::Wbx] {
         let net = with(Options { board, ..Options::default() });
-        let mut radio = net.radio();
-        let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+        let (mut radio, mut rx) = net.receiver(1e6);
         rx.start(None).unwrap();
         let mut buffer = vec![Complex32::default(); 1000];
         assert_eq!(rx.recv(&mut [&mut buffer], net.after(ms(100))).unwrap().samples, 1000);
@@ -316,8 +314,7 @@ fn clocks_set_at_the_same_edge_are_one() {
 #[test]
 fn a_restarted_radio_is_noticed_by_whoever_uses_it() {
     let net = faulty(&["reboot:at=500ms,for=100ms"]);
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+    let (mut radio, mut rx) = net.receiver(1e6);
     let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
     rx.start(None).unwrap();
     let mut buffer = vec![Complex32::default(); 100_000];
@@ -343,8 +340,7 @@ fn a_restarted_radio_is_noticed_by_whoever_uses_it() {
 #[test]
 fn a_radio_that_vanishes_is_noticed() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+    let (mut radio, mut rx) = net.receiver(1e6);
     rx.start(None).unwrap();
     net.tamper(|_, _, _| Action::Lose);
     let mut buffer = vec![Complex32::default(); 100_000];

@@ -6,7 +6,7 @@ use common::{Action, Ramp, Way, is_samples, ms, world};
 use num_complex::Complex;
 use proptest::prelude::*;
 use takt_base::{Complex32, Ticks};
-use takt_radio::n200::{CLOCK, RxOptions, TxOptions};
+use takt_radio::n200::CLOCK;
 use takt_radio::{Burst, TxEventKind, TxStream};
 use takt_wire::n200::ports;
 
@@ -30,8 +30,7 @@ proptest! {
     #[test]
     fn a_receive_stream_loses_nothing_to_garbage(garbage in garbage(), each in 1usize..6) {
         let net = world();
-        let mut radio = net.radio();
-        let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+        let (mut radio, mut rx) = net.receiver(RATE);
         let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
         rx.start(Some(start)).unwrap();
         let (mut turn, pool) = (0, garbage);
@@ -57,8 +56,7 @@ proptest! {
     #[test]
     fn a_transmit_stream_is_not_misled_by_garbage(garbage in garbage()) {
         let net = world();
-        let mut radio = net.radio();
-        let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+        let (mut radio, mut tx) = net.transmitter(RATE);
         net.tamper(move |way, port, _| match (way, port) {
             (Way::In, ports::TX) => Action::Follow(garbage.clone()),
             _ => Action::Pass,

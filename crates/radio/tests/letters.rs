@@ -2,55 +2,20 @@
 
 mod common;
 
-use std::sync::Arc;
-
-use common::{Ramp, SimNet, faulty, ms};
+use common::{Ramp, STEP, SimNet, faulty, ms, receive_ramp};
 use num_complex::Complex;
-use takt_base::{Complex32, MonoNs, Tick, Ticks};
-use takt_radio::n200::{CLOCK, N200, RxOptions, RxStats, RxStreamer, TxOptions, TxStreamer};
+use takt_base::{Complex32, MonoNs, Ticks};
+use takt_radio::n200::{CLOCK, N200, RxOptions, RxStats, TxOptions, TxStreamer};
 use takt_radio::{Burst, RxEvent, TxEventKind, TxStream};
 
 const RATE: f64 = 1e6;
-const STEP: u64 = 100;
 const FULL: u64 = 363;
-
-/// A stream on DSP 0 that begins 20 ms from now.
-fn receiving(net: &Arc<SimNet>) -> (N200, RxStreamer, Tick) {
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
-    rx.start(Some(start)).unwrap();
-    (radio, rx, start)
-}
-
-/// Receives until `samples` have come or been lost; checks that not one is unaccounted for or at the wrong time.
-fn hear(net: &SimNet, rx: &mut RxStreamer, start: Tick, samples: u64) -> Vec<RxEvent> {
-    let mut buffer = vec![Complex::<i16>::default(); 5000];
-    let (mut events, mut seen, mut next) = (Vec::new(), 0, start);
-    while seen < samples {
-        let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(1000))).unwrap();
-        assert!(received.samples > 0 || received.event.is_some(), "nothing came after {seen} samples");
-        assert_eq!(received.first, next, "after {events:?}");
-        for (i, sample) in buffer[..received.samples].iter().enumerate() {
-            let want = (Ramp::at(next.0 + i as u64 * STEP + common::BORN_TICK).re * 32768.0) as i16;
-            assert_eq!(sample.re, want, "sample {i} after {next}");
-        }
-        let lost = match received.event {
-            Some(RxEvent::Dropped { lost, .. } | RxEvent::Overflow { lost, .. }) => lost,
-            _ => 0,
-        };
-        seen += received.samples as u64 + lost;
-        next += Ticks((received.samples as u64 + lost) * STEP);
-        events.extend(received.event);
-    }
-    events
-}
 
 #[test]
 fn o_an_overflow_is_one_event_and_the_stream_goes_on_aligned() {
     let net = faulty(&["overflow:rx,at=300ms,for=1ms"]);
-    let (_radio, mut rx, start) = receiving(&net);
-    let events = hear(&net, &mut rx, start, 1_000_000);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    let events = receive_ramp(&mut rx, start, 5000, 1_000_000, net.after(ms(3000)));
     let [RxEvent::Overflow { channel: 0, lost }] = events[..] else { panic!("{events:?}") };
     // The radio had stopped for about as long as a restart is ahead.
     assert!((1000..20_000).contains(&lost), "{lost}");
@@ -62,11 +27,11 @@ fn o_an_overflow_is_one_event_and_the_stream_goes_on_aligned() {
 fn o_a_ring_that_fills_stops_the_radio_and_the_stream_goes_on_aligned() {
     // 55 datagrams in 20 ms.
     let net = faulty(&["ring:at=300ms,for=20ms,frames=64"]);
-    let (_radio, mut rx, start) = receiving(&net);
-    assert_eq!(hear(&net, &mut rx, start, 1_000_000), [], "they fit, and come late");
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    assert_eq!(receive_ramp(&mut rx, start, 5000, 1_000_000, net.after(ms(3000))), [], "they fit, and come late");
     let net = faulty(&["ring:at=300ms,for=20ms,frames=32"]);
-    let (_radio, mut rx, start) = receiving(&net);
-    let events = hear(&net, &mut rx, start, 1_000_000);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    let events = receive_ramp(&mut rx, start, 5000, 1_000_000, net.after(ms(3000)));
     let [RxEvent::Overflow { channel: 0, lost }] = events[..] else { panic!("{events:?}") };
     assert!(((55 - 32) * FULL - FULL..20_000).contains(&lost), "{lost}");
     assert_eq!((rx.stats().overflows, rx.stats().missing_datagrams), (1, 0), "what was in the ring is not lost");
@@ -76,8 +41,8 @@ fn o_a_ring_that_fills_stops_the_radio_and_the_stream_goes_on_aligned() {
 fn o_a_restart_whose_answers_wait_in_a_ring_is_tried_again_further_ahead() {
     // The radio's time, which the restart is reckoned from, is 15 ms old when it comes.
     let net = faulty(&["ring:at=300ms,for=20ms,frames=32", "ring:at=320020us,for=15ms"]);
-    let (_radio, mut rx, start) = receiving(&net);
-    let events = hear(&net, &mut rx, start, 1_000_000);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    let events = receive_ramp(&mut rx, start, 5000, 1_000_000, net.after(ms(3000)));
     assert!(matches!(events[..], [RxEvent::Overflow { .. }]), "{events:?}");
     assert_eq!((net.report().rx[0].overflows, rx.stats().late_restarts), (1, 1));
 }
@@ -85,8 +50,8 @@ fn o_a_restart_whose_answers_wait_in_a_ring_is_tried_again_further_ahead() {
 #[test]
 fn o_each_of_many_overflows_is_told() {
     let net = faulty(&["overflow:rx,every=200,for=1us"]);
-    let (_radio, mut rx, start) = receiving(&net);
-    let events = hear(&net, &mut rx, start, 2_000_000);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    let events = receive_ramp(&mut rx, start, 5000, 2_000_000, net.after(ms(3000)));
     assert!(events.len() > 10 && events.iter().all(|event| matches!(event, RxEvent::Overflow { .. })), "{events:?}");
     let told = events.len() as u64;
     let overflows = net.report().rx[0].overflows;
@@ -118,19 +83,17 @@ fn o_two_channels_are_restarted_at_the_same_tick() {
 #[test]
 fn o_a_burst_that_overflows_ends_where_it_should_have() {
     let net = faulty(&["overflow:rx,at=300ms,for=1ms"]);
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let (_radio, mut rx, start) = net.opened(&RxOptions::new(RATE));
     rx.burst(1_000_000, Some(start)).unwrap();
-    let events = hear(&net, &mut rx, start, 1_000_000);
+    let events = receive_ramp(&mut rx, start, 5000, 1_000_000, net.after(ms(3000)));
     assert!(matches!(events[..], [RxEvent::Overflow { .. }, RxEvent::EndOfBurst]), "{events:?}");
 }
 
 #[test]
 fn d_isolated_losses_are_as_many_events_of_one_datagram() {
     let net = faulty(&["lose:rx,every=100"]);
-    let (_radio, mut rx, start) = receiving(&net);
-    let events = hear(&net, &mut rx, start, 2000 * FULL);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    let events = receive_ramp(&mut rx, start, 5000, 2000 * FULL, net.after(ms(3000)));
     assert!(events.iter().all(|e| *e == RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }), "{events:?}");
     assert!((19..=20).contains(&events.len()), "{}", events.len());
 }
@@ -139,8 +102,8 @@ fn d_isolated_losses_are_as_many_events_of_one_datagram() {
 fn d_runs_of_losses_are_counted_exactly() {
     for run in [2, 15, 16, 17, 32, 100] {
         let net = faulty(&[&format!("lose:rx,at=50,run={run}")]);
-        let (_radio, mut rx, start) = receiving(&net);
-        let events = hear(&net, &mut rx, start, 400 * FULL);
+        let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+        let events = receive_ramp(&mut rx, start, 5000, 400 * FULL, net.after(ms(3000)));
         assert_eq!(events, [RxEvent::Dropped { channel: 0, datagrams: run, lost: run * FULL }]);
     }
 }
@@ -149,8 +112,8 @@ fn d_runs_of_losses_are_counted_exactly() {
 fn d_damage_costs_the_damaged_datagram() {
     for damage in ["header", "length"] {
         let net = faulty(&[&format!("corrupt:rx,every=97,where={damage},limit=8")]);
-        let (_radio, mut rx, start) = receiving(&net);
-        let events = hear(&net, &mut rx, start, 1000 * FULL);
+        let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+        let events = receive_ramp(&mut rx, start, 5000, 1000 * FULL, net.after(ms(3000)));
         assert!(events.iter().all(|e| matches!(e, RxEvent::Dropped { datagrams: 1, .. })), "{damage}: {events:?}");
         // A bit of the count or of the end-of-burst flag costs nothing; every other one costs the datagram.
         assert!(damage == "header" || rx.stats().bad_datagrams == 8, "{damage}: {:?}", rx.stats());
@@ -161,13 +124,9 @@ fn d_damage_costs_the_damaged_datagram() {
 /// Receives 1000 datagrams past faults of which none is a gap; the counts of the stream.
 fn whole(fault: &str) -> RxStats {
     let net = faulty(&[fault]);
-    let mut radio = net.radio();
     // Fetched many at a time, so that datagrams that changed places are in one batch.
-    let options = RxOptions { coalesce: ms(20), ..RxOptions::new(RATE) };
-    let mut rx = radio.rx_streamer(&options).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
-    rx.start(Some(start)).unwrap();
-    assert_eq!(hear(&net, &mut rx, start, 1000 * FULL), []);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions { coalesce: ms(20), ..RxOptions::new(RATE) });
+    assert_eq!(receive_ramp(&mut rx, start, 5000, 1000 * FULL, net.after(ms(3000))), []);
     assert_eq!(net.injected(), 5);
     rx.stats()
 }
@@ -183,7 +142,7 @@ fn swapped_and_doubled_datagrams_are_no_letter() {
 #[test] // the datagram's own checksum is right: nothing below the samples' meaning can tell
 fn damaged_samples_are_no_letter() {
     let net = faulty(&["corrupt:rx,every=100,where=payload,limit=5"]);
-    let (_radio, mut rx, start) = receiving(&net);
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
     let mut buffer = vec![Complex::<i16>::default(); FULL as usize];
     let (mut next, mut wrong) = (start, 0);
     for _ in 0..1000 {
@@ -202,8 +161,7 @@ fn damaged_samples_are_no_letter() {
 #[test]
 fn l_a_late_command_is_one_event() {
     let net = faulty(&[]);
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let (mut radio, mut rx) = net.receiver(RATE);
     let now = radio.time().unwrap();
     rx.start(Some(now - Ticks(1000))).unwrap();
     let mut buffer = vec![Complex::<i16>::default(); 100];
@@ -215,7 +173,7 @@ fn l_a_late_command_is_one_event() {
 #[test] // its three writes take 120 ms; the start is 20 ms ahead
 fn l_a_command_that_the_way_delays_is_one_event() {
     let net = faulty(&["delay:requests,every=1,by=40ms"]);
-    let (_radio, mut rx, _) = receiving(&net);
+    let (_radio, mut rx, _) = net.streaming(&RxOptions::new(RATE));
     let mut buffer = vec![Complex::<i16>::default(); 100];
     let received = rx.recv_integers(&mut [&mut buffer], net.after(ms(10))).unwrap();
     assert!(matches!(received.event, Some(RxEvent::Late { .. })), "{received:?}");
@@ -249,8 +207,7 @@ fn events(net: &SimNet, tx: &mut TxStreamer) -> Vec<TxEventKind> {
 #[test]
 fn u_a_gap_between_samples_is_one_event_and_sending_goes_on() {
     let net = faulty(&[]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (_radio, mut tx) = net.transmitter(RATE);
     let samples = vec![Complex32::new(0.5, 0.0); 5000];
     for _ in 0..3 {
         tx.send(&[&samples], Burst::GO_ON, net.after(ms(100))).unwrap();
@@ -266,8 +223,7 @@ fn u_a_gap_between_samples_is_one_event_and_sending_goes_on() {
 #[test]
 fn u_samples_with_a_time_stay_at_their_time_after_an_underflow() {
     let net = faulty(&[]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     let samples = vec![Complex32::new(0.5, 0.0); 5 * FULL as usize];
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
     tx.send(&[&samples], Burst::at(start), net.after(ms(100))).unwrap();
@@ -285,8 +241,7 @@ fn u_samples_with_a_time_stay_at_their_time_after_an_underflow() {
 #[test] // the radio plays on from its buffer, runs dry once, and goes on when it can say so again
 fn u_silent_flow_control_is_one_underflow() {
     let net = faulty(&["stall:flow,at=+300ms,for=400ms"]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     transmit(&net, &mut radio, &mut tx, net.after(ms(1500)));
     use TxEventKind::{BurstAck, Underflow};
     assert_eq!(events(&net, &mut tx), [Underflow, BurstAck]);
@@ -297,8 +252,7 @@ fn u_silent_flow_control_is_one_underflow() {
 #[test] // a window that waited to hear of a datagram that is lost would never open again
 fn u_and_s_all_that_was_on_its_way_is_lost_and_sending_goes_on() {
     let net = faulty(&["stall:tx,at=300ms,for=500ms"]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     transmit(&net, &mut radio, &mut tx, net.after(ms(2000)));
     use TxEventKind::{BurstAck, SequenceError, Underflow};
     assert_eq!(events(&net, &mut tx), [Underflow, SequenceError, BurstAck]);
@@ -309,8 +263,7 @@ fn u_and_s_all_that_was_on_its_way_is_lost_and_sending_goes_on() {
 #[test] // it has reason to take nothing
 fn a_full_buffer_before_its_time_is_not_given_up() {
     let net = faulty(&[]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     let samples = vec![Complex32::new(0.5, 0.0); 5000];
     tx.send(&[&samples], Burst::GO_ON, net.after(ms(100))).unwrap();
     net.world.run_for(ms(20)); // it runs dry
@@ -325,8 +278,7 @@ fn a_full_buffer_before_its_time_is_not_given_up() {
 #[test]
 fn s_a_lost_datagram_is_one_event() {
     let net = faulty(&["lose:tx,every=100,limit=5"]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     transmit(&net, &mut radio, &mut tx, net.after(ms(400)));
     let kinds = events(&net, &mut tx);
     let errors = kinds.iter().filter(|kind| **kind == TxEventKind::SequenceError).count();
@@ -337,8 +289,7 @@ fn s_a_lost_datagram_is_one_event() {
 #[test]
 fn l_a_late_burst_is_told_with_its_tick() {
     let net = faulty(&[]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     let past = radio.time().unwrap();
     net.world.run_for(ms(1));
     let samples = vec![Complex32::new(0.5, 0.0); 100];
@@ -351,8 +302,7 @@ fn l_a_late_burst_is_told_with_its_tick() {
 #[test] // the first call alone carries a time
 fn l_every_datagram_after_its_time_is_one_event() {
     let net = faulty(&["delay:tx,every=1,by=150ms"]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(RATE);
     transmit(&net, &mut radio, &mut tx, net.after(ms(400)));
     let first_call = 5000_u64.div_ceil(FULL);
     let late = events(&net, &mut tx).iter().filter(|kind| **kind == TxEventKind::Late).count() as u64;
@@ -362,18 +312,17 @@ fn l_every_datagram_after_its_time_is_one_event() {
 #[test]
 fn without_faults_there_is_no_letter() {
     let net = faulty(&[]);
-    let (mut radio, mut rx, start) = receiving(&net);
+    let (mut radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
     let mut tx = radio.tx_streamer(&TxOptions::new(RATE)).unwrap();
     transmit(&net, &mut radio, &mut tx, net.after(ms(300)));
     assert_eq!(events(&net, &mut tx), [TxEventKind::BurstAck]);
-    assert_eq!(hear(&net, &mut rx, start, 300_000), []);
+    assert_eq!(receive_ramp(&mut rx, start, 5000, 300_000, net.after(ms(3000))), []);
 }
 
 #[test]
 fn lost_flow_control_is_healed_by_the_next_report() {
     let net = faulty(&["lose:flow,p=0.5,seed=3"]);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(25e6)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(25e6);
     transmit(&net, &mut radio, &mut tx, net.after(ms(200)));
     let kinds = events(&net, &mut tx);
     assert_eq!(kinds, [TxEventKind::BurstAck]);

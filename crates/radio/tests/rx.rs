@@ -2,69 +2,19 @@
 
 mod common;
 
-use std::sync::Arc;
 use std::time::Duration;
 
-use common::{Action, Ramp, SimNet, Way, is_samples, ms, world};
+use common::{Action, Ramp, STEP, SimNet, Way, is_samples, ms, receive_ramp, world};
 use num_complex::Complex;
 use proptest::prelude::*;
-use takt_base::{Complex32, MonoNs, Tick, Ticks};
-use takt_radio::n200::{CLOCK, N200, RxOptions, RxStreamer};
+use takt_base::{Complex32, Ticks};
+use takt_radio::n200::{CLOCK, N200, RxOptions};
 use takt_radio::{RadioError, Received, RxEvent, RxStream};
 use takt_wire::n200::{RxData, RxEvent as WireEvent, RxMessage, ports};
 
 const RATE: f64 = 1e6;
-const STEP: u64 = 100;
 /// Samples in a full sc16 datagram.
 const FULL: u64 = 363;
-
-/// A radio whose stream on DSP 0 starts in 20 ms, and when that is.
-fn streaming(net: &Arc<SimNet>, options: &RxOptions) -> (N200, RxStreamer, Tick) {
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(options).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
-    rx.start(Some(start)).unwrap();
-    (radio, rx, start)
-}
-
-/// What calls brought, until `samples` were received or lost.
-struct Heard {
-    events: Vec<RxEvent>,
-    samples: u64,
-    lost: u64,
-}
-
-/// Receives in calls of `call` samples, and checks that between any two calls not a sample goes unaccounted for, and that
-/// each sample is the one its time stamp says.
-fn hear(rx: &mut RxStreamer, start: Tick, call: usize, samples: u64, until: MonoNs, born: u64) -> Heard {
-    let mut buffer = vec![Complex::<i16>::default(); call];
-    let mut heard = Heard { events: Vec::new(), samples: 0, lost: 0 };
-    let mut next = start;
-    while heard.samples + heard.lost < samples {
-        let Received { samples: n, first, event } = rx.recv_integers(&mut [&mut buffer], until).unwrap();
-        assert!(n > 0 || event.is_some(), "nothing came: {} of {samples}", heard.samples + heard.lost);
-        assert_eq!(first, next, "after {:?}", heard.events);
-        for (i, sample) in buffer[..n].iter().enumerate() {
-            let tick = first.0 + i as u64 * STEP + born;
-            let want = (Ramp::at(tick).re * 32768.0) as i16;
-            assert_eq!((sample.re, sample.im), (want, -want), "sample {i} after {first}");
-        }
-        let lost = match event {
-            Some(RxEvent::Dropped { lost, .. } | RxEvent::Overflow { lost, .. }) => lost,
-            _ => 0,
-        };
-        heard.events.extend(event);
-        heard.samples += n as u64;
-        heard.lost += lost;
-        next = first + Ticks((n as u64 + lost) * STEP);
-    }
-    heard
-}
-
-/// Free-running tick at which the world's radio was switched on: device time 0.
-fn born() -> u64 {
-    common::BORN_TICK
-}
 
 /// Loses the sample datagrams of these numbers.
 fn lose(net: &SimNet, which: impl Fn(u64) -> bool + Send + 'static) {
@@ -81,9 +31,9 @@ fn lose(net: &SimNet, which: impl Fn(u64) -> bool + Send + 'static) {
 #[test]
 fn a_stream_starts_at_its_tick_and_carries_what_the_radio_hears() {
     let net = world();
-    let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
-    let heard = hear(&mut rx, start, 10_000, 100_000, net.after(ms(500)), born());
-    assert!(heard.events.is_empty());
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    let events = receive_ramp(&mut rx, start, 10_000, 100_000, net.after(ms(500)));
+    assert!(events.is_empty());
     assert_eq!(rx.stats().datagrams, 100_000 / FULL + 1);
     assert_eq!((rx.stats().bad_datagrams, rx.stats().missing_datagrams), (0, 0));
 }
@@ -91,42 +41,27 @@ fn a_stream_starts_at_its_tick_and_carries_what_the_radio_hears() {
 #[test]
 fn a_stream_started_at_once_begins_with_whatever_comes_first() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let (_radio, mut rx) = net.receiver(RATE);
     rx.start(None).unwrap();
     let mut buffer = vec![Complex32::default(); 1000];
     let received = rx.recv(&mut [&mut buffer], net.after(ms(10))).unwrap();
     assert_eq!((received.samples, received.event), (1000, None));
-    let heard = hear(&mut rx, received.first + Ticks(1000 * STEP), 1000, 5000, net.after(ms(50)), born());
-    assert!(heard.events.is_empty());
+    let events = receive_ramp(&mut rx, received.first + Ticks(1000 * STEP), 1000, 5000, net.after(ms(50)));
+    assert!(events.is_empty());
 }
 
-#[test]
-fn a_lost_datagram_is_one_gap_of_its_samples() {
-    let net = world();
-    let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
-    lose(&net, |n| n == 7);
-    let heard = hear(&mut rx, start, 1000, 20 * FULL, net.after(ms(500)), born());
-    assert_eq!(heard.events, [RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }]);
-}
-
-#[test]
-fn the_first_datagram_of_a_stream_is_missed_when_it_is_lost() {
-    let net = world();
-    let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
-    lose(&net, |n| n == 0);
-    let heard = hear(&mut rx, start, 1000, 20 * FULL, net.after(ms(500)), born());
-    assert_eq!(heard.events, [RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }]);
-}
-
-#[test] // the 4-bit count comes back to the same value: UHD sees no loss here
-fn exactly_sixteen_lost_datagrams_are_seen() {
-    let net = world();
-    let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
-    lose(&net, |n| (5..21).contains(&n));
-    let heard = hear(&mut rx, start, 1000, 40 * FULL, net.after(ms(500)), born());
-    assert_eq!(heard.events, [RxEvent::Dropped { channel: 0, datagrams: 16, lost: 16 * FULL }]);
-    assert_eq!(rx.stats().uncorroborated_gaps, 0);
+#[test] // after sixteen the 4-bit count comes back to the same value: UHD sees no loss there
+fn lost_datagrams_are_one_gap_of_their_samples() {
+    for (what, numbers) in [("one", 7..8), ("the first", 0..1), ("exactly sixteen", 5..21)] {
+        let net = world();
+        let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+        let datagrams = numbers.end - numbers.start;
+        lose(&net, move |n| numbers.contains(&n));
+        let events = receive_ramp(&mut rx, start, 1000, 40 * FULL, net.after(ms(500)));
+        let event = RxEvent::Dropped { channel: 0, datagrams, lost: datagrams * FULL };
+        assert_eq!(events, [event], "{what}");
+        assert_eq!(rx.stats().uncorroborated_gaps, 0, "{what}");
+    }
 }
 
 #[test]
@@ -134,28 +69,28 @@ fn swapped_datagrams_come_into_order_again() {
     let net = world();
     // Fetched many at a time, so that both are in one batch.
     let options = RxOptions { coalesce: ms(20), ..RxOptions::new(RATE) };
-    let (_radio, mut rx, start) = streaming(&net, &options);
+    let (_radio, mut rx, start) = net.streaming(&options);
     let mut n = 0;
     net.tamper(move |way, port, bytes| {
         n += u32::from(way == Way::In && port == ports::RX0 && is_samples(bytes));
         if n == 20 { Action::Swap } else { Action::Pass }
     });
-    let heard = hear(&mut rx, start, 30_000, 100 * FULL, net.after(ms(500)), born());
-    assert!(heard.events.is_empty(), "{:?}", heard.events);
+    let events = receive_ramp(&mut rx, start, 30_000, 100 * FULL, net.after(ms(500)));
+    assert!(events.is_empty(), "{:?}", events);
     assert!(rx.stats().reordered_datagrams >= 1);
 }
 
 #[test]
 fn a_datagram_that_comes_twice_counts_once() {
     let net = world();
-    let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
     let mut n = 0;
     net.tamper(move |way, port, bytes| {
         n += u32::from(way == Way::In && port == ports::RX0 && is_samples(bytes));
         if n % 5 == 0 { Action::Double } else { Action::Pass }
     });
-    let heard = hear(&mut rx, start, 1000, 100 * FULL, net.after(ms(500)), born());
-    assert!(heard.events.is_empty(), "{:?}", heard.events);
+    let events = receive_ramp(&mut rx, start, 1000, 100 * FULL, net.after(ms(500)));
+    assert!(events.is_empty(), "{:?}", events);
     assert!(rx.stats().stale_datagrams >= 19);
 }
 
@@ -190,10 +125,10 @@ fn a_damaged_datagram_costs_itself_and_nothing_else() {
     ];
     for (what, harm) in harms {
         let net = world();
-        let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
+        let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
         damage(&net, 9, harm);
-        let heard = hear(&mut rx, start, 1000, 60 * FULL, net.after(ms(500)), born());
-        assert_eq!(heard.events, [RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }], "{what}");
+        let events = receive_ramp(&mut rx, start, 1000, 60 * FULL, net.after(ms(500)));
+        assert_eq!(events, [RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }], "{what}");
         assert_eq!(rx.stats().bad_datagrams + rx.stats().stale_datagrams, 1, "{what}");
     }
 }
@@ -201,9 +136,7 @@ fn a_damaged_datagram_costs_itself_and_nothing_else() {
 #[test]
 fn a_burst_ends_with_its_last_sample() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let (_radio, mut rx, start) = net.opened(&RxOptions::new(RATE));
     rx.burst(1000, Some(start)).unwrap();
     rx.burst(500, Some(start + Ticks(10_000 * STEP))).unwrap();
     let mut buffer = vec![Complex32::default(); 4000];
@@ -217,9 +150,7 @@ fn a_burst_ends_with_its_last_sample() {
 #[test]
 fn a_chain_of_commands_is_one_run() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let (_radio, mut rx, start) = net.opened(&RxOptions::new(RATE));
     rx.chain(400, Some(start)).unwrap();
     rx.burst(300, None).unwrap();
     let mut buffer = vec![Complex32::default(); 4000];
@@ -230,9 +161,7 @@ fn a_chain_of_commands_is_one_run() {
 #[test]
 fn a_chain_that_is_not_continued_breaks() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let (_radio, mut rx, start) = net.opened(&RxOptions::new(RATE));
     rx.chain(400, Some(start)).unwrap();
     let mut buffer = vec![Complex32::default(); 4000];
     let run = rx.recv(&mut [&mut buffer], net.after(ms(500))).unwrap();
@@ -242,8 +171,7 @@ fn a_chain_that_is_not_continued_breaks() {
 #[test]
 fn a_command_whose_time_has_passed_says_by_how_much() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let (mut radio, mut rx) = net.receiver(RATE);
     let past = radio.time().unwrap();
     net.world.run_for(ms(3));
     rx.burst(1000, Some(past)).unwrap();
@@ -259,24 +187,22 @@ fn a_command_whose_time_has_passed_says_by_how_much() {
 #[test]
 fn a_stopped_stream_ends_and_starts_again() {
     let net = world();
-    let (mut radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
-    hear(&mut rx, start, 1000, 5000, net.after(ms(500)), born());
+    let (mut radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+    receive_ramp(&mut rx, start, 1000, 5000, net.after(ms(500)));
     rx.stop().unwrap();
     let mut buffer = vec![Complex32::default(); 50_000];
     let rest = rx.recv(&mut [&mut buffer], net.after(ms(50))).unwrap();
     assert_eq!(rest.event, Some(RxEvent::EndOfBurst));
     let again = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
     rx.start(Some(again)).unwrap();
-    let heard = hear(&mut rx, again, 1000, 5000, net.after(ms(500)), born());
-    assert!(heard.events.is_empty());
+    let events = receive_ramp(&mut rx, again, 1000, 5000, net.after(ms(500)));
+    assert!(events.is_empty());
 }
 
 #[test]
 fn the_lost_tail_of_a_burst_is_reported_when_it_is_overdue() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let (_radio, mut rx, start) = net.opened(&RxOptions::new(RATE));
     rx.burst(1000, Some(start)).unwrap();
     lose(&net, |n| n == 2);
     let mut buffer = vec![Complex32::default(); 4000];
@@ -291,9 +217,7 @@ fn the_lost_tail_of_a_burst_is_reported_when_it_is_overdue() {
 #[test]
 fn the_lost_end_of_a_burst_does_not_swallow_the_next() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
+    let (_radio, mut rx, start) = net.opened(&RxOptions::new(RATE));
     let second = start + Ticks(10_000 * STEP);
     rx.burst(2 * FULL as u32, Some(start)).unwrap();
     rx.burst(100, Some(second)).unwrap();
@@ -311,8 +235,7 @@ fn the_lost_end_of_a_burst_does_not_swallow_the_next() {
 #[test]
 fn a_deadline_without_samples_is_no_error() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(RATE)).unwrap();
+    let (_radio, mut rx) = net.receiver(RATE);
     let mut buffer = vec![Complex32::default(); 100];
     let before = net.now_ns();
     let received = rx.recv(&mut [&mut buffer], net.after(ms(7))).unwrap();
@@ -324,25 +247,22 @@ fn a_deadline_without_samples_is_no_error() {
 fn setting_the_clock_while_it_streams_loses_nothing() {
     for jump in [10_000_000_000, 12_345] {
         let net = world();
-        let (mut radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
-        hear(&mut rx, start, 1000, 5000, net.after(ms(500)), born());
+        let (mut radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
+        receive_ramp(&mut rx, start, 1000, 5000, net.after(ms(500)));
         let now = radio.time().unwrap();
         radio.set_time_now(now + Ticks(jump)).unwrap();
         let mut buffer = vec![Complex32::default(); 1000];
-        let mut events = Vec::new();
-        let until = net.after(ms(100));
-        while net.now_ns() < until.0 {
-            events.extend(rx.recv(&mut [&mut buffer], until).unwrap().event);
-        }
-        assert_eq!(events, [RxEvent::Retimed], "by {jump}");
+        let mut events = || {
+            let (mut events, until) = (Vec::new(), net.after(ms(100)));
+            while net.now_ns() < until.0 {
+                events.extend(rx.recv(&mut [&mut buffer], until).unwrap().event);
+            }
+            events
+        };
+        assert_eq!(events(), [RxEvent::Retimed], "by {jump}");
         let back = radio.time().unwrap() - Ticks(2 * jump);
         radio.set_time_now(back).unwrap();
-        let mut events = Vec::new();
-        let until = net.after(ms(100));
-        while net.now_ns() < until.0 {
-            events.extend(rx.recv(&mut [&mut buffer], until).unwrap().event);
-        }
-        assert_eq!(events, [RxEvent::Retimed], "back by {jump}");
+        assert_eq!(events(), [RxEvent::Retimed], "back by {jump}");
     }
 }
 
@@ -360,17 +280,14 @@ fn two_channels_are_the_same_samples_of_the_same_ticks() {
         assert_eq!(received.first, next.unwrap_or(received.first));
         next = Some(received.first + Ticks(5000 * STEP));
         assert_eq!(a, b);
-        assert_eq!(a[0].re, (Ramp::at(received.first.0 + born()).re * 32768.0) as i16);
+        assert_eq!(a[0].re, (Ramp::at(received.first.0 + common::BORN_TICK).re * 32768.0) as i16);
     }
 }
 
 #[test]
 fn a_loss_on_one_channel_is_a_gap_on_both() {
     let net = world();
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions { channels: vec![0, 1], ..RxOptions::new(RATE) }).unwrap();
-    let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
-    rx.start(Some(start)).unwrap();
+    let (_radio, mut rx, start) = net.streaming(&RxOptions { channels: vec![0, 1], ..RxOptions::new(RATE) });
     let mut n = 0;
     net.tamper(move |way, port, bytes| {
         n += u32::from(way == Way::In && port == ports::RX1 && is_samples(bytes));
@@ -420,24 +337,24 @@ fn samples_of_a_call_must_fit_the_stream() {
 fn small_datagrams_and_small_calls_carry_the_same_stream() {
     let net = world();
     let options = RxOptions { samples_per_datagram: Some(100), coalesce: Duration::ZERO, ..RxOptions::new(RATE) };
-    let (_radio, mut rx, start) = streaming(&net, &options);
-    let heard = hear(&mut rx, start, 7, 2000, net.after(ms(500)), born());
-    assert!(heard.events.is_empty());
+    let (_radio, mut rx, start) = net.streaming(&options);
+    let events = receive_ramp(&mut rx, start, 7, 2000, net.after(ms(500)));
+    assert!(events.is_empty());
     assert_eq!(rx.samples_per_datagram(), 100);
 }
 
 #[test]
 fn unknown_messages_are_handed_on_with_their_code() {
     let net = world();
-    let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
+    let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
     damage(&net, 4, |bytes| {
         let message = RxMessage { count: 4, stream_id: 3, tick: 5, event: WireEvent::Other(0x77) };
         bytes.truncate(20);
         message.write(bytes).unwrap();
     });
-    let heard = hear(&mut rx, start, 1000, 20 * FULL, net.after(ms(500)), born());
+    let events = receive_ramp(&mut rx, start, 1000, 20 * FULL, net.after(ms(500)));
     assert_eq!(
-        heard.events,
+        events,
         [RxEvent::Unknown { channel: 0, code: 0x77 }, RxEvent::Dropped { channel: 0, datagrams: 1, lost: FULL }]
     );
     let _ = RxData::parse(&[]);
@@ -455,7 +372,7 @@ proptest! {
     ) {
         let net = world();
         let options = RxOptions { coalesce: Duration::from_micros(coalesce_us), ..RxOptions::new(RATE) };
-        let (_radio, mut rx, start) = streaming(&net, &options);
+        let (_radio, mut rx, start) = net.streaming(&options);
         let lost = pattern.iter().filter(|&&lost| lost).count() as u64;
         let runs = pattern.iter().scan(false, |before, &lost| {
             let begins = lost && !*before;
@@ -463,9 +380,13 @@ proptest! {
             Some(u64::from(begins))
         }).sum::<u64>();
         lose(&net, move |n| pattern.get(n as usize).copied().unwrap_or(false));
-        let heard = hear(&mut rx, start, call, 64 * FULL, net.after(ms(500)), born());
-        prop_assert_eq!(heard.lost, lost * FULL);
-        prop_assert_eq!(heard.events.len() as u64, runs);
+        let events = receive_ramp(&mut rx, start, call, 64 * FULL, net.after(ms(500)));
+        let gaps = events.iter().map(|event| match event {
+            RxEvent::Dropped { lost, .. } => *lost,
+            _ => 0,
+        });
+        prop_assert_eq!(gaps.sum::<u64>(), lost * FULL);
+        prop_assert_eq!(events.len() as u64, runs);
         prop_assert_eq!(rx.stats().missing_datagrams, lost);
     }
 
@@ -476,7 +397,7 @@ proptest! {
         call in 100usize..20_000,
     ) {
         let net = world();
-        let (_radio, mut rx, start) = streaming(&net, &RxOptions::new(RATE));
+        let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
         let mut end = 0;
         let gone: Vec<_> = runs.iter().map(|&(kept, lost)| {
             let first = end + kept;
@@ -484,11 +405,11 @@ proptest! {
             first..end
         }).collect();
         lose(&net, move |n| gone.iter().any(|run| run.contains(&n)));
-        let heard = hear(&mut rx, start, call, (end + 3) * FULL, net.after(ms(2000)), born());
+        let events = receive_ramp(&mut rx, start, call, (end + 3) * FULL, net.after(ms(2000)));
         let expected: Vec<_> = runs.iter().map(|&(_, lost)| {
             RxEvent::Dropped { channel: 0, datagrams: lost, lost: lost * FULL }
         }).collect();
-        prop_assert_eq!(heard.events, expected);
+        prop_assert_eq!(events, expected);
         prop_assert_eq!(rx.stats().uncorroborated_gaps, 0);
     }
 }

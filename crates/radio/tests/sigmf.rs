@@ -8,7 +8,7 @@ use takt_base::{Complex32, MonoNs, Stop, Tick, Ticks, VirtualClock};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_dsp::sigmf::{Global, Reader, Writer};
 use takt_emulator::n200::{Options, Signals};
-use takt_radio::n200::{CLOCK, RxOptions, TxOptions};
+use takt_radio::n200::CLOCK;
 use takt_radio::sigmf::{PlayPlan, RecordPlan, SigmfRx, SigmfTx, play, record};
 use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream};
 
@@ -66,8 +66,7 @@ fn what_a_radio_loses_is_a_gap_of_its_length_in_the_recording() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("radio");
     let net = faulty(&["lose:rx,every=60,run=3"]);
-    let mut radio = net.radio();
-    let mut rx = radio.rx_streamer(&RxOptions::new(1e6)).unwrap();
+    let (mut radio, mut rx) = net.receiver(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
     rx.start(Some(start)).unwrap();
     let plan =
@@ -111,8 +110,7 @@ fn a_recording_is_played_with_its_gaps_and_again() {
     let recorder = Recorder::default();
     let signals = Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder.clone()) };
     let net = world_with(Options::default(), signals);
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
     let plan = PlayPlan { start, lead: ms(20), times: 2 };
     let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();
@@ -148,8 +146,7 @@ fn a_radio_that_waits_for_a_burst_is_not_timed_out() {
         Options::default(),
         Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) },
     );
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(400));
     let plan = PlayPlan { start, lead: ms(400), times: 1 };
     let played = play(Reader::open(&path).unwrap(), &mut tx, &*net, plan, &mut |_| (), &Stop::new()).unwrap();

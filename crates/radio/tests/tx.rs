@@ -5,7 +5,7 @@ mod common;
 use common::{Ramp, Recorder, ms, world_with};
 use takt_base::{Complex32, Tick, Ticks};
 use takt_emulator::n200::{Options, Signals};
-use takt_radio::n200::{CLOCK, TxOptions};
+use takt_radio::n200::CLOCK;
 use takt_radio::{Burst, TxEventKind, TxStream};
 
 #[test]
@@ -15,8 +15,7 @@ fn a_timed_burst_leaves_at_its_tick_and_is_acknowledged() {
         Options::default(),
         Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(recorder.clone()) },
     );
-    let mut radio = net.radio();
-    let mut tx = radio.tx_streamer(&TxOptions::new(1e6)).unwrap();
+    let (mut radio, mut tx) = net.transmitter(1e6);
     let start = radio.time().unwrap() + CLOCK.ticks_in(ms(20));
     let samples = vec![Complex32::new(0.5, -0.25); 10_000];
     let sent = tx.send(&[&samples], Burst::at(start).ending(), net.after(ms(100))).unwrap();

@@ -9,13 +9,7 @@ use takt_report::{Depth, TextStyle, check};
 fn main() -> std::io::Result<()> {
     let dir = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| ".".into()));
     std::fs::create_dir_all(&dir)?;
-    let outcomes = [
-        ("fails", support::quick_fails()),
-        ("holds", support::full_holds()),
-        ("unknown", support::unknown()),
-        ("hostile", support::hostile()),
-    ];
-    for (name, outcome) in outcomes {
+    for (name, outcome) in support::all() {
         let report = check::report(&outcome);
         std::fs::write(dir.join(format!("{name}.html")), report.to_html())?;
         std::fs::write(dir.join(format!("{name}.json")), report.to_json())?;

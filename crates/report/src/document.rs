@@ -13,11 +13,9 @@ use crate::Figure;
 pub struct Report {
     /// What was run: "takt check".
     pub title: String,
-    /// Name of the run in the store.
     pub run: String,
     /// Where and how, a few words each: "lab-7", "4 cores", "Linux 6.18".
     pub facts: Vec<String>,
-    /// The answer.
     pub verdict: Verdict,
     /// What it rests on, a line each.
     pub findings: Vec<Finding>,
@@ -28,53 +26,43 @@ pub struct Report {
     pub fixes: Vec<Fix>,
     /// What was not measured, and what the figures do not show; a sentence each.
     pub not_said: Vec<String>,
-    /// Figures and tables.
     pub sections: Vec<Section>,
     /// The rounds, one row each: where every number leads back to.
     pub records: Vec<Table>,
-    /// The machine: name and value.
+    /// Name and value of facts about the machine.
     pub host: Vec<(String, String)>,
-    /// What made it.
     pub provenance: Provenance,
     /// Where the page of this report lies, once written; the terminal names it.
     pub page: Option<String>,
 }
 
-/// Yes, no, or not to be told.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
-    /// It holds.
     Yes,
-    /// It fails.
     No,
-    /// What was measured does not tell.
+    /// What was measured does not show it.
     #[default]
     Unknown,
 }
 
-/// The answer in words.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Verdict {
-    /// In one word.
     pub answer: Answer,
     /// In one sentence, without that word: "an N200 at 25 + 25 MS/s does not hold on this host".
     pub headline: String,
-    /// Why, in some more.
     pub says: Vec<String>,
-    /// What else there is to say: on the page, and in a long text.
+    /// Further sentences, on the page and in a long text only.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub also: Vec<String>,
 }
 
-/// One line under the answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// Holds, fails, or not to be told.
     pub answer: Answer,
-    /// What was asked: "N200 25 + 25 MS/s sc16".
+    /// What was requested: "N200 25 + 25 MS/s sc16".
     pub subject: String,
-    /// What was seen: "0 lost samples in 3 rounds".
+    /// What was measured: "0 lost samples in 3 rounds".
     pub measured: String,
     /// How far from the edge: "headroom 3.8 x [3.5, 4.1]"; may be empty.
     pub margin: String,
@@ -82,64 +70,48 @@ pub struct Finding {
     pub record: Option<String>,
 }
 
-/// One change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Fix {
-    /// What to change, one sentence.
     pub what: String,
     /// What it gives, and whether that was measured here.
     pub gain: String,
     /// The command, or how a person does it.
     pub how: String,
-    /// Whether `how` is a command to paste.
     pub is_command: bool,
 }
 
-/// Figures and tables that belong together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Section {
-    /// Anchor.
+    /// Anchor, as every `id` here.
     pub id: String,
-    /// Heading.
     pub title: String,
     /// A sentence or two below it; may be empty.
     pub lead: String,
-    /// One below the other.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub drawings: Vec<Drawing>,
-    /// Side by side where there is room.
     pub figures: Vec<Figure>,
-    /// Below them.
     pub tables: Vec<Table>,
 }
 
 /// A path as it was built, drawn.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Drawing {
-    /// Anchor.
     pub id: String,
-    /// What it is.
     pub caption: String,
-    /// From the host to the radio.
     pub topology: Topology,
 }
 
-/// Rows under headed columns.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Table {
-    /// Anchor.
     pub id: String,
-    /// Caption.
     pub title: String,
-    /// Heads; the first column names the row.
+    /// The first column names the row.
     pub columns: Vec<Column>,
-    /// In order.
     pub rows: Vec<Row>,
     /// Below the table; may be empty.
     pub note: String,
 }
 
-/// Head of a column.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Column {
     /// With the unit, if all cells share one: "CPU, cores".
@@ -148,30 +120,17 @@ pub struct Column {
     pub numeric: bool,
 }
 
-/// A row, or a heading between rows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Row {
     /// Heads the rows up to the next heading.
-    Group {
-        /// Anchor.
-        id: String,
-        /// Text.
-        title: String,
-    },
-    /// One cell a column.
-    Cells {
-        /// Anchor, if something leads here.
-        id: Option<String>,
-        /// In the columns' order.
-        cells: Vec<Cell>,
-    },
+    Group { id: String, title: String },
+    /// One cell a column; `id` if something leads here.
+    Cells { id: Option<String>, cells: Vec<Cell> },
 }
 
-/// Content of a table.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Cell {
-    /// As it is read.
     pub text: String,
     /// Anchor of the record behind it.
     pub record: Option<String>,
@@ -179,14 +138,11 @@ pub struct Cell {
     pub answer: Option<Answer>,
 }
 
-/// What made a report.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Provenance {
     /// When the first round began, RFC 3339, UTC.
     pub started: String,
-    /// Program and version.
     pub version: String,
-    /// Commands that make it again.
     pub commands: Vec<String>,
     /// What a reader needs to find the raw data: store, run, schema.
     pub notes: Vec<String>,
@@ -212,20 +168,51 @@ impl Answer {
     }
 }
 
+impl Section {
+    /// `None` where there is nothing to show: no figure, and no row in any table.
+    pub(crate) fn shown(id: &str, title: &str, lead: &str, figures: Vec<Figure>, tables: Vec<Table>) -> Option<Self> {
+        let empty = figures.is_empty() && tables.iter().all(|table| table.rows.is_empty());
+        let section =
+            Self { id: id.into(), title: title.into(), lead: lead.into(), drawings: Vec::new(), figures, tables };
+        (!empty).then_some(section)
+    }
+}
+
+impl Table {
+    pub(crate) fn new(id: impl Into<String>, title: impl Into<String>, columns: Vec<Column>, rows: Vec<Row>) -> Self {
+        Self { id: id.into(), title: title.into(), columns, rows, note: String::new() }
+    }
+
+    pub(crate) fn with_note(self, note: impl Into<String>) -> Self {
+        Self { note: note.into(), ..self }
+    }
+}
+
+impl Row {
+    /// A row that nothing leads to.
+    pub(crate) fn plain(cells: impl IntoIterator<Item = Cell>) -> Self {
+        Self::Cells { id: None, cells: cells.into_iter().collect() }
+    }
+}
+
 impl Column {
-    /// A column of text, set to the left.
+    /// The name of the row, then numbers, then texts.
+    pub(crate) fn row(first: &str, numbers: &[&str], texts: &[&str]) -> Vec<Self> {
+        let numbers = numbers.iter().map(|head| Self::number(*head));
+        let texts = texts.iter().map(|head| Self::text(*head));
+        std::iter::once(Self::text(first)).chain(numbers).chain(texts).collect()
+    }
+
     pub fn text(head: impl Into<String>) -> Self {
         Self { head: head.into(), numeric: false }
     }
 
-    /// A column of numbers, set to the right.
     pub fn number(head: impl Into<String>) -> Self {
         Self { head: head.into(), numeric: true }
     }
 }
 
 impl Cell {
-    /// Plain text.
     pub fn text(text: impl Into<String>) -> Self {
         Self { text: text.into(), ..Self::default() }
     }
@@ -235,9 +222,9 @@ impl Cell {
         Self { text: text.into(), record: Some(record.into()), ..Self::default() }
     }
 
-    /// An answer, in its word.
-    pub fn answer(answer: Answer) -> Self {
-        Self { text: answer.finding_word().to_owned(), answer: Some(answer), ..Self::default() }
+    /// A text coloured as an answer.
+    pub(crate) fn answered(text: impl Into<String>, answer: Answer) -> Self {
+        Self { answer: Some(answer), ..Self::text(text) }
     }
 }
 
@@ -255,7 +242,6 @@ impl Report {
         serde_json::to_string_pretty(&document).unwrap_or_else(|e| format!("{{\"error\":\"{e}\"}}"))
     }
 
-    /// Every figure, in order.
     pub fn figures(&self) -> impl Iterator<Item = &Figure> {
         self.sections.iter().flat_map(|s| &s.figures)
     }

@@ -19,7 +19,7 @@
 //! - text from outside is text: escaped in HTML, XML and CSV, control characters never reach a terminal.
 //!
 //! ```
-//! use takt_report::{Axis, Figure, Look, Point, Reading, Series, Source, TextStyle, Unit};
+//! use takt_report::{Axis, Figure, Look, Point, Reading, Series, TextStyle, Unit};
 //!
 //! let lost = takt_stats::mean(&[0.0030, 0.0034, 0.0028], 0.95).map(Reading::from);
 //! let point = Point { x: 25e6, y: lost, rounds: Vec::new() };
@@ -30,9 +30,7 @@
 //!     x: Axis::linear("rate", Unit::SAMPLES_PER_S),
 //!     y: Axis::log_and_zero("samples lost", Unit::SHARE),
 //!     series: vec![Series { name: "duplex".into(), look: Look::Line, slot: 0, points: vec![point] }],
-//!     others: Vec::new(),
-//!     references: Vec::new(),
-//!     source: Source::default(),
+//!     ..Figure::default()
 //! };
 //! assert!(figure.to_text(&TextStyle::default()).contains("25"));
 //! assert!(figure.to_csv().starts_with("series,kind,rate (S/s),samples lost (share)"));

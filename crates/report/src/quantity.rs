@@ -11,17 +11,17 @@ use crate::figure::Reading;
 pub(crate) const NBSP: char = '\u{a0}';
 
 /// What a number counts, and how it is scaled for reading.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Unit {
     symbol: &'static str,
     scaling: Scaling,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Scaling {
     /// By powers of 1000, with a prefix: k, M, G, m, µ, n.
     Prefix,
-    /// Not at all.
+    #[default]
     Plain,
     /// A share of 1, shown in per cent.
     Percent,
@@ -35,17 +35,12 @@ pub(crate) struct Scaled {
 }
 
 impl Unit {
-    /// Samples a second, `S/s`.
     pub const SAMPLES_PER_S: Self = Self::prefixed("S/s");
-    /// Seconds.
     pub const SECONDS: Self = Self::prefixed("s");
-    /// Datagrams a second.
     pub const DATAGRAMS_PER_S: Self = Self::prefixed("datagrams/s");
-    /// Bits a second.
     pub const BITS_PER_S: Self = Self::prefixed("b/s");
     /// Bytes, never scaled: a datagram of 1472 B is not one of 1.5 kB.
     pub const BYTES: Self = Self::plain("B");
-    /// Processor cores kept busy.
     pub const CORES: Self = Self::plain("cores");
     /// How many times something else.
     pub const TIMES: Self = Self::plain("x");
@@ -54,12 +49,10 @@ impl Unit {
     /// A share, 0 to 1, shown in per cent.
     pub const SHARE: Self = Self { symbol: "%", scaling: Scaling::Percent };
 
-    /// A unit that takes prefixes.
     pub const fn prefixed(symbol: &'static str) -> Self {
         Self { symbol, scaling: Scaling::Prefix }
     }
 
-    /// A unit that is shown as it is.
     pub const fn plain(symbol: &'static str) -> Self {
         Self { symbol, scaling: Scaling::Plain }
     }
@@ -104,7 +97,6 @@ impl Unit {
     }
 }
 
-/// As its base name.
 impl Serialize for Unit {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.base())

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use takt_testbed::net::Topology;
 use takt_testbed::net::topology::{Link, LinkEnd, Node, NodeKind};
 
-use crate::svg::{N, STYLE, text_width};
+use crate::svg::{self, N, text, text_width};
 use crate::xml::Escaped;
 
 /// From the middle of one box to the middle of the next, user units, as all lengths here.
@@ -15,20 +15,16 @@ const LINE: f64 = 17.0;
 const TOP: f64 = 14.0;
 
 /// The drawing as an SVG file of its own, light or dark as the viewer prefers.
-#[must_use]
 pub fn to_svg(topology: &Topology) -> String {
-    let style = format!("<style>{}\n{STYLE}</style>", crate::palette::css());
-    draw(topology, &style, r#" xmlns="http://www.w3.org/2000/svg""#)
+    let (style, namespace) = svg::own_file();
+    draw(topology, &style, namespace)
 }
 
-/// The drawing as an element of a page.
-#[must_use]
 pub fn to_inline_svg(topology: &Topology) -> String {
     draw(topology, "", "")
 }
 
 /// The drawing in a line, for a terminal.
-#[must_use]
 pub fn to_line(topology: &Topology) -> String {
     let box_of = |node: &Node| match node.notes.as_slice() {
         [] => format!("[{}]", node.name),
@@ -82,7 +78,7 @@ fn cable(svg: &mut String, link: &Link, from: f64, y: f64) {
     let (left, right) = (from + BOX / 2.0, from + PITCH - BOX / 2.0);
     let _ = write!(svg, r#"<path class="axis" d="M{} {}H{}"/>"#, N(left), N(y), N(right));
     if let Some(rate) = link.rate_bps.map(rate) {
-        text(svg, "tick", (left + right) / 2.0, y - 6.0, &rate);
+        text(svg, "tick", ((left + right) / 2.0, y - 6.0), "middle", &rate);
     }
 }
 
@@ -108,9 +104,10 @@ fn namespace_box(svg: &mut String, node: &Node, x: f64, height: f64) {
             N(height - 2.0 * inset)
         );
     }
-    text(svg, "title", x, TOP + LINE + 2.0, &text_width::cut(&node.name, BOX - 8.0));
+    text(svg, "title", (x, TOP + LINE + 2.0), "middle", &text_width::cut(&node.name, BOX - 8.0));
     for (line, note) in node.notes.iter().enumerate() {
-        text(svg, "tick", x, TOP + LINE * (line as f64 + 2.0) + 2.0, &text_width::cut(note, BOX - 4.0));
+        let y = TOP + LINE * (line as f64 + 2.0) + 2.0;
+        text(svg, "tick", (x, y), "middle", &text_width::cut(note, BOX - 4.0));
     }
 }
 
@@ -127,18 +124,8 @@ fn addresses(svg: &mut String, topology: &Topology, index: usize, x: f64, below:
     }
     for (line, words) in lines.iter().enumerate() {
         let shown = text_width::cut(words, PITCH - 4.0);
-        text(svg, "tick", x, below + LINE * (line as f64 + 1.0), &shown);
+        text(svg, "tick", (x, below + LINE * (line as f64 + 1.0)), "middle", &shown);
     }
-}
-
-fn text(svg: &mut String, class: &str, x: f64, y: f64, words: &str) {
-    let _ = write!(
-        svg,
-        r#"<text class="{class}" x="{}" y="{}" text-anchor="middle">{}</text>"#,
-        N(x),
-        N(y),
-        Escaped(words)
-    );
 }
 
 #[cfg(test)]

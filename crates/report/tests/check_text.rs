@@ -7,13 +7,7 @@ mod support;
 use takt_report::{Depth, Report, TextStyle, check};
 
 fn all() -> [(&'static str, Report); 4] {
-    let outcomes = [
-        ("fails", support::quick_fails()),
-        ("holds", support::full_holds()),
-        ("unknown", support::unknown()),
-        ("hostile", support::hostile()),
-    ];
-    outcomes.map(|(name, outcome)| (name, check::report(&outcome)))
+    support::all().map(|(name, outcome)| (name, check::report(&outcome)))
 }
 
 fn style(width: usize) -> TextStyle {

@@ -101,12 +101,8 @@ fn series() -> impl Strategy<Value = Series> {
         rounds: rounds.into_iter().map(|(y, counts)| Dot { y, counts, record: counts.then(|| "a b".into()) }).collect(),
     });
     let look = prop_oneof![Just(Look::Line), Just(Look::Step), Just(Look::Points)];
-    (".*", look, 0..9_usize, prop::collection::vec(point, 0..6)).prop_map(|(name, look, slot, points)| Series {
-        name,
-        look,
-        slot,
-        points,
-    })
+    let points = prop::collection::vec(point, 0..6);
+    (".*", look, 0..9_usize, points).prop_map(|(name, look, slot, points)| Series { name, look, slot, points })
 }
 
 fn axis() -> impl Strategy<Value = Axis> {
@@ -134,13 +130,12 @@ fn figure() -> impl Strategy<Value = Figure> {
     (".*", ".*", axis(), axis(), parts).prop_map(|(id, finding, x, y, (series, others, references))| Figure {
         id,
         finding,
-        how_to_read: String::new(),
         x,
         y,
         series,
         others,
         references,
-        source: Source::default(),
+        ..Figure::default()
     })
 }
 

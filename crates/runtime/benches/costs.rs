@@ -130,10 +130,6 @@ impl Edges for Due {
     }
 }
 
-fn due() -> SlotClock {
-    SlotClock::Edges(Arc::new(Due))
-}
-
 /// The looks at the clock of a timed slot, in an empty loop.
 fn floor_of_a_timed_slot() -> f64 {
     let (mut x, start) = (0, Instant::now());
@@ -148,14 +144,7 @@ fn floor_of_a_timed_slot() -> f64 {
 /// A chain of components of the library, of one item.
 fn library_chain(count: usize) -> Waveform {
     let source = ComponentSpec::new("a", "library-source").param("items", 1).param("varying", false);
-    let mut waveform = blank().with(source).with(ComponentSpec::new("z", "library-sink"));
-    let mut before = "a".to_owned();
-    for n in 0..count {
-        let name = format!("n{n}");
-        waveform = waveform.with(ComponentSpec::new(&name, "library-saxpy")).link(&before, &name);
-        before = name;
-    }
-    waveform.link(&before, "z")
+    chain_of(source, "library-saxpy", count, "library-sink")
 }
 
 fn ns_per_library_call(registry: &Registry, one: &[usize]) -> f64 {
@@ -163,20 +152,20 @@ fn ns_per_library_call(registry: &Registry, one: &[usize]) -> f64 {
     (ns(20) - ns(4)) / 16.0
 }
 
-fn isolated() -> Waveform {
-    blank().with(ComponentSpec::new("i", "library-idle").isolated())
-}
-
 fn blank() -> Waveform {
     Waveform::new("bench", Duration::from_millis(1))
 }
 
 fn chain(nulls: usize) -> Waveform {
-    let mut waveform = blank().with(ComponentSpec::new("a", "source")).with(ComponentSpec::new("z", "sink"));
+    chain_of(ComponentSpec::new("a", "source"), "null", nulls, "sink")
+}
+
+fn chain_of(source: ComponentSpec, kind: &str, count: usize, sink: &str) -> Waveform {
+    let mut waveform = blank().with(source).with(ComponentSpec::new("z", sink));
     let mut before = "a".to_owned();
-    for n in 0..nulls {
+    for n in 0..count {
         let name = format!("n{n}");
-        waveform = waveform.with(ComponentSpec::new(&name, "null")).link(&before, &name);
+        waveform = waveform.with(ComponentSpec::new(&name, kind)).link(&before, &name);
         before = name;
     }
     waveform.link(&before, "z")
@@ -206,35 +195,39 @@ fn floor_of_a_call() -> f64 {
     start.elapsed().as_nanos() as f64 / (slots() * 16) as f64
 }
 
-/// Half a round trip between two pinned threads through rings of one word.
+/// Half a round trip between two pinned threads: `ping` makes one, `echo` the other side of it.
+fn half_a_round_trip(cores: &[usize], mut ping: impl FnMut(u64) + Send, mut echo: impl FnMut(u64) + Send) -> f64 {
+    let (here, there) = (cores[0], cores[1]);
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let _ = takt_host::affinity::pin_self(&[there]);
+            (0..slots()).for_each(&mut echo);
+        });
+        let timed = scope.spawn(move || {
+            let _ = takt_host::affinity::pin_self(&[here]);
+            let start = Instant::now();
+            (0..slots()).for_each(&mut ping);
+            start.elapsed().as_nanos() as f64 / (2 * slots()) as f64
+        });
+        timed.join().expect("no panic")
+    })
+}
+
+/// Through rings of one word.
 fn floor_of_a_hand_over(cores: &[usize]) -> f64 {
     let (mut ping, mut ping_out) = rtrb::RingBuffer::<u64>::new(2);
     let (mut pong, mut pong_out) = rtrb::RingBuffer::<u64>::new(2);
-    let (here, there) = (cores[0], cores[1]);
     let pop = |queue: &mut rtrb::Consumer<u64>| loop {
         match queue.pop() {
             Ok(word) => return word,
             Err(_) => std::hint::spin_loop(),
         }
     };
-    let echo = std::thread::spawn(move || {
-        let _ = takt_host::affinity::pin_self(&[there]);
-        for _ in 0..slots() {
-            let word = pop(&mut ping_out);
-            let _ = pong.push(word);
-        }
-    });
-    let timed = std::thread::spawn(move || {
-        let _ = takt_host::affinity::pin_self(&[here]);
-        let start = Instant::now();
-        for word in 0..slots() {
-            let _ = ping.push(word);
-            black_box(pop(&mut pong_out));
-        }
-        start.elapsed().as_nanos() as f64 / (2 * slots()) as f64
-    });
-    echo.join().expect("no panic");
-    timed.join().expect("no panic")
+    let there_and_back = move |word| {
+        let _ = ping.push(word);
+        black_box(pop(&mut pong_out));
+    };
+    half_a_round_trip(cores, there_and_back, move |_| _ = pong.push(pop(&mut ping_out)))
 }
 
 /// The same through this crate's links: nanoseconds a hand-over of one word.
@@ -259,26 +252,15 @@ fn hand_over(cores: &[usize]) -> f64 {
     }
     let (mut ping, mut ping_out) = ring([0_u64; 4], 1);
     let (mut pong, mut pong_out) = ring([0_u64; 4], 1);
-    let (mut ping_out, mut pong_out) = (ping_out.remove(0), pong_out.remove(0));
-    let (here, there) = (cores[0], cores[1]);
-    let echo = std::thread::spawn(move || {
-        let _ = takt_host::affinity::pin_self(&[there]);
-        for slot in 0..slots() {
-            take(&mut ping_out, slot);
-            put(&mut pong, slot);
-        }
-    });
-    let timed = std::thread::spawn(move || {
-        let _ = takt_host::affinity::pin_self(&[here]);
-        let start = Instant::now();
-        for slot in 0..slots() {
-            put(&mut ping, slot);
-            black_box(take(&mut pong_out, slot));
-        }
-        start.elapsed().as_nanos() as f64 / (2 * slots()) as f64
-    });
-    echo.join().expect("no panic");
-    timed.join().expect("no panic")
+    let there_and_back = move |slot| {
+        put(&mut ping, slot);
+        black_box(take(&mut pong_out[0], slot));
+    };
+    let echo = move |slot| {
+        take(&mut ping_out[0], slot);
+        put(&mut pong, slot);
+    };
+    half_a_round_trip(cores, there_and_back, echo)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {
@@ -304,7 +286,7 @@ fn main() {
         let call = rounds[1].last().copied().unwrap_or(0.0);
         rounds[3].push(ns_per_slot(&few, &[0; 1], one) - call);
         rounds[7].push(floor_of_a_timed_slot());
-        rounds[8].push(ns_per_slot_of(&registry(), &few, &[0; 1], one, due()) - call);
+        rounds[8].push(ns_per_slot_of(&registry(), &few, &[0; 1], one, SlotClock::Edges(Arc::new(Due))) - call);
         rounds[9].push(ns_per_library_call(&program, one));
         rounds[10].push(ns_per_library_call(&loaded, one));
         if cores.len() >= 2 {
@@ -315,7 +297,8 @@ fn main() {
             rounds[4].push(floor_of_a_hand_over(two));
             rounds[5].push(ns_per_slot(&cycle, &[0, 1], two));
             rounds[6].push(hand_over(two));
-            rounds[11].push(ns_per_slot_of(&program, &isolated(), &[0], one, SlotClock::Free));
+            let isolated = blank().with(ComponentSpec::new("i", "library-idle").isolated());
+            rounds[11].push(ns_per_slot_of(&program, &isolated, &[0], one, SlotClock::Free));
         }
     }
     let [floor, call, linked, base, ring, slot, link, looks, timed, linked_in, from_library, round_trip] =
@@ -326,7 +309,7 @@ fn main() {
     println!("base of a slot, one worker                   {base:7.1} ns                1000 ns");
     println!("base of a slot under a clock, one worker     {timed:7.1} ns {looks:7.1} ns    1000 ns");
     println!("a component with two links, in a library      {from_library:7.1} ns {linked_in:7.1} ns");
-    println!("a slot with an isolated component, all told   {round_trip:7.1} ns {:7.1} ns", 2.0 * ring);
+    println!("a slot with an isolated component, in all   {round_trip:7.1} ns {:7.1} ns", 2.0 * ring);
     println!("hand-over between cores, one word            {link:7.1} ns {ring:7.1} ns     250 ns");
-    println!("slot of two workers in lock step, all told   {slot:7.1} ns");
+    println!("slot of two workers in lock step, in all   {slot:7.1} ns");
 }

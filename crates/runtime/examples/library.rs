@@ -41,10 +41,10 @@ fn source(
 struct Average {
     window: usize,
     panic_in: Option<u64>,
-    told: i64,
+    received: i64,
 }
 
-/// Sums a sliding window; panics in a slot when told to.
+/// Sums a sliding window; panics in slot `panic_in`.
 #[component(name = "library-average")]
 impl Average {
     fn new(
@@ -54,25 +54,25 @@ impl Average {
         if window == 13 {
             return Err(MakeError { what: "thirteen is refused".into(), fix: "take 12 or 14".into() });
         }
-        Ok(Average { window, panic_in: u64::try_from(panic_in).ok(), told: 0 })
+        Ok(Average { window, panic_in: u64::try_from(panic_in).ok(), received: 0 })
     }
 
     fn tick(&mut self, slot: u64, #[port(history = window - 1)] input: In<f32>, mut output: Out<f32>) {
-        assert!(self.panic_in != Some(slot), "told to");
+        assert!(self.panic_in != Some(slot), "on purpose");
         let windows = input.with_history().windows(self.window);
         output.iter_mut().zip(windows).for_each(|(y, window)| *y = window.iter().sum());
     }
 
     fn message(&mut self, message: &Message) {
-        self.told += message.words[0] as i64;
+        self.received += message.words[0] as i64;
     }
 
     fn degrade(&mut self) {
-        self.told = -1;
+        self.received = -1;
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![("told", self.told.into()), ("window", (self.window as i64).into())]
+        vec![("received", self.received.into()), ("window", (self.window as i64).into())]
     }
 }
 

@@ -127,7 +127,7 @@ impl<T: Copy> Incoming<T> {
         }
     }
 
-    /// How often there was less than wanted, the end aside.
+    /// How often there was less than wanted, other than at the end.
     #[must_use]
     pub fn starved(&self) -> u64 {
         self.starved
@@ -155,29 +155,25 @@ pub struct Soft {
 #[derive(Debug, Default)]
 struct Shared {
     stop: AtomicBool,
-    /// How often it was idle.
     idle: AtomicU64,
 }
 
 impl Soft {
-    /// Starts a thread that calls `work` over and over. `name`: of the thread.
-    ///
-    /// # Errors
-    /// No thread could be made.
+    /// Starts a thread, if one can be made, that calls `work` over and over. `name`: of the thread.
     pub fn spawn(name: &str, mut work: impl FnMut() -> Step + Send + 'static) -> io::Result<Soft> {
         let shared = Arc::new(Shared::default());
-        let seen = Arc::clone(&shared);
+        let its = Arc::clone(&shared);
         let thread = std::thread::Builder::new().name(format!("takt-{name}")).spawn(move || {
             loop {
                 // Acquire: what was given before the end was asked for is found below.
-                let stop = seen.stop.load(Ordering::Acquire);
+                let stop = its.stop.load(Ordering::Acquire);
                 match work() {
                     Step::Worked => {}
                     Step::Done => return,
                     Step::Idle if stop => return,
                     Step::Idle => {
-                        // Release: what was done before is there for who sees it.
-                        seen.idle.fetch_add(1, Ordering::Release);
+                        // Release: what was done before is there for the side that reads it.
+                        its.idle.fetch_add(1, Ordering::Release);
                         std::thread::sleep(Duration::from_millis(1));
                     }
                 }
@@ -207,7 +203,7 @@ impl Drop for Soft {
         // Release: what was given before is there for the thread.
         self.shared.stop.store(true, Ordering::Release);
         if let Some(thread) = self.thread.take() {
-            // Its panic was told when it happened.
+            // Its panic was printed when it happened.
             let _ = thread.join();
         }
     }

@@ -2,21 +2,29 @@
 
 mod common;
 
-use common::{Recipe, assign, check, cook, open, open_in_bursts, registry, run, spec, waveform};
+use common::{assign, check, cook, of, open, open_in_bursts, recipes, registry, run, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
-use takt_runtime::{ControlError, LogOptions, Message, Options, Scalar, Session};
+use takt_runtime::soft::Policy;
+use takt_runtime::{ControlError, LogOptions, Message, Options, Report, Running, Scalar, Session};
 
 fn chain() -> Graph {
     check(&waveform().with(spec("a", "source")).with(spec("p", "add")).with(spec("z", "sink")).chain(["a", "p", "z"]))
 }
 
+/// Another waveform, with the same sink.
+fn other() -> Graph {
+    check(&waveform().with(spec("b", "source")).with(spec("z", "sink")).chain(["b", "z"]))
+}
+
+fn paused(graph: &Graph, worker_of: &[usize], latency: Latency, slots: u64) -> Running {
+    open(graph, &assign(graph, worker_of, latency), slots).start_paused(&Stop::new()).expect("starts")
+}
+
 /// The hash when the term becomes 9 before logical slot 500, on these workers.
 fn hash_with_a_setting(worker_of: [usize; 3], by_message: bool) -> Option<String> {
-    let graph = chain();
-    let session = open(&graph, &assign(&graph, &worker_of, Latency::Compact), 1000);
-    let mut running = session.start_paused(&Stop::new()).expect("starts");
+    let mut running = paused(&chain(), &worker_of, Latency::Compact, 1000);
     if by_message {
         running.tell("p", Message { tag: 1, words: [9; 7] }, 500).expect("room");
     } else {
@@ -39,18 +47,10 @@ fn a_variable_holds_from_its_logical_slot_in_every_plan() {
 #[test]
 fn a_variable_is_read_at_an_edge() {
     let graph = chain();
-    let options = takt_runtime::Options::default();
-    let plan = assign(&graph, &[0, 0, 0], Latency::Fixed);
-    let session = takt_runtime::Session::open(&graph, &plan, &registry(), options).expect("opens");
-    let stop = Stop::new();
-    let mut running = session.start(&stop).expect("starts");
+    let (plan, stop) = (assign(&graph, &[0, 0, 0], Latency::Fixed), Stop::new());
+    let mut running = open_in_bursts(&graph, &plan, None, 1).start(&stop).expect("starts");
     running.ask(&registry(), "p", "term").expect("room");
-    let reading = loop {
-        if let Some(reading) = running.readings().pop() {
-            break reading;
-        }
-        std::thread::yield_now();
-    };
+    let reading = takt_testing::wait_for("a reading", || running.readings().pop());
     stop.request();
     assert_eq!(reading, ("p".to_owned(), 0, Some(Scalar::Int(1))));
     assert_eq!(running.join().misses, 0);
@@ -58,10 +58,8 @@ fn a_variable_is_read_at_an_edge() {
 
 #[test]
 fn a_snapshot_of_a_running_waveform_agrees_with_its_report() {
-    let (graph, after) =
-        (chain(), check(&waveform().with(spec("b", "source")).with(spec("z", "sink")).chain(["b", "z"])));
-    let session = open(&graph, &assign(&graph, &[0, 1, 0], Latency::Compact), 1000);
-    let mut running = session.start_paused(&Stop::new()).expect("starts");
+    let after = other();
+    let mut running = paused(&chain(), &[0, 1, 0], Latency::Compact, 1000);
     let before = running.stats();
     assert!(before.snapshot().components.iter().all(|c| (c.executions, c.p50_ns, c.max_ns) == (0, None, None)));
     running.change_waveform(&after, &assign(&after, &[1, 0], Latency::Compact), &registry(), 400).expect("room");
@@ -71,46 +69,43 @@ fn a_snapshot_of_a_running_waveform_agrees_with_its_report() {
     // Counts only grow, and are there while it runs.
     let mut last = 0;
     while last < 1000 {
-        let seen = now.snapshot().components[1].executions;
-        assert!(seen >= last);
-        last = seen;
+        let read = now.snapshot().components[1].executions;
+        assert!(read >= last);
+        last = read;
         std::thread::yield_now();
     }
     let report = running.join();
-    for seen in before.snapshot().components.iter().chain(&now.snapshot().components) {
-        let told = report.components.iter().find(|c| c.name == seen.name).expect("there");
-        assert_eq!(
-            (seen.executions, seen.missed, seen.late, seen.faults),
-            (told.executions, told.missed, told.late, told.faults)
-        );
-        let (max, p99) = (told.execution.expect("ran").max_ns, told.execution.expect("ran").p99_ns.expect("short"));
-        assert!(seen.max_ns >= Some(max - max / 100), "{seen:?} {told:?}");
-        assert!(seen.p99_ns.expect("ran") as f64 >= p99 as f64 * 0.9, "{seen:?} {told:?}");
+    for read in before.snapshot().components.iter().chain(&now.snapshot().components) {
+        let reported = of(&report, &read.name);
+        let counts = (reported.executions, reported.missed, reported.late, reported.faults);
+        assert_eq!((read.executions, read.missed, read.late, read.faults), counts);
+        let execution = reported.execution.expect("ran");
+        assert!(read.max_ns >= Some(execution.max_ns - execution.max_ns / 100), "{read:?} {reported:?}");
+        let p99_ns = execution.p99_ns.expect("short");
+        assert!(read.p99_ns.expect("ran") as f64 >= p99_ns as f64 * 0.9, "{read:?} {reported:?}");
     }
 }
 
 #[test]
 fn a_setting_follows_its_component_to_another_worker() {
-    let graph = chain();
-    let reference = hash_with_a_setting([0, 0, 0], false);
-    let plan = |of: [usize; 3]| assign(&graph, &of, Latency::Compact);
-    // The change comes before the setting's slot, at it, and behind it; the setting is told before the change and after.
+    let (graph, reference) = (chain(), hash_with_a_setting([0, 0, 0], false));
+    // The change comes before the setting's slot, at it, and behind it; the setting is sent before the change and after.
     for change_at in [100, 500, 700] {
-        for told_first in [true, false] {
-            let mut running = open(&graph, &plan([0, 1, 1]), 1000).start_paused(&Stop::new()).expect("starts");
-            let set = |running: &mut takt_runtime::Running| running.set(&registry(), "p", "term", &9.into(), 500);
-            if told_first {
+        for set_first in [true, false] {
+            let mut running = paused(&graph, &[0, 1, 1], Latency::Compact, 1000);
+            let set = |running: &mut Running| running.set(&registry(), "p", "term", &9.into(), 500);
+            if set_first {
                 set(&mut running).expect("room");
             }
-            running.change_plan(&plan([1, 0, 1]), change_at).expect("room");
-            // Told to the worker that will have the component.
-            if !told_first {
+            running.change_plan(&assign(&graph, &[1, 0, 1], Latency::Compact), change_at).expect("room");
+            // Sent to the worker that will have the component.
+            if !set_first {
                 set(&mut running).expect("room");
             }
             running.go();
             let report = running.join();
             assert_eq!(report.misses, 0);
-            if told_first || change_at <= 500 {
+            if set_first || change_at <= 500 {
                 assert_eq!(report.output_hash, reference, "change at {change_at}");
             }
         }
@@ -118,22 +113,15 @@ fn a_setting_follows_its_component_to_another_worker() {
 }
 
 /// From a -> p -> z to a -> q -> p -> z, with y on a.
-fn another_waveform(first: [usize; 3], second: [usize; 5], latency: Latency, at: u64) -> takt_runtime::Report {
-    let (before, after) = (
-        chain(),
-        check(
-            &waveform()
-                .with(spec("q", "add").param("term", 5))
-                .with(spec("a", "source"))
-                .with(spec("p", "add"))
-                .with(spec("z", "sink"))
-                .with(spec("y", "watch"))
-                .chain(["a", "q", "p", "z"])
-                .link("a", "y"),
-        ),
-    );
-    let mut running =
-        open(&before, &assign(&before, &first, latency), 1000).start_paused(&Stop::new()).expect("starts");
+fn another_waveform(first: [usize; 3], second: [usize; 5], latency: Latency, at: u64) -> Report {
+    let after = waveform()
+        .with(spec("q", "add").param("term", 5))
+        .with(spec("a", "source"))
+        .with(spec("p", "add"))
+        .with(spec("z", "sink"))
+        .with(spec("y", "watch"));
+    let (before, after) = (chain(), check(&after.chain(["a", "q", "p", "z"]).link("a", "y")));
+    let mut running = paused(&before, &first, latency, 1000);
     running.change_waveform(&after, &assign(&after, &second, latency), &registry(), at).expect("room");
     running.go();
     running.join()
@@ -142,7 +130,7 @@ fn another_waveform(first: [usize; 3], second: [usize; 5], latency: Latency, at:
 #[test]
 fn another_waveform_takes_over_at_one_logical_slot_in_every_plan() {
     let reference = another_waveform([0, 0, 0], [0; 5], Latency::Compact, 500);
-    let done = |report: &takt_runtime::Report| -> Vec<(String, u64)> {
+    let done = |report: &Report| -> Vec<(String, u64)> {
         report.components.iter().map(|c| (c.name.clone(), c.executions)).collect()
     };
     let expected = [("a", 1000), ("p", 1000), ("z", 1000), ("q", 500), ("y", 500)];
@@ -161,14 +149,13 @@ fn another_waveform_takes_over_at_one_logical_slot_in_every_plan() {
 #[test]
 fn a_waveform_that_changes_in_the_middle_of_bursts_misses_no_packet() {
     let before = chain();
-    let after = waveform().with(spec("a", "source")).with(spec("p", "add")).with(spec("z", "sink"));
-    let after = check(&after.with(spec("y", "watch")).chain(["a", "p", "z"]).link("a", "y"));
+    let specs = [spec("a", "source"), spec("p", "add"), spec("z", "sink")];
+    let after = check(&common::chain(waveform(), specs).with(spec("y", "watch")).link("a", "y"));
     for (worker_of, latency) in [([0, 0, 0], Latency::Compact), ([0, 1, 2], Latency::Fixed)] {
         let stop = Stop::new();
         let session = open_in_bursts(&before, &assign(&before, &worker_of, latency), None, 64);
         let mut running = session.start(&stop).expect("starts");
-        let executions =
-            |running: &takt_runtime::Running, index: usize| running.snapshot().components[index].executions;
+        let executions = |running: &Running, index: usize| running.snapshot().components[index].executions;
         while executions(&running, 0) < 100 {
             std::thread::yield_now();
         }
@@ -186,31 +173,26 @@ fn a_waveform_that_changes_in_the_middle_of_bursts_misses_no_packet() {
 
 #[test]
 fn what_another_waveform_leaves_behind_is_in_the_report() {
-    let (before, after) =
-        (chain(), check(&waveform().with(spec("b", "source")).with(spec("z", "sink")).chain(["b", "z"])));
-    let mut running =
-        open(&before, &assign(&before, &[0, 1, 0], Latency::Fixed), 100).start_paused(&Stop::new()).expect("starts");
+    let after = other();
+    let mut running = paused(&chain(), &[0, 1, 0], Latency::Fixed, 100);
     let plan = assign(&after, &[1, 0], Latency::Fixed);
     running.change_waveform(&after, &plan, &registry(), 40).expect("room");
     assert!(matches!(running.tell("p", Message::default(), 0), Err(ControlError::Component { .. })), "it is gone");
     running.go();
     let report = running.join();
-    let of = |name: &str| {
-        let component = report.components.iter().find(|c| c.name == name).expect("there");
-        (component.executions, component.worker)
-    };
-    assert_eq!((of("a"), of("p")), ((40, None), (40, None)), "all that was begun was finished");
-    assert_eq!((of("b"), of("z")), ((60, Some(1)), (100, Some(0))));
+    let executed = |name: &str| (of(&report, name).executions, of(&report, name).worker);
+    assert_eq!((executed("a"), executed("p")), ((40, None), (40, None)), "all that was begun was finished");
+    assert_eq!((executed("b"), executed("z")), ((60, Some(1)), (100, Some(0))));
     let mut slow = waveform().with(spec("b", "source"));
     slow.slot_ns = 2_000_000;
-    let (slow, mut running) = (check(&slow), open(&after, &plan, 10).start_paused(&Stop::new()).expect("starts"));
+    let (slow, mut running) = (check(&slow), paused(&after, &[1, 0], Latency::Fixed, 10));
     let refused = running.change_waveform(&slow, &assign(&slow, &[0], Latency::Fixed), &registry(), 5);
     assert!(matches!(refused, Err(ControlError::Slot { slot_ns: 2_000_000, runs_ns: 1_000_000 })));
     assert_eq!(running.join().slots, 10);
 }
 
-/// Changes told while the run goes on, at slots that may have passed, until it has ended: none is lost half way, and
-/// nobody waits for a worker that has ended.
+/// Changes while the run goes on, at slots that may have passed, until it has ended: none is lost half way, and none waits
+/// for a worker that has ended.
 #[test]
 fn changes_may_come_too_late_for_their_slot_and_up_to_the_very_end() {
     let graph = chain();
@@ -220,12 +202,12 @@ fn changes_may_come_too_late_for_their_slot_and_up_to_the_very_end() {
         let plan = assign(&graph, &[0, 1, 2], Latency::Fixed);
         let session = open_in_bursts(&graph, &plan, Some(slots), [1, 3, 16, 100][round]);
         let mut running = session.start(&Stop::new()).expect("starts");
-        let mut told = 0_usize;
+        let mut changes = 0_usize;
         loop {
-            let of = [told % 3, (told + round) % 3, (told / 3) % 3];
-            let latency = if told.is_multiple_of(2) { Latency::Compact } else { Latency::Fixed };
-            match running.change_plan(&assign(&graph, &of, latency), told as u64 * 7) {
-                Ok(()) => told += 1,
+            let of = [changes % 3, (changes + round) % 3, (changes / 3) % 3];
+            let latency = if changes.is_multiple_of(2) { Latency::Compact } else { Latency::Fixed };
+            match running.change_plan(&assign(&graph, &of, latency), changes as u64 * 7) {
+                Ok(()) => changes += 1,
                 Err(ControlError::Full { .. }) => std::thread::yield_now(),
                 Err(ControlError::Ended) => break,
                 Err(other) => panic!("{other}"),
@@ -233,7 +215,7 @@ fn changes_may_come_too_late_for_their_slot_and_up_to_the_very_end() {
         }
         let report = running.join();
         assert_eq!((report.misses, report.slots), (0, slots));
-        assert_eq!(report.output_hash, reference, "{told} changes");
+        assert_eq!(report.output_hash, reference, "{changes} changes");
     }
 }
 
@@ -249,16 +231,12 @@ fn what_is_no_variable_is_refused() {
     assert_eq!(running.join().misses, 0);
 }
 
-fn recipes() -> impl Strategy<Value = Recipe> {
-    prop::collection::vec((any::<u8>(), prop::collection::vec((any::<usize>(), 0..3_u32), 1..4)), 1..8)
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
     fn changes_of_plan_lose_and_double_nothing(
-        recipe in recipes(),
+        recipe in recipes(8),
         // More workers than there may be processors wait for their turns most of the time: seldom.
         workers in prop_oneof![7 => Just(2_usize), 1 => Just(3)],
         plans in prop::collection::vec((prop::collection::vec(0..6_usize, 16), any::<bool>(), 0..12_u64), 1..4),
@@ -289,16 +267,18 @@ proptest! {
     }
 }
 
+/// Two components, and a log with room for eight executions.
+fn logged(worker_of: &[usize], slots: u64, policy: Policy) -> Session {
+    let graph = check(&common::chain(waveform(), [spec("a", "source"), spec("z", "watch")]));
+    let log = Some(LogOptions { waiting: 8, policy });
+    let options = Options { slots: Some(slots), log, ..Options::default() };
+    Session::open(&graph, &assign(&graph, worker_of, Latency::Compact), &registry(), options).expect("opens")
+}
+
 #[test]
 fn the_log_has_every_execution_of_every_worker_in_order() {
-    let made = waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]);
-    let graph = check(&made);
     // Fewer places than executions: the workers wait for the reader.
-    let log = Some(LogOptions { waiting: 8, policy: takt_runtime::soft::Policy::Hold });
-    let options = Options { slots: Some(500), log, ..Options::default() };
-    let plan = assign(&graph, &[0, 1], Latency::Compact);
-    let session = Session::open(&graph, &plan, &registry(), options).expect("opens");
-    let mut running = session.start(&Stop::new()).expect("starts");
+    let mut running = logged(&[0, 1], 500, Policy::Hold).start(&Stop::new()).expect("starts");
     let mut log = running.log().expect("asked for");
     assert!(running.log().is_none(), "once");
     let mut slots = [Vec::new(), Vec::new()];
@@ -319,16 +299,9 @@ fn the_log_has_every_execution_of_every_worker_in_order() {
 }
 
 #[test]
-fn a_log_that_nobody_reads_holds_nobody_up() {
-    let graph = check(&waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]));
-    let plan = assign(&graph, &[0, 0], Latency::Compact);
-    let run = |policy| {
-        let log = Some(LogOptions { waiting: 8, policy });
-        let options = Options { slots: Some(100), log, ..Options::default() };
-        Session::open(&graph, &plan, &registry(), options).expect("opens").run(&Stop::new()).expect("starts")
-    };
-    for policy in [takt_runtime::soft::Policy::Drop, takt_runtime::soft::Policy::Hold] {
-        let report = run(policy);
+fn a_log_that_is_not_read_holds_no_worker_up() {
+    for policy in [Policy::Drop, Policy::Hold] {
+        let report = logged(&[0, 0], 100, policy).run(&Stop::new()).expect("starts");
         assert_eq!((report.slots, report.misses), (100, 0));
         assert!(report.log_dropped >= 200 - 8, "{}", report.log_dropped);
     }

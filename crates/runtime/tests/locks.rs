@@ -1,7 +1,7 @@
 //! Workers take no lock during 10 000 slots: they execute not one instruction by which one could be taken.
 //!
-//! This test starts itself again, with a breakpoint on each of these when the workers are about to begin, and counts who comes
-//! by. What it does not see: the kernel's code, which strace sees entered (`tests/quiet.rs`).
+//! This test starts itself again, with a breakpoint on each of these when the workers are about to begin, and counts which are
+//! reached. What it does not see: the kernel's code, which strace sees entered (`tests/quiet.rs`).
 #![cfg(all(target_arch = "x86_64", target_os = "linux"))]
 
 mod common;
@@ -11,22 +11,17 @@ mod locks;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
 
-use common::steps::Steps;
-use common::{registry, spec};
+use common::{eventful, registry_with};
 use locks::{Seen, Trace};
-use takt_base::Stop;
-use takt_graph::{Graph, Item, Kind, Latency, Plan, Shape, Waveform};
-use takt_runtime::{Component, Io, Options, Registration, Session};
+use takt_graph::{Item, Kind, Shape};
+use takt_runtime::{Component, Io, Registration};
 
 /// 10 000 slots are looked at, all workers having begun and none having ended.
 const LOOKED_AT: std::ops::Range<u64> = 500..10_500;
-const SLOTS: u64 = 11_000;
 /// Whether, and in which slot, a lock is to be taken.
 const LOCKS: &str = "TAKT_LOCKS_IN_SLOT";
 
-/// The slot that the workers are in.
 static SLOT: AtomicU64 = AtomicU64::new(0);
 static LOCK: Mutex<u64> = Mutex::new(0);
 
@@ -48,45 +43,17 @@ impl Component for Witness {
 #[test]
 #[ignore = "is run under the tracer by the next test"]
 fn eleven_thousand_slots() {
-    let mut all = registry();
-    let registration = Registration {
+    let all = registry_with(Registration {
         kind: || Kind::new("witness", "Says where it is."),
-        shape: |_| Ok(Shape::new().in_out("in0", "out", Item::Byte)),
+        shape: |_| Ok(Shape::new().in_out("in", "out", Item::Byte)),
         make: |_| {
             let slot = std::env::var(LOCKS).ok().and_then(|slot| slot.parse().ok());
             Ok(Box::new(Witness { locks_in: slot }))
         },
-    };
-    all.add(registration).expect("a name of its own");
-    let waveform = Waveform::new("locks", Duration::from_micros(250))
-        .with(spec("a", "source").param("items", 1000))
-        .with(spec("p", "stall").param("slot", 4500).param("us", 900))
-        .with(spec("q", "add"))
-        .with(spec("w0", "witness"))
-        .with(spec("w1", "witness"))
-        .with(spec("z", "sink"))
-        .with(spec("y", "sink"))
-        .chain(["a", "p", "q", "w0", "w1", "z"])
-        .link("a", "y");
-    let graph = Graph::check(&waveform, &all).unwrap_or_else(|error| panic!("{error}"));
-    let other = usize::from(takt_host::affinity::own_cpus().len() >= 2);
-    let plan = |of: [usize; 7]| Plan::assign(&graph, &of, Latency::Compact).expect("legal");
+    });
     // A witness on each worker.
-    let (first, second) = (plan([0, 0, other, 0, other, other, other]), plan([other, other, 0, 0, other, 0, other]));
-    let clock = Steps::of(1 + other).short(5000).late_behind(5000, 3).clock();
-    let options = Options { slots: Some(SLOTS), clock, ..Options::default() };
-    let session = Session::open(&graph, &first, &all, options).expect("opened");
-    let mut running = session.start_paused(&Stop::new()).expect("started");
-    running.change_plan(&second, 3000).expect("room");
-    running.change_plan(&first, 6000).expect("room");
-    running.set(&all, "q", "term", &7.into(), 2000).expect("room");
-    locks::let_tracer_come(&SLOT);
-    running.go();
-    let report = running.join();
-    assert_eq!(report.slots, SLOTS);
-    for component in &report.components {
-        assert_eq!((component.missed, component.executions), (4, SLOTS - 4), "{}", component.name);
-    }
+    let plans = [[0, 0, 1, 0, 1, 1, 1], [1, 1, 0, 0, 1, 0, 1]];
+    eventful(&all, 11_000, 4500, plans, || locks::let_tracer_come(&SLOT));
 }
 
 #[test]

@@ -2,13 +2,13 @@
 
 mod common;
 
-use common::{registry, waveform};
+use common::{chain, check, open, registry, registry_with, result, run, simulate, spec, waveform};
 use proptest::prelude::*;
 use takt_base::Stop;
-use takt_graph::{Graph, Latency, Params, Plan, Value, Waveform};
-use takt_runtime::{Bench, Message, Options, Registry, Report, Session, component};
+use takt_graph::{Graph, Kind, Latency, Params, Plan, Shape, Value, Waveform};
+use takt_runtime::{Bench, Component, Io, Message, Options, Registration, Session, component};
 
-/// Passes bytes on, and tells what it saw: the slot, and a sum.
+/// Passes bytes on, and sends what it read: the slot, and a sum.
 #[component]
 fn herald(
     slot: u64,
@@ -30,13 +30,13 @@ fn herald(
 #[derive(Default)]
 struct Listener {
     slot: u64,
-    heard: i64,
+    received: i64,
     late: i64,
     term: u8,
     delay: u64,
 }
 
-/// Adds what it was told last, and checks when it was told.
+/// Adds what it received last, and checks when that came.
 #[component]
 impl Listener {
     fn new(#[param(default = 1)] delay: u64) -> Listener {
@@ -49,54 +49,27 @@ impl Listener {
     }
 
     fn message(&mut self, message: &Message) {
-        self.heard += 1;
-        // It hears before it executes the slot.
+        self.received += 1;
+        // A message comes before the slot is executed.
         self.late += i64::from(message.words[0] + self.delay != self.slot);
         self.term = self.term.wrapping_mul(31).wrapping_add(message.words[1] as u8).wrapping_add(message.tag as u8);
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![("heard", self.heard.into()), ("late", self.late.into())]
+        vec![("received", self.received.into()), ("late", self.late.into())]
     }
 }
 
-fn types() -> Registry {
-    let mut all = registry();
-    for registration in takt_runtime::inventory::iter::<takt_runtime::Registration> {
-        all.add(*registration).expect("one name each");
-    }
-    all
-}
-
-/// source -> listener -> herald -> sink, and what the herald tells reaches the listener and a second one.
+/// source -> listener -> herald -> sink; the messages of the herald reach the listener and a second one.
 fn gain_control(delay: u32, messages: i64) -> Waveform {
-    let spec = common::spec;
-    waveform()
-        .with(spec("a", "source").param("varying", true))
-        .with(spec("p", "listener").param("delay", delay))
-        .with(spec("h", "herald").param("messages", messages))
-        .with(spec("q", "listener").param("delay", delay + 1))
-        .with(spec("z", "sink"))
-        .chain(["a", "p", "h", "q", "z"])
-        .message("h", "p", delay)
-        .message("h", "q", delay + 1)
-}
-
-fn check(waveform: &Waveform) -> Graph {
-    Graph::check(waveform, &types()).unwrap_or_else(|error| panic!("{error}; {}", error.fix()))
-}
-
-fn open(graph: &Graph, plan: &Plan, slots: u64) -> Session {
-    let options = Options { slots: Some(slots), ..Options::default() };
-    Session::open(graph, plan, &types(), options).expect("opens")
-}
-
-fn run(graph: &Graph, plan: &Plan, slots: u64) -> Report {
-    open(graph, plan, slots).run(&Stop::new()).expect("starts")
-}
-
-fn result<'a>(report: &'a Report, component: &str, name: &str) -> &'a Value {
-    &report.components.iter().find(|c| c.name == component).expect("there").results[name]
+    let specs = [
+        spec("a", "source").param("varying", true),
+        spec("p", "listener").param("delay", delay),
+        spec("h", "herald").param("messages", messages),
+        spec("q", "listener").param("delay", delay + 1),
+        spec("z", "sink"),
+    ];
+    chain(waveform(), specs).message("h", "p", delay).message("h", "q", delay + 1)
 }
 
 #[test]
@@ -109,7 +82,7 @@ fn every_message_arrives_in_its_slot_in_every_plan() {
             for report in [run(&graph, &plan, 200), open(&graph, &plan, 200).simulate()] {
                 assert_eq!(report.output_hash, reference.output_hash, "{worker_of:?}");
                 for (name, delay) in [("p", 3), ("q", 4)] {
-                    assert_eq!(result(&report, name, "heard"), &Value::Int(2 * (200 - delay)));
+                    assert_eq!(result(&report, name, "received"), &Value::Int(2 * (200 - delay)));
                     assert_eq!(result(&report, name, "late"), &0.into());
                 }
                 assert_eq!(report.misses, 0);
@@ -124,7 +97,7 @@ fn every_message_arrives_in_its_slot_in_every_plan() {
 fn a_slot_has_room_for_sixteen_messages() {
     let graph = check(&gain_control(2, 20));
     let report = run(&graph, &Plan::single(&graph, Latency::Compact), 50);
-    assert_eq!(result(&report, "p", "heard"), &Value::Int(16 * 48));
+    assert_eq!(result(&report, "p", "received"), &Value::Int(16 * 48));
     assert_eq!(report.misses, 0);
 }
 
@@ -140,34 +113,27 @@ fn a_change_of_plan_loses_no_message() {
     running.go();
     let report = running.join();
     assert_eq!(report.output_hash, reference.output_hash);
-    assert_eq!(result(&report, "q", "heard"), &Value::Int(296));
+    assert_eq!(result(&report, "q", "received"), &Value::Int(296));
 }
 
 #[test]
 fn messages_for_slots_that_are_missed_arrive_all_the_same() {
     // On the virtual clock a stall beside the listener makes it miss two slots.
-    let spec = common::spec;
-    let made = waveform()
-        .with(spec("a", "source"))
-        .with(spec("h", "herald"))
-        .with(spec("s", "sink"))
-        .with(spec("b", "source"))
-        .with(spec("x", "stall").param("slot", 5).param("us", 2_500))
-        .with(spec("p", "listener"))
-        .with(spec("z", "sink"))
-        .chain(["a", "h", "s"])
-        .chain(["b", "x", "p", "z"])
-        .message("h", "p", 1);
-    let graph = check(&made);
-    let plan = Plan::assign(&graph, &[0, 0, 0, 1, 1, 1, 1], Latency::Compact).expect("legal");
-    let report = open(&graph, &plan, 20).simulate();
+    let x = spec("x", "stall").param("slot", 5).param("us", 2_500);
+    let made = chain(waveform(), [spec("a", "source"), spec("h", "herald"), spec("s", "sink")]);
+    let made = chain(made, [spec("b", "source"), x, spec("p", "listener"), spec("z", "sink")]).message("h", "p", 1);
+    let report = simulate(&registry(), &made, &[0, 0, 0, 1, 1, 1, 1], 20);
     assert_eq!(report.components[5].missed, 2);
-    assert_eq!(result(&report, "p", "heard"), &Value::Int(19), "all but the last, which has no slot left to arrive in");
+    assert_eq!(
+        result(&report, "p", "received"),
+        &Value::Int(19),
+        "all but the last, which has no slot left to arrive in"
+    );
 }
 
 #[test]
 fn the_bench_shows_what_a_component_sent() {
-    let mut herald = Bench::named(&types(), "herald", &Params::new().with("messages", 2)).expect("made");
+    let mut herald = Bench::named(&registry(), "herald", &Params::new().with("messages", 2)).expect("made");
     herald.feed("in", &[1_u8, 2, 3]).tick();
     let sent = herald.sent();
     assert_eq!(sent.iter().map(|m| (m.tag, m.words[0], m.words[1])).collect::<Vec<_>>(), [(0, 0, 6), (1, 0, 6)]);
@@ -176,21 +142,19 @@ fn the_bench_shows_what_a_component_sent() {
 }
 
 #[test]
-fn nobody_hears_a_component_without_a_message_table() {
+fn a_component_without_a_message_table_has_no_room_for_messages() {
     struct Lonely;
-    impl takt_runtime::Component for Lonely {
-        fn tick(&mut self, io: &mut takt_runtime::Io<'_>) {
-            assert!(!io.outbox.send(Message::default()), "there is no room where nobody hears");
+    impl Component for Lonely {
+        fn tick(&mut self, io: &mut Io<'_>) {
+            assert!(!io.outbox.send(Message::default()), "there is no room where none listens");
         }
     }
-    let mut all = Registry::empty();
-    let registration = takt_runtime::Registration {
-        kind: || takt_graph::Kind::new("lonely", "Talks to itself."),
-        shape: |_| Ok(takt_graph::Shape::new()),
+    let all = registry_with(Registration {
+        kind: || Kind::new("lonely", "Sends in vain."),
+        shape: |_| Ok(Shape::new()),
         make: |_| Ok(Box::new(Lonely)),
-    };
-    all.add(registration).expect("one");
-    let graph = Graph::check(&waveform().with(common::spec("a", "lonely")), &all).expect("legal");
+    });
+    let graph = Graph::check(&waveform().with(spec("a", "lonely")), &all).expect("legal");
     let options = Options { slots: Some(3), ..Options::default() };
     let plan = Plan::single(&graph, Latency::Compact);
     let report = Session::open(&graph, &plan, &all, options).expect("opens").run(&Stop::new()).expect("starts");
@@ -210,8 +174,7 @@ proptest! {
         ],
         fixed in any::<bool>(),
     ) {
-        let spec = common::spec;
-        let mut made = waveform();
+            let mut made = waveform();
         for n in 0..4 {
             let (p, h) = (format!("p{n}"), format!("h{n}"));
             made = if n == 0 { made.with(spec("a", "source")).link("a", "p0") } else { made.link(&format!("h{}", n - 1), &p) };
@@ -221,7 +184,7 @@ proptest! {
         for (from, to, delay) in &paths {
             made = made.message(&format!("h{from}"), &format!("p{to}"), 4 * delay);
         }
-        // Who is not heard may not talk in this test.
+        // A herald without a listener may not send in this test.
         for n in (0..4).filter(|n| !paths.iter().any(|(from, ..)| from == n)) {
             let herald = made.components.iter_mut().find(|c| c.name == format!("h{n}")).expect("there");
             herald.params.set("messages", 0_i64.into());
@@ -234,7 +197,7 @@ proptest! {
         prop_assert_eq!(report.output_hash, reference.output_hash);
         prop_assert_eq!(report.misses, 0);
         for (one, other) in report.components.iter().zip(&reference.components) {
-            prop_assert_eq!(one.results.get("heard"), other.results.get("heard"));
+            prop_assert_eq!(one.results.get("received"), other.results.get("received"));
         }
     }
 }

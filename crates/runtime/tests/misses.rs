@@ -1,41 +1,30 @@
-//! A stall is reported as that component, worker and slot, with the policy's effect; nobody else is touched. All on the
+//! A stall is reported as that component, worker and slot, with the policy's effect; no other component is touched. All on the
 //! virtual clock: the same in every run.
 
 mod common;
 
 use std::sync::Arc;
 
-use common::{assign, check, open, run, spec, waveform};
+use common::{
+    assign, chain, check, of, open, open_in_bursts, registry, registry_with, result, run, simulate, spec, waveform,
+};
 use takt_base::Stop;
 use takt_graph::{Graph, Item, Kind, Latency, Length, MissPolicy, Shape, Value};
-use takt_runtime::{BrokenPacket, Component, Culprit, Io, MissKind, Options, Registration, Report, Session};
+use takt_runtime::{BrokenPacket, Component, Culprit, Io, Message, MissKind, Registration, Report};
 
 /// Two chains on two workers, and one link between them: a -> x (stalls in slot 5) -> y on worker 0 with `m` behind x on
 /// worker 1, and b -> c -> w on worker 1 alone.
 fn stalled(us: i64, policy: MissPolicy, panics: bool) -> (Graph, Report) {
     let x = spec("x", "stall").param("slot", 5).param("us", us).param("panics", panics).on_miss(policy);
-    let made = waveform()
-        .with(spec("a", "source"))
-        .with(x)
-        .with(spec("y", "watch"))
-        .with(spec("b", "source"))
-        .with(spec("c", "add"))
-        .with(spec("w", "watch"))
-        .with(spec("m", "watch"))
-        .chain(["a", "x", "y"])
-        .chain(["b", "c", "w"])
-        .link("x", "m");
-    let graph = check(&made);
+    let made = chain(waveform(), [spec("a", "source"), x, spec("y", "watch")]);
+    let made = chain(made, [spec("b", "source"), spec("c", "add"), spec("w", "watch")]);
+    let graph = check(&made.with(spec("m", "watch")).link("x", "m"));
     let plan = assign(&graph, &[0, 0, 0, 1, 1, 1, 1], Latency::Compact);
     (graph.clone(), open(&graph, &plan, 20).simulate())
 }
 
-fn result<'a>(report: &'a Report, component: &str, name: &str) -> &'a Value {
-    &report.components.iter().find(|c| c.name == component).expect("there").results[name]
-}
-
 fn missed(report: &Report, component: &str) -> (u64, u64, u64, u64) {
-    let c = report.components.iter().find(|c| c.name == component).expect("there");
+    let c = of(report, component);
     (c.executions, c.missed, c.late, c.faults)
 }
 
@@ -63,9 +52,9 @@ fn a_stall_of_three_slots_is_one_late_end_two_slots_skipped_and_one_culprit() {
 
 #[test]
 fn a_stall_over_the_end_counts_every_slot_it_cost() {
-    let made = waveform().with(spec("a", "source")).with(spec("x", "stall").param("slot", 15).param("us", 30_000));
-    let graph = check(&made.with(spec("y", "watch")).chain(["a", "x", "y"]));
-    let report = open(&graph, &assign(&graph, &[0, 0, 0], Latency::Compact), 20).simulate();
+    let x = spec("x", "stall").param("slot", 15).param("us", 30_000);
+    let made = chain(waveform(), [spec("a", "source"), x, spec("y", "watch")]);
+    let report = simulate(&registry(), &made, &[0, 0, 0], 20);
     assert_eq!((missed(&report, "a"), missed(&report, "x")), ((16, 4, 0, 0), (16, 4, 1, 0)));
     assert_eq!((missed(&report, "y"), report.slots), ((15, 5, 0, 0), 20));
 }
@@ -119,7 +108,7 @@ fn a_panic_costs_its_slot_and_nothing_else() {
     assert_eq!(report.miss_list.len(), 1);
     assert_eq!(report.miss_list[0].kind, MissKind::Fault);
     assert!(matches!(&report.miss_list[0].culprit, Culprit::Component { component, slot: 5, .. } if component == "x"));
-    // The same on threads: nobody waits for a packet that will not come.
+    // The same on threads: none waits for a packet that will not come.
     let plan = assign(&graph, &[0, 0, 0, 1, 1, 1, 1], Latency::Compact);
     let threads = run(&graph, &plan, 20);
     assert_eq!((threads.misses, threads.output_hash), (1, report.output_hash));
@@ -128,12 +117,9 @@ fn a_panic_costs_its_slot_and_nothing_else() {
 #[test]
 fn a_stop_flag_ends_an_endless_run_with_whole_slots() {
     let graph = check(&waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]));
-    let options = takt_runtime::Options::default();
-    let plan = assign(&graph, &[0, 1], Latency::Compact);
-    let session = takt_runtime::Session::open(&graph, &plan, &common::registry(), options).expect("opens");
-    let stop = Stop::new();
-    let mut running = session.start(&stop).expect("starts");
-    running.tell("z", takt_runtime::Message::default(), 100).expect("room");
+    let (plan, stop) = (assign(&graph, &[0, 1], Latency::Compact), Stop::new());
+    let mut running = open_in_bursts(&graph, &plan, None, 1).start(&stop).expect("starts");
+    running.tell("z", Message::default(), 100).expect("room");
     takt_testing::wait_for("slots", || (running.snapshot().components[1].executions > 100).then_some(()));
     stop.request();
     let report = running.join();
@@ -156,49 +142,39 @@ impl Component for Aerial {
 
 #[test]
 fn what_a_radio_does_not_bring_is_missing_and_nobody_else_is_to_blame() {
-    let mut registry = common::registry();
-    let aerial = Registration {
+    let registry = registry_with(Registration {
         kind: || Kind::new("aerial", "Loses slots."),
         shape: |_| Ok(Shape::new().output("out", Item::Byte, Length::Fixed(4))),
         make: |_| Ok(Box::new(Aerial)),
-    };
-    registry.add(aerial).expect("a name of its own");
+    });
     for policy in [MissPolicy::Skip, MissPolicy::Repeat] {
         let made = waveform().with(spec("a", "aerial")).with(spec("y", "watch").on_miss(policy)).chain(["a", "y"]);
-        let graph = Graph::check(&made, &registry).expect("a waveform");
-        let plan = assign(&graph, &[0, 0], Latency::Compact);
-        let options = Options { slots: Some(20), ..Options::default() };
-        let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
+        let report = simulate(&registry, &made, &[0, 0], 20);
         assert_eq!((missed(&report, "a"), missed(&report, "y")), ((20, 3, 0, 0), (20, 0, 0, 0)));
         assert_eq!(report.components.iter().map(|c| c.lost).collect::<Vec<_>>(), [3, 0]);
         assert_eq!((result(&report, "y", "missing"), report.misses), (&Value::Int(3), 3));
-        let told: Vec<_> = report.miss_list.iter().map(|miss| (miss.kind, miss.logical_slot, &miss.culprit)).collect();
+        let misses = report.miss_list.iter().map(|miss| (miss.kind, miss.logical_slot, miss.culprit.clone()));
         let by_radio = |slot| Culprit::Radio { component: "a".to_owned(), slot };
-        let expected = [7, 11, 12].map(|slot| (MissKind::Lost, slot, by_radio(slot)));
-        assert!(told.iter().zip(&expected).all(|(told, want)| (told.0, told.1, told.2) == (want.0, want.1, &want.2)));
-        assert_eq!(told.len(), 3);
+        assert_eq!(misses.collect::<Vec<_>>(), [7, 11, 12].map(|slot| (MissKind::Lost, slot, by_radio(slot))));
     }
 }
 
 #[test]
 fn a_type_may_be_made_in_another_way_and_only_one_that_is_there() {
-    let mut registry = common::registry();
+    let mut registry = registry();
     assert!(!registry.equip("aerial", Arc::new(|_| Ok(Box::new(Aerial)))));
     assert!(registry.equip("source", Arc::new(|_| Ok(Box::new(Aerial)))));
     let made = waveform().with(spec("a", "source")).with(spec("y", "watch")).chain(["a", "y"]);
-    let graph = Graph::check(&made, &registry).expect("ports as before");
-    let plan = assign(&graph, &[0, 0], Latency::Compact);
-    let options = Options { slots: Some(20), ..Options::default() };
-    let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
+    let report = simulate(&registry, &made, &[0, 0], 20);
     assert_eq!(report.misses, 3, "an aerial in its place");
 }
 
 #[test]
 fn a_packet_that_finds_no_room_is_dropped_and_counted_at_its_output() {
     // x is busy with slot 5 from 6 ms to 16.5 ms. The link holds four packets, 5 to 8; those of slots 9 to 16 find no room.
-    let made = waveform().with(spec("a", "source")).with(spec("x", "stall").param("slot", 5).param("us", 10_500));
-    let graph = check(&made.with(spec("y", "watch")).chain(["a", "x", "y"]));
-    let report = open(&graph, &assign(&graph, &[0, 1, 1], Latency::Compact), 20).simulate();
+    let x = spec("x", "stall").param("slot", 5).param("us", 10_500);
+    let made = chain(waveform(), [spec("a", "source"), x, spec("y", "watch")]);
+    let report = simulate(&registry(), &made, &[0, 1, 1], 20);
     let dropped: Vec<_> = report.components.iter().map(|c| (c.name.as_str(), c.dropped_packets)).collect();
     assert_eq!(dropped, [("a", 8), ("x", 0), ("y", 0)]);
     let output = &report.components[0].outputs[0];
@@ -222,8 +198,7 @@ impl Component for Wayward {
 
 #[test]
 fn a_packet_of_a_length_that_the_shape_does_not_allow_is_broken_and_counted_at_its_output() {
-    let mut registry = common::registry();
-    let wayward = Registration {
+    let registry = registry_with(Registration {
         kind: || Kind::new("wayward", "Gives too few, or too many."),
         shape: |_| {
             let shape = Shape::new().input("in", Item::Byte).output("fixed", Item::Byte, Length::Fixed(4));
@@ -231,17 +206,12 @@ fn a_packet_of_a_length_that_the_shape_does_not_allow_is_broken_and_counted_at_i
             Ok(shape.output("some", Item::Byte, Length::UpTo(4)))
         },
         make: |_| Ok(Box::new(Wayward)),
-    };
-    registry.add(wayward).expect("a name of its own");
+    });
     let mut made = waveform().with(spec("a", "source").param("items", 4)).with(spec("w", "wayward")).chain(["a", "w"]);
     for output in ["fixed", "half", "some"] {
         made = made.with(spec(output, "watch")).link(&format!("w.{output}"), output);
     }
-    let graph = Graph::check(&made, &registry).unwrap_or_else(|error| panic!("{error}"));
-    let plan = assign(&graph, &[0; 5], Latency::Compact);
-    let options = Options { slots: Some(5), ..Options::default() };
-    let report = Session::open(&graph, &plan, &registry, options).expect("opens").simulate();
-
+    let report = simulate(&registry, &made, &[0; 5], 5);
     let of = |output: &takt_runtime::OutputReport| (output.name.clone(), output.broken_packets, output.first_broken);
     let first = |slot, items, declared_items| Some(BrokenPacket { slot, items, declared_items });
     let expected = [

@@ -10,18 +10,9 @@ mod common;
 #[path = "../../../tests/support/strace.rs"]
 mod strace;
 
-use std::time::Duration;
-
-use common::steps::Steps;
-use common::{registry, spec};
-use takt_base::Stop;
-use takt_graph::{Catalogue, Item, Kind, Latency, Params, Plan, Shape, Value, Waveform};
-use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
-
-const SLOTS: u64 = 10_000;
-/// In this one nothing has time, and behind it so many are missed.
-const SHORT: u64 = 5000;
-const MISSED: u64 = 3;
+use common::{eventful, registry_with, result};
+use takt_graph::{Catalogue, Item, Kind, Params, Shape, Value};
+use takt_runtime::{Component, Io, Registration};
 
 /// Counts what its worker's thread allocates and releases between its second slot and its last.
 struct Witness {
@@ -42,56 +33,21 @@ impl Component for Witness {
     }
 }
 
-fn registry_with_witness() -> Registry {
-    let mut registry = registry();
-    let registration = Registration {
-        kind: || Kind::new("witness", "Counts allocations."),
-        shape: |_| Ok(Shape::new().in_out("in0", "out", Item::Byte)),
-        make: |_| Ok(Box::new(Witness { first: None, last: 0 })),
-    };
-    registry.add(registration).expect("a name of its own");
-    registry
-}
-
 #[test]
 fn ten_thousand_slots_allocate_nothing() {
-    let registry = registry_with_witness();
+    let registry = registry_with(Registration {
+        kind: || Kind::new("witness", "Counts allocations."),
+        shape: |_| Ok(Shape::new().in_out("in", "out", Item::Byte)),
+        make: |_| Ok(Box::new(Witness { first: None, last: 0 })),
+    });
     let witness = registry.kind("witness").expect("added");
     assert!(registry.shape(witness, &Params::new()).is_ok());
-    let stall = spec("p", "stall").param("slot", 4000).param("us", 900);
-    let waveform = Waveform::new("quiet", Duration::from_micros(250))
-        .with(spec("a", "source").param("items", 1000))
-        .with(stall)
-        .with(spec("q", "add"))
-        .with(spec("w0", "witness"))
-        .with(spec("w1", "witness"))
-        .with(spec("z", "sink"))
-        .with(spec("y", "sink"))
-        .chain(["a", "p", "q", "w0", "w1", "z"])
-        .link("a", "y");
-    let graph = takt_graph::Graph::check(&waveform, &registry).unwrap_or_else(|error| panic!("{error}"));
-    let two = takt_host::affinity::own_cpus().len() >= 2;
-    let other = usize::from(two);
-    let plan = |of: [usize; 7]| Plan::assign(&graph, &of, Latency::Compact).expect("legal");
     // Each witness stays on its worker: the count is its thread's.
-    let (first, second) = (plan([0, 0, 0, 0, other, other, other]), plan([0, other, other, 0, other, 0, 0]));
-    let clock = Steps::of(1 + other).short(SHORT).late_behind(SHORT, MISSED).clock();
-    let options = Options { slots: Some(SLOTS), clock, ..Options::default() };
-    let mut running =
-        Session::open(&graph, &first, &registry, options).expect("opened").start_paused(&Stop::new()).expect("started");
-    running.change_plan(&second, 3000).expect("room");
-    running.change_plan(&first, 6000).expect("room");
-    running.set(&registry, "q", "term", &7.into(), 2000).expect("room");
-    running.go();
-    let report = running.join();
+    let plans = [[0, 0, 0, 0, 1, 1, 1], [0, 1, 1, 0, 1, 0, 0]];
+    let report = eventful(&registry, 10_000, 4000, plans, || {});
     for witness in ["w0", "w1"] {
-        let component = report.components.iter().find(|c| c.name == witness).expect("there");
-        assert_eq!(component.results["allocations"], 0.into(), "{witness}");
+        assert_eq!(result(&report, witness, "allocations"), &0.into(), "{witness}");
     }
-    for component in &report.components {
-        assert_eq!((component.missed, component.executions), (1 + MISSED, SLOTS - 1 - MISSED), "{}", component.name);
-    }
-    assert_eq!(report.slots, SLOTS);
 }
 
 #[test]

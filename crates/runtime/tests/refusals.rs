@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use common::steps::Steps;
-use common::{assign, check, registry, spec, waveform};
+use common::{assign, check, registry, registry_with, spec, waveform};
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{Catalogue, Graph, Kind, Latency, Shape};
 use takt_runtime::{
@@ -17,7 +17,11 @@ use takt_runtime::{
 
 fn chain(items: u32) -> Graph {
     let source = spec("a", "source").param("items", items);
-    check(&waveform().with(source).with(spec("z", "sink")).chain(["a", "z"]))
+    check(&common::chain(waveform(), [source, spec("z", "sink")]))
+}
+
+fn run(options: Options) -> Result<Report, StartError> {
+    open(&chain(8), options).expect("opened").run(&Stop::new())
 }
 
 fn open(graph: &Graph, options: Options) -> Result<Session, OpenError> {
@@ -34,14 +38,14 @@ fn links_that_take_too_much_memory_are_refused() {
 #[test]
 fn more_watching_workers_than_cores_are_refused() {
     let options = Options { clock: SlotClock::Wall, cores: vec![0], slots: Some(1), ..Options::default() };
-    let refused = open(&chain(8), options).expect("opened").run(&Stop::new()).expect_err("refused");
+    let refused = run(options).expect_err("refused");
     assert!(matches!(refused, StartError::Cores { workers: 2, cores: 1 }));
 }
 
 #[test]
 fn a_core_that_does_not_exist_is_refused_with_the_cause() {
     let options = Options { cores: vec![0, 4000], slots: Some(1), ..Options::default() };
-    let refused = open(&chain(8), options).expect("opened").run(&Stop::new()).expect_err("refused");
+    let refused = run(options).expect_err("refused");
     assert_eq!(refused.to_string(), "worker 1 on core 4000");
     assert!(refused.source().is_some_and(|cause| !cause.to_string().contains("worker")));
 }
@@ -49,7 +53,7 @@ fn a_core_that_does_not_exist_is_refused_with_the_cause() {
 #[test]
 fn a_priority_is_given_or_refused_with_the_cause() {
     let options = Options { fifo_priority: Some(1), slots: Some(3), ..Options::default() };
-    match open(&chain(8), options).expect("opened").run(&Stop::new()) {
+    match run(options) {
         Ok(report) => assert_eq!(report.slots, 3),
         Err(refused) => {
             assert!(matches!(refused, StartError::Priority { .. }));
@@ -58,9 +62,9 @@ fn a_priority_is_given_or_refused_with_the_cause() {
     }
 }
 
-/// What a process without capabilities is told. A privileged one runs the test again without them.
+/// What a process without capabilities gets. A privileged one runs the test again without them.
 #[test]
-fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_told() {
+fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_requested() {
     use takt_host::capability::{Capabilities, Capability};
     let rights = [Capability::CapIpcLock, Capability::CapSysNice];
     if rights.into_iter().any(|right| Capabilities::own().has(right)) {
@@ -70,17 +74,17 @@ fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_go
             .arg(std::env::current_exe().expect("this binary"))
             .args([
                 "--exact",
-                "without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_told",
+                "without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_requested",
             ])
             .output()
             .expect("setpriv and prlimit are in util-linux");
-        let said = String::from_utf8_lossy(&again.stdout);
-        assert!(again.status.success() && said.contains("1 passed"), "{said}");
+        let output = String::from_utf8_lossy(&again.stdout);
+        assert!(again.status.success() && output.contains("1 passed"), "{output}");
         return;
     }
     let run = |lock_memory, priority| {
         let options = Options { lock_memory, priority, fifo_priority: Some(1), slots: Some(3), ..Options::default() };
-        open(&chain(8), options).expect("opened").run(&Stop::new())
+        run(options)
     };
     let refused = run(Wish::Require, Wish::No).expect_err("refused");
     assert_eq!(refused.to_string(), "memory of this process");
@@ -97,7 +101,7 @@ fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_go
 #[test]
 fn what_the_host_grants_is_in_the_report() {
     let options = Options { lock_memory: Wish::Try, slots: Some(3), ..Options::default() };
-    let granted = open(&chain(8), options).expect("opened").run(&Stop::new()).expect("ran").granted;
+    let granted = run(options).expect("ran").granted;
     let locked = std::fs::read_to_string("/proc/self/status").expect("Linux");
     let locked = locked.lines().find_map(|line| line.strip_prefix("VmLck:")).expect("there").trim() != "0 kB";
     assert_eq!((granted.memory_locked, granted.memory_refused.is_some()), (locked, !locked));
@@ -116,13 +120,12 @@ impl Component for Fussy {
 
 #[test]
 fn a_component_may_refuse_what_leads_to_it() {
-    let mut registry = registry();
     let registration = Registration {
         kind: || Kind::new("fussy", "Wants 16."),
-        shape: |_| Ok(Shape::new().input("in0", takt_graph::Item::Byte)),
+        shape: |_| Ok(Shape::new().input("in", takt_graph::Item::Byte)),
         make: |_| Ok(Box::new(Fussy)),
     };
-    registry.add(registration).expect("a name of its own");
+    let mut registry = registry_with(registration);
     assert_eq!(registry.add(registration).expect_err("taken").to_string(), "two component types are called `fussy`");
     let opened = |items: u32| {
         let source = spec("a", "source").param("items", items);
@@ -141,12 +144,12 @@ fn a_component_may_refuse_what_leads_to_it() {
 /// A clock that is not the host's: a little slow, as a radio's may be.
 struct RadioClock {
     start: MonoNs,
-    asked: AtomicU64,
+    latest: AtomicU64,
 }
 
 impl Edges for RadioClock {
     fn due(&self, slot: u64) -> MonoNs {
-        self.asked.fetch_max(slot, Ordering::Relaxed);
+        self.latest.fetch_max(slot, Ordering::Relaxed);
         MonoNs(self.start.0 + slot * 200_010)
     }
     fn slot_at(&self, now: MonoNs) -> u64 {
@@ -156,14 +159,10 @@ impl Edges for RadioClock {
 
 #[test]
 fn slots_follow_a_clock_that_is_not_the_hosts() {
-    let radio = Arc::new(RadioClock { start: WallClock.now(), asked: AtomicU64::new(0) });
-    let options = Options { clock: SlotClock::Edges(radio.clone()), slots: Some(50), ..Options::default() };
-    let graph = chain(8);
-    let plan = assign(&graph, &[0, 0], Latency::Fixed);
-    let report = Session::open(&graph, &plan, &registry(), options).expect("opened").run(&Stop::new()).expect("ran");
-    assert_eq!(report.slots, 50);
+    let radio = Arc::new(RadioClock { start: WallClock.now(), latest: AtomicU64::new(0) });
+    fifty_slots(SlotClock::Edges(radio.clone()));
     assert!(radio.slot_at(WallClock.now()) >= 50, "no slot begins before its edge");
-    assert!(radio.asked.load(Ordering::Relaxed) >= 50);
+    assert!(radio.latest.load(Ordering::Relaxed) >= 50);
 }
 
 /// Each worker's slots begin at the edges; how late they were is in the report, and how long all took.

@@ -19,21 +19,18 @@ fn shaky(seed: i64, one_in: i64, most_us: i64, policy: MissPolicy) -> Graph {
             "c" => hiccups,
             _ => hiccups.param("seed", seed + n as i64).param("one_in", one_in).param("most_us", most_us),
         };
-        made = made
-            .with(spec(&name("s"), "source").param("seed", n as i64 + 1).param("items", 100))
-            .with(hiccups)
-            .with(spec(&name("v"), "verify").param("seed", n as i64 + 1))
-            .with(spec(&name("w"), "verify").param("seed", n as i64 + 1));
-        made = made.chain([name("s").as_str(), name("h").as_str(), name("v").as_str()]).link(&name("h"), &name("w"));
+        let seeded = |part: &str, kind: &str| spec(&name(part), kind).param("seed", n as i64 + 1);
+        let source = seeded("s", "source").param("items", 100);
+        made = common::chain(made, [source, hiccups, seeded("v", "verify")]);
+        made = made.with(seeded("w", "verify")).link(&name("h"), &name("w"));
     }
     check(&made)
 }
 
 fn of(report: &Report, component: &str, name: &str) -> i64 {
-    let component = report.components.iter().find(|c| c.name == component).expect("there");
-    match component.results[name] {
-        Value::Int(n) => n,
-        ref other => panic!("{other}"),
+    match common::result(report, component, name) {
+        Value::Int(n) => *n,
+        other => panic!("{other}"),
     }
 }
 

@@ -6,7 +6,18 @@ mod allocations;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use takt_runtime::soft::{Policy, Soft, Step, incoming, outgoing};
+use takt_runtime::soft::{Consumer, Policy, Soft, Step, incoming, outgoing};
+
+/// Takes what there is, one item a step.
+fn taking<T>(mut queue: Consumer<T>, mut each: impl FnMut(T)) -> impl FnMut() -> Step {
+    move || match queue.pop() {
+        Ok(item) => {
+            each(item);
+            Step::Worked
+        }
+        Err(_) => Step::Idle,
+    }
+}
 
 const ITEMS: u64 = if cfg!(miri) { 200 } else { 8000 };
 
@@ -21,18 +32,14 @@ fn what_has_no_room_is_dropped_whole_and_counted() {
 
 #[test]
 fn hold_loses_nothing_and_is_in_order() {
-    let (mut given, mut taken) = outgoing::<u64>(16, Policy::Hold);
+    let (mut given, taken) = outgoing::<u64>(16, Policy::Hold);
     let sum = Arc::new(AtomicU64::new(0));
-    let (mut next, seen) = (0, Arc::clone(&sum));
-    let work = move || match taken.pop() {
-        Ok(item) => {
-            assert_eq!(item, next);
-            next += 1;
-            seen.fetch_add(item, Ordering::Relaxed);
-            Step::Worked
-        }
-        Err(_) => Step::Idle,
-    };
+    let (mut next, total) = (0, Arc::clone(&sum));
+    let work = taking(taken, move |item| {
+        assert_eq!(item, next);
+        next += 1;
+        total.fetch_add(item, Ordering::Relaxed);
+    });
     let soft = Soft::spawn("test", work).expect("a thread");
     assert!((0..ITEMS / 4).all(|n| given.give(&[4 * n, 4 * n + 1, 4 * n + 2, 4 * n + 3])));
     soft.settle();
@@ -45,7 +52,7 @@ fn hold_gives_up_what_can_never_be_given() {
     let (mut given, taken) = outgoing::<u8>(4, Policy::Hold);
     assert!(!given.give(&[0; 5]), "more than there are places");
     drop(taken);
-    assert!(given.give(&[1, 2, 3, 4]) && !given.give(&[5]), "nobody makes room");
+    assert!(given.give(&[1, 2, 3, 4]) && !given.give(&[5]), "no one makes room");
     assert_eq!(given.dropped(), 2);
 }
 
@@ -86,16 +93,10 @@ fn taking_less_than_wanted_is_counted_where_time_may_not_give_way() {
 
 #[test]
 fn a_soft_thread_does_what_is_left_before_it_ends() {
-    let (mut given, mut taken) = outgoing::<u8>(1000, Policy::Drop);
+    let (mut given, taken) = outgoing::<u8>(1000, Policy::Drop);
     let count = Arc::new(AtomicU64::new(0));
-    let seen = Arc::clone(&count);
-    let work = move || match taken.pop() {
-        Ok(_) => {
-            seen.fetch_add(1, Ordering::Relaxed);
-            Step::Worked
-        }
-        Err(_) => Step::Idle,
-    };
+    let total = Arc::clone(&count);
+    let work = taking(taken, move |_| _ = total.fetch_add(1, Ordering::Relaxed));
     let soft = Soft::spawn("test", work).expect("a thread");
     assert!(given.give(&[0; 1000]));
     drop(soft);
@@ -103,13 +104,9 @@ fn a_soft_thread_does_what_is_left_before_it_ends() {
 }
 
 #[test]
-fn a_thread_that_panics_holds_nobody() {
-    let (mut given, mut taken) = outgoing::<u8>(2, Policy::Hold);
-    let work = move || match taken.pop() {
-        Ok(_) => panic!("told to"),
-        Err(_) => Step::Idle,
-    };
-    let soft = Soft::spawn("test", work).expect("a thread");
+fn a_thread_that_panics_holds_no_component() {
+    let (mut given, taken) = outgoing::<u8>(2, Policy::Hold);
+    let soft = Soft::spawn("test", taking(taken, |_| panic!("on purpose"))).expect("a thread");
     while given.give(&[1]) {}
     soft.settle();
     assert!(soft.is_done() && given.dropped() == 1);

@@ -90,16 +90,21 @@ fn half_width(sd: f64, n: usize) -> Option<f64> {
     Some(t_quantile(0.5 + LEVEL / 2.0, n.checked_sub(1)?)? * sd / (n as f64).sqrt())
 }
 
-/// Smallest number of rounds, more than now, whose half width fits into `room`. Widths fall with n: bisection.
+/// Smallest number of rounds, more than now, whose half width fits into `room`. Widths fall with n.
 fn rounds_for(room: f64, sd: f64, now: usize) -> Option<usize> {
     let decides = |n: usize| half_width(sd, n).is_some_and(|w| w < room);
-    let (mut low, mut high) = (now, MOST_ROUNDS);
-    if !decides(high) {
+    first_above(now, MOST_ROUNDS, decides)
+}
+
+/// The smallest number above `low`, at most `most`, that `holds`, if all larger ones do too: by bisection.
+pub(crate) fn first_above(mut low: usize, most: usize, holds: impl Fn(usize) -> bool) -> Option<usize> {
+    let mut high = most;
+    if !holds(high) {
         return None;
     }
     while low + 1 < high {
         let middle = low.midpoint(high);
-        if decides(middle) { high = middle } else { low = middle }
+        if holds(middle) { high = middle } else { low = middle }
     }
     Some(high)
 }

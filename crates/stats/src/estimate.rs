@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 ///
 /// Always true: point, low and high are finite, `low <= point <= high`, `0 < level < 1`, `n >= 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "Raw", try_from = "Raw")]
+#[serde(try_from = "Raw")]
 pub struct Estimate {
     point: f64,
     low: f64,
@@ -178,8 +178,8 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{}", (share * 1e6).round() / 1e4)
 }
 
-/// The serialised form; the check stands in `TryFrom`.
-#[derive(Serialize, Deserialize)]
+/// An estimate as it is read; the check stands in `TryFrom`.
+#[derive(Deserialize)]
 struct Raw {
     point: f64,
     low: f64,
@@ -187,12 +187,6 @@ struct Raw {
     level: f64,
     n: usize,
     method: Method,
-}
-
-impl From<Estimate> for Raw {
-    fn from(e: Estimate) -> Self {
-        Self { point: e.point, low: e.low, high: e.high, level: e.level, n: e.n, method: e.method }
-    }
 }
 
 impl TryFrom<Raw> for Estimate {

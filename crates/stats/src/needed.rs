@@ -1,5 +1,6 @@
 //! How many rounds an undecided question would take.
 
+use crate::compare::first_above;
 use crate::dist::t_quantile;
 use crate::{Estimate, Method};
 
@@ -23,17 +24,11 @@ pub fn rounds_to_tell(estimates: &[Estimate], distance: f64) -> Option<usize> {
     let spread: f64 = estimates.iter().map(standard_deviation).sum::<Option<f64>>()?;
     let level = estimates.iter().map(Estimate::level).reduce(f64::max)?;
     let tells = |rounds: usize| {
-        let t = t_quantile(0.5 + level / 2.0, rounds - 1)?;
-        (t * spread / (rounds as f64).sqrt() < distance).then_some(())
+        let t = t_quantile(0.5 + level / 2.0, rounds - 1);
+        t.is_some_and(|t| t * spread / (rounds as f64).sqrt() < distance)
     };
-    tells(MOST)?;
-    // A half width only shrinks with more rounds: halve until the first that tells is found.
-    let (mut not, mut does) = (1, MOST);
-    while does - not > 1 {
-        let middle = not + (does - not) / 2;
-        if tells(middle).is_some() { does = middle } else { not = middle }
-    }
-    Some(does)
+    // A half width only shrinks with more rounds.
+    first_above(1, MOST, tells)
 }
 
 /// Of the rounds behind a mean, from its interval.

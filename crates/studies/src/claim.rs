@@ -10,7 +10,6 @@ pub struct Claim {
     pub number: u32,
     /// What it says, in our words.
     pub claim: String,
-    /// Whether what was seen agrees.
     pub answer: Answer,
     /// Whether this part of the study looks at it at all.
     pub covered: bool,
@@ -18,7 +17,6 @@ pub struct Claim {
     /// not seen.
     #[serde(default)]
     pub by_construction: Option<String>,
-    /// What was seen.
     pub seen: String,
 }
 
@@ -30,10 +28,16 @@ impl Claim {
     }
 }
 
-/// One that fails decides; else one that could not be told does.
+/// Over all claims that the study is about.
 pub(super) fn answer(claims: &[Claim]) -> Answer {
-    let any = |answer| claims.iter().any(|claim| claim.counts() && claim.answer == answer);
-    match (any(Answer::Fails), any(Answer::Unknown) || !any(Answer::Holds)) {
+    every(claims.iter().filter(|claim| claim.counts()).map(|claim| claim.answer))
+}
+
+/// One that fails decides; else one that is not known does, and none decides nothing.
+pub(super) fn every(answers: impl IntoIterator<Item = Answer>) -> Answer {
+    let answers: Vec<Answer> = answers.into_iter().collect();
+    let any = |answer| answers.contains(&answer);
+    match (any(Answer::Fails), any(Answer::Unknown) || answers.is_empty()) {
         (true, _) => Answer::Fails,
         (false, true) => Answer::Unknown,
         (false, false) => Answer::Holds,

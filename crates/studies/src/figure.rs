@@ -14,16 +14,12 @@ pub struct Figure {
     pub value: Option<f64>,
     /// The same with its interval; `None` below two rounds.
     pub estimate: Option<Estimate>,
-    /// Every round that was run.
     pub rounds: Vec<RoundValue>,
 }
 
-/// One round.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundValue {
-    /// Row in the store.
     pub round_id: i64,
-    /// What it says.
     pub value: f64,
     /// Whether the figure rests on it.
     pub counts: bool,
@@ -39,7 +35,6 @@ impl Figure {
         Figure::from_rounds(rounds.iter().filter_map(value).collect())
     }
 
-    /// Of rounds.
     #[must_use]
     pub fn from_rounds(rounds: Vec<RoundValue>) -> Figure {
         let values: Vec<f64> = rounds.iter().filter(|round| round.counts).map(|round| round.value).collect();
@@ -47,7 +42,14 @@ impl Figure {
         Figure { value, estimate: mean(&values, LEVEL), rounds }
     }
 
-    /// Rounds that count.
+    /// The value, with its interval where it has one: `0.98 [0.93, 1.04]`; `None` without a value.
+    pub(crate) fn shown(&self, show: impl Fn(f64) -> String) -> Option<String> {
+        match self.estimate {
+            Some(e) => Some(format!("{} [{}, {}]", show(e.point()), show(e.low()), show(e.high()))),
+            None => self.value.map(show),
+        }
+    }
+
     #[must_use]
     pub fn counted(&self) -> usize {
         self.rounds.iter().filter(|round| round.counts).count()

@@ -22,10 +22,10 @@ use std::path::PathBuf;
 use serde_json::Value;
 use takt_base::Stop;
 use takt_host::call;
-use takt_lab::check::AssembleError;
+use takt_lab::check::{AssembleError, StoredRun};
 use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::run::{Event, Progress};
-use takt_lab::store::{Store, StoreError};
+use takt_lab::store::{RunRow, Store, StoreError};
 use takt_lab::{ExecuteError, Order, execute};
 
 pub use claim::Claim;
@@ -33,8 +33,8 @@ pub use figure::{Figure, RoundValue};
 pub use fit::line;
 pub use record::RoundRecord;
 pub use stored::StudyRun;
+use stored::study_of;
 
-/// The studies there are.
 pub const NAMES: &[&str] = &["aloe", "virtual-sdr", "routers", "linux-rt"];
 
 /// A study that is a sweep.
@@ -43,14 +43,11 @@ fn sweep_of(name: &str) -> Option<&'static sweep::Study> {
     ALL.into_iter().find(|study| study.name == name)
 }
 
-/// What is asked for.
 #[derive(Clone, Debug)]
 pub struct PaperOptions {
-    /// Where the store is.
     pub runs: PathBuf,
     /// The study as a file; [`named`](takt_lab::experiment::named) as a rule.
     pub experiment: Experiment,
-    /// How much of it.
     pub depth: Depth,
     /// Continue the newest unfinished run of the same kind.
     pub resume: bool,
@@ -58,30 +55,19 @@ pub struct PaperOptions {
     pub cores: usize,
     /// The program to call as agent.
     pub program: PathBuf,
-    /// Version of takt with its commit.
     pub takt_version: String,
 }
 
-/// Why a study has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaperError {
-    /// The rounds can't be run.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
-    /// The records can't be read.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
     /// The run is of something else.
     #[error("run {run} is of {experiment}, not of the study {study}")]
-    OtherStudy {
-        /// The run.
-        run: String,
-        /// What it is of.
-        experiment: String,
-        /// What was asked for.
-        study: &'static str,
-    },
+    OtherStudy { run: String, experiment: String, study: &'static str },
 }
 
 impl From<StoreError> for PaperError {
@@ -91,7 +77,6 @@ impl From<StoreError> for PaperError {
 }
 
 impl PaperError {
-    /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -102,14 +87,10 @@ impl PaperError {
     }
 }
 
-/// What was found, by the kind of the study.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
-    /// The study `aloe`.
     Aloe(Box<aloe::Outcome>),
-    /// The study `linux-rt`.
     LinuxRt(Box<linux_rt::Outcome>),
-    /// A study that is a sweep.
     Sweep(Box<sweep::Outcome>),
 }
 
@@ -135,18 +116,19 @@ pub fn run(options: &PaperOptions, tell: &mut dyn FnMut(&Event, &Progress), stop
 }
 
 /// What a run of a study found, finished or not.
-///
-/// # Errors
-/// There is no such run, it is of no study this program knows, or it can't be read.
 pub fn assemble(store: &Store, run: &str) -> Result<Found, PaperError> {
-    let row = store.run(run)?;
-    let file = Experiment::parse(&row.experiment, &row.file);
-    let study = file.ok().and_then(|file| file.study).map(|study| study.name).unwrap_or_default();
-    match study.as_str() {
-        "aloe" => aloe::assemble(store, run).map(|outcome| Found::Aloe(Box::new(outcome))),
-        "linux-rt" => linux_rt::assemble(store, run).map(|outcome| Found::LinuxRt(Box::new(outcome))),
-        _ => sweep::assemble(store, run).map(|outcome| Found::Sweep(Box::new(outcome))),
-    }
+    let stored = StoredRun::read(store, run)?;
+    Ok(match study_of(&stored) {
+        "aloe" => Found::Aloe(Box::new(aloe::assemble(&stored))),
+        "linux-rt" => Found::LinuxRt(Box::new(linux_rt::assemble(&stored))),
+        name => match sweep_of(name) {
+            Some(study) => Found::Sweep(Box::new(sweep::assemble(study, &stored))),
+            None => {
+                let RunRow { id: run, experiment, .. } = stored.run;
+                return Err(PaperError::OtherStudy { run, experiment, study: "a sweep" });
+            }
+        },
+    })
 }
 
 /// Without the points that need more cores than there are; a part with none left goes too.

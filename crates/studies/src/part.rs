@@ -3,40 +3,58 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use takt_lab::experiment::{Depth, Experiment};
-use takt_lab::store::{PointRow, RoundRow};
+use takt_base::parse_duration;
+use takt_lab::check::StoredRun;
+use takt_lab::experiment::Depth;
+use takt_lab::store::{PointRow, RoundRow, RoundState};
 
-/// The points of one part with their rounds.
-pub(super) struct Part<'a> {
-    points: Vec<(BTreeMap<String, Value>, Vec<&'a RoundRow>)>,
+use crate::Figure;
+
+/// A point with its rounds.
+pub(super) struct Point<'a> {
+    /// What the file sets, factors included.
+    pub(super) settings: BTreeMap<String, Value>,
+    pub(super) rounds: Vec<&'a RoundRow>,
 }
 
-impl<'a> Part<'a> {
-    /// The part of this name: each point's settings, as far as the file sets them, and its rounds.
-    pub(super) fn of(
-        file: &Experiment,
-        points: &[PointRow],
-        rounds: &'a [RoundRow],
-        name: &str,
-        depth: Depth,
-    ) -> Part<'a> {
-        let fixed = file.parts.iter().find(|part| part.name == name).map(|part| {
-            let mut fixed = part.fixed.clone();
-            if depth == Depth::Quick {
-                fixed.extend(part.fixed_quick.clone());
-            }
-            fixed
-        });
-        let of = |(number, point): (u32, &PointRow)| {
-            let mut settings = fixed.clone().unwrap_or_default();
-            settings.extend(point.factors.clone());
-            (settings, rounds.iter().filter(|round| round.point == number).collect())
-        };
-        Part { points: (0..).zip(points).filter(|(_, point)| point.part == name).map(of).collect() }
+/// The points of the part of this name.
+pub(super) fn part<'a>(stored: &'a StoredRun, name: &str) -> Vec<Point<'a>> {
+    let part = stored.file.parts.iter().find(|part| part.name == name);
+    let mut fixed = part.map(|part| part.fixed.clone()).unwrap_or_default();
+    if stored.depth == Depth::Quick {
+        fixed.extend(part.map(|part| part.fixed_quick.clone()).unwrap_or_default());
+    }
+    let point = |(number, point): (u32, &PointRow)| {
+        let mut settings = fixed.clone();
+        settings.extend(point.factors.clone());
+        Point { settings, rounds: stored.rounds.iter().filter(|round| round.point == number).collect() }
+    };
+    (0..).zip(&stored.points).filter(|(_, point)| point.part == name).map(point).collect()
+}
+
+impl<'a> Point<'a> {
+    /// A setting as a whole number; 1 where it is none.
+    pub(super) fn whole(&self, name: &str) -> usize {
+        self.settings.get(name).and_then(Value::as_u64).unwrap_or(1) as usize
     }
 
-    pub(super) fn points(&self) -> impl Iterator<Item = (&BTreeMap<String, Value>, &[&'a RoundRow])> {
-        self.points.iter().map(|(settings, rounds)| (settings, rounds.as_slice()))
+    pub(super) fn slot_us(&self) -> f64 {
+        let slot = self.settings.get("slot").and_then(Value::as_str).and_then(|text| parse_duration(text).ok());
+        slot.unwrap_or_default().as_secs_f64() * 1e6
+    }
+
+    /// A number of each round's result.
+    pub(super) fn at(&self, pointer: &str) -> Figure {
+        Figure::of(&self.rounds, |round| at(round, pointer))
+    }
+
+    pub(super) fn counted(&self) -> impl Iterator<Item = &'a RoundRow> {
+        self.rounds.iter().copied().filter(|round| round.state == RoundState::Valid)
+    }
+
+    /// Why a round was not run, if one was not.
+    pub(super) fn skipped(&self) -> Option<String> {
+        self.rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone())
     }
 }
 

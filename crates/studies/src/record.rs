@@ -6,50 +6,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_base::words::{plural, sentence};
-use takt_lab::check::less;
-use takt_lab::experiment::{Depth, Experiment, plain};
+use takt_lab::check::{StoredRun, less};
+use takt_lab::experiment::{Depth, plain};
 use takt_lab::store::{PointRow, RoundRow, RoundState};
-use takt_load::Kind;
 
 /// A round, for the list of all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundRecord {
-    /// Row in the store.
     pub round_id: i64,
-    /// Part and factors.
     pub point: String,
-    /// What became of it.
     pub state: RoundState,
-    /// Why it does not count.
     pub why: Option<String>,
-    /// Its figures: name and value.
     pub figures: BTreeMap<String, f64>,
 }
 
-pub(super) fn records(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<RoundRecord> {
-    let kind = |name: &str| file.parts.iter().find(|part| part.name == name).map(|part| part.kind);
-    let label = |number: u32| {
-        let point = points.get(number as usize)?;
-        let levels = point.factors.iter().map(|(name, level)| format!(" {name}={}", plain(level)));
-        Some(point.part.clone() + &levels.collect::<String>())
-    };
+pub(super) fn records(stored: &StoredRun) -> Vec<RoundRecord> {
+    let kind = |name: &str| stored.file.parts.iter().find(|part| part.name == name).map(|part| part.kind);
     let figures = |round: &RoundRow| -> BTreeMap<String, f64> {
         let (Some(kind), Some(record)) = (kind(&round.part), &round.record) else { return BTreeMap::new() };
-        let of =
-            |kind: Kind| kind.quantities().iter().filter_map(|q| Some((q.name.to_owned(), q.read(&record.result)?)));
-        of(kind).collect()
+        kind.quantities().iter().filter_map(|q| Some((q.name.to_owned(), q.read(&record.result)?))).collect()
     };
     let row = |round: &RoundRow| RoundRecord {
         round_id: round.id,
-        point: label(round.point).unwrap_or_default(),
+        point: stored.points.get(round.point as usize).map(PointRow::label).unwrap_or_default(),
         state: round.state,
         why: round.why.clone(),
         figures: figures(round),
     };
-    rounds.iter().map(row).collect()
+    stored.rounds.iter().map(row).collect()
 }
 
-/// Reasons told, the one with most points first.
+/// Reasons that are named, the one with most points first.
 const REASONS: usize = 3;
 
 /// What this machine could not do: why points were skipped, and how many for that reason.
@@ -61,16 +48,17 @@ fn skipped(rounds: &[RoundRow]) -> Vec<String> {
     let mut reasons: Vec<(&str, usize)> = reasons.into_iter().map(|(why, points)| (why, points.len())).collect();
     reasons.sort_by_key(|&(_, points)| Reverse(points));
     let more = reasons.len().saturating_sub(REASONS);
-    let told =
+    let named =
         reasons.iter().take(REASONS).map(|(why, points)| format!("not run, {}: {why}", plural(*points, "point")));
-    let untold = || format!("not run, for {}: the list of all rounds has them", plural(more, "more reason"));
-    told.chain((more > 0).then(untold)).collect()
+    let others = || format!("not run, for {}: the list of all rounds has them", plural(more, "more reason"));
+    named.chain((more > 0).then(others)).collect()
 }
 
 /// What this depth left out, and what this machine could not do.
-pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow], rounds: &[RoundRow]) -> Vec<String> {
-    let mut words = skipped(rounds);
-    if depth == Depth::Quick && file.rounds.quick < file.rounds.full {
+pub(super) fn left_out(stored: &StoredRun) -> Vec<String> {
+    let StoredRun { file, depth, points, .. } = stored;
+    let (quick_run, mut words) = (*depth == Depth::Quick, skipped(&stored.rounds));
+    if quick_run && file.rounds.quick < file.rounds.full {
         words.push(format!("{} rounds of each point, where a full run has {}", file.rounds.quick, file.rounds.full));
     }
     for part in &file.parts {
@@ -86,7 +74,7 @@ pub(super) fn left_out(file: &Experiment, depth: Depth, points: &[PointRow], rou
                 words.push(format!("not run: {} with {} {}", part.name, factor.name, missing.join(", ")));
             }
         }
-        if depth == Depth::Quick {
+        if quick_run {
             for (name, quick) in &part.fixed_quick {
                 let full = part.fixed.get(name).map(plain).unwrap_or_default();
                 words.push(less(&part.name, name, &plain(quick), &full));
@@ -107,19 +95,19 @@ mod tests {
     }
 
     #[test]
-    fn what_this_machine_lacks_is_told_once_with_the_points_it_cost() {
+    fn what_this_machine_lacks_is_said_once_with_the_points_it_cost() {
         let mut rounds = vec![skipped_at(7, "this kernel has no SCHED_DEADLINE")];
         let vm = "vm can't be had here: no kernel (fix: get one)";
         rounds.extend([skipped_at(1, vm), skipped_at(2, vm), skipped_at(2, vm)]);
-        let told = [
+        let lines = [
             "not run, 2 points: vm can't be had here: no kernel (fix: get one)",
             "not run, 1 point: this kernel has no SCHED_DEADLINE",
         ];
-        assert_eq!(skipped(&rounds), told);
+        assert_eq!(skipped(&rounds), lines);
         rounds.extend([skipped_at(8, "a"), skipped_at(9, "b"), skipped_at(10, "c")]);
-        let told = skipped(&rounds);
-        assert_eq!(told.len(), REASONS + 1);
-        assert_eq!(told[REASONS], "not run, for 2 more reasons: the list of all rounds has them");
+        let lines = skipped(&rounds);
+        assert_eq!(lines.len(), REASONS + 1);
+        assert_eq!(lines[REASONS], "not run, for 2 more reasons: the list of all rounds has them");
         rounds.pop();
         assert_eq!(skipped(&rounds)[REASONS], "not run, for 1 more reason: the list of all rounds has them");
         assert_eq!(skipped(&[round(0, takt_lab::store::Record::default())]), [""; 0], "one that was run");

@@ -8,8 +8,8 @@ use takt_lab::check::Answer;
 use takt_testbed::net::{Limit, SMALL_PAYLOAD_BYTES};
 
 use super::sweep::{
-    Chart, ChartPlan, Compared, Curve, Facts, Judged, Measure, Outcome, Spot, Study, at, from_host, hop_cores,
-    host_cores, limit_used, list, lost_on_path, radio_cores, value,
+    Chart, ChartPlan, Compared, Curve, Facts, Judged, Measure, Outcome, Read, Spot, Study, at, from_host, hop_cores,
+    limit_used, list, lost_on_path, side_cores, value,
 };
 use crate::Figure;
 
@@ -30,67 +30,32 @@ pub(super) const STUDY: Study = Study {
     ],
 };
 
-/// The facts that come with the program.
-///
-/// # Panics
-/// Never: a test reads the same text.
+/// The facts that come with the program; a test reads the same text.
 fn facts() -> Facts {
     toml::from_str(include_str!("../../../experiments/papers/routers.toml")).expect("tested to be right")
 }
 
-const BASE: ChartPlan = ChartPlan {
-    id: "",
-    number: "",
-    part: "routers",
-    x: "payload_bytes",
-    by: "path",
-    only: None,
-    measure: Measure::BitsPerS,
-    read: |_| None,
-    over: None,
-    boxes: false,
-};
+const fn plan(id: &'static str, number: &'static str, measure: Measure, read: Read) -> ChartPlan {
+    ChartPlan { id, number, part: "routers", x: "payload_bytes", by: "path", measure, read, ..ChartPlan::BLANK }
+}
 
 const CHARTS: [ChartPlan; 8] = [
-    ChartPlan { id: "throughput", number: "2", read: |r| from_host(r, "/throughput_bps"), ..BASE },
-    ChartPlan {
-        id: "relative",
-        number: "2",
-        measure: Measure::Times,
-        read: |r| from_host(r, "/throughput_bps"),
-        over: Some("switch"),
-        ..BASE
-    },
-    ChartPlan {
-        id: "datagrams",
-        number: "3",
-        measure: Measure::DatagramsPerS,
-        read: |r| from_host(r, "/datagrams_per_s"),
-        ..BASE
-    },
-    ChartPlan {
-        id: "jitter",
-        number: "4",
-        measure: Measure::Seconds,
-        read: |r| Some(from_host(r, "/jitter_us")? * 1e-6),
-        boxes: true,
-        ..BASE
-    },
-    ChartPlan { id: "lost", number: "5", measure: Measure::Share, read: |r| from_host(r, "/lost/share"), ..BASE },
-    ChartPlan { id: "cpu-sender", number: "6", measure: Measure::Cores, read: host_cores, ..BASE },
-    ChartPlan { id: "cpu-receiver", number: "6", measure: Measure::Cores, read: radio_cores, ..BASE },
-    ChartPlan { id: "cpu-between", number: "6", measure: Measure::Cores, read: hop_cores, ..BASE },
+    plan("throughput", "2", Measure::BitsPerS, |r| from_host(r, "/throughput_bps")),
+    ChartPlan { over: Some("switch"), ..plan("relative", "2", Measure::Times, |r| from_host(r, "/throughput_bps")) },
+    plan("datagrams", "3", Measure::DatagramsPerS, |r| from_host(r, "/datagrams_per_s")),
+    ChartPlan { boxes: true, ..plan("jitter", "4", Measure::Seconds, |r| Some(from_host(r, "/jitter_us")? * 1e-6)) },
+    plan("lost", "5", Measure::Share, |r| from_host(r, "/lost/share")),
+    plan("cpu-sender", "6", Measure::Cores, |r| side_cores(r, "host")),
+    plan("cpu-receiver", "6", Measure::Cores, |r| side_cores(r, "radio")),
+    plan("cpu-between", "6", Measure::Cores, hop_cores),
 ];
 
 /// What the processor limit of `router-small` did.
 const EVIDENCE: [(&str, ChartPlan); 2] = [
-    (
-        "How much of its share of a CPU the small router used",
-        ChartPlan { id: "limit-used", measure: Measure::Share, read: limit_used, ..BASE },
-    ),
+    ("How much of its share of a CPU the small router used", plan("limit-used", "", Measure::Share, limit_used)),
     (
         "Datagrams that nodes between sender and receiver dropped",
-        ChartPlan { id: "lost-between", measure: Measure::Share, read: lost_on_path, ..BASE },
+        plan("lost-between", "", Measure::Share, lost_on_path),
     ),
 ];
 
@@ -127,8 +92,8 @@ fn relative(outcome: &Outcome, names: &[&str], compared: impl Fn(String, &Figure
         of_paper(curve).map(of).collect()
     };
     let comparisons: Vec<Compared> = curves.iter().flat_map(|(_, curve)| each(curve)).collect();
-    let told = curves.iter().map(|(_, curve)| format!("{}: {}", curve.name, list(chart, of_paper(curve))));
-    let seen = format!("throughput over the switch's: {}", told.collect::<Vec<_>>().join("; "));
+    let lists = curves.iter().map(|(_, curve)| format!("{}: {}", curve.name, list(chart, of_paper(curve))));
+    let seen = format!("throughput over the switch's: {}", lists.collect::<Vec<_>>().join("; "));
     Judged::by(&comparisons, &names.join(", "), vec![seen])
 }
 
@@ -188,14 +153,14 @@ fn jitter(outcome: &Outcome) -> Judged {
     let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
     for spot in hardware.measured() {
         let at_size = at(chart, spot.x);
-        let mut told = vec![format!("at {at_size} {}", value(chart.measure, &spot.figure))];
+        let mut figures = vec![format!("at {at_size} {}", value(chart.measure, &spot.figure))];
         for name in ["switch", "router", "router-small"] {
             let Some(other) = chart.curve(name).and_then(|curve| curve.at(spot.x)) else { continue };
             let what = format!("router-hw and {name} at {at_size}");
             comparisons.push(Compared::more(what, chart.measure, &spot.figure, &other.figure));
-            told.push(format!("{name} {}", value(chart.measure, &other.figure)));
+            figures.push(format!("{name} {}", value(chart.measure, &other.figure)));
         }
-        seen.push(told.join(", "));
+        seen.push(figures.join(", "));
     }
     Judged::by(&comparisons, "router-hw", seen)
 }
@@ -227,16 +192,12 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::sweep::testing::{Points, chart, outcome, site};
+    use crate::sweep::testing::{Points, assert_of_its_paper, chart, outcome, site};
     use takt_testbed::net::SMALL_DATAGRAMS_PER_S;
 
     #[test]
     fn every_chart_and_claim_is_a_figure_of_the_paper() {
-        let facts = facts();
-        let known = |number: &str| facts.figures.iter().any(|figure| figure.number == number);
-        assert!(CHARTS.iter().all(|plan| known(plan.number)));
-        assert!(facts.claims.iter().all(|claim| claim.figures.iter().all(|number| known(number))));
-        assert!(["near_within", "loss_noticeable_share"].iter().all(|name| facts.number(name).is_finite()));
+        assert_of_its_paper(&STUDY, &["near_within", "loss_noticeable_share"]);
     }
 
     #[test]

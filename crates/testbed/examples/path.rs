@@ -1,7 +1,7 @@
 //! Brings a path up by hand, calibrates it, and keeps it until Enter is pressed. Needs root.
 //!
 //! ```sh
-//! cargo build --release -p takt-lab --example path
+//! cargo build --release -p takt-testbed --example path
 //! sudo target/release/examples/path router-hw rate=100M loss=1%
 //! ```
 #![allow(clippy::print_stdout)]
@@ -48,7 +48,6 @@ fn show(name: &str, options: &[String]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// As `takt agent` does.
 fn agent(options: &[String]) -> Result<(), Box<dyn Error>> {
     if let Some(at) = options.iter().position(|option| option == "--netns") {
         takt_host::namespace::enter_network(options.get(at + 1).ok_or("--netns FILE")?)?;

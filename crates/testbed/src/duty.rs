@@ -1,5 +1,6 @@
 //! What an agent of the lab does: services and workloads, by their options documents.
 
+use std::error::Error;
 use std::io::{BufRead, Write};
 use std::net::SocketAddr;
 use std::sync::mpsc;
@@ -10,19 +11,16 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_agent::{Duty, Failure, ServeError, Service};
 use takt_base::Stop;
-use takt_emulator::emulate::{self, Emulator};
-use takt_load::deadline::{Role, RoleOptions};
-use takt_load::{Every, Kind};
-use takt_path::hop::{self, Hop};
+use takt_emulator::emulate::Emulator;
+use takt_load::Kind;
+use takt_load::deadline::Role;
+use takt_path::hop::Hop;
 use takt_udp::{self as udp, Notice, ServeSummary, UdpError};
 
-use crate::disturbance::{LoopOptions, Loops};
+use crate::disturbance::Loops;
 use crate::impairment::Hog;
 
 /// Answers requests until `input` ends, as [`takt_agent::serve`] does.
-///
-/// # Errors
-/// `output` is gone.
 pub fn serve(
     input: impl BufRead + Send + 'static,
     output: impl Write,
@@ -31,7 +29,6 @@ pub fn serve(
     takt_agent::serve::<Running>(input, output, abandon)
 }
 
-/// A service that was started.
 enum Running {
     Emulator(Emulator),
     Hop(Hop),
@@ -45,24 +42,17 @@ impl Duty for Running {
     fn start(service: Service, options: Value) -> Result<Running, Failure> {
         match service {
             Service::Emulator => {
-                let options: emulate::Options = read("emulator options", options)?;
-                Emulator::start(&options).map(Running::Emulator).map_err(|error| Failure::of(&error, None))
+                Emulator::start(&read("emulator options", options)?).map(Running::Emulator).map_err(failed)
             }
-            Service::Hop => {
-                let options: hop::Options = read("hop options", options)?;
-                Hop::start(&options).map(Running::Hop).map_err(|error| Failure::of(&error, None))
-            }
-            Service::Disturbance => {
-                let options: LoopOptions = read("load", options)?;
-                Loops::start(options).map(Running::Disturbance).map_err(|error| Failure::of(&error, None))
-            }
+            Service::Hop => Hop::start(&read("hop options", options)?).map(Running::Hop).map_err(failed),
+            Service::Disturbance => Loops::start(read("load", options)?).map(Running::Disturbance).map_err(failed),
             Service::Hog => {
-                let every: Every = read("span of a period", options)?;
-                Hog::start(every).map(Running::Hog).map_err(|error| Failure::of(&error, error.fix()))
+                let started = Hog::start(read("span of a period", options)?);
+                started.map(Running::Hog).map_err(|error| Failure::of(&error, error.fix()))
             }
             Service::Exchange => {
-                let options: RoleOptions = read("role", options)?;
-                Role::start(options).map(Running::Exchange).map_err(|error| Failure::of(&error, error.fix()))
+                let started = Role::start(read("role", options)?);
+                started.map(Running::Exchange).map_err(|error| Failure::of(&error, error.fix()))
             }
             Service::UdpServer => serve_udp(read("server options", options)?),
         }
@@ -85,14 +75,14 @@ impl Duty for Running {
 
     fn finish(self) -> Result<Value, Failure> {
         match self {
-            Running::Emulator(emulator) => write(&emulator.stop().map_err(|error| Failure::of(&error, None))?),
+            Running::Emulator(emulator) => write(&emulator.stop().map_err(failed)?),
             Running::Hop(hop) => write(&hop.finish()),
-            Running::Disturbance(loops) => write(&loops.finish().map_err(|error| Failure::of(&error, None))?),
+            Running::Disturbance(loops) => write(&loops.finish().map_err(failed)?),
             Running::Hog(hog) => {
                 hog.finish();
                 Ok(Value::Null)
             }
-            Running::Exchange(role) => write(&role.finish().map_err(|error| Failure::of(&error, None))?),
+            Running::Exchange(role) => write(&role.finish().map_err(failed)?),
             Running::Udp { stop, thread, .. } => {
                 stop.request();
                 write(&join(thread)?)
@@ -110,13 +100,13 @@ impl Duty for Running {
 /// Starts a server on a thread; returns when it listens, or could not.
 fn serve_udp(options: udp::ServeOptions) -> Result<Running, Failure> {
     let stop = Stop::new();
-    let (told, ready) = mpsc::channel();
+    let (listens, ready) = mpsc::channel();
     let flag = stop.clone();
     let thread = thread::spawn(move || {
         let mut notice = |notice| {
             if let Notice::Ready(at) = notice {
                 // The other end waits for it, unless it has gone: then nobody needs to know.
-                let _ = told.send(at);
+                let _ = listens.send(at);
             }
         };
         udp::serve(&options, &mut notice, &flag)
@@ -124,18 +114,19 @@ fn serve_udp(options: udp::ServeOptions) -> Result<Running, Failure> {
     match ready.recv() {
         Ok(at) => Ok(Running::Udp { at, stop, thread }),
         // It ended without a word that it listens.
-        Err(mpsc::RecvError) => match join(thread) {
-            Ok(_) => Err(Failure::saying("the server ended before it listened")),
-            Err(failure) => Err(failure),
-        },
+        Err(mpsc::RecvError) => join(thread).and_then(|_| Err(Failure::saying("the server ended before it listened"))),
     }
 }
 
 fn join(thread: JoinHandle<Result<ServeSummary, UdpError>>) -> Result<ServeSummary, Failure> {
     match thread.join() {
-        Ok(served) => served.map_err(|error| Failure::of(&error, None)),
+        Ok(served) => served.map_err(failed),
         Err(panic) => std::panic::resume_unwind(panic),
     }
+}
+
+fn failed(error: impl Error + 'static) -> Failure {
+    Failure::of(&error, None)
 }
 
 fn read<T: DeserializeOwned>(what: &str, document: Value) -> Result<T, Failure> {
@@ -143,5 +134,5 @@ fn read<T: DeserializeOwned>(what: &str, document: Value) -> Result<T, Failure> 
 }
 
 fn write(document: &impl Serialize) -> Result<Value, Failure> {
-    serde_json::to_value(document).map_err(|error| Failure::of(&error, None))
+    serde_json::to_value(document).map_err(failed)
 }

@@ -13,7 +13,6 @@ use takt_load::ExcludedSpans;
 pub struct Lateness {
     /// All its radios together.
     pub lag: OwnLag,
-    /// Each radio.
     pub devices: Vec<RadioLateness>,
 }
 
@@ -31,10 +30,8 @@ pub struct OwnLag {
     pub late_spans: Vec<LateSpan>,
 }
 
-/// One radio.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RadioLateness {
-    /// How late it was.
     pub lag: OwnLag,
     /// Its clock is the monotonic clock of its machine, in ticks of 10 ns, plus this, modulo 2^64.
     #[serde(default)] // records older than this key

@@ -9,6 +9,25 @@
 //! What this crate starts it removes on every way out, and names it in the registry of leftovers before it exists.
 #![forbid(unsafe_code)]
 
+/// A type that records keep as text: `FromStr` reads it, `Display` writes it.
+macro_rules! kept_as_text {
+    ($kept:ty, $error:ty) => {
+        impl TryFrom<String> for $kept {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<$kept, $error> {
+                text.parse()
+            }
+        }
+
+        impl From<$kept> for String {
+            fn from(kept: $kept) -> String {
+                kept.to_string()
+            }
+        }
+    };
+}
+
 pub mod disturbance;
 mod duty;
 pub mod environment;

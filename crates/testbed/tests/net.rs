@@ -5,7 +5,7 @@ use std::fs;
 use std::io::Write;
 use std::net::UdpSocket;
 use std::process::Command;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard};
 
 use takt_host::leftovers::{Registry, Run};
 use takt_testbed::net::{Namespace, PathError, RadioPair, Shape};
@@ -13,11 +13,12 @@ use takt_testbed::net::{Namespace, PathError, RadioPair, Shape};
 /// The tests look at the list of all namespaces, so they take turns.
 static TURN: Mutex<()> = Mutex::new(());
 
-/// A run whose record lies in a directory of the test's own.
-fn run() -> (tempfile::TempDir, Run) {
+/// The test's turn, and a run whose record lies in a directory of its own.
+fn run() -> (MutexGuard<'static, ()>, tempfile::TempDir, Run) {
+    let turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let run = Registry::at(dir.path()).begin("test").unwrap();
-    (dir, run)
+    (turn, dir, run)
 }
 
 const NO_IP: &str = "the judge, ip(8), is not installed   (apt-get install iproute2)";
@@ -47,9 +48,8 @@ fn what_is_there() -> BTreeSet<String> {
 
 #[test]
 fn a_pair_carries_datagrams_and_leaves_nothing() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let (_turn, _dir, run) = run();
     let before = what_is_there();
-    let (_dir, run) = run();
     let Some(pair) = allowed(RadioPair::create(&run, "first")) else { return };
     assert_eq!(what_is_there().len(), before.len() + 2, "both have a name");
 
@@ -69,8 +69,7 @@ fn a_pair_carries_datagrams_and_leaves_nothing() {
 
 #[test]
 fn two_pairs_do_not_meet() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (_dir, run) = run();
+    let (_turn, _dir, run) = run();
     let Some(first) = allowed(RadioPair::create(&run, "first")) else { return };
     let second = RadioPair::create(&run, "second").unwrap();
     assert_ne!(first.radio.name(), second.radio.name());
@@ -82,8 +81,7 @@ fn two_pairs_do_not_meet() {
 
 #[test]
 fn ip_netns_sees_a_namespace_and_a_taken_name_is_refused() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (_dir, run) = run();
+    let (_turn, _dir, run) = run();
     let Some(namespace) = allowed(Namespace::create(&run, "seen")) else { return };
     assert!(matches!(Namespace::create(&run, "seen"), Err(PathError::Taken { .. })));
     assert!(namespace.path().exists(), "the refused one did not take the first one's name away");
@@ -100,19 +98,16 @@ fn ip_netns_sees_a_namespace_and_a_taken_name_is_refused() {
 
 #[test]
 fn an_aggregate_crosses_the_pair_as_single_datagrams() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (_dir, run) = run();
+    let (_turn, _dir, run) = run();
     let Some(pair) = allowed(RadioPair::create(&run, "first")) else { return };
-    let Ok(output) = Command::new("ip").args(["-n", pair.host.name(), "-d", "-o", "link", "show", "host0"]).output()
-    else {
-        return takt_testing::skip(NO_IP);
-    };
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("gso_max_segs 1 "), "{shown}");
-    let output =
-        Command::new("ip").args(["-n", pair.radio.name(), "-d", "-o", "link", "show", "radio0"]).output().unwrap();
-    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(shown.contains("gso_max_segs 1 "), "{shown}");
+    for (namespace, interface) in [(&pair.host, "host0"), (&pair.radio, "radio0")] {
+        let arguments = ["-n", namespace.name(), "-d", "-o", "link", "show", interface];
+        let Ok(output) = Command::new("ip").args(arguments).output() else {
+            return takt_testing::skip(NO_IP);
+        };
+        let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(shown.contains("gso_max_segs 1 "), "{shown}");
+    }
 }
 
 /// Set for the process that is going to be killed; its value is the registry's directory.
@@ -122,8 +117,7 @@ const VICTIM: &str = "TAKT_TEST_NET_VICTIM";
 #[test]
 fn a_pair_can_be_made_by_a_process_that_is_killed() {
     let Ok(dir) = std::env::var(VICTIM) else {
-        let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let (_dir, run) = run();
+        let (_turn, _dir, run) = run();
         let made = allowed(RadioPair::create(&run, "victim"));
         assert!(made.is_none_or(|pair| pair.radio.path().exists()));
         return;
@@ -136,8 +130,7 @@ fn a_pair_can_be_made_by_a_process_that_is_killed() {
 
 #[test]
 fn what_a_killed_process_made_is_found_and_removed() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (dir, run) = run();
+    let (_turn, dir, run) = run();
     let Some(own) = allowed(RadioPair::create(&run, "own")) else { return };
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args(["--exact", "a_pair_can_be_made_by_a_process_that_is_killed", "--nocapture"])
@@ -162,8 +155,7 @@ fn what_a_killed_process_made_is_found_and_removed() {
 /// The pieces that containers, machines and paths are put together from: judged by what the kernel then shows.
 #[test]
 fn a_bridge_a_tap_a_route_and_a_rate_are_as_they_were_asked_for() {
-    let _turn = TURN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    let (_dir, run) = run();
+    let (_turn, _dir, run) = run();
     let Some(here) = allowed(Namespace::create(&run, "here")) else { return };
     let there = Namespace::create(&run, "there").unwrap();
     let mut netlink = here.netlink().unwrap();

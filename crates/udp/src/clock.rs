@@ -2,21 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A question for the time and its answer: RFC 5905's four stamps, ns.
+/// A question for the time and its answer: the four stamps of RFC 5905, ns. Origin and destination are read from the
+/// client's clock, receive and transmit from the server's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
-    /// Asked, on the client's clock.
-    pub asked: u64,
-    /// Heard, on the server's.
-    pub heard: u64,
-    /// Answered, on the server's.
-    pub answered: u64,
-    /// Told, on the client's.
-    pub told: u64,
+    pub origin: u64,
+    pub receive: u64,
+    pub transmit: u64,
+    pub destination: u64,
 }
 
 /// How the two ends' monotonic clocks are related.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Relation {
     /// Both ends run on one machine, whose clock they share: then offset and uncertainty are 0.
     pub shared: bool,
@@ -35,7 +32,6 @@ pub struct Relation {
 
 impl Relation {
     /// With what was found after the round: a clock that was shared and is no longer was never.
-    #[must_use]
     pub fn confirmed_by(self, after: &Relation) -> Relation {
         if self.shared && after.shared {
             return self;
@@ -49,28 +45,30 @@ impl Relation {
 /// Kernel stamps are related to the monotonic clock to about this, ns.
 const STAMP_ERROR_NS: u64 = 1000;
 
-/// Judges probes. The clock is shared if both ends claim the same boot of the same machine **and** no probe was heard
-/// before it was asked or told before it was answered (a time namespace can shift the clock of one of them). Otherwise
+/// Judges probes. The clock is shared if both ends claim the same boot of the same machine **and** no probe was received
+/// before it was sent, in either direction (a time namespace can shift the clock of one of them). Otherwise
 /// the probe with the shortest round trip gives the offset. `None` without a probe.
-#[must_use]
 pub fn relate(same_boot: bool, probes: &[Probe]) -> Option<Relation> {
     let best = probes.iter().min_by_key(|p| p.round_trip_ns())?;
     let round_trip_ns = best.round_trip_ns();
-    let causal =
-        |p: &Probe| p.asked <= p.heard.saturating_add(STAMP_ERROR_NS) && p.heard <= p.answered && p.answered <= p.told;
+    let causal = |p: &Probe| {
+        p.origin <= p.receive.saturating_add(STAMP_ERROR_NS) && p.receive <= p.transmit && p.transmit <= p.destination
+    };
     if same_boot && probes.iter().all(causal) {
-        return Some(Relation { shared: true, offset_ns: 0, uncertainty_ns: 0, round_trip_ns, drift_ns: None });
+        return Some(Relation { shared: true, round_trip_ns, ..Relation::default() });
     }
-    let ahead = i128::from(best.heard) - i128::from(best.asked) + i128::from(best.answered) - i128::from(best.told);
+    let [origin, receive, transmit, destination] =
+        [best.origin, best.receive, best.transmit, best.destination].map(i128::from);
+    let ahead = receive - origin + transmit - destination;
     let offset_ns = i64::try_from(ahead / 2).ok()?;
-    Some(Relation { shared: false, offset_ns, uncertainty_ns: round_trip_ns / 2, round_trip_ns, drift_ns: None })
+    Some(Relation { offset_ns, uncertainty_ns: round_trip_ns / 2, round_trip_ns, ..Relation::default() })
 }
 
 impl Probe {
     /// Time on the way there and back, without the time the server took.
     fn round_trip_ns(&self) -> u64 {
-        let away = self.told.saturating_sub(self.asked);
-        away.saturating_sub(self.answered.saturating_sub(self.heard))
+        let away = self.destination.saturating_sub(self.origin);
+        away.saturating_sub(self.transmit.saturating_sub(self.receive))
     }
 }
 
@@ -80,16 +78,17 @@ mod tests {
 
     fn probe(offset: i64, there: u64, back: u64) -> Probe {
         let server = |ns: u64| ns.checked_add_signed(offset).unwrap();
-        let (asked, heard) = (1_000_000_000, 1_000_000_000 + there);
-        Probe { asked, heard: server(heard), answered: server(heard + 500), told: heard + 500 + back }
+        let (origin, receive) = (1_000_000_000, 1_000_000_000 + there);
+        let transmit = receive + 500;
+        Probe { origin, receive: server(receive), transmit: server(transmit), destination: transmit + back }
     }
 
     fn two(offset_ns: i64, round_trip_ns: u64) -> Relation {
-        Relation { shared: false, offset_ns, uncertainty_ns: round_trip_ns / 2, round_trip_ns, drift_ns: None }
+        Relation { offset_ns, uncertainty_ns: round_trip_ns / 2, round_trip_ns, ..Relation::default() }
     }
 
     fn one(round_trip_ns: u64) -> Relation {
-        Relation { shared: true, offset_ns: 0, uncertainty_ns: 0, round_trip_ns, drift_ns: None }
+        Relation { shared: true, round_trip_ns, ..Relation::default() }
     }
 
     #[test]
@@ -124,8 +123,8 @@ mod tests {
 
     #[test]
     fn hostile_stamps_do_no_harm() {
-        let wild = Probe { asked: u64::MAX, heard: 0, answered: u64::MAX, told: 0 };
+        let wild = Probe { origin: u64::MAX, receive: 0, transmit: u64::MAX, destination: 0 };
         assert!(relate(false, &[wild]).is_some_and(|r| !r.shared));
-        assert!(relate(false, &[Probe { asked: 0, heard: u64::MAX, answered: u64::MAX, told: 0 }]).is_none());
+        assert!(relate(false, &[Probe { origin: 0, receive: u64::MAX, transmit: u64::MAX, destination: 0 }]).is_none());
     }
 }

@@ -1,18 +1,23 @@
 //! What both ends share: constants of the conversation, and sending a control message.
 
 use std::net::SocketAddr;
+use std::num::NonZeroU64;
+use std::thread::{Builder, Scope, ScopedJoinHandle};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, WallClock};
 use takt_packet::{Config, Engine, EngineError, PortIndex, PortSpec, Wait};
 
+use super::error::UdpError;
 use super::protocol::message::{MESSAGE_BYTES, Message};
 
-/// Whoever has heard nothing from the other end for so long takes it for gone, and stops sending.
+/// An end that has received nothing from the other for so long takes it for gone, and stops sending.
 pub(super) const SILENCE: Duration = Duration::from_secs(3);
-/// Whoever has heard nothing for so long while no load is on its way forgets the other end, and its result. Longer than
-/// [`SILENCE`]: a busy machine lets a thread stand still for seconds, and nobody is harmed by waiting.
+/// An end that has received nothing for so long while no load is on its way forgets the other end, and its result. Longer
+/// than [`SILENCE`]: a busy machine lets a thread stand still for seconds, and waiting harms nobody.
 pub(super) const GONE: Duration = Duration::from_secs(10);
+/// The server has one port.
+pub(super) const PORT: PortIndex = PortIndex(0);
 /// How often each end says that it is alive.
 pub(super) const ALIVE_EVERY: Duration = Duration::from_millis(100);
 /// How long an answer is waited for before the question is asked again.
@@ -44,15 +49,30 @@ impl ReadUntil {
         self.0 = self.0.max(until);
     }
 
-    /// A datagram that came at this instant was read.
     pub(super) fn found(&mut self, arrived: MonoNs) {
         self.0 = self.0.max(arrived);
     }
 
-    /// How long there has been nothing.
     pub(super) fn since(self, last: MonoNs) -> Duration {
         self.0.saturating_since(last)
     }
+}
+
+/// Does `work` on a thread of the scope, made for load: on these CPUs (empty: any), woken in time.
+pub(super) fn spawn_for_load<'scope, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, '_>,
+    name: &str,
+    cpus: &'scope [usize],
+    work: impl FnOnce() -> Result<T, UdpError> + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, Result<T, UdpError>>, UdpError> {
+    let work = move || {
+        takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
+        if !cpus.is_empty() {
+            takt_host::affinity::pin_self(cpus)?;
+        }
+        work()
+    };
+    Builder::new().name(name.into()).spawn_scoped(scope, work).map_err(|source| UdpError::Thread { source })
 }
 
 /// The engine's configuration for either end: any payload fits, a server does not know which will come.
@@ -66,8 +86,8 @@ pub(super) fn config(ports: Vec<PortSpec>, aggregate: bool, buffer_bytes: usize,
     }
 }
 
-/// Sends a control message. One that does not leave is as one that is lost: whoever needs an answer asks again.
-pub(super) fn tell(
+/// Sends a control message. One that does not leave is as one that is lost: an end that needs an answer asks again.
+pub(super) fn send_message(
     engine: &mut dyn Engine,
     port: PortIndex,
     to: Option<SocketAddr>,

@@ -3,7 +3,7 @@
 use super::clock::Relation;
 use super::error::UdpError;
 use super::options::Options;
-use super::place::{Seen, place};
+use super::place::{Observed, place};
 use super::plan::Plan;
 use super::report::{
     CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, ReceivedFigures, Reordered, SCHEMA,
@@ -12,9 +12,6 @@ use super::report::{
 use super::side::{Cpu, EndEvidence, Evidence, Received, Sent, Side};
 
 /// The document from both halves.
-///
-/// # Errors
-/// The server's half says nothing about the load.
 pub(super) fn report(
     options: &Options,
     plan: &Plan,
@@ -56,7 +53,6 @@ pub(super) fn report(
     })
 }
 
-/// What both halves have in common.
 struct Round<'a> {
     plan: &'a Plan,
     clock: Relation,
@@ -64,7 +60,6 @@ struct Round<'a> {
     headers_bytes: u64,
 }
 
-/// Joins what one end sent with what the other received.
 fn join(
     direction: WayName,
     (sent, sender): (&Sent, &EndEvidence),
@@ -74,10 +69,10 @@ fn join(
     let total = sent.datagrams.saturating_sub(received.datagrams);
     let crossed_as = crossed(received, receiver, sender, round);
     let (plan, clock) = (round.plan, &round.clock);
-    let mut seen = seen((sent, sender), (received, receiver));
+    let mut observed = observed((sent, sender), (received, receiver));
     // Fragments are more than datagrams: how many datagrams a missing one stands for is not known.
-    seen.between = seen.between.filter(|_| crossed_as != CrossedAs::Fragments);
-    let (by_place, unplaced) = place(total, &seen);
+    observed.between = observed.between.filter(|_| crossed_as != CrossedAs::Fragments);
+    let (by_place, unplaced) = place(total, &observed);
     let planned_s = plan.duration().as_secs_f64();
     // A buffer that is still full when the sender ends is emptied after it; a sender that ends early sends for less.
     let seconds = received.span_s.max(sent.span_s.min(planned_s)).max(f64::MIN_POSITIVE);
@@ -123,11 +118,11 @@ fn join(
 }
 
 /// What the counters of both ends say about losses of this way.
-fn seen((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Received, &EndEvidence)) -> Seen {
+fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Received, &EndEvidence)) -> Observed {
     let at_sender = lost_at_sender(sender);
     let inward = receiver.net.udp.unwrap_or_default();
     let device = receiver.net.device.as_ref().map_or(0, |d| d.rx_dropped + d.rx_errors);
-    Seen {
+    Observed {
         sender: at_sender,
         between: between(sent.datagrams.saturating_sub(at_sender), sender, receiver),
         receiver_device: device
@@ -199,14 +194,8 @@ fn intervals(sent: &Sent, received: &Received, plan: &Plan) -> Vec<Interval> {
 
 #[cfg(test)]
 mod tests {
-    use takt_stats::Histogram;
-
     use super::super::evidence::{DeviceCounts, NetCounts};
-    use super::super::reorder::Extents;
     use super::*;
-
-    const CLOCK: Relation =
-        Relation { shared: true, offset_ns: 0, uncertainty_ns: 0, round_trip_ns: 0, drift_ns: None };
 
     fn sent(datagrams: u64) -> Sent {
         Sent {
@@ -214,9 +203,9 @@ mod tests {
             payload_bytes: datagrams * 100,
             unsent: 3,
             span_s: 2.0,
-            pacing_error_ns: Histogram::default(),
             by_flow: vec![datagrams],
             by_interval: vec![600, 400, 0],
+            ..Sent::default()
         }
     }
 
@@ -224,17 +213,10 @@ mod tests {
         Received {
             datagrams,
             payload_bytes: datagrams * 100,
-            reordered: 0,
-            extents: Extents::default(),
-            duplicates: 0,
-            too_old: 0,
-            foreign: 0,
-            earlier_than_sent: 0,
             span_s: 1.9,
-            jitter_us: None,
-            latency_ns: Histogram::default(),
             flows: vec![FlowReceived::default()],
             intervals: vec![Interval { datagrams, end_s: 1.0, ..Interval::default() }],
+            ..Received::default()
         }
     }
 
@@ -245,7 +227,8 @@ mod tests {
     fn joined(sender: &EndEvidence, receiver: &EndEvidence) -> Way {
         let mut plan = Plan::of(&Options::to(([127, 0, 0, 1], 1).into()), 0, None);
         (plan.payload_bytes, plan.duration_ns) = (100, 2_000_000_000);
-        let round = Round { plan: &plan, clock: CLOCK, headers_bytes: 28 };
+        let clock = Relation { shared: true, ..Relation::default() };
+        let round = Round { plan: &plan, clock, headers_bytes: 28 };
         join(WayName::ToServer, (&sent(1000), sender), (&received(900), receiver), &round)
     }
 
@@ -264,8 +247,8 @@ mod tests {
     fn what_was_sent_stands_beside_what_arrived() {
         let way = joined(&EndEvidence::default(), &EndEvidence::default());
         assert_eq!(way.flows[0].sent, 1000);
-        let told: Vec<_> = way.intervals.iter().map(|i| (i.start_s, i.sent, i.datagrams)).collect();
-        assert_eq!(told, [(0.0, 600, 900), (1.0, 400, 0)]);
+        let rows: Vec<_> = way.intervals.iter().map(|i| (i.start_s, i.sent, i.datagrams)).collect();
+        assert_eq!(rows, [(0.0, 600, 900), (1.0, 400, 0)]);
         assert_eq!(way.reordering.share, 0.0);
     }
 
@@ -291,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drop_that_was_told_and_sent_again_is_no_loss_of_the_senders() {
+    fn a_drop_that_was_reported_and_sent_again_is_no_loss_of_the_senders() {
         let mut sender = evidence(DeviceCounts { tx_frames: 980, ..DeviceCounts::default() });
         sender.net.queue_drops = Some(70);
         sender.congested = 50;

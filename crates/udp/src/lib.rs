@@ -10,10 +10,10 @@
 //!   Get              ---------------------->   the server's half, in pieces
 //! ```
 //!
-//! * Load is sent only to whoever has answered the handshake with a cookie, and ends 3 s after its last sign of life.
+//! * Load is sent only to an address that has answered with a cookie, and ends 3 s after its last sign of life.
 //! * Datagrams leave on an absolute schedule and carry the time they were **meant** to leave, so that no stall of the
 //!   sender hides in the latency (no coordinated omission).
-//! * Lost, repeated and reordered are told apart exactly; each loss is placed by counters both kernels kept, read before
+//! * Lost, repeated and reordered are counted apart exactly; each loss is placed by counters of both kernels, read before
 //!   the first datagram and after traffic has stopped, and what no counter saw is called unplaced.
 //! * Nothing allocates, locks or logs between the first datagram and the last.
 //!

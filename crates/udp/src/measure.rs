@@ -46,7 +46,8 @@ impl Measure {
         let usage = Snapshot::take()?.since(&self.cpu);
         let undeliverable = now.undeliverable_datagrams - was.undeliverable_datagrams;
         let load_sent = sent.as_ref().map_or(0, |sent| sent.datagrams).saturating_sub(undeliverable);
-        let load_received = received.as_ref().map_or(0, Received::all);
+        // Datagrams of load that were handed to us, for whatever they were.
+        let load_received = received.as_ref().map_or(0, |r| r.datagrams + r.duplicates + r.too_old + r.foreign);
         let limits = engine.limits();
         let drops = now.receive_buffer_drops.zip(was.receive_buffer_drops).map(|(now, was)| now - was);
         let evidence = EndEvidence {
@@ -67,13 +68,6 @@ impl Measure {
             net,
         };
         Ok(Side { sent, received, evidence, cpu: cpu(&usage) })
-    }
-}
-
-impl Received {
-    /// Datagrams of load that were handed to us, for whatever they were.
-    fn all(&self) -> u64 {
-        self.datagrams + self.duplicates + self.too_old + self.foreign
     }
 }
 

@@ -6,37 +6,28 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_packet::EngineKind;
 
-use super::error::UdpError;
+use super::error::{UdpError, within};
 use super::plan::Plan;
 use super::protocol::data::HEADER_BYTES;
 
 /// The port a server listens on where nobody says otherwise: one above iperf3's.
 pub const DEFAULT_PORT: u16 = 5202;
-/// Payloads of a datagram, bytes.
 pub const PAYLOAD_BYTES: std::ops::RangeInclusive<usize> = HEADER_BYTES..=9000;
-/// The longest round.
 pub const MAX_DURATION: Duration = Duration::from_secs(24 * 3600);
-/// The shortest interval, and as many as a round can have.
 pub const MIN_INTERVAL: Duration = Duration::from_millis(10);
-/// Intervals a round can have.
 pub const MAX_INTERVALS: u128 = 100_000;
-/// Datagrams a second.
 pub const RATES_PER_S: std::ops::RangeInclusive<f64> = 0.001..=1e9;
-/// Datagrams that come due at one instant.
 pub const BURSTS: std::ops::RangeInclusive<u32> = 1..=65_536;
 /// Datagrams of a round that ends after so many.
 pub const DATAGRAMS: std::ops::RangeInclusive<u64> = 1..=1_000_000_000_000;
-/// Sizes that follow one another.
 pub const MAX_SIZES: usize = 64;
 /// The simple IMIX, seven frames of 64 bytes, four of 594 and one of 1518, as payloads of UDP over IPv4. In the genome of
 /// RFC 6985: `azazazaagaaz` with z = 594.
 pub const IMIX: [usize; 12] = [18, 548, 18, 548, 18, 548, 18, 18, 1472, 18, 18, 548];
 
-/// Which way load flows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From the client to the server.
     #[default]
     ToServer,
     /// From the server to the client (`--reverse`).
@@ -46,13 +37,11 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether the client sends load.
     #[must_use]
     pub fn to_server(self) -> bool {
         self != Direction::FromServer
     }
 
-    /// Whether the server sends load.
     #[must_use]
     pub fn from_server(self) -> bool {
         self != Direction::ToServer
@@ -62,9 +51,7 @@ impl Direction {
 /// What a client asks for. Start from [`Options::to`] and change what matters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Options {
-    /// The server.
     pub server: SocketAddr,
-    /// Which way.
     pub direction: Direction,
     /// Payload of a datagram, bytes, 16 to 9000.
     pub payload_bytes: usize,
@@ -82,7 +69,6 @@ pub struct Options {
     /// End after so many datagrams each way, if `duration` has not ended before.
     #[serde(default)]
     pub datagrams: Option<u64>,
-    /// How long load is sent.
     pub duration: Duration,
     /// How long load is sent before, and not measured. Zero = not at all.
     pub warm_up: Duration,
@@ -134,28 +120,20 @@ impl Options {
     }
 
     /// Whether such a round can be run.
-    ///
-    /// # Errors
-    /// Names the option, its value and the range.
     pub fn check(&self) -> Result<(), UdpError> {
-        let plan = Plan::of(self, 0, None);
-        plan.check().and_then(|()| match self.warm_up {
-            long if long > MAX_DURATION => Err(UdpError::option("warm-up", format!("{long:?}"), "at most 24 h")),
-            _ => Ok(()),
-        })
+        Plan::of(self, 0, None).check()?;
+        within("warm-up", self.warm_up <= MAX_DURATION, || format!("{:?}", self.warm_up), "at most 24 h")
     }
 }
 
-fn one() -> u32 {
+pub(super) fn one() -> u32 {
     1
 }
 
 /// What a server permits. Start from [`ServeOptions::at`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ServeOptions {
-    /// Where to listen.
     pub bind: SocketAddr,
-    /// Its packet engine.
     pub engine: EngineKind,
     /// Let its kernel split and join aggregates.
     pub aggregate: bool,
@@ -163,7 +141,6 @@ pub struct ServeOptions {
     pub buffer_bytes: usize,
     /// CPUs its thread may use; empty = those it has.
     pub cpus: Vec<usize>,
-    /// End after the first session.
     pub once: bool,
 }
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_base::MonoNs;
 
-use super::error::UdpError;
+use super::error::{UdpError, within};
 use super::options::{
     BURSTS, DATAGRAMS, Direction, MAX_DURATION, MAX_INTERVALS, MAX_SIZES, MIN_INTERVAL, Options, PAYLOAD_BYTES,
-    RATES_PER_S,
+    RATES_PER_S, one,
 };
 use super::protocol::data::MAX_FLOWS;
 use super::schedule::{Pace, Schedule};
@@ -33,10 +33,6 @@ pub struct Plan {
     pub(super) flows: u8,
     /// The server's clock minus the client's, ns.
     pub(super) server_ahead_ns: i64,
-}
-
-fn one() -> u32 {
-    1
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde wants it so")]
@@ -64,16 +60,12 @@ impl Plan {
     }
 
     /// Reads what a client sent, and checks it.
-    ///
-    /// # Errors
-    /// It is no plan, or one out of range.
     pub fn parse(text: &[u8]) -> Result<Plan, PlanError> {
         let plan: Plan = serde_json::from_slice(text).map_err(PlanError::Text)?;
         plan.check().map_err(|error| PlanError::Range(Box::new(error)))?;
         Ok(plan)
     }
 
-    /// How long load is sent.
     pub(super) fn duration(&self) -> Duration {
         Duration::from_nanos(self.duration_ns)
     }
@@ -97,7 +89,6 @@ impl Plan {
         self.sizes.get(usize::try_from(place).unwrap_or(0)).copied().unwrap_or(self.payload_bytes)
     }
 
-    /// The largest payload in it.
     #[must_use]
     pub fn largest_payload_bytes(&self) -> usize {
         self.sizes.iter().copied().max().unwrap_or(self.payload_bytes)
@@ -117,61 +108,36 @@ impl Plan {
 
     pub(super) fn check(&self) -> Result<(), UdpError> {
         let sizes = if self.sizes.is_empty() { std::slice::from_ref(&self.payload_bytes) } else { &self.sizes };
-        if let Some(bad) = sizes.iter().find(|size| !PAYLOAD_BYTES.contains(size)) {
-            return Err(UdpError::option("payload", format!("{bad} bytes"), "16 to 9000 bytes"));
+        for size in sizes {
+            within("payload", PAYLOAD_BYTES.contains(size), || format!("{size} bytes"), "16 to 9000 bytes")?;
         }
-        if sizes.len() > MAX_SIZES {
-            return Err(UdpError::option("sizes", sizes.len().to_string(), "at most 64"));
-        }
+        within("sizes", sizes.len() <= MAX_SIZES, || sizes.len().to_string(), "at most 64")?;
         for rate in [self.datagrams_per_s, self.ramp_from_per_s].into_iter().flatten() {
-            if !RATES_PER_S.contains(&rate) {
-                return Err(UdpError::option("rate", format!("{rate} datagrams/s"), "0.001 to 1e9 datagrams/s"));
-            }
+            let got = || format!("{rate} datagrams/s");
+            within("rate", RATES_PER_S.contains(&rate), got, "0.001 to 1e9 datagrams/s")?;
         }
-        self.check_shape()?;
-        self.check_spans()?;
-        if !(1..=MAX_FLOWS).contains(&self.flows) {
-            return Err(UdpError::option("flows", self.flows.to_string(), "1 to 16"));
+        within("burst", BURSTS.contains(&self.burst), || self.burst.to_string(), "1 to 65536 datagrams")?;
+        let paced = self.datagrams_per_s.is_some();
+        within("rate", paced || self.burst <= 1, || "bursts flat out".to_owned(), "a rate")?;
+        within("rate", paced || self.ramp_from_per_s.is_none(), || "a ramp to flat out".to_owned(), "a rate")?;
+        if let Some(most) = self.datagrams {
+            within("count", DATAGRAMS.contains(&most), || most.to_string(), "1 to 1e12 datagrams")?;
         }
-        Ok(())
-    }
-
-    fn check_shape(&self) -> Result<(), UdpError> {
-        if !BURSTS.contains(&self.burst) {
-            return Err(UdpError::option("burst", self.burst.to_string(), "1 to 65536 datagrams"));
-        }
-        if self.datagrams_per_s.is_none() && (self.burst > 1 || self.ramp_from_per_s.is_some()) {
-            let got = if self.burst > 1 { "bursts flat out" } else { "a ramp to flat out" };
-            return Err(UdpError::option("rate", got.to_owned(), "a rate"));
-        }
-        if self.datagrams.is_some_and(|most| !DATAGRAMS.contains(&most)) {
-            let got = self.datagrams.unwrap_or_default().to_string();
-            return Err(UdpError::option("count", got, "1 to 1e12 datagrams"));
-        }
-        Ok(())
-    }
-
-    fn check_spans(&self) -> Result<(), UdpError> {
         let (duration, interval) = (self.duration(), Duration::from_nanos(self.interval_ns));
-        if duration.is_zero() || duration > MAX_DURATION {
-            return Err(UdpError::option("duration", format!("{duration:?}"), "above 0, at most 24 h"));
-        }
-        if interval < MIN_INTERVAL || duration.as_nanos() / interval.as_nanos() > MAX_INTERVALS {
-            let want = "at least 10 ms and a hundred-thousandth of the duration";
-            return Err(UdpError::option("interval", format!("{interval:?}"), want));
-        }
-        Ok(())
+        let lasts = !duration.is_zero() && duration <= MAX_DURATION;
+        within("duration", lasts, || format!("{duration:?}"), "above 0, at most 24 h")?;
+        let fits = interval >= MIN_INTERVAL && duration.as_nanos() / interval.as_nanos() <= MAX_INTERVALS;
+        let want = "at least 10 ms and a hundred-thousandth of the duration";
+        within("interval", fits, || format!("{interval:?}"), want)?;
+        within("flows", (1..=MAX_FLOWS).contains(&self.flows), || self.flows.to_string(), "1 to 16")
     }
 }
 
-/// Why a plan is none.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PlanError {
-    /// It is not written as one.
     #[error("a round's plan")]
     Text(#[source] serde_json::Error),
-    /// It asks for what no round has.
     #[error("a round's plan")]
     Range(#[source] Box<UdpError>),
 }

@@ -1,7 +1,7 @@
 //! The receiving half of an end: every datagram of load goes through here once, without allocation.
 
 use takt_base::MonoNs;
-use takt_stats::{Histogram, Jitter, Ns};
+use takt_stats::Jitter;
 
 use super::plan::Plan;
 use super::protocol::data::Data;
@@ -13,44 +13,41 @@ use super::window::{Arrival, Window};
 /// What one round's datagrams were, counted as they arrive.
 #[derive(Debug)]
 pub struct Receiver {
+    plan: Plan,
     round: u8,
     /// This end's clock minus the sender's, ns.
     ahead_ns: i64,
     flows: Vec<Flow>,
-    latency: Histogram<Ns>,
-    early: u64,
-    foreign: u64,
-    payload_bytes: u64,
     first: Option<MonoNs>,
     last: MonoNs,
-    intervals: Intervals,
+    /// What is counted for all flows together. The memory of its intervals is there from the beginning.
+    received: Received,
 }
 
 #[derive(Debug, Default)]
 struct Flow {
     window: Window,
     reordering: Reordering,
-    reordered: u64,
-    duplicates: u64,
     too_old: u64,
     jitter: Jitter,
+    counts: FlowReceived,
 }
 
 impl Receiver {
     /// For `round` of a plan; `ahead_ns`: this end's clock minus the sender's.
-    #[must_use]
     pub fn new(plan: &Plan, round: u8, ahead_ns: i64) -> Receiver {
+        let seconds = plan.interval_ns as f64 / 1e9;
+        let at = |n: usize| n as f64 * seconds;
+        let empty = |n| Interval { start_s: at(n), end_s: at(n + 1), ..Interval::default() };
+        let intervals = (0..plan.intervals()).map(empty).collect();
         Receiver {
+            plan: plan.clone(),
             round,
             ahead_ns,
             flows: (0..plan.flows).map(|_| Flow::default()).collect(),
-            latency: Histogram::default(),
-            early: 0,
-            foreign: 0,
-            payload_bytes: 0,
             first: None,
             last: MonoNs(0),
-            intervals: Intervals::new(plan),
+            received: Received { intervals, ..Received::default() },
         }
     }
 
@@ -58,19 +55,19 @@ impl Receiver {
     pub fn data(&mut self, data: &Data, bytes: usize, arrived: MonoNs) {
         let flow = self.flows.get_mut(usize::from(data.flow)).filter(|_| data.round == self.round);
         let Some(flow) = flow else {
-            self.foreign += 1;
+            self.received.foreign += 1;
             return;
         };
         let expected = flow.window.next();
-        let unseen_before = expected - flow.window.unique();
-        let arrival = flow.window.see(data.sequence);
+        let missing_before = expected - flow.window.unique();
+        let arrival = flow.window.record(data.sequence);
         match arrival {
             Arrival::Next => flow.reordering.in_order(data.sequence, data.sequence > expected, arrived),
             Arrival::Reordered => {
-                flow.reordered += 1;
+                flow.counts.reordered += 1;
                 flow.reordering.late(data.sequence, arrived);
             }
-            Arrival::Duplicate => flow.duplicates += 1,
+            Arrival::Duplicate => flow.counts.duplicates += 1,
             Arrival::TooOld => flow.too_old += 1,
         }
         flow.jitter.record(data.intended.0, arrived.0);
@@ -78,107 +75,55 @@ impl Receiver {
         self.first.get_or_insert(arrived);
         self.last = self.last.max(arrived);
         let since_first = arrived.saturating_since(self.first.unwrap_or(arrived));
-        let interval = self.intervals.at(u64::try_from(since_first.as_nanos()).unwrap_or(u64::MAX));
+        let all = &mut self.received;
+        let since_first_ns = u64::try_from(since_first.as_nanos()).unwrap_or(u64::MAX);
+        let place = self.plan.interval_at(since_first_ns, all.intervals.len());
+        let interval = &mut all.intervals[place];
         if matches!(arrival, Arrival::Next | Arrival::Reordered) {
             let transit = i128::from(arrived.0) - i128::from(self.ahead_ns) - i128::from(data.intended.0);
             let latency = u64::try_from(transit.max(0)).unwrap_or(u64::MAX);
-            self.early += u64::from(transit < 0);
-            self.latency.record_saturating(latency);
-            self.payload_bytes += bytes as u64;
+            all.earlier_than_sent += u64::from(transit < 0);
+            all.latency_ns.record_saturating(latency);
+            all.payload_bytes += bytes as u64;
             interval.datagrams += 1;
             interval.payload_bytes += bytes as u64;
-            interval.latency_max_ns = interval.latency_max_ns.max(latency);
+            interval.latency_max_us = interval.latency_max_us.max(latency as f64 / 1e3);
         }
-        interval.newly_missing += i64::try_from(missing).unwrap_or(0) - i64::try_from(unseen_before).unwrap_or(0);
+        interval.lost += i64::try_from(missing).unwrap_or(0) - i64::try_from(missing_before).unwrap_or(0);
     }
 
-    /// Different datagrams so far.
-    #[must_use]
     pub fn unique(&self) -> u64 {
         self.flows.iter().map(|flow| flow.window.unique()).sum()
     }
 
-    /// When the last arrived.
-    #[must_use]
     pub fn last(&self) -> MonoNs {
         self.last
     }
 
-    /// Everything it counted.
-    #[must_use]
     pub fn report(&self) -> Received {
         let sum = |of: fn(&Flow) -> u64| self.flows.iter().map(of).sum();
         let jitters: Vec<f64> = self.flows.iter().filter_map(|flow| flow.jitter.ns()).collect();
         let mean = |values: &[f64]| (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64);
+        let used = self.received.intervals.iter().rposition(|c| c.datagrams > 0).map_or(0, |last| last + 1);
         Received {
             datagrams: self.unique(),
-            payload_bytes: self.payload_bytes,
-            reordered: sum(|flow| flow.reordered),
-            extents: self.flows.iter().fold(Extents::default(), |all, flow| all.and(flow.reordering.extents())),
-            duplicates: sum(|flow| flow.duplicates),
+            reordered: sum(|flow| flow.counts.reordered),
+            extents: self.flows.iter().fold(Extents::default(), |all, flow| all.and(flow.reordering.extents)),
+            duplicates: sum(|flow| flow.counts.duplicates),
             too_old: sum(|flow| flow.too_old),
-            foreign: self.foreign,
-            earlier_than_sent: self.early,
             span_s: self.first.map_or(0.0, |first| self.last.saturating_since(first).as_secs_f64()),
             jitter_us: mean(&jitters).map(|ns| ns / 1e3),
-            latency_ns: self.latency.clone(),
             flows: self.flows.iter().map(Flow::report).collect(),
-            intervals: self.intervals.report(),
+            intervals: self.received.intervals.iter().take(used).copied().collect(),
+            ..self.received.clone()
         }
     }
 }
 
 impl Flow {
     fn report(&self) -> FlowReceived {
-        FlowReceived {
-            sent: 0,
-            datagrams: self.window.unique(),
-            reordered: self.reordered,
-            duplicates: self.duplicates,
-            jitter_us: self.jitter.ns().map(|ns| ns / 1e3),
-        }
-    }
-}
-
-/// Counts by time since the first datagram. All memory is there from the beginning.
-#[derive(Debug)]
-struct Intervals {
-    plan: Plan,
-    counts: Vec<Counts>,
-}
-
-#[derive(Clone, Debug, Default)]
-struct Counts {
-    datagrams: u64,
-    payload_bytes: u64,
-    /// Gaps that opened less gaps that closed.
-    newly_missing: i64,
-    latency_max_ns: u64,
-}
-
-impl Intervals {
-    fn new(plan: &Plan) -> Intervals {
-        Intervals { plan: plan.clone(), counts: vec![Counts::default(); plan.intervals()] }
-    }
-
-    fn at(&mut self, since_first_ns: u64) -> &mut Counts {
-        let index = self.plan.interval_at(since_first_ns, self.counts.len());
-        &mut self.counts[index]
-    }
-
-    fn report(&self) -> Vec<Interval> {
-        let seconds = self.plan.interval_ns as f64 / 1e9;
-        let used = self.counts.iter().rposition(|c| c.datagrams > 0).map_or(0, |last| last + 1);
-        let number = |(n, counts): (usize, &Counts)| Interval {
-            start_s: n as f64 * seconds,
-            end_s: (n + 1) as f64 * seconds,
-            sent: 0,
-            datagrams: counts.datagrams,
-            payload_bytes: counts.payload_bytes,
-            lost: counts.newly_missing,
-            latency_max_us: counts.latency_max_ns as f64 / 1e3,
-        };
-        self.counts.iter().take(used).enumerate().map(number).collect()
+        let jitter_us = self.jitter.ns().map(|ns| ns / 1e3);
+        FlowReceived { datagrams: self.window.unique(), jitter_us, ..self.counts }
     }
 }
 

@@ -35,7 +35,6 @@ pub struct Extents {
 }
 
 impl Extents {
-    /// Of both.
     #[must_use]
     pub fn and(self, other: Extents) -> Extents {
         Extents {
@@ -58,10 +57,9 @@ pub struct Reordering {
     arrivals: u64,
     /// The numbers that came last, the last one first.
     recent: [u64; N],
-    extents: Extents,
+    pub extents: Extents,
 }
 
-/// An arrival that skipped numbers.
 #[derive(Clone, Copy, Debug, Default)]
 struct Skip {
     sequence: u64,
@@ -104,12 +102,6 @@ impl Reordering {
         self.arrived(sequence);
     }
 
-    /// What was found so far.
-    #[must_use]
-    pub fn extents(&self) -> Extents {
-        self.extents
-    }
-
     fn skip(&self, n: usize) -> Skip {
         self.skips.get(n % REMEMBERED).copied().unwrap_or_default()
     }
@@ -143,17 +135,17 @@ mod tests {
     use super::*;
 
     /// As the receiver does it.
-    fn seen(arrivals: &[(u64, u64)]) -> Extents {
+    fn measured(arrivals: &[(u64, u64)]) -> Extents {
         let (mut window, mut reordering) = (Window::default(), Reordering::default());
         for &(sequence, at) in arrivals {
             let expected = window.next();
-            match window.see(sequence) {
+            match window.record(sequence) {
                 Arrival::Next => reordering.in_order(sequence, sequence > expected, MonoNs(at)),
                 Arrival::Reordered => reordering.late(sequence, MonoNs(at)),
                 Arrival::Duplicate | Arrival::TooOld => {}
             }
         }
-        reordering.extents()
+        reordering.extents
     }
 
     /// RFC 4737, sections 4.2 and 5.2, word for word.
@@ -182,15 +174,15 @@ mod tests {
         // Section 7, table 1: 4 arrives after 5, 6, 7 and 8 (numbers from 1 there).
         let arrivals = [1, 2, 3, 5, 6, 7, 8, 4, 9, 10].map(|s| (s - 1, s * 10));
         let at = |n: usize, t| [&arrivals[..n], &[(3, t)], &arrivals[n + 1..]].concat();
-        let extents = seen(&at(7, 95));
+        let extents = measured(&at(7, 95));
         assert_eq!((extents.extent_max, extents.late_max_ns, extents.three_reordered), (4, 45, 1));
-        assert_eq!(seen(&[(0, 1), (1, 2), (2, 3)]), Extents::default());
+        assert_eq!(measured(&[(0, 1), (1, 2), (2, 3)]), Extents::default());
     }
 
     #[test]
     fn what_skipped_long_ago_is_said_to_be_forgotten() {
         let skips = (0..2000).map(|n| (2 * n + 1, n));
-        let extents = seen(&skips.chain([(0, 5000)]).collect::<Vec<_>>());
+        let extents = measured(&skips.chain([(0, 5000)]).collect::<Vec<_>>());
         assert_eq!((extents.beyond_memory, extents.extent_max), (1, 1024));
     }
 
@@ -202,7 +194,7 @@ mod tests {
                 at += wait;
                 (n as u64 / 2 + near, at)
             }).collect();
-            prop_assert_eq!(seen(&arrivals), defined(&arrivals));
+            prop_assert_eq!(measured(&arrivals), defined(&arrivals));
         }
     }
 }

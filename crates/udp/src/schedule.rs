@@ -5,18 +5,14 @@ use std::time::Duration;
 
 use takt_base::MonoNs;
 
-/// How fast datagrams come due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Pace {
-    /// All at once: as fast as they leave.
     FlatOut,
-    /// So many a second.
     Steady(f64),
     /// So many a second at the start, growing or falling evenly to so many at the end.
     Ramp(f64, f64),
 }
 
-/// The instants of one round.
 #[derive(Clone, Copy, Debug)]
 pub struct Schedule {
     start: MonoNs,
@@ -27,8 +23,6 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// From `start` for `span`.
-    #[must_use]
     pub fn new(start: MonoNs, span: Duration, pace: Pace) -> Schedule {
         Schedule { start, span, pace, burst: 1, most: u64::MAX }
     }
@@ -45,20 +39,15 @@ impl Schedule {
         Schedule { most, ..self }
     }
 
-    /// When the first is due.
-    #[must_use]
     pub fn start(&self) -> MonoNs {
         self.start
     }
 
-    /// When nothing more is sent.
-    #[must_use]
     pub fn end(&self) -> MonoNs {
         self.start + self.span
     }
 
     /// When datagram `number` is to be sent, [`MonoNs::NEVER`] if it is not; flat out, now.
-    #[must_use]
     pub fn intended(&self, number: u64, now: MonoNs) -> MonoNs {
         if number >= self.most {
             return MonoNs::NEVER;
@@ -72,7 +61,6 @@ impl Schedule {
     }
 
     /// Datagrams the whole round consists of; `None`: as many as go.
-    #[must_use]
     pub fn total(&self) -> Option<u64> {
         match self.pace {
             Pace::FlatOut => (self.most < u64::MAX).then_some(self.most),
@@ -81,7 +69,6 @@ impl Schedule {
     }
 
     /// How many datagrams were to be sent by `now` and before the end; `None`: as many as go.
-    #[must_use]
     pub fn due(&self, now: MonoNs) -> Option<u64> {
         let limit = self.end().min(MonoNs(now.0.saturating_add(1)));
         match self.pace {
@@ -150,11 +137,10 @@ mod tests {
         assert_eq!(schedule.total(), Some(1000));
         assert_eq!(schedule.intended(0, MonoNs(0)), MonoNs(5_000_000_000));
         assert_eq!(schedule.intended(999, MonoNs(0)), MonoNs(5_999_000_000));
-        assert_eq!(schedule.due(MonoNs(0)), Some(0));
-        assert_eq!(schedule.due(MonoNs(5_000_000_000)), Some(1), "the first is due at once");
-        assert_eq!(schedule.due(MonoNs(5_000_999_999)), Some(1));
-        assert_eq!(schedule.due(MonoNs(5_001_000_000)), Some(2));
-        assert_eq!(schedule.due(MonoNs::NEVER), Some(1000));
+        // The first is due at once.
+        for (now, due) in [(0, 0), (5_000_000_000, 1), (5_000_999_999, 1), (5_001_000_000, 2), (u64::MAX, 1000)] {
+            assert_eq!(schedule.due(MonoNs(now)), Some(due), "at {now}");
+        }
     }
 
     #[test]

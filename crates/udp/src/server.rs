@@ -1,17 +1,18 @@
 //! The end that serves: one thread, one engine, one session at a time.
 //!
 //! It consents to load by running; it sends load only to an address that has answered with a cookie, has asked for it,
-//! and was heard within the last three seconds. Whoever else sends it anything costs it a look at the first bytes.
+//! and has sent something within the last three seconds. A datagram from anywhere else costs it a look at the first bytes.
 
 use std::net::SocketAddr;
-use std::num::NonZeroU64;
 use std::thread;
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_packet::{Engine, PortIndex, PortSpec, Wait, open};
+use takt_packet::{Engine, PortSpec, Wait, open};
 
-use super::end::{GONE, HEAD_START, ReadUntil, SETTLE_TRIES, SILENCE, boot_id, config, tell};
+use super::end::{
+    GONE, HEAD_START, PORT, ReadUntil, SETTLE_TRIES, SILENCE, boot_id, config, send_message, spawn_for_load,
+};
 use super::error::UdpError;
 use super::options::{PAYLOAD_BYTES, ServeOptions};
 use super::protocol::cookie::Cookies;
@@ -20,12 +21,10 @@ use super::protocol::message::{Body, CHUNK_BYTES, HELLO_BYTES, Message, Reason, 
 use super::session::{Round, Session};
 use super::side::{Notice, ServeSummary};
 
-/// The server has one port.
-const PORT: PortIndex = PortIndex(0);
 /// How often it looks whether it is to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Batches that are read at most before a session is ended: more than a socket's buffer holds.
-const LAST_WORDS: usize = 4096;
+const LAST_BATCHES: usize = 4096;
 /// Control messages it takes from one batch; more are as if lost.
 const MOST_CONTROL: usize = 64;
 
@@ -40,16 +39,9 @@ pub fn serve(
     stop: &Stop,
 ) -> Result<ServeSummary, UdpError> {
     thread::scope(|scope| {
-        let worker = thread::Builder::new().name("takt-udp-server".into());
-        let work = || {
-            takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
-            if !options.cpus.is_empty() {
-                takt_host::affinity::pin_self(&options.cpus)?;
-            }
-            Server::open(options, notice)?.run(stop)
-        };
-        let thread = worker.spawn_scoped(scope, work).map_err(|source| UdpError::Thread { source })?;
-        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        let work = || Server::open(options, notice)?.run(stop);
+        let worker = spawn_for_load(scope, "takt-udp-server", &options.cpus, work)?;
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 
@@ -64,7 +56,6 @@ struct Server<'a> {
     summary: ServeSummary,
 }
 
-/// A control message, owned.
 struct ControlMessage {
     from: SocketAddr,
     arrived: MonoNs,
@@ -97,7 +88,7 @@ impl<'a> Server<'a> {
             let now = WallClock.now();
             let mut next = now + LOOK_EVERY;
             if let Some(session) =
-                self.session.as_mut().filter(|session| self.read_until.since(session.heard()) < SILENCE)
+                self.session.as_mut().filter(|session| self.read_until.since(session.last_received) < SILENCE)
             {
                 next = next.min(session.pump(&mut *self.engine, now)?);
             }
@@ -106,16 +97,16 @@ impl<'a> Server<'a> {
             if self.session.as_ref().is_some_and(|session| self.is_given_up(session)) {
                 self.close(false);
             }
-            self.bury()?;
+            self.end_if_refused()?;
         }
-        self.part()?;
+        self.end_session()?;
         Ok(self.summary)
     }
 
     /// Whether nothing came from a client for so long. One that is sent no load may have stood still, and come back for its
     /// result.
     fn is_given_up(&self, session: &Session) -> bool {
-        self.read_until.since(session.heard()) >= if session.is_sending() { SILENCE } else { GONE }
+        self.read_until.since(session.last_received) >= if session.is_sending() { SILENCE } else { GONE }
     }
 
     /// Makes the result of a round that is over.
@@ -123,7 +114,7 @@ impl<'a> Server<'a> {
         for attempt in 1..=SETTLE_TRIES {
             let Some(session) = self.session.as_ref().filter(|session| session.is_over(self.read_until)) else { break };
             let Some(net) = session.net() else { break };
-            // What the kernel counted until now has been received, unless somebody sends without end.
+            // What the kernel counted until now has been received, unless something sends without end.
             if self.serve(Wait::Poll)? > 0 && attempt < SETTLE_TRIES {
                 continue;
             }
@@ -132,26 +123,26 @@ impl<'a> Server<'a> {
                 self.summary.rounds += 1;
                 self.summary.received += received;
                 self.summary.sent += sent;
-                (self.notice)(Notice::Round { client: session.client(), received, sent });
+                (self.notice)(Notice::Round { client: session.client, received, sent });
             }
             break;
         }
         Ok(())
     }
 
-    /// Ends the session of a client whose host answered that nobody listens there any more: it was killed. One that is
-    /// gone with its host is noticed by its silence.
-    fn bury(&mut self) -> Result<(), UdpError> {
+    /// Ends the session of a client whose host answered that nobody listens there any more: the client was killed. A client
+    /// that is gone with its host is noticed by its silence.
+    fn end_if_refused(&mut self) -> Result<(), UdpError> {
         let mut gone = false;
         while let Some(refusal) = self.engine.refused() {
             gone |= self.session.as_ref().is_some_and(|session| session.is_reached_at(refusal.to));
         }
-        if gone { self.part() } else { Ok(()) }
+        if gone { self.end_session() } else { Ok(()) }
     }
 
-    /// Ends the session. What the client said last, perhaps good-bye, may still lie in the socket, and is heard first.
-    fn part(&mut self) -> Result<(), UdpError> {
-        for _ in 0..LAST_WORDS {
+    /// Ends the session. What the client said last, perhaps good-bye, may still lie in the socket, and is read first.
+    fn end_session(&mut self) -> Result<(), UdpError> {
+        for _ in 0..LAST_BATCHES {
             if self.session.is_none() || self.serve(Wait::Poll)? == 0 {
                 break;
             }
@@ -163,8 +154,8 @@ impl<'a> Server<'a> {
     /// Receives once and answers. Returns how many datagrams came.
     fn serve(&mut self, wait: Wait) -> Result<usize, UdpError> {
         let (datagrams, control) = self.listen(wait)?;
-        for heard in control {
-            self.answer(&heard)?;
+        for message in control {
+            self.answer(&message)?;
         }
         Ok(datagrams)
     }
@@ -193,7 +184,7 @@ impl<'a> Server<'a> {
                 && known.flow(flow) == Some(datagram.source)
             {
                 // The only control there is under load: nothing is allocated for it.
-                known.sign(now);
+                known.last_received = now;
             } else if datagram.bytes.starts_with(b"TAKT") && control.len() < MOST_CONTROL {
                 control.push(ControlMessage { from: datagram.source, arrived, bytes: datagram.bytes.to_vec() });
             } else {
@@ -204,22 +195,20 @@ impl<'a> Server<'a> {
     }
 
     fn reply(&mut self, to: SocketAddr, question: &Message<'_>, body: Body<'_>) -> Result<(), UdpError> {
-        tell(&mut *self.engine, PORT, Some(to), &Message { body, ..*question })?;
+        send_message(&mut *self.engine, PORT, Some(to), &Message { body, ..*question })?;
         Ok(())
     }
 
-    fn answer(&mut self, heard: &ControlMessage) -> Result<(), UdpError> {
-        let (now, from) = (WallClock.now(), heard.from);
-        let Some(message) = Message::parse(&heard.bytes) else {
+    fn answer(&mut self, received: &ControlMessage) -> Result<(), UdpError> {
+        let (now, from) = (WallClock.now(), received.from);
+        let Some(message) = Message::parse(&received.bytes) else {
             self.summary.strangers += 1;
             // Answered only where the answer is shorter than the question.
-            return match other_version(&heard.bytes).filter(|_| heard.bytes.len() >= HELLO_BYTES) {
-                Some(session) => {
-                    let refusal = Message { flow: 0, round: 0, session, body: Body::Refused(Reason::Version) };
-                    Ok(tell(&mut *self.engine, PORT, Some(from), &refusal)?)
-                }
-                None => Ok(()),
-            };
+            if let Some(session) = other_version(&received.bytes).filter(|_| received.bytes.len() >= HELLO_BYTES) {
+                let refusal = Message { flow: 0, round: 0, session, body: Body::Refused(Reason::Version) };
+                send_message(&mut *self.engine, PORT, Some(from), &refusal)?;
+            }
+            return Ok(());
         };
         match message.body {
             Body::Hello => {
@@ -235,7 +224,7 @@ impl<'a> Server<'a> {
                 self.reply(from, &message, answer)
             }
             _ if self.session.as_ref().is_some_and(|s| s.is(message.session) && s.flow(message.flow) == Some(from)) => {
-                self.converse(heard, &message, now)
+                self.converse(received, &message, now)
             }
             _ => {
                 self.summary.strangers += 1;
@@ -249,7 +238,8 @@ impl<'a> Server<'a> {
         if !(1..=MAX_FLOWS).contains(&flows) || message.flow >= flows {
             return Body::Refused(Reason::Plan);
         }
-        if self.session.as_ref().is_some_and(|s| !s.is(message.session) && now.saturating_since(s.heard()) >= SILENCE) {
+        let other = self.session.as_ref().filter(|session| !session.is(message.session));
+        if other.is_some_and(|other| now.saturating_since(other.last_received) >= SILENCE) {
             // Its next look would have found so.
             self.close(false);
         }
@@ -262,20 +252,17 @@ impl<'a> Server<'a> {
                 none.insert(Session::new(message.session, flows, from, now))
             }
         };
-        match session.admit(message.flow, from, now) {
-            true => Body::Opened { boot_id: self.boot_id },
-            false => Body::Refused(Reason::Plan),
-        }
+        let admitted = session.admit(message.flow, from, now);
+        if admitted { Body::Opened { boot_id: self.boot_id } } else { Body::Refused(Reason::Plan) }
     }
 
     /// A message of the session, from the address it should come from.
-    fn converse(&mut self, heard: &ControlMessage, message: &Message<'_>, now: MonoNs) -> Result<(), UdpError> {
+    fn converse(&mut self, received: &ControlMessage, message: &Message<'_>, now: MonoNs) -> Result<(), UdpError> {
         let Some(session) = &mut self.session else { return Ok(()) };
-        session.sign(now);
+        session.last_received = now;
         let answer = match message.body {
             Body::Ping { sent_ns } => {
-                let answered_ns = WallClock.now().0;
-                Body::Pong { sent_ns, arrived_ns: heard.arrived.0, answered_ns }
+                Body::Pong { sent_ns, arrived_ns: received.arrived.0, answered_ns: WallClock.now().0 }
             }
             Body::Start(plan) => match session.start(&*self.engine, message.round, plan, now) {
                 Ok(()) => Body::Started,
@@ -286,7 +273,7 @@ impl<'a> Server<'a> {
             Body::Get { chunk } => match session.chunk(message.round, chunk) {
                 Some(piece) => {
                     let piece = piece.to_vec();
-                    return self.reply(heard.from, message, Body::Chunk { chunk, bytes: &piece });
+                    return self.reply(received.from, message, Body::Chunk { chunk, bytes: &piece });
                 }
                 None => return Ok(()),
             },
@@ -296,13 +283,13 @@ impl<'a> Server<'a> {
             }
             _ => return Ok(()),
         };
-        self.reply(heard.from, message, answer)
+        self.reply(received.from, message, answer)
     }
 
     fn close(&mut self, in_order: bool) {
         if let Some(session) = self.session.take() {
-            self.summary.abandoned += u64::from(session.round().is_some_and(Round::is_open));
-            (self.notice)(Notice::Closed(session.client(), in_order));
+            self.summary.abandoned += u64::from(session.round.as_ref().is_some_and(Round::is_open));
+            (self.notice)(Notice::Closed(session.client, in_order));
         }
     }
 }

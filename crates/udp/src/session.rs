@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use takt_base::{Clock, MonoNs, WallClock};
-use takt_packet::{Engine, PortIndex};
+use takt_packet::Engine;
 
-use super::end::{ALIVE_EVERY, HEAD_START, QUIET, ReadUntil, tell};
+use super::end::{ALIVE_EVERY, HEAD_START, PORT, QUIET, ReadUntil, send_message};
 use super::error::UdpError;
 use super::evidence::NetCounts;
 use super::measure::Measure;
@@ -16,19 +16,16 @@ use super::receiver::Receiver;
 use super::sender::Sender;
 use super::side::Side;
 
-const PORT: PortIndex = PortIndex(0);
-
-/// One client and its flows.
 #[derive(Debug)]
 pub(super) struct Session {
     number: u64,
-    client: SocketAddr,
+    pub(super) client: SocketAddr,
     flows: Vec<Option<SocketAddr>>,
-    heard: MonoNs,
-    round: Option<Round>,
+    /// When the client last sent anything.
+    pub(super) last_received: MonoNs,
+    pub(super) round: Option<Round>,
 }
 
-/// One round of a session.
 #[derive(Debug)]
 pub(super) struct Round {
     number: u8,
@@ -38,7 +35,6 @@ pub(super) struct Round {
     next_alive: MonoNs,
     /// When the client said that it has sent all.
     finished: Option<MonoNs>,
-    /// When load last came or went.
     last_load: MonoNs,
     /// The server's half, as JSON; empty until it is known.
     result: Vec<u8>,
@@ -54,31 +50,17 @@ impl Round {
 impl Session {
     /// A session of so many flows, none open yet.
     pub(super) fn new(number: u64, flows: u8, client: SocketAddr, now: MonoNs) -> Session {
-        Session { number, client, flows: vec![None; usize::from(flows)], heard: now, round: None }
+        Session { number, client, flows: vec![None; usize::from(flows)], last_received: now, round: None }
     }
 
     pub(super) fn is(&self, number: u64) -> bool {
         self.number == number
     }
 
-    pub(super) fn client(&self) -> SocketAddr {
-        self.client
-    }
-
-    pub(super) fn heard(&self) -> MonoNs {
-        self.heard
-    }
-
-    pub(super) fn round(&self) -> Option<&Round> {
-        self.round.as_ref()
-    }
-
-    /// The address of a flow, if it is open.
     pub(super) fn flow(&self, flow: u8) -> Option<SocketAddr> {
         self.flows.get(usize::from(flow)).copied().flatten()
     }
 
-    /// Whether one of its flows has this address.
     pub(super) fn is_reached_at(&self, addr: SocketAddr) -> bool {
         self.flows.contains(&Some(addr))
     }
@@ -90,18 +72,13 @@ impl Session {
             return false;
         }
         *place = Some(from);
-        self.heard = now;
+        self.last_received = now;
         true
-    }
-
-    /// The client gave a sign of life.
-    pub(super) fn sign(&mut self, now: MonoNs) {
-        self.heard = now;
     }
 
     /// A datagram of load came on one of its flows.
     pub(super) fn data(&mut self, data: &Data, bytes: usize, arrived: MonoNs, now: MonoNs) {
-        self.heard = now;
+        self.last_received = now;
         if let Some(round) = &mut self.round
             && let Some(receiver) = &mut round.receiver
         {
@@ -118,7 +95,8 @@ impl Session {
         let plan = Plan::parse(plan)?;
         let open: Vec<SocketAddr> = self.flows.iter().copied().flatten().collect();
         if open.len() != usize::from(plan.flows) || open.len() != self.flows.len() {
-            return Err(UdpError::option("flows", plan.flows.to_string(), "as many as are open"));
+            let got = plan.flows.to_string();
+            return Err(UdpError::Option { what: "flows", got, want: "as many as are open" });
         }
         let routes = open.into_iter().map(|to| (PORT, Some(to))).collect();
         let receiver = plan.direction.to_server().then(|| Receiver::new(&plan, number, plan.server_ahead_ns));
@@ -139,10 +117,8 @@ impl Session {
         Ok(())
     }
 
-    /// Whether load is on its way to the client.
     pub(super) fn is_sending(&self) -> bool {
-        let sender = self.round.as_ref().and_then(|round| round.sender.as_ref());
-        sender.is_some_and(|sender| !sender.has_ended())
+        self.round.as_ref().and_then(|round| round.sender.as_ref()).is_some_and(|sender| !sender.has_ended())
     }
 
     /// Sends what is due: load, and a sign of life. Returns until when there is nothing to do.
@@ -161,7 +137,7 @@ impl Session {
             let received = round.receiver.as_ref().map_or(0, Receiver::unique);
             let body = Body::Alive { received };
             let message = Message { flow: 0, round: round.number, session: self.number, body };
-            tell(engine, PORT, self.flows.first().copied().flatten(), &message)?;
+            send_message(engine, PORT, self.flows.first().copied().flatten(), &message)?;
         }
         Ok(next.min(round.next_alive))
     }
@@ -183,7 +159,6 @@ impl Session {
         read_until.since(finished.max(round.last_load)) >= QUIET
     }
 
-    /// The kernel's counters of a round that has no result yet.
     pub(super) fn net(&self) -> Option<NetCounts> {
         Some(self.round.as_ref()?.measure.as_ref()?.net())
     }
@@ -205,7 +180,6 @@ impl Session {
         Ok(Some(counts))
     }
 
-    /// A piece of the result.
     pub(super) fn chunk(&self, number: u8, chunk: u32) -> Option<&[u8]> {
         let round = self.round.as_ref().filter(|round| round.number == number)?;
         round.result.chunks(CHUNK_BYTES).nth(usize::try_from(chunk).ok()?)

@@ -1,4 +1,4 @@
-//! Telling apart, exactly, what arrives in order, late, twice and never: a bitmap that slides over sequence numbers.
+//! Tells apart exactly what arrives in order, late, twice and never: a bitmap that slides over sequence numbers.
 
 /// Sequence numbers it remembers: the span within which a late datagram can be told from a repeated one.
 pub const SPAN: u64 = 1 << 17;
@@ -10,9 +10,8 @@ const WORDS: usize = (SPAN / 64) as usize;
 pub enum Arrival {
     /// Higher than all before.
     Next,
-    /// First seen now, after a higher one: reordered (RFC 4737, type P).
+    /// Received for the first time, after a higher one: reordered (RFC 4737, type P).
     Reordered,
-    /// Seen before.
     Duplicate,
     /// More than [`SPAN`] behind the highest: late or repeated, nobody can tell. Not counted as received.
     TooOld,
@@ -21,23 +20,22 @@ pub enum Arrival {
 /// The sequence numbers of one flow. Memory is fixed: 16 KiB.
 #[derive(Clone, Debug)]
 pub struct Window {
-    seen: Box<[u64]>,
-    /// The lowest number higher than all seen.
+    received: Box<[u64]>,
+    /// The lowest number higher than all received.
     next: u64,
     unique: u64,
 }
 
 impl Default for Window {
     fn default() -> Window {
-        Window { seen: vec![0; WORDS].into(), next: 0, unique: 0 }
+        Window { received: vec![0; WORDS].into(), next: 0, unique: 0 }
     }
 }
 
 impl Window {
-    /// A datagram with this number arrived.
-    pub fn see(&mut self, sequence: u64) -> Arrival {
+    pub fn record(&mut self, sequence: u64) -> Arrival {
         if sequence >= self.next {
-            // What the window slides over now stands for new numbers, none of them seen.
+            // What the window slides over now stands for new numbers, none of them received.
             for passed in self.next.max((sequence + 1).saturating_sub(SPAN))..sequence {
                 self.mark(passed, false);
             }
@@ -56,14 +54,11 @@ impl Window {
         Arrival::Reordered
     }
 
-    /// Different numbers seen.
-    #[must_use]
     pub fn unique(&self) -> u64 {
         self.unique
     }
 
-    /// One more than the highest number seen: so many were sent at least.
-    #[must_use]
+    /// One more than the highest number received: so many were sent at least.
     pub fn next(&self) -> u64 {
         self.next
     }
@@ -74,13 +69,13 @@ impl Window {
 
     fn marked(&self, sequence: u64) -> bool {
         let (word, bit) = Window::place(sequence);
-        self.seen.get(word).is_some_and(|seen| seen & bit != 0)
+        self.received.get(word).is_some_and(|word| word & bit != 0)
     }
 
-    fn mark(&mut self, sequence: u64, seen: bool) {
+    fn mark(&mut self, sequence: u64, received: bool) {
         let (word, bit) = Window::place(sequence);
-        if let Some(word) = self.seen.get_mut(word) {
-            *word = if seen { *word | bit } else { *word & !bit };
+        if let Some(word) = self.received.get_mut(word) {
+            *word = if received { *word | bit } else { *word & !bit };
         }
     }
 }
@@ -96,24 +91,24 @@ mod tests {
     #[test]
     fn order_reordering_repetition_and_age_are_told_apart() {
         let mut window = Window::default();
-        let seen: Vec<_> = [0, 1, 4, 2, 4, 2, 3, 5].into_iter().map(|n| window.see(n)).collect();
+        let arrivals: Vec<_> = [0, 1, 4, 2, 4, 2, 3, 5].into_iter().map(|n| window.record(n)).collect();
         use Arrival::{Duplicate, Next, Reordered};
-        assert_eq!(seen, [Next, Next, Next, Reordered, Duplicate, Duplicate, Reordered, Next]);
+        assert_eq!(arrivals, [Next, Next, Next, Reordered, Duplicate, Duplicate, Reordered, Next]);
         assert_eq!((window.unique(), window.next()), (6, 6));
-        window.see(SPAN + 5);
-        assert_eq!(window.see(5), Arrival::TooOld);
-        assert_eq!(window.see(6), Reordered);
-        assert_eq!(window.see(6), Duplicate);
-        assert_eq!(window.see(SPAN + 5), Duplicate);
+        window.record(SPAN + 5);
+        assert_eq!(window.record(5), Arrival::TooOld);
+        assert_eq!(window.record(6), Reordered);
+        assert_eq!(window.record(6), Duplicate);
+        assert_eq!(window.record(SPAN + 5), Duplicate);
     }
 
     #[test]
     fn a_jump_to_the_end_of_numbers_costs_one_turn_of_the_window() {
         let mut window = Window::default();
-        window.see(0);
-        assert_eq!(window.see((1 << 48) - 1), Arrival::Next);
+        window.record(0);
+        assert_eq!(window.record((1 << 48) - 1), Arrival::Next);
         assert_eq!(window.unique(), 2);
-        assert_eq!(window.see(1), Arrival::TooOld);
+        assert_eq!(window.record(1), Arrival::TooOld);
     }
 
     proptest! {
@@ -134,7 +129,7 @@ mod tests {
                 } else {
                     Arrival::Reordered
                 };
-                prop_assert_eq!(window.see(sequence), expected);
+                prop_assert_eq!(window.record(sequence), expected);
                 if expected != Arrival::TooOld {
                     all.insert(sequence);
                 }

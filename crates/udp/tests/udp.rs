@@ -1,17 +1,19 @@
 //! A load between two ends on loopback: what both say adds up, and nobody is made to send to anybody.
 
+mod inside;
+
 use std::net::{SocketAddr, UdpSocket};
-use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use inside::StopOnDrop;
 use takt_base::Stop;
 use takt_packet::EngineKind;
 use takt_testing::HANG;
 use takt_udp::protocol::data::Data;
 use takt_udp::protocol::message::{Body, MESSAGE_BYTES, Message, Reason};
 use takt_udp::{
-    Direction, LatencyKind, Notice, Options, ServeOptions, ServeSummary, UdpError, UdpReport, WayName, run, serve,
+    Direction, LatencyKind, Notice, Options, ServeOptions, ServeSummary, UdpError, UdpReport, WayName, run,
 };
 
 /// An address of this process, which no other test run uses, and any port.
@@ -19,39 +21,9 @@ fn loopback() -> SocketAddr {
     (takt_testing::loopback(1), 0).into()
 }
 
-/// Ends what looks at it, also when a claim fails.
-struct StopOnDrop(Stop);
-
-impl Drop for StopOnDrop {
-    fn drop(&mut self) {
-        self.0.request();
-    }
-}
-
-/// Runs `work` beside a server, and says what the server saw.
+/// Runs `work` beside a server, and says what the server counted.
 fn beside<T>(options: ServeOptions, work: impl FnOnce(SocketAddr) -> T) -> (T, ServeSummary, Vec<Notice>) {
-    beside_noticing(options, |at, _| work(at))
-}
-
-/// As above; `work` gets the server's notices as they come, and those it does not take are in the answer.
-fn beside_noticing<T>(
-    options: ServeOptions,
-    work: impl FnOnce(SocketAddr, &mpsc::Receiver<Notice>) -> T,
-) -> (T, ServeSummary, Vec<Notice>) {
-    let (stop, (tell, told)) = (Stop::new(), mpsc::channel());
-    let server = thread::spawn({
-        let stop = stop.clone();
-        move || {
-            let mut notice = |notice| tell.send(notice).unwrap();
-            serve(&options, &mut notice, &stop).expect("loopback can be served")
-        }
-    });
-    let Ok(Notice::Ready(at)) = told.recv() else { panic!("a server says first where it is") };
-    let result = {
-        let _when_done = StopOnDrop(stop);
-        work(at, &told)
-    };
-    (result, server.join().unwrap(), told.into_iter().collect())
+    inside::beside(None, options, |at, _| work(at))
 }
 
 /// At 5000 a second, and over after 1500 datagrams, however long they take.
@@ -73,11 +45,14 @@ fn timed(server: SocketAddr) -> Options {
 /// No load lasts so long.
 const LONG: Duration = Duration::from_secs(60);
 
-fn go(options: &Options) -> UdpReport {
-    run(options, &mut |_| {}, &Stop::new()).expect("the server is there")
+fn attempt(options: &Options) -> Result<UdpReport, UdpError> {
+    run(options, &mut |_| {}, &Stop::new())
 }
 
-/// What must hold of every report.
+fn go(options: &Options) -> UdpReport {
+    attempt(options).expect("the server is there")
+}
+
 fn adds_up(report: &UdpReport) {
     for way in [Some(&report.way), report.from_server.as_ref()].into_iter().flatten() {
         assert_eq!(way.sent.datagrams, way.received.datagrams + way.lost.total, "{way:#?}");
@@ -180,27 +155,11 @@ fn a_load_that_is_stopped_reports_what_it_measured() {
 fn the_report_travels_as_json_with_the_promised_keys() {
     let (report, ..) = beside(ServeOptions::at(loopback()), |at| go(&quick(at)));
     let json = serde_json::to_value(&report).unwrap();
-    for key in [
-        "/sent/datagrams",
-        "/received/datagrams",
-        "/lost/total",
-        "/lost/by_place/sender",
-        "/lost/by_place/path",
-        "/lost/by_place/receiver_buffer",
-        "/lost/by_place/application",
-        "/lost/unplaced",
-        "/datagrams_per_s",
-        "/throughput_bps",
-        "/jitter_us",
-        "/latency_us/p50",
-        "/latency_us/p99",
-        "/latency_us/p99_9",
-        "/latency_us/max",
-        "/pacing_error_us/p99",
-        "/cpu/client/process_s",
-        "/cpu/server/machine_softirq_share",
-        "/histograms/latency_ns/hdr_v2_base64",
-    ] {
+    let keys = "/sent/datagrams /received/datagrams /lost/total /lost/by_place/sender /lost/by_place/path \
+                /lost/by_place/receiver_buffer /lost/by_place/application /lost/unplaced /datagrams_per_s /throughput_bps \
+                /jitter_us /latency_us/p50 /latency_us/p99 /latency_us/p99_9 /latency_us/max /pacing_error_us/p99 \
+                /cpu/client/process_s /cpu/server/machine_softirq_share /histograms/latency_ns/hdr_v2_base64";
+    for key in keys.split(' ') {
         assert!(json.pointer(key).is_some_and(|value| !value.is_null()), "{key}");
     }
     assert_eq!(serde_json::from_value::<UdpReport>(json).unwrap(), report);
@@ -210,14 +169,14 @@ fn the_report_travels_as_json_with_the_promised_keys() {
 fn an_address_with_nobody_there_is_told_at_once_and_silence_after_a_while() {
     // Of an address that no other socket of this process is bound to.
     let gone = UdpSocket::bind((takt_testing::loopback(2), 0)).unwrap().local_addr().unwrap();
-    let error = run(&quick(gone), &mut |_| {}, &Stop::new()).unwrap_err();
+    let error = attempt(&quick(gone)).unwrap_err();
     assert!(matches!(error, UdpError::NobodyThere { server } if server == gone), "{error}");
     let deaf = UdpSocket::bind(loopback()).unwrap();
-    let error = run(&quick(deaf.local_addr().unwrap()), &mut |_| {}, &Stop::new()).unwrap_err();
+    let error = attempt(&quick(deaf.local_addr().unwrap())).unwrap_err();
     assert!(matches!(error, UdpError::NoAnswer { .. }), "{error}");
 }
 
-/// A hand-made client, for conversations no client has.
+/// A hand-made client, for conversations that the real client never has.
 struct Stranger(UdpSocket);
 
 impl Stranger {
@@ -227,30 +186,33 @@ impl Stranger {
         Stranger(socket)
     }
 
-    fn say(&self, session: u64, body: Body<'_>) {
+    /// One that has opened session 7 with one flow.
+    fn opened(server: SocketAddr) -> Stranger {
+        let stranger = Stranger::to(server);
+        let cookie = stranger.cookie(7);
+        stranger.ask(7, Body::Open { cookie, flows: 1 });
+        stranger
+    }
+
+    fn send(&self, session: u64, body: Body<'_>) {
         let mut frame = [0; MESSAGE_BYTES];
         let len = Message { flow: 0, round: 1, session, body }.write(&mut frame);
         self.0.send(&frame[..len]).unwrap();
     }
 
     /// The next datagram, if one comes within this time.
-    fn hear(&self, within: Duration) -> Option<Vec<u8>> {
+    fn receive(&self, within: Duration) -> Option<Vec<u8>> {
         self.0.set_read_timeout(Some(within)).unwrap();
         let mut bytes = vec![0; 65_536];
         let len = self.0.recv(&mut bytes).ok()?;
         Some(bytes[..len].to_vec())
     }
 
-    /// Whatever becomes of it.
-    fn say_bytes(&self, bytes: &[u8]) {
-        let _refused = self.0.send(bytes);
-    }
-
-    /// Returns when the server has read all that was said, and answered what it answers.
+    /// Returns when the server has read all that was sent, and answered what it answers.
     fn reach(&self, session: u64) {
-        self.say(session, Body::Hello);
+        self.send(session, Body::Hello);
         loop {
-            let answer = self.hear(HANG).expect("an answer");
+            let answer = self.receive(HANG).expect("an answer");
             let message = Message::parse(&answer).filter(|message| message.session == session);
             if message.is_some_and(|message| matches!(message.body, Body::Cookie(_))) {
                 return;
@@ -258,18 +220,17 @@ impl Stranger {
         }
     }
 
+    /// The next answer must be the cookie.
     fn cookie(&self, session: u64) -> u64 {
-        self.say(session, Body::Hello);
-        let answer = self.hear(HANG).expect("a cookie");
-        match Message::parse(&answer).map(|m| m.body) {
+        match Message::parse(&self.ask(session, Body::Hello)).map(|m| m.body) {
             Some(Body::Cookie(cookie)) => cookie,
             other => panic!("{other:?}"),
         }
     }
 
     fn ask(&self, session: u64, body: Body<'_>) -> Vec<u8> {
-        self.say(session, body);
-        self.hear(HANG).expect("an answer")
+        self.send(session, body);
+        self.receive(HANG).expect("an answer")
     }
 }
 
@@ -281,13 +242,13 @@ fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_said_the_cookie
     let ((), summary, _) = beside(ServeOptions::at(loopback()), |at| {
         let stranger = Stranger::to(at);
         let cookie = stranger.cookie(7);
-        stranger.say(7, Body::Open { cookie: cookie ^ 1, flows: 1 });
-        stranger.say(8, Body::Open { cookie, flows: 1 }); // another session's
+        stranger.send(7, Body::Open { cookie: cookie ^ 1, flows: 1 });
+        stranger.send(8, Body::Open { cookie, flows: 1 }); // another session's
         let other = Stranger::to(at);
-        other.say(7, Body::Open { cookie, flows: 1 }); // from another address
+        other.send(7, Body::Open { cookie, flows: 1 }); // from another address
         for body in [Body::Start(REVERSE), Body::Ping { sent_ns: 1 }, Body::Finish { sent: 1 }, Body::Get { chunk: 0 }]
         {
-            stranger.say(7, body);
+            stranger.send(7, body);
         }
         // What is answered after them is all that is answered.
         stranger.cookie(9);
@@ -302,10 +263,8 @@ fn nothing_but_a_short_answer_is_sent_to_an_address_that_has_not_said_the_cookie
 
 #[test]
 fn load_from_a_server_ends_three_seconds_after_the_last_sign_of_who_asked() {
-    let ((), summary, notices) = beside_noticing(ServeOptions::at(loopback()), |at, notices| {
-        let stranger = Stranger::to(at);
-        let cookie = stranger.cookie(7);
-        stranger.ask(7, Body::Open { cookie, flows: 1 });
+    let ((), summary, notices) = inside::beside(None, ServeOptions::at(loopback()), |at, notices| {
+        let stranger = Stranger::opened(at);
         let asked = Instant::now();
         stranger.ask(7, Body::Start(REVERSE));
         assert!(matches!(notices.recv_timeout(HANG), Ok(Notice::Opened(_))));
@@ -337,14 +296,12 @@ fn a_client_that_stood_still_after_its_load_still_gets_its_result() {
     /// More than a server sends load without a sign of life, and well below what it keeps a result for.
     const STILL: Duration = Duration::from_millis(3500);
     let (size, summary, _) = beside(ServeOptions::at(loopback()), |at| {
-        let client = Stranger::to(at);
-        let cookie = client.cookie(7);
-        client.ask(7, Body::Open { cookie, flows: 1 });
+        let client = Stranger::opened(at);
         client.ask(7, Body::Start(THERE));
         thread::sleep(STILL);
         loop {
-            client.say(7, Body::Finish { sent: 0 });
-            let answer = client.hear(HANG).expect("an answer");
+            client.send(7, Body::Finish { sent: 0 });
+            let answer = client.receive(HANG).expect("an answer");
             match Message::parse(&answer).map(|message| message.body) {
                 Some(Body::Finished { bytes }) if bytes > 0 => break bytes,
                 _ => {}
@@ -358,9 +315,7 @@ fn a_client_that_stood_still_after_its_load_still_gets_its_result() {
 #[test]
 fn one_client_at_a_time_and_the_next_is_told_so() {
     let (error, ..) = beside(ServeOptions::at(loopback()), |at| {
-        let first = Stranger::to(at);
-        let cookie = first.cookie(7);
-        first.ask(7, Body::Open { cookie, flows: 1 });
+        let first = Stranger::opened(at);
         let over = Stop::new();
         std::thread::scope(|scope| {
             scope.spawn(|| {
@@ -370,7 +325,7 @@ fn one_client_at_a_time_and_the_next_is_told_so() {
                 }
             });
             let _when_done = StopOnDrop(over.clone());
-            run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err()
+            attempt(&quick(at)).unwrap_err()
         })
     });
     assert!(matches!(error, UdpError::Busy { .. }), "{error}");
@@ -379,10 +334,8 @@ fn one_client_at_a_time_and_the_next_is_told_so() {
 #[test]
 fn who_fell_silent_makes_room_for_the_next() {
     let (report, summary, _) = beside(ServeOptions::at(loopback()), |at| {
-        let first = Stranger::to(at);
-        let cookie = first.cookie(7);
-        first.ask(7, Body::Open { cookie, flows: 1 });
-        run(&quick(at), &mut |_| {}, &Stop::new()).unwrap()
+        let _silent = Stranger::opened(at);
+        attempt(&quick(at)).unwrap()
     });
     assert!(report.way.sent.datagrams > 0);
     assert_eq!(summary.sessions, 2);
@@ -391,9 +344,7 @@ fn who_fell_silent_makes_room_for_the_next() {
 #[test]
 fn a_plan_that_makes_no_sense_is_refused() {
     beside(ServeOptions::at(loopback()), |at| {
-        let stranger = Stranger::to(at);
-        let cookie = stranger.cookie(7);
-        stranger.ask(7, Body::Open { cookie, flows: 1 });
+        let stranger = Stranger::opened(at);
         let reverse = String::from_utf8(REVERSE.to_vec()).unwrap();
         for bad in [
             "{".to_owned(),
@@ -418,7 +369,7 @@ fn another_version_is_told_apart() {
         bytes[4] = 99;
         old.send_to(&bytes[..len], from).unwrap();
     });
-    let error = run(&quick(at), &mut |_| {}, &Stop::new()).unwrap_err();
+    let error = attempt(&quick(at)).unwrap_err();
     assert!(matches!(error, UdpError::Version { .. }), "{error}");
     answer.join().unwrap();
     beside(ServeOptions::at(loopback()), |at| {
@@ -427,7 +378,7 @@ fn another_version_is_told_apart() {
         Message { flow: 0, round: 0, session: 5, body: Body::Hello }.write(&mut hello);
         hello[4] = 99;
         stranger.0.send(&hello).unwrap();
-        let answer = stranger.hear(Duration::from_secs(30)).expect("a refusal");
+        let answer = stranger.receive(Duration::from_secs(30)).expect("a refusal");
         assert_eq!(Message::parse(&answer).map(|m| m.body), Some(Body::Refused(Reason::Version)));
     });
 }
@@ -441,7 +392,7 @@ fn garbage_at_full_rate_disturbs_no_session() {
         let stop = Stop::new();
         thread::scope(|scope| {
             scope.spawn(|| {
-                let (stranger, mut state, mut said) = (Stranger::to(at), 1_u64, 0);
+                let (stranger, mut state, mut sent) = (Stranger::to(at), 1_u64, 0);
                 let mut bytes = [0; 100];
                 while !stop.requested() {
                     for byte in &mut bytes {
@@ -453,11 +404,11 @@ fn garbage_at_full_rate_disturbs_no_session() {
                         1 => bytes[0] = 0xd0,
                         _ => {}
                     }
-                    stranger.say_bytes(&bytes[..(state >> 32) as usize % 101]);
-                    said += 1;
-                    if said % AT_ONCE == 0 {
+                    let _refused = stranger.0.send(&bytes[..(state >> 32) as usize % 101]);
+                    sent += 1;
+                    if sent % AT_ONCE == 0 {
                         // Until the server has read all that: a session whose datagrams find no room is another test's.
-                        stranger.reach(said);
+                        stranger.reach(sent);
                     }
                 }
             });

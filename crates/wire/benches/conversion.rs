@@ -34,19 +34,9 @@ fn unpack(c: &mut Criterion) {
                 }
             });
         });
-        for simd in Simd::available() {
-            g.bench_function(simd.name(), |b| {
-                b.iter(|| sc16::unpack_f32_with(simd, black_box(&wire), ByteOrder::Big, 1.0 / 32767.0, &mut out));
-            });
-        }
-        g.finish();
-        let mut g = group(c, &format!("sc8_to_f32/{size}"), samples, 2);
-        for simd in Simd::available() {
-            g.bench_function(simd.name(), |b| {
-                b.iter(|| sc8::unpack_f32_with(simd, black_box(&wire), 1.0 / 127.0, &mut out));
-            });
-        }
-        g.finish();
+        levels(g, |simd| sc16::unpack_f32_with(simd, black_box(&wire), ByteOrder::Big, 1.0 / 32767.0, &mut out));
+        let g = group(c, &format!("sc8_to_f32/{size}"), samples, 2);
+        levels(g, |simd| sc8::unpack_f32_with(simd, black_box(&wire), 1.0 / 127.0, &mut out));
     }
 }
 
@@ -65,20 +55,18 @@ fn pack(c: &mut Criterion) {
                 }
             });
         });
-        for simd in Simd::available() {
-            g.bench_function(simd.name(), |b| {
-                b.iter(|| sc16::pack_f32_with(simd, black_box(&floats), ByteOrder::Big, 32767.0, &mut wire));
-            });
-        }
-        g.finish();
-        let mut g = group(c, &format!("f32_to_sc8/{size}"), samples, 2);
-        for simd in Simd::available() {
-            g.bench_function(simd.name(), |b| {
-                b.iter(|| sc8::pack_f32_with(simd, black_box(&floats), 127.0, &mut wire));
-            });
-        }
-        g.finish();
+        levels(g, |simd| sc16::pack_f32_with(simd, black_box(&floats), ByteOrder::Big, 32767.0, &mut wire));
+        let g = group(c, &format!("f32_to_sc8/{size}"), samples, 2);
+        levels(g, |simd| sc8::pack_f32_with(simd, black_box(&floats), 127.0, &mut wire));
     }
+}
+
+/// A conversion at every level.
+fn levels(mut group: BenchmarkGroup<'_, WallTime>, mut convert: impl FnMut(Simd) -> usize) {
+    for simd in Simd::available() {
+        group.bench_function(simd.name(), |b| b.iter(|| convert(simd)));
+    }
+    group.finish();
 }
 
 /// A copy that reads half of the bytes and writes the other half.

@@ -24,3 +24,9 @@ pub enum WireError {
         want: &'static str,
     },
 }
+
+impl WireError {
+    pub(crate) fn field(what: &'static str, got: impl Into<u64>, want: &'static str) -> WireError {
+        WireError::Field { what, got: got.into(), want }
+    }
+}

@@ -235,14 +235,14 @@ mod tests {
     #[test]
     fn every_seed_of_the_fuzzer_holds() {
         let seeds = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds");
-        let mut seen = 0;
+        let mut count = 0;
         for directory in std::fs::read_dir(seeds).expect("fuzz/seeds").flatten() {
             for seed in std::fs::read_dir(directory.path()).into_iter().flatten().flatten() {
                 let bytes = std::fs::read(seed.path()).expect("a seed");
                 ALL.iter().for_each(|judge| judge(&bytes));
-                seen += 1;
+                count += 1;
             }
         }
-        assert!(seen >= 20, "{seen} seeds");
+        assert!(count >= 20, "{count} seeds");
     }
 }

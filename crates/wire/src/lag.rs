@@ -41,10 +41,7 @@ impl LagRequest {
         Ok(Self { id, since_ns: words::join(high, low) })
     }
 
-    /// Writes 512 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 512 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let have = out.len();
         let room = out.get_mut(..Self::BYTES);
@@ -95,7 +92,7 @@ impl LagReply {
         let [n1, n0, o1, o0, d1, d0, l1, l0, m1, m0, r1, r0] = now;
         let count = usize::try_from(count).unwrap_or(usize::MAX);
         if count > LagSpans::MAX {
-            return Err(WireError::Field { what: "late spans", got: count as u64, want: "at most 27" });
+            return Err(WireError::field("late spans", count as u64, "at most 27"));
         }
         let (need, have) = (Self::HEAD_BYTES + count * LagSpans::SPAN_BYTES, datagram.len());
         if have < need {
@@ -106,7 +103,7 @@ impl LagReply {
             let ([f1, f0, t1, t0], after) = words::read(rest, what)?;
             let [from, to] = [words::join(f1, f0), words::join(t1, t0)];
             if to < from {
-                return Err(WireError::Field { what: "end of a late span", got: to, want: "its begin or later" });
+                return Err(WireError::field("end of a late span", to, "its begin or later"));
             }
             spans.push([from, to]);
             rest = after;
@@ -125,16 +122,12 @@ impl LagReply {
         })
     }
 
-    /// Writes 72 bytes, and 16 for each span.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 72 bytes, and 16 for each span. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let spans = self.spans.as_slice();
         let (need, have) = (Self::HEAD_BYTES + spans.len() * LagSpans::SPAN_BYTES, out.len());
         let room = out.get_mut(..need).ok_or(WireError::Short { what: "lag reply", need, have })?;
-        let known = if self.receive_buffer_drops.is_some() { DROPS_KNOWN } else { 0 };
-        let flags = known | if self.more { MORE } else { 0 };
+        let flags = u32::from(self.receive_buffer_drops.is_some()) * DROPS_KNOWN | u32::from(self.more) * MORE;
         let counts = [
             self.now_ns,
             self.clock_offset_ticks,
@@ -148,9 +141,7 @@ impl LagReply {
             .chain(counts.into_iter().flat_map(words::split))
             .chain([flags, spans.len() as u32])
             .chain(spans.iter().flatten().copied().flat_map(words::split));
-        for (bytes, word) in room.as_chunks_mut::<4>().0.iter_mut().zip(fields) {
-            *bytes = word.to_be_bytes();
-        }
+        words::put(room, fields);
         Ok(need)
     }
 }
@@ -190,12 +181,12 @@ impl LagSpans {
     }
 }
 
-fn expect(magic: u32, kind: u32, want: u32, told: &'static str) -> Result<(), WireError> {
+fn expect(magic: u32, kind: u32, want: u32, name: &'static str) -> Result<(), WireError> {
     if magic != MAGIC {
-        return Err(WireError::Field { what: "lag magic", got: magic.into(), want: "0x544c4147" });
+        return Err(WireError::field("lag magic", magic, "0x544c4147"));
     }
     if kind != want {
-        return Err(WireError::Field { what: "lag version and kind", got: kind.into(), want: told });
+        return Err(WireError::field("lag version and kind", kind, name));
     }
     Ok(())
 }

@@ -48,7 +48,7 @@ proptest! {
 
     #[test]
     fn a_time_is_two_words_and_back(tick: u64) {
-        let (high, low) = time::split(tick);
+        let [high, low] = time::split(tick);
         prop_assert_eq!(time::join(high, low), tick);
     }
 }

@@ -14,22 +14,25 @@ fn known_values_of_sc16() {
     assert_eq!(wire, [0x99, 0x59, 0x67, 0xA6, 0x80, 0x3E, 0, 0, 0xFF, 0x7F, 0x01, 0x80]);
 }
 
+/// Every level writes `value` as this integer, to both formats.
+fn writes(value: f32, whole: i16) {
+    for simd in Simd::available() {
+        let (mut wide, mut narrow) = ([0xa5; 4 * 40], [0xa5; 2 * 40]);
+        let samples = [Complex32::new(value, value); 40];
+        sc16::pack_f32_with(simd, &samples, ByteOrder::Big, 1.0, &mut wide);
+        sc8::pack_f32_with(simd, &samples, 1.0, &mut narrow);
+        let name = simd.name();
+        assert!(wide.as_chunks().0.iter().all(|pair| i16::from_be_bytes(*pair) == whole), "{value} {name}");
+        let clipped = whole.clamp(-128, 127);
+        assert!(narrow.iter().all(|byte| i16::from(*byte as i8) == clipped), "{value} {name}");
+    }
+}
+
 #[test]
 fn rounding_is_to_the_nearest_and_to_even_between() {
     let halves = [0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.499_999_97, -0.499_999_97];
     for (value, whole) in halves.into_iter().zip([0, 2, 2, 0, -2, -2, 0, 0]) {
-        for simd in Simd::available() {
-            let (mut wide, mut narrow) = ([0xa5; 4 * 40], [0xa5; 2 * 40]);
-            let samples = [Complex32::new(value, value); 40];
-            sc16::pack_f32_with(simd, &samples, ByteOrder::Big, 1.0, &mut wide);
-            sc8::pack_f32_with(simd, &samples, 1.0, &mut narrow);
-            assert!(
-                wide.as_chunks().0.iter().all(|pair| i16::from_be_bytes(*pair) == whole),
-                "{value} {}",
-                simd.name()
-            );
-            assert!(narrow.iter().all(|byte| i16::from(*byte as i8) == whole), "{value} {}", simd.name());
-        }
+        writes(value, whole);
     }
 }
 
@@ -49,19 +52,7 @@ fn what_is_too_large_saturates_and_what_is_no_number_becomes_0() {
         (f32::MIN_POSITIVE, 0),
     ];
     for (value, whole) in table {
-        for simd in Simd::available() {
-            let (mut wide, mut narrow) = ([0xa5; 4 * 40], [0xa5; 2 * 40]);
-            let samples = [Complex32::new(value, value); 40];
-            sc16::pack_f32_with(simd, &samples, ByteOrder::Big, 1.0, &mut wide);
-            sc8::pack_f32_with(simd, &samples, 1.0, &mut narrow);
-            assert!(
-                wide.as_chunks().0.iter().all(|pair| i16::from_be_bytes(*pair) == whole),
-                "{value} {}",
-                simd.name()
-            );
-            let clipped = whole.clamp(-128, 127);
-            assert!(narrow.iter().all(|byte| i16::from(*byte as i8) == clipped), "{value} {}", simd.name());
-        }
+        writes(value, whole);
     }
 }
 

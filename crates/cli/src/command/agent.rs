@@ -6,8 +6,7 @@ use std::path::PathBuf;
 use miette::{IntoDiagnostic, Result};
 use rustix::process::{Signal, set_parent_process_death_signal};
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::{Answer, Output};
 
 /// Speaks JSON lines over standard input and output; ends when its input does.
 #[derive(Debug, clap::Args)]
@@ -29,7 +28,6 @@ pub struct Args {
     guest: Option<PathBuf>,
 }
 
-/// Settles in its place, then serves.
 pub fn run(args: Args, _output: &Output) -> Result<Answer> {
     if let Some(file) = &args.guest {
         takt_testbed::environment::serve_guest(file).into_diagnostic()?;

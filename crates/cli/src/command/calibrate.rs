@@ -5,12 +5,11 @@ use std::path::PathBuf;
 use miette::Result;
 use serde::Serialize;
 use takt_host::affinity;
-use takt_mapper::{Capacities, ClassSpec, CoresSpec, NodeSpec, PlatformSpec, Prices, Work};
+use takt_mapper::{Capacities, ClassSpec, CoresSpec, NodeSpec, PlatformError, PlatformSpec, Prices, Work};
 
-use crate::answer::Answer;
 use crate::costs;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::output::write;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -34,7 +33,6 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-/// What was measured, for `--json`.
 #[derive(Serialize)]
 struct Document {
     class: String,
@@ -53,7 +51,6 @@ struct Core {
 /// Cores that differ by more than this are not of one kind.
 const ALIKE: f64 = 1.25;
 
-/// Measures.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let own = affinity::own_cpus();
     let cores = if args.cores.is_empty() { own.clone() } else { args.cores };
@@ -70,19 +67,14 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     let document = Document { class: args.class.unwrap_or_else(costs::class), cores: measured };
     let platform = platform(&document);
-    platform.check().map_err(|error| {
-        let fix = error.fix();
-        Problem::new("this is no platform").why(error).fix(fix)
-    })?;
+    platform.check().map_err(|error| Problem::caused("this is no platform", error, PlatformError::fix))?;
     if let Some(path) = &args.out {
-        let refused = |error| Problem::new(format!("{} can't be written", path.display())).why(error);
-        std::fs::write(path, platform.to_toml()).map_err(refused)?;
+        write(path, &platform.to_toml())?;
     }
     if cfg!(debug_assertions) {
         output.note("note      this takt was built without optimisation, and so were the loops that it timed: cargo build --release");
     }
-    output.result(&document, || text(&document))?;
-    Ok(Answer::Yes)
+    output.answer(&document, || text(&document), Answer::Yes)
 }
 
 /// Cores that can do about the same are of one class: the best of each class stands for it.

@@ -6,17 +6,14 @@ use std::path::{Path, PathBuf};
 use miette::{IntoDiagnostic, Result};
 use takt_host::call;
 use takt_lab::check::self_test::{self, SelfTest};
-use takt_lab::check::{self, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
+use takt_lab::check::{self, CheckError, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
 use takt_lab::experiment::Depth;
 use takt_radio::n200::ALLOW_TRANSMIT;
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, version};
-use super::report::{save, text};
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use super::report::show;
+use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -63,7 +60,6 @@ pub struct Args {
     file: Option<String>,
 }
 
-/// Checks, reports, answers.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let usual = if args.self_test { self_test::NAME } else { "check" };
     let options = CheckOptions {
@@ -80,32 +76,21 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         takt_version: version(),
     };
     let stop = stop_on_signal()?;
-    let mut progress = ProgressBar::new(output);
     if args.self_test {
-        let outcome = check::run_self_test(&options, &mut |event, at| progress.tell(event, at), &stop);
-        progress.finish();
+        let outcome = ProgressBar::during(output, |progress| check::run_self_test(&options, progress, &stop));
         return show_self_test(&outcome.map_err(cannot_go_on)?, &options.runs, output);
     }
-    let outcome = check::run(&options, &mut |event, at| progress.tell(event, at), &stop);
-    progress.finish();
+    let outcome = ProgressBar::during(output, |progress| check::run(&options, progress, &stop));
     let outcome = outcome.map_err(cannot_go_on)?;
-    let mut report = takt_report::check::report(&outcome);
-    save(&mut report, &outcome, &options.runs)?;
-    output.result(&outcome, || text(&report, output))?;
-    let answer = status(outcome.verdict.answer);
+    show(takt_report::check::report(&outcome), &outcome, &options.runs, output)?;
     if let Some(note) = how_to_go_on(&outcome) {
         output.note(note);
     }
-    Ok(answer)
+    Ok(status(outcome.verdict.answer))
 }
 
-fn cannot_go_on(error: check::CheckError) -> Problem {
-    let fix = error.fix();
-    let problem = Problem::new("the check can't go on").why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+fn cannot_go_on(error: CheckError) -> Problem {
+    Problem::caused("the check can't go on", error, CheckError::fix)
 }
 
 fn status(answer: check::Answer) -> Answer {
@@ -116,11 +101,8 @@ fn status(answer: check::Answer) -> Answer {
     }
 }
 
-/// Writes the page of a self-test, prints its text, and answers.
 pub fn show_self_test(outcome: &SelfTest, runs: &Path, output: &Output) -> Result<Answer> {
-    let mut report = takt_report::check::self_test(outcome);
-    save(&mut report, outcome, runs)?;
-    output.result(outcome, || text(&report, output))?;
+    show(takt_report::check::self_test(outcome), outcome, runs, output)?;
     Ok(status(outcome.answer))
 }
 

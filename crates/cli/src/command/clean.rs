@@ -6,9 +6,7 @@ use serde::Serialize;
 use takt_host::call::WITH_SUDO;
 use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -45,7 +43,6 @@ struct ForeignProcess {
     program: PathBuf,
 }
 
-/// Removes and tells.
 pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
     let Cleaned { removed, kept, alive, unclaimed, foreign_processes } = Registry::system().clean().map_err(refused)?;
     if let Some(error) = kept.into_iter().next() {
@@ -55,20 +52,18 @@ pub fn run(_args: Args, output: &Output) -> miette::Result<Answer> {
     let foreign_processes =
         foreign_processes.into_iter().map(|(pid, program)| ForeignProcess { pid, program }).collect();
     let report = Report { removed, alive, unclaimed, foreign_processes };
-    output.result(&report, || text(&report))?;
-    Ok(Answer::Yes)
+    output.answer(&report, || text(&report), Answer::Yes)
 }
 
 fn refused(error: LeftoversError) -> Problem {
-    let fix = match &error {
+    Problem::caused("something could not be removed", error, |error| match error {
         LeftoversError::Corrupt { path, .. } => {
             format!("look at what it names, remove that by hand, then: rm {}", path.display())
         }
-        LeftoversError::Name { .. } => "remove it by hand if it is yours".into(),
+        LeftoversError::Name { .. } => "remove it by hand if it is yours".to_owned(),
         LeftoversError::Unsettled => "takt clean   (once more: their record is kept)".into(),
         _ => WITH_SUDO.into(),
-    };
-    Problem::new("something could not be removed").why(error).fix(fix)
+    })
 }
 
 fn text(report: &Report) -> String {

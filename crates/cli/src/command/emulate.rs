@@ -9,10 +9,7 @@ use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary
 use takt_emulator::n200::{Board, OverflowPolicy};
 use takt_packet::EngineError;
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
 ///
@@ -92,7 +89,6 @@ pub struct Args {
     as_hardware: bool,
 }
 
-/// Runs radios until SIGINT or SIGTERM.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let model = args.model.clone();
@@ -106,8 +102,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
             ));
         }
     }
-    output.result(&summary, || text(&summary))?;
-    Ok(Answer::Yes)
+    output.answer(&summary, || text(&summary), Answer::Yes)
 }
 
 impl Args {
@@ -149,41 +144,39 @@ fn hardware_word(text: &str) -> Result<u16, String> {
     u16::from_str_radix(digits, 16).map_err(|_| "want four hexadecimal digits, such as 0x0a10".to_owned())
 }
 
-/// What went wrong, and the flag that mends it.
 pub fn problem(error: EmulateError) -> Problem {
-    let fix = match &error {
+    Problem::caused("the radios can't run", error, fix)
+}
+
+fn fix(error: &EmulateError) -> Option<String> {
+    Some(match error {
         EmulateError::Ports { source: EngineError::PortInUse { addr: taken }, .. } => {
             let stop = format!("stop the other program (ss -ulnp 'sport = :{}' names it)", taken.port());
-            Some(match taken.ip() {
+            match taken.ip() {
                 IpAddr::V4(addr) if addr.is_loopback() => {
                     let [a, b, c, d] = addr.octets();
                     format!("{stop}\n--addr {}", Ipv4Addr::new(a, b, c, d.wrapping_add(1).max(1)))
                 }
                 _ => stop,
-            })
+            }
         }
         EmulateError::Ports { addr, source: EngineError::NotLocal { .. } } => {
-            Some(format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE"))
+            format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE")
         }
         EmulateError::Priority { source, .. } => {
             let without = "leave --priority away";
-            Some(source.fix().map_or_else(|| without.to_owned(), |fix| format!("{fix}\n{without}")))
+            source.fix().map_or_else(|| without.to_owned(), |fix| format!("{fix}\n{without}"))
         }
         EmulateError::ForeignEeprom { .. } => {
-            Some("--eeprom with another file; one that is not there yet is made".to_owned())
+            "--eeprom with another file; one that is not there yet is made".to_owned()
         }
-        EmulateError::Signal(error) => Some(error.fix()),
-        EmulateError::Signals { source, .. } => Some(source.fix()),
-        EmulateError::SharedSink { .. } => Some("one --sink for each --addr, each with its own file".to_owned()),
-        EmulateError::TooMany { what, .. } => Some(format!("one --addr for each {what}")),
-        EmulateError::Addresses { .. } => Some("one --addr for each radio, all different".to_owned()),
-        _ => None,
-    };
-    let problem = Problem::new("the radios can't run").why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+        EmulateError::Signal(error) => error.fix(),
+        EmulateError::Signals { source, .. } => source.fix(),
+        EmulateError::SharedSink { .. } => "one --sink for each --addr, each with its own file".to_owned(),
+        EmulateError::TooMany { what, .. } => format!("one --addr for each {what}"),
+        EmulateError::Addresses { .. } => "one --addr for each radio, all different".to_owned(),
+        _ => return None,
+    })
 }
 
 fn text(summary: &Summary) -> String {
@@ -192,7 +185,6 @@ fn text(summary: &Summary) -> String {
         describe(&mut out, device, summary.duration_s);
     }
     let lag = &summary.lag;
-    // Writing to a string can't be refused.
     let _ = writeln!(
         out,
         "own lag  half within {} us, 99.9 % within {} us, longest {} us; {} of {} datagrams over {} us, {} never left",

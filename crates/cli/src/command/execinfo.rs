@@ -9,11 +9,9 @@ use takt_base::Stop;
 use takt_graph::{Latency, Plan};
 use takt_runtime::{Options, Session};
 
-use crate::answer::Answer;
 use crate::live::Request;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::waveform::{self, Libraries, Said};
+use crate::waveform::{self, Libraries};
+use crate::{Answer, Output, Problem};
 
 /// Slots a waveform is tried for.
 const TRIED: u64 = 1000;
@@ -44,7 +42,6 @@ pub struct Args {
     libraries: Libraries,
 }
 
-/// The table, for `--json`.
 #[derive(Serialize)]
 struct Table {
     waveform: String,
@@ -63,11 +60,9 @@ struct Row {
     p50_ns: Option<u64>,
     p99_ns: Option<u64>,
     max_ns: Option<u64>,
-    /// The median, in multiply-accumulates.
     p50_mac: Option<f64>,
 }
 
-/// Prints it.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let measured = match &args.what {
         None => super::variable::ask(args.process, &Request::Execinfo)?,
@@ -75,8 +70,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         Some(path) => tried(path, &args)?,
     };
     let table = table(&measured)?;
-    output.result(&table, || text(&table))?;
-    Ok(Answer::Yes)
+    output.answer(&table, || text(&table), Answer::Yes)
 }
 
 fn read(path: &Path) -> Result<Json> {
@@ -84,7 +78,7 @@ fn read(path: &Path) -> Result<Json> {
     let size = std::fs::metadata(path).map_err(unreadable)?.len();
     let fix = "a file written by `takt run WAVEFORM --json > FILE`";
     if size > LONGEST {
-        let why = Said(format!("it has {size} bytes, and at most {LONGEST} are read"));
+        let why = format!("it has {size} bytes, and at most {LONGEST} are read");
         return Err(Problem::new(format!("can't read {}", path.display())).why(why).fix(fix).into());
     }
     let text = std::fs::read(path).map_err(unreadable)?;
@@ -105,7 +99,7 @@ fn tried(path: &Path, args: &Args) -> Result<Json> {
 /// From a report or a snapshot: both name components alike; a report has quantiles apart.
 fn table(measured: &Json) -> Result<Table, Problem> {
     let no_result = || {
-        let why = Said("it has no `waveform`, `slot_ns` and `components`".to_owned());
+        let why = "it has no `waveform`, `slot_ns` and `components`";
         Problem::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
     };
     let mac_per_s = crate::costs::capacities()?.mac_per_s;
@@ -135,44 +129,26 @@ fn text(table: &Table) -> String {
     let name = table.components.iter().map(|row| row.name.len()).max().unwrap_or(0).max("component".len());
     let kind = table.components.iter().map(|row| row.kind.len()).max().unwrap_or(0).max("type".len());
     let us = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.2}", ns as f64 / 1e3));
+    let line = |of: &str, its_kind: &str, [executions, p50, p99, most, mac, slot]: [String; 6]| {
+        format!("{of:<name$}  {its_kind:<kind$}  {executions:>10}  {p50:>9}  {p99:>9}  {most:>9}  {mac:>9}  {slot:>6}")
+    };
+    let (slot_us, kmac_per_us) = (table.slot_ns as f64 / 1e3, table.mac_per_s / 1e9);
+    let heads = ["executions", "p50 us", "p99 us", "most us", "p50 kMAC", "slot %"].map(str::to_owned);
     let mut lines = vec![
-        format!(
-            "{}: slots of {:.0} us; 1 us is {:.1} kMAC on this core",
-            table.waveform,
-            table.slot_ns as f64 / 1e3,
-            table.mac_per_s / 1e9
-        ),
-        format!(
-            "{:<name$}  {:<kind$}  {:>10}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}",
-            "component", "type", "executions", "p50 us", "p99 us", "most us", "p50 kMAC", "slot %"
-        ),
+        format!("{}: slots of {slot_us:.0} us; 1 us is {kmac_per_us:.1} kMAC on this core", table.waveform),
+        line("component", "type", heads),
     ];
     let mut total = 0;
     for row in &table.components {
         total += row.p50_ns.unwrap_or(0);
-        lines.push(format!(
-            "{:<name$}  {:<kind$}  {:>10}  {:>9}  {:>9}  {:>9}  {:>9}  {:>6}",
-            row.name,
-            row.kind,
-            row.executions,
-            us(row.p50_ns),
-            us(row.p99_ns),
-            us(row.max_ns),
-            row.p50_mac.map_or_else(|| "-".to_owned(), |mac| format!("{:.1}", mac / 1e3)),
-            share(row.p50_ns.unwrap_or(0), table.slot_ns),
-        ));
+        let mac = row.p50_mac.map_or_else(|| "-".to_owned(), |mac| format!("{:.1}", mac / 1e3));
+        let share = share(row.p50_ns.unwrap_or(0), table.slot_ns);
+        let cells = [row.executions.to_string(), us(row.p50_ns), us(row.p99_ns), us(row.max_ns), mac, share];
+        lines.push(line(&row.name, &row.kind, cells));
     }
-    lines.push(format!(
-        "{:<name$}  {:<kind$}  {:>10}  {:>9}  {:>9}  {:>9}  {:>9.1}  {:>6}",
-        "total",
-        "",
-        "",
-        us(Some(total)),
-        "",
-        "",
-        total as f64 * table.mac_per_s / 1e12,
-        share(total, table.slot_ns),
-    ));
+    let mac = format!("{:.1}", total as f64 * table.mac_per_s / 1e12);
+    let none = String::new;
+    lines.push(line("total", "", [none(), us(Some(total)), none(), none(), mac, share(total, table.slot_ns)]));
     lines.join("\n")
 }
 

@@ -18,14 +18,11 @@ use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
 use takt_lab::nodes::{NodeFigures, WayFigures};
 use takt_lab::store::{Store, StoreError};
 use takt_lab::summary::{RoundCounts, Summary};
-use takt_lab::{Expected, Order, execute};
+use takt_lab::{ExecuteError, Order, execute};
 use takt_load::Kind;
 
 use self::progress::ProgressBar;
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -95,7 +92,6 @@ enum Action {
     Factors,
 }
 
-/// Runs, lists, shows or exports.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     match args.command {
         Action::Run { what, quick, full: _, resume, only, addr, transmit, env } => {
@@ -103,8 +99,8 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
             if let Some(spec) = env.spec() {
                 return env::look(&spec, output);
             }
-            for asked in &only {
-                experiment.only(asked).map_err(no_such_point)?;
+            for points in &only {
+                experiment.only(points).map_err(no_such_point)?;
             }
             let depth = if quick { Depth::Quick } else { Depth::Full };
             let order = Order {
@@ -158,29 +154,17 @@ fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
     let stop = stop_on_signal()?;
     let expected = order.expected();
     if !output.wants_json() {
-        let Expected { points, rounds, time } = expected;
-        output.note(format!(
-            "{points} points, {rounds} rounds: about {}, and what has to be run again.",
-            progress::span(time)
-        ));
+        let (points, rounds, time) = (expected.points, expected.rounds, progress::span(expected.time));
+        output.note(format!("{points} points, {rounds} rounds: about {time}, and what has to be run again."));
     }
-    let mut progress = ProgressBar::new(output);
-    let ran = execute(order, &mut |event, at| progress.tell(event, at), &stop);
-    progress.finish();
-    let ran = ran.map_err(|error| {
-        let fix = error.fix();
-        let problem = Problem::new(format!("experiment {} can't go on", order.experiment.name)).why(error);
-        match fix {
-            Some(fix) => problem.fix(fix),
-            None => problem,
-        }
-    })?;
+    let ran = ProgressBar::during(output, |progress| execute(order, progress, &stop));
+    let what = format!("experiment {} can't go on", order.experiment.name);
+    let ran = ran.map_err(|error| Problem::caused(what, error, ExecuteError::fix))?;
     if !ran.complete {
         output.note(format!("Stopped. What was measured is kept; --resume goes on where this stopped ({}).", ran.run));
     }
     let summary = summary(&order.runs, &ran.run)?;
-    output.result(&summary, || text(&summary))?;
-    Ok(Answer::of(summary.good()))
+    output.answer(&summary, || text(&summary), Answer::of(summary.good()))
 }
 
 fn text(summary: &Summary) -> String {
@@ -200,7 +184,7 @@ fn text(summary: &Summary) -> String {
             }
         }
         for node in &point.nodes {
-            let _ = writeln!(text, "    {}", along(node));
+            let _ = writeln!(text, "    {}", on_the_way(node));
         }
         for why in &point.not_counted {
             let _ = writeln!(text, "    not counted: {why}");
@@ -224,7 +208,7 @@ fn text(summary: &Summary) -> String {
 }
 
 /// `hardware           lost 45.5 % of 13641 to the radio (ring 6204), 9.4 % of 481 to the host (ring 45); 0.31 cores`
-fn along(node: &NodeFigures) -> String {
+fn on_the_way(node: &NodeFigures) -> String {
     let way = |way: &WayFigures, to: &str| {
         let places: Vec<String> = way.lost.iter().map(|(place, frames)| format!("{place} {frames}")).collect();
         let places = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
@@ -242,25 +226,22 @@ fn list(runs: &Path, output: &Output) -> Result<Answer> {
         let state = if run.finished.is_some() { "finished" } else { "unfinished" };
         format!("{}  {}  {} rounds  {state}", run.id, run.depth, run.rounds)
     };
-    let text = || match runs.is_empty() {
-        true => "No runs yet.".to_owned(),
-        false => runs.iter().map(line).collect::<Vec<_>>().join("\n"),
+    let text = || match runs.as_slice() {
+        [] => "No runs yet.".to_owned(),
+        runs => runs.iter().map(line).collect::<Vec<_>>().join("\n"),
     };
-    output.result(&runs, text)?;
-    Ok(Answer::Yes)
+    output.answer(&runs, text, Answer::Yes)
 }
 
 fn show(runs: &Path, run: &str, output: &Output) -> Result<Answer> {
     let summary = summary(runs, run)?;
-    output.result(&summary, || text(&summary))?;
-    Ok(Answer::Yes)
+    output.answer(&summary, || text(&summary), Answer::Yes)
 }
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {
     Ok(Store::open(runs).and_then(|store| Summary::of(&store, run)).map_err(store_problem)?)
 }
 
-/// A word of experiment files, for `--json`.
 #[derive(Serialize)]
 struct Word {
     name: &'static str,
@@ -284,18 +265,11 @@ fn factors(output: &Output) -> Result<Answer> {
         let first = format!("{:<14} {} ({default}; {})", word.name, word.takes, word.workloads.join(", "));
         format!("{first}\n{:<14} {}", "", word.about)
     };
-    output.result(&words, || words.iter().map(line).collect::<Vec<_>>().join("\n"))?;
-    Ok(Answer::Yes)
+    output.answer(&words, || words.iter().map(line).collect::<Vec<_>>().join("\n"), Answer::Yes)
 }
 
-/// A store's complaint as a problem.
 pub fn store_problem(error: StoreError) -> Problem {
-    let fix = error.fix();
-    let problem = Problem::new("the records can't be used").why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+    Problem::caused("the records can't be used", error, StoreError::fix)
 }
 
 /// What goes into a run's record: the version, with the commit where the build knows it.

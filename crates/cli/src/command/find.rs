@@ -7,9 +7,8 @@ use std::sync::Arc;
 use takt_packet::EngineKind;
 use takt_radio::{Found, FoundState, Net, WallNet, find};
 
-use crate::answer::Answer;
-use crate::output::Output;
 use crate::radio_problem;
+use crate::{Answer, Output};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -22,12 +21,10 @@ pub struct Args {
     addr: Option<IpAddr>,
 }
 
-/// Finds and lists.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
     let found = find(&net, args.addr).map_err(|error| radio_problem::problem("look for radios", error, ""))?;
-    output.result(&found, || text(&found, args.addr))?;
-    Ok(Answer::of(!found.is_empty()))
+    output.answer(&found, || text(&found, args.addr), Answer::of(!found.is_empty()))
 }
 
 fn text(found: &[Found], addr: Option<IpAddr>) -> String {
@@ -37,7 +34,6 @@ fn text(found: &[Found], addr: Option<IpAddr>) -> String {
     }
     let mut text = String::new();
     for radio in found {
-        // Writing to a string cannot fail.
         let _ = match &radio.identity {
             Some(id) => write!(text, "{}  {} serial {}", radio.addr, id.model, id.serial)
                 .and_then(|()| if id.name.is_empty() { Ok(()) } else { write!(text, " name {}", id.name) })
@@ -55,7 +51,6 @@ fn text(found: &[Found], addr: Option<IpAddr>) -> String {
     text
 }
 
-/// What is said of a radio that is takt's own.
 fn own(radio: &Found) -> &'static str {
     let software = radio.identity.as_ref().is_some_and(|id| id.software);
     if software { "  software radio of takt's" } else { "" }

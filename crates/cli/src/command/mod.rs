@@ -24,8 +24,7 @@ mod wakeup;
 
 use clap::Subcommand;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::{Answer, Output};
 
 /// One variant a command; its documentation is the line in `takt --help`.
 #[derive(Debug, Subcommand)]
@@ -76,7 +75,6 @@ pub enum Command {
 }
 
 impl Command {
-    /// Carries the command out.
     pub fn run(self, output: &Output) -> miette::Result<Answer> {
         match self {
             Command::Check(args) => check::run(args, output),

@@ -5,21 +5,19 @@ use std::path::{Path, PathBuf};
 
 use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
+use serde::Serialize;
 use takt_host::affinity::own_cpus;
 use takt_lab::bench::{Lacking, lacking};
 use takt_lab::check;
 use takt_lab::experiment::{Depth, Experiment};
 use takt_lab::store::Store;
-use takt_report::Report;
+use takt_report::{Report, paper};
 use takt_studies::{Found, PaperError, PaperOptions, StudyRun, assemble, run as run_study};
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, store_problem, version};
-use super::report::{save, text};
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use super::report::show;
+use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -71,7 +69,6 @@ struct Study {
     file: Option<String>,
 }
 
-/// Runs, reports, answers.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let (name, study) = match args.study {
         StudyName::Aloe(study) => ("aloe", study),
@@ -79,10 +76,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         StudyName::Routers(study) => ("routers", study),
         StudyName::LinuxRt(study) => ("linux-rt", study),
     };
-    tell(&measure(name, &study, output)?, &study.runs, output)
+    report(&measure(name, &study, output)?, &study.runs, output)
 }
 
-/// Whether a run repeated a study.
 pub fn is_study(store: &Store, run: &str) -> Result<bool> {
     let run = store.run(run).map_err(store_problem)?;
     Ok(Experiment::parse(&run.experiment, &run.file).is_ok_and(|file| file.study.is_some()))
@@ -90,40 +86,19 @@ pub fn is_study(store: &Store, run: &str) -> Result<bool> {
 
 /// Judges the records of a study again.
 pub fn again(store: &Store, run: &str, runs: &Path, output: &Output) -> Result<Answer> {
-    tell(&assemble(store, run).map_err(problem)?, runs, output)
+    report(&assemble(store, run).map_err(problem)?, runs, output)
 }
 
-/// What is said of every study alike.
-struct StudyResult<'a> {
-    of: &'a StudyRun,
-    document: serde_json::Value,
-    report: Report,
+fn report(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
+    match found {
+        Found::Aloe(outcome) => report_of(&outcome.of, outcome, paper::aloe::report(outcome), runs, output),
+        Found::LinuxRt(outcome) => report_of(&outcome.of, outcome, paper::linux_rt::report(outcome), runs, output),
+        Found::Sweep(outcome) => report_of(&outcome.of, outcome, paper::sweep::report(outcome), runs, output),
+    }
 }
 
-fn result_of(found: &Found) -> Result<StudyResult<'_>> {
-    Ok(match found {
-        Found::Aloe(outcome) => StudyResult {
-            of: &outcome.of,
-            document: serde_json::to_value(outcome).into_diagnostic()?,
-            report: takt_report::paper::aloe::report(outcome),
-        },
-        Found::LinuxRt(outcome) => StudyResult {
-            of: &outcome.of,
-            document: serde_json::to_value(outcome).into_diagnostic()?,
-            report: takt_report::paper::linux_rt::report(outcome),
-        },
-        Found::Sweep(outcome) => StudyResult {
-            of: &outcome.of,
-            document: serde_json::to_value(outcome).into_diagnostic()?,
-            report: takt_report::paper::sweep::report(outcome),
-        },
-    })
-}
-
-fn tell(found: &Found, runs: &Path, output: &Output) -> Result<Answer> {
-    let StudyResult { of, document, mut report } = result_of(found)?;
-    save(&mut report, &document, runs)?;
-    output.result(&document, || text(&report, output))?;
+fn report_of<T: Serialize>(of: &StudyRun, outcome: &T, report: Report, runs: &Path, output: &Output) -> Result<Answer> {
+    show(report, &serde_json::to_value(outcome).into_diagnostic()?, runs, output)?;
     if !of.about.complete {
         let (done, planned) = (of.rounds.valid + of.rounds.skipped, of.rounds.planned);
         output.note(format!("Stopped after {done} of {planned} rounds; they are kept. --resume runs the rest."));
@@ -143,9 +118,7 @@ fn measure(name: &str, study: &Study, output: &Output) -> Result<Found> {
     };
     say_what_is_lacking(&options, output)?;
     let stop = stop_on_signal()?;
-    let mut progress = ProgressBar::new(output);
-    let found = run_study(&options, &mut |event, at| progress.tell(event, at), &stop);
-    progress.finish();
+    let found = ProgressBar::during(output, |progress| run_study(&options, progress, &stop));
     Ok(found.map_err(problem)?)
 }
 
@@ -159,19 +132,13 @@ fn say_what_is_lacking(options: &PaperOptions, output: &Output) -> Result<()> {
     Ok(())
 }
 
-/// An error, its cause, the cause of that.
 fn words(error: &dyn Error) -> String {
     let links = std::iter::successors(Some(error), |&error| error.source());
     links.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }
 
 fn problem(error: PaperError) -> Problem {
-    let fix = error.fix();
-    let problem = Problem::new("the study can't go on").why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+    Problem::caused("the study can't go on", error, PaperError::fix)
 }
 
 /// As the claims say; a run that was interrupted never says yes.

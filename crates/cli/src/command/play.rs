@@ -6,12 +6,9 @@ use takt_base::parse_number;
 use takt_radio::n200::Emission;
 use takt_radio::sigmf::PlayReport;
 
-use crate::answer::Answer;
-use crate::bar::Bar;
-use crate::output::Output;
-use crate::radio_args::RadioArgs;
+use crate::radio_args::{RadioArgs, heading};
 use crate::radio_problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Bar, Output, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -32,18 +29,16 @@ pub struct Args {
     transmit: bool,
 }
 
-/// Plays.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let (session, net) = args.radio.open(args.transmit);
-    let bar = Bar::new(output);
-    let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
     let mut on_air = |emission: &Emission| output.note(radio_problem::on_air(emission));
-    let report = session.play(&net, args.rate, args.times, &mut on_air, &mut progress, &stop);
-    drop(bar);
+    let report = Bar::during(output, |bar| {
+        let mut progress = |sent| bar.show(Duration::from_micros(sent), Duration::ZERO);
+        session.play(&net, args.rate, args.times, &mut on_air, &mut progress, &stop)
+    });
     let report = report.map_err(|error| radio_problem::problem("play", error, "--rate"))?;
-    output.result(&report, || text(&report))?;
-    Ok(Answer::of(good(&report)))
+    output.answer(&report, || text(&report), Answer::of(good(&report)))
 }
 
 fn good(report: &PlayReport) -> bool {
@@ -53,17 +48,8 @@ fn good(report: &PlayReport) -> bool {
 
 fn text(report: &PlayReport) -> String {
     let played = &report.played;
-    let mut lines = vec![format!(
-        "{}: {} samples at {} MS/s ({:.3} s) to serial {}",
-        report.path.display(),
-        played.samples,
-        report.rate_sps / 1e6,
-        played.samples as f64 / report.rate_sps,
-        report.serial
-    )];
-    if let Some(tuned) = report.tuned {
-        lines.push(format!("  tuned     {:.6} MHz (oscillator {:.6} MHz)", tuned.actual_hz / 1e6, tuned.lo_hz / 1e6));
-    }
+    let radio = format!("to serial {}", report.serial);
+    let mut lines = heading(&report.path, played.samples, report.rate_sps, &radio, report.tuned);
     lines.push(format!(
         "  bursts    {} sent, {} acknowledged   U {}   S {}   L {}   timeouts {}",
         played.bursts, played.burst_acks, played.underflows, played.sequence_errors, played.late, played.timeouts

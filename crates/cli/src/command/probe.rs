@@ -9,9 +9,8 @@ use takt_radio::board::{BoardKind, Range};
 use takt_radio::n200::{N200, OpenOptions};
 use takt_radio::{Probe, SideReport, WallNet, probe};
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::radio_problem;
+use crate::radio_problem::{self, mega};
+use crate::{Answer, Output};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -25,15 +24,13 @@ pub struct Args {
     force: bool,
 }
 
-/// Opens, asks, closes.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    let tell = |error| radio_problem::problem("open the radio", error, "");
+    let refused = |error| radio_problem::problem("open the radio", error, "");
     let net = Arc::new(WallNet::new(EngineKind::Socket));
     let options = OpenOptions { force: args.force, ..OpenOptions::default() };
-    let mut radio = N200::open(net, args.addr, &options).map_err(tell)?;
-    let description = probe(&mut radio).map_err(tell)?;
-    output.result(&description, || text(&description))?;
-    Ok(Answer::Yes)
+    let mut radio = N200::open(net, args.addr, &options).map_err(refused)?;
+    let description = probe(&mut radio).map_err(refused)?;
+    output.answer(&description, || text(&description), Answer::Yes)
 }
 
 fn text(probe: &Probe) -> String {
@@ -41,7 +38,6 @@ fn text(probe: &Probe) -> String {
     let name = if id.name.is_empty() { String::new() } else { format!(" name {}", id.name) };
     let own = if id.software { "  software radio of takt's" } else { "" };
     let mut text = format!("{}  {}{name}{own}\n", probe.addr, id.words());
-    let yes = |yes: bool| if yes { "locked" } else { "not locked" };
     let clock_hz = f64::from(probe.rates.master_clock_hz);
     let seconds = |ticks: u64| ticks as f64 / clock_hz;
     let lines = [
@@ -67,14 +63,13 @@ fn text(probe: &Probe) -> String {
                 "{:.9} s, at the last PPS {:.9} s; reference {}",
                 seconds(probe.time.now_ticks),
                 seconds(probe.time.last_pps_ticks),
-                yes(probe.reference_locked)
+                locked(probe.reference_locked)
             ),
         ),
         ("MIMO", if probe.mimo_link { "another radio is connected" } else { "nothing is connected" }.to_owned()),
         ("GPSDO", gps(probe)),
     ];
     for (label, line) in lines {
-        // Writing to a string cannot fail.
         let _ = writeln!(text, "  {label:<10} {line}");
     }
     text
@@ -95,18 +90,17 @@ fn side(side: &SideReport) -> String {
     let frequency = side.frequency_hz.map(|Range { low, high, .. }| format!("{} to {} MHz", mega(low), mega(high)));
     let gain = side.gain_db.map(|Range { low, high, step }| format!("gain {low} to {high} dB in steps of {step} dB"));
     let antennas = (!side.antennas.is_empty()).then(|| format!("antennas {}", side.antennas.join(", ")));
-    let locked = side.lo_locked.map(|locked| format!("oscillator {}", if locked { "locked" } else { "not locked" }));
-    [Some(channels), frequency, gain, antennas, locked].into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let oscillator = side.lo_locked.map(|yes| format!("oscillator {}", locked(yes)));
+    [Some(channels), frequency, gain, antennas, oscillator].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 fn gps(probe: &Probe) -> String {
     let Some(gps) = &probe.gps else { return "none".to_owned() };
-    let locked = gps.locked.map_or("says nothing of satellites", |yes| if yes { "locked" } else { "not locked" });
+    let state = gps.locked.map_or("says nothing of satellites", locked);
     let utc = gps.utc.as_deref().unwrap_or("no time");
-    format!("{}, {locked}, {utc}", gps.name)
+    format!("{}, {state}, {utc}", gps.name)
 }
 
-fn mega(value: f64) -> String {
-    let text = format!("{:.6}", value / 1e6);
-    text.trim_end_matches('0').trim_end_matches('.').to_owned()
+fn locked(yes: bool) -> &'static str {
+    if yes { "locked" } else { "not locked" }
 }

@@ -8,12 +8,8 @@ use takt_load::rate::{self, Notice, Options, RateError, Threads, WireFormat};
 use takt_packet::EngineKind;
 use takt_radio::n200::ClockSource;
 
-use crate::answer::Answer;
-use crate::bar::Bar;
-use crate::output::Output;
-use crate::problem::Problem;
 use crate::radio_problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -107,20 +103,15 @@ impl Args {
     }
 }
 
-/// Streams and counts.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
-    let options = args.options();
     let stop = stop_on_signal()?;
-    let bar = Bar::new(output);
-    let mut tell = |notice| match notice {
+    let notice = |bar: &Bar, notice| match notice {
         Notice::OnAir(emission) => output.note(radio_problem::on_air(&emission)),
         Notice::At(at) => bar.show(at.elapsed, at.planned),
     };
-    let outcome = rate::run(&options, &mut tell, &stop);
-    drop(bar);
+    let outcome = Bar::during(output, |bar| rate::run(&args.options(), &mut |now| notice(bar, now), &stop));
     let outcome = outcome.map_err(|error| problem(error, &args))?;
-    output.result(&outcome, || outcome.to_text())?;
-    Ok(Answer::of(outcome.clean))
+    output.answer(&outcome, || outcome.to_text(), Answer::of(outcome.clean))
 }
 
 fn problem(error: RateError, args: &Args) -> Problem {

@@ -6,12 +6,9 @@ use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
 use takt_radio::sigmf::RecordReport;
 
-use crate::answer::Answer;
-use crate::bar::Bar;
-use crate::output::Output;
-use crate::radio_args::RadioArgs;
+use crate::radio_args::{RadioArgs, heading};
 use crate::radio_problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Bar, Output, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -40,35 +37,24 @@ pub struct Args {
     replace: bool,
 }
 
-/// Records.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let (session, net) = args.radio.open(false);
     let samples = args.samples.or(args.duration.map(|duration| (duration.as_secs_f64() * args.rate).round() as u64));
     let existing = if args.replace { Existing::Replace } else { Existing::Keep };
-    let bar = Bar::new(output);
     let span = |n: u64| Duration::from_secs_f64(n as f64 / args.rate);
-    let mut progress = |seen| bar.show(span(seen), span(samples.unwrap_or(seen)));
-    let report = session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop);
-    drop(bar);
+    let report = Bar::during(output, |bar| {
+        let mut progress = |received| bar.show(span(received), span(samples.unwrap_or(received)));
+        session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop)
+    });
     let report = report.map_err(|error| radio_problem::problem("record", error, "--rate"))?;
-    output.result(&report, || text(&report))?;
-    Ok(Answer::of(report.recorded.lost_samples == 0))
+    output.answer(&report, || text(&report), Answer::of(report.recorded.lost_samples == 0))
 }
 
 fn text(report: &RecordReport) -> String {
     let recorded = &report.recorded;
-    let mut lines = vec![format!(
-        "{}: {} samples at {} MS/s ({:.3} s) from serial {}",
-        report.path.display(),
-        recorded.samples,
-        report.rate_sps / 1e6,
-        recorded.samples as f64 / report.rate_sps,
-        report.serial
-    )];
-    if let Some(tuned) = report.tuned {
-        lines.push(format!("  tuned     {:.6} MHz (oscillator {:.6} MHz)", tuned.actual_hz / 1e6, tuned.lo_hz / 1e6));
-    }
+    let radio = format!("from serial {}", report.serial);
+    let mut lines = heading(&report.path, recorded.samples, report.rate_sps, &radio, report.tuned);
     lines.push(format!(
         "  lost      {} samples in {} gaps ({} to the disk), overflows {}, timeouts {}, clipped {}",
         recorded.lost_samples,

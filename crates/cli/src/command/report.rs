@@ -10,9 +10,7 @@ use takt_lab::store::{Store, make_folder, write_file};
 use takt_report::{Report, TextStyle};
 
 use super::experiment::store_problem;
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -39,9 +37,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         return super::check::show_self_test(&outcome, &args.runs, output);
     }
     let outcome = assemble(&store, &args.run).map_err(unreadable)?;
-    let mut report = takt_report::check::report(&outcome);
-    save(&mut report, &outcome, &args.runs)?;
-    output.result(&outcome, || text(&report, output))?;
+    show(takt_report::check::report(&outcome), &outcome, &args.runs, output)?;
     Ok(Answer::Yes)
 }
 
@@ -53,8 +49,14 @@ fn unreadable(error: AssembleError) -> miette::Report {
     }
 }
 
-/// Writes `report.html` and `outcome.json` beside the records, and tells the report where the page is.
-pub fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Result<()> {
+/// [Saves](save) a report and prints its text, or the document that it was made of.
+pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &Output) -> Result<()> {
+    save(&mut report, outcome, runs)?;
+    output.result(outcome, || report.to_text(&TextStyle { colour: output.may_draw(), ..TextStyle::default() }))
+}
+
+/// Writes `report.html` and `outcome.json` beside the records, and notes in the report where the page is.
+fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Result<()> {
     let directory = runs.join(&report.run);
     let page = directory.join("report.html");
     let again = call::takt(format_args!("report {} --runs {}", report.run, quoted(&runs.to_string_lossy())));
@@ -69,9 +71,4 @@ pub fn save(report: &mut Report, outcome: &impl Serialize, runs: &Path) -> Resul
     let document = serde_json::to_string_pretty(outcome).into_diagnostic()?;
     write_file(&directory.join("outcome.json"), document).map_err(refused)?;
     Ok(())
-}
-
-/// The report as the terminal wants it.
-pub fn text(report: &Report, output: &Output) -> String {
-    report.to_text(&TextStyle { colour: output.may_draw(), ..TextStyle::default() })
 }

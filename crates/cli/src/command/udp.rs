@@ -12,9 +12,7 @@ mod text_tests;
 use takt_packet::EngineError;
 use takt_udp::UdpError;
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -40,7 +38,6 @@ enum End {
     Search(search::Args),
 }
 
-/// Runs either end.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     match args.end {
         End::Serve(args) => serve::run(args, output),
@@ -49,9 +46,8 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     }
 }
 
-/// What went wrong, and the flag that mends it.
 fn problem(what: &str, error: UdpError) -> Problem {
-    let fix = match &error {
+    Problem::caused(what, error, |error| match error {
         UdpError::NobodyThere { server } | UdpError::NoAnswer { server } => {
             Some(format!("takt udp serve --addr {} --port {} on that machine", server.ip(), server.port()))
         }
@@ -65,12 +61,7 @@ fn problem(what: &str, error: UdpError) -> Problem {
         UdpError::Engine(EngineError::NotPermitted { .. }) => Some("--port above 1023".to_owned()),
         UdpError::Cpus(_) => Some("--cores with CPUs that are allowed, or leave it away".to_owned()),
         _ => None,
-    };
-    let problem = Problem::new(what).why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+    })
 }
 
 /// The flag behind an option that is out of range.

@@ -4,11 +4,9 @@ use miette::Result;
 use serde_json::Value as Json;
 use takt_host::call;
 
-use crate::answer::Answer;
 use crate::live::{self, Request};
-use crate::output::Output;
-use crate::problem::Problem;
 use crate::waveform::Override;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -22,19 +20,18 @@ pub struct Args {
     process: Option<u32>,
 }
 
-/// Lists or sets.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let request = match args.set {
         None => Request::Variables,
         Some(Override { component, param, value }) => Request::Set { component, variable: param, value },
     };
     let answer = ask(args.process, &request)?;
-    output.result(&answer, || match &answer {
+    let text = || match &answer {
         Json::Array(all) if all.is_empty() => "The waveform has no variables.".to_owned(),
         Json::Array(all) => all.iter().map(line).collect::<Vec<_>>().join("\n"),
         one => line(one),
-    })?;
-    Ok(Answer::Yes)
+    };
+    output.answer(&answer, text, Answer::Yes)
 }
 
 /// Asks the waveform of a process, or the only one that runs.
@@ -44,12 +41,12 @@ pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
         (Some(process), _) => process,
         (None, [only]) => *only,
         (None, []) => {
-            let why = crate::waveform::Said("none is running under this user".to_owned());
+            let why = "none is running under this user";
             return Err(what().why(why).fix(format!("{}   (in another terminal)", call::takt("run WAVEFORM"))).into());
         }
         (None, several) => {
             let list: Vec<String> = several.iter().map(ToString::to_string).collect();
-            let why = crate::waveform::Said(format!("{} are running: processes {}", several.len(), list.join(", ")));
+            let why = format!("{} are running: processes {}", several.len(), list.join(", "));
             return Err(what().why(why).fix(format!("--process {}", several[0])).into());
         }
     };
@@ -58,9 +55,7 @@ pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
     };
     match live::ask(process, request).map_err(unanswered)? {
         live::Answer::Good(answer) => Ok(answer),
-        live::Answer::Refused { why, fix } => {
-            Err(Problem::new("the waveform says no").why(crate::waveform::Said(why)).fix(fix).into())
-        }
+        live::Answer::Refused { why, fix } => Err(Problem::new("the waveform says no").why(why).fix(fix).into()),
     }
 }
 

@@ -8,11 +8,7 @@ use takt_host::policy::{PolicyError, PolicySpec};
 use takt_host::timer::Method;
 use takt_load::wakeup::{self, Options, WakeupError};
 
-use crate::answer::Answer;
-use crate::bar::Bar;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -81,25 +77,16 @@ impl Args {
     }
 }
 
-/// Measures and judges.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let bar = Bar::new(output);
-    let outcome = wakeup::run(&args.options(), &mut |at| bar.show(at.elapsed, at.planned), &stop);
-    drop(bar);
-    let outcome = outcome.map_err(problem)?;
-    output.result(&outcome, || match args.histogram {
-        true => format!("{}\n\n{}", outcome.histogram_text(), outcome.to_text()),
-        false => outcome.to_text(),
-    })?;
-    Ok(Answer::of(outcome.within_limit.unwrap_or(outcome.complete)))
+    let measure = |bar: &Bar| wakeup::run(&args.options(), &mut |at| bar.show(at.elapsed, at.planned), &stop);
+    let outcome = Bar::during(output, measure).map_err(problem)?;
+    let histogram = || if args.histogram { outcome.histogram_text() + "\n\n" } else { String::new() };
+    let answer = Answer::of(outcome.within_limit.unwrap_or(outcome.complete));
+    output.answer(&outcome, || histogram() + &outcome.to_text(), answer)
 }
 
 fn problem(error: WakeupError) -> Problem {
-    let fix = match &error {
-        WakeupError::Policy(PolicyError::Pinned { .. }) => Some("leave --cores away, or --policy fifo:50".to_owned()),
-        error => error.fix(),
-    };
     let what = match &error {
         WakeupError::Policy(PolicyError::Pinned { .. }) => "a thread can't be tied to a CPU and have DEADLINE",
         WakeupError::Policy(_) => "the threads can't have that policy",
@@ -107,9 +94,8 @@ fn problem(error: WakeupError) -> Problem {
         WakeupError::Idle(_) => "can't keep idle CPUs awake",
         _ => "can't measure wake-ups",
     };
-    let problem = Problem::new(what).why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+    Problem::caused(what, error, |error| match error {
+        WakeupError::Policy(PolicyError::Pinned { .. }) => Some("leave --cores away, or --policy fifo:50".to_owned()),
+        error => error.fix(),
+    })
 }

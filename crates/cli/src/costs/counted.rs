@@ -45,7 +45,6 @@ pub fn profile(kind: &str, params: &Params, items: &[u64], registry: &Registry) 
     Some((counted.profile().times(times), Some(times)))
 }
 
-/// A component called with packets of noise.
 struct Trial {
     bench: Bench,
     packets: Vec<Vec<u8>>,

@@ -16,8 +16,8 @@ use takt_runtime::Registry;
 pub use counted::profile;
 pub use tried::{of_report, of_times};
 
-use crate::problem::Problem;
-use crate::waveform::Said;
+use crate::Problem;
+use crate::output::write;
 
 /// Longest file of costs, bytes.
 const LONGEST: u64 = 16 << 20;
@@ -32,17 +32,13 @@ pub fn class() -> String {
 }
 
 /// Multiply-accumulates and other work a second of the core this thread is on.
-///
-/// # Errors
-/// The clock of this machine stands.
+/// Errors: the clock of this machine stands.
 pub fn capacities() -> Result<Capacities, Problem> {
     takt_mapper::calibrate(clock).map_err(|error| Problem::new("this core can't be calibrated").why(error))
 }
 
 /// What an instruction of each kind takes on the core this thread is on.
-///
-/// # Errors
-/// The clock of this machine stands.
+/// Errors: the clock of this machine stands.
 pub fn prices() -> Result<Prices, Problem> {
     takt_mapper::calibrate_prices(clock).map_err(|error| Problem::new("this core can't be calibrated").why(error))
 }
@@ -54,9 +50,7 @@ fn clock(work: &mut dyn FnMut()) -> u64 {
 }
 
 /// What the components of a waveform cost: as `kept` says, and of those it does not know, tried.
-///
-/// # Errors
-/// The waveform can't be tried; what was kept is of another kind of processor, and does not know all components.
+/// Errors: the waveform can't be tried; what was kept is of another kind of processor, and does not know all components.
 pub fn known(graph: &Graph, registry: &Registry, kept: Option<Costs>) -> Result<Costs> {
     let kept = kept.unwrap_or_else(|| Costs::of(&class(), None));
     let missing = graph.components().iter().find(|component| !kept.components.contains_key(&component.name));
@@ -67,16 +61,14 @@ pub fn known(graph: &Graph, registry: &Registry, kept: Option<Costs>) -> Result<
             let why =
                 format!("they were measured on `{}`, which this is not, without `{}`", kept.reference, missing.name);
             let fix = "takt map WAVEFORM --save-costs FILE, on that machine";
-            Err(Problem::new("the costs are not those of this waveform").why(Said(why)).fix(fix).into())
+            Err(Problem::new("the costs are not those of this waveform").why(why).fix(fix).into())
         }
     }
 }
 
 /// Adds what predicts other kinds of processors: what each component executes, and what this processor can do. What was
 /// measured elsewhere is left as it is: nothing here tells about it.
-///
-/// # Errors
-/// The clock of this machine stands.
+/// Errors: the clock of this machine stands.
 pub fn for_elsewhere(mut costs: Costs, graph: &Graph, registry: &Registry) -> Result<Costs> {
     if costs.reference != class() {
         return Ok(costs);
@@ -100,9 +92,7 @@ pub fn with_capacities_of(mut costs: Costs, platform: &Platform) -> Costs {
 }
 
 /// Reads costs that were kept.
-///
-/// # Errors
-/// The file can't be read, or holds no costs.
+/// Errors: the file can't be read, or holds no costs.
 pub fn read(path: &Path) -> Result<Costs, Problem> {
     let what = || Problem::new(format!("can't use the costs in {}", path.display()));
     let fix = "a file written by `takt map WAVEFORM --save-costs FILE`";
@@ -113,22 +103,19 @@ pub fn read(path: &Path) -> Result<Costs, Problem> {
 }
 
 /// Keeps them, beside what the file knows of other components.
-///
-/// # Errors
-/// The file holds something else, or costs of another kind of processor; it can't be written.
+/// Errors: the file holds something else, or costs of another kind of processor; it can't be written.
 pub fn keep(path: &Path, costs: Costs) -> Result<(), Problem> {
-    let refused = |error: std::io::Error| Problem::new(format!("{} can't be written", path.display())).why(error);
     let costs = if path.exists() {
         let old = read(path)?;
         if old.reference != costs.reference {
             let why = format!("it has costs of `{}`, and these are of `{}`", old.reference, costs.reference);
-            let what = Problem::new(format!("can't add costs to {}", path.display())).why(Said(why));
+            let what = Problem::new(format!("can't add costs to {}", path.display())).why(why);
             return Err(what.fix("another file for each kind of processor"));
         }
         costs.or(old)
     } else {
         costs
     };
-    let text = serde_json::to_string_pretty(&costs).map_err(|error| refused(error.into()))?;
-    std::fs::write(path, text + "\n").map_err(refused)
+    let refused = |error| Problem::new(format!("{} can't be written", path.display())).why(error);
+    write(path, &(serde_json::to_string_pretty(&costs).map_err(refused)? + "\n"))
 }

@@ -19,9 +19,7 @@ const MOST: u64 = 1000;
 const TRIAL_S: f64 = 0.5;
 
 /// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took.
-///
-/// # Errors
-/// The waveform can't be opened.
+/// Errors: the waveform can't be opened.
 pub fn tried(graph: &Graph, registry: &Registry) -> Result<Costs> {
     let run = |slots: u64| -> Result<_> {
         let options = Options { slots: Some(slots), hash: false, ..Options::default() };

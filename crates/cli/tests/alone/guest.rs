@@ -35,7 +35,7 @@ fn machine(run: &Run, cpus: u32) -> Option<Vm> {
 }
 
 fn booted(machine: &Vm) -> Option<RunningEnvironment> {
-    skipped(machine.hold(None, &[]))
+    skipped(machine.start(None, &[]))
 }
 
 fn skipped<T>(result: Result<T, EnvironmentError>) -> Option<T> {
@@ -115,7 +115,7 @@ struct Beat {
 /// imitate ticks of so many Hz, or none.
 fn beats<const N: usize>(parameters: &str, ticks_hz: [Option<u32>; N]) -> Option<[Beat; N]> {
     let run = Registry::system().begin("test").expect("a record");
-    let machine = machine(&run, 1)?.told(parameters.parse().expect("on the list"));
+    let machine = machine(&run, 1)?.with_parameters(parameters.parse().expect("on the list"));
     let begun = Instant::now();
     let mut held = booted(&machine)?;
     let booting = run_delay(held.agent.pid()).map(|waited| waited.as_secs_f64() / begun.elapsed().as_secs_f64());
@@ -186,7 +186,8 @@ fn guest_without_high_resolution_timers_wakes_at_its_ticks_as_the_imitation_does
 fn guest_kernels_say_how_they_are_preempted() {
     let run = Registry::system().begin("test").expect("a record");
     let Some(machine) = machine(&run, 1) else { return };
-    let Some(held) = booted(&machine.told("preempt=full".parse().expect("on the list")).with_shell(true)) else {
+    let Some(held) = booted(&machine.with_parameters("preempt=full".parse().expect("on the list")).with_shell(true))
+    else {
         return;
     };
     let facts = held.holder.kernel_facts.clone().expect("a guest");

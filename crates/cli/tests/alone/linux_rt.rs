@@ -8,7 +8,7 @@ use std::process::Stdio;
 
 use takt_testing::{skip, wait_for};
 
-use crate::support::{Place, json, status_of, told};
+use crate::support::{Place, json, page_of, report, status_of};
 
 /// Every round counts, whatever else runs on the machine.
 const HEAD: &str = r#"
@@ -61,15 +61,9 @@ fn the_study_measures_and_its_status_is_its_answer() {
         assert_eq!(used.is_some_and(|cpus| cpus > 0.0), case["settings"]["disturbance"] != "none", "{case:#}");
     }
     assert_eq!(cases[0]["paper"], 0.00024);
-    let cores = outcome["host"]["cores"].as_u64();
-    assert_eq!(
-        cases[2]["loops"].as_u64(),
-        cores.map(|cores| 2 * cores),
-        "two for each core of the machine: {:#}",
-        cases[2]
-    );
-    let run = outcome["run"].as_str().expect("a run");
-    let page = fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page");
+    let (cores, loops) = (outcome["host"]["cores"].as_u64(), cases[2]["loops"].as_u64());
+    assert_eq!(loops, cores.map(|cores| 2 * cores), "two for each core of the machine: {:#}", cases[2]);
+    let page = page_of(&place, &outcome);
     assert!(page.contains("0.024") && page.contains("Where the time goes"), "the paper's figures and the budget");
     assert!(place.processes().is_empty(), "{:?}", place.processes());
 }
@@ -122,7 +116,7 @@ fn a_study_killed_under_load_leaves_nothing_that_clean_does_not_find() {
     lab.kill().expect("it runs");
     lab.wait().expect("a child");
     let clean = place.takt(&["clean"]);
-    assert!(clean.status.success(), "{}", told(&clean));
+    assert!(clean.status.success(), "{}", report(&clean));
     assert!(!group.exists() && place.processes().is_empty(), "{group:?} {:?}", place.processes());
 }
 

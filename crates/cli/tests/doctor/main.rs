@@ -3,4 +3,6 @@
 
 mod person;
 mod program;
+#[path = "../support/mod.rs"]
+mod support;
 mod undo;

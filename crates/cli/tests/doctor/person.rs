@@ -3,17 +3,17 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use takt_doctor::{RULES, explain};
 
-use crate::program::{TAKT, json, text};
+use crate::program::{TAKT, doctor, json, text};
+use crate::support::{has, refusal, takt};
 
 const RMEM: &str = "proc/sys/net/core/rmem_max";
 const GOVERNOR: &str = "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
 
-/// A host made of files, and a journal of its own.
 struct Host(tempfile::TempDir);
 
 impl Host {
@@ -45,9 +45,12 @@ impl Host {
     }
 
     fn doctor(&self, more: &[&str]) -> Output {
-        let mut command = Command::new(TAKT);
-        command.arg("doctor").arg("--root").arg(self.0.path()).args(more);
-        command.env("TAKT_STATE_DIR", self.path("state")).output().expect("takt")
+        self.of(self.0.path(), more)
+    }
+
+    /// Of the host in another folder, with the journal of this one.
+    fn of(&self, root: &Path, more: &[&str]) -> Output {
+        doctor(&self.path("state"), more).arg("--root").arg(root).output().expect("takt")
     }
 }
 
@@ -109,24 +112,12 @@ fn fixing_and_giving_back_leaves_every_setting_as_it_was() {
 fn a_slip_is_not_taken_for_a_host_without_faults() {
     let host = Host::new();
     let empty = tempfile::tempdir().expect("a folder");
-    let of = |root: &std::path::Path, more: &[&str]| {
-        let mut command = Command::new(TAKT);
-        command.arg("doctor").arg("--root").arg(root).args(more).env("TAKT_STATE_DIR", host.path("state"));
-        command.output().expect("takt")
-    };
-    let out = of(empty.path(), &[]);
-    assert_eq!(out.status.code(), Some(2), "{}", text(&out.stdout));
-    assert!(text(&out.stderr).contains("is no copy of a host"), "{}", text(&out.stderr));
+    has(&refusal(&host.of(empty.path(), &[])), &["is no copy of a host"]);
 
     host.put("sys/class/net/eth0/mtu", "1500\n");
-    let out = of(host.0.path(), &["--interface", "eth7"]);
-    let told = text(&out.stderr);
-    assert!(
-        out.status.code() == Some(2) && told.contains("no interface eth7") && told.contains("one of eth0"),
-        "{told}"
-    );
+    has(&refusal(&host.doctor(&["--interface", "eth7"])), &["no interface eth7", "one of eth0"]);
 
-    let out = of(host.0.path(), &["--only", "swap", "--only", "numa"]);
+    let out = host.doctor(&["--only", "swap", "--only", "numa"]);
     assert_eq!(out.status.code(), Some(2));
     assert_eq!(text(&out.stdout).lines().last(), Some("Not known: none of 2 rules could be told."));
 }
@@ -146,10 +137,7 @@ fn what_others_pay_for_is_changed_only_when_named() {
 #[test]
 fn nothing_is_changed_without_an_answer() {
     let host = Host::new();
-    let out = host.doctor(&["--fix"]);
-    let said = text(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{said}");
-    assert!(said.contains("nobody can answer here") && said.contains("--yes"), "{said}");
+    has(&refusal(&host.doctor(&["--fix"])), &["nobody can answer here", "--yes"]);
     assert_eq!(host.get(RMEM), "212992");
 }
 
@@ -170,10 +158,7 @@ fn a_damaged_journal_stops_every_change() {
     let host = Host::new();
     host.put("state/journal.jsonl", "\u{1}\u{2}\n");
     for way in [&["--fix", "--yes"][..], &["--undo"]] {
-        let out = host.doctor(way);
-        let said = text(&out.stderr);
-        assert_eq!(out.status.code(), Some(2), "{said}");
-        assert!(said.contains("journal.jsonl") && said.contains("\n  fix   "), "{said}");
+        has(&refusal(&host.doctor(way)), &["journal.jsonl", "\n  fix   "]);
     }
     assert_eq!(host.get(RMEM), "212992");
 }
@@ -189,12 +174,10 @@ fn every_rule_is_explained_and_a_slip_is_answered_with_the_nearest() {
         let rule = RULES.iter().find(|rule| rule.id == *id).unwrap_or_else(|| panic!("{id}"));
         assert!(explain(rule).starts_with(id), "{id}");
     }
-    let out = Command::new(TAKT).args(["doctor", "--explain", ids[0]]).output().expect("takt");
+    let out = takt(&["doctor", "--explain", ids[0]]);
     let rule = RULES.iter().find(|rule| rule.id == ids[0]).expect("as above");
     assert!(out.status.success() && text(&out.stdout).trim_end() == explain(rule).trim_end(), "{}", text(&out.stdout));
-    let out = Command::new(TAKT).args(["doctor", "--explain", "governr"]).output().expect("takt");
-    assert_eq!(out.status.code(), Some(2));
-    assert!(text(&out.stderr).contains("'governor'"), "{}", text(&out.stderr));
+    has(&refusal(&takt(&["doctor", "--explain", "governr"])), &["'governor'"]);
 }
 
 #[test]
@@ -215,11 +198,6 @@ fn an_ordinary_user_may_look_and_is_told_what_changing_needs() {
     let seen = json(&user(&["--json"]));
     assert!(seen["stands"].as_array().expect("a list").contains(&"socket-buffer-small".into()), "{seen:#}");
     let out = user(&["--fix", "--yes", "--only", "socket-buffer-small"]);
-    let said = text(&out.stderr);
-    assert_eq!(out.status.code(), Some(2), "{said}");
-    assert!(
-        said.contains("needs root") && said.contains(&format!("fix   sudo {} doctor --root ", own_path())),
-        "{said}"
-    );
+    has(&refusal(&out), &["needs root", &format!("fix   sudo {} doctor --root ", own_path())]);
     assert_eq!(host.get(RMEM), "212992");
 }

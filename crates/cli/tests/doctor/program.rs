@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
-use serde_json::Value;
-
-pub const TAKT: &str = env!("CARGO_BIN_EXE_takt");
+pub use crate::support::{TAKT, json, text};
 
 pub fn doctor(state: &Path, more: &[&str]) -> Command {
     let mut command = Command::new(TAKT);
@@ -17,17 +15,8 @@ pub fn doctor(state: &Path, more: &[&str]) -> Command {
 }
 
 /// `--fix` with every rule named that changes something.
-pub fn fix_all(only: &BTreeSet<&str>) -> Vec<String> {
-    let named = only.iter().flat_map(|rule| ["--only".to_owned(), (*rule).to_owned()]);
-    ["--fix", "--yes", "--json"].map(str::to_owned).into_iter().chain(named).collect()
-}
-
-pub fn text(bytes: &[u8]) -> String {
-    String::from_utf8(bytes.to_vec()).expect("text")
-}
-
-pub fn json(out: &Output) -> Value {
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("{error}\n{}", text(&out.stderr)))
+pub fn fix_all<'a>(only: &BTreeSet<&'a str>) -> Vec<&'a str> {
+    ["--fix", "--yes", "--json"].into_iter().chain(only.iter().flat_map(|rule| ["--only", *rule])).collect()
 }
 
 /// How many entries of a kind (`changes`, `settled`) a journal has.

@@ -78,7 +78,6 @@ const WRONG: &[(&str, &str)] = &[
     ("ethtool/eth0/eee", "1\n"),
 ];
 
-/// A host of files and its journal.
 struct Copy(tempfile::TempDir);
 
 impl Copy {
@@ -110,7 +109,6 @@ impl Copy {
     }
 }
 
-/// Rules that change something.
 fn changing() -> BTreeSet<&'static str> {
     RULES.iter().filter(|rule| !matches!(rule.fix, Fix::Advice(_))).map(|rule| rule.id).collect()
 }
@@ -120,7 +118,6 @@ fn where_everything_is_wrong_every_rule_changes_something_and_undo_gives_all_of_
     let copy = Copy::new();
     let before = copy.files();
     let args = fix_all(&changing());
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let fixed = json(&copy.doctor(&args).output().expect("takt"));
     let made: BTreeSet<&str> =
         fixed["made"].as_array().expect("a list").iter().filter_map(|made| made["rule"].as_str()).collect();
@@ -134,7 +131,6 @@ fn where_everything_is_wrong_every_rule_changes_something_and_undo_gives_all_of_
 #[test]
 fn killed_between_any_two_changes_undo_gives_all_of_it_back() {
     let args = fix_all(&changing());
-    let args: Vec<&str> = args.iter().map(String::as_str).collect();
     let whole = Copy::new();
     let fixed = json(&whole.doctor(&args).output().expect("takt"));
     let last = fixed["made"].as_array().expect("a list").len();

@@ -8,7 +8,6 @@ use takt_testbed::net::{Namespace, Path};
 
 use super::{build, ground, ping, snmp, socket, spec};
 
-/// The namespace of a path's router.
 fn router_of(path: &Path) -> std::path::PathBuf {
     let host = &path.host.namespace;
     Namespace::path(host).with_file_name(host.name().replace("-host", "-router"))

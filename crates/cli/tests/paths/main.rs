@@ -77,9 +77,12 @@ fn snmp(namespace: &Namespace, group: &str, name: &str) -> u64 {
 }
 
 fn namespaces_of(ground: &Ground) -> BTreeSet<String> {
-    let own = format!("takt-{}-{}-", std::process::id(), ground.label);
+    namespaces_with(&format!("takt-{}-{}-", std::process::id(), ground.label))
+}
+
+fn namespaces_with(prefix: &str) -> BTreeSet<String> {
     let all = fs::read_dir("/run/netns").map_or_else(|_| Vec::new(), |dir| dir.flatten().collect());
-    all.into_iter().filter_map(|e| e.file_name().into_string().ok()).filter(|name| name.starts_with(&own)).collect()
+    all.into_iter().filter_map(|e| e.file_name().into_string().ok()).filter(|name| name.starts_with(prefix)).collect()
 }
 
 #[test]
@@ -97,11 +100,8 @@ fn every_path_carries_datagrams_both_ways_and_leaves_nothing() {
             let hidden = from.ip() != path.host.address;
             assert_eq!(hidden, !matches!(name, "direct" | "switch"), "{name}: from {from}");
             radio.send_to(&buffer[..len], from).unwrap();
-            assert_eq!(
-                host.recv(&mut buffer).unwrap_or_else(|error| panic!("{name} back: {error}")),
-                payload,
-                "{name}"
-            );
+            let back = host.recv(&mut buffer).unwrap_or_else(|error| panic!("{name} back: {error}"));
+            assert_eq!(back, payload, "{name}");
         }
         let routed = !matches!(name, "direct" | "switch");
         ping(&path, if routed { 63 } else { 64 });
@@ -324,14 +324,7 @@ fn what_a_killed_process_built_is_found_and_removed() {
     let output = BufReader::new(victim.stdout.take().unwrap());
     assert!(output.lines().map_while(Result::ok).any(|line| line.contains("built")));
     let own = format!("takt-{}-victim", victim.id());
-    let left = || {
-        let names = |dir: &str| fs::read_dir(dir).map_or_else(|_| Vec::new(), |dir| dir.flatten().collect());
-        names("/run/netns")
-            .into_iter()
-            .filter_map(|entry| entry.file_name().into_string().ok())
-            .filter(|name| name.starts_with(&own))
-            .count()
-    };
+    let left = || namespaces_with(&own).len();
     // Six namespaces: host, lan-card, router, wan-card, network, radio.
     assert!(left() >= 6, "{}", left());
     victim.kill().unwrap();

@@ -8,19 +8,17 @@ use std::time::Duration;
 
 use takt_testing::{loopback, skip};
 
-use crate::software::{Radio, TAKT, answered, json, number, refusal, takt, text};
+use crate::software::{Radio, TAKT, answered, has, json, number, refusal, takt, text};
 
 #[test]
 fn nothing_there_is_an_answer_to_find_and_an_error_to_the_others() {
     let addr = &loopback(21).to_string();
     let out = takt(&["find", "--addr", addr]);
     assert_eq!((out.status.code(), text(&out.stdout)), (Some(1), format!("No radio answers at {addr}.\n")));
-    let said = refusal(&takt(&["probe", "--addr", addr]));
-    assert!(said.contains(&format!("takt emulate n200 --addr {addr}")), "{said}");
+    has(&refusal(&takt(&["probe", "--addr", addr])), &[&format!("takt emulate n200 --addr {addr}")]);
     // A machine that is there and has another program on that port, which says nothing.
     let _silent = UdpSocket::bind((loopback(21), 49152)).expect("a free port");
-    let said = refusal(&takt(&["rate", "--rx", "1M", "--addr", addr]));
-    assert!(said.contains(&format!("no radio answers at {addr}")), "{said}");
+    has(&refusal(&takt(&["rate", "--rx", "1M", "--addr", addr])), &[&format!("no radio answers at {addr}")]);
 }
 
 #[test]
@@ -34,8 +32,7 @@ fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
          fix   --rx 20M (divide by 5)\n  \
          or    --rx 25M (divide by 4)\n"
     );
-    let said = refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", addr]));
-    assert!(said.contains("--tx 50M"), "{said}");
+    has(&refusal(&takt(&["rate", "--rx", "25M", "--tx", "60M", "--addr", addr])), &["--tx 50M"]);
     refusal(&takt(&["rate", "--addr", addr]));
 }
 
@@ -45,13 +42,11 @@ fn radios_of_another_kind_or_version_are_told_apart() {
     assert!(refusal(&usrp2.takt(&["probe"])).contains("is a USRP2, not an N200"));
     drop(usrp2);
     let firmware = Radio::at(29, &["--firmware", "13"]);
-    let said = refusal(&firmware.takt(&["probe"]));
-    assert!(said.contains("speaks protocol 13, this driver 10 to 12") && said.contains("uhd_image_loader"), "{said}");
+    has(&refusal(&firmware.takt(&["probe"])), &["speaks protocol 13, this driver 10 to 12", "uhd_image_loader"]);
     drop(firmware);
     let fpga = Radio::at(29, &["--fpga", "12.0"]);
     assert!(refusal(&fpga.takt(&["rate", "--rx", "1M"])).contains("12.0, this driver needs 11.x"));
-    let out = fpga.takt(&["find"]);
-    assert!(text(&out.stdout).contains("can't be used"), "{}", text(&out.stdout));
+    has(&text(&fpga.takt(&["find"]).stdout), &["can't be used"]);
 }
 
 #[test]
@@ -61,8 +56,7 @@ fn a_radio_in_use_is_left_alone() {
     let mut first = radio.command(&args).stdout(Stdio::null()).spawn().expect("takt");
     // Asking who has it disturbs nobody.
     radio.wait_until_used_by(&mut first);
-    let said = refusal(&radio.takt(&["probe"]));
-    assert!(said.contains("is in use by another host") && said.contains("--force"), "{said}");
+    has(&refusal(&radio.takt(&["probe"])), &["is in use by another host", "--force"]);
     first.kill().expect("it runs");
     first.wait().expect("a child");
 }
@@ -80,8 +74,7 @@ fn files_that_are_no_recordings_are_refused() {
         "captures":[{"core:sample_start":0}],"annotations":[]}"#;
     std::fs::write(path("cut.sigmf-meta"), meta).expect("a file");
     std::fs::write(path("cut.sigmf-data"), b"123456").expect("a file");
-    let said = refusal(&takt(&["play", &path("cut"), "--addr", addr]));
-    assert!(said.contains("end within a sample"), "{said}");
+    has(&refusal(&takt(&["play", &path("cut"), "--addr", addr])), &["end within a sample"]);
 }
 
 #[test]
@@ -105,8 +98,7 @@ fn a_full_disk_ends_a_recording_that_stays_readable() {
     if out.status.code() == Some(77) || text(&out.stderr).contains("unshare failed") {
         return skip("no right to make a user namespace   (run as root, or sysctl kernel.unprivileged_userns_clone=1)");
     }
-    let said = refusal(&out);
-    assert!(said.contains("No space left") && said.contains("free space there"), "{said}");
+    has(&refusal(&out), &["No space left", "free space there"]);
     assert!(number(&json(&out), "/samples") > 0);
 }
 
@@ -122,9 +114,7 @@ fn a_priority_that_is_refused_says_who_may_grant_it() {
         command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--priority", "50", "--addr", &radio.addr]);
         command
     }));
-    for words in ["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "sudo", "rtprio 95", "limits.d"] {
-        assert!(said.contains(words), "{words}\n{said}");
-    }
+    has(&said, &["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "sudo", "rtprio 95", "limits.d"]);
 }
 
 /// Answers everything that comes to the control port of `addr`, until dropped.
@@ -181,8 +171,7 @@ fn whoever_answers_and_is_no_n200_is_named_as_far_as_it_can_be() {
     // A server of something else, which talks all the time.
     let _dns =
         Stranger::at(loopback(35), |_| Some(b"\x00\x01 I am a teapot, and this is a long sentence about it".to_vec()));
-    let said = refusal(&takt(&["probe", "--addr", addr]));
-    assert!(said.contains(addr), "{said}");
+    has(&refusal(&takt(&["probe", "--addr", addr])), &[addr]);
 }
 
 #[test]
@@ -196,6 +185,5 @@ fn a_radio_that_restarts_or_vanishes_ends_the_stream_with_its_reason() {
     let mut rate = rate.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
     vanishing.wait_until_used_by(&mut rate);
     vanishing.kill();
-    let said = refusal(&rate.wait_with_output().expect("a child"));
-    assert!(said.contains(&vanishing.addr) && said.contains("answer"), "{said}");
+    has(&refusal(&rate.wait_with_output().expect("a child")), &[&vanishing.addr, "answer"]);
 }

@@ -17,7 +17,7 @@ use takt_emulator::source::Silence;
 use takt_packet::{Config, EngineKind, PortSpec};
 use takt_testing::{loopback, wait_for};
 
-use crate::software::{Radio, json, text};
+use crate::software::{Radio, has, json, text};
 use crate::support::{Place, status_of};
 use crate::watched::Unless::Delayed;
 use crate::watched::{judge, untrue};
@@ -64,7 +64,6 @@ impl Check {
         json(&self.command().output().expect("takt runs"))
     }
 
-    /// The record of its only round.
     fn record(&self) -> Value {
         let export = json(&self.place.takt(&["experiment", "export", "last", "--format", "json"]));
         export["rounds"][0]["record"].clone()
@@ -129,8 +128,7 @@ fn a_radio_that_is_not_takts_is_taken_to_be_punctual() {
     assert_eq!(outcome["setup"]["radio"]["emulator"], false, "{outcome:#}");
     assert_eq!(outcome["rates"][0]["rounds"][0]["emulator_lag_max_us"], Value::Null, "{outcome:#}");
     assert_eq!(check.record()["emulator"], Value::Null);
-    let words = outcome["verdict"]["does_not_say"].to_string();
-    assert!(words.contains(&format!("At {addr} is a radio that is not takt's")), "{words}");
+    has(&outcome["verdict"]["does_not_say"].to_string(), &[&format!("At {addr} is a radio that is not takt's")]);
 }
 
 /// A check in whose round the radio's process stood still.

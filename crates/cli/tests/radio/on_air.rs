@@ -5,10 +5,9 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::software::{Radio, json, number, refusal, text};
-use crate::support::{Place, status_of, told};
+use crate::software::{Radio, has, json, number, refusal, text};
+use crate::support::{Place, report, status_of};
 
-/// A waveform that answers.
 const WAVEFORM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../waveforms/td-scdma.toml");
 
 /// A check of one rate each way, and of answers; every round counts, whatever else runs on the machine.
@@ -40,12 +39,6 @@ fn hardware(host: u8) -> Radio {
 /// Samples that the radio was sent.
 fn sent(radio: Radio) -> u64 {
     number(&radio.summary()["devices"][0], "/tx/samples")
-}
-
-fn has(said: &str, all: &[&str]) {
-    for words in all {
-        assert!(said.contains(words), "{words}\n{said}");
-    }
 }
 
 #[test]
@@ -102,7 +95,7 @@ fn check(place: &Place, radio: &Radio, more: &[&str]) -> (Value, String) {
     let args = ["check", "--quick", "--file", "small.toml", "--json", "--addr", &radio.addr];
     let out = place.takt(&[&args[..], more].concat());
     let outcome = json(&out);
-    assert_eq!(out.status.code(), Some(status_of(&outcome["verdict"]["answer"])), "{}", told(&out));
+    assert_eq!(out.status.code(), Some(status_of(&outcome["verdict"]["answer"])), "{}", report(&out));
     (outcome, text(&out.stderr))
 }
 
@@ -140,8 +133,8 @@ fn a_check_of_takts_own_radio_goes_both_ways() {
     let args = ["check", "--quick", "--file", "small.toml", "--json", "--addr", &radio.addr];
     let out = place.takt(&args);
     let outcome = json(&out);
-    assert_eq!(outcome["rates"].as_array().map(Vec::len), Some(2), "{}", told(&out));
-    assert!(!text(&out.stderr).contains("transmits"), "{}", told(&out));
+    assert_eq!(outcome["rates"].as_array().map(Vec::len), Some(2), "{}", report(&out));
+    assert!(!text(&out.stderr).contains("transmits"), "{}", report(&out));
     assert!(sent(radio) > 0);
 }
 
@@ -154,6 +147,6 @@ fn an_experiment_that_would_transmit_is_refused_as_a_whole_and_names_what_only_r
     has(&said, &["would transmit at 2400 MHz", "--transmit", "--only mode=rx"]);
     assert!(fs::read_dir(place.path("takt-runs")).is_err(), "nothing was run");
     let out = place.takt(&[&run[..], &["--only", "mode=rx"]].concat());
-    assert_eq!(json(&out)["points"].as_array().map(Vec::len), Some(1), "{}", told(&out));
+    assert_eq!(json(&out)["points"].as_array().map(Vec::len), Some(1), "{}", report(&out));
     assert_eq!(sent(radio), 0);
 }

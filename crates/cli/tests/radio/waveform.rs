@@ -10,7 +10,8 @@ use serde_json::Value;
 use takt_host::Host;
 use takt_testing::wait_for;
 
-use crate::software::{Radio, answered, interrupt, json, number, refusal, takt, text};
+use crate::software::{Radio, answered, has, interrupt, json, number, refusal, takt, text};
+use crate::support::Ended;
 use crate::watched::Unless::{Delayed, Lost};
 use crate::watched::{Wrong, untrue};
 use crate::witness::{self, judge};
@@ -28,19 +29,18 @@ fn punctual(host: u8, faults: &[&str]) -> Radio {
     Radio::at(host, &faults.chain(priority.iter().copied()).collect::<Vec<_>>())
 }
 
-/// `takt run` of the waveform.
 fn command(radio: &Radio, more: &[&str]) -> Command {
     radio.command(&[&["run", WAVEFORM, "--clock", "radio"], more].concat())
 }
 
 /// A run without end, ended on drop.
-struct Run(Option<Child>);
+struct Run(Ended);
 
 impl Run {
     /// Starts one, and waits until so many slots were executed.
     fn after(slots: u64, radio: &Radio, more: &[&str]) -> Run {
         let child = command(radio, more).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
-        let mut run = Run(Some(child));
+        let mut run = Run(Ended(child));
         wait_for("slots", || {
             assert!(run.child().try_wait().expect("a child").is_none(), "it ended by itself");
             (run.executed() >= slots).then_some(())
@@ -49,7 +49,7 @@ impl Run {
     }
 
     fn child(&mut self) -> &mut Child {
-        self.0.as_mut().expect("not ended yet")
+        &mut self.0.0
     }
 
     /// Slots of the receiver, as the run itself says; 0 before it can be asked.
@@ -76,15 +76,6 @@ fn reader(mut pipe: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
         pipe.read_to_end(&mut bytes).expect("a pipe");
         bytes
     })
-}
-
-impl Drop for Run {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ended_already = child.kill();
-            let _ = child.wait();
-        }
-    }
 }
 
 /// Judges the document of so many slots past a fault: all of them, with something missed or late.
@@ -137,10 +128,8 @@ fn a_radio_that_goes_away_ends_the_run_with_its_address_the_reason_and_what_ran(
     let run = Run::after(50, &radio, &[]);
     radio.kill();
     let out = run.end();
-    let said = refusal(&out);
-    assert!(said.contains(&radio.addr) && said.contains("does not answer any more"), "{said}");
-    let told = text(&out.stdout);
-    assert!(told.contains("td-scdma-receive") && told.contains("lost_slots"), "{told}");
+    has(&refusal(&out), &[&radio.addr, "does not answer any more"]);
+    has(&text(&out.stdout), &["td-scdma-receive", "lost_slots"]);
     // Neither a process nor a port is left: the same again, with a radio in the same place.
     let radio = punctual(71, &[]);
     let again = answered(|| command(&radio, &["--slots", "20", "--json"]));
@@ -152,7 +141,7 @@ fn a_radio_that_is_switched_off_and_on_ends_the_run_and_says_so() {
     let radio = punctual(72, &["reboot:at=+500ms,for=100ms"]);
     // A hundred seconds of slots, which must not be needed.
     let child = command(&radio, &["--slots", "20000", "--json"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let out = Run(Some(child.expect("takt"))).end();
+    let out = Run(Ended(child.expect("takt"))).end();
     let said = refusal(&out);
     assert!(said.contains(&radio.addr), "{said}");
     assert!(said.contains("was restarted") || said.contains("does not answer any more"), "{said}");

@@ -8,10 +8,8 @@ use serde_json::Value;
 use crate::software::{Radio, json, number};
 use crate::watched::{self, Unless, Watched, Wrong, watched};
 
-/// A run between a radio and a host, both ended.
 pub struct Run {
     pub out: Output,
-    /// The summary of the radio.
     pub radio: Value,
     waited: Duration,
 }
@@ -23,17 +21,14 @@ impl Run {
         Run { out, radio: radio.summary(), waited }
     }
 
-    /// The document of the host.
     pub fn document(&self) -> Value {
         json(&self.out)
     }
 
-    /// The radio's own counts.
     pub fn device(&self) -> &Value {
         &self.radio["devices"][0]
     }
 
-    /// How often the faults struck.
     pub fn struck(&self) -> u64 {
         self.device()["faults"].as_object().expect("a map").values().filter_map(Value::as_u64).sum()
     }

@@ -2,12 +2,12 @@
 #![allow(dead_code, reason = "no test needs all of it")]
 
 use std::fs;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 
 use serde_json::Value;
 
-/// The program.
 pub const TAKT: &str = env!("CARGO_BIN_EXE_takt");
 
 /// A folder to call it in, with records of its own of what was made, so that nobody else's run is touched.
@@ -21,17 +21,14 @@ impl Place {
         place
     }
 
-    /// The folder itself.
     pub fn folder(&self) -> &Path {
         self.0.path()
     }
 
-    /// A file in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.0.path().join(name)
     }
 
-    /// Any program, called here.
     pub fn call(&self, program: &str) -> Command {
         let mut command = Command::new(program);
         command.current_dir(self.folder());
@@ -39,14 +36,12 @@ impl Place {
         command
     }
 
-    /// takt, called here.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = self.call(TAKT);
         command.args(arguments);
         command
     }
 
-    /// What takt said, called here.
     pub fn takt(&self, arguments: &[&str]) -> Output {
         self.command(arguments).output().expect("takt runs")
     }
@@ -63,15 +58,83 @@ impl Place {
     }
 }
 
+/// Runs takt, where nobody can answer it.
+pub fn takt(args: &[&str]) -> Output {
+    Command::new(TAKT).args(args).stdin(Stdio::null()).output().expect("takt starts")
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("text")
+}
+
+/// Fails unless all these words are in the text.
+#[track_caller]
+pub fn has(said: &str, words: &[&str]) {
+    for words in words {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+}
+
+/// What a refused command says, and that it ended with 2.
+#[track_caller]
+pub fn refusal(output: &Output) -> String {
+    assert_eq!(output.status.code(), Some(2), "{}", report(output));
+    text(&output.stderr)
+}
+
+/// `None`, on record, where this is not root; what it is needed for.
+#[track_caller]
+pub fn root_for(what: &str) -> Option<()> {
+    let is_root = rustix::process::geteuid().is_root();
+    if !is_root {
+        takt_testing::skip(format!("{what} needs root   (run the tests as root)"));
+    }
+    is_root.then_some(())
+}
+
+/// The page of a run, by the document of a check or a study.
+pub fn page_of(place: &Place, outcome: &Value) -> String {
+    let run = outcome["run"].as_str().expect("a run");
+    fs::read_to_string(place.path("takt-runs").join(run).join("report.html")).expect("a page")
+}
+
+/// A program that is ended on drop.
+pub struct Ended(pub Child);
+
+impl Ended {
+    /// Starts a program and waits for the first line of its output.
+    pub fn ready(command: &mut Command) -> (Ended, BufReader<ChildStdout>, String) {
+        let mut child = command.stdout(Stdio::piped()).spawn().expect("it starts");
+        let (mut stdout, mut line) = (BufReader::new(child.stdout.take().expect("piped")), String::new());
+        stdout.read_line(&mut line).expect("it says where it is");
+        (Ended(child), stdout, line)
+    }
+}
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ended_already = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Waits for something that happens while a program runs; the program must not end before.
+#[track_caller]
+pub fn while_running(program: &mut Child, what: &str, mut happened: impl FnMut() -> bool) {
+    takt_testing::wait_for(what, || {
+        assert!(program.try_wait().expect("a child").is_none(), "it ended by itself");
+        happened().then_some(())
+    });
+}
+
 /// How a call ended and all it said, for a failure.
-pub fn told(output: &Output) -> String {
+pub fn report(output: &Output) -> String {
     let [out, err] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
     format!("{:?}\n--- stdout\n{out}\n--- stderr\n{err}", output.status)
 }
 
-/// The document that it said.
 pub fn json(output: &Output) -> Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", told(output)))
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{error}: {}", report(output)))
 }
 
 /// The exit status that goes with the answer of a study or a check.

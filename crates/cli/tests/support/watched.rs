@@ -6,15 +6,16 @@
 
 use std::fs::{self, File};
 use std::io::{Read, Seek};
-use std::process::{Child, Command, ExitStatus, Output};
+use std::process::{Command, ExitStatus, Output};
 use std::time::Duration;
 
 use takt_testing::{not_judged, run_delay, wait_for};
 
+use crate::support::Ended;
+
 /// Runs of which one must be undisturbed.
 const TRIES: usize = 3;
 
-/// What a program said, and the witness.
 pub struct Watched {
     pub out: Output,
     /// How long threads of one process, the program's, one of its children's or one beside it, were ready and had no processor,
@@ -25,13 +26,13 @@ pub struct Watched {
 /// Runs a program to its end. The witness looks at these processes as well.
 pub fn watched(command: Command, beside: &[u32]) -> Watched {
     let mut host = Host::start(command);
-    let own = host.child.id();
+    let own = host.program.0.id();
     let mut waited = Duration::ZERO;
     let status = wait_for("the end of the program", || {
         let all = children(own).into_iter().chain([own]).chain(beside.iter().copied());
         // The sums are over the threads that live: the most that was seen.
         waited = waited.max(all.filter_map(run_delay).max().unwrap_or_default());
-        host.child.try_wait().expect("a child")
+        host.program.0.try_wait().expect("a child")
     });
     Watched { out: host.output(status), waited }
 }
@@ -46,7 +47,6 @@ pub enum Unless {
     Lost,
 }
 
-/// What a run shows that was not expected.
 pub struct Wrong {
     pub what: String,
     pub unless: Unless,
@@ -82,7 +82,6 @@ pub fn judge<R>(
     not_judged(seen);
 }
 
-/// The processes that threads of this one have started.
 fn children(process: u32) -> Vec<u32> {
     let threads = fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
     let texts = threads.filter_map(|thread| fs::read_to_string(thread.path().join("children")).ok());
@@ -91,7 +90,7 @@ fn children(process: u32) -> Vec<u32> {
 
 /// A program that writes to files, so that it never waits for a reader; ended on drop.
 struct Host {
-    child: Child,
+    program: Ended,
     says: [File; 2],
 }
 
@@ -100,10 +99,9 @@ impl Host {
         let says = [(); 2].map(|()| tempfile::tempfile().expect("a file"));
         let [out, err] = says.each_ref().map(|file| file.try_clone().expect("a descriptor"));
         let child = command.stdout(out).stderr(err).spawn().expect("takt");
-        Host { child, says }
+        Host { program: Ended(child), says }
     }
 
-    /// What it has said.
     fn output(&mut self, status: ExitStatus) -> Output {
         let [stdout, stderr] = self.says.each_mut().map(|file| {
             let mut bytes = Vec::new();
@@ -112,12 +110,5 @@ impl Host {
             bytes
         });
         Output { status, stdout, stderr }
-    }
-}
-
-impl Drop for Host {
-    fn drop(&mut self) {
-        let _ended_already = self.child.kill();
-        let _ = self.child.wait();
     }
 }

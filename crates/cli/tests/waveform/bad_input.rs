@@ -1,9 +1,8 @@
 //! Waveforms that can't run, and hosts that don't let them: what, where, and what would mend it.
 
-use crate::program::{file, refusal, waveform};
+use crate::program::{file, has, refusal, waveform};
 
-/// What is said of a waveform file in which `from` is replaced.
-fn told(from: &str, to: &str) -> String {
+fn said_of(from: &str, to: &str) -> String {
     let text = std::fs::read_to_string(waveform("bpsk.toml")).expect("there");
     assert!(text.contains(from));
     let (_folder, path) = file(text.replace(from, to).as_bytes());
@@ -20,7 +19,7 @@ fn a_wrong_waveform_is_told_with_its_place_and_the_fix() {
         ("\"bpsk-demodulate\"", "\"bpsk-modulate\"", "gives", "takes"),
         ("\"channel\", ", "\"chanel\", ", "no component is called `chanel`", "did you mean `channel`?"),
     ] {
-        let said = told(from, to);
+        let said = said_of(from, to);
         assert!(said.contains(what) && said.contains(fix) && said.contains("file.toml:"), "{to}:\n{said}");
     }
 }
@@ -49,8 +48,7 @@ to = "a"
 
 #[test]
 fn a_file_that_is_none_is_told() {
-    let said = refusal(&["run", "/nowhere.toml"]);
-    assert!(said.contains("can't read the waveform /nowhere.toml") && said.contains("No such file"), "{said}");
+    has(&refusal(&["run", "/nowhere.toml"]), &["can't read the waveform /nowhere.toml", "No such file"]);
     let (_folder, path) = file(&[0xff, 0xfe, 0x00]);
     assert!(refusal(&["run", &path]).contains("can't read the waveform"));
     let (_folder, path) = file(b"name = ");

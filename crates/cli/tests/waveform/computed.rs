@@ -8,7 +8,6 @@ use takt_runtime::{Bench, Registry};
 
 use crate::component::piped;
 
-/// The components of the program.
 static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     takt_phy::link();
     Registry::of_program().expect("names are unique")

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::program::{TAKT, file, json, refusal, takt, text};
+use crate::program::{TAKT, chain, file, has, json, refusal, takt, text};
 
 /// The runtime's example of a library. A test run that builds examples leaves it beside the program; otherwise it is built
 /// as such a run would, so that nothing is built twice.
@@ -13,7 +13,7 @@ fn library() -> String {
         let features: &[&str] = if cfg!(feature = "parquet") { &["--features", "takt/full"] } else { &[] };
         let arguments = [&["test", "--no-run", "--workspace", "--example", "library"], features].concat();
         let cargo = Command::new(env!("CARGO")).args(arguments).output().expect("cargo");
-        assert!(cargo.status.success(), "{}", String::from_utf8_lossy(&cargo.stderr));
+        assert!(cargo.status.success(), "{}", text(&cargo.stderr));
     }
     built.to_str().expect("text").to_owned()
 }
@@ -23,39 +23,19 @@ fn components_of_a_library_are_listed_and_run_by_name() {
     let library = library();
     let saxpy = json(&["component", "list", "library-saxpy", "--library", &library]);
     assert_eq!(saxpy["params"][0]["name"], "a");
-    let (_folder, path) = file(
-        br#"
-name = "loaded"
-slot = "1 ms"
-chain = ["source", "saxpy", "sink"]
-[component.source]
-type = "library-source"
-[component.saxpy]
-type = "library-saxpy"
-a = 2.0
-[component.sink]
-type = "library-sink"
-"#,
-    );
+    let components =
+        [("source", "library-source", ""), ("saxpy", "library-saxpy", "a = 2.0"), ("sink", "library-sink", "")];
+    let (_folder, path) = chain("loaded", "1 ms", &components);
     let run = json(&["run", &path, "--slots", "20", "--clock", "free", "--library", &library]);
-    assert_eq!((&run["slots"], &run["misses"]), (&20.into(), &0.into()));
+    assert_eq!([&run["slots"], &run["misses"]], [20, 0]);
     assert!(refusal(&["run", &path, "--slots", "1"]).contains("unknown component type `library-source`"));
 }
 
 #[test]
 fn a_library_whose_packets_break_is_reported_first_and_the_answer_is_no() {
     let library = library();
-    let (_folder, path) = file(
-        br#"
-name = "broken"
-slot = "1 ms"
-chain = ["aerial", "sink"]
-[component.aerial]
-type = "library-aerial"
-[component.sink]
-type = "library-sink"
-"#,
-    );
+    let components = [("aerial", "library-aerial", ""), ("sink", "library-sink", "")];
+    let (_folder, path) = chain("broken", "1 ms", &components);
     let run = |more: &[&str]| {
         let out = takt(&[&["run", &path, "--clock", "free", "--library", &library], more].concat());
         assert_eq!(out.status.code(), Some(1), "{}", text(&out.stderr));
@@ -70,12 +50,9 @@ type = "library-sink"
     assert_eq!(lines.last(), Some(&"2 packets broken; no slot of 6 was missed."));
 
     let document: serde_json::Value = serde_json::from_str(&run(&["--slots", "8", "--json"])).expect("JSON");
-    assert_eq!(
-        (&document["misses"], &document["broken_packets"], &document["dropped_packets"]),
-        (&1.into(), &2.into(), &0.into())
-    );
+    assert_eq!([&document["misses"], &document["broken_packets"], &document["dropped_packets"]], [1, 2, 0]);
     let aerial = &document["components"][0];
-    assert_eq!((&aerial["missed"], &aerial["lost"]), (&1.into(), &1.into()));
+    assert_eq!([&aerial["missed"], &aerial["lost"]], [1, 1]);
     let first = serde_json::json!({ "slot": 3, "items": 3, "declared_items": 4 });
     let output = serde_json::json!({ "name": "out", "dropped_packets": 0, "broken_packets": 2, "first_broken": first });
     assert_eq!(aerial["outputs"], serde_json::json!([output]));
@@ -86,6 +63,5 @@ fn what_is_no_library_is_told_with_what_would_be() {
     let said = refusal(&["component", "list", "--library", "/nowhere/lib.so"]);
     assert!(said.contains("can't load /nowhere/lib.so") && said.contains("No such file"), "{said}");
     let (_folder, path) = file(b"no library");
-    let said = refusal(&["component", "list", "--library", &path]);
-    assert!(said.contains("crate-type = [\"cdylib\"]"), "{said}");
+    has(&refusal(&["component", "list", "--library", &path]), &["crate-type = [\"cdylib\"]"]);
 }

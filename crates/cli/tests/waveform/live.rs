@@ -5,7 +5,8 @@ use std::process::{Child, Command, Output, Stdio};
 use serde_json::Value;
 use takt_testing::wait_for;
 
-use crate::program::{TAKT, refusal, takt, text, waveform};
+use crate::program::{TAKT, has, refusal, report, takt, text, waveform};
+use crate::support::{self, while_running};
 
 /// `takt run` without end, ended on drop.
 struct Runner(Child);
@@ -15,10 +16,9 @@ impl Runner {
         let mut command = Command::new(TAKT);
         command.args(["run", &waveform("bpsk.toml"), "--slot", "5ms", "--priority", "none"]);
         let mut runner = Runner(command.stdout(Stdio::null()).spawn().expect("takt"));
-        wait_for("a run that can be asked", || {
-            assert!(runner.0.try_wait().expect("a child").is_none(), "it ended by itself");
-            (takt(&["execinfo", "--process", &runner.pid()]).status.code() == Some(0)).then_some(())
-        });
+        let pid = runner.pid();
+        let answers = || takt(&["execinfo", "--process", &pid]).status.code() == Some(0);
+        while_running(&mut runner.0, "a run that answers", answers);
         runner
     }
 
@@ -54,8 +54,7 @@ fn execution_times_and_variables_of_a_running_waveform_are_seen_and_set() {
     assert_eq!(value(), 3.0);
     let said = text(&answered(&["variable", "channel.ebn0_db=1e6", "--process", &pid]).stderr);
     assert!(said.contains("a number from -20 to 200 dB"), "{said}");
-    let said = text(&answered(&["variable", "channel.loud=1", "--process", &pid]).stderr);
-    assert!(said.contains("no variable channel.loud"), "{said}");
+    has(&text(&answered(&["variable", "channel.loud=1", "--process", &pid]).stderr), &["no variable channel.loud"]);
 }
 
 /// What is said of a question to a run; asked again where the run did not get round to an answer within two seconds.
@@ -66,15 +65,13 @@ fn answered(args: &[&str]) -> Output {
     })
 }
 
-/// The document that it answers.
 fn asked(args: &[&str]) -> Value {
     let out = answered(&[args, &["--json"]].concat());
-    assert_eq!(out.status.code(), Some(0), "takt {args:?}: {}{}", text(&out.stdout), text(&out.stderr));
-    serde_json::from_slice(&out.stdout).unwrap_or_else(|error| panic!("takt {args:?}: {error}"))
+    assert_eq!(out.status.code(), Some(0), "takt {args:?}: {}", report(&out));
+    support::json(&out)
 }
 
 #[test]
 fn a_process_that_runs_nothing_is_told() {
-    let said = refusal(&["execinfo", "--process", "1"]);
-    assert!(said.contains("process 1 can't be asked"), "{said}");
+    has(&refusal(&["execinfo", "--process", "1"]), &["process 1 can't be asked"]);
 }

@@ -1,13 +1,11 @@
 //! `takt run --log`: every execution as a row.
 
-use crate::program::{json, refusal, waveform};
+use crate::program::{free, json, refusal, waveform};
 
 #[test]
 fn log_as_text_has_a_row_for_every_execution() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("log.csv");
-    let path = path.to_str().expect("text");
-    let run = json(&["run", &waveform("bpsk.toml"), "--slots", "300", "--clock", "free", "--log", path]);
+    let (_folder, path) = free("log.csv");
+    let run = json(&["run", &waveform("bpsk.toml"), "--slots", "300", "--clock", "free", "--log", &path]);
     assert_eq!(run["log_dropped"], 0);
     let text = std::fs::read_to_string(path).expect("written");
     let mut lines = text.lines();
@@ -47,11 +45,9 @@ fn log_in_parquet_is_read_by_others() {
     if !has_it.is_ok_and(|out| out.status.success()) {
         return takt_testing::skip("no pyarrow in target/peers/python   (./test installs it)");
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("log.parquet");
-    let path = path.to_str().expect("text");
-    json(&["run", &waveform("bpsk.toml"), "--slots", "20000", "--clock", "free", "--log", path]);
-    let out = std::process::Command::new(python).args(["-c", script, path]).output().expect("python");
+    let (_folder, path) = free("log.parquet");
+    json(&["run", &waveform("bpsk.toml"), "--slots", "20000", "--clock", "free", "--log", &path]);
+    let out = std::process::Command::new(python).args(["-c", script, &path]).output().expect("python");
     let said = crate::program::text(&out.stdout);
     let wanted = "100000 ['slot', 'component', 'worker', 'start_ns', 'execution_ns'] 999950000 \
         ['channel', 'demodulator', 'modulator', 'sink', 'source'] True\n";

@@ -5,22 +5,7 @@ use serde_json::Value;
 
 use crate::component::piped;
 use crate::computed::{computed, output, repacked};
-use crate::program::{file, json, vectors};
-
-fn number(vector: &Value, key: &str) -> u64 {
-    vector[key].as_u64().unwrap_or_else(|| panic!("no number {key} in {vector}"))
-}
-
-fn bytes(vector: &Value, key: &str) -> Vec<u8> {
-    let hex = vector[key].as_str().expect("hex");
-    (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).expect("hex digits")).collect()
-}
-
-/// The first bit is the highest of its byte.
-fn bits(vector: &Value, key: &str, count: u64) -> Vec<u8> {
-    let packed = bytes(vector, key);
-    (0..count as usize).map(|i| packed[i / 8] >> (7 - i % 8) & 1).collect()
-}
+use crate::program::{bits, bytes, file, json, number, vectors};
 
 /// The fields of a vector as parameters of the same names.
 fn params(vector: &Value, fields: &[&str]) -> Vec<String> {
@@ -32,7 +17,6 @@ fn packed(name: &str, vector: &Value, fields: &[&str], input: &[u8]) -> Vec<u8> 
     output(name, &params(vector, fields), true, input)
 }
 
-/// The same on items.
 fn items(name: &str, vector: &Value, fields: &[&str], input: &[u8]) -> Vec<u8> {
     output(name, &params(vector, fields), false, input)
 }
@@ -42,10 +26,10 @@ fn parity_bits_are_those_of_others() {
     for vector in vectors("lte_crc")["vectors"].as_array().expect("a list") {
         let crc = format!("crc={}", vector["crc"].as_str().expect("a name"));
         let params = [params(vector, &["in_bits"]), vec![crc.clone()]].concat();
-        let block = bytes(vector, "in_hex");
+        let block = bytes(&vector["in_hex"]);
         let sent = output("lte-crc-attach", &params, true, &block);
         let parity =
-            &bytes(vector, "crc_hex")[if crc.ends_with("16") { 1 } else { 2 * usize::from(crc.ends_with('8')) }..];
+            &bytes(&vector["crc_hex"])[if crc.ends_with("16") { 1 } else { 2 * usize::from(crc.ends_with('8')) }..];
         assert_eq!(sent, [&block, parity].concat(), "{vector}");
         assert_eq!(output("lte-crc-check", &params, true, &sent), block);
     }
@@ -55,7 +39,7 @@ fn parity_bits_are_those_of_others() {
 fn transport_blocks_are_cut_as_others_do() {
     let document = vectors("lte_segmentation");
     let vectors = document["vectors"].as_array().expect("a list");
-    let block = |vector: &Value| vec![0; number(vector, "tbs") as usize + 24];
+    let block = |vector: &Value| vec![0; number(vector, "tbs") + 24];
     let same = |results: &Value, vector: &Value| {
         for name in ["C", "K_plus", "C_plus", "K_minus", "C_minus", "F"] {
             assert_eq!(results[name], vector[name], "{name} of {vector}");
@@ -74,8 +58,8 @@ fn transport_blocks_are_cut_as_others_do() {
 #[test]
 fn turbo_code_words_are_those_of_others() {
     for vector in vectors("lte_turbo_encoder")["vectors"].as_array().expect("a list") {
-        let streams = ["d0_hex", "d1_hex", "d2_hex"].map(|key| bits(vector, key, number(vector, "d_bits")));
-        let coded = packed("lte-turbo-encode", vector, &["K"], &bytes(vector, "in_hex"));
+        let streams = ["d0_hex", "d1_hex", "d2_hex"].map(|key| bits(&vector[key], number(vector, "d_bits")));
+        let coded = packed("lte-turbo-encode", vector, &["K"], &bytes(&vector["in_hex"]));
         assert_eq!(coded, repacked(&streams.concat()), "K = {}", number(vector, "K"));
     }
 }
@@ -90,11 +74,11 @@ fn code_words_are_matched_as_others_do() {
         let whole = |other: &&Value| number(other, "K") == length && number(other, "E") >= 3 * (length + 4);
         let whole = vectors.iter().find(whole).expect("one that holds all");
         let soft: Vec<u8> =
-            bits(whole, "out_hex", number(whole, "E")).iter().map(|bit| if *bit == 0 { 20 } else { 236 }).collect();
+            bits(&whole["out_hex"], number(whole, "E")).iter().map(|bit| if *bit == 0 { 20 } else { 236 }).collect();
         let coded = items("lte-rate-dematch", whole, &["K", "E", "rv"], &soft);
         let coded: Vec<u8> = coded.iter().map(|llr| llr >> 7).collect();
         let sent = packed("lte-rate-match", vector, &["K", "E", "rv"], &repacked(&coded));
-        assert_eq!(sent, bytes(vector, "out_hex"), "K = {length}, E = {}", number(vector, "E"));
+        assert_eq!(sent, bytes(&vector["out_hex"]), "K = {length}, E = {}", number(vector, "E"));
     }
 }
 
@@ -103,7 +87,7 @@ fn scrambling_sequences_are_those_of_others() {
     let document = vectors("lte_gold_scrambling");
     for (key, fields) in [("gold", &["c_init"][..]), ("pdsch", &["rnti", "q", "n_slot", "cell"])] {
         for vector in document[key].as_array().expect("a list") {
-            let sequence = bytes(vector, "c_hex");
+            let sequence = bytes(&vector["c_hex"]);
             let zeros = vec![0; sequence.len()];
             assert_eq!(packed("lte-scramble", vector, fields, &zeros), sequence, "{vector}");
         }
@@ -132,7 +116,7 @@ fn a_code_word_of_a_subframe_is_that_of_others() {
     let vector = vectors("lte_dl_code_word");
     let channel = format!("n_slot={}", 2 * number(&vector, "tti"));
     let all = number(&vector, "G").to_string();
-    let mut packet = bytes(&vector, "tb_hex");
+    let mut packet = bytes(&vector["tb_hex"]);
     for (name, fields, more) in [
         ("lte-crc-attach", &["tbs"][..], &["--packed"][..]),
         ("lte-segment", &["tbs"], &["--packed"]),
@@ -144,5 +128,5 @@ fn a_code_word_of_a_subframe_is_that_of_others() {
         let params = params.iter().flat_map(|param| ["--param", param]);
         packet = piped(&[name].into_iter().chain(params).chain(more.iter().copied()).collect::<Vec<_>>(), &packet);
     }
-    assert_eq!(packet, bytes(&vector, "pdsch_scrambled_bits_hex"));
+    assert_eq!(packet, bytes(&vector["pdsch_scrambled_bits_hex"]));
 }

@@ -14,6 +14,8 @@ mod pages;
 mod program;
 mod radio;
 mod run;
+#[path = "../support/mod.rs"]
+mod support;
 mod umts;
 #[path = "../support/watched.rs"]
 mod watched;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 
-use crate::program::{file, json, refusal, takt, text, waveform};
+use crate::program::{chain, file, free, has, json, refusal, takt, text, waveform};
 
 /// What `takt calibrate` says of a core, measured once.
 fn calibrated() -> &'static Value {
@@ -13,42 +13,32 @@ fn calibrated() -> &'static Value {
 }
 
 /// Costs as `--save-costs` writes them, of the class this machine has.
-fn costs(folder: &std::path::Path, ns: [u64; 5]) -> String {
+fn costs(ns: [u64; 5]) -> (tempfile::TempDir, String) {
     let class = calibrated()["class"].as_str().expect("a name").to_owned();
     let names = ["source", "modulator", "channel", "demodulator", "sink"];
     let cost = |ns: u64| serde_json::json!({ "p50_ns": ns, "p99_ns": ns, "max_ns": ns, "n": 100 });
     let components: serde_json::Map<_, _> =
         names.into_iter().zip(ns).map(|(name, ns)| (name.into(), cost(ns))).collect();
-    let path = folder.join("costs.json");
-    let document = serde_json::json!({ "reference": class, "components": components });
-    std::fs::write(&path, document.to_string()).expect("written");
-    path.to_str().expect("text").to_owned()
+    file(serde_json::json!({ "reference": class, "components": components }).to_string().as_bytes())
 }
 
 #[test]
 fn the_plan_meets_the_bound_where_it_can_and_says_so() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let costs = costs(folder.path(), [10_000, 20_000, 60_000, 15_000, 15_000]);
+    let (_folder, costs) = costs([10_000, 20_000, 60_000, 15_000, 15_000]);
     let found = json(&["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs]);
     let mapping = &found["mapping"];
-    assert_eq!(
-        (&found["fits"], &mapping["period_ns"], &mapping["bound_ns"]),
-        (&true.into(), &60_000.into(), &60_000.into())
-    );
+    assert_eq!(found["fits"], true);
+    assert_eq!([&mapping["period_ns"], &mapping["bound_ns"]], [60_000, 60_000]);
     let loads: Vec<u64> =
         mapping["core_loads"].as_array().expect("a list").iter().map(|l| l["load_ns"].as_u64().expect("ns")).collect();
     assert_eq!(loads.iter().sum::<u64>(), 120_000);
     let said = text(&takt(&["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs]).stdout);
-    assert!(
-        said.contains("no placement is better") && said.contains("It fits: a slot is 16.7 times the period."),
-        "{said}"
-    );
+    has(&said, &["no placement is better", "It fits: a slot is 16.7 times the period."]);
 }
 
 #[test]
 fn what_does_not_fit_is_an_answer_with_the_bound_and_the_way_out() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let costs = costs(folder.path(), [10_000, 20_000, 60_000, 15_000, 15_000]);
+    let (_folder, costs) = costs([10_000, 20_000, 60_000, 15_000, 15_000]);
     let args = ["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs, "--slot", "50us"];
     let out = takt(&args);
     let said = text(&out.stdout);
@@ -58,10 +48,8 @@ fn what_does_not_fit_is_an_answer_with_the_bound_and_the_way_out() {
 
 #[test]
 fn a_waveform_is_tried_where_nobody_knows_its_costs_and_they_are_kept() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("costs.json");
-    let path = path.to_str().expect("text");
-    let bpsk = waveform("bpsk.toml");
+    let (_folder, path) = free("costs.json");
+    let (path, bpsk) = (path.as_str(), waveform("bpsk.toml"));
     // However slow the machine is, it fits.
     let found = json(&["map", &bpsk, "--cores", "0", "--slot", "10s", "--save-costs", path]);
     let again = json(&["map", &bpsk, "--cores", "0", "--slot", "10s", "--costs", path]);
@@ -73,36 +61,24 @@ fn a_waveform_is_tried_where_nobody_knows_its_costs_and_they_are_kept() {
 
 #[test]
 fn a_calibration_is_a_platform_to_map_onto() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("here.toml");
-    let path = path.to_str().expect("text");
-    let measured = json(&["calibrate", "--cores", "0", "--out", path]);
+    let (_folder, path) = free("here.toml");
+    let measured = json(&["calibrate", "--cores", "0", "--out", &path]);
     assert!(measured["cores"][0]["mac_per_s"].as_f64().is_some_and(|rate| rate > 1e6), "{measured}");
     let pinned = ["--pin", "source=host", "--use-at-most", "1.0", "--slot", "10s"];
-    let found = json(&[&["map", &waveform("bpsk.toml"), "--platform", path], &pinned[..]].concat());
+    let found = json(&[&["map", &waveform("bpsk.toml"), "--platform", &path], &pinned[..]].concat());
     assert_eq!(found["mapping"]["core_loads"][0]["core"], "host:0");
 }
 
 #[test]
 fn each_prediction_says_what_it_rests_on_and_how_far_off_such_figures_were() {
-    let (folder, path) = file(
-        br#"
-name = "mixed"
-slot = "10 s"
-chain = ["source", "modulator", "stall", "demodulator", "sink"]
-[component.source]
-type = "bit-source"
-[component.modulator]
-type = "bpsk-modulate"
-[component.stall]
-type = "stall"
-time_us = 1
-[component.demodulator]
-type = "bpsk-demodulate"
-[component.sink]
-type = "bit-sink-compare"
-"#,
-    );
+    let components = [
+        ("source", "bit-source", ""),
+        ("modulator", "bpsk-modulate", ""),
+        ("stall", "stall", "time_us = 1"),
+        ("demodulator", "bpsk-demodulate", ""),
+        ("sink", "bit-sink-compare", ""),
+    ];
+    let (folder, path) = chain("mixed", "10 s", &components);
     let platform = folder.path().join("board.toml");
     let platform = platform.to_str().expect("text");
     json(&["calibrate", "--cores", "0", "--class", "board", "--out", platform]);
@@ -112,8 +88,7 @@ type = "bit-sink-compare"
     // What stalls was never counted; the source was, as part of another waveform.
     assert_eq!(metric("stall"), "mac");
     assert!(metric("source") == "instructions" || metric("source") == "scaled", "{rows:?}");
-    let said = text(&takt(&["map", &path, "--platform", platform]).stdout);
-    assert!(said.contains("1 by MACs alone: 80 % off on average"), "{said}");
+    has(&text(&takt(&["map", &path, "--platform", platform]).stdout), &["1 by MACs alone: 80 % off on average"]);
     let here = json(&["map", &path, "--cores", "0"]);
     assert!(here["predicted"].as_array().expect("a list").iter().all(|row| row["metric"] == "measured"));
     assert_eq!(here["predicted"][0]["error"], serde_json::Value::Null);
@@ -121,13 +96,9 @@ type = "bit-sink-compare"
 
 #[test]
 fn costs_of_another_kind_of_processor_are_not_mixed_with_those_of_this_one() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("costs.json");
-    std::fs::write(&path, r#"{ "reference": "elsewhere", "components": {} }"#).expect("written");
-    let path = path.to_str().expect("text");
-    let bpsk = waveform("bpsk.toml");
-    let said = refusal(&["map", &bpsk, "--cores", "0", "--costs", path]);
-    assert!(said.contains("measured on `elsewhere`") && said.contains("without `source`"), "{said}");
+    let (_folder, path) = file(br#"{ "reference": "elsewhere", "components": {} }"#);
+    let (path, bpsk) = (path.as_str(), waveform("bpsk.toml"));
+    has(&refusal(&["map", &bpsk, "--cores", "0", "--costs", path]), &["measured on `elsewhere`", "without `source`"]);
     let said = refusal(&["run", &bpsk, "--slots", "20", "--clock", "free", "--save-costs", path]);
     assert!(said.contains("it has costs of `elsewhere`"), "{said}");
 }

@@ -4,6 +4,8 @@ use takt_graph::{Graph, Latency, Waveform};
 use takt_mapper::{ClassSpec, Cost, Costs, Objective, Platform, map};
 use takt_runtime::{Culprit, Options, Registry, Report, Session};
 
+use crate::program::chain_text;
+
 /// Times by which the mapper places: the channel alone, all else on the other core.
 const COSTS: [(&str, u64); 6] = [
     ("source", 50_000),
@@ -18,28 +20,15 @@ const COSTS: [(&str, u64); 6] = [
 fn mapped(stall_us: u32) -> (Graph, Report, Vec<usize>) {
     takt_phy::link();
     let registry = Registry::of_program().expect("names are unique");
-    let file = format!(
-        r#"
-name = "mapped"
-slot = "1 ms"
-chain = ["source", "modulator", "stall", "channel", "demodulator", "sink"]
-[component.source]
-type = "bit-source"
-[component.modulator]
-type = "bpsk-modulate"
-[component.stall]
-type = "stall"
-slot = 7
-time_us = {stall_us}
-[component.channel]
-type = "awgn"
-[component.demodulator]
-type = "bpsk-demodulate"
-[component.sink]
-type = "bit-sink-compare"
-"#
-    );
-    let waveform = Waveform::parse("mapped.toml", &file).expect("a waveform");
+    let components = [
+        ("source", "bit-source", ""),
+        ("modulator", "bpsk-modulate", ""),
+        ("stall", "stall", &format!("slot = 7\ntime_us = {stall_us}")),
+        ("channel", "awgn", ""),
+        ("demodulator", "bpsk-demodulate", ""),
+        ("sink", "bit-sink-compare", ""),
+    ];
+    let waveform = Waveform::parse("mapped.toml", &chain_text("mapped", "1 ms", &components)).expect("a waveform");
     let graph = Graph::check(&waveform, &registry).expect("it can run");
     let costs = COSTS.iter().fold(Costs::of("any", None), |costs, (name, ns)| costs.with(name, Cost::exactly(*ns)));
     let platform = Platform::host("any", ClassSpec::default(), &[0, 1]).expect("two cores");

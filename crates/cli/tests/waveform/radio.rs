@@ -3,14 +3,14 @@
 
 use serde_json::Value;
 
-use crate::program::{refusal, takt, text, waveform};
+use crate::program::{has, refusal, takt, text, waveform};
+use crate::support;
 
-/// The document of a run, whatever was missed.
 fn run(more: &[&str]) -> Value {
     let file = waveform("td-scdma.toml");
     let out = takt(&[&["run", &file, "--clock", "radio", "--json"], more].concat());
     assert!(matches!(out.status.code(), Some(0 | 1)), "{}", text(&out.stderr));
-    let run: Value = serde_json::from_slice(&out.stdout).expect("JSON");
+    let run = support::json(&out);
     let results = results(&run, "transmit");
     let whole = run["broken_packets"] == 0 && run["dropped_packets"] == 0;
     let clean = whole && run["misses"] == 0 && results["late"] == 0 && results["radio_late"] == 0;
@@ -49,12 +49,9 @@ fn every_subframe_of_a_software_radio_is_answered_or_its_loss_told() {
 #[test]
 fn a_waveform_and_a_clock_that_do_not_go_together_are_refused() {
     let (exchange, bpsk) = (waveform("td-scdma.toml"), waveform("bpsk.toml"));
-    let said = refusal(&["run", &exchange, "--slots", "1"]);
-    assert!(said.contains("the wall clock knows no radio") && said.contains("--clock radio"), "{said}");
-    let said = refusal(&["run", &bpsk, "--slots", "1", "--addr", "127.0.64.1"]);
-    assert!(said.contains("--addr names a radio") && said.contains("--clock radio"), "{said}");
-    let said = refusal(&["run", &bpsk, "--slots", "1", "--clock", "radio"]);
-    assert!(said.contains("`radio-receive`") && said.contains("--clock wall"), "{said}");
+    has(&refusal(&["run", &exchange, "--slots", "1"]), &["the wall clock knows no radio", "--clock radio"]);
+    has(&refusal(&["run", &bpsk, "--slots", "1", "--addr", "127.0.64.1"]), &["--addr names a radio", "--clock radio"]);
+    has(&refusal(&["run", &bpsk, "--slots", "1", "--clock", "radio"]), &["`radio-receive`", "--clock wall"]);
     let said = refusal(&["run", &exchange, "--slots", "1", "--clock", "radio", "--addr", "127.0.64.1"]);
     assert!(said.contains("no radio at 127.0.64.1"), "{said}");
     let said = refusal(&["run", &exchange, "--slots", "1", "--clock", "radio", "--slot", "5003us"]);

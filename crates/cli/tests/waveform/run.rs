@@ -3,7 +3,8 @@
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
-use crate::program::{TAKT, json, takt, text, waveform};
+use crate::program::{TAKT, chain, file, free, has, json, takt, text, waveform};
+use crate::support;
 use crate::watched::Unless::Delayed;
 use crate::watched::{Watched, Wrong, judge, untrue, watched};
 
@@ -11,7 +12,7 @@ use crate::watched::{Watched, Wrong, judge, untrue, watched};
 fn the_keys_the_document_promises_are_there_and_no_bit_is_wrong_without_noise() {
     let bpsk = waveform("bpsk.toml");
     let run = json(&["run", &bpsk, "--slots", "500", "--clock", "free", "--cores", "0"]);
-    assert_eq!((&run["slots"], &run["misses"]), (&500.into(), &0.into()));
+    assert_eq!([&run["slots"], &run["misses"]], [500, 0]);
     let components = run["components"].as_array().expect("a list");
     assert_eq!(components.len(), 5);
     for component in components {
@@ -42,12 +43,11 @@ fn under_the_wall_clock_slots_begin_at_their_edges_and_lateness_is_measured() {
     let bpsk = waveform("bpsk.toml");
     let args = ["run", &bpsk, "--slots", "50", "--slot", "2ms", "--json"];
     judged(Duration::from_millis(20), &args, |out| {
-        let run: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
-        assert_eq!((&run["slots"], &run["slot_ns"]), (&50.into(), &2_000_000.into()));
+        let run = support::json(out);
+        assert_eq!([&run["slots"], &run["slot_ns"]], [50, 2_000_000]);
         // Whether a shared machine holds 2 ms is not this test's affair; that the status says so is.
         let clean = run["misses"] == 0 && run["dropped_packets"] == 0;
-        let wanted = if clean { 0 } else { 1 };
-        assert_eq!(out.status.code(), Some(wanted));
+        assert_eq!(out.status.code(), Some(i32::from(!clean)));
         // Of slots that were all missed there is none.
         untrue(Delayed, &[("a lateness", run["lateness"]["p50_ns"].is_number())])
     });
@@ -55,25 +55,14 @@ fn under_the_wall_clock_slots_begin_at_their_edges_and_lateness_is_measured() {
 
 #[test]
 fn an_injected_stall_is_told_with_component_worker_and_slot() {
-    let (_folder, path) = crate::program::file(
-        br#"
-name = "stalled"
-slot = "20 ms"
-chain = ["source", "modulator", "stall", "demodulator", "sink"]
-[component.source]
-type = "bit-source"
-[component.modulator]
-type = "bpsk-modulate"
-[component.stall]
-type = "stall"
-slot = 3
-time_us = 30000
-[component.demodulator]
-type = "bpsk-demodulate"
-[component.sink]
-type = "bit-sink-compare"
-"#,
-    );
+    let components = [
+        ("source", "bit-source", ""),
+        ("modulator", "bpsk-modulate", ""),
+        ("stall", "stall", "slot = 3\ntime_us = 30000"),
+        ("demodulator", "bpsk-demodulate", ""),
+        ("sink", "bit-sink-compare", ""),
+    ];
+    let (_folder, path) = chain("stalled", "20 ms", &components);
     // Half a slot: slot 3 is executed, and what it takes is the stall's doing.
     judged(Duration::from_millis(10), &["run", &path, "--slots", "8"], |out| {
         let said = text(&out.stdout);
@@ -105,14 +94,10 @@ fn judged(bearable: Duration, args: &[&str], wrong: impl Fn(&Output) -> Vec<Wron
 
 #[test]
 fn the_trace_is_written_and_the_table_names_every_component() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let trace = folder.path().join("trace.json");
-    let (bpsk, trace) = (waveform("bpsk.toml"), trace.to_str().expect("text"));
-    let out = takt(&["run", &bpsk, "--slots", "20", "--clock", "free", "--trace", trace]);
+    let (_folder, trace) = free("trace.json");
+    let out = takt(&["run", &waveform("bpsk.toml"), "--slots", "20", "--clock", "free", "--trace", &trace]);
     let said = text(&out.stdout);
-    for name in ["source", "modulator", "channel", "demodulator", "sink", "bit_errors 0", "No slot of 20 was missed."] {
-        assert!(said.contains(name), "{name} in {said}");
-    }
+    has(&said, &["source", "modulator", "channel", "demodulator", "sink", "bit_errors 0", "No slot of 20 was missed."]);
     let trace: serde_json::Value = serde_json::from_slice(&std::fs::read(trace).expect("there")).expect("JSON");
     assert_eq!(trace["traceEvents"].as_array().map(Vec::len), Some(100));
 }
@@ -123,10 +108,9 @@ fn execution_times_are_told_in_both_units_for_a_waveform_and_for_a_result() {
     let tried = json(&["execinfo", &bpsk, "--slots", "50"]);
     assert_eq!(tried["components"][2]["executions"], 50);
     let result = takt(&["run", &bpsk, "--slots", "30", "--clock", "free", "--json"]);
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("run.json");
+    let (_folder, path) = free("run.json");
     std::fs::write(&path, &result.stdout).expect("written");
-    let read = json(&["execinfo", path.to_str().expect("text")]);
+    let read = json(&["execinfo", &path]);
     assert_eq!((&read["waveform"], &read["components"][0]["executions"]), (&"bpsk".into(), &30.into()));
     let (ns, mac) = (&read["components"][2]["p50_ns"], &read["components"][2]["p50_mac"]);
     let (ns, mac) = (ns.as_f64().expect("measured"), mac.as_f64().expect("computed"));
@@ -139,14 +123,14 @@ fn a_component_in_a_process_of_its_own_computes_the_same() {
     let bpsk = std::fs::read_to_string(waveform("bpsk.toml")).expect("there");
     let isolated = bpsk.replace("type = \"awgn\"", "type = \"awgn\"\nisolated = true");
     assert_ne!(bpsk, isolated);
-    let (_folder, path) = crate::program::file(isolated.as_bytes());
+    let (_folder, path) = file(isolated.as_bytes());
     let together = json(&["run", &waveform("bpsk.toml"), "--slots", "100", "--clock", "free"]);
     // Mapped, its process has a core beside the workers, and what it makes comes a slot later.
     for cores in [&[][..], &["--cores", "0,1"]] {
         let args = [&["run", &path, "--slots", "100", "--clock", "free", "--json"], cores].concat();
         // A process that does not answer for a second is taken to hang.
         judged(Duration::from_millis(500), &args, |out| {
-            let apart: serde_json::Value = serde_json::from_slice(&out.stdout).expect("JSON");
+            let apart = support::json(out);
             let same = apart["output_hash"] == together["output_hash"] && apart["misses"] == 0;
             let components = apart["components"].as_array().expect("a list");
             let restarted = components.iter().any(|component| component["restarts"] != 0);

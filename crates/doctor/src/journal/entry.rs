@@ -20,21 +20,15 @@ pub enum Scope {
 /// A setting that takt changed, or was about to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
-    /// Counts the entries of a journal.
     pub number: u64,
     /// When, milliseconds since 1970.
     pub unix_ms: u64,
     /// Which start of the machine; a later one has all settings anew.
     pub boot_id: Option<String>,
-    /// The rule that asked for it.
     pub rule: String,
-    /// How long it is meant to stay.
     pub scope: Scope,
-    /// What.
     pub setting: Setting,
-    /// The value before.
     pub was: String,
-    /// The value after.
     pub becomes: String,
 }
 
@@ -42,11 +36,9 @@ pub struct Entry {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// The old value was written again.
     Restored,
     /// The old value was found: the change was never made, or somebody else took it back.
     AlreadyAsBefore,
-    /// The kernel refused the change.
     NotMade,
     /// The machine was started anew, and with it went the change.
     Rebooted,

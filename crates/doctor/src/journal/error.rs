@@ -10,54 +10,31 @@ use takt_host::dirs::DirError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JournalError {
-    /// The folder it lies in.
     #[error(transparent)]
     Dir(#[from] DirError),
-    /// Reading or writing.
     #[error("{doing} journal {path}")]
     Io {
-        /// `reading`, `writing`, `syncing`.
         doing: &'static str,
-        /// The file.
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// Another takt is at it.
     #[error("another takt is changing settings: it holds {path}")]
-    Busy {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Not a journal of takt.
+    Busy { path: PathBuf },
     #[error("{path} line 1 does not begin a takt journal")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// Written by a newer takt.
+    Foreign { path: PathBuf },
     #[error("{path} is a journal of version {version}; this takt reads version 1")]
-    Version {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        version: u32,
-    },
-    /// A line that no takt wrote.
+    Version { path: PathBuf, version: u32 },
     #[error("{path} line {line} is damaged: `{got}`")]
     Corrupt {
-        /// The file.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// Its beginning.
         got: String,
     },
 }
 
 impl JournalError {
-    /// What the owner of this host can do about it.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {

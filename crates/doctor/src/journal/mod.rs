@@ -38,16 +38,12 @@ pub(crate) struct Journal {
     pub(crate) contents: Contents,
 }
 
-/// The journal's file in a state folder.
 #[must_use]
 pub fn journal_path(dir: &Path) -> PathBuf {
     dir.join("journal.jsonl")
 }
 
 /// What the journal in `dir` says, without keeping others from writing it. No journal: nothing stands.
-///
-/// # Errors
-/// It cannot be read or is damaged.
 pub fn read(dir: &Path) -> Result<Contents, JournalError> {
     let path = journal_path(dir);
     match fs::read(&path) {

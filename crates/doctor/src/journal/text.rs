@@ -14,17 +14,14 @@ pub(super) enum Line {
     Settled { number: u64, how: How },
 }
 
-/// The first line, with the version.
 pub(super) const HEADER: &str = "{\"takt_journal\":{\"version\":1}}\n";
 
-/// What a journal says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Contents {
     /// Changes not settled, oldest first.
     pub standing: Vec<Entry>,
     /// Bytes of a last line that was never finished, passed over.
     pub torn_bytes: usize,
-    /// The number the next entry gets.
     pub(super) next: u64,
     /// Where the next line goes.
     pub(super) end: u64,

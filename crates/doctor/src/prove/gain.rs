@@ -14,30 +14,21 @@ const SMALLEST_SHARE: f64 = 0.001;
 /// What the change does to what was measured; less is better.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Gain {
-    /// In a word.
     pub answer: Answer,
     /// With the change over without it (times), or with it less without it (shares); 95 %.
     #[serde(flatten)]
     pub size: Size,
 }
 
-/// See [`Gain`].
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(tag = "as", rename_all = "snake_case")]
 pub enum Size {
     /// With over without, mean over pairs of the ratio's logarithm.
-    Ratio {
-        /// The estimate.
-        estimate: Estimate,
-    },
+    Ratio { estimate: Estimate },
     /// With less without, mean over pairs.
-    Difference {
-        /// The estimate.
-        estimate: Estimate,
-    },
+    Difference { estimate: Estimate },
 }
 
-/// See [`Gain`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {

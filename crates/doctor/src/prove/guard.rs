@@ -15,7 +15,6 @@ use takt_host::Host;
 use crate::journal::JournalError;
 use crate::{Fixer, Undone};
 
-/// The word.
 const WELL: &[u8] = b"well\n";
 /// How often a guard asks for the journal, which the killed one's lock may still cover for a moment.
 const PATIENCE: u32 = 200;
@@ -26,9 +25,6 @@ pub struct Guard(Child);
 
 impl Guard {
     /// Starts `command`, which is to call [`wait_and_undo`]. It gets a group of its own, so that Ctrl-C passes it by.
-    ///
-    /// # Errors
-    /// The program can't be started.
     pub fn start(mut command: Command) -> io::Result<Guard> {
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).process_group(0);
         command.spawn().map(Guard)
@@ -51,9 +47,6 @@ impl Drop for Guard {
 }
 
 /// Waits for the word on `pipe`; if it ends without it, gives back what the journal in `state` tells from entry `first` on.
-///
-/// # Errors
-/// The journal can't be used.
 pub fn wait_and_undo(host: Host, state: &Path, first: u64, pipe: &mut dyn Read) -> Result<Vec<Undone>, JournalError> {
     let mut said = Vec::new();
     // An end by error is an end without the word.

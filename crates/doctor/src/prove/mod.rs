@@ -35,7 +35,6 @@ pub use outcome::{Outcome, Pair, SCHEMA};
 
 use self::trial::Trial;
 
-/// How it is to be measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// Pairs of rounds, 2 at least.
@@ -52,26 +51,20 @@ impl Default for Options {
 
 /// What is to be proved, and where.
 pub struct Claim<'a> {
-    /// The host whose setting is changed.
     pub host: &'a Host,
     /// The folder of its journal, usually [`takt_host::dirs::state_dir`].
     pub state: &'a Path,
-    /// The rule.
     pub rule: &'static Rule,
-    /// How it is measured.
     pub options: Options,
     /// Starts the guard, which is told the number of the first entry of the journal that is the proof's own.
     pub guard: &'a dyn Fn(u64) -> std::io::Result<Guard>,
 }
 
-/// How far it has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// The round that begins, from 1.
     pub round: u32,
-    /// Rounds in all.
     pub of: u32,
-    /// It is one with the change.
     pub with: bool,
 }
 
@@ -89,7 +82,6 @@ pub fn prove(
     prove_by(&mut probes::measure, claim, progress, keep, stop)
 }
 
-/// What measures a round.
 type Probe<'a> = &'a mut dyn FnMut(Measure, Duration, &Stop) -> Result<f64, MeasureError>;
 
 fn prove_by(

@@ -5,27 +5,20 @@ use serde::Serialize;
 
 use super::{Gain, Options};
 
-/// Version of the document.
 pub const SCHEMA: u32 = 1;
 
-/// What a proof brought.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Outcome {
-    /// Version of this document.
     pub schema: u32,
-    /// The rule.
     pub rule: String,
     /// What was measured; less is better.
     pub measured: String,
     /// `ns` or `share`.
     pub unit: &'static str,
-    /// The change.
     pub changes: Vec<Change>,
-    /// Length of a round, seconds.
     pub round_s: f64,
     /// What each pair of rounds brought, in their order; of odd pairs (the first is 1) the round without came first.
     pub pairs: Vec<Pair>,
-    /// What the change does.
     pub gain: Gain,
     /// Somebody stopped it before all pairs were measured.
     pub stopped: bool,
@@ -33,12 +26,9 @@ pub struct Outcome {
     pub kept: bool,
 }
 
-/// Two rounds that followed one another.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Pair {
-    /// Measured without the change.
     pub without: f64,
-    /// Measured with it.
     pub with: f64,
 }
 

@@ -3,7 +3,6 @@
 /// Kernels a rule was seen to hold for, by major and minor number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KernelRange {
-    /// The first.
     pub from: (u32, u32),
     /// The first that it no longer holds for.
     pub below: Option<(u32, u32)>,

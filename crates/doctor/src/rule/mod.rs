@@ -22,7 +22,6 @@ pub type Probe = fn(&Host) -> Result<Finding, ReadError>;
 pub struct Rule {
     /// Stable name, in reports, JSON and `--only`.
     pub id: &'static str,
-    /// Which part of a host it looks at.
     pub topic: Topic,
     /// What it is about, in a few words.
     pub title: &'static str,
@@ -32,67 +31,81 @@ pub struct Rule {
     pub looks_at: &'static str,
     /// Kernels it holds for; on others the answer is "not known here", never silence.
     pub kernels: KernelRange,
-    /// How to look.
     pub probe: Probe,
-    /// What it costs.
-    pub effect: Effect,
-    /// What mends it.
-    pub fix: Fix,
-    /// How `takt doctor --prove` finds out what mending it is worth here.
-    pub proof: Proof,
-}
-
-/// What a rule found.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Finding {
-    /// Nothing in the way.
-    Fine {
-        /// What was seen.
-        seen: String,
-    },
-    /// It stands in the way.
-    Stands {
-        /// What was seen.
-        seen: String,
-        /// What would not stand in the way.
-        wanted: String,
-    },
-    /// Not in the way of takt, and worth knowing for other programs.
-    Notice {
-        /// What was seen.
-        seen: String,
-        /// Whom it concerns.
-        note: String,
-    },
-    /// This host does not show it.
-    NotVisible {
-        /// Why not.
-        why: String,
-    },
-}
-
-/// What a rule's subject costs.
-#[derive(Debug)]
-pub struct Effect {
-    /// What is known of it, and where that was measured.
+    /// What is known of its cost, and where that was measured.
     pub known: &'static str,
     /// What it costs on this host, if that can be measured in a fraction of a second without disturbing anything. `None`
     /// from the function: the measurement was not possible.
     pub here: Option<fn(&Host) -> Option<String>>,
+    pub fix: Fix,
+    /// How `takt doctor --prove` finds out what the fix is worth here.
+    pub proof: Proof,
 }
 
-/// What mends it, and who has to agree.
+impl Rule {
+    /// What most rules have in common: they hold from Linux 5.4 on, are not measured on the host, and give advice. The other
+    /// fields have no use; a test finds a rule that does not give its own.
+    pub(crate) const COMMON: Rule = Rule {
+        id: "",
+        topic: Topic::Sockets,
+        title: "",
+        mechanism: "",
+        looks_at: "",
+        kernels: KernelRange::from(5, 4),
+        probe: |_| unreachable!("a rule has a probe"),
+        known: "",
+        here: None,
+        fix: Fix::Advice(Ways::Always(&[])),
+        proof: Proof::ADVICE,
+    };
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Nothing in the way.
+    Fine {
+        seen: String,
+    },
+    /// It stands in the way; `wanted` would not.
+    Stands {
+        seen: String,
+        wanted: String,
+    },
+    /// Not in the way of takt, and worth knowing for other programs; `note` says for which.
+    Notice {
+        seen: String,
+        note: String,
+    },
+    NotVisible {
+        why: String,
+    },
+}
+
+/// What removes the obstacle, and who has to agree.
 #[derive(Debug)]
 pub enum Fix {
     /// Nobody pays: `--fix` makes the changes after one question.
     Safe(fn(&Host) -> Result<Vec<Change>, SettingError>),
     /// Somebody else pays: `--fix` makes them if the rule was named or a person says yes to it.
-    Consent {
-        /// The changes.
-        plan: fn(&Host) -> Result<Vec<Change>, SettingError>,
-        /// Who pays, and how.
-        who_may_pay: &'static str,
-    },
-    /// Firmware, hardware, files of the system's own, the owner's decision: said, never done. One line a way.
-    Advice(fn(&Host) -> Vec<String>),
+    Consent { plan: fn(&Host) -> Result<Vec<Change>, SettingError>, who_may_pay: &'static str },
+    /// Firmware, hardware, files of the system's own, the owner's decision: takt says it and never does it.
+    Advice(Ways),
+}
+
+/// Ways out, one a line.
+#[derive(Debug)]
+pub enum Ways {
+    /// The same on every host.
+    Always(&'static [&'static str]),
+    /// They depend on the host; there may be none.
+    On(fn(&Host) -> Vec<String>),
+}
+
+impl Ways {
+    pub(crate) fn on(&self, host: &Host) -> Vec<String> {
+        match self {
+            Ways::Always(ways) => ways.iter().map(|&way| way.to_owned()).collect(),
+            Ways::On(ways) => ways(host),
+        }
+    }
 }

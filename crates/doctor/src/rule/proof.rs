@@ -5,7 +5,6 @@
 pub enum Proof {
     /// This is measured with the change and without it, in turns.
     By(Measure),
-    /// It can't be, and why.
     Not(&'static str),
 }
 
@@ -39,7 +38,6 @@ pub enum Measure {
 }
 
 impl Measure {
-    /// What it says, for people.
     #[must_use]
     pub const fn what(self) -> &'static str {
         match self {

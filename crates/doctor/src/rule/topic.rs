@@ -1,34 +1,21 @@
 //! Parts of a host.
 
-/// The part of a host a rule looks at: a section of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Topic {
-    /// Kernel buffers and queues for datagrams.
     Sockets,
-    /// What this process may do.
     Permissions,
-    /// Processors and who uses them.
     Processors,
-    /// The kernel's own manners.
     Kernel,
-    /// Clocks and timers.
     Timers,
-    /// Memory.
     Memory,
-    /// Interrupts.
     Interrupts,
-    /// Network cards and what filters behind them.
     Network,
-    /// Control groups this process is in.
     Groups,
-    /// Containers and virtual machines.
     Virtual,
-    /// Power and heat.
     Power,
 }
 
 impl Topic {
-    /// The section's heading.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {

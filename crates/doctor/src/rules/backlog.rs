@@ -1,10 +1,8 @@
 //! `backlog`: the queue in front of the protocol code.
 
-use takt_host::Host;
 use takt_host::proc::softnet;
 
-use super::look::{Look, Plan, fine, malformed, notice, stands, sysctl, sysctl_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "backlog",
@@ -14,15 +12,12 @@ pub(super) static RULE: Rule = Rule {
                 full is dropped before any socket sees it.",
     looks_at: "`net.core.netdev_max_backlog` and the drops in `/proc/net/softnet_stat`. Stands if any were dropped since the \
                start and the queue is shorter than 10 000; without drops a short queue is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "1000 datagrams, the default, are 14.5 ms at 25 MS/s sc16. Cards whose driver polls (NAPI) do not pass it. \
-                Not measured here.",
-        here: None,
-    },
+    known: "1000 datagrams, the default, are 14.5 ms at 25 MS/s sc16. Cards whose driver polls (NAPI) do not pass it. \
+            Not measured here.",
     fix: Fix::Safe(plan),
     proof: Proof::By(Measure::LossOfLargest),
+    ..Rule::COMMON
 };
 
 const NAME: &str = "net.core.netdev_max_backlog";
@@ -50,7 +45,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const LENGTH: (&str, &str) = ("/proc/sys/net/core/netdev_max_backlog", "1000\n");

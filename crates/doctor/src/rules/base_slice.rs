@@ -2,12 +2,9 @@
 
 use std::io::ErrorKind;
 
-use takt_host::Host;
-use takt_host::ReadError;
 use takt_host::call;
 
-use super::look::{Look, Plan, fine, hidden, notice, sysfs_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "base-slice",
@@ -19,13 +16,11 @@ pub(super) static RULE: Rule = Rule {
                it is noted.",
     kernels: KernelRange::from(6, 6),
     probe,
-    effect: Effect {
-        known: "Deadlines that a thread of normal priority missed beside busy loops were missed by one slice, 2.8 ms (Linux \
-                6.18). Not measured here; `--prove` does.",
-        here: None,
-    },
+    known: "Deadlines that a thread of normal priority missed beside busy loops were missed by one slice, 2.8 ms (Linux \
+            6.18). Not measured here; `--prove` does.",
     fix: Fix::Consent { plan, who_may_pay: "throughput of everything else: more changes between threads." },
     proof: Proof::By(Measure::WakeUpLoaded),
+    ..Rule::COMMON
 };
 
 const NAME: &str = "kernel/debug/sched/base_slice_ns";
@@ -61,7 +56,6 @@ fn plan(host: &Host) -> Plan {
 mod tests {
     use std::io;
 
-    use super::super::look::testing::{commands, word};
     use super::*;
     use crate::rule::Finding;
     use takt_host::call;
@@ -71,7 +65,6 @@ mod tests {
         let file = "/sys/kernel/debug/sched/base_slice_ns";
         assert_eq!(word(&RULE, &[(file, "700000\n")]), "fine");
         assert_eq!(word(&RULE, &[(file, "2800000\n")]), "notice");
-        assert_eq!(word(&RULE, &[]), "hidden");
         assert_eq!(commands(&RULE, &[(file, "2800000\n")]), [format!("echo 500000 | sudo tee {file}")]);
     }
 

@@ -1,9 +1,6 @@
 //! `busy-poll`: whether a reader may look into the card's ring itself.
 
-use takt_host::Host;
-
-use super::look::{Look, Plan, fine, notice, sysctl, sysctl_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "busy-poll",
@@ -14,15 +11,15 @@ pub(super) static RULE: Rule = Rule {
     looks_at: "`net.core.busy_read`, for programs that wait in the reading call, and `net.core.busy_poll`, for those that wait \
                in poll(2), as UHD does. Never stands: it trades processor time for microseconds, which matters to answers in \
                less than a millisecond only. Zero of either is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Some 5 to 20 µs an answer, and nothing in throughput. Not measured here.", here: None },
+    known: "Some 5 to 20 µs an answer, and nothing in throughput. Not measured here.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "processor time: every read or poll that waits spins for up to 50 µs first, in every program; reads on \
                       sockets that are open already do not.",
     },
     proof: Proof::BEHIND_THE_CARD,
+    ..Rule::COMMON
 };
 
 const NAMES: [&str; 2] = ["net.core.busy_read", "net.core.busy_poll"];
@@ -49,7 +46,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, word};
     use super::*;
 
     const READ: &str = "/proc/sys/net/core/busy_read";

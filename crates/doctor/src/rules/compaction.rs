@@ -1,9 +1,6 @@
 //! `compaction`: pages moved about in the background.
 
-use takt_host::Host;
-
-use super::look::{Look, Plan, fine, notice, sysctl, sysctl_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "compaction",
@@ -15,9 +12,10 @@ pub(super) static RULE: Rule = Rule {
                zero with locked pages included it is noted.",
     kernels: KernelRange::from(5, 9),
     probe,
-    effect: Effect { known: "Microseconds a page, seldom. Not measured here.", here: None },
+    known: "Microseconds a page, seldom. Not measured here.",
     fix: Fix::Consent { plan, who_may_pay: "programs that need huge pages later." },
     proof: Proof::Not("it shows only on memory that is scattered, which takt does not bring about"),
+    ..Rule::COMMON
 };
 
 const NAME: &str = "vm.compaction_proactiveness";
@@ -34,7 +32,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, word};
     use super::*;
 
     const EAGER: &str = "/proc/sys/vm/compaction_proactiveness";

@@ -1,9 +1,6 @@
 //! `connection-tracking`: a firewall's memory on the datagrams' way.
 
-use takt_host::Host;
-
-use super::look::{Look, fine, malformed, notice, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "connection-tracking",
@@ -12,15 +9,14 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A firewall that remembers connections looks each datagram up, and when its table is full it drops what begins \
                 anew, a radio's streams included.",
     looks_at: "`nf_conntrack_count` and `nf_conntrack_max`. Stands above nine tenths; entries are noted, none is fine.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "A router that also translated addresses carried 193 to 201 thousand datagrams a second where a bridge \
-                carried 200 to 226 thousand (veth, Linux 6.18). Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "A router that also translated addresses carried 193 to 201 thousand datagrams a second where a bridge \
+            carried 200 to 226 thousand (veth, Linux 6.18). Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "nft add rule inet raw prerouting ip saddr RADIO notrack   (a table `raw` with priority -300), and the same for \
+         output with ip daddr",
+    ])),
+    ..Rule::COMMON
 };
 
 const FOLDER: &str = "/proc/sys/net/netfilter";
@@ -28,7 +24,7 @@ const FOLDER: &str = "/proc/sys/net/netfilter";
 fn probe(host: &Host) -> Look {
     let names = host.list("/proc/sys/net");
     if names.is_empty() {
-        return super::look::hidden("this kernel shows no network settings");
+        return hidden("this kernel shows no network settings");
     }
     if host.list(FOLDER).iter().all(|name| !name.starts_with("nf_conntrack_")) {
         return fine("not in this kernel");
@@ -50,15 +46,8 @@ fn probe(host: &Host) -> Look {
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["nft add rule inet raw prerouting ip saddr RADIO notrack   (a table `raw` with priority -300), and the same for \
-          output with ip daddr"
-        .to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -70,6 +59,5 @@ mod tests {
         assert_eq!(said(&RULE, &[most, (count, "901\n")]), ("stands", "901 of 1000 entries".to_owned()));
         assert_eq!(word(&RULE, &[most]), "hidden");
         assert_eq!(word(&RULE, &[("/proc/sys/net/core/rmem_max", "1\n")]), "fine");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,10 +1,8 @@
 //! `cpu-quota`: a share of processor time that the own group may not exceed.
 
-use takt_host::Host;
+use takt_host::cgroup::{cpu_limit, own_folders};
 
-use super::groups::own;
-use super::look::{Look, fine, hidden, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "cpu-quota",
@@ -14,36 +12,19 @@ pub(super) static RULE: Rule = Rule {
                 whatever is due.",
     looks_at: "`cpu.max` (or `cpu.cfs_quota_us`) of this process's control group and of those above it. Stands if one is \
                limited.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Up to a period, 100 ms by default, at a time. Eight threads that shared two CPUs' worth of time had 1206 of \
-                40 000 wake-ups go unseen (Linux 6.18, cyclictest). Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Up to a period, 100 ms by default, at a time. Eight threads that shared two CPUs' worth of time had 1206 of \
+            40 000 wake-ups go unseen (Linux 6.18, cyclictest). Not measured here.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
-/// CPUs' worth of time of a group, if it is limited.
-fn limit(host: &Host, folder: &str) -> Option<f64> {
-    let share = |us: &str, period: &str| {
-        let (us, period) = (us.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
-        (us > 0.0 && period > 0.0).then(|| us / period)
-    };
-    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"));
-    match read("cpu.max") {
-        Some(max) => max.split_once(' ').and_then(|(us, period)| share(us, period)),
-        None => share(&read("cpu.cfs_quota_us")?, &read("cpu.cfs_period_us")?),
-    }
-}
-
 fn probe(host: &Host) -> Look {
-    let folders = own(host, "cpu")?;
+    let folders = own_folders(host, "cpu")?;
     if folders.is_empty() {
         return hidden("no control group for processor time is mounted");
     }
-    let limited = folders.iter().filter_map(|folder| Some((folder, limit(host, folder)?)));
+    let limited = folders.iter().filter_map(|folder| Some((folder, cpu_limit(host, folder)?)));
     let Some((folder, cpus)) = limited.min_by(|a, b| a.1.total_cmp(&b.1)) else {
         // A root group has no such file, and no limit.
         let shown = folders.len() == 1 || host.list(&folders[0]).iter().any(|name| name.starts_with("cpu."));
@@ -58,9 +39,9 @@ fn probe(host: &Host) -> Look {
 }
 
 fn advise(host: &Host) -> Vec<String> {
-    let folders = own(host, "cpu").unwrap_or_default();
+    let folders = own_folders(host, "cpu").unwrap_or_default();
     let lift = |folder: &String| {
-        limit(host, folder)?;
+        cpu_limit(host, folder)?;
         let (file, value) = match host.read_opt(&format!("{folder}/cpu.max")) {
             Some(_) => ("cpu.max", "max"),
             None => ("cpu.cfs_quota_us", "-1"),
@@ -76,29 +57,26 @@ fn advise(host: &Host) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::testing::{said, v1, v2};
-    use super::super::look::testing::word;
     use super::*;
 
     #[test]
     fn a_limit_anywhere_on_the_way_up_stands() {
         let open = [("/sys/fs/cgroup/a/b/cpu.max", "max 100000\n"), ("/sys/fs/cgroup/a/cpu.max", "max 100000\n")];
-        assert_eq!(said(&RULE, &v2(), &open).0, "fine");
+        assert_eq!(said_in(&RULE, &v2(), &open).0, "fine");
         let above = [
             open[0],
             ("/sys/fs/cgroup/a/cpu.max", "50000 100000\n"),
             ("/sys/fs/cgroup/a/cpu.stat", "nr_throttled 7\n"),
         ];
         let expected = "0.50 CPUs for /sys/fs/cgroup/a, stopped 7 times";
-        assert_eq!(said(&RULE, &v2(), &above), ("stands", expected.to_owned()));
+        assert_eq!(said_in(&RULE, &v2(), &above), ("stands", expected.to_owned()));
         let old = [
             ("/sys/fs/cgroup/x/a/b/cpu.cfs_quota_us", "20000\n"),
             ("/sys/fs/cgroup/x/a/b/cpu.cfs_period_us", "10000\n"),
         ];
-        assert_eq!(said(&RULE, &v1("cpu"), &old), ("stands", "2.00 CPUs for /sys/fs/cgroup/x/a/b".to_owned()));
+        assert_eq!(said_in(&RULE, &v1("cpu"), &old), ("stands", "2.00 CPUs for /sys/fs/cgroup/x/a/b".to_owned()));
         let free = [("/sys/fs/cgroup/x/a/b/cpu.cfs_quota_us", "-1\n"), old[1]];
-        assert_eq!(said(&RULE, &v1("cpu"), &free).0, "fine");
-        assert_eq!(said(&RULE, &v2(), &[]).0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
+        assert_eq!(said_in(&RULE, &v1("cpu"), &free).0, "fine");
+        assert_eq!(said_in(&RULE, &v2(), &[]).0, "hidden");
     }
 }

@@ -1,11 +1,8 @@
 //! `cpu-weight`: a smaller share than others get.
 
-use takt_host::Host;
-use takt_host::ReadError;
+use takt_host::cgroup::own_folders;
 
-use super::groups::own;
-use super::look::{Look, fine, malformed, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "cpu-weight",
@@ -15,15 +12,14 @@ pub(super) static RULE: Rule = Rule {
                 group, waits for the others.",
     looks_at: "The nice value of this process, and `cpu.weight` (or `cpu.shares`) of its groups. Stands above nice 0, or \
                below the usual 100 (1024).",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "At nice 19 a thread gets a seventieth of what one at nice 0 gets where both want the same CPU. Not measured \
-                here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "At nice 19 a thread gets a seventieth of what one at nice 0 gets where both want the same CPU. Not measured \
+            here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "start the program without nice; a running one: sudo renice -n 0 -p PID",
+        "for a unit: systemctl set-property UNIT CPUWeight=100",
+    ])),
+    ..Rule::COMMON
 };
 
 fn nice(host: &Host) -> Result<i64, ReadError> {
@@ -42,7 +38,7 @@ fn light(host: &Host) -> Result<Option<String>, ReadError> {
         };
         of("cpu.weight", 100).or_else(|| of("cpu.shares", 1024))
     };
-    Ok(own(host, "cpu")?.iter().find_map(weight))
+    Ok(own_folders(host, "cpu")?.iter().find_map(weight))
 }
 
 fn probe(host: &Host) -> Look {
@@ -57,17 +53,8 @@ fn probe(host: &Host) -> Look {
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "start the program without nice; a running one: sudo renice -n 0 -p PID".to_owned(),
-        "for a unit: systemctl set-property UNIT CPUWeight=100".to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::groups::testing::{said, v1, v2};
-    use super::super::look::testing::word;
     use super::*;
 
     fn stat(nice: i64) -> String {
@@ -78,15 +65,14 @@ mod tests {
     fn a_nice_program_and_a_light_group_stand() {
         let usual = ("/sys/fs/cgroup/a/b/cpu.weight", "100\n");
         let file = "/proc/self/stat";
-        assert_eq!(said(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, usual weight".to_owned()));
-        assert_eq!(said(&RULE, &v2(), &[usual, (file, &stat(19))]), ("stands", "nice 19".to_owned()));
+        assert_eq!(said_in(&RULE, &v2(), &[usual, (file, &stat(0))]), ("fine", "nice 0, usual weight".to_owned()));
+        assert_eq!(said_in(&RULE, &v2(), &[usual, (file, &stat(19))]), ("stands", "nice 19".to_owned()));
         let light = (usual.0, "10\n");
-        let told = "cpu.weight 10 of /sys/fs/cgroup/a/b".to_owned();
-        assert_eq!(said(&RULE, &v2(), &[light, (file, &stat(-5))]), ("stands", told));
+        let seen = "cpu.weight 10 of /sys/fs/cgroup/a/b".to_owned();
+        assert_eq!(said_in(&RULE, &v2(), &[light, (file, &stat(-5))]), ("stands", seen));
         let shares = ("/sys/fs/cgroup/x/a/cpu.shares", "2\n");
-        assert_eq!(said(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "stands");
-        assert_eq!(said(&RULE, &v2(), &[usual, (file, "1 (x) S\n")]).0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
+        assert_eq!(said_in(&RULE, &v1("cpu"), &[shares, (file, &stat(0))]).0, "stands");
+        assert_eq!(said_in(&RULE, &v2(), &[usual, (file, "1 (x) S\n")]).0, "hidden");
     }
 
     #[test]

@@ -1,9 +1,6 @@
 //! `cpuset`: CPUs that this process may not use.
 
-use takt_host::Host;
-
-use super::look::{Look, allowed, fine, named, notice, online, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "cpuset",
@@ -13,15 +10,14 @@ pub(super) static RULE: Rule = Rule {
                 while the others idle.",
     looks_at: "The CPUs this process may use, against those online. Stands below three where the machine has more; fewer \
                than all are noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "A sender tied to a CPU that a foreign thread also was tied to got 20 % of it, with the other three idle. Not \
-                measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "A sender tied to a CPU that a foreign thread also was tied to got 20 % of it, with the other three idle. Not \
+            measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "taskset -cp CPUS PID, where taskset or a wrapper did it",
+        "systemctl set-property UNIT AllowedCPUs=; docker run --cpuset-cpus",
+    ])),
+    ..Rule::COMMON
 };
 
 const NEEDED: usize = 3;
@@ -38,16 +34,8 @@ fn probe(host: &Host) -> Look {
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "taskset -cp CPUS PID, where taskset or a wrapper did it".to_owned(),
-        "systemctl set-property UNIT AllowedCPUs=; docker run --cpuset-cpus".to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -60,6 +48,5 @@ mod tests {
         assert_eq!(of("0-3"), ("notice", "CPUs 0-3 of 8".to_owned()));
         assert_eq!(of("2"), ("stands", "CPU 2 of 8".to_owned()));
         assert_eq!(of("x").0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

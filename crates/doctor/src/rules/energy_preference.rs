@@ -1,10 +1,6 @@
 //! `energy-preference`: what a processor that governs itself was told to prefer.
 
-use takt_host::Host;
-
-use super::look::{CPUS, Look, Plan, becomes, fine, hidden, named, notice, of_each_cpu, stands};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
-use crate::setting::Setting;
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "energy-preference",
@@ -14,14 +10,11 @@ pub(super) static RULE: Rule = Rule {
                 slot's work is half done.",
     looks_at: "`energy_performance_preference` of each CPU. Stands for `power`, `balance_power` and, where the kernel shows \
                the number, above 128, which is balance_performance; `default` is the processor's own and is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Not measured here, since takt's developers had only virtual machines, which show no frequency control.",
-        here: None,
-    },
+    known: "Not measured here, since takt's developers had only virtual machines, which show no frequency control.",
     fix: Fix::Consent { plan, who_may_pay: "power, heat and battery of this machine." },
     proof: Proof::By(Measure::WakeUp),
+    ..Rule::COMMON
 };
 
 const FILE: &str = "cpufreq/energy_performance_preference";
@@ -59,7 +52,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     #[test]
@@ -74,6 +66,5 @@ mod tests {
         assert_eq!(said(&RULE, &[online, (file, "power\n")]), ("stands", "power on CPU 0".to_owned()));
         assert_eq!(commands(&RULE, &[online, (file, "power\n")]), [format!("echo performance | sudo tee {file}")]);
         assert_eq!(word(&RULE, &[online]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,11 +1,6 @@
 //! `fair-server`: time that ordinary threads get from real-time ones.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, Plan, becomes, fine, hidden, named, notice, online};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
-use crate::setting::Setting;
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "fair-server",
@@ -17,17 +12,15 @@ pub(super) static RULE: Rule = Rule {
                not meet it; more than none is noted.",
     kernels: KernelRange::from(6, 12),
     probe,
-    effect: Effect {
-        known: "50 ms of each second, by default, on a CPU where somebody waits; nothing where nobody does. Not measured \
-                here; `--prove` does.",
-        here: None,
-    },
+    known: "50 ms of each second, by default, on a CPU where somebody waits; nothing where nobody does. Not measured \
+            here; `--prove` does.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "ordinary threads of those CPUs, the kernel's own among them: beside a real-time thread that never \
                       sleeps they get nothing, and the machine may hang.",
     },
     proof: Proof::By(Measure::SpinGap),
+    ..Rule::COMMON
 };
 
 const FOLDER: &str = "kernel/debug/sched/fair_server";
@@ -65,7 +58,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     #[test]
@@ -86,6 +78,5 @@ mod tests {
         assert_eq!(word(&RULE, &of("0\n", "much\n")), "hidden");
         assert_eq!(word(&RULE, &[online]), "hidden");
         assert_eq!(commands(&RULE, &[online]), Vec::<String>::new());
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

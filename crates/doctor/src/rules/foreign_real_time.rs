@@ -1,9 +1,6 @@
 //! `foreign-real-time`: other programs' real-time threads.
 
-use takt_host::Host;
-
-use super::look::{Look, fine, hidden, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "foreign-real-time",
@@ -12,11 +9,10 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A real-time thread of the same or a higher priority runs before a radio's thread for as long as it likes.",
     looks_at: "Policy and priority of every thread (`/proc/PID/task/TID/stat`), the kernel's own left out. Never stands, since \
                most of them sleep; those there are are noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "As long as the other thread runs at a time. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "As long as the other thread runs at a time. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&["chrt -p PID shows a thread's priority; takt's own is given with --priority"])),
+    ..Rule::COMMON
 };
 
 /// `PF_KTHREAD` of linux/sched.h, in the ninth field of stat.
@@ -54,20 +50,15 @@ fn probe(host: &Host) -> Look {
     if found.is_empty() {
         return fine(format!("none among {} threads", lines.len()));
     }
-    let told: Vec<String> = found.iter().take(4).map(|(name, place)| format!("{name} at {place}")).collect();
+    let first: Vec<String> = found.iter().take(4).map(|(name, place)| format!("{name} at {place}")).collect();
     notice(
-        format!("{} of them: {}", found.len(), told.join(", ")),
+        format!("{} of them: {}", found.len(), first.join(", ")),
         "give a radio's threads a higher priority than theirs; before a DEADLINE thread comes nobody",
     )
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["chrt -p PID shows a thread's priority; takt's own is given with --priority".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     fn line(name: &str, flags: u64, priority: u64, policy: u64) -> String {
@@ -88,7 +79,6 @@ mod tests {
         let both = [(file, line("pipewire", 0, 0, 0)), second];
         let both = both.each_ref().map(|(path, line)| (*path, line.as_str()));
         assert_eq!(said(&RULE, &both), ("notice", "1 of them: data-loop.0 at 20".to_owned()));
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 
     #[test]

@@ -1,11 +1,6 @@
 //! `frequency-limit`: a processor that is held below its own frequency.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{CPUS, Look, Plan, becomes, fine, hidden, named, notice, of_each_cpu, stands};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
-use crate::setting::Setting;
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "frequency-limit",
@@ -16,22 +11,19 @@ pub(super) static RULE: Rule = Rule {
     looks_at: "`scaling_max_freq` against `cpuinfo_max_freq` of each CPU, and `cpufreq/boost` or `intel_pstate/no_turbo`. \
                Stands if a CPU is held below its own; turbo off alone is noted, since some switch it off to have every slot \
                take the same time.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "In proportion: at 2 of 3 GHz work takes 1.5 times as long. Not measured here, since takt's developers had \
-                only virtual machines, which show no frequency control.",
-        here: None,
-    },
+    known: "In proportion: at 2 of 3 GHz work takes 1.5 times as long. Not measured here, since takt's developers had \
+            only virtual machines, which show no frequency control.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "power, heat and battery of this machine; a limit that was set against heat.",
     },
     proof: Proof::By(Measure::Datagram),
+    ..Rule::COMMON
 };
 
 /// CPUs that are held below their own, with what they could do.
-fn held(host: &Host) -> Result<Option<Vec<(usize, u64)>>, ReadError> {
+fn limited(host: &Host) -> Result<Option<Vec<(usize, u64)>>, ReadError> {
     let most = of_each_cpu(host, "cpufreq/cpuinfo_max_freq")?;
     let limits = of_each_cpu(host, "cpufreq/scaling_max_freq")?;
     let khz = |all: &[(usize, String)], cpu| all.iter().find(|(at, _)| *at == cpu)?.1.parse::<u64>().ok();
@@ -43,26 +35,26 @@ fn held(host: &Host) -> Result<Option<Vec<(usize, u64)>>, ReadError> {
 }
 
 /// The switch that holds turbo back: its name below `/sys` and the value that lets it go.
-fn turbo_held(host: &Host) -> Option<(String, &'static str)> {
+fn turbo_off(host: &Host) -> Option<(String, &'static str)> {
     let switches = [("cpufreq/boost", "0", "1"), ("intel_pstate/no_turbo", "1", "0")];
-    let held = |(name, held, free): (&str, &str, &'static str)| {
+    let off = |(name, off, free): (&str, &str, &'static str)| {
         let name = format!("{CPUS}/{name}");
-        (host.read_opt(&format!("/sys/{name}")).as_deref() == Some(held)).then_some((name, free))
+        (host.read_opt(&format!("/sys/{name}")).as_deref() == Some(off)).then_some((name, free))
     };
-    switches.into_iter().find_map(held)
+    switches.into_iter().find_map(off)
 }
 
 fn probe(host: &Host) -> Look {
-    let Some(held) = held(host)? else { return hidden("this kernel shows no frequency control") };
+    let Some(limited) = limited(host)? else { return hidden("this kernel shows no frequency control") };
     let mut seen = Vec::new();
-    if !held.is_empty() {
-        let cpus: Vec<usize> = held.iter().map(|&(cpu, _)| cpu).collect();
+    if !limited.is_empty() {
+        let cpus: Vec<usize> = limited.iter().map(|&(cpu, _)| cpu).collect();
         seen.push(format!("{} held below the own frequency", named(&cpus)));
     }
-    if turbo_held(host).is_some() {
+    if turbo_off(host).is_some() {
         seen.push("turbo is off".to_owned());
     }
-    match (held.is_empty(), seen.as_slice()) {
+    match (limited.is_empty(), seen.as_slice()) {
         (_, []) => fine("as high as the processor goes"),
         (true, [turbo]) => notice(turbo.clone(), "steadier, and slower where one core works alone"),
         _ => stands(seen.join(", "), "no limit"),
@@ -71,10 +63,10 @@ fn probe(host: &Host) -> Look {
 
 fn plan(host: &Host) -> Plan {
     let mut changes = Vec::new();
-    if let Some((name, free)) = turbo_held(host) {
+    if let Some((name, free)) = turbo_off(host) {
         changes.extend(becomes(host, Setting::Sysfs(name), free)?);
     }
-    for (cpu, khz) in held(host).ok().flatten().unwrap_or_default() {
+    for (cpu, khz) in limited(host).ok().flatten().unwrap_or_default() {
         let setting = Setting::Sysfs(format!("{CPUS}/cpu{cpu}/cpufreq/scaling_max_freq"));
         changes.extend(becomes(host, setting, &khz.to_string())?);
     }
@@ -83,7 +75,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0\n");
@@ -106,6 +97,5 @@ mod tests {
         assert_eq!(word(&RULE, &steady), "notice");
         assert_eq!(commands(&RULE, &steady), ["echo 0 | sudo tee /sys/devices/system/cpu/intel_pstate/no_turbo"]);
         assert_eq!(word(&RULE, &[ONLINE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

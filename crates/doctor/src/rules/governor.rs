@@ -1,11 +1,6 @@
 //! `governor`: a processor that saves power between two datagrams.
 
-use takt_host::Host;
-use takt_host::ReadError;
-use takt_host::proc::cpu_list;
-
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Measure, Proof, Rule, Topic};
-use super::super::setting::{Change, Setting, SettingError};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "governor",
@@ -13,45 +8,36 @@ pub(super) static RULE: Rule = Rule {
     title: "Frequency governor that saves power",
     mechanism: "Between two slots a power-saving governor lowers the clock, and the next slot's work begins slow.",
     looks_at: "`scaling_governor` of each online CPU. Stands if one is not `performance`.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Not measured here: the gain depends on the processor, and takt's developers had only virtual machines, \
-                which show no frequency control.",
-        here: None,
-    },
+    known: "Not measured here: the gain depends on the processor, and takt's developers had only virtual machines, \
+            which show no frequency control.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "power, heat and battery of this machine, and the turbo clock of its other cores.",
     },
     proof: Proof::By(Measure::WakeUp),
+    ..Rule::COMMON
 };
-
-const CPUS: &str = "devices/system/cpu";
 
 /// The CPUs whose frequency can be governed, each with its governor.
 fn governors(host: &Host) -> Vec<(usize, String)> {
-    let online =
-        host.read_opt(&format!("/sys/{CPUS}/online")).and_then(|text| cpu_list::parse(&text)).unwrap_or_default();
-    let governor = |cpu| Some((cpu, host.read_opt(&format!("/sys/{CPUS}/cpu{cpu}/cpufreq/scaling_governor"))?));
-    online.into_iter().filter_map(governor).collect()
+    of_each_cpu(host, "cpufreq/scaling_governor").unwrap_or_default()
 }
 
-fn probe(host: &Host) -> Result<Finding, ReadError> {
+fn probe(host: &Host) -> Look {
     let all = governors(host);
     if all.is_empty() {
-        let why = "this kernel shows no frequency control (as in most virtual machines)".to_owned();
-        return Ok(Finding::NotVisible { why });
+        return hidden("this kernel shows no frequency control (as in most virtual machines)");
     }
     let saving: Vec<&(usize, String)> = all.iter().filter(|(_, governor)| governor != "performance").collect();
     let Some((_, name)) = saving.first() else {
-        return Ok(Finding::Fine { seen: format!("performance on {} CPUs", all.len()) });
+        return fine(format!("performance on {} CPUs", all.len()));
     };
     let cpus: Vec<usize> = saving.iter().map(|&&(cpu, _)| cpu).collect();
-    Ok(Finding::Stands { seen: format!("{name} on {}", super::look::named(&cpus)), wanted: "performance".to_owned() })
+    stands(format!("{name} on {}", named(&cpus)), "performance")
 }
 
-fn plan(host: &Host) -> Result<Vec<Change>, SettingError> {
+fn plan(host: &Host) -> Plan {
     let offered = |cpu: usize| {
         host.read_opt(&format!("/sys/{CPUS}/cpu{cpu}/cpufreq/scaling_available_governors"))
             .is_none_or(|all| all.split_whitespace().any(|governor| governor == "performance"))
@@ -68,7 +54,6 @@ fn plan(host: &Host) -> Result<Vec<Change>, SettingError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_host::testing::Tree;
 
     fn tree(governors: &[&str]) -> Tree {
         let tree = Tree::new().with("/sys/devices/system/cpu/online", &format!("0-{}\n", governors.len() - 1));
@@ -81,16 +66,11 @@ mod tests {
     }
 
     #[test]
-    fn performance_everywhere_is_fine() {
-        assert!(matches!(probe(&tree(&["performance"; 2]).host()).unwrap(), Finding::Fine { .. }));
-    }
-
-    #[test]
     fn the_cpus_that_save_power_are_named_and_changed_one_by_one() {
+        assert!(matches!(probe(&tree(&["performance"; 2]).host()).unwrap(), Finding::Fine { .. }));
         let tree = tree(&["performance", "powersave", "powersave"]);
         let host = tree.host();
-        let Finding::Stands { seen, .. } = probe(&host).unwrap() else { panic!("stands") };
-        assert_eq!(seen, "powersave on CPUs 1-2");
+        assert_eq!(found(&RULE, &host), ("stands", "powersave on CPUs 1-2".to_owned()));
         let commands: Vec<String> = plan(&host).unwrap().iter().map(Change::command).collect();
         let command =
             |cpu| format!("echo performance | sudo tee /sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor");

@@ -1,9 +1,6 @@
 //! `halt-poll`: a guest's CPU that has nothing to do is given back to the hypervisor.
 
-use takt_host::Host;
-
-use super::look::{CPUS, Look, Plan, fine, hidden, stands, sysfs_becomes, text};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "halt-poll",
@@ -13,18 +10,15 @@ pub(super) static RULE: Rule = Rule {
                 the next slot begins when the hypervisor runs that CPU again.",
     looks_at: "Where `cpuidle` has the governor haltpoll: `guest_halt_poll_ns`, how long a CPU looks for work before it \
                halts. Stands below 10 ms, the longest slot of a radio; what is shorter than a slot ends before it.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "`takt wakeup --policy fifo:80 -D 4s -i 1ms -a 3` in a guest of a busy host, four rounds of each by turns: \
-                99 % of the ticks within 58 to 171 µs with 10 ms, within 96 to 1177 µs with 0.",
-        here: None,
-    },
+    known: "`takt wakeup --policy fifo:80 -D 4s -i 1ms -a 3` in a guest of a busy host, four rounds of each by turns: \
+            99 % of the ticks within 58 to 171 µs with 10 ms, within 96 to 1177 µs with 0.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "the hypervisor's other guests, and power: idle CPUs look busy from outside.",
     },
     proof: Proof::By(Measure::WakeUp),
+    ..Rule::COMMON
 };
 
 const POLL: &str = "module/haltpoll/parameters/guest_halt_poll_ns";
@@ -49,7 +43,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const GUEST: (&str, &str) = ("/sys/devices/system/cpu/cpuidle/current_governor", "haltpoll\n");
@@ -57,8 +50,8 @@ mod tests {
 
     #[test]
     fn a_guest_that_halts_before_its_next_slot_stands() {
-        let told = "idle CPUs look for work for 200 µs and halt".to_owned();
-        assert_eq!(said(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", told));
+        let seen = "idle CPUs look for work for 200 µs and halt".to_owned();
+        assert_eq!(said(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", seen));
         assert_eq!(word(&RULE, &[GUEST, (NS, "0\n")]), "stands");
         assert_eq!(word(&RULE, &[GUEST, (NS, "10000000\n")]), "fine");
         assert_eq!(word(&RULE, &[(GUEST.0, "menu\n"), (NS, "0\n")]), "fine");

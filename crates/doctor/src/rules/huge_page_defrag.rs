@@ -1,11 +1,6 @@
 //! `huge-page-defrag`: a page fault that tidies the memory first.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, Plan, fine, stands, sysfs_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
-use crate::setting::{Setting, SettingError};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "huge-page-defrag",
@@ -14,15 +9,12 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A first touch of memory may stop to make a huge page out of scattered ones, and a thread of the kernel that \
                 joins pages later holds the program's memory while it does.",
     looks_at: "`transparent_hugepage/enabled` and `defrag`. Stands if either is `always`.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Stalls of up to some milliseconds where memory is scattered. Not measured here: it takes a machine that has \
-                run for long. takt touches its memory before it streams.",
-        here: None,
-    },
+    known: "Stalls of up to some milliseconds where memory is scattered. Not measured here: it takes a machine that has \
+            run for long. takt touches its memory before it streams.",
     fix: Fix::Consent { plan, who_may_pay: "programs that gain from huge pages without asking for them (madvise)." },
     proof: Proof::Not("it shows only on memory that is scattered, which takt does not bring about"),
+    ..Rule::COMMON
 };
 
 const FOLDER: &str = "kernel/mm/transparent_hugepage";
@@ -31,7 +23,7 @@ fn value(host: &Host, file: &str) -> Result<String, ReadError> {
     // Setting::get knows how the kernel marks the choice in force.
     Setting::Sysfs(format!("{FOLDER}/{file}")).get(host).map_err(|error| match error {
         SettingError::Read { source, .. } => source,
-        other => super::look::malformed(FOLDER, "a choice", &other.to_string()),
+        other => malformed(FOLDER, "a choice", &other.to_string()),
     })
 }
 
@@ -54,7 +46,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const ENABLED: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
@@ -62,12 +53,12 @@ mod tests {
 
     #[test]
     fn always_stands_and_only_what_is_always_is_changed() {
-        let asked = (DEFRAG, "always defer defer+madvise [madvise] never\n");
-        assert_eq!(word(&RULE, &[(ENABLED, "always [madvise] never\n"), asked]), "fine");
+        let on_request = (DEFRAG, "always defer defer+madvise [madvise] never\n");
+        assert_eq!(word(&RULE, &[(ENABLED, "always [madvise] never\n"), on_request]), "fine");
         assert_eq!(word(&RULE, &[(ENABLED, "always madvise [never]\n"), (DEFRAG, "[always] never\n")]), "fine");
-        let always = [(ENABLED, "[always] madvise never\n"), asked];
+        let always = [(ENABLED, "[always] madvise never\n"), on_request];
         assert_eq!(said(&RULE, &always), ("stands", "enabled always, defrag madvise".to_owned()));
         assert_eq!(commands(&RULE, &always), ["echo madvise | sudo tee /sys/kernel/mm/transparent_hugepage/enabled"]);
-        assert_eq!(word(&RULE, &[asked]), "hidden");
+        assert_eq!(word(&RULE, &[on_request]), "hidden");
     }
 }

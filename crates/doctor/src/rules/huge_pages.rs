@@ -1,11 +1,6 @@
 //! `huge-pages`: memory set aside for drivers that bypass the kernel.
 
-use takt_host::Host;
-use takt_host::ReadError;
-use takt_host::proc::status;
-
-use super::look::{Look, Plan, fine, malformed, notice, sysctl, sysctl_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "huge-pages",
@@ -14,14 +9,14 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A driver that bypasses the kernel (DPDK) keeps its packets in huge pages and does not start without; takt's \
                 own engines need none.",
     looks_at: "`HugePages_Free`. Never stands; none free is noted for UHD with DPDK.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "The driver starts or it does not; nothing else.", here: None },
+    known: "The driver starts or it does not; nothing else.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "128 MiB of memory, or a page if pages are larger, that nobody else can use.",
     },
     proof: Proof::Not("takt's own engines use none"),
+    ..Rule::COMMON
 };
 
 /// 64 pages of 2 MiB: what a DPDK program with one card needs at least.
@@ -52,7 +47,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, word};
     use super::*;
 
     #[test]

@@ -1,11 +1,6 @@
 //! `idle-states`: sleep from which a CPU takes long to wake.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{CPUS, Look, Plan, becomes, fine, hidden, online, stands};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
-use crate::setting::Setting;
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "idle-states",
@@ -14,19 +9,15 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "A CPU that sleeps deeply between two slots takes its exit latency to come back, and the thread that waits for \
                 the slot begins that much later.",
     looks_at: "`cpuidle/state*/latency` of each CPU, of states that are not disabled. Stands if any takes more than 20 µs.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "The latency the kernel itself gives, at each wake-up from that state. Not measured here; `--prove` does.",
-        here: None,
-    },
+    known: "The latency the kernel itself gives, at each wake-up from that state. Not measured here; `--prove` does.",
     fix: Fix::Consent { plan, who_may_pay: "power and heat, and the turbo clock of other cores." },
     proof: Proof::By(Measure::WakeUp),
+    ..Rule::COMMON
 };
 
 const MOST_US: i64 = 20;
 
-/// A state of one CPU.
 struct State {
     folder: String,
     name: String,
@@ -72,7 +63,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0\n");
@@ -94,6 +84,5 @@ mod tests {
         assert_eq!(commands(&RULE, &of("133\n", "0\n")), [command]);
         assert_eq!(word(&RULE, &of("133\n", "1\n")), "fine");
         assert_eq!(word(&RULE, &[ONLINE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

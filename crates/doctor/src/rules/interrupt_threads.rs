@@ -1,9 +1,6 @@
 //! `interrupt-threads`: interrupts served by threads, which a radio's threads can starve.
 
-use takt_host::Host;
-
-use super::look::{Look, boot_option, each_card, fine, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "interrupt-threads",
@@ -13,11 +10,12 @@ pub(super) static RULE: Rule = Rule {
                 never sleeps keeps its own datagrams from coming.",
     looks_at: "`threadirqs`, `/sys/kernel/realtime`, and `threaded` of each card. Never stands; threads are noted, for they \
                want their place in the order of priorities.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Nothing where the priorities are in order. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Nothing where the priorities are in order. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "chrt -p PID shows the order; ps -eo pid,rtprio,comm | grep -e irq/ -e napi/ names the threads",
+    ])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -28,23 +26,15 @@ fn probe(host: &Host) -> Look {
     if host.read_opt("/sys/kernel/realtime").as_deref() == Some("1") {
         return notice("PREEMPT_RT", note);
     }
-    each_card(host, |card| match host.read_number(&format!("{}/{card}/threaded", super::look::NET))? {
+    each_card(host, |card| match host.read_number(&format!("{NET}/{card}/threaded"))? {
         0 => fine("by interrupt"),
         _ => notice("receives in a thread of normal priority", "give that thread (napi/…) a real-time priority"),
     })
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["chrt -p PID shows the order; ps -eo pid,rtprio,comm | grep -e irq/ -e napi/ names the threads".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::word;
     use super::*;
-
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
-    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igc\n");
 
     #[test]
     fn threads_are_noted_wherever_they_come_from() {
@@ -55,6 +45,5 @@ mod tests {
         assert_eq!(word(&RULE, &[line("quiet\n"), ("/sys/kernel/realtime", "1\n")]), "notice");
         assert_eq!(word(&RULE, &[line("quiet\n"), UP, DEVICE, (threaded, "1\n")]), "notice");
         assert_eq!(word(&RULE, &[line("quiet\n"), UP, DEVICE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,13 +1,9 @@
 //! `irq-isolated`: interrupts that come to CPUs set aside.
 
-use takt_host::Host;
 use takt_host::irq::{Irq, irqs};
 use takt_host::isolation::isolation;
-use takt_host::proc::cpu_list;
 
-use super::look::{Look, Plan, becomes, fine, general, hidden, named, notice, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
-use crate::setting::Setting;
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "irq-isolated",
@@ -17,11 +13,11 @@ pub(super) static RULE: Rule = Rule {
                 radio's thread there for as long as it takes.",
     looks_at: "Where each interrupt goes that has come (`/proc/irq/N`), against the isolated CPUs. Stands if one goes there \
                that may as well go elsewhere; one that may go nowhere else was put there, and is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Some µs an interrupt, more for a card's. Not measured here.", here: None },
+    known: "Some µs an interrupt, more for a card's. Not measured here.",
     fix: Fix::Consent { plan, who_may_pay: "the other CPUs, which take these interrupts then." },
     proof: Proof::BEHIND_THE_CARD,
+    ..Rule::COMMON
 };
 
 /// Interrupts that go to these CPUs, those that need not be there apart from those that are to.
@@ -34,9 +30,9 @@ fn there(host: &Host, isolated: &[usize]) -> Option<(Vec<Irq>, Vec<Irq>)> {
 
 /// `24 (eth0-rx-0), 25 (eth0-rx-1)` and, of many, how many more.
 fn listed(irqs: &[Irq]) -> String {
-    let mut told: Vec<String> = irqs.iter().take(4).map(|irq| format!("{} ({})", irq.number, irq.name)).collect();
-    told.extend((irqs.len() > 4).then(|| format!("{} more", irqs.len() - 4)));
-    told.join(", ")
+    let mut list: Vec<String> = irqs.iter().take(4).map(|irq| format!("{} ({})", irq.number, irq.name)).collect();
+    list.extend((irqs.len() > 4).then(|| format!("{} more", irqs.len() - 4)));
+    list.join(", ")
 }
 
 fn probe(host: &Host) -> Look {
@@ -66,7 +62,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const ISOLATED: (&str, &str) = ("/sys/devices/system/cpu/isolated", "2-3\n");
@@ -97,6 +92,5 @@ mod tests {
     fn without_isolated_cpus_there_is_nothing_to_keep_clear() {
         assert_eq!(word(&RULE, &[(ISOLATED.0, "\n")]), "fine");
         assert_eq!(word(&RULE, &[ISOLATED, ONLINE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

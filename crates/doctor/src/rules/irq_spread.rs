@@ -1,11 +1,6 @@
 //! `irq-spread`: all of a card's interrupts on one CPU.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, NET, Plan, cards, cpus, each_card, fine, general, hidden, named, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
-use crate::setting::{Change, Setting};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "irq-spread",
@@ -15,15 +10,12 @@ pub(super) static RULE: Rule = Rule {
                 else runs on that CPU is interrupted for all of them.",
     looks_at: "`effective_affinity_list` of each interrupt of the card that has come at least once. Stands if there are \
                several and all go to the same CPU. CPUs that are isolated take none.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Moving the protocol work of 1472-byte datagrams to another CPU than the sender's raised a path from 289 to \
-                455 thousand a second (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
-        here: None,
-    },
+    known: "Moving the protocol work of 1472-byte datagrams to another CPU than the sender's raised a path from 289 to \
+            455 thousand a second (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
     fix: Fix::Consent { plan, who_may_pay: "whoever runs on the CPUs that take the interrupts then." },
     proof: Proof::BEHIND_THE_CARD,
+    ..Rule::COMMON
 };
 
 /// The card's interrupts that have come, with the CPUs each goes to.
@@ -45,7 +37,6 @@ fn interrupts(host: &Host, card: &str) -> Result<Vec<(u32, Vec<usize>)>, ReadErr
     numbers.into_iter().map(goes_to).collect()
 }
 
-/// Whether one CPU serves them all.
 fn crowded(interrupts: &[(u32, Vec<usize>)]) -> bool {
     interrupts.first().is_some_and(|(_, first)| first.len() == 1 && interrupts.iter().all(|(_, cpus)| cpus == first))
 }
@@ -83,10 +74,8 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
     const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0-1\n");
     const COUNTS: (&str, &str) = (
         "/proc/interrupts",

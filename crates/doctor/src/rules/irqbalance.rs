@@ -1,9 +1,6 @@
 //! `irqbalance`: a program that moves interrupts while a radio streams.
 
-use takt_host::Host;
-
-use super::look::{Look, fine, hidden, notice, processes};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "irqbalance",
@@ -12,11 +9,13 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "irqbalance moves interrupts by load every ten seconds: sooner or later onto the CPU where a radio's thread \
                 runs, and it takes back what was placed by hand.",
     looks_at: "Whether a process of that name runs. Never stands, since most machines are served well by it; noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Not measured here: the developers' machines run none.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Not measured here: the developers' machines run none.",
+    fix: Fix::Advice(Ways::Always(&[
+        "IRQBALANCE_BANNED_CPULIST=CPUS in /etc/default/irqbalance, then: sudo systemctl restart irqbalance",
+        "sudo systemctl stop irqbalance   (start undoes it)",
+    ])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -30,16 +29,8 @@ fn probe(host: &Host) -> Look {
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "IRQBALANCE_BANNED_CPULIST=CPUS in /etc/default/irqbalance, then: sudo systemctl restart irqbalance".to_owned(),
-        "sudo systemctl stop irqbalance   (start undoes it)".to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -47,6 +38,5 @@ mod tests {
         assert_eq!(word(&RULE, &[("/proc/1/comm", "init\n")]), "fine");
         let found = said(&RULE, &[("/proc/1/comm", "init\n"), ("/proc/512/comm", "irqbalance\n")]);
         assert_eq!(found, ("notice", "running, process 512".to_owned()));
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

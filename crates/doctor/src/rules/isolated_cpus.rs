@@ -1,11 +1,8 @@
 //! `isolated-cpus`: CPUs set aside, and nobody on them.
 
-use takt_host::Host;
 use takt_host::isolation::isolation;
-use takt_host::proc::cpu_list;
 
-use super::look::{CPUS, Look, allowed, cpus, fine, named, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "isolated-cpus",
@@ -15,15 +12,11 @@ pub(super) static RULE: Rule = Rule {
                 is placed there by name.",
     looks_at: "`/sys/devices/system/cpu/isolated`, the CPUs this process may use, and `nohz_full` beside it. Never stands; isolated CPUs are noted, for they want to be named, and so is what \
                the kernel still does on them.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "A CPU that nobody uses. Where the tick goes on, it stops the thread there some µs as often as `CONFIG_HZ` \
-                says, and the kernel's deferred work (RCU) is done in between. Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "A CPU that nobody uses. Where the tick goes on, it stops the thread there some µs as often as `CONFIG_HZ` \
+            says, and the kernel's deferred work (RCU) is done in between. Not measured here.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -67,7 +60,6 @@ fn advise(host: &Host) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     #[test]
@@ -86,6 +78,5 @@ mod tests {
         assert_eq!(commands(&RULE, &[isolated("2-3\n"), tickless]), ["--cores 2-3"]);
         assert_eq!(word(&RULE, &[isolated("1\n"), own]), "notice");
         assert_eq!(word(&RULE, &[isolated("2-3\n")]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -2,12 +2,10 @@
 
 use std::time::Duration;
 
-use takt_host::Host;
-use takt_host::ReadError;
 use takt_host::accounting::read_stat;
-use takt_host::proc::{stat, task, tick_ns, ticks_to_ns};
+use takt_host::proc::{stat, task, ticks_to_ns};
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "load",
@@ -17,29 +15,28 @@ pub(super) static RULE: Rule = Rule {
                 to wait for.",
     looks_at: "Busy time of all CPUs, without this program's own, over a third of a second. Stands if fewer than 2.5 CPUs \
                are free (on smaller machines: all but half of one).",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "A sender tied to a CPU that somebody else's thread also was tied to got 20 % of it, with the other three \
-                idle; 64-byte datagrams fell from 307 to between 189 and 308 thousand a second while others compiled. \
-                Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "A sender tied to a CPU that somebody else's thread also was tied to got 20 % of it, with the other three \
+            idle; 64-byte datagrams fell from 307 to between 189 and 308 thousand a second while others compiled. \
+            Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "end or move what is named above: taskset -cp CPUS PID, or nice it; takt's own threads are pinned with \
+         --cores",
+    ])),
+    ..Rule::COMMON
 };
 
 const WINDOW: Duration = Duration::from_millis(300);
 const NEEDED_CPUS: f64 = 2.5;
 
-fn probe(host: &Host) -> Result<Finding, ReadError> {
-    let before = Look::at(host)?;
+fn probe(host: &Host) -> Look {
+    let before = Times::read(host)?;
     host.wait(WINDOW);
-    let after = Look::at(host)?;
+    let after = Times::read(host)?;
     let spent = after.machine.total.since(&before.machine.total);
     let cpus = after.machine.cpus.len() as f64;
     if spent.total_ns() == 0 || cpus == 0.0 {
-        return Ok(Finding::NotVisible { why: "the kernel's CPU times do not move".to_owned() });
+        return hidden("the kernel's CPU times do not move");
     }
     // Shares of the time that passed by the same clock, so the length of the window does not matter.
     let per_cpu_ns = spent.total_ns() as f64 / cpus;
@@ -49,35 +46,23 @@ fn probe(host: &Host) -> Result<Finding, ReadError> {
     let names = if busiest.is_empty() { String::new() } else { format!(": {}", busiest.join(", ")) };
     let seen = format!("others use {foreign:.1} of {cpus} CPUs{names}");
     let needed = NEEDED_CPUS.min(cpus - 0.5);
-    Ok(if cpus - foreign < needed {
-        Finding::Stands { seen, wanted: format!("{needed} CPUs free") }
-    } else {
-        Finding::Fine { seen }
-    })
+    if cpus - foreign < needed { stands(seen, format!("{needed} CPUs free")) } else { fine(seen) }
 }
 
-struct Look {
+/// CPU time of the machine, of this program and of every process.
+struct Times {
     machine: stat::Stat,
     own_ns: u64,
     tasks: Vec<(u32, task::Stat)>,
 }
 
-impl Look {
-    fn at(host: &Host) -> Result<Look, ReadError> {
-        let text = host.read("/proc/stat")?;
-        let machine = stat::parse(&text, tick_ns()).ok_or_else(|| ReadError::Malformed {
-            path: "/proc/stat".to_owned(),
-            expected: "lines of `cpu` with eight numbers",
-            got: text.chars().take(40).collect(),
-        })?;
-        let numbers: Vec<u32> = host.list("/proc").iter().filter_map(|name| name.parse().ok()).collect();
+impl Times {
+    fn read(host: &Host) -> Result<Times, ReadError> {
+        let machine = stat::read(host)?;
         let stat_of = |pid| Some((pid, read_stat(host, &format!("/proc/{pid}/stat")).ok().flatten()?));
         let own = if host.is_this() { read_stat(host, "/proc/self/stat")? } else { None };
-        Ok(Look {
-            machine,
-            own_ns: own.as_ref().map_or(0, cpu_ns),
-            tasks: numbers.into_iter().filter_map(stat_of).collect(),
-        })
+        let numbers = host.list("/proc").into_iter().filter_map(|name| name.parse().ok());
+        Ok(Times { machine, own_ns: own.as_ref().map_or(0, cpu_ns), tasks: numbers.filter_map(stat_of).collect() })
     }
 }
 
@@ -86,7 +71,7 @@ fn cpu_ns(stat: &task::Stat) -> u64 {
 }
 
 /// The three programs that used most, if a twentieth of a CPU at least: `rustc (417) 98 %`.
-fn busiest(before: &Look, after: &Look, per_cpu_ns: f64) -> Vec<String> {
+fn busiest(before: &Times, after: &Times, per_cpu_ns: f64) -> Vec<String> {
     let own = std::process::id();
     let used = |(pid, now): &(u32, task::Stat)| {
         let then = before.tasks.iter().find(|(p, t)| p == pid && t.start_ticks == now.start_ticks);
@@ -99,17 +84,9 @@ fn busiest(before: &Look, after: &Look, per_cpu_ns: f64) -> Vec<String> {
     all.into_iter().take(3).map(|(_, text)| text).collect()
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "end or move what is named above: taskset -cp CPUS PID, or nice it; takt's own threads are pinned with --cores"
-            .to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_host::testing::Tree;
 
     fn stat(user: u64, idle: u64) -> String {
         let line = |name: &str, factor: u64| format!("{name} {} 0 0 {} 0 0 0 0 0 0\n", user * factor, idle * factor);
@@ -121,10 +98,10 @@ mod tests {
     }
 
     fn watched(busy: u64, idle: u64, by_process: u64) -> Finding {
-        let before = Tree::new().with("/proc/stat", &stat(1000, 1000)).with("/proc/42/stat", &process(500));
-        let after = Tree::new()
-            .with("/proc/stat", &stat(1000 + busy, 1000 + idle))
-            .with("/proc/42/stat", &process(500 + by_process));
+        let tree = |busy, idle, ticks| {
+            Tree::new().with("/proc/stat", &stat(busy, idle)).with("/proc/42/stat", &process(ticks))
+        };
+        let (before, after) = (tree(1000, 1000, 500), tree(1000 + busy, 1000 + idle, 500 + by_process));
         probe(&before.host().and_later(after.root())).unwrap()
     }
 

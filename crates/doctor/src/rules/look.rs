@@ -1,19 +1,24 @@
-//! What most rules need: answers in one word, settings of the whole host, every CPU, every network card.
+//! What most rules need, imported whole: the words a rule is made of, answers in one word, settings of the whole host, every
+//! CPU, every network card.
 
-use takt_host::Host;
-use takt_host::ReadError;
 use takt_host::isolation::isolation;
-use takt_host::proc::{cpu_list, status};
 
-use crate::rule::Finding;
-use crate::setting::{Change, Setting, SettingError};
+pub(super) use takt_host::proc::{cpu_list, status};
+pub(super) use takt_host::{Host, ReadError};
+
+pub(super) use crate::rule::{Finding, Fix, KernelRange, Measure, Proof, Rule, Topic, Ways};
+pub(super) use crate::setting::{Change, Setting, SettingError};
+
+#[cfg(test)]
+pub(super) use takt_host::testing::Tree;
+#[cfg(test)]
+pub(super) use testing::*;
 
 pub(super) type Look = Result<Finding, ReadError>;
 pub(super) type Plan = Result<Vec<Change>, SettingError>;
 
 /// Where CPUs are described, below `/sys`.
 pub(super) const CPUS: &str = "devices/system/cpu";
-/// Where network interfaces are described.
 pub(super) const NET: &str = "/sys/class/net";
 
 pub(super) fn fine(seen: impl Into<String>) -> Look {
@@ -34,7 +39,7 @@ pub(super) fn hidden(why: impl Into<String>) -> Look {
 
 /// A file says something that is not understood.
 pub(super) fn malformed(path: &str, expected: &'static str, text: &str) -> ReadError {
-    ReadError::Malformed { path: path.to_owned(), expected, got: text.chars().take(40).collect() }
+    ReadError::malformed(path, expected, text)
 }
 
 /// The text of a file without white space around it.
@@ -83,7 +88,6 @@ pub(super) fn cpus(host: &Host, path: &str) -> Result<Vec<usize>, ReadError> {
     cpu_list::parse(&text).ok_or_else(|| malformed(path, "a list of CPUs such as 0-3", &text))
 }
 
-/// The CPUs that are online.
 pub(super) fn online(host: &Host) -> Result<Vec<usize>, ReadError> {
     cpus(host, &format!("/sys/{CPUS}/online"))
 }
@@ -187,7 +191,6 @@ pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
     }
 }
 
-/// The changes of every card.
 pub(super) fn plan_cards(host: &Host, plan: impl Fn(&str) -> Plan) -> Plan {
     // A card that does not show the fact is left as it is.
     Ok(cards(host).iter().filter_map(|card| plan(card).ok()).flatten().collect())
@@ -203,14 +206,15 @@ pub(super) fn named(cpus: &[usize]) -> String {
     format!("{} {}", if cpus.len() == 1 { "CPU" } else { "CPUs" }, cpu_list::format(cpus))
 }
 
-/// What tests of rules ask.
+/// What tests of rules ask. That a rule sees nothing on an empty host is a test of all of them, in `diagnosis`.
 #[cfg(test)]
-pub(super) mod testing {
-    use crate::rule::{Finding, Fix, Rule};
-    use takt_host::Host;
-    use takt_host::testing::Tree;
+mod testing {
+    use super::*;
 
-    /// A host made of these files.
+    /// Files of a card that is up, with a device behind it.
+    pub(in crate::rules) const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
+    pub(in crate::rules) const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
+
     pub(in crate::rules) fn host_of(files: &[(&str, &str)]) -> (Tree, Host) {
         let tree = files.iter().fold(Tree::new(), |tree, (path, text)| tree.with(path, text));
         let host = tree.host();
@@ -220,7 +224,12 @@ pub(super) mod testing {
     /// What a rule says of these files, in one word and what was seen.
     pub(in crate::rules) fn said(rule: &Rule, files: &[(&str, &str)]) -> (&'static str, String) {
         let (_tree, host) = host_of(files);
-        match (rule.probe)(&host) {
+        found(rule, &host)
+    }
+
+    /// What it says of a host.
+    pub(in crate::rules) fn found(rule: &Rule, host: &Host) -> (&'static str, String) {
+        match (rule.probe)(host) {
             Ok(Finding::Fine { seen }) => ("fine", seen),
             Ok(Finding::Stands { seen, .. }) => ("stands", seen),
             Ok(Finding::Notice { seen, .. }) => ("notice", seen),
@@ -229,7 +238,6 @@ pub(super) mod testing {
         }
     }
 
-    /// The word alone.
     pub(in crate::rules) fn word(rule: &Rule, files: &[(&str, &str)]) -> &'static str {
         said(rule, files).0
     }
@@ -243,6 +251,33 @@ pub(super) mod testing {
         assert_eq!(commands(rule, &[(&file, "1\n")]), [format!("sudo sysctl -w {name}=0")]);
     }
 
+    /// A process in `/a/b` of version 1's `controller`.
+    pub(in crate::rules) fn v1(controller: &str) -> [(&'static str, String); 2] {
+        [
+            ("/proc/self/cgroup", format!("4:{controller}:/a/b\n0::/\n")),
+            ("/proc/self/mountinfo", format!("30 25 0:26 / /sys/fs/cgroup/x rw - cgroup cgroup rw,{controller}\n")),
+        ]
+    }
+
+    /// The same of version 2.
+    pub(in crate::rules) fn v2() -> [(&'static str, String); 2] {
+        [
+            ("/proc/self/cgroup", "0::/a/b\n".to_owned()),
+            ("/proc/self/mountinfo", "30 25 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n".to_owned()),
+        ]
+    }
+
+    /// What a rule says of a process in these groups, and of more files.
+    pub(in crate::rules) fn said_in(
+        rule: &Rule,
+        groups: &[(&'static str, String)],
+        more: &[(&str, &str)],
+    ) -> (&'static str, String) {
+        let mut files: Vec<(&str, &str)> = groups.iter().map(|(path, text)| (*path, text.as_str())).collect();
+        files.extend(more);
+        said(rule, &files)
+    }
+
     /// The commands of the changes it would make.
     pub(in crate::rules) fn commands(rule: &Rule, files: &[(&str, &str)]) -> Vec<String> {
         let (_tree, host) = host_of(files);
@@ -250,7 +285,7 @@ pub(super) mod testing {
             Fix::Safe(plan) | Fix::Consent { plan, .. } => {
                 plan(&host).unwrap().iter().map(crate::Change::command).collect()
             }
-            Fix::Advice(say) => say(&host),
+            Fix::Advice(ways) => ways.on(&host),
         }
     }
 }

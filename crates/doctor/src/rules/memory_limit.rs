@@ -1,10 +1,8 @@
 //! `memory-limit`: memory that the own group may not exceed.
 
-use takt_host::Host;
+use takt_host::cgroup::{memory_limit, own_folders};
 
-use super::groups::own;
-use super::look::{Look, fine, hidden, notice, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "memory-limit",
@@ -14,28 +12,23 @@ pub(super) static RULE: Rule = Rule {
                 killed.",
     looks_at: "`memory.max` (or `memory.limit_in_bytes`) and use of this process's control group and those above it. Stands \
                above four fifths in use; a limit is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Stalls of milliseconds near the limit. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Stalls of milliseconds near the limit. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "systemctl set-property UNIT MemoryMax=; docker run with a larger --memory, or without",
+    ])),
+    ..Rule::COMMON
 };
-
-/// Version 1 says "no limit" with the largest number of pages there is.
-const V1_UNLIMITED: u64 = 1 << 62;
 
 /// Use and limit of a group, bytes, if it is limited.
 fn limit(host: &Host, folder: &str) -> Option<(u64, u64)> {
-    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"))?.parse::<u64>().ok();
-    let (used, most) = match host.read_opt(&format!("{folder}/memory.max")) {
-        Some(_) => (read("memory.current")?, read("memory.max")?),
-        None => (read("memory.usage_in_bytes")?, read("memory.limit_in_bytes")?),
-    };
-    (most < V1_UNLIMITED).then_some((used, most))
+    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"))?.parse().ok();
+    let used = read("memory.current").or_else(|| read("memory.usage_in_bytes"))?;
+    Some((used, memory_limit(host, folder)?))
 }
 
 fn probe(host: &Host) -> Look {
-    let folders = own(host, "memory")?;
+    let folders = own_folders(host, "memory")?;
     if folders.is_empty() {
         return hidden("no control group for memory is mounted");
     }
@@ -49,30 +42,23 @@ fn probe(host: &Host) -> Look {
     if share((used, most)) > 0.8 { stands(seen, "a fifth free") } else { notice(seen, "it is far from full") }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["systemctl set-property UNIT MemoryMax=; docker run with a larger --memory, or without".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::groups::testing::{said, v1, v2};
-    use super::super::look::testing::word;
     use super::*;
 
     #[test]
     fn a_full_group_stands_and_a_limited_one_is_noted() {
         let max = "/sys/fs/cgroup/a/b/memory.max";
         let used = ("/sys/fs/cgroup/a/b/memory.current", "94371840\n");
-        assert_eq!(said(&RULE, &v2(), &[(max, "max\n"), used]).0, "fine");
-        assert_eq!(said(&RULE, &v2(), &[(max, "943718400\n"), used]).0, "notice");
-        let full = said(&RULE, &v2(), &[(max, "104857600\n"), used]);
+        assert_eq!(said_in(&RULE, &v2(), &[(max, "max\n"), used]).0, "fine");
+        assert_eq!(said_in(&RULE, &v2(), &[(max, "943718400\n"), used]).0, "notice");
+        let full = said_in(&RULE, &v2(), &[(max, "104857600\n"), used]);
         assert_eq!(full, ("stands", "90 of 100 MiB used by /sys/fs/cgroup/a/b".to_owned()));
         let old = [
             ("/sys/fs/cgroup/x/a/memory.limit_in_bytes", "9223372036854771712\n"),
             ("/sys/fs/cgroup/x/a/b/memory.usage_in_bytes", "1\n"),
         ];
-        assert_eq!(said(&RULE, &v1("memory"), &old).0, "fine");
-        assert_eq!(said(&RULE, &v2(), &[]).0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
+        assert_eq!(said_in(&RULE, &v1("memory"), &old).0, "fine");
+        assert_eq!(said_in(&RULE, &v2(), &[]).0, "hidden");
     }
 }

@@ -1,11 +1,7 @@
 //! `memory-pressure`: a machine that is short of memory.
 
-use takt_host::Host;
-use takt_host::proc::status;
-
 use super::cpu_pressure::share;
-use super::look::{Look, fine, malformed, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "memory-pressure",
@@ -15,11 +11,12 @@ pub(super) static RULE: Rule = Rule {
                 for that.",
     looks_at: "`MemAvailable` and `/proc/pressure/memory`. Stands if less than a twentieth is available, or threads waited \
                for memory in more than 1 % of the last ten seconds.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Stalls of milliseconds to seconds. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Stalls of milliseconds to seconds. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "end what fills the memory (ps --sort=-rss), or let takt lock its own: see memlock-limit",
+    ])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -36,13 +33,8 @@ fn probe(host: &Host) -> Look {
     if waited > 1.0 { stands(seen, "nobody waiting for memory") } else { fine(seen) }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["end what fills the memory (ps --sort=-rss), or let takt lock its own: see memlock-limit".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     const PRESSURE: (&str, &str) = ("/proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n");
@@ -55,6 +47,5 @@ mod tests {
         assert_eq!(said(&RULE, &[(path, &little)]), ("stands", "40 of 8000 MiB available".to_owned()));
         assert_eq!(word(&RULE, &[(path, &much), (PRESSURE.0, "some avg10=5.00 total=1\n")]), "stands");
         assert_eq!(word(&RULE, &[(path, &much)]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

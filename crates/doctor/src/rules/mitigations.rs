@@ -1,10 +1,8 @@
 //! `mitigations`: what defences against the processor's own leaks cost each system call.
 
 use takt_base::{Clock, WallClock};
-use takt_host::Host;
 
-use super::look::{Look, boot_option, fine, hidden, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "mitigations",
@@ -14,14 +12,13 @@ pub(super) static RULE: Rule = Rule {
                 second.",
     looks_at: "`/sys/devices/system/cpu/vulnerabilities` and `mitigations=` of the kernel's command line. Never stands: they \
                protect this machine, and batched system calls spread their cost.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "100 ns to 1 µs a system call, less the newer the processor; takt's engines move 16 to 64 datagrams with one.",
-        here: Some(measure),
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "100 ns to 1 µs a system call, less the newer the processor; takt's engines move 16 to 64 datagrams with one.",
+    here: Some(measure),
+    fix: Fix::Advice(Ways::Always(&[
+        "mitigations=auto is the default; =off on the kernel's command line only on a machine without strangers",
+    ])),
+    ..Rule::COMMON
 };
 
 const FOLDER: &str = "/sys/devices/system/cpu/vulnerabilities";
@@ -58,16 +55,8 @@ fn measure(_: &Host) -> Option<String> {
     Some(format!("{quickest_ns} ns for an empty system call on this host"))
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "mitigations=auto is the default; =off on the kernel's command line only on a machine without strangers"
-            .to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]

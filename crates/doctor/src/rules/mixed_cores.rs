@@ -1,10 +1,6 @@
 //! `mixed-cores`: large and small cores in one machine.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, fine, hidden, named, notice, of_each_cpu, online};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "mixed-cores",
@@ -14,16 +10,15 @@ pub(super) static RULE: Rule = Rule {
                 before on a large one.",
     looks_at: "`cpu_capacity` of each CPU, else `/sys/devices/cpu_atom/cpus`. Never stands: it is a question of placing; \
                cores of several kinds are noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Not measured here: takt's developers had no such machine.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Not measured here: takt's developers had no such machine.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
 /// CPUs that are smaller than the largest; `None` if nothing says.
 fn small(host: &Host) -> Result<Option<Vec<usize>>, ReadError> {
-    if let Ok(atoms) = super::look::cpus(host, "/sys/devices/cpu_atom/cpus") {
+    if let Ok(atoms) = cpus(host, "/sys/devices/cpu_atom/cpus") {
         return Ok(Some(atoms));
     }
     let capacities: Vec<(usize, u32)> = of_each_cpu(host, "cpu_capacity")?
@@ -47,12 +42,11 @@ fn probe(host: &Host) -> Look {
 fn advise(host: &Host) -> Vec<String> {
     let small = small(host).ok().flatten().unwrap_or_default();
     let large: Vec<usize> = online(host).unwrap_or_default().into_iter().filter(|cpu| !small.contains(cpu)).collect();
-    vec![format!("--cores {}   (the large ones)", takt_host::proc::cpu_list::format(&large))]
+    vec![format!("--cores {}   (the large ones)", cpu_list::format(&large))]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0-1\n");
@@ -67,6 +61,5 @@ mod tests {
         assert!(commands(&RULE, &little)[0].starts_with("--cores 0 "));
         assert_eq!(word(&RULE, &[ONLINE, ("/sys/devices/cpu_atom/cpus", "1\n")]), "notice");
         assert_eq!(word(&RULE, &[ONLINE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

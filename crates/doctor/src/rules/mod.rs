@@ -1,4 +1,4 @@
-//! The rules, one file each, in the order of the table. `look` and `groups` hold what several of them need.
+//! The rules, one file each, in the order of the table. `look` holds what several of them need.
 
 mod autogroup;
 mod backlog;
@@ -18,7 +18,6 @@ mod few_cores;
 mod foreign_real_time;
 mod frequency_limit;
 mod governor;
-mod groups;
 mod halt_poll;
 mod huge_page_defrag;
 mod huge_pages;

@@ -1,11 +1,9 @@
 //! `network-permission`: what paths beside plain sockets need.
 
-use takt_host::Host;
 use takt_host::call;
 use takt_host::capability::{Capabilities, Capability};
 
-use super::look::{Look, fine, malformed, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "network-permission",
@@ -15,15 +13,11 @@ pub(super) static RULE: Rule = Rule {
                 of what they do; the kernel lets only some programs have them.",
     looks_at: "CAP_NET_RAW and CAP_NET_ADMIN of this process. Never stands: plain sockets, which are what takt's engines are, \
                need neither.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Sockets carried 290 thousand datagrams of 1472 bytes a second on a core each side, AF_XDP 730 to 900 \
-                thousand (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Sockets carried 290 thousand datagrams of 1472 bytes a second on a core each side, AF_XDP 730 to 900 \
+            thousand (veth, Linux 6.18, 4 virtual CPUs). Not measured here.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -52,7 +46,6 @@ fn advise(_: &Host) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -63,6 +56,5 @@ mod tests {
         let (word_, seen) = said(&RULE, &[(file, &of("0000000000002000"))]);
         assert_eq!((word_, seen.as_str()), ("notice", "without CAP_NET_ADMIN"));
         assert_eq!(word(&RULE, &[(file, "Name:\tx\n")]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,9 +1,6 @@
 //! `nic-bus`: a card behind a bus that is slower than its cable.
 
-use takt_host::Host;
-
-use super::look::{Look, NET, each_card, fine, hidden, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-bus",
@@ -13,15 +10,13 @@ pub(super) static RULE: Rule = Rule {
                 bus cannot carry, and drops the rest.",
     looks_at: "`speed` of each card against that of its USB port, or against lanes and rate of its PCI Express link. Stands if \
                the bus carries less.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "480 Mb/s of USB 2 are half of what 25 MS/s of sc16 take. One PCI Express lane carries 2 Gb/s in its first \
-                generation, 4, 7.9 and 15.8 in the next. Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "480 Mb/s of USB 2 are half of what 25 MS/s of sc16 take. One PCI Express lane carries 2 Gb/s in its first \
+            generation, 4, 7.9 and 15.8 in the next. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "a USB 3 port and cable, or a slot with more lanes; lspci -vv shows LnkSta against LnkCap",
+    ])),
+    ..Rule::COMMON
 };
 
 /// What the bus behind a card carries, Mb/s, and what it is called; `None` if it does not say.
@@ -52,18 +47,9 @@ fn probe(host: &Host) -> Look {
     })
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["a USB 3 port and cable, or a slot with more lanes; lspci -vv shows LnkSta against LnkCap".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
-    use takt_host::testing::Tree;
-
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
-    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=x\n");
 
     fn slot(rate: &str, lanes: &str, mbps: &str) -> (&'static str, String) {
         let at = "/sys/class/net/eth0/device";
@@ -105,6 +91,5 @@ mod tests {
         assert_eq!(word(&RULE, &[UP, DEVICE, ("/sys/class/net/eth0/speed", "1000\n")]), "hidden");
         assert_eq!(word(&RULE, &[UP, DEVICE, ("/sys/class/net/eth0/speed", "-1\n")]), "hidden");
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

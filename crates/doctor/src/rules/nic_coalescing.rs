@@ -1,12 +1,7 @@
 //! `nic-coalescing`: a card that waits before it says that something came.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, plan_cards, stands};
+use super::look::*;
 use crate::card::CardFact;
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
-use crate::setting::Setting;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-coalescing",
@@ -15,23 +10,23 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "To save interrupts a card, or the kernel's receive code, holds datagrams back for a while; each answer to a \
                 radio is late by that.",
     looks_at: "`rx-usecs` of each card (`ethtool -c`) and the interface's `gro_flush_timeout`. Stands above 100 µs.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "At most that time for each datagram that comes alone. Not measured here.", here: None },
+    known: "At most that time for each datagram that comes alone. Not measured here.",
     fix: Fix::Consent { plan, who_may_pay: "processor time: more interrupts." },
     proof: Proof::BEHIND_THE_CARD,
+    ..Rule::COMMON
 };
 
 const MOST_US: i64 = 100;
 const WANTED_US: &str = "20";
 
-fn held_back_ns(host: &Host, card: &str) -> Result<i64, ReadError> {
+fn flush_timeout_ns(host: &Host, card: &str) -> Result<i64, ReadError> {
     host.read_number(&format!("{NET}/{card}/gro_flush_timeout"))
 }
 
 fn probe(host: &Host) -> Look {
     each_card(host, |card| {
-        let kernel_us = held_back_ns(host, card)? / 1000;
+        let kernel_us = flush_timeout_ns(host, card)? / 1000;
         let limit = format!("at most {MOST_US} µs");
         if kernel_us > MOST_US {
             return stands(format!("gro_flush_timeout {kernel_us} µs"), limit);
@@ -49,7 +44,7 @@ fn plan(host: &Host) -> Plan {
         let late = CardFact::RxUsecs.read(host, card).is_ok_and(|value| i64::from(value.now) > MOST_US);
         if late { becomes(host, setting, WANTED_US) } else { Ok(Vec::new()) }
     })?;
-    for card in cards(host).iter().filter(|card| held_back_ns(host, card).is_ok_and(|ns| ns / 1000 > MOST_US)) {
+    for card in cards(host).iter().filter(|card| flush_timeout_ns(host, card).is_ok_and(|ns| ns / 1000 > MOST_US)) {
         changes.extend(becomes(host, Setting::Sysfs(format!("class/net/{card}/gro_flush_timeout")), "0")?);
     }
     Ok(changes)
@@ -57,11 +52,8 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
-    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
     const FLUSH: (&str, &str) = ("/sys/class/net/eth0/gro_flush_timeout", "0\n");
     const USECS: &str = "/ethtool/eth0/rx_usecs";
 
@@ -75,6 +67,5 @@ mod tests {
         assert_eq!(word(&RULE, &kernel), "stands");
         assert_eq!(commands(&RULE, &kernel), ["echo 0 | sudo tee /sys/class/net/eth0/gro_flush_timeout"]);
         assert_eq!(word(&RULE, &[UP, DEVICE, FLUSH]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

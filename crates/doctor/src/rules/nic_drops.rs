@@ -1,9 +1,6 @@
 //! `nic-drops`: datagrams that the card itself lost.
 
-use takt_host::Host;
-
-use super::look::{Look, each_card, fine, hidden, stands, statistic};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-drops",
@@ -12,11 +9,13 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "What the card drops, for want of a descriptor or because it came damaged, no program ever sees.",
     looks_at: "`rx_missed_errors`, `rx_fifo_errors` and `rx_crc_errors` of each card since the start. Stands above one in a \
                million packets.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Each is one gap in a stream of samples. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Each is one gap in a stream of samples. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "missed and fifo: see nic-ring, irq-spread and load",
+        "crc: another cable, another port",
+    ])),
+    ..Rule::COMMON
 };
 
 const KINDS: [&str; 3] = ["rx_missed_errors", "rx_fifo_errors", "rx_crc_errors"];
@@ -32,10 +31,10 @@ fn probe(host: &Host) -> Look {
         if packets == 0 && all == 0 {
             return hidden("nothing has been received yet");
         }
-        let told: Vec<String> =
+        let kinds: Vec<String> =
             lost.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| format!("{kind} {count}")).collect();
-        let told = if told.is_empty() { "none".to_owned() } else { told.join(", ") };
-        let seen = format!("{told} of {packets} packets");
+        let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
+        let seen = format!("{kinds} of {packets} packets");
         if u128::from(all) * 1_000_000 > u128::from(packets) {
             stands(seen, "less than one in a million")
         } else {
@@ -44,13 +43,8 @@ fn probe(host: &Host) -> Look {
     })
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["missed and fifo: see nic-ring, irq-spread and load".to_owned(), "crc: another cable, another port".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     fn of(packets: &str, missed: &str) -> (&'static str, String) {
@@ -69,6 +63,5 @@ mod tests {
         assert_eq!(of("5000000\n", "6\n"), ("stands", "eth0: rx_missed_errors 6 of 5000000 packets".to_owned()));
         assert_eq!(of("0\n", "0\n").0, "hidden");
         assert_eq!(of("x\n", "0\n").0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

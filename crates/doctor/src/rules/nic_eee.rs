@@ -1,11 +1,7 @@
 //! `nic-eee`: a cable that sleeps between two datagrams.
 
-use takt_host::Host;
-
-use super::look::{Look, Plan, becomes, each_card, fine, notice, plan_cards};
+use super::look::*;
 use crate::card::CardFact;
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
-use crate::setting::Setting;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-eee",
@@ -15,15 +11,12 @@ pub(super) static RULE: Rule = Rule {
                 cards lose the link over it.",
     looks_at: "Whether the driver has it switched on (`ethtool --show-eee`). Never stands, for both ends have to agree to it; \
                on is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "16.5 µs a wake-up at 1 Gb/s and some 5 to 8 µs at 10 Gb/s, by the standard (IEEE 802.3az). Not measured here: \
-                it takes a card.",
-        here: None,
-    },
+    known: "16.5 µs a wake-up at 1 Gb/s and some 5 to 8 µs at 10 Gb/s, by the standard (IEEE 802.3az). Not measured here: \
+            it takes a card.",
     fix: Fix::Consent { plan, who_may_pay: "everybody behind this card: the link goes down for a moment; and power." },
     proof: Proof::BEHIND_THE_CARD,
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -39,11 +32,7 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
-
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
-    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
 
     #[test]
     fn a_cable_that_may_sleep_is_noted() {
@@ -53,6 +42,5 @@ mod tests {
         assert_eq!(commands(&RULE, &on), ["sudo ethtool --set-eee eth0 eee off"]);
         assert_eq!(word(&RULE, &[UP, DEVICE, (fact, "0\n")]), "fine");
         assert_eq!(word(&RULE, &[UP, DEVICE]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,11 +1,6 @@
 //! `nic-mtu`: frames shorter than the radio's.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, NET, Plan, becomes, cards, each_card, fine, notice, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
-use crate::setting::Setting;
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-mtu",
@@ -15,15 +10,12 @@ pub(super) static RULE: Rule = Rule {
                 and shorter ones mean more of them for the same samples.",
     looks_at: "The MTU of each card. Stands below 1500. Radios at 10 Gb/s (X310) send frames of 8000 bytes: on a card of that \
                speed less than 9000 is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "The cost is by the datagram: 3.3 µs each on this kernel's own path, whether 16 or 1472 bytes long. 8000-byte \
-                frames carry the same samples in a fifth of them. Not measured here.",
-        here: None,
-    },
+    known: "The cost is by the datagram: 3.3 µs each on this kernel's own path, whether 16 or 1472 bytes long. 8000-byte \
+            frames carry the same samples in a fifth of them. Not measured here.",
     fix: Fix::Consent { plan, who_may_pay: "everybody behind this card, if the network does not carry such frames." },
     proof: Proof::BEHIND_THE_CARD,
+    ..Rule::COMMON
 };
 
 const WANTED_BYTES: i64 = 1500;
@@ -69,11 +61,8 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, host_of, said, word};
     use super::*;
 
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
-    const DEVICE: (&str, &str) = ("/sys/class/net/eth0/device/uevent", "DRIVER=igb\n");
     const MTU: &str = "/sys/class/net/eth0/mtu";
 
     #[test]

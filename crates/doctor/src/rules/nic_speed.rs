@@ -1,9 +1,6 @@
 //! `nic-speed`: a link that is slower than the radio.
 
-use takt_host::Host;
-
-use super::look::{Look, NET, each_card, fine, hidden, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "nic-speed",
@@ -12,11 +9,13 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "25 MS/s of sc16 are 0.83 Gb/s on the wire; a link that has settled on 100 Mb/s, or on one direction at a time, \
                 carries an eighth of that.",
     looks_at: "`speed` and `duplex` of each card. Stands below 1000 Mb/s or at half duplex.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "At 100 Mb/s an N200 gets 2 to 3 MS/s through. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "At 100 Mb/s an N200 gets 2 to 3 MS/s through. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "another cable (all four pairs), or a port of the switch that does a gigabit; then: ip link set INTERFACE \
+         down, up",
+    ])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -25,19 +24,14 @@ fn probe(host: &Host) -> Look {
         if speed <= 0 {
             return hidden("its driver tells no speed");
         }
-        let duplex = super::look::text(host, &format!("{NET}/{card}/duplex"))?;
+        let duplex = text(host, &format!("{NET}/{card}/duplex"))?;
         let seen = format!("{speed} Mb/s, {duplex} duplex");
         if speed < 1000 || duplex == "half" { stands(seen, "1000 Mb/s, full duplex") } else { fine(seen) }
     })
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["another cable (all four pairs), or a port of the switch that does a gigabit; then: ip link set INTERFACE down, up".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -57,6 +51,5 @@ mod tests {
         assert_eq!(of("100\n", "full\n"), ("stands", "eth0: 100 Mb/s, full duplex".to_owned()));
         assert_eq!(of("1000\n", "half\n").0, "stands");
         assert_eq!(of("-1\n", "unknown\n").0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,10 +1,6 @@
 //! `numa`: memory behind another socket.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, NET, allowed, each_card, fine, hidden, named, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "numa",
@@ -13,23 +9,20 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "Datagrams lie in the memory of the card's socket; a thread on another one fetches each line across the link \
                 between the two.",
     looks_at: "The node of each card, and the nodes of the CPUs this process may use. Stands if none of them is the card's.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Some 100 ns more a cache line. Not measured here: takt's developers had only machines of one node.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Some 100 ns more a cache line. Not measured here: takt's developers had only machines of one node.",
+    fix: Fix::Advice(Ways::Always(&[
+        "start the program on the card's node: numactl --cpunodebind=NODE --membind=NODE, or --cores",
+    ])),
+    ..Rule::COMMON
 };
 
 const NODES: &str = "/sys/devices/system/node";
 
-/// Each node with its CPUs.
 fn nodes(host: &Host) -> Result<Vec<(i64, Vec<usize>)>, ReadError> {
     let names = host.list(NODES);
     let numbers = names.iter().filter_map(|name| name.strip_prefix("node")?.parse().ok());
-    numbers.map(|node: i64| Ok((node, super::look::cpus(host, &format!("{NODES}/node{node}/cpulist"))?))).collect()
+    numbers.map(|node: i64| Ok((node, cpus(host, &format!("{NODES}/node{node}/cpulist"))?))).collect()
 }
 
 fn probe(host: &Host) -> Look {
@@ -54,18 +47,12 @@ fn probe(host: &Host) -> Look {
     })
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["start the program on the card's node: numactl --cpunodebind=NODE --membind=NODE, or --cores".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     const NODE0: (&str, &str) = ("/sys/devices/system/node/node0/cpulist", "0-1\n");
     const NODE1: (&str, &str) = ("/sys/devices/system/node/node1/cpulist", "2-3\n");
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
     const CARD: (&str, &str) = ("/sys/class/net/eth0/device/numa_node", "1\n");
 
     #[test]
@@ -78,6 +65,5 @@ mod tests {
         assert_eq!((word_, seen.as_str()), ("stands", "eth0: node 1, whose CPUs this process may not use"));
         assert_eq!(word(&RULE, &[NODE0, NODE1, UP, (CARD.0, "-1\n"), (status, &of("0-1"))]), "hidden");
         assert_eq!(word(&RULE, &[NODE0, NODE1, (status, &of("0-1"))]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,9 +1,6 @@
 //! `power-daemon`: a program that sets governor, preference and limits itself.
 
-use takt_host::Host;
-
-use super::look::{Look, fine, hidden, notice, running};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "power-daemon",
@@ -13,11 +10,10 @@ pub(super) static RULE: Rule = Rule {
                 again when the profile or the power supply changes: what was mended by hand is lost without a word.",
     looks_at: "Whether tuned, power-profiles-daemon, auto-cpufreq or thermald runs, and tuned's profile \
                (`/etc/tuned/active_profile`). Never stands: the settings themselves have rules; noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "What the settings cost that it takes back. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "What the settings cost that it takes back. Not measured here.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
 /// Names as the kernel has them, at most 15 bytes.
@@ -48,7 +44,6 @@ fn advise(host: &Host) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     #[test]
@@ -59,6 +54,5 @@ mod tests {
         let desktop = [("/proc/7/comm", "power-profiles-\n"), tuned[1]];
         assert_eq!(said(&RULE, &desktop), ("notice", "power-profiles-".to_owned()));
         assert_eq!(word(&RULE, &[("/proc/7/comm", "bash\n")]), "fine");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,10 +1,8 @@
 //! `receive-budget`: how much the receive softirq may do at a time.
 
-use takt_host::Host;
 use takt_host::proc::softnet;
 
-use super::look::{Look, Plan, fine, malformed, stands, sysctl, sysctl_becomes};
-use crate::rule::{Effect, Fix, KernelRange, Measure, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "receive-budget",
@@ -15,18 +13,15 @@ pub(super) static RULE: Rule = Rule {
     looks_at: "`net.core.netdev_budget`, `net.core.netdev_budget_usecs` and how often one of them was used up \
                (`/proc/net/softnet_stat`, which does not tell which). Stands if that was more than once in 10 000 datagrams \
                and either is below twice its usual value: 600 datagrams, 4000 µs.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Not measured here: with little else to do the thread (`ksoftirqd`) begins at once, under load it waits as \
-                long as any thread of normal priority.",
-        here: None,
-    },
+    known: "Not measured here: with little else to do the thread (`ksoftirqd`) begins at once, under load it waits as \
+            long as any thread of normal priority.",
     fix: Fix::Consent {
         plan,
         who_may_pay: "other threads of the CPU that receives: each round may take twice as long.",
     },
     proof: Proof::By(Measure::Datagram),
+    ..Rule::COMMON
 };
 
 /// The limits, each with what is wanted of it: twice the usual 300 datagrams and 2000 µs.
@@ -34,17 +29,17 @@ const LIMITS: [(&str, i64); 2] = [("net.core.netdev_budget", 600), ("net.core.ne
 
 fn probe(host: &Host) -> Look {
     let mut short = Vec::new();
-    let mut told = Vec::new();
+    let mut limits = Vec::new();
     for (name, wanted) in LIMITS {
         let limit = sysctl(host, name)?;
-        told.push(format!("{name} {limit}"));
+        limits.push(format!("{name} {limit}"));
         short.extend((limit < wanted).then(|| format!("{name} >= {wanted}")));
     }
     let path = "/proc/net/softnet_stat";
     let text = host.read(path)?;
     let counts = softnet::parse(&text).filter(|counts| counts.processed > 0);
     let counts = counts.ok_or_else(|| malformed(path, "columns of hexadecimal counters", &text))?;
-    let seen = format!("{}, used up {} times in {} datagrams", told.join(", "), counts.squeezed, counts.processed);
+    let seen = format!("{}, used up {} times in {} datagrams", limits.join(", "), counts.squeezed, counts.processed);
     let often = u128::from(counts.squeezed) * 10_000 > u128::from(counts.processed);
     if often && !short.is_empty() { stands(seen, short.join(", ")) } else { fine(seen) }
 }
@@ -61,7 +56,6 @@ fn plan(host: &Host) -> Plan {
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, word};
     use super::*;
 
     const BUDGET: (&str, &str) = ("/proc/sys/net/core/netdev_budget", "300\n");

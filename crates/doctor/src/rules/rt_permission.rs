@@ -1,10 +1,8 @@
 //! `rt-permission`: whether the scheduler would grant real-time priority.
 
-use takt_host::Host;
-use takt_host::ReadError;
 use takt_host::call::{self, WITH_SUDO};
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "rt-permission",
@@ -14,23 +12,19 @@ pub(super) static RULE: Rule = Rule {
                 a radio's answer is then late on the air.",
     looks_at: "Asks the scheduler for FIFO 1 on a thread that ends at once. Stands if that is refused; the reason is found \
                (capability and limit, cgroup budget, user namespace, system-call filter).",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "With twice as many busy loops as CPUs, threads of normal priority woke up to 7 ms late (99.9 %: 1.1 ms), \
-                threads of FIFO 80 to within 0.1 ms at 99.9 % (Linux 6.18, 4 virtual CPUs, cyclictest). Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "With twice as many busy loops as CPUs, threads of normal priority woke up to 7 ms late (99.9 %: 1.1 ms), \
+            threads of FIFO 80 to within 0.1 ms at 99.9 % (Linux 6.18, 4 virtual CPUs, cyclictest). Not measured here.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
-fn probe(host: &Host) -> Result<Finding, ReadError> {
-    Ok(match host.attempt_fifo() {
-        None => Finding::NotVisible { why: "a recorded host cannot be asked".to_owned() },
-        Some(Ok(())) => Finding::Fine { seen: "FIFO is granted".to_owned() },
-        Some(Err(refused)) => Finding::Stands { seen: refused.to_string(), wanted: "FIFO granted".to_owned() },
-    })
+fn probe(host: &Host) -> Look {
+    match host.attempt_fifo() {
+        None => hidden("a recorded host cannot be asked"),
+        Some(Ok(())) => fine("FIFO is granted"),
+        Some(Err(refused)) => stands(refused.to_string(), "FIFO granted"),
+    }
 }
 
 /// A way a line. "This command" is the check or whatever else is to have the priority, and not the doctor.
@@ -43,7 +37,6 @@ fn advise(host: &Host) -> Vec<String> {
 mod tests {
     use super::*;
     use takt_host::policy::{Policy, PolicyError};
-    use takt_host::testing::Tree;
 
     #[test]
     fn what_the_scheduler_answers_is_the_finding_and_its_reason_the_advice() {

@@ -1,10 +1,6 @@
 //! `same-network`: two interfaces that both claim the radio's network.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, fine, hidden, malformed, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "same-network",
@@ -14,14 +10,13 @@ pub(super) static RULE: Rule = Rule {
                 is behind: the radio is found or not, and streams or not, by the order in which they came up.",
     looks_at: "Networks reached without a gateway (`/proc/net/route`). Stands if one is reached by two interfaces at the same \
                metric; at different metrics, which say who comes first, it is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "All of it: nothing comes from the radio. Radios come as 192.168.10.2. Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "All of it: nothing comes from the radio. Radios come as 192.168.10.2. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "give the radio's interface a network of its own, or take the address off the other: ip addr del ADDRESS \
+         dev INTERFACE",
+    ])),
+    ..Rule::COMMON
 };
 
 /// A route without a gateway.
@@ -62,8 +57,8 @@ fn probe(host: &Host) -> Look {
     }
     let mut noted = None;
     for (at, one) in near.iter().enumerate() {
-        let twin = |other: &&Near| other.network == one.network && other.interface != one.interface;
-        for other in near[at + 1..].iter().filter(twin) {
+        let same = |other: &&Near| other.network == one.network && other.interface != one.interface;
+        for other in near[at + 1..].iter().filter(same) {
             let seen = format!("{} by {} and {}", written(one.network), one.interface, other.interface);
             if one.metric == other.metric {
                 return stands(seen, "one interface a network");
@@ -73,21 +68,13 @@ fn probe(host: &Host) -> Look {
         }
     }
     match noted {
-        Some((seen, note)) => super::look::notice(seen, note),
+        Some((seen, note)) => notice(seen, note),
         None => fine("each network has one interface"),
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "give the radio's interface a network of its own, or take the address off the other: ip addr del ADDRESS dev INTERFACE"
-            .to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     const HEAD: &str = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
@@ -106,8 +93,8 @@ mod tests {
         let default = ("eth0", "00000000", "010AA8C0", 0, "00000000");
         let other = ("eth1", "000BA8C0", "00000000", 0, "00FFFFFF");
         assert_eq!(of(&[default, eth0, other]).0, "fine");
-        let twin = ("eth1", "000AA8C0", "00000000", 0, "00FFFFFF");
-        assert_eq!(of(&[default, eth0, twin]), ("stands", "192.168.10.0/24 by eth0 and eth1".to_owned()));
+        let same = ("eth1", "000AA8C0", "00000000", 0, "00FFFFFF");
+        assert_eq!(of(&[default, eth0, same]), ("stands", "192.168.10.0/24 by eth0 and eth1".to_owned()));
         let later = ("wlan0", "000AA8C0", "00000000", 600, "00FFFFFF");
         assert_eq!(of(&[eth0, later]).0, "notice");
         assert_eq!(of(&[eth0, eth0]).0, "fine");
@@ -117,6 +104,5 @@ mod tests {
     fn a_table_that_is_empty_missing_or_odd_is_not_fine() {
         assert_eq!(of(&[]).0, "hidden");
         assert_eq!(of(&[("eth0", "x", "y", 0, "z")]).0, "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,10 +1,8 @@
 //! `smt-siblings`: two CPUs that are one core.
 
-use takt_host::Host;
 use takt_host::topology::Topology;
 
-use super::look::{Look, fine, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "smt-siblings",
@@ -14,17 +12,13 @@ pub(super) static RULE: Rule = Rule {
                 longer whenever the neighbour is busy.",
     looks_at: "`topology/thread_siblings_list` of each online CPU. Never stands: it is a question of placing; shared cores \
                are noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Not measured here: takt's developers had only virtual machines, which show each CPU as a core of its own.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Not measured here: takt's developers had only virtual machines, which show each CPU as a core of its own.",
+    fix: Fix::Advice(Ways::On(advise)),
+    ..Rule::COMMON
 };
 
-fn pairs(host: &Host) -> Result<Vec<Vec<usize>>, takt_host::ReadError> {
+fn pairs(host: &Host) -> Result<Vec<Vec<usize>>, ReadError> {
     let mut shared: Vec<Vec<usize>> = Topology::read(host)?.cpus.into_iter().map(|cpu| cpu.core).collect();
     shared.retain(|core| core.len() > 1);
     shared.dedup();
@@ -38,7 +32,7 @@ fn probe(host: &Host) -> Look {
     let Some(first) = shared.first() else {
         return fine("each CPU is a core of its own, as far as this kernel shows");
     };
-    let listed = takt_host::proc::cpu_list::format(first);
+    let listed = cpu_list::format(first);
     notice(
         format!("{} cores of several CPUs each, such as {listed}", shared.len()),
         "place a radio's threads on CPUs of different cores, and leave their neighbours idle",
@@ -48,14 +42,13 @@ fn probe(host: &Host) -> Look {
 fn advise(host: &Host) -> Vec<String> {
     let first: Vec<usize> = pairs(host).unwrap_or_default().iter().filter_map(|core| core.first().copied()).collect();
     vec![
-        format!("--cores {}   (the first CPU of each core)", takt_host::proc::cpu_list::format(&first)),
+        format!("--cores {}   (the first CPU of each core)", cpu_list::format(&first)),
         "echo off | sudo tee /sys/devices/system/cpu/smt/control   (one CPU a core; `on` undoes it)".to_owned(),
     ]
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{commands, said, word};
     use super::*;
 
     const ONLINE: (&str, &str) = ("/sys/devices/system/cpu/online", "0-3\n");
@@ -70,6 +63,5 @@ mod tests {
         assert_eq!(said(&RULE, &files), ("notice", "2 cores of several CPUs each, such as 0,2".to_owned()));
         assert!(commands(&RULE, &files)[0].starts_with("--cores 0-1 "));
         assert_eq!(word(&RULE, &[ONLINE]), "fine");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -2,11 +2,7 @@
 
 use std::net::UdpSocket;
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Measure, Proof, Rule, Topic};
-use super::super::setting::{Change, Setting, SettingError};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "socket-buffer-small",
@@ -16,15 +12,13 @@ pub(super) static RULE: Rule = Rule {
                 what does not fit is lost.",
     looks_at: "`net.core.rmem_max` and `net.core.wmem_max`, the most a program may ask for. Stands below what UHD asks \
                for a USRP N200: 50 000 000 bytes to receive, 1 048 576 to send.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "A reader held up for longer than the buffer lasts loses samples. At 25 MS/s, sc16, the default limit of \
-                212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB 0.6 s.",
-        here: Some(measure),
-    },
+    known: "A reader held up for longer than the buffer lasts loses samples. At 25 MS/s, sc16, the default limit of \
+            212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB 0.6 s.",
+    here: Some(measure),
     fix: Fix::Safe(plan),
     proof: Proof::By(Measure::LossOfLargest),
+    ..Rule::COMMON
 };
 
 /// What UHD 4 asks for; Debian's uhd-host sets the limits to the same (`/usr/lib/sysctl.d/50-uhd-usrp2.conf`).
@@ -36,18 +30,17 @@ const DATAGRAM_BYTES: usize = 1472;
 const SAMPLES_A_DATAGRAM: f64 = 363.0;
 const RATE_SPS: f64 = 25e6;
 
-fn probe(host: &Host) -> Result<Finding, ReadError> {
-    let receive = host.read_number("/proc/sys/net/core/rmem_max")?;
-    let send = host.read_number("/proc/sys/net/core/wmem_max")?;
+fn probe(host: &Host) -> Look {
+    let (receive, send) = (sysctl(host, RECEIVE.0)?, sysctl(host, SEND.0)?);
     let seen = format!("{} {receive} B, {} {send} B", RECEIVE.0, SEND.0);
     let short = |value: i64, (name, wanted): (&str, u64)| {
         u64::try_from(value).map_or(true, |value| value < wanted).then(|| format!("{name} >= {wanted} B"))
     };
     let wanted: Vec<String> = [short(receive, RECEIVE), short(send, SEND)].into_iter().flatten().collect();
-    Ok(if wanted.is_empty() { Finding::Fine { seen } } else { Finding::Stands { seen, wanted: wanted.join(", ") } })
+    if wanted.is_empty() { fine(seen) } else { stands(seen, wanted.join(", ")) }
 }
 
-fn plan(host: &Host) -> Result<Vec<Change>, SettingError> {
+fn plan(host: &Host) -> Plan {
     let mut changes = Vec::new();
     for (name, wanted) in [RECEIVE, SEND] {
         let setting = Setting::Sysctl(name.to_owned());
@@ -61,15 +54,15 @@ fn plan(host: &Host) -> Result<Vec<Change>, SettingError> {
 
 /// Fills a socket that asked for all it may have, and counts what it held. Loopback only, some ten milliseconds.
 fn measure(host: &Host) -> Option<String> {
-    let limit = usize::try_from(host.read_number("/proc/sys/net/core/rmem_max").ok()?).ok()?;
-    let held = datagrams_held(limit.min(RECEIVE.1 as usize))?;
-    let milliseconds = held as f64 * SAMPLES_A_DATAGRAM / RATE_SPS * 1e3;
+    let limit = usize::try_from(sysctl(host, RECEIVE.0).ok()?).ok()?;
+    let count = capacity_in_datagrams(limit.min(RECEIVE.1 as usize))?;
+    let milliseconds = count as f64 * SAMPLES_A_DATAGRAM / RATE_SPS * 1e3;
     Some(format!(
-        "the largest buffer to be had here held {held} datagrams of {DATAGRAM_BYTES} B: {milliseconds:.1} ms of 25 MS/s sc16"
+        "the largest buffer to be had here held {count} datagrams of {DATAGRAM_BYTES} B: {milliseconds:.1} ms of 25 MS/s sc16"
     ))
 }
 
-fn datagrams_held(ask_bytes: usize) -> Option<usize> {
+fn capacity_in_datagrams(ask_bytes: usize) -> Option<usize> {
     let receiver = UdpSocket::bind("127.0.0.1:0").ok()?;
     rustix::net::sockopt::set_socket_recv_buffer_size(&receiver, ask_bytes).ok()?;
     let granted = rustix::net::sockopt::socket_recv_buffer_size(&receiver).ok()?;
@@ -81,34 +74,28 @@ fn datagrams_held(ask_bytes: usize) -> Option<usize> {
     for _ in 0..=granted / DATAGRAM_BYTES {
         sender.send(&datagram).ok()?;
     }
-    let mut held = 0;
+    let mut count = 0;
     while receiver.recv(&mut datagram).is_ok() {
-        held += 1;
+        count += 1;
     }
-    Some(held)
+    Some(count)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_host::testing::Tree;
 
     fn tree(receive: &str, send: &str) -> Tree {
         Tree::new().with("/proc/sys/net/core/rmem_max", receive).with("/proc/sys/net/core/wmem_max", send)
     }
 
     #[test]
-    fn limits_as_uhd_wants_them_are_fine() {
-        let tree = tree("50000000\n", "1048576\n");
-        let host = tree.host();
-        assert!(matches!(probe(&host).unwrap(), Finding::Fine { .. }));
-        assert_eq!(plan(&host).unwrap(), []);
-    }
-
-    #[test]
     fn a_small_limit_stands_and_only_it_is_changed() {
-        let tree = tree("212992\n", "4194304\n");
-        let host = tree.host();
+        let large = tree("50000000\n", "1048576\n");
+        assert!(matches!(probe(&large.host()).unwrap(), Finding::Fine { .. }));
+        assert_eq!(plan(&large.host()).unwrap(), []);
+        let small = tree("212992\n", "4194304\n");
+        let host = small.host();
         let Finding::Stands { seen, wanted } = probe(&host).unwrap() else { panic!("stands") };
         assert_eq!(seen, "net.core.rmem_max 212992 B, net.core.wmem_max 4194304 B");
         assert_eq!(wanted, "net.core.rmem_max >= 50000000 B");
@@ -116,17 +103,14 @@ mod tests {
         assert_eq!(changes.len(), 1);
         assert_eq!(changes[0].command(), "sudo sysctl -w net.core.rmem_max=50000000");
         assert_eq!(changes[0].was, "212992");
-    }
-
-    #[test]
-    fn a_limit_that_is_not_there_or_no_number_is_not_fine() {
+        // A limit that is not there or no number is not fine.
         assert!(probe(&tree("50000000\n", "").host()).is_err());
         assert!(probe(&Tree::new().host()).is_err());
     }
 
     #[test]
     fn a_larger_buffer_holds_more() {
-        let (small, large) = (datagrams_held(8_192).unwrap(), datagrams_held(65_536).unwrap());
+        let (small, large) = (capacity_in_datagrams(8_192).unwrap(), capacity_in_datagrams(65_536).unwrap());
         assert!(0 < small && small < large, "{small} {large}");
     }
 }

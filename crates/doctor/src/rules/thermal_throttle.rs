@@ -1,10 +1,6 @@
 //! `thermal-throttle`: a processor that had to slow down.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::look::{Look, fine, hidden, malformed, of_each_cpu, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "thermal-throttle",
@@ -12,11 +8,12 @@ pub(super) static RULE: Rule = Rule {
     title: "Slowed down by heat",
     mechanism: "A processor that grows too hot lowers its clock without asking anybody, in the middle of a slot as well.",
     looks_at: "`thermal_throttle/core_throttle_count` of each CPU. Stands if any has counted since the start.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect { known: "Work takes up to several times as long. Not measured here.", here: None },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Work takes up to several times as long. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "clean the cooler, give the machine air; or a lower, steady frequency that it can hold",
+    ])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -33,13 +30,8 @@ fn probe(host: &Host) -> Look {
     if sum > 0 { stands(seen, "never") } else { fine(seen) }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["clean the cooler, give the machine air; or a lower, steady frequency that it can hold".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -50,6 +42,5 @@ mod tests {
         assert_eq!(said(&RULE, &[online, (count, "3\n")]), ("stands", "3 times since the start, 1 CPUs".to_owned()));
         assert_eq!(word(&RULE, &[online, (count, "hot\n")]), "hidden");
         assert_eq!(word(&RULE, &[online]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,10 +1,8 @@
 //! `tick-rate`: how often the kernel looks at who should run.
 
-use takt_host::Host;
 use takt_host::kernel;
 
-use super::look::{Look, fine, hidden, notice};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "tick-rate",
@@ -14,14 +12,10 @@ pub(super) static RULE: Rule = Rule {
                 for its turn.",
     looks_at: "`CONFIG_HZ` of the kernel's configuration. Never stands: real-time threads and high-resolution timers do not \
                wait for it; below 250 Hz it is noted.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Up to a tick for threads of normal priority beside others. Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Up to a tick for threads of normal priority beside others. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&["a kernel with CONFIG_HZ=1000; see rt-permission, which gains more"])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -32,13 +26,8 @@ fn probe(host: &Host) -> Look {
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["a kernel with CONFIG_HZ=1000; see rt-permission, which gains more".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::word;
     use super::*;
 
     #[test]
@@ -47,6 +36,5 @@ mod tests {
         assert_eq!(word(&RULE, &[kernel, ("/boot/config-6.1.0", "CONFIG_HZ=1000\n")]), "fine");
         assert_eq!(word(&RULE, &[kernel, ("/boot/config-6.1.0", "CONFIG_HZ=100\n")]), "notice");
         assert_eq!(word(&RULE, &[kernel]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,10 +1,8 @@
 //! `timer-resolution`: sleeps that end at a tick only.
 
-use takt_host::Host;
 use takt_host::kernel;
 
-use super::look::{Look, fine, hidden, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "timer-resolution",
@@ -13,15 +11,15 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "Without high-resolution timers a thread that sleeps until its slot is woken at the first tick after it, up to \
                 a tick late.",
     looks_at: "Whether high-resolution timers are in force, and the ticks a second. Stands if they are not.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Up to 10 ms at 100 Hz, 4 ms at 250 Hz, 1 ms at 1000 Hz, at every wake-up. With high-resolution timers the tick \
-                does not matter to them. Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Up to 10 ms at 100 Hz, 4 ms at 250 Hz, 1 ms at 1000 Hz, at every wake-up. With high-resolution timers the tick \
+            does not matter to them. Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "take highres=off off the kernel's command line, or take a kernel with CONFIG_HIGH_RES_TIMERS",
+        "where neither is it: a clock source that counts on (see clock-source), and the processor's own timer (no \
+         nolapic)",
+    ])),
+    ..Rule::COMMON
 };
 
 fn probe(host: &Host) -> Look {
@@ -33,17 +31,8 @@ fn probe(host: &Host) -> Look {
     }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "take highres=off off the kernel's command line, or take a kernel with CONFIG_HIGH_RES_TIMERS".to_owned(),
-        "where neither is it: a clock source that counts on (see clock-source), and the processor's own timer (no nolapic)"
-            .to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     #[test]
@@ -54,6 +43,5 @@ mod tests {
             ("fine", "high resolution, tick not told".to_owned())
         );
         assert_eq!(word(&RULE, &[("/proc/timer_list", &list(4_000_000))]), "stands");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

@@ -1,9 +1,6 @@
 //! `timer-slack`: the kernel may wake a thread of normal priority a little later than it asked.
 
-use takt_host::Host;
-use takt_host::ReadError;
-
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "timer-slack",
@@ -13,39 +10,28 @@ pub(super) static RULE: Rule = Rule {
                 next slot begins it that much later.",
     looks_at: "The slack that programs started from here inherit. Never stands: takt sets its own where it matters; other \
                programs' threads of normal priority have it.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "At the default of 50 µs the median wake-up of an ordinary thread was 75 µs late, at 1 ns 27 µs, at 200 µs \
-                225 µs; under FIFO there is none (Linux 6.18, cyclictest). Not measured here.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "At the default of 50 µs the median wake-up of an ordinary thread was 75 µs late, at 1 ns 27 µs, at 200 µs \
+            225 µs; under FIFO there is none (Linux 6.18, cyclictest). Not measured here.",
+    fix: Fix::Advice(Ways::Always(&[
+        "for another program, once it runs: echo 1 | sudo tee /proc/TID/timerslack_ns, for each TID in /proc/PID/task",
+    ])),
+    ..Rule::COMMON
 };
 
-fn probe(host: &Host) -> Result<Finding, ReadError> {
+fn probe(host: &Host) -> Look {
     let slack = host.read_number("/proc/self/timerslack_ns")?;
     let seen = format!("{slack} ns");
-    Ok(if slack <= 1000 {
-        Finding::Fine { seen }
+    if slack <= 1000 {
+        fine(seen)
     } else {
-        let note = "takt sets its own; other programs need PR_SET_TIMERSLACK or a real-time policy".to_owned();
-        Finding::Notice { seen, note }
-    })
-}
-
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "for another program, once it runs: echo 1 | sudo tee /proc/TID/timerslack_ns, for each TID in /proc/PID/task"
-            .to_owned(),
-    ]
+        notice(seen, "takt sets its own; other programs need PR_SET_TIMERSLACK or a real-time policy")
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_host::testing::Tree;
 
     #[test]
     fn the_default_is_noted_and_a_small_slack_is_fine() {

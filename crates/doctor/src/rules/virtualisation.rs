@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use takt_host::Host;
-use takt_host::ReadError;
 use takt_host::accounting::CpuClasses;
 use takt_host::fingerprint::Virtualisation;
-use takt_host::proc::{stat, tick_ns};
+use takt_host::proc::stat;
 
-use super::super::rule::{Effect, Finding, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "virtualisation",
@@ -18,45 +16,33 @@ pub(super) static RULE: Rule = Rule {
                 the guest stops for it.",
     looks_at: "What runs below the kernel, and the share of wanted CPU time that it took (steal), since the start and over \
                a third of a second. Stands above 1 % and 2 %, and under QEMU without acceleration always.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "QEMU without acceleration carried 15 to 33 % of the native datagram rate at more CPU a datagram; KVM was \
-                not measured. Steal is lost time: 1 % of it in one piece is 10 ms of every second.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "QEMU without acceleration carried 15 to 33 % of the native datagram rate at more CPU a datagram; KVM was \
+            not measured. Steal is lost time: 1 % of it in one piece is 10 ms of every second.",
+    fix: Fix::Advice(Ways::Always(&[
+        "on the machine below: pin the guest's virtual CPUs to cores of their own, and leave one for the hypervisor",
+        "under QEMU: -accel kvm -cpu host; or run takt on the machine itself",
+    ])),
+    ..Rule::COMMON
 };
 
 const WINDOW: Duration = Duration::from_millis(300);
 
-fn probe(host: &Host) -> Result<Finding, ReadError> {
+fn probe(host: &Host) -> Look {
     let kind = Virtualisation::of(host);
-    let before = times(host)?;
+    let before = stat::read(host)?.total;
     host.wait(WINDOW);
-    let after = times(host)?;
+    let after = stat::read(host)?.total;
     let (always, lately) = (steal_percent(&after), steal_percent(&after.since(&before)));
-    let seen = match kind {
-        Virtualisation::None => format!("no hypervisor; steal {always:.1} % since the start, {lately:.1} % now"),
-        kind => format!("{}; steal {always:.1} % since the start, {lately:.1} % now", kind.name()),
-    };
-    Ok(if kind == Virtualisation::Tcg {
-        Finding::Stands { seen, wanted: "hardware acceleration (KVM), or no virtual machine".to_owned() }
+    let below = if kind == Virtualisation::None { "no hypervisor" } else { kind.name() };
+    let seen = format!("{below}; steal {always:.1} % since the start, {lately:.1} % now");
+    if kind == Virtualisation::Tcg {
+        stands(seen, "hardware acceleration (KVM), or no virtual machine")
     } else if always > 1.0 || lately > 2.0 {
-        Finding::Stands { seen, wanted: "steal below 1 %".to_owned() }
+        stands(seen, "steal below 1 %")
     } else {
-        Finding::Fine { seen }
-    })
-}
-
-fn times(host: &Host) -> Result<CpuClasses, ReadError> {
-    let text = host.read("/proc/stat")?;
-    stat::parse(&text, tick_ns()).map(|stat| stat.total).ok_or_else(|| ReadError::Malformed {
-        path: "/proc/stat".to_owned(),
-        expected: "lines of `cpu` with eight numbers",
-        got: text.chars().take(40).collect(),
-    })
+        fine(seen)
+    }
 }
 
 /// Of the time in which this machine wanted a CPU, the share it did not get.
@@ -65,51 +51,24 @@ fn steal_percent(times: &CpuClasses) -> f64 {
     if wanted == 0 { 0.0 } else { times.steal_ns as f64 / wanted as f64 * 100.0 }
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec![
-        "on the machine below: pin the guest's virtual CPUs to cores of their own, and leave one for the hypervisor"
-            .to_owned(),
-        "under QEMU: -accel kvm -cpu host; or run takt on the machine itself".to_owned(),
-    ]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use takt_host::testing::Tree;
 
     fn tree(user: u64, steal: u64) -> Tree {
-        Tree::new().with(
-            "/proc/stat",
-            &format!("cpu  {user} 0 0 1000 0 0 0 {steal} 0 0\ncpu0 {user} 0 0 1000 0 0 0 {steal} 0 0\n"),
-        )
+        let times = format!("{user} 0 0 1000 0 0 0 {steal} 0 0");
+        Tree::new().with("/proc/stat", &format!("cpu  {times}\ncpu0 {times}\n"))
     }
 
     #[test]
-    fn a_guest_that_gets_its_time_is_fine() {
-        let tree = tree(1000, 5);
-        let Finding::Fine { seen } = probe(&tree.host().under_hypervisor("KVMKVMKVM")).unwrap() else { panic!("fine") };
-        assert_eq!(seen, "KVM; steal 0.5 % since the start, 0.0 % now");
-    }
-
-    #[test]
-    fn stolen_time_stands_whether_old_or_new() {
-        assert!(matches!(probe(&tree(1000, 50).host()).unwrap(), Finding::Stands { .. }));
+    fn a_guest_stands_if_its_time_is_stolen_or_it_is_translated() {
+        let seen = "KVM; steal 0.5 % since the start, 0.0 % now".to_owned();
+        assert_eq!(found(&RULE, &tree(1000, 5).host().under_hypervisor("KVMKVMKVM")), ("fine", seen));
+        assert_eq!(found(&RULE, &tree(1000, 50).host()).0, "stands");
         let (before, after) = (tree(100_000, 0), tree(100_090, 10));
-        let found = probe(&before.host().and_later(after.root())).unwrap();
-        assert!(matches!(&found, Finding::Stands { seen, .. } if seen.contains("10.0 % now")), "{found:?}");
-    }
-
-    #[test]
-    fn translation_in_software_always_stands() {
-        assert!(matches!(
-            probe(&tree(1000, 0).host().under_hypervisor("TCGTCGTCGTCG")).unwrap(),
-            Finding::Stands { .. }
-        ));
-    }
-
-    #[test]
-    fn a_host_that_does_not_say_is_an_error() {
+        let (verdict, seen) = found(&RULE, &before.host().and_later(after.root()));
+        assert!(verdict == "stands" && seen.contains("10.0 % now"), "{seen}");
+        assert_eq!(found(&RULE, &tree(1000, 0).host().under_hypervisor("TCGTCGTCGTCG")).0, "stands");
         assert!(probe(&Tree::new().host()).is_err());
     }
 }

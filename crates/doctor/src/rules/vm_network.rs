@@ -1,10 +1,8 @@
 //! `vm-network`: a network card that a hypervisor plays chip by chip.
 
-use takt_host::Host;
 use takt_host::fingerprint::Virtualisation;
 
-use super::look::{Look, NET, each_card, fine, hidden, malformed, stands};
-use crate::rule::{Effect, Fix, KernelRange, Proof, Rule, Topic};
+use super::look::*;
 
 pub(super) static RULE: Rule = Rule {
     id: "vm-network",
@@ -13,15 +11,14 @@ pub(super) static RULE: Rule = Rule {
     mechanism: "An emulated chip costs the guest an exit to the hypervisor at every register it touches; a paravirtual card, \
                 or one handed through, does not.",
     looks_at: "The driver of each card in a virtual machine. Stands for e1000, e1000e, rtl8139, pcnet32 and ne2k.",
-    kernels: KernelRange::from(5, 4),
     probe,
-    effect: Effect {
-        known: "Not measured here. Even with a paravirtual card, under QEMU without acceleration, a guest took in 57 to 70 \
-                thousand datagrams a second where the host did 210 thousand.",
-        here: None,
-    },
-    fix: Fix::Advice(advise),
-    proof: Proof::ADVICE,
+    known: "Not measured here. Even with a paravirtual card, under QEMU without acceleration, a guest took in 57 to 70 \
+            thousand datagrams a second where the host did 210 thousand.",
+    fix: Fix::Advice(Ways::Always(&[
+        "under QEMU: -netdev tap,id=n,vhost=on -device virtio-net-pci,netdev=n, or -device vfio-pci for a card of \
+         its own",
+    ])),
+    ..Rule::COMMON
 };
 
 const EMULATED: [&str; 6] = ["e1000", "e1000e", "8139cp", "8139too", "pcnet32", "ne2k-pci"];
@@ -48,17 +45,11 @@ fn probe(host: &Host) -> Look {
     })
 }
 
-fn advise(_: &Host) -> Vec<String> {
-    vec!["under QEMU: -netdev tap,id=n,vhost=on -device virtio-net-pci,netdev=n, or -device vfio-pci for a card of its own".to_owned()]
-}
-
 #[cfg(test)]
 mod tests {
-    use super::super::look::testing::{said, word};
     use super::*;
 
     const GUEST: (&str, &str) = ("/proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu hypervisor\n");
-    const UP: (&str, &str) = ("/sys/class/net/eth0/operstate", "up\n");
 
     #[test]
     fn an_emulated_chip_stands() {
@@ -67,6 +58,5 @@ mod tests {
         assert_eq!(said(&RULE, &[GUEST, UP, card("DRIVER=e1000\n")]), ("stands", "eth0: e1000".to_owned()));
         assert_eq!(word(&RULE, &[("/proc/cpuinfo", "flags : fpu\n"), UP, card("DRIVER=e1000\n")]), "fine");
         assert_eq!(word(&RULE, &[GUEST, UP, card("X=\n")]), "hidden");
-        assert_eq!(word(&RULE, &[]), "hidden");
     }
 }

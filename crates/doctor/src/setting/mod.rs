@@ -22,22 +22,15 @@ pub enum Setting {
     /// The CPUs that serve an interrupt: `/proc/irq/N/smp_affinity_list`.
     Interrupt(u32),
     /// What the driver of a network card keeps.
-    Card {
-        /// The interface: `eth0`.
-        interface: String,
-        /// Which of its facts.
-        fact: CardFact,
-    },
+    Card { interface: String, fact: CardFact },
 }
 
 /// A setting's value now and the one wanted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
-    /// Which setting.
     pub setting: Setting,
     /// Its value when the change was planned.
     pub was: String,
-    /// The value wanted.
     pub becomes: String,
 }
 
@@ -62,7 +55,6 @@ impl Setting {
         }
     }
 
-    /// The shell command that sets it.
     #[must_use]
     pub fn command(&self, value: &str) -> String {
         match self {
@@ -131,7 +123,6 @@ impl std::fmt::Display for Setting {
 }
 
 impl Change {
-    /// The command that makes it.
     #[must_use]
     pub fn command(&self) -> String {
         self.setting.command(&self.becomes)

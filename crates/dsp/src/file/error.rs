@@ -90,6 +90,17 @@ impl FileError {
         }
     }
 
+    pub(crate) fn unexpected(
+        path: &Path,
+        place: impl Into<String>,
+        found: &str,
+        expected: &str,
+        fix: &str,
+    ) -> FileError {
+        let [found, expected, fix] = [found, expected, fix].map(str::to_owned);
+        FileError::Unexpected { path: path.to_owned(), place: place.into(), found, expected, fix }
+    }
+
     pub(crate) fn io(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> FileError {
         let path = path.to_owned();
         move |source| FileError::Io { action, path, source }

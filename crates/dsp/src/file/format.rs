@@ -23,34 +23,31 @@ impl SampleFormat {
     /// All of them.
     pub const ALL: [SampleFormat; 3] = [SampleFormat::Sc16, SampleFormat::Sc8, SampleFormat::Fc32];
 
+    /// Bytes of a sample, UHD's name and SigMF's.
+    const fn row(self) -> (usize, &'static str, &'static str) {
+        match self {
+            SampleFormat::Sc16 => (4, "sc16", "ci16_le"),
+            SampleFormat::Sc8 => (2, "sc8", "ci8"),
+            SampleFormat::Fc32 => (8, "fc32", "cf32_le"),
+        }
+    }
+
     /// Bytes a complex sample takes.
     #[must_use]
     pub const fn sample_bytes(self) -> usize {
-        match self {
-            SampleFormat::Sc16 => 4,
-            SampleFormat::Sc8 => 2,
-            SampleFormat::Fc32 => 8,
-        }
+        self.row().0
     }
 
     /// UHD's name.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            SampleFormat::Sc16 => "sc16",
-            SampleFormat::Sc8 => "sc8",
-            SampleFormat::Fc32 => "fc32",
-        }
+        self.row().1
     }
 
     /// What SigMF calls it in `core:datatype`.
     #[must_use]
     pub const fn sigmf_name(self) -> &'static str {
-        match self {
-            SampleFormat::Sc16 => "ci16_le",
-            SampleFormat::Sc8 => "ci8",
-            SampleFormat::Fc32 => "cf32_le",
-        }
+        self.row().2
     }
 
     /// The format a file's name promises: its extension is `sc16`, `sc8`, `fc32`, or what other programs write for the same,

@@ -43,13 +43,8 @@ impl SampleReader {
         let file = File::open(path).map_err(FileError::io("opening", path))?;
         let about = file.metadata().map_err(FileError::io("examining", path))?;
         if !about.is_file() {
-            return Err(FileError::Unexpected {
-                path: path.to_owned(),
-                place: "it".to_owned(),
-                found: if about.is_dir() { "a directory" } else { "a device or a pipe" }.to_owned(),
-                expected: "a file of samples".to_owned(),
-                fix: "name the file itself".to_owned(),
-            });
+            let found = if about.is_dir() { "a directory" } else { "a device or a pipe" };
+            return Err(FileError::unexpected(path, "it", found, "a file of samples", "name the file itself"));
         }
         let (bytes, sample_bytes) = (about.len(), format.sample_bytes() as u64);
         if bytes % sample_bytes != 0 {

@@ -9,13 +9,13 @@ pub enum Error {
     /// A turbo code block has one of 188 lengths.
     #[error("a turbo code block of {bits} bits: the nearest of the 188 lengths is {}", nearest_length(*.bits))]
     TurboLength {
-        /// What was asked for.
+        /// What was requested.
         bits: usize,
     },
     /// A block of fillers only has nothing to say.
     #[error("{fillers} filler bits in a block of {bits}")]
     Fillers {
-        /// What was asked for.
+        /// What was requested.
         fillers: usize,
         /// The block's length.
         bits: usize,
@@ -23,7 +23,7 @@ pub enum Error {
     /// N_cb below what a systematic stream takes, or above the whole circular buffer.
     #[error("a soft buffer of {bits} bits: it is {least} to {most} for this block length")]
     SoftBuffer {
-        /// What was asked for.
+        /// What was requested.
         bits: usize,
         /// The least, K_pi.
         least: usize,
@@ -33,7 +33,7 @@ pub enum Error {
     /// Beyond what any carrier's transport block is.
     #[error("{bits} bits in a transport block: {most} at most")]
     TooLong {
-        /// What was asked for.
+        /// What was requested.
         bits: usize,
         /// The limit.
         most: usize,

@@ -101,10 +101,10 @@ mod tests {
             let (f1, f2) = qpp_parameters(length.into()).unwrap();
             let mut pi = vec![0; length.into()];
             qpp(&mut pi).unwrap();
-            let mut seen = vec![false; length.into()];
+            let mut taken = vec![false; length.into()];
             for (i, &bit) in (0u64..).zip(&pi) {
                 assert_eq!(u64::from(bit), (u64::from(f1) * i + u64::from(f2) * i * i) % u64::from(length));
-                assert!(!std::mem::replace(&mut seen[usize::from(bit)], true), "K = {length}: bit {bit} twice");
+                assert!(!std::mem::replace(&mut taken[usize::from(bit)], true), "K = {length}: bit {bit} twice");
             }
         }
     }

@@ -3,7 +3,7 @@
 
 use super::sub_blocks::SubBlocks;
 use super::{Error, qpp_parameters};
-use crate::selection::Selection;
+use crate::bits::selection::Selection;
 
 /// Rate matching, and its inverse with combining, for code blocks of one length.
 ///

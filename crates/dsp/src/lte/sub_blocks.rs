@@ -3,8 +3,8 @@
 //! Each stream is written row by row into 32 columns, behind as many NULLs as fill the first row, and read column by column.
 //! The third stream's clause is the same for the stream turned by one place: its y(0) comes last.
 
-use crate::columns::{self, Layout};
-use crate::interlace;
+use crate::bits::columns::{self, Layout};
+use crate::bits::interlace;
 use crate::simd::vectorised;
 
 /// The permutation of three streams into the circular buffer w, NULLs included, and back.

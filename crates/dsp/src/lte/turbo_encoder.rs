@@ -2,7 +2,7 @@
 
 use super::{Error, qpp, qpp_parameters};
 use crate::bits;
-use crate::pccc;
+use crate::turbo::pccc;
 
 /// The turbo coder for blocks of one of the 188 lengths: rate 1/3, two 8-state encoders, both terminated.
 ///

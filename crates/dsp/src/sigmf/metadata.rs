@@ -101,31 +101,26 @@ impl Metadata {
 
 impl Global {
     fn to_json(&self) -> Value {
-        let offset = (self.offset != 0).then_some(self.offset);
-        object(
-            &self.other,
-            [
-                ("core:datatype", Some(json!(self.format.sigmf_name()))),
-                ("core:version", Some(json!(self.version))),
-                ("core:sample_rate", self.sample_rate_sps.map(number)),
-                ("core:hw", self.hw.as_deref().map(Value::from)),
-                ("core:offset", offset.map(Value::from)),
-            ],
-        )
+        let fields = [
+            ("core:datatype", Some(json!(self.format.sigmf_name()))),
+            ("core:version", Some(json!(self.version))),
+            ("core:sample_rate", self.sample_rate_sps.map(number)),
+            ("core:hw", self.hw.as_deref().map(Value::from)),
+            ("core:offset", (self.offset != 0).then(|| json!(self.offset))),
+        ];
+        object(&self.other, fields)
     }
 }
 
 impl Capture {
     fn to_json(&self) -> Value {
-        object(
-            &self.other,
-            [
-                ("core:sample_start", Some(json!(self.sample_start))),
-                ("core:global_index", self.global_index.map(Value::from)),
-                ("core:frequency", self.frequency_hz.map(number)),
-                ("core:datetime", self.datetime.as_deref().map(Value::from)),
-            ],
-        )
+        let fields = [
+            ("core:sample_start", Some(json!(self.sample_start))),
+            ("core:global_index", self.global_index.map(Value::from)),
+            ("core:frequency", self.frequency_hz.map(number)),
+            ("core:datetime", self.datetime.as_deref().map(Value::from)),
+        ];
+        object(&self.other, fields)
     }
 }
 

@@ -29,12 +29,8 @@ fn global(value: Value, path: &Path) -> Result<Global, FileError> {
     let mut object = Object::new(path, "/global".to_owned(), value)?;
     for (name, only) in [("core:num_channels", Value::from(1)), ("core:metadata_only", Value::from(false))] {
         if let Some(found) = object.fields.get(name).filter(|found| **found != only) {
-            return Err(object.wrong(
-                name,
-                found,
-                &only.to_string(),
-                "split the recording into one of a single channel",
-            ));
+            let fix = "split the recording into one of a single channel";
+            return Err(object.wrong(name, found, &only.to_string(), fix));
         }
     }
     if let Some(found) = object.fields.get("core:dataset") {
@@ -50,24 +46,15 @@ fn global(value: Value, path: &Path) -> Result<Global, FileError> {
     let Some(format) = format else {
         return Err(object.wrong("core:datatype", &datatype, DATATYPES, "convert the samples to ci16_le or cf32_le"));
     };
-    let version = object.required("core:version", "a version such as 1.2.0")?;
-    let Some(version) = version.as_str().filter(|version| version.starts_with("1.") || version.starts_with("0."))
-    else {
-        return Err(object.wrong(
-            "core:version",
-            &version,
-            "a version such as 1.2.0",
-            "convert the recording to SigMF 1.2",
-        ));
+    let version = object.required("core:version", VERSION)?;
+    let known = |version: &&str| version.starts_with("1.") || version.starts_with("0.");
+    let Some(version) = version.as_str().filter(known) else {
+        return Err(object.wrong("core:version", &version, VERSION, "convert the recording to SigMF 1.2"));
     };
     Ok(Global {
         format,
         version: version.to_owned(),
-        sample_rate_sps: object.number(
-            "core:sample_rate",
-            |rate| rate > 0.0,
-            "a number of samples a second above 0",
-        )?,
+        sample_rate_sps: object.number("core:sample_rate", |rate| rate > 0.0, RATE)?,
         hw: object.text("core:hw")?,
         offset: object.count("core:offset")?.unwrap_or(0),
         other: object.fields,
@@ -100,13 +87,10 @@ fn in_order(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
     let mut earliest = metadata.global.offset;
     for (index, capture) in metadata.captures.iter().enumerate() {
         if capture.sample_start < earliest {
-            return Err(FileError::Unexpected {
-                path: path.to_owned(),
-                place: format!("/captures/{index}/core:sample_start"),
-                found: capture.sample_start.to_string(),
-                expected: format!("{earliest} or more"),
-                fix: "sort the captures by core:sample_start".to_owned(),
-            });
+            let place = format!("/captures/{index}/core:sample_start");
+            let (found, expected) = (capture.sample_start.to_string(), format!("{earliest} or more"));
+            let fix = "sort the captures by core:sample_start";
+            return Err(FileError::unexpected(path, place, &found, &expected, fix));
         }
         earliest = capture.sample_start;
     }
@@ -119,14 +103,11 @@ fn list<'a, T>(
     value: Value,
     item: impl Fn(Object<'a>) -> Result<T, FileError>,
 ) -> Result<Vec<T>, FileError> {
-    match value {
-        Value::Array(items) => items
-            .into_iter()
-            .enumerate()
-            .map(|(index, value)| item(Object::new(path, format!("/{name}/{index}"), value)?))
-            .collect(),
-        other => Err(wrong(path, format!("/{name}"), &other, "a list", RESTORE)),
-    }
+    let Value::Array(items) = value else {
+        return Err(wrong(path, format!("/{name}"), &value, "a list", RESTORE));
+    };
+    let items = items.into_iter().enumerate();
+    items.map(|(index, value)| item(Object::new(path, format!("/{name}/{index}"), value)?)).collect()
 }
 
 /// A JSON object on its way to being understood: what is taken out is known, what stays in `fields` is kept.
@@ -151,16 +132,9 @@ impl<'a> Object<'a> {
     }
 
     fn required(&mut self, name: &str, expected: &str) -> Result<Value, FileError> {
-        match self.fields.remove(name) {
-            Some(value) => Ok(value),
-            None => Err(FileError::Unexpected {
-                path: self.path.to_owned(),
-                place: format!("{}/{name}", self.place),
-                found: "missing".to_owned(),
-                expected: expected.to_owned(),
-                fix: RESTORE.to_owned(),
-            }),
-        }
+        let place = format!("{}/{name}", self.place);
+        let missing = || FileError::unexpected(self.path, place, "missing", expected, RESTORE);
+        self.fields.remove(name).ok_or_else(missing)
     }
 
     fn required_count(&mut self, name: &str) -> Result<u64, FileError> {
@@ -168,29 +142,27 @@ impl<'a> Object<'a> {
         value.as_u64().ok_or_else(|| self.wrong(name, &value, COUNT, CORRECT))
     }
 
+    /// A field that need not be there, but must be as expected if it is.
+    fn optional<T>(
+        &mut self,
+        name: &str,
+        expected: &str,
+        read: impl Fn(&Value) -> Option<T>,
+    ) -> Result<Option<T>, FileError> {
+        let Some(value) = self.fields.remove(name) else { return Ok(None) };
+        read(&value).map(Some).ok_or_else(|| self.wrong(name, &value, expected, CORRECT))
+    }
+
     fn count(&mut self, name: &str) -> Result<Option<u64>, FileError> {
-        match self.fields.remove(name) {
-            None => Ok(None),
-            Some(value) => value.as_u64().map(Some).ok_or_else(|| self.wrong(name, &value, COUNT, CORRECT)),
-        }
+        self.optional(name, COUNT, Value::as_u64)
     }
 
     fn text(&mut self, name: &str) -> Result<Option<String>, FileError> {
-        match self.fields.remove(name) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong(name, &other, "text", CORRECT)),
-        }
+        self.optional(name, "text", |value| value.as_str().map(str::to_owned))
     }
 
     fn number(&mut self, name: &str, legal: impl Fn(f64) -> bool, expected: &str) -> Result<Option<f64>, FileError> {
-        match self.fields.remove(name) {
-            None => Ok(None),
-            Some(value) => match value.as_f64().filter(|number| legal(*number)) {
-                Some(number) => Ok(Some(number)),
-                None => Err(self.wrong(name, &value, expected, CORRECT)),
-            },
-        }
+        self.optional(name, expected, |value| value.as_f64().filter(|number| legal(*number)))
     }
 }
 
@@ -201,16 +173,12 @@ fn wrong(path: &Path, place: String, found: &Value, expected: &str, fix: &str) -
         text.truncate(cut);
         text.push_str("...");
     }
-    FileError::Unexpected {
-        path: path.to_owned(),
-        place,
-        found: text,
-        expected: expected.to_owned(),
-        fix: fix.to_owned(),
-    }
+    FileError::unexpected(path, place, &text, expected, fix)
 }
 
 const DATATYPES: &str = "ci16_le, ci8 or cf32_le";
+const VERSION: &str = "a version such as 1.2.0";
+const RATE: &str = "a number of samples a second above 0";
 const COUNT: &str = "a whole number from 0";
 const RESTORE: &str =
     "use a recording that follows the SigMF specification; this file may be cut off or of another kind";

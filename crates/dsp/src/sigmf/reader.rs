@@ -27,13 +27,13 @@ impl Reader {
         let data = SampleReader::open(&data, metadata.global.format)?;
         let end = metadata.global.offset + data.samples();
         match metadata.captures.iter().enumerate().find(|(_, capture)| capture.sample_start > end) {
-            Some((index, capture)) => Err(FileError::Unexpected {
-                path: meta,
-                place: format!("/captures/{index}/core:sample_start"),
-                found: capture.sample_start.to_string(),
-                expected: format!("within the {} samples of {}", data.samples(), data.path().display()),
-                fix: "restore the whole data file, or take the later captures away".to_owned(),
-            }),
+            Some((index, capture)) => Err(FileError::unexpected(
+                &meta,
+                format!("/captures/{index}/core:sample_start"),
+                &capture.sample_start.to_string(),
+                &format!("within the {} samples of {}", data.samples(), data.path().display()),
+                "restore the whole data file, or take the later captures away",
+            )),
             None => Ok(Reader { metadata, data }),
         }
     }
@@ -89,13 +89,9 @@ fn read_bounded(path: &Path) -> Result<Vec<u8>, FileError> {
     let mut text = Vec::new();
     file.take(LIMIT_BYTES + 1).read_to_end(&mut text).map_err(FileError::io("reading", path))?;
     if text.len() as u64 > LIMIT_BYTES {
-        return Err(FileError::Unexpected {
-            path: path.to_owned(),
-            place: "its length".to_owned(),
-            found: "more than 64 MiB".to_owned(),
-            expected: "that of a metadata file".to_owned(),
-            fix: "name the .sigmf-meta file of a recording".to_owned(),
-        });
+        let (found, expected) = ("more than 64 MiB", "that of a metadata file");
+        let fix = "name the .sigmf-meta file of a recording";
+        return Err(FileError::unexpected(path, "its length", found, expected, fix));
     }
     Ok(text)
 }

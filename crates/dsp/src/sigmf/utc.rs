@@ -41,39 +41,25 @@ fn numbers<const N: usize>(text: &str, between: char, digits: [usize; N]) -> Opt
     parts.next().is_none().then_some(out)
 }
 
-fn is_leap(year: u64) -> bool {
-    year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400)
-}
-
 fn month_days(year: u64, month: u64) -> u64 {
-    match month {
-        2 => 28 + u64::from(is_leap(year)),
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
+    let next = if month == 12 { days_before(year + 1, 1, 1) } else { days_before(year, month + 1, 1) };
+    next - days_before(year, month, 1)
 }
 
-/// Days from 1970-01-01 to a date.
+/// Days from 1970-01-01 to a date. Years begin in March, so that a leap day is the last of its year.
 fn days_before(year: u64, month: u64, day: u64) -> u64 {
-    let leap_days = |year: u64| (year - 1) / 4 - (year - 1) / 100 + (year - 1) / 400;
-    (year - 1970) * 365 + leap_days(year) - leap_days(1970) + (1..month).map(|m| month_days(year, m)).sum::<u64>() + day
-        - 1
+    let (year, month) = if month < 3 { (year - 1, month + 9) } else { (year, month - 3) };
+    let leap_days = year / 4 - year / 100 + year / 400;
+    // 153 days are five months, from March as from August.
+    year * 365 + leap_days + (153 * month + 2) / 5 + day - 1 - 719_468
 }
 
 /// The date so many days after 1970-01-01.
 fn date_of(days: u64) -> (u64, u64, u64) {
-    // A year too far at most, so one step back at most.
-    let mut year = 1970 + days / 365;
-    while days_before(year, 1, 1) > days {
-        year -= 1;
-    }
-    let mut rest = days - days_before(year, 1, 1);
-    let mut month = 1;
-    while rest >= month_days(year, month) {
-        rest -= month_days(year, month);
-        month += 1;
-    }
-    (year, month, rest + 1)
+    // A year too far at most.
+    let year = (1970..=1970 + days / 365).rev().find(|&year| days_before(year, 1, 1) <= days).unwrap_or(1970);
+    let month = (1..=12).rev().find(|&month| days_before(year, month, 1) <= days).unwrap_or(1);
+    (year, month, days - days_before(year, month, 1) + 1)
 }
 
 #[cfg(test)]

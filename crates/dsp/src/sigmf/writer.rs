@@ -106,7 +106,7 @@ impl Writer {
     }
 }
 
-/// Writes a file beside the old one and renames it over: whoever looks sees one or the other, whole.
+/// Writes a file beside the old one and renames it over: a reader finds one or the other, whole.
 fn replace(path: &Path, metadata: &Metadata) -> Result<(), FileError> {
     let mut temporary = path.to_owned().into_os_string();
     temporary.push(".tmp");

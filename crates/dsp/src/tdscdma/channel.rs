@@ -11,7 +11,7 @@ use super::Cell;
 use super::cell::PERIOD;
 use super::layout::{DATA_CHIPS, MIDAMBLE_CHIPS};
 use super::parts::Parts;
-use crate::dot::dot;
+use crate::signal::dot::dot;
 use crate::simd::vectorised;
 
 /// Paths that are looked at.
@@ -35,7 +35,7 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// Before anything was heard.
+    /// Before any burst was received.
     pub(super) const NONE: Channel = Channel { taps: [Complex32::ZERO; TAPS], power: 0.0, noise: 0.0 };
 }
 
@@ -74,34 +74,34 @@ impl Estimator {
     /// `burst`: the chips of a slot.
     pub(super) fn estimate(&self, burst: &[Complex32]) -> Channel {
         let midamble = &burst[DATA_CHIPS..][..MIDAMBLE_CHIPS];
-        let mut seen = Parts::<PERIOD>::from_fn(|i| midamble[FIRST + i]);
-        let mut taps: [Complex32; TAPS] = std::array::from_fn(|t| self.tap(t, &seen));
-        take_away(&taps, &self.period, &mut seen);
+        let mut observed = Parts::<PERIOD>::from_fn(|i| midamble[FIRST + i]);
+        let mut taps: [Complex32; TAPS] = std::array::from_fn(|t| self.tap(t, &observed));
+        take_away(&taps, &self.period, &mut observed);
         // A chip and degree of freedom.
-        let noise = seen.power() / (PERIOD - TAPS) as f32;
+        let noise = observed.power() / (PERIOD - TAPS) as f32;
         taps.iter_mut().filter(|tap| tap.norm_sqr() <= PRESENT * self.spread * noise).for_each(|tap| *tap = 0.0.into());
         Channel { taps, power: taps.iter().map(Complex32::norm_sqr).sum(), noise }
     }
 
     /// Place t of the stretch's cyclic convolution with the inverse.
-    fn tap(&self, t: usize, seen: &Parts<PERIOD>) -> Complex32 {
+    fn tap(&self, t: usize, observed: &Parts<PERIOD>) -> Complex32 {
         let from = (2 * PERIOD + FIRST + EARLY - t) % PERIOD;
         let (re, im) = (&self.inverse.re[from..][..PERIOD], &self.inverse.im[from..][..PERIOD]);
-        dot(re, &seen.re, &seen.im) + Complex32::I * dot(im, &seen.re, &seen.im)
+        dot(re, &observed.re, &observed.im) + Complex32::I * dot(im, &observed.re, &observed.im)
     }
 }
 
 vectorised!(fn take_away(
-    taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, seen: &mut Parts<PERIOD>,
+    taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, observed: &mut Parts<PERIOD>,
 ) = take_away_scalar);
 
 /// What is left of the stretch when the midambles of all paths are taken away.
 #[inline(always)]
-fn take_away_scalar(taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, seen: &mut Parts<PERIOD>) {
+fn take_away_scalar(taps: &[Complex32; TAPS], period: &Parts<{ 2 * PERIOD }>, observed: &mut Parts<PERIOD>) {
     for (t, tap) in taps.iter().enumerate() {
         let from = (FIRST + EARLY + PERIOD - t) % PERIOD;
         let (xs, ys) = (&period.re[from..][..PERIOD], &period.im[from..][..PERIOD]);
-        for (((re, im), x), y) in seen.re.iter_mut().zip(&mut seen.im).zip(xs).zip(ys) {
+        for (((re, im), x), y) in observed.re.iter_mut().zip(&mut observed.im).zip(xs).zip(ys) {
             *re -= tap.re * x - tap.im * y;
             *im -= tap.re * y + tap.im * x;
         }

@@ -58,3 +58,39 @@ impl Code {
         }
     }
 }
+
+/// How decoders of both kinds are made and set up: from the code, the interleaver and a level of instructions.
+macro_rules! decoder {
+    ($Decoder:ident) => {
+        impl $Decoder {
+            /// For UMTS blocks of `block_bits`, K.
+            ///
+            /// # Errors
+            /// [`umts::Error::TurboLength`] if K is not 40 to 5114.
+            pub fn umts(block_bits: usize) -> Result<$Decoder, umts::Error> {
+                Ok($Decoder::new(Code::Umts, Code::umts(block_bits)?))
+            }
+
+            /// For LTE blocks of `block_bits`, K.
+            ///
+            /// # Errors
+            /// [`lte::Error::TurboLength`] if K is not one of the 188 lengths.
+            pub fn lte(block_bits: usize) -> Result<$Decoder, lte::Error> {
+                Ok($Decoder::new(Code::Lte, Code::lte(block_bits)?))
+            }
+
+            /// With other instructions than the fastest there are: to compare them. The bits are the same.
+            pub fn with_level(mut self, level: Level) -> $Decoder {
+                self.level = level;
+                self
+            }
+
+            /// 3 K + 12.
+            pub fn coded_len(&self) -> usize {
+                self.code.coded_len(self.block_len())
+            }
+        }
+    };
+}
+
+pub(super) use decoder;

@@ -1,7 +1,7 @@
 //! One block at a time.
 
-use super::code::Code;
-use super::exchange::{Again, Decide, Found, Route, Shape, Tell, With};
+use super::code::{Code, decoder};
+use super::exchange::{Again, Decide, Form, Found, Route, Shape, With};
 use super::pass::{Borders, Pass};
 use super::row::{LANES, Row, States, rows};
 use super::simd::Level;
@@ -46,7 +46,7 @@ pub struct Decoder {
     received: [Box<[Row]>; 3],
     /// What the decoders take beside the parities.
     x: [Box<[Row]>; 2],
-    /// The systematic LLRs with what the first decoder told.
+    /// The systematic LLRs with what the first decoder passed on.
     with_first: Box<[Row]>,
     /// What the second found, in the order of its block and in that of the first.
     second: [Box<[Row]>; 2],
@@ -55,24 +55,10 @@ pub struct Decoder {
     words: Box<[u32]>,
 }
 
+decoder!(Decoder);
+
 impl Decoder {
-    /// For UMTS blocks of `block_bits`, K.
-    ///
-    /// # Errors
-    /// [`umts::Error::TurboLength`] if K is not 40 to 5114.
-    pub fn umts(block_bits: usize) -> Result<Decoder, umts::Error> {
-        Ok(Decoder::new(Code::Umts, &Code::umts(block_bits)?))
-    }
-
-    /// For LTE blocks of `block_bits`, K.
-    ///
-    /// # Errors
-    /// [`lte::Error::TurboLength`] if K is not one of the 188 lengths.
-    pub fn lte(block_bits: usize) -> Result<Decoder, lte::Error> {
-        Ok(Decoder::new(Code::Lte, &Code::lte(block_bits)?))
-    }
-
-    fn new(code: Code, pi: &[u16]) -> Decoder {
+    fn new(code: Code, pi: Vec<u16>) -> Decoder {
         let windows = 1 << (pi.len() / LEAST_STEPS).clamp(1, LANES).ilog2();
         let steps = pi.len().div_ceil(windows);
         let shape = Shape { windows, steps, unused: windows * steps - pi.len() };
@@ -81,7 +67,7 @@ impl Decoder {
             block_bits: pi.len(),
             level: Level::best(),
             shape,
-            routes: Route::both(pi, shape),
+            routes: Route::both(&pi, shape),
             room: vec![0; 3 * windows * steps].into(),
             received: std::array::from_fn(|_| rows(steps)),
             x: [rows(steps), rows(steps + 1)],
@@ -93,20 +79,9 @@ impl Decoder {
         }
     }
 
-    /// With other instructions than the fastest there are: to compare them. The bits are the same.
-    pub fn with_level(mut self, level: Level) -> Decoder {
-        self.level = level;
-        self
-    }
-
     /// K.
     pub fn block_len(&self) -> usize {
         self.block_bits
-    }
-
-    /// 3 K + 12.
-    pub fn coded_len(&self) -> usize {
-        self.code.coded_len(self.block_bits)
     }
 
     /// Decides on a block after `iterations`, each of which runs both constituent decoders; at least one is made.
@@ -165,40 +140,16 @@ impl Decoder {
         if n > 0 {
             self.level.run(Again { systematic, found: found_back, x });
         }
-        run(
-            self.level,
-            forth,
-            Pass {
-                x: if n > 0 { x } else { systematic },
-                p: first,
-                tell: With(systematic),
-                told: &mut self.with_first,
-                carry: (),
-                carried: interleaved,
-                kept: &mut self.kept,
-                borders,
-                windows,
-                unused,
-                training: TRAINING,
-            },
-        );
-        run(
-            self.level,
-            back,
-            Pass {
-                x: &interleaved[..steps],
-                p: second,
-                tell: Found,
-                told: found,
-                carry: (),
-                carried: found_back,
-                kept: &mut self.kept,
-                borders: borders_interleaved,
-                windows,
-                unused,
-                training: TRAINING,
-            },
-        );
+        let kept = &mut self.kept;
+        let (form, output, carried) = (With(systematic), &mut self.with_first, &mut *interleaved);
+        let (x, p) = (if n > 0 { x } else { systematic }, first);
+        let training = TRAINING;
+        let pass = Pass { x, p, form, output, carry: (), carried, kept, borders, windows, unused, training };
+        run(self.level, forth, pass);
+        let (form, output, carried) = (Found, found, found_back);
+        let (x, p, borders) = (&interleaved[..steps], second, borders_interleaved);
+        let pass = Pass { x, p, form, output, carry: (), carried, kept, borders, windows, unused, training };
+        run(self.level, back, pass);
     }
 
     /// What both constituent decoders decide on together.
@@ -214,8 +165,8 @@ impl Decoder {
     }
 }
 
-/// A pass whose results go along `route`.
-fn run<T: Tell>(level: Level, route: &Route, pass: Pass<'_, (), T>) {
+/// A pass whose results take `route`.
+fn run<F: Form>(level: Level, route: &Route, pass: Pass<'_, (), F>) {
     match route {
         Route::Rows(rows) => level.run(pass.carried_by(rows)),
         Route::Cells(cells) => level.run(pass.carried_by(cells)),

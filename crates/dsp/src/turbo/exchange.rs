@@ -1,4 +1,4 @@
-//! What one constituent decoder tells the other, carried through the interleaver.
+//! What one constituent decoder passes to the other, carried through the interleaver.
 //!
 //! With W windows of T steps, bit i stands in row i mod T, lane i / T. An LTE interleaver moves whole rows if W divides K:
 //! with pi(i) = f1 i + f2 i^2 mod K, pi(i + T) = pi(i) mod T, so the bits of a row come from one row and only the lanes change
@@ -8,8 +8,8 @@ use super::lanes::{Lanes, Task};
 use super::pass::MAX_EXTRINSIC;
 use super::row::{LANES, Row};
 
-/// Of what is found, 3/4 is told (times 2^15).
-const TOLD: i16 = 3 << 13;
+/// Of what is found, 3/4 is passed on (times 2^15).
+const PASSED_ON: i16 = 3 << 13;
 
 /// How a block lies in rows: windows, steps of each, and how many places at the start of the first window are not used.
 #[derive(Clone, Copy, Debug)]
@@ -104,19 +104,19 @@ impl Carry for &SingleCells {
     }
 }
 
-/// What a constituent decoder hands on.
-pub(super) trait Tell: Copy {
-    fn tell<L: Lanes>(self, l: L, g: usize, t: usize, found: L::Group) -> L::Group;
+/// The form in which a constituent decoder passes on what it found.
+pub(super) trait Form: Copy {
+    fn form<L: Lanes>(self, l: L, g: usize, t: usize, found: L::Group) -> L::Group;
 }
 
 /// The systematic LLRs with what was found.
 #[derive(Clone, Copy)]
 pub(super) struct With<'a>(pub(super) &'a [Row]);
 
-impl Tell for With<'_> {
+impl Form for With<'_> {
     #[inline(always)]
-    fn tell<L: Lanes>(self, l: L, g: usize, t: usize, found: L::Group) -> L::Group {
-        l.add(l.load(&self.0[t], g), told(l, found))
+    fn form<L: Lanes>(self, l: L, g: usize, t: usize, found: L::Group) -> L::Group {
+        l.add(l.load(&self.0[t], g), limited(l, found))
     }
 }
 
@@ -124,16 +124,17 @@ impl Tell for With<'_> {
 #[derive(Clone, Copy)]
 pub(super) struct Found;
 
-impl Tell for Found {
+impl Form for Found {
     #[inline(always)]
-    fn tell<L: Lanes>(self, _l: L, _g: usize, _t: usize, found: L::Group) -> L::Group {
+    fn form<L: Lanes>(self, _l: L, _g: usize, _t: usize, found: L::Group) -> L::Group {
         found
     }
 }
 
+/// 3/4 of what is found, within bounds.
 #[inline(always)]
-fn told<L: Lanes>(l: L, found: L::Group) -> L::Group {
-    l.max(l.min(l.scale(found, l.all(TOLD)), l.all(MAX_EXTRINSIC)), l.all(-MAX_EXTRINSIC))
+fn limited<L: Lanes>(l: L, found: L::Group) -> L::Group {
+    l.max(l.min(l.scale(found, l.all(PASSED_ON)), l.all(MAX_EXTRINSIC)), l.all(-MAX_EXTRINSIC))
 }
 
 /// The systematic LLRs with what the second decoder found, for the first.
@@ -150,13 +151,13 @@ impl Task for Again<'_> {
     fn run<L: Lanes>(self, l: L) {
         for ((x, systematic), found) in self.x.iter_mut().zip(self.systematic).zip(self.found) {
             for g in 0..L::GROUPS {
-                l.store(x, g, l.add(l.load(systematic, g), told(l, l.load(found, g))));
+                l.store(x, g, l.add(l.load(systematic, g), limited(l, l.load(found, g))));
             }
         }
     }
 }
 
-/// The bits that both decoders decide on: the sign of the systematic LLR with what the first told, and what the second found.
+/// The bits that both decoders decide on: the sign of the systematic LLR with what the first passed on, and what the second found.
 pub(super) struct Decide<'a> {
     pub(super) shape: Shape,
     pub(super) with_first: &'a [Row],

@@ -1,4 +1,4 @@
-//! The arithmetic that the decoder is written in: 16-bit integers, as many at once as the processor takes.
+//! The arithmetic that the decoder is written in: integers, as many at once as the processor takes.
 //!
 //! A value of a type that implements [`Lanes`] is the right to execute the instructions behind it; there is one for plain Rust,
 //! which is the specification, and one for each extension (`simd`). All give the same bits: sums wrap, although none of the
@@ -7,27 +7,30 @@
 use super::batch::{ByteLanes, OfBytes};
 use super::row::{LANES, Row};
 
-/// What a step through the trellis takes.
+/// What 16-bit integers and bytes share: memory, and what a step through the trellis takes.
 pub(super) trait Arithmetic: Copy {
+    type Value;
+    /// A value a lane.
+    type Row;
     /// The values of a group of lanes.
     type Group: Copy;
+    /// Groups in a row.
+    const GROUPS: usize;
 
+    fn load(self, row: &Self::Row, group: usize) -> Self::Group;
+    fn store(self, row: &mut Self::Row, group: usize, values: Self::Group);
+    fn all(self, value: Self::Value) -> Self::Group;
     fn add(self, a: Self::Group, b: Self::Group) -> Self::Group;
     fn sub(self, a: Self::Group, b: Self::Group) -> Self::Group;
     fn max(self, a: Self::Group, b: Self::Group) -> Self::Group;
 }
 
-/// Operations on a group of lanes, of which [`Lanes::GROUPS`] make a row.
-pub(super) trait Lanes: Arithmetic {
-    /// Groups in a row.
-    const GROUPS: usize;
+/// Operations on 16-bit integers.
+pub(super) trait Lanes: Arithmetic<Value = i16, Row = Row> {
     /// The same instructions on bytes.
     type Bytes: ByteLanes;
 
     fn bytes(self) -> Self::Bytes;
-    fn load(self, row: &Row, group: usize) -> Self::Group;
-    fn store(self, row: &mut Row, group: usize, values: Self::Group);
-    fn all(self, value: i16) -> Self::Group;
     fn min(self, a: Self::Group, b: Self::Group) -> Self::Group;
     /// The product with `factor` / 2^15, rounded to the nearest, up if there are two.
     fn scale(self, a: Self::Group, factor: Self::Group) -> Self::Group;
@@ -43,42 +46,74 @@ pub(super) trait Task {
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;
 }
 
+/// The memory of an [`Arithmetic`]: rows are read and written as arrays.
+macro_rules! memory {
+    ($Row:ident, $all:ident, $Value:ty, $Group:ty, $lanes:expr) => {
+        type Value = $Value;
+        type Row = $Row;
+        type Group = $Group;
+        const GROUPS: usize = $all / $lanes;
+
+        #[inline(always)]
+        fn load(self, row: &$Row, group: usize) -> $Group {
+            bytemuck::cast(row.0.as_chunks::<{ $lanes }>().0[group])
+        }
+
+        #[inline(always)]
+        fn store(self, row: &mut $Row, group: usize, values: $Group) {
+            row.0.as_chunks_mut::<{ $lanes }>().0[group] = bytemuck::cast(values);
+        }
+
+        #[inline(always)]
+        fn all(self, value: $Value) -> $Group {
+            bytemuck::cast([value; $lanes])
+        }
+    };
+}
+
+/// Operations of plain Rust on two groups, lane by lane.
+macro_rules! lane_by_lane {
+    ($($name:ident = $f:expr;)*) => { $(
+        #[inline(always)]
+        fn $name(self, a: Self::Group, b: Self::Group) -> Self::Group {
+            $crate::turbo::lanes::each(a, b, $f)
+        }
+    )* };
+}
+
+pub(super) use {lane_by_lane, memory};
+
+#[inline(always)]
+pub(super) fn each<T: Copy + Default, const N: usize>(a: [T; N], b: [T; N], f: impl Fn(T, T) -> T) -> [T; N] {
+    let mut out = [T::default(); N];
+    for i in 0..N {
+        out[i] = f(a[i], b[i]);
+    }
+    out
+}
+
+/// A bit a lane: whether the value is below 0.
+#[inline(always)]
+pub(super) fn signs<T: Copy + Default + PartialOrd, const N: usize>(a: [T; N]) -> u32 {
+    a.iter().rev().fold(0, |bits, &value| bits << 1 | u32::from(value < T::default()))
+}
+
 /// Plain Rust, eight lanes at a time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plain;
 
 const EIGHT: usize = 8;
 
-#[inline(always)]
-fn each(a: [i16; EIGHT], b: [i16; EIGHT], f: impl Fn(i16, i16) -> i16) -> [i16; EIGHT] {
-    let mut out = [0; EIGHT];
-    for i in 0..EIGHT {
-        out[i] = f(a[i], b[i]);
-    }
-    out
-}
-
 impl Arithmetic for Plain {
-    type Group = [i16; EIGHT];
-
-    #[inline(always)]
-    fn add(self, a: Self::Group, b: Self::Group) -> Self::Group {
-        each(a, b, i16::wrapping_add)
-    }
-
-    #[inline(always)]
-    fn sub(self, a: Self::Group, b: Self::Group) -> Self::Group {
-        each(a, b, i16::wrapping_sub)
-    }
-
-    #[inline(always)]
-    fn max(self, a: Self::Group, b: Self::Group) -> Self::Group {
-        each(a, b, i16::max)
+    memory!(Row, LANES, i16, [i16; EIGHT], EIGHT);
+    lane_by_lane! {
+        add = i16::wrapping_add;
+        sub = i16::wrapping_sub;
+        max = i16::max;
     }
 }
 
 impl Lanes for Plain {
-    const GROUPS: usize = LANES / EIGHT;
     type Bytes = OfBytes<Plain>;
 
     #[inline(always)]
@@ -86,34 +121,14 @@ impl Lanes for Plain {
         OfBytes(self)
     }
 
-    #[inline(always)]
-    fn load(self, row: &Row, group: usize) -> Self::Group {
-        row.0.as_chunks().0[group]
-    }
-
-    #[inline(always)]
-    fn store(self, row: &mut Row, group: usize, values: Self::Group) {
-        row.0.as_chunks_mut().0[group] = values;
-    }
-
-    #[inline(always)]
-    fn all(self, value: i16) -> Self::Group {
-        [value; EIGHT]
-    }
-
-    #[inline(always)]
-    fn min(self, a: Self::Group, b: Self::Group) -> Self::Group {
-        each(a, b, i16::min)
-    }
-
-    #[inline(always)]
-    fn scale(self, a: Self::Group, factor: Self::Group) -> Self::Group {
-        each(a, factor, |a, factor| ((i32::from(a) * i32::from(factor) + (1 << 14)) >> 15) as i16)
+    lane_by_lane! {
+        min = i16::min;
+        scale = |a, factor| ((i32::from(a) * i32::from(factor) + (1 << 14)) >> 15) as i16;
     }
 
     #[inline(always)]
     fn negative(self, a: Self::Group) -> u32 {
-        a.iter().rev().fold(0, |bits, &value| bits << 1 | u32::from(value < 0))
+        signs(a)
     }
 
     #[inline(always)]

@@ -11,14 +11,14 @@
 //! at -[`IMPOSSIBLE`], which three steps cannot make up for. With state 0 put to 0 every [`STRIDE`] = 8 steps, metrics stay
 //! within 4000 + 8 w = 12 184, and the sum of two and a parity within 24 496, below 2^15.
 
-use super::exchange::{Carry, Tell};
-use super::lanes::{Lanes, Plain, Task};
+use super::exchange::{Carry, Form};
+use super::lanes::{Arithmetic, Lanes, Plain, Task};
 use super::row::{LANES, Row, States};
-use super::trellis::{Metrics, backward, extrinsic, forward, normalised};
+use super::trellis::{Metrics, backward, extrinsic, forward, load, normalised, store};
 
 /// Soft inputs are limited to this by their type.
 const MAX_INPUT: i16 = 128;
-/// What one constituent decoder tells the other is limited to this.
+/// What one constituent decoder passes to the other is limited to this.
 pub(super) const MAX_EXTRINSIC: i16 = 767;
 /// The metric of a state that cannot be, beside 0.
 const IMPOSSIBLE: i16 = 4000;
@@ -26,7 +26,7 @@ const IMPOSSIBLE: i16 = 4000;
 const STRIDE: usize = 8;
 
 /// A row is carried through the interleaver this many steps after it was written: where that goes cell by cell, its values
-/// would be asked for before they have left for the cache, which costs a tenth of the speed.
+/// would be read before they have left for the cache, which costs a tenth of the speed.
 const BEHIND: usize = 2;
 
 const _: () = {
@@ -68,15 +68,15 @@ impl Borders {
 }
 
 /// A pass of one constituent decoder.
-pub(super) struct Pass<'a, C, T> {
-    /// Systematic LLRs with what the other decoder told.
+pub(super) struct Pass<'a, C, F> {
+    /// Systematic LLRs with what the other decoder passed on.
     pub(super) x: &'a [Row],
     /// LLRs of the parity.
     pub(super) p: &'a [Row],
-    /// What becomes of what is found beyond x.
-    pub(super) tell: T,
+    /// In which form what is found beyond x is passed on.
+    pub(super) form: F,
     /// Where that is kept, row by row.
-    pub(super) told: &'a mut [Row],
+    pub(super) output: &'a mut [Row],
     /// How it goes through the interleaver, and to where.
     pub(super) carry: C,
     pub(super) carried: &'a mut [Row],
@@ -90,15 +90,15 @@ pub(super) struct Pass<'a, C, T> {
     pub(super) training: usize,
 }
 
-impl<'a, T> Pass<'a, (), T> {
+impl<'a, F> Pass<'a, (), F> {
     /// With a way through the interleaver.
-    pub(super) fn carried_by<C>(self, carry: C) -> Pass<'a, C, T> {
-        let Pass { x, p, tell, told, carried, kept, borders, windows, unused, training, .. } = self;
-        Pass { x, p, tell, told, carry, carried, kept, borders, windows, unused, training }
+    pub(super) fn carried_by<C>(self, carry: C) -> Pass<'a, C, F> {
+        let Pass { x, p, form, output, carried, kept, borders, windows, unused, training, .. } = self;
+        Pass { x, p, form, output, carry, carried, kept, borders, windows, unused, training }
     }
 }
 
-impl<C: Carry, T: Tell> Task for Pass<'_, C, T> {
+impl<C: Carry, F: Form> Task for Pass<'_, C, F> {
     type Output = ();
 
     #[inline(always)]
@@ -122,15 +122,15 @@ impl<C: Carry, T: Tell> Task for Pass<'_, C, T> {
             advance_kept(l, g, x.1, p.1, load(l, g, &left), used);
         }
         for g in 0..L::GROUPS {
-            let m = self.retreat_telling(l, g, training, steps, load(l, g, &right));
+            let m = self.retreat_with_output(l, g, training, steps, load(l, g, &right));
             store(l, g, normalised(l, m), &mut self.borders.backward);
-            self.retreat_telling(l, g, 0, training, m);
+            self.retreat_with_output(l, g, 0, training, m);
         }
         self.borders.forward = self.kept[steps - training];
     }
 }
 
-impl<C: Carry, T: Tell> Pass<'_, C, T> {
+impl<C: Carry, F: Form> Pass<'_, C, F> {
     /// The metrics behind the last step of each window, and before the first.
     #[inline(always)]
     fn train<L: Lanes>(&self, l: L, training: usize, behind: &mut States, before: &mut States) {
@@ -154,9 +154,16 @@ impl<C: Carry, T: Tell> Pass<'_, C, T> {
         }
     }
 
-    /// Backward from row `to` to row `from`, telling what each step says of its bit.
+    /// Backward from row `to` to row `from`, passing on what each step says of its bit.
     #[inline(always)]
-    fn retreat_telling<L: Lanes>(&mut self, l: L, g: usize, from: usize, to: usize, mut m: Metrics<L>) -> Metrics<L> {
+    fn retreat_with_output<L: Lanes>(
+        &mut self,
+        l: L,
+        g: usize,
+        from: usize,
+        to: usize,
+        mut m: Metrics<L>,
+    ) -> Metrics<L> {
         let (x, p, kept) = (&self.x[from..to], &self.p[from..to], &self.kept[from..to]);
         let mut t = to;
         for ((x, p), kept) in x.rchunks(STRIDE).zip(p.rchunks(STRIDE)).zip(kept.rchunks(STRIDE)) {
@@ -165,30 +172,19 @@ impl<C: Carry, T: Tell> Pass<'_, C, T> {
                 t -= 1;
                 let (x, p) = (l.load(x, g), l.load(p, g));
                 let found = extrinsic(l, load(l, g, kept), m, p);
-                l.store(&mut self.told[t], g, self.tell.tell(l, g, t, found));
+                l.store(&mut self.output[t], g, self.form.form(l, g, t, found));
                 if g == L::GROUPS - 1 && t + BEHIND < to {
-                    self.carry.carry(l, t + BEHIND, &self.told[t + BEHIND], self.carried);
+                    self.carry.carry(l, t + BEHIND, &self.output[t + BEHIND], self.carried);
                 }
                 m = backward(l, m, x, p);
             }
         }
         if g == L::GROUPS - 1 {
             for t in from..to.min(from + BEHIND) {
-                self.carry.carry(l, t, &self.told[t], self.carried);
+                self.carry.carry(l, t, &self.output[t], self.carried);
             }
         }
         m
-    }
-}
-#[inline(always)]
-fn load<L: Lanes>(l: L, g: usize, states: &States) -> Metrics<L> {
-    std::array::from_fn(|s| l.load(&states[s], g))
-}
-
-#[inline(always)]
-fn store<L: Lanes>(l: L, g: usize, m: Metrics<L>, states: &mut States) {
-    for (row, metrics) in states.iter_mut().zip(m) {
-        l.store(row, g, metrics);
     }
 }
 

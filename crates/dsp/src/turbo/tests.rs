@@ -6,7 +6,7 @@ use super::lanes::{Arithmetic, Lanes, Plain, Task};
 use super::pass::{Borders, Pass};
 use super::row::{Row, rows};
 use super::{BatchDecoder, Decoder, Level};
-use crate::rsc::tests::by_the_figure;
+use crate::turbo::rsc::tests::by_the_figure;
 use proptest::prelude::*;
 
 /// What each bit's soft value gains from the code: the best path with a 0 there, less the best with a 1, less x. A path's metric
@@ -37,14 +37,14 @@ fn by_a_pass(level: Level, x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> 
     let [Route::Cells(itself), _] = Route::both(&pi, Shape { windows: 1, steps, unused: 0 }) else {
         panic!("one window")
     };
-    let (mut told, mut carried) = (rows(steps), rows(steps + 1));
+    let (mut output, mut carried) = (rows(steps), rows(steps + 1));
     let mut borders = Borders::NEW;
     borders.start(tail);
     level.run(Pass {
         x: &column(x),
         p: &column(p),
-        tell: Found,
-        told: &mut told,
+        form: Found,
+        output: &mut output,
         carry: &itself,
         carried: &mut carried,
         kept: &mut vec![[Row::ZERO; 8]; steps],
@@ -53,8 +53,8 @@ fn by_a_pass(level: Level, x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> 
         unused: 0,
         training: 4,
     });
-    assert!((0..steps).all(|t| told[t].0[0] == carried[t].0[0]));
-    told.iter().map(|row| row.0[0].into()).collect()
+    assert!((0..steps).all(|t| output[t].0[0] == carried[t].0[0]));
+    output.iter().map(|row| row.0[0].into()).collect()
 }
 
 /// Values as received, from loud to quiet.
@@ -99,12 +99,18 @@ proptest! {
             decided
         };
         for iterations in 1..4 {
-            let mut all = Level::all().map(|level| decide(level, iterations));
-            let plain = all.next().unwrap();
+            let plain = on_all_levels_alike(|level| decide(level, iterations));
             prop_assert!(plain.iter().all(|&bit| bit < 2));
-            prop_assert!(all.all(|bits| bits == plain));
         }
     }
+}
+
+/// What plain Rust makes, which every other level makes as well.
+fn on_all_levels_alike<T: PartialEq>(make: impl Fn(Level) -> T) -> T {
+    let mut all = Level::all().map(make);
+    let plain = all.next().unwrap();
+    assert!(all.all(|other| other == plain));
+    plain
 }
 
 proptest! {
@@ -120,9 +126,7 @@ proptest! {
             decoder.clone().with_level(level).decode(&llrs, iterations, &mut decided);
             decided
         };
-        let mut all = Level::all().map(decide);
-        let plain = all.next().unwrap();
-        prop_assert!(all.all(|bits| bits == plain));
+        on_all_levels_alike(decide);
     }
 }
 
@@ -173,9 +177,7 @@ impl Task for Bytes {
 
 #[test]
 fn every_level_of_instructions_has_the_same_arithmetic_on_bytes() {
-    let mut all = Level::all().map(|level| level.run(Bytes));
-    let plain = all.next().unwrap();
-    assert!(all.all(|found| found == plain));
+    on_all_levels_alike(|level| level.run(Bytes));
 }
 
 #[test]

@@ -42,7 +42,7 @@ pub(super) fn backward<L: Arithmetic>(l: L, b: Metrics<L>, x: L::Group, p: L::Gr
     ]
 }
 
-/// What a step tells of its systematic bit beyond `x`, from the metrics before it (`a`) and behind it (`b`). The four
+/// What a step says of its systematic bit beyond `x`, from the metrics before it (`a`) and behind it (`b`). The four
 /// maxima are over the branches of one (u, z) each.
 #[inline(always)]
 pub(super) fn extrinsic<L: Arithmetic>(l: L, a: Metrics<L>, b: Metrics<L>, p: L::Group) -> L::Group {
@@ -53,7 +53,7 @@ pub(super) fn extrinsic<L: Arithmetic>(l: L, a: Metrics<L>, b: Metrics<L>, p: L:
 
 /// The best of four branches.
 #[inline(always)]
-fn best<L: Arithmetic>(l: L, a: Metrics<L>, b: Metrics<L>, from: [usize; 4], to: [usize; 4]) -> L::Group {
+pub(super) fn best<L: Arithmetic>(l: L, a: Metrics<L>, b: Metrics<L>, from: [usize; 4], to: [usize; 4]) -> L::Group {
     let one = l.max(l.add(a[from[0]], b[to[0]]), l.add(a[from[1]], b[to[1]]));
     let other = l.max(l.add(a[from[2]], b[to[2]]), l.add(a[from[3]], b[to[3]]));
     l.max(one, other)
@@ -67,4 +67,16 @@ pub(super) fn normalised<L: Arithmetic>(l: L, m: Metrics<L>) -> Metrics<L> {
         *metric = l.sub(*metric, m[0]);
     }
     out
+}
+
+#[inline(always)]
+pub(super) fn load<L: Arithmetic>(l: L, g: usize, states: &[L::Row; 8]) -> Metrics<L> {
+    std::array::from_fn(|s| l.load(&states[s], g))
+}
+
+#[inline(always)]
+pub(super) fn store<L: Arithmetic>(l: L, g: usize, m: Metrics<L>, states: &mut [L::Row; 8]) {
+    for (row, metrics) in states.iter_mut().zip(m) {
+        l.store(row, g, metrics);
+    }
 }

@@ -7,13 +7,13 @@ pub enum Error {
     /// A turbo code block is 40 to 5114 bits.
     #[error("a turbo code block of {bits} bits: the code is defined for 40 to 5114")]
     TurboLength {
-        /// What was asked for.
+        /// What was requested.
         bits: usize,
     },
     /// A rate matching attribute is 1 to 256.
     #[error("rate matching attribute {attribute}: it is 1 to 256")]
     Attribute {
-        /// What was asked for.
+        /// What was requested.
         attribute: u16,
     },
     /// A transport format combination that does not name one of each channel's formats.
@@ -27,7 +27,7 @@ pub enum Error {
     /// A radio frame's number within its TTI.
     #[error("radio frame {frame} of a transmission time interval of {frames} (counted from 0)")]
     Frame {
-        /// What was asked for.
+        /// What was requested.
         frame: usize,
         /// How many there are.
         frames: usize,
@@ -53,7 +53,7 @@ pub enum Error {
     /// Beyond what any physical channel carries.
     #[error("{bits} bits in a block: {most} at most")]
     TooLong {
-        /// What was asked for.
+        /// What was requested.
         bits: usize,
         /// The limit.
         most: usize,

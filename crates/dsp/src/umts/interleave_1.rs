@@ -2,7 +2,7 @@
 
 use super::Tti;
 use crate::Binary;
-use crate::interlace;
+use crate::bits::interlace;
 use crate::simd::vectorised;
 
 /// Interleaves the blocks of a TTI over its F radio frames: written row by row into F columns, which are permuted and read one

@@ -1,7 +1,7 @@
 //! The second interleaver, TS 25.212 section 4.2.11.
 
 use crate::Binary;
-use crate::columns::{self, Layout};
+use crate::bits::columns::{self, Layout};
 
 /// Interleaves what one physical channel carries in a radio frame: written row by row into 30 columns, which are permuted and
 /// read one after the other, without the padding of the last row (TS 25.212 section 4.2.11).

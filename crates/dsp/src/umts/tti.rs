@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tti {
     /// One radio frame.
-    Ms10,
+    Ms10 = 1,
     /// Two.
-    Ms20,
+    Ms20 = 2,
     /// Four.
-    Ms40,
+    Ms40 = 4,
     /// Eight.
-    Ms80,
+    Ms80 = 8,
 }
 
 impl Tti {
@@ -30,12 +30,7 @@ impl Tti {
 
     /// F, its radio frames.
     pub const fn frames(self) -> usize {
-        match self {
-            Tti::Ms10 => 1,
-            Tti::Ms20 => 2,
-            Tti::Ms40 => 4,
-            Tti::Ms80 => 8,
-        }
+        self as usize
     }
 
     /// P1: the columns of the first interleaver in the order in which they are read (TS 25.212, Table 4). It is its own

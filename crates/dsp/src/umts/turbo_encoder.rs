@@ -2,7 +2,7 @@
 
 use super::{Error, turbo_interleaver};
 use crate::bits;
-use crate::pccc;
+use crate::turbo::pccc;
 
 /// The turbo coder for blocks of one length: rate 1/3, two 8-state encoders, both terminated.
 ///
@@ -91,7 +91,7 @@ static EVERY_THIRD: [u32; 256] = {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rsc::tests::by_the_figure;
+    use crate::turbo::rsc::tests::by_the_figure;
     use proptest::prelude::*;
 
     proptest! {

@@ -146,11 +146,11 @@ mod tests {
         let mut pi = [0; 5114];
         for bits in TURBO_LENGTHS {
             turbo_interleaver(&mut pi[..bits]).unwrap();
-            let mut seen = [false; 5114];
+            let mut taken = [false; 5114];
             for &bit in &pi[..bits] {
-                assert!(!std::mem::replace(&mut seen[usize::from(bit)], true), "K = {bits}: bit {bit} twice");
+                assert!(!std::mem::replace(&mut taken[usize::from(bit)], true), "K = {bits}: bit {bit} twice");
             }
-            assert!(seen[..bits].iter().all(|&s| s), "K = {bits}");
+            assert!(taken[..bits].iter().all(|&s| s), "K = {bits}");
         }
     }
 

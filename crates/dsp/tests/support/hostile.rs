@@ -8,22 +8,11 @@ use takt_dsp::turbo::{BatchDecoder, Decoder};
 use takt_dsp::umts::{Coding, ConvolutionalRate, Tti};
 use takt_dsp::{lte, umts};
 
-/// Bytes as numbers, and as bits and soft values over and over again. Without any, zeros.
-struct Stranger<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
+#[path = "stranger.rs"]
+mod stranger;
+pub use stranger::Stranger;
 
 impl Stranger<'_> {
-    fn byte(&mut self) -> u8 {
-        self.at += 1;
-        self.bytes.get(self.at - 1).copied().unwrap_or(0)
-    }
-
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::from(self.byte()) % all.len()]
-    }
-
     /// Mostly what is legal, sometimes far beyond.
     fn length(&mut self) -> usize {
         let number = usize::from(u16::from_le_bytes([self.byte(), self.byte()]));
@@ -35,20 +24,15 @@ impl Stranger<'_> {
     }
 
     fn bits(&mut self, count: usize) -> Vec<u8> {
-        let from = self.bytes.iter().copied().skip(self.at).chain([3]);
-        from.cycle().take(count).collect()
+        self.cycled().take(count).collect()
     }
 
     fn llrs(&mut self, count: usize) -> Vec<i8> {
         let extremes = self.byte().is_multiple_of(2);
-        let limited = |bit: u8| {
-            if !extremes {
-                bit as i8
-            } else if bit.is_multiple_of(2) {
-                i8::MIN
-            } else {
-                i8::MAX
-            }
+        let limited = |bit: u8| match (extremes, bit % 2) {
+            (false, _) => bit as i8,
+            (true, 0) => i8::MIN,
+            (true, _) => i8::MAX,
         };
         self.bits(count).into_iter().map(limited).collect()
     }
@@ -57,9 +41,9 @@ impl Stranger<'_> {
 /// Longer blocks are built and not run, for the sake of time.
 const LONG: usize = 100_000;
 
-/// Runs what `bytes` ask for.
+/// Runs what `bytes` select.
 pub fn coding(bytes: &[u8]) {
-    let mut stranger = Stranger { bytes, at: 0 };
+    let mut stranger = Stranger::new(bytes);
     match stranger.byte() % 8 {
         0 => checks(&mut stranger),
         1 => umts_matching(&mut stranger),
@@ -123,8 +107,11 @@ fn turbo(stranger: &mut Stranger<'_>) {
         encoder.encode(&stranger.bits(length), &mut coded);
     }
     let iterations = usize::from(stranger.byte() % 4);
-    for decoder in [Decoder::umts(length).ok(), Decoder::lte(length).ok()].into_iter().flatten() {
-        decide(decoder, stranger, iterations);
+    for mut decoder in [Decoder::umts(length).ok(), Decoder::lte(length).ok()].into_iter().flatten() {
+        let llrs = stranger.llrs(decoder.coded_len());
+        let mut decided = vec![7; decoder.block_len()];
+        decoder.decode(&llrs, iterations, &mut decided);
+        assert!(decided.iter().all(|&bit| bit < 2));
     }
     for mut decoder in [BatchDecoder::umts(length).ok(), BatchDecoder::lte(length).ok()].into_iter().flatten() {
         let blocks = usize::from(stranger.byte() % 4);
@@ -133,13 +120,6 @@ fn turbo(stranger: &mut Stranger<'_>) {
         decoder.decode(&llrs, iterations, &mut decided);
         assert!(decided.iter().all(|&bit| bit < 2));
     }
-}
-
-fn decide(mut decoder: Decoder, stranger: &mut Stranger<'_>, iterations: usize) {
-    let llrs = stranger.llrs(decoder.coded_len());
-    let mut decided = vec![7; decoder.block_len()];
-    decoder.decode(&llrs, iterations, &mut decided);
-    assert!(decided.iter().all(|&bit| bit < 2));
 }
 
 fn convolutional(stranger: &mut Stranger<'_>) {

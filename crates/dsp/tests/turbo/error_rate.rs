@@ -18,6 +18,28 @@ struct Point {
     blocks: usize,
 }
 
+/// Blocks that are decoded at a time; what is received of them goes in, what is decided comes out.
+type Decode = Box<dyn FnMut(&[i8], &mut [u8])>;
+
+fn leaves_no_more_wrong_blocks(points: &[Point], together: usize, seed: u64, decoder: impl Fn(&Point) -> Decode) {
+    for point in points {
+        let (Code::Umts(bits) | Code::Lte(bits)) = point.code;
+        let (mut decode, mut encoder, mut random) = (decoder(point), Encoder::new(point.code), Random(seed));
+        let mut decided = vec![0; together * bits];
+        let wrong = (0..point.blocks / together).map(|_| {
+            let (mut sent, mut received) = (Vec::new(), Vec::new());
+            for _ in 0..together {
+                let block = random.bits(bits);
+                received.extend(random.received(&encoder.encode(&block), point.eb_n0_db, 16.0));
+                sent.extend(block);
+            }
+            decode(&received, &mut decided);
+            decided.chunks(bits).zip(sent.chunks(bits)).filter(|(decided, sent)| decided != sent).count()
+        });
+        judge(point, wrong.sum());
+    }
+}
+
 const ONE_BLOCK: [Point; 4] = [
     Point { code: Code::Umts(3856), iterations: 4, eb_n0_db: 0.8, rate: 2.0e-1, blocks: 800 },
     Point { code: Code::Umts(3856), iterations: 4, eb_n0_db: 1.0, rate: 2.0e-2, blocks: 2000 },
@@ -27,21 +49,13 @@ const ONE_BLOCK: [Point; 4] = [
 
 #[test]
 fn one_block_at_a_time_leaves_no_more_wrong_blocks_than_others() {
-    for point in &ONE_BLOCK {
-        let mut decoder = match point.code {
-            Code::Umts(k) => Decoder::umts(k).unwrap(),
-            Code::Lte(k) => Decoder::lte(k).unwrap(),
+    leaves_no_more_wrong_blocks(&ONE_BLOCK, 1, 1, |point| {
+        let (iterations, mut decoder) = match point.code {
+            Code::Umts(k) => (point.iterations, Decoder::umts(k).unwrap()),
+            Code::Lte(k) => (point.iterations, Decoder::lte(k).unwrap()),
         };
-        let (mut encoder, mut random) = (Encoder::new(point.code), Random(1));
-        let mut decided = vec![0; decoder.block_len()];
-        let wrong = (0..point.blocks).filter(|_| {
-            let block = random.bits(decided.len());
-            let received = random.received(&encoder.encode(&block), point.eb_n0_db, 16.0);
-            decoder.decode(&received, point.iterations, &mut decided);
-            decided != block
-        });
-        judge(point, wrong.count());
-    }
+        Box::new(move |received, decided| decoder.decode(received, iterations, decided))
+    });
 }
 
 const BATCHES: [Point; 4] = [
@@ -53,25 +67,13 @@ const BATCHES: [Point; 4] = [
 
 #[test]
 fn batches_leave_no_more_wrong_blocks_than_others() {
-    for point in &BATCHES {
-        let mut decoder = match point.code {
-            Code::Umts(k) => BatchDecoder::umts(k).unwrap(),
-            Code::Lte(k) => BatchDecoder::lte(k).unwrap(),
+    leaves_no_more_wrong_blocks(&BATCHES, 32, 2, |point| {
+        let (iterations, mut decoder) = match point.code {
+            Code::Umts(k) => (point.iterations, BatchDecoder::umts(k).unwrap()),
+            Code::Lte(k) => (point.iterations, BatchDecoder::lte(k).unwrap()),
         };
-        let (mut encoder, mut random, bits) = (Encoder::new(point.code), Random(2), decoder.block_len());
-        let wrong = (0..point.blocks / 32).map(|_| {
-            let (mut sent, mut received) = (Vec::new(), Vec::new());
-            for _ in 0..32 {
-                let block = random.bits(bits);
-                received.extend(random.received(&encoder.encode(&block), point.eb_n0_db, 16.0));
-                sent.extend(block);
-            }
-            let mut decided = vec![0; sent.len()];
-            decoder.decode(&received, point.iterations, &mut decided);
-            decided.chunks(bits).zip(sent.chunks(bits)).filter(|(decided, sent)| decided != sent).count()
-        });
-        judge(point, wrong.sum());
-    }
+        Box::new(move |received, decided| decoder.decode(received, iterations, decided))
+    });
 }
 
 fn judge(point: &Point, wrong: usize) {

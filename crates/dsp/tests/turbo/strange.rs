@@ -60,13 +60,13 @@ fn a_decoder_stops_when_its_bits_will_do_and_says_after_how_many_iterations() {
     let used = decoder.decode_until(&received, 8, &mut decided, |bits| bits == block).unwrap();
     assert!((2..8).contains(&used), "{used} iterations at 1 dB");
     assert_eq!(decided, block);
-    let mut asked = 0;
+    let mut calls = 0;
     let accept = |_: &[u8]| {
-        asked += 1;
+        calls += 1;
         false
     };
     assert_eq!(decoder.decode_until(&received, 3, &mut decided, accept), None);
-    assert_eq!(asked, 3);
+    assert_eq!(calls, 3);
     let mut plainly = vec![7; 3856];
     decoder.decode(&received, 3, &mut plainly);
     assert_eq!(decided, plainly);
@@ -98,12 +98,12 @@ fn a_batch_stops_when_all_its_blocks_will_do() {
     let (mut decoder, mut encoder) = (BatchDecoder::umts(400).unwrap(), Encoder::new(Code::Umts(400)));
     let sent: Vec<Vec<u8>> = (0..40).map(|_| random.bits(400)).collect();
     let received: Vec<i8> = sent.iter().flat_map(|block| random.received(&encoder.encode(block), 3.0, 16.0)).collect();
-    let (mut decided, mut asked) = (vec![7; 40 * 400], vec![0; 40]);
+    let (mut decided, mut calls) = (vec![7; 40 * 400], vec![0; 40]);
     let all = decoder.decode_until(&received, 20, &mut decided, |n, block| {
-        asked[n] += 1;
+        calls[n] += 1;
         block == sent[n]
     });
-    assert!(all && asked.iter().all(|&times| (1..20).contains(&times)), "{asked:?}");
+    assert!(all && calls.iter().all(|&times| (1..20).contains(&times)), "{calls:?}");
     assert_eq!(decided, sent.concat());
     assert!(!decoder.decode_until(&received, 2, &mut decided, |n, _| n != 39), "one of them never will");
 }

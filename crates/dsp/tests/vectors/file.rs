@@ -44,3 +44,20 @@ pub fn bits(hex: &str, count: usize) -> Vec<u8> {
 pub fn block(value: &Value) -> Vec<u8> {
     bits(text(value, "hex"), number(value, "n"))
 }
+
+/// The bits that `make` writes, all `count` of them.
+pub fn made(count: usize, make: impl FnOnce(&mut [u8])) -> Vec<u8> {
+    let mut out = vec![7; count];
+    make(&mut out);
+    out
+}
+
+/// A block and its parity hold, and do not with any one bit wrong.
+pub fn every_wrong_bit_shows(mut block: Vec<u8>, holds: impl Fn(&[u8]) -> bool) {
+    assert!(holds(&block));
+    for i in 0..block.len() {
+        block[i] ^= 1;
+        assert!(!holds(&block), "a wrong bit {i} goes unseen");
+        block[i] ^= 1;
+    }
+}

@@ -16,23 +16,19 @@ use crate::policy::Destinations;
 
 /// The radio's thread is asked once in this span at most.
 const PACE: Duration = Duration::from_millis(20);
-/// How soon a stop request is seen.
 const LOOK: Duration = Duration::from_millis(20);
 /// How long a full send buffer is waited for.
 const SEND_WAIT: Duration = Duration::from_millis(2);
 /// What waits to be answered; the rest may ask again.
 const BUFFER_BYTES: usize = 32 << 10;
-/// Its only port.
 const PORT: PortIndex = PortIndex(0);
 
-/// The port, open.
 pub(super) struct LagPort {
     engine: Box<dyn Engine>,
     rule: Destinations,
 }
 
 impl LagPort {
-    /// At the radio's address.
     pub(super) fn open(addr: Ipv4Addr, rule: Destinations) -> Result<LagPort, EngineError> {
         let bind = SocketAddr::new(IpAddr::V4(addr), lag::PORT);
         let config = Config {
@@ -46,15 +42,14 @@ impl LagPort {
         Ok(LagPort { engine: takt_packet::open(EngineKind::Socket, &config)?, rule })
     }
 
-    /// Answers until `stop` is requested, or the radio has ended.
     pub(super) fn serve(mut self, radio: &Questions, stop: &Stop) -> Result<(), EngineError> {
         while !stop.requested() {
             let batch = self.engine.recv(Wait::Until(WallClock.now() + LOOK))?;
-            let asked = batch.get(0).and_then(|datagram| {
+            let received = batch.get(0).and_then(|datagram| {
                 let request = accept(datagram.bytes, datagram.source, &self.rule)?;
                 Some((request, datagram.source))
             });
-            let Some((request, host)) = asked else { continue };
+            let Some((request, host)) = received else { continue };
             let said = radio.ask(move |device, lag, counters| {
                 let offset = device.device().clock_offset_ticks();
                 reply(request, WallClock.now(), offset, &lag, counters.receive_buffer_drops)
@@ -74,7 +69,6 @@ fn accept(bytes: &[u8], host: SocketAddr, rule: &Destinations) -> Option<LagRequ
     LagRequest::parse(bytes).ok().filter(|_| rule.permits(host.ip()))
 }
 
-/// What the radio says at `now`.
 fn reply(
     request: LagRequest,
     now: MonoNs,
@@ -137,10 +131,10 @@ mod tests {
         let mut bytes = [0; LagRequest::BYTES];
         let request = LagRequest { id: 3, since_ns: 4 };
         request.write(&mut bytes).unwrap();
-        let asked = |host: &str, bytes: &[u8]| accept(bytes, host.parse().unwrap(), &rule);
-        assert_eq!(asked("192.168.10.9:40000", &bytes), Some(request));
-        assert_eq!(asked("127.0.0.1:40000", &bytes), Some(request));
-        assert_eq!(asked("192.168.11.9:40000", &bytes), None);
-        assert_eq!(asked("127.0.0.1:40000", &bytes[..LagRequest::BYTES - 1]), None, "shorter than a reply may be");
+        let accepted = |host: &str, bytes: &[u8]| accept(bytes, host.parse().unwrap(), &rule);
+        assert_eq!(accepted("192.168.10.9:40000", &bytes), Some(request));
+        assert_eq!(accepted("127.0.0.1:40000", &bytes), Some(request));
+        assert_eq!(accepted("192.168.11.9:40000", &bytes), None);
+        assert_eq!(accepted("127.0.0.1:40000", &bytes[..LagRequest::BYTES - 1]), None, "shorter than a reply may be");
     }
 }

@@ -22,7 +22,6 @@ pub use options::Options;
 use station::{Plan, Station};
 pub use summary::{Datagrams, DeviceSummary, Summary};
 
-/// How often the waiting thread looks around.
 const LOOK: Duration = Duration::from_millis(50);
 /// How often EEPROM files are written, if something has changed.
 const KEEP: Duration = Duration::from_millis(500);
@@ -53,24 +52,18 @@ impl Emulator {
         Ok(emulator)
     }
 
-    /// Where they listen.
     pub fn addrs(&self) -> impl Iterator<Item = Ipv4Addr> {
         self.stations.iter().map(Station::addr)
     }
 
-    /// What they have counted so far.
-    ///
-    /// # Errors
-    /// A radio has ended by itself.
+    /// What they have counted so far. Fails if a radio has ended by itself.
     pub fn snapshot(&self) -> Result<Summary, EmulateError> {
         let devices = self.stations.iter().map(Station::snapshot).collect::<Result<Vec<_>, _>>()?;
         Ok(Summary::of(self.started.elapsed().as_secs_f64(), devices))
     }
 
     /// Lets them run until `stop` is requested, or one ends by itself; keeps EEPROM files meanwhile.
-    ///
-    /// # Errors
-    /// A radio has ended by itself, or its EEPROM file can't be written.
+    /// Fails if a radio has ended by itself, or its EEPROM file can't be written.
     pub fn run_until(&mut self, stop: &Stop) -> Result<(), EmulateError> {
         let mut kept = Instant::now();
         while !stop.requested() {
@@ -87,9 +80,7 @@ impl Emulator {
     }
 
     /// Stops them, and completes their files.
-    ///
-    /// # Errors
-    /// A radio had ended by itself, or its EEPROM file can't be written.
+    /// Fails if a radio had ended by itself, or its EEPROM file can't be written.
     pub fn stop(mut self) -> Result<Summary, EmulateError> {
         self.stations.iter_mut().try_for_each(Station::keep_eeprom)?;
         let summary = self.snapshot();

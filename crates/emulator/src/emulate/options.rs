@@ -15,7 +15,6 @@ use crate::n200::{Board, OverflowPolicy};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// One radio at each.
     pub addrs: Vec<Ipv4Addr>,
     /// Serial numbers; EMU001, EMU002, ... where none is given.
     pub serials: Vec<String>,
@@ -25,19 +24,14 @@ pub struct Options {
     pub sources: Vec<String>,
     /// Where the transmitters' signal goes; see [`crate::sink`]. Nowhere where none is given.
     pub sinks: Vec<String>,
-    /// Files that keep EEPROM contents between runs.
     pub eeproms: Vec<PathBuf>,
     /// Faults, for every device; see [`crate::fault`].
     pub faults: Vec<String>,
-    /// The daughterboards.
     pub board: Board,
-    /// Whether a GPSDO is fitted.
     pub gpsdo: bool,
-    /// What follows when the output is blocked.
     pub overflow: OverflowPolicy,
     /// Networks the radios may send to, besides loopback.
     pub allow: Vec<String>,
-    /// Packet engine.
     pub engine: String,
     /// Let the kernel carry runs of datagrams as one aggregate (UDP GSO and GRO). Off: single datagrams, as a radio sends.
     pub aggregate: bool,
@@ -48,9 +42,8 @@ pub struct Options {
     /// While samples flow datagrams are handled once in this span, microseconds; `None`: 200. Shorter is more punctual and
     /// costs more system calls.
     pub beat_us: Option<u32>,
-    /// Firmware protocol version, instead of the right one.
+    /// Firmware protocol version and FPGA compatibility number, instead of the right ones.
     pub firmware: Option<u32>,
-    /// FPGA compatibility number, instead of the right one.
     pub fpga: Option<u32>,
     /// Hardware word of the EEPROM, instead of that of an N200r4.
     pub hardware: Option<u16>,

@@ -10,7 +10,6 @@ use crate::drive::wall::{LagReport, Question};
 use crate::fault::Faulty;
 use crate::n200::N200;
 
-/// What the thread drives.
 pub(super) type Radio = Faulty<N200>;
 
 /// The asking end; clones ask the same radio.
@@ -23,11 +22,10 @@ pub(super) struct Questions {
 impl Questions {
     /// To the radio at `addr`, which has the other end.
     pub(super) fn to(addr: Ipv4Addr) -> (Questions, Receiver<Question<Radio>>) {
-        let (to, asked) = mpsc::channel();
-        (Questions { addr, to }, asked)
+        let (to, requests) = mpsc::channel();
+        (Questions { addr, to }, requests)
     }
 
-    /// Waits until the radio has answered.
     ///
     /// # Errors
     /// It has ended.
@@ -36,11 +34,11 @@ impl Questions {
         question: impl FnOnce(&Radio, LagReport, Counters) -> R + Send + 'static,
     ) -> Result<R, EmulateError> {
         let (answers, answer) = mpsc::channel();
-        let asked = self.to.send(Box::new(move |device, lag, counters| {
+        let sent = self.to.send(Box::new(move |device, lag, counters| {
             let _ = answers.send(question(device, lag, counters));
         }));
         let gone = EmulateError::Ended { addr: self.addr };
-        if asked.is_err() {
+        if sent.is_err() {
             return Err(gone);
         }
         // Its thread answers, or ends, and then the question is dropped.

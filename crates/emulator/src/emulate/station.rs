@@ -31,7 +31,6 @@ const BUFFER_BYTES: usize = 4 << 20;
 /// Largest datagram: hosts may ask for frames up to this.
 const FRAME_BYTES: usize = 9000;
 
-/// A radio ready to be started.
 pub(super) struct Plan {
     addr: Ipv4Addr,
     engine: EngineKind,
@@ -42,12 +41,10 @@ pub(super) struct Plan {
     core: Option<usize>,
     priority: Option<u8>,
     settings: Settings,
-    /// Where it may send.
     rule: Destinations,
 }
 
 impl Plan {
-    /// The n-th radio of an emulator.
     pub(super) fn new(options: &Options, n: usize) -> Result<Plan, EmulateError> {
         let addr = options.addrs[n];
         let devices = options.addrs.len();
@@ -84,11 +81,13 @@ impl Plan {
             eeproms: eeprom.as_deref().map(read_eeprom).transpose()?.flatten(),
         };
         let born = identity.born;
-        let faults = options.faults.iter().map(|text| text.parse()).collect::<Result<Vec<Fault>, _>>()?;
+        let faults = options.faults.iter().map(|text| text.parse()).collect::<Result<Vec<Fault>, _>>();
+        let faults = faults.map_err(EmulateError::Fault)?;
         let engine = options.engine.parse()?;
         let (signals, watch) = open_signals(options, n, &identity)?;
         let device = N200::new(identity, signals).map_err(|source| EmulateError::Identity { addr, source })?;
         let device = Faulty::new(device, faults, born, CLOCK);
+        let usual = Settings::default();
         Ok(Plan {
             addr,
             engine,
@@ -98,7 +97,7 @@ impl Plan {
             eeprom,
             core: (!options.cores.is_empty()).then(|| options.cores[n % options.cores.len()]),
             priority: options.priority,
-            settings: settings(options),
+            settings: options.beat_us.map_or(usual, |us| Settings { beat: Duration::from_micros(us.into()), ..usual }),
             rule,
         })
     }
@@ -107,18 +106,17 @@ impl Plan {
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
         let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority, settings, rule } = self;
         let ports = |source| EmulateError::Ports { addr, source };
-        let Opened { engine, ports: device_ports, hears_broadcast } =
-            Opened::new(engine, aggregate, addr, &device).map_err(ports)?;
+        let (engine, device_ports, hears_broadcast) = open_ports(engine, aggregate, addr, &device).map_err(ports)?;
         let lag_port = LagPort::open(addr, rule).map_err(ports)?;
         let mut driver = Driver::new(device, CLOCK, engine, device_ports, settings);
-        let (questions, asked) = Questions::to(addr);
+        let (questions, requests) = Questions::to(addr);
         let (placed, placement) = mpsc::channel();
         let raised = stop.clone();
         let body = move || {
             let place = place(addr, core, priority);
             let placed_well = place.is_ok();
             let _ = placed.send(place);
-            if placed_well { driver.run(&raised, &asked) } else { Ok(()) }
+            if placed_well { driver.run(&raised, &requests) } else { Ok(()) }
         };
         let radio = spawn(addr, format!("n200 {addr}"), body)?;
         if let Err(error) = placement.recv().unwrap_or(Err(EmulateError::Ended { addr })) {
@@ -132,7 +130,6 @@ impl Plan {
     }
 }
 
-/// A running radio.
 pub(super) struct Station {
     addr: Ipv4Addr,
     /// Its own, and the one that says how late it was.
@@ -203,50 +200,40 @@ fn spawn(
     thread::Builder::new().name(name).spawn(body).map_err(|source| EmulateError::Thread { addr, source })
 }
 
-/// The ports of a radio.
-struct Opened {
-    engine: Box<dyn Engine>,
-    /// The device port of each port of the engine.
-    ports: Vec<Port>,
-    hears_broadcast: bool,
-}
-
-impl Opened {
-    /// Opens them all, the control port also on the broadcast address where there is one.
-    fn new(kind: EngineKind, aggregate: bool, addr: Ipv4Addr, device: &Radio) -> Result<Opened, EngineError> {
-        let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
-        let mut ports = device.ports().to_vec();
-        let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());
-        config.batch = BATCH;
-        config.aggregate = aggregate;
-        config.max_payload_bytes = FRAME_BYTES;
-        config.recv_buffer_bytes = BUFFER_BYTES;
-        config.send_buffer_bytes = BUFFER_BYTES;
-        // A radio has its own memory, whatever this host grants to programs.
-        config.force_buffers = true;
-        if let Some(broadcast) = broadcast_of(addr) {
-            let mut both = config.clone();
-            both.ports.push(spec(broadcast, wire_ports::CONTROL));
-            match takt_packet::open(kind, &both) {
-                Ok(engine) => {
-                    ports.push(Port(wire_ports::CONTROL));
-                    return Ok(Opened { engine, ports, hears_broadcast: true });
-                }
-                // Another radio of this network listens there already: this one is found by its address only.
-                Err(EngineError::PortInUse { addr }) if addr.ip() == broadcast => {}
-                Err(error) => return Err(error),
+/// Opens the ports of a radio; the control port also on the broadcast address, where there is one and no other radio of its
+/// network has it. Returns the device port of each port of the engine, and whether the radio receives broadcasts.
+fn open_ports(
+    kind: EngineKind,
+    aggregate: bool,
+    addr: Ipv4Addr,
+    device: &Radio,
+) -> Result<(Box<dyn Engine>, Vec<Port>, bool), EngineError> {
+    let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
+    let mut ports = device.ports().to_vec();
+    let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());
+    config.batch = BATCH;
+    config.aggregate = aggregate;
+    config.max_payload_bytes = FRAME_BYTES;
+    config.recv_buffer_bytes = BUFFER_BYTES;
+    config.send_buffer_bytes = BUFFER_BYTES;
+    // A radio has its own memory, whatever this host grants to programs.
+    config.force_buffers = true;
+    if let Some(broadcast) = broadcast_of(addr) {
+        let mut both = config.clone();
+        both.ports.push(spec(broadcast, wire_ports::CONTROL));
+        match takt_packet::open(kind, &both) {
+            Ok(engine) => {
+                ports.push(Port(wire_ports::CONTROL));
+                return Ok((engine, ports, true));
             }
+            // Another radio of this network listens there already: this one is found by its address only.
+            Err(EngineError::PortInUse { addr }) if addr.ip() == broadcast => {}
+            Err(error) => return Err(error),
         }
-        Ok(Opened { engine: takt_packet::open(kind, &config)?, ports, hears_broadcast: false })
     }
+    Ok((takt_packet::open(kind, &config)?, ports, false))
 }
 
-fn settings(options: &Options) -> Settings {
-    let usual = Settings::default();
-    Settings { beat: options.beat_us.map_or(usual.beat, |us| Duration::from_micros(us.into())), ..usual }
-}
-
-/// Puts the calling thread where it was wished.
 fn place(addr: Ipv4Addr, core: Option<usize>, priority: Option<u8>) -> Result<(), EmulateError> {
     if let Some(core) = core {
         takt_host::affinity::pin_self(&[core]).map_err(|source| EmulateError::Core { addr, source })?;

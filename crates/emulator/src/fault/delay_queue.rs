@@ -9,12 +9,9 @@ use crate::Port;
 /// How many can be held. What comes then is let through, and not counted as struck.
 pub(super) const DELAYED_MAX: usize = 4096;
 
-/// Which way a held datagram was going.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Way {
-    /// From the device, whose port it left.
     Out(Port, SocketAddr),
-    /// To the device.
     In(Port, SocketAddr),
 }
 
@@ -29,40 +26,39 @@ pub(super) struct Delayed {
 
 #[derive(Default)]
 pub(super) struct DelayQueue {
-    held: Vec<Delayed>,
+    delayed: Vec<Delayed>,
     count: u64,
     spare: Vec<Vec<u8>>,
 }
 
 impl DelayQueue {
-    /// `false` if no more can be held.
     pub(super) fn push(&mut self, due: Tick, swaps: Option<usize>, way: Way, bytes: &[u8]) -> bool {
-        if self.held.len() == DELAYED_MAX {
+        if self.delayed.len() == DELAYED_MAX {
             return false;
         }
         let mut copy = self.spare.pop().unwrap_or_default();
         copy.clear();
         copy.extend_from_slice(bytes);
         self.count += 1;
-        self.held.push(Delayed { due, order: self.count, swaps, way, bytes: copy });
+        self.delayed.push(Delayed { due, order: self.count, swaps, way, bytes: copy });
         true
     }
 
     pub(super) fn next_due(&self) -> Option<Tick> {
-        self.held.iter().map(|held| held.due).min()
+        self.delayed.iter().map(|delayed| delayed.due).min()
     }
 
     /// The first that is due, in the order of due times.
     pub(super) fn pop_due(&mut self, now: Tick) -> Option<Delayed> {
-        let due = self.held.iter().enumerate().filter(|(_, held)| held.due <= now);
-        let first = due.min_by_key(|(_, held)| (held.due, held.order))?.0;
-        Some(self.held.swap_remove(first))
+        let due = self.delayed.iter().enumerate().filter(|(_, delayed)| delayed.due <= now);
+        let first = due.min_by_key(|(_, delayed)| (delayed.due, delayed.order))?.0;
+        Some(self.delayed.swap_remove(first))
     }
 
     /// The one that this fault holds until its successor has passed.
     pub(super) fn pop_swap(&mut self, fault: usize) -> Option<Delayed> {
-        let index = self.held.iter().position(|held| held.swaps == Some(fault))?;
-        Some(self.held.swap_remove(index))
+        let index = self.delayed.iter().position(|delayed| delayed.swaps == Some(fault))?;
+        Some(self.delayed.swap_remove(index))
     }
 
     pub(super) fn done(&mut self, bytes: Vec<u8>) {

@@ -10,6 +10,7 @@ use super::delay_queue::{DelayQueue, Way};
 use super::script::Script;
 use super::spec::{Damage, Fault, Kind};
 use super::stream::Stream;
+use crate::device::fill_with;
 use crate::{Device, Outbox, Port, Sent};
 
 /// Largest datagram that can be struck, bytes.
@@ -27,10 +28,9 @@ pub struct Faulty<D> {
     away: Option<Tick>,
 }
 
-/// What lies between device and hosts.
 struct Between {
     scripts: Vec<Script>,
-    hold: DelayQueue,
+    delay_queue: DelayQueue,
     /// A datagram on its way in, and one on its way out: the device may answer while it is being handed the first.
     inward: Vec<u8>,
     outward: Vec<u8>,
@@ -42,7 +42,6 @@ struct Between {
     awaits_samples: bool,
 }
 
-/// What is to become of a datagram.
 enum Fate {
     Pass,
     Lost,
@@ -61,7 +60,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
         let frame = vec![0; if scripts.is_empty() { 0 } else { FRAME_BYTES }];
         let between = Between {
             scripts,
-            hold: DelayQueue::default(),
+            delay_queue: DelayQueue::default(),
             inward: frame.clone(),
             outward: frame,
             blocked: [Tick(0); 2],
@@ -82,13 +81,11 @@ impl<D: Device + PowerCycle> Faulty<D> {
         counts
     }
 
-    /// The device itself.
     #[must_use]
     pub fn device(&self) -> &D {
         &self.device
     }
 
-    /// Brings everything to `now`, in order.
     fn catch_up(&mut self, now: Tick, out: &mut dyn Outbox) {
         while let Some(at) = self.next_step().filter(|&at| at <= now) {
             self.advance_device(at, out);
@@ -108,7 +105,7 @@ impl<D: Device + PowerCycle> Faulty<D> {
     /// When something happens next that is not the device's.
     fn next_own(&self) -> Option<Tick> {
         let reboot = || self.between.scripts.iter().filter_map(Script::reboots_at).min();
-        self.away.or_else(reboot).into_iter().chain(self.between.hold.next_due()).min()
+        self.away.or_else(reboot).into_iter().chain(self.between.delay_queue.next_due()).min()
     }
 
     fn advance_device(&mut self, now: Tick, out: &mut dyn Outbox) {
@@ -117,7 +114,6 @@ impl<D: Device + PowerCycle> Faulty<D> {
         }
     }
 
-    /// Begins or ends a reboot that is due.
     fn switch(&mut self, now: Tick) {
         if self.away.is_some_and(|end| end <= now) {
             self.away = None;
@@ -130,12 +126,12 @@ impl<D: Device + PowerCycle> Faulty<D> {
 
     /// Lets go what was held until now.
     fn release(&mut self, now: Tick, out: &mut dyn Outbox) {
-        while let Some(held) = self.between.hold.pop_due(now) {
-            match held.way {
-                Way::Out(port, to) => pass(held.due, port, to, &held.bytes, out),
-                Way::In(port, from) => self.deliver(held.due, port, from, &held.bytes, out),
+        while let Some(delayed) = self.between.delay_queue.pop_due(now) {
+            match delayed.way {
+                Way::Out(port, to) => pass(delayed.due, port, to, &delayed.bytes, out),
+                Way::In(port, from) => self.deliver(delayed.due, port, from, &delayed.bytes, out),
             }
-            self.between.hold.done(held.bytes);
+            self.between.delay_queue.done(delayed.bytes);
         }
     }
 
@@ -145,7 +141,6 @@ impl<D: Device + PowerCycle> Faulty<D> {
         }
     }
 
-    /// A datagram from a host, when there are faults.
     fn struck(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         let stream = Stream::arriving(port, bytes);
         let mut frame = std::mem::take(&mut self.between.inward);
@@ -161,9 +156,9 @@ impl<D: Device + PowerCycle> Faulty<D> {
             self.deliver(now, port, from, &frame[..len], out);
         }
         self.between.inward = frame;
-        while let Some(held) = self.between.successor_passed(stream, &fate) {
-            self.deliver(now, port, from, &held.bytes, out);
-            self.between.hold.done(held.bytes);
+        while let Some(delayed) = self.between.successor_passed(stream, &fate) {
+            self.deliver(now, port, from, &delayed.bytes, out);
+            self.between.delay_queue.done(delayed.bytes);
         }
     }
 }
@@ -202,7 +197,6 @@ impl<D: Device + PowerCycle> Device for Faulty<D> {
     }
 }
 
-/// The device's outbox while there are faults.
 struct Struck<'a> {
     between: &'a mut Between,
     out: &'a mut dyn Outbox,
@@ -229,9 +223,9 @@ impl Outbox for Struck<'_> {
             Fate::Lost | Fate::Blocked => {}
         }
         self.between.outward = frame;
-        while let Some(held) = self.between.successor_passed(stream, &fate) {
-            pass(due, from, to, &held.bytes, self.out);
-            self.between.hold.done(held.bytes);
+        while let Some(delayed) = self.between.successor_passed(stream, &fate) {
+            pass(due, from, to, &delayed.bytes, self.out);
+            self.between.delay_queue.done(delayed.bytes);
         }
         if matches!(fate, Fate::Blocked) { Sent::NoRoom } else { Sent::Taken }
     }
@@ -239,13 +233,7 @@ impl Outbox for Struck<'_> {
 
 fn pass(due: Tick, from: Port, to: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
     // A wire that is really blocked loses what is already under way.
-    let _ = out.send(due, from, to, &mut |frame| match frame.get_mut(..bytes.len()) {
-        Some(room) => {
-            room.copy_from_slice(bytes);
-            bytes.len()
-        }
-        None => 0,
-    });
+    let _ = out.send(due, from, to, &mut fill_with(bytes));
 }
 
 impl Between {
@@ -277,7 +265,7 @@ impl Between {
             return (Fate::Pass, bytes.len());
         };
         let mut len = bytes.len();
-        let held = match script.fault.kind {
+        let delayed = match script.fault.kind {
             Kind::Lose { .. } | Kind::Stall { .. } | Kind::Reboot { .. } => return (Fate::Lost, len),
             Kind::Duplicate => return (Fate::Twice, len),
             Kind::Overflow { .. } => {
@@ -294,16 +282,16 @@ impl Between {
                 if !script.waits(frames) && matches!(stream, Stream::Rx0 | Stream::Rx1) {
                     return (Fate::Blocked, len);
                 }
-                self.hold.push(emptied, None, way, bytes)
+                self.delay_queue.push(emptied, None, way, bytes)
             }
             Kind::Corrupt { damage } => {
                 len = script.damage(damage, bytes);
                 return (Fate::Pass, len);
             }
-            Kind::Delay { .. } => self.hold.push(now + script.span(), None, way, bytes),
-            Kind::Reorder => self.hold.push(now + REORDER_WAIT, Some(n), way, bytes),
+            Kind::Delay { .. } => self.delay_queue.push(now + script.span(), None, way, bytes),
+            Kind::Reorder => self.delay_queue.push(now + REORDER_WAIT, Some(n), way, bytes),
         };
-        if held {
+        if delayed {
             return (Fate::Lost, len);
         }
         script.injected -= 1;
@@ -316,9 +304,9 @@ impl Between {
         if matches!(fate, Fate::Lost | Fate::Blocked) {
             return None;
         }
-        let Between { scripts, hold, .. } = self;
+        let Between { scripts, delay_queue, .. } = self;
         let mut waiting = scripts.iter().enumerate().filter(|(_, script)| script.fault.stream.holds(stream));
-        waiting.find_map(|(n, _)| hold.pop_swap(n))
+        waiting.find_map(|(n, _)| delay_queue.pop_swap(n))
     }
 }
 

@@ -42,16 +42,16 @@
 //! the others have seen it nevertheless.
 
 mod delay_queue;
-mod error;
 mod faulty;
 mod script;
 mod spec;
 mod stream;
 
-pub use error::FaultError;
 pub use faulty::Faulty;
 pub use spec::{Damage, Fault, Kind, Moment, When};
 pub use stream::Stream;
+
+pub use crate::text::SpecError;
 
 use takt_base::Tick;
 

@@ -41,7 +41,7 @@ pub(super) struct Script {
     at: Option<Start>,
     span: Ticks,
     rng: ChaCha8Rng,
-    seen: u64,
+    observed: u64,
     /// Datagrams of a run still to be struck.
     run: u64,
     /// Datagrams in a ring that nobody empties.
@@ -75,7 +75,7 @@ impl Script {
             at,
             span,
             rng: ChaCha8Rng::seed_from_u64(fault.seed),
-            seen: 0,
+            observed: 0,
             run: 0,
             waiting: 0,
             spent: false,
@@ -95,7 +95,6 @@ impl Script {
         starts.into_iter().flatten().any(|start| start.tick().is_none())
     }
 
-    /// The first sample packet passes.
     pub(super) fn samples_began(&mut self, at: Tick) {
         self.quiet_until.samples_began(at);
         if let Some(start) = &mut self.at {
@@ -135,20 +134,17 @@ impl Script {
         if !self.fault.stream.holds(stream) {
             return false;
         }
-        if let Kind::Stall { .. } = self.fault.kind {
-            let begin = self.at.and_then(Start::tick);
-            return self.count(begin.is_some_and(|at| (at..at + self.span).contains(&now)));
-        }
-        if let Kind::Ring { .. } = self.fault.kind {
+        let begin = self.at.and_then(Start::tick);
+        match self.fault.kind {
+            Kind::Stall { .. } => return self.count(begin.is_some_and(|at| (at..at + self.span).contains(&now))),
             // What leaves just when it is emptied comes behind what waits.
-            let begin = self.at.and_then(Start::tick);
-            return self.count(begin.is_some_and(|at| (at..=at + self.span).contains(&now)));
+            Kind::Ring { .. } => return self.count(begin.is_some_and(|at| (at..=at + self.span).contains(&now))),
+            Kind::Reboot { .. } => return false,
+            _ if !self.quiet_until.passed(now) => return false,
+            _ => {}
         }
-        if matches!(self.fault.kind, Kind::Reboot { .. }) || !self.quiet_until.passed(now) {
-            return false;
-        }
-        self.seen += 1;
-        let Some(nth) = self.seen.checked_sub(self.fault.skip).filter(|&nth| nth > 0) else { return false };
+        self.observed += 1;
+        let Some(nth) = self.observed.checked_sub(self.fault.skip).filter(|&nth| nth > 0) else { return false };
         // Random numbers are drawn for each datagram, so that a run does not shift the ones after it.
         let hit = match self.fault.when {
             When::Every(every) => nth % every == 0,

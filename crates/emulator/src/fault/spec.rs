@@ -8,23 +8,19 @@ use std::time::Duration;
 use takt_base::parse_duration;
 
 use super::delay_queue::DELAYED_MAX;
-use super::error::FaultError;
 use super::stream::Stream;
+use crate::text::{self, Grammar, SpecError, Words};
 
 /// One fault. See [the module](super) for the text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// What happens.
     pub kind: Kind,
-    /// To which datagrams.
     pub stream: Stream,
-    /// To which of them.
     pub when: When,
     /// So many datagrams of the stream are left alone first.
     pub skip: u64,
     /// Nothing happens before this time.
     pub quiet: Moment,
-    /// How often at most.
     pub limit: u64,
     /// Of its random choices.
     pub seed: u64,
@@ -35,46 +31,26 @@ pub struct Fault {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// It is lost, and so are the next `run - 1`.
-    Lose {
-        /// How many in a row.
-        run: u64,
-    },
+    Lose { run: u64 },
     /// It comes later.
-    Delay {
-        /// By so much.
-        by: Duration,
-    },
+    Delay { by: Duration },
     /// It changes places with the next one of its stream.
     Reorder,
     /// It comes twice.
     Duplicate,
     /// It comes damaged.
-    Corrupt {
-        /// Where.
-        damage: Damage,
-    },
+    Corrupt { damage: Damage },
     /// The wire is blocked from this datagram on.
     Overflow {
         /// For so long; zero: for this datagram only.
         span: Duration,
     },
     /// Nothing of the stream passes.
-    Stall {
-        /// For so long.
-        span: Duration,
-    },
+    Stall { span: Duration },
     /// The host takes nothing from the ring of its network card, which then stops the device by pause frames.
-    Ring {
-        /// For so long.
-        span: Duration,
-        /// Datagrams that the ring holds.
-        frames: u64,
-    },
+    Ring { span: Duration, frames: u64 },
     /// The device is gone, and then as after power-up.
-    Reboot {
-        /// For so long.
-        span: Duration,
-    },
+    Reboot { span: Duration },
 }
 
 /// Where a datagram is damaged.
@@ -129,191 +105,118 @@ impl fmt::Display for Fault {
     }
 }
 
-impl FromStr for Fault {
-    type Err = FaultError;
-    fn from_str(text: &str) -> Result<Fault, FaultError> {
-        Reader { text, pairs: Vec::new(), at: 0 }.fault()
-    }
-}
-
-/// The keys of a kind of fault.
-fn keys(kind: &str) -> &'static [&'static str] {
-    match kind {
-        "lose" => &["every", "at", "p", "after", "limit", "seed", "run"],
-        "delay" => &["every", "at", "p", "after", "limit", "seed", "by"],
-        "corrupt" => &["every", "at", "p", "after", "limit", "seed", "where"],
-        "overflow" => &["every", "at", "p", "after", "limit", "seed", "for"],
-        "stall" | "reboot" => &["at", "for"],
-        "ring" => &["at", "for", "frames"],
-        _ => &["every", "at", "p", "after", "limit", "seed"],
-    }
-}
-
-const KINDS: &str = "lose, delay, reorder, duplicate, corrupt, overflow, stall, ring or reboot";
+const GRAMMAR: Grammar = Grammar {
+    what: "fault",
+    kinds: &[
+        text::Kind { name: "lose", main: "stream", keys: &["every", "at", "p", "after", "limit", "seed", "run"] },
+        text::Kind { name: "delay", main: "stream", keys: &["every", "at", "p", "after", "limit", "seed", "by"] },
+        text::Kind { name: "reorder", main: "stream", keys: &["every", "at", "p", "after", "limit", "seed"] },
+        text::Kind { name: "duplicate", main: "stream", keys: &["every", "at", "p", "after", "limit", "seed"] },
+        text::Kind { name: "corrupt", main: "stream", keys: &["every", "at", "p", "after", "limit", "seed", "where"] },
+        text::Kind { name: "overflow", main: "stream", keys: &["every", "at", "p", "after", "limit", "seed", "for"] },
+        text::Kind { name: "stall", main: "stream", keys: &["at", "for"] },
+        text::Kind { name: "ring", main: "", keys: &["at", "for", "frames"] },
+        text::Kind { name: "reboot", main: "", keys: &["at", "for"] },
+    ],
+    names: "lose, delay, reorder, duplicate, corrupt, overflow, stall, ring or reboot",
+    strict: true,
+};
 
 /// What the ring of a network card holds unless a person has set it otherwise (igb, e1000e).
 const USUAL_FRAMES: u64 = 256;
 
-/// Reads the text piece by piece, so that an error can point at its piece.
-struct Reader<'a> {
-    text: &'a str,
-    /// Keys and values not yet used.
-    pairs: Vec<(&'a str, &'a str)>,
-    at: usize,
-}
+impl FromStr for Fault {
+    type Err = SpecError;
 
-impl<'a> Reader<'a> {
-    fn fault(mut self) -> Result<Fault, FaultError> {
-        let (kind, rest) = self.text.split_once(':').unwrap_or((self.text, ""));
-        self.at = self.text.len().min(kind.len() + 1);
-        let mut pieces = rest.split(',').peekable();
-        let stream = match kind {
-            "reboot" | "ring" => Stream::All,
-            "lose" | "delay" | "reorder" | "duplicate" | "corrupt" | "overflow" | "stall" => {
-                self.stream(pieces.next().unwrap_or(""))?
-            }
-            _ => return Err(self.wrong(kind, format!("a fault: {KINDS}"))),
-        };
-        for piece in pieces.filter(|piece| !piece.is_empty()) {
-            let pair = piece.split_once('=').ok_or_else(|| self.wrong(piece, "key=value".to_owned()))?;
-            self.pairs.push(pair);
-        }
-        let keys = keys(kind);
-        if let Some((key, _)) = self.pairs.iter().find(|(key, _)| !keys.contains(key)) {
-            return Err(self.wrong(key, format!("a key of this fault: {}", keys.join(", "))));
-        }
-        let kind = self.kind(kind, stream)?;
-        let when = self.when(kind)?;
-        let (skip, quiet) = self.after()?;
-        let fault = Fault {
+    fn from_str(text: &str) -> Result<Fault, SpecError> {
+        let words = Words::read(&GRAMMAR, text)?;
+        let streams = Stream::names().collect::<Vec<_>>().join(", ");
+        let stream = words.value("stream", &format!("a stream: {streams}"), |name| name.parse().ok())?;
+        let stream = stream.unwrap_or(Stream::All);
+        let kind = kind(&words, stream)?;
+        let when = when(&words, kind)?;
+        let (skip, quiet) = after(&words)?;
+        Ok(Fault {
             kind,
             stream,
             when,
             skip,
             quiet,
-            limit: self.number("limit")?.unwrap_or(u64::MAX),
-            seed: self.number("seed")?.unwrap_or(0),
-            text: self.text.to_owned(),
-        };
-        match self.pairs.first() {
-            Some((key, _)) => Err(self.wrong(key, "allowed twice".to_owned())),
-            None => Ok(fault),
-        }
-    }
-
-    fn stream(&self, name: &'a str) -> Result<Stream, FaultError> {
-        name.parse().map_err(|()| {
-            let names: Vec<_> = Stream::names().collect();
-            self.wrong(name, format!("a stream: {}", names.join(", ")))
+            limit: words.whole_number("limit")?.unwrap_or(u64::MAX),
+            seed: words.whole_number("seed")?.unwrap_or(0),
+            text: text.to_owned(),
         })
     }
+}
 
-    fn kind(&mut self, kind: &str, stream: Stream) -> Result<Kind, FaultError> {
-        let zero = Duration::ZERO;
-        Ok(match kind {
-            "lose" => Kind::Lose { run: self.number("run")?.unwrap_or(1) },
-            "delay" => Kind::Delay { by: self.span("by")?.ok_or_else(|| self.lacks("by=TIME, such as by=2ms"))? },
-            "reorder" => Kind::Reorder,
-            "duplicate" => Kind::Duplicate,
-            "corrupt" => Kind::Corrupt { damage: self.damage()? },
-            "overflow" if !matches!(stream, Stream::Rx | Stream::Rx0 | Stream::Rx1) => {
-                let name = self.text.split_once(':').map_or("", |(_, rest)| rest.split(',').next().unwrap_or(""));
-                return Err(self.wrong(name, "a stream that can overflow: rx, rx0 or rx1".to_owned()));
-            }
-            "overflow" => Kind::Overflow { span: self.span("for")?.unwrap_or(zero) },
-            "stall" => Kind::Stall { span: self.span("for")?.ok_or_else(|| self.lacks("for=TIME, such as for=1s"))? },
-            "ring" => Kind::Ring {
-                span: self.span("for")?.ok_or_else(|| self.lacks("for=TIME, such as for=10ms"))?,
-                frames: self.frames()?,
-            },
-            _ => Kind::Reboot { span: self.span("for")?.unwrap_or(Duration::from_secs(2)) },
-        })
-    }
-
-    fn frames(&mut self) -> Result<u64, FaultError> {
-        let Some(text) = self.take("frames") else { return Ok(USUAL_FRAMES) };
-        let frames = text.parse().ok().filter(|frames| (1..=DELAYED_MAX as u64).contains(frames));
-        frames.ok_or_else(|| self.wrong(text, format!("a number of datagrams from 1 to {DELAYED_MAX}")))
-    }
-
-    fn damage(&mut self) -> Result<Damage, FaultError> {
-        match self.take("where") {
-            None | Some("payload") => Ok(Damage::Payload),
-            Some("header") => Ok(Damage::Header),
-            Some("length") => Ok(Damage::Length),
-            Some(other) => Err(self.wrong(other, "payload, header or length".to_owned())),
+fn kind(words: &Words<'_>, stream: Stream) -> Result<Kind, SpecError> {
+    let span = |key| words.value(key, "a time such as 2ms or 1s", |text| parse_duration(text).ok());
+    Ok(match words.kind.name {
+        "lose" => Kind::Lose { run: words.whole_number("run")?.unwrap_or(1) },
+        "delay" => Kind::Delay { by: span("by")?.ok_or_else(|| words.lacks("by=TIME, such as by=2ms"))? },
+        "reorder" => Kind::Reorder,
+        "duplicate" => Kind::Duplicate,
+        "corrupt" => Kind::Corrupt { damage: damage(words)? },
+        "overflow" => {
+            let overflows = matches!(stream, Stream::Rx | Stream::Rx0 | Stream::Rx1);
+            words.value("stream", "a stream that can overflow: rx, rx0 or rx1", |_| overflows.then_some(()))?;
+            Kind::Overflow { span: span("for")?.unwrap_or(Duration::ZERO) }
         }
-    }
-
-    /// Exactly one of `every`, `at`, `p`. A stall, a full ring and a reboot happen at a time, whatever passes.
-    fn when(&mut self, kind: Kind) -> Result<When, FaultError> {
-        let timed = matches!(kind, Kind::Stall { .. } | Kind::Ring { .. } | Kind::Reboot { .. });
-        let mut found = Vec::new();
-        if !timed {
-            if let Some(text) = self.take("every") {
-                let every = text.parse().map_err(|_| self.wrong(text, "a number of datagrams above 0".to_owned()))?;
-                found.push(When::Every(every));
-            }
-            if let Some(text) = self.take("p") {
-                let chance = text.parse().ok().filter(|p| (0.0..=1.0).contains(p));
-                found.push(When::Chance(chance.ok_or_else(|| self.wrong(text, "a probability, 0 to 1".to_owned()))?));
+        "stall" => Kind::Stall { span: span("for")?.ok_or_else(|| words.lacks("for=TIME, such as for=1s"))? },
+        "ring" => {
+            let frames = |text: &str| text.parse().ok().filter(|frames| (1..=DELAYED_MAX as u64).contains(frames));
+            let expected = format!("a number of datagrams from 1 to {DELAYED_MAX}");
+            Kind::Ring {
+                span: span("for")?.ok_or_else(|| words.lacks("for=TIME, such as for=10ms"))?,
+                frames: words.value("frames", &expected, frames)?.unwrap_or(USUAL_FRAMES),
             }
         }
-        if let Some(text) = self.take("at") {
-            found.push(match (whole(text), Moment::parse(text)) {
-                (Some(nth), _) if !timed && nth > 0 => When::Nth(nth),
-                (None, Some(time)) => When::At(time),
-                _ if timed => return Err(self.wrong(text, "a time such as 3s or +3s".to_owned())),
-                _ => {
-                    return Err(self.wrong(text, "a datagram's number, from 1, or a time such as 3s or +3s".to_owned()));
-                }
-            });
-        }
-        match (found.as_slice(), timed) {
-            ([when], _) => Ok(*when),
-            ([], true) => Err(self.lacks("at=TIME, such as at=3s")),
-            (_, true) => Err(self.lacks("a single at=TIME")),
-            ([], false) => Err(self.lacks("every=N, at=N, at=TIME or p=P")),
-            (_, false) => Err(self.lacks("a single one of every, at and p")),
-        }
-    }
+        _ => Kind::Reboot { span: span("for")?.unwrap_or(Duration::from_secs(2)) },
+    })
+}
 
-    fn after(&mut self) -> Result<(u64, Moment), FaultError> {
-        let never = Moment::AfterPowerOn(Duration::ZERO);
-        let Some(text) = self.take("after") else { return Ok((0, never)) };
-        match (whole(text), Moment::parse(text)) {
-            (Some(skip), _) => Ok((skip, never)),
-            (None, Some(quiet)) => Ok((0, quiet)),
-            _ => Err(self.wrong(text, "a number of datagrams or a time such as 1s or +1s".to_owned())),
-        }
-    }
+fn damage(words: &Words<'_>) -> Result<Damage, SpecError> {
+    let damage = words.value("where", "payload, header or length", |text| match text {
+        "payload" => Some(Damage::Payload),
+        "header" => Some(Damage::Header),
+        "length" => Some(Damage::Length),
+        _ => None,
+    })?;
+    Ok(damage.unwrap_or(Damage::Payload))
+}
 
-    fn number(&mut self, key: &str) -> Result<Option<u64>, FaultError> {
-        let Some(text) = self.take(key) else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| self.wrong(text, "a whole number".to_owned()))
+/// Exactly one of `every`, `at`, `p`. A stall, a full ring and a reboot happen at a time, whatever passes.
+fn when(words: &Words<'_>, kind: Kind) -> Result<When, SpecError> {
+    let timed = matches!(kind, Kind::Stall { .. } | Kind::Ring { .. } | Kind::Reboot { .. });
+    let at =
+        if timed { "a time such as 3s or +3s" } else { "a datagram's number, from 1, or a time such as 3s or +3s" };
+    let found = [
+        words.value("every", "a number of datagrams above 0", |text| text.parse().ok().map(When::Every))?,
+        words.value("p", "a probability, 0 to 1", |text| {
+            text.parse().ok().filter(|p| (0.0..=1.0).contains(p)).map(When::Chance)
+        })?,
+        words.value("at", at, |text| match (whole(text), Moment::parse(text)) {
+            (Some(nth), _) => (!timed && nth > 0).then_some(When::Nth(nth)),
+            (None, time) => time.map(When::At),
+        })?,
+    ];
+    let mut found = found.into_iter().flatten();
+    match (found.next(), found.next()) {
+        (Some(when), None) => Ok(when),
+        (None, _) if timed => Err(words.lacks("at=TIME, such as at=3s")),
+        (None, _) => Err(words.lacks("every=N, at=N, at=TIME or p=P")),
+        (Some(_), Some(_)) => Err(words.lacks("a single one of every, at and p")),
     }
+}
 
-    fn span(&mut self, key: &str) -> Result<Option<Duration>, FaultError> {
-        let Some(text) = self.take(key) else { return Ok(None) };
-        parse_duration(text).map(Some).map_err(|_| self.wrong(text, "a time such as 2ms or 1s".to_owned()))
-    }
-
-    fn take(&mut self, key: &str) -> Option<&'a str> {
-        let index = self.pairs.iter().position(|pair| pair.0 == key)?;
-        Some(self.pairs.remove(index).1)
-    }
-
-    /// `piece` is a part of the text.
-    fn wrong(&self, piece: &str, expected: String) -> FaultError {
-        let inside = (piece.as_ptr() as usize).checked_sub(self.text.as_ptr() as usize);
-        let start = inside.filter(|start| start + piece.len() <= self.text.len()).unwrap_or(self.at);
-        FaultError { text: self.text.to_owned(), at: start..start + piece.len(), expected }
-    }
-
-    fn lacks(&self, what: &str) -> FaultError {
-        let end = self.text.len();
-        FaultError { text: self.text.to_owned(), at: end..end, expected: what.to_owned() }
-    }
+fn after(words: &Words<'_>) -> Result<(u64, Moment), SpecError> {
+    let never = Moment::AfterPowerOn(Duration::ZERO);
+    let expected = "a number of datagrams or a time such as 1s or +1s";
+    let after = words.value("after", expected, |text| match whole(text) {
+        Some(skip) => Some((skip, never)),
+        None => Moment::parse(text).map(|quiet| (0, quiet)),
+    })?;
+    Ok(after.unwrap_or((0, never)))
 }
 
 /// Digits alone: a sign makes it a time.
@@ -361,8 +264,8 @@ mod tests {
     #[test]
     fn an_error_points_at_its_piece_and_says_what_could_stand_there() {
         for (text, message) in [
-            ("loose:rx,every=2", format!("fault `loose:rx,every=2`: `loose` (character 1) is not a fault: {KINDS}")),
-            ("", format!("fault ``: character 1 lacks a fault: {KINDS}")),
+            ("loose:rx,every=2", format!("fault `loose:rx,every=2`: `loose` (character 1) is not a fault: {}", GRAMMAR.names)),
+            ("", format!("fault ``: character 1 lacks a fault: {}", GRAMMAR.names)),
             (
                 "lose:rx,evry=2",
                 "fault `lose:rx,evry=2`: `evry` (character 9) is not a key of this fault: every, at, p, after, limit, \

@@ -6,38 +6,24 @@ use takt_wire::n200::ports;
 
 use crate::Port;
 
-/// Some of the datagrams between a host and an N200.
+/// Some of the datagrams between a host and an N200; [the module](super) says which.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stream {
-    /// Sample packets to the host.
     Rx,
-    /// Of receive DSP 0.
     Rx0,
-    /// Of receive DSP 1.
     Rx1,
-    /// Inline messages on the receive ports.
     Messages,
-    /// Sample packets from the host.
     Tx,
-    /// Flow control of the transmit DSP.
     Flow,
-    /// Async messages of the transmit DSP.
     Events,
-    /// Requests on the control port.
     Requests,
-    /// Replies on the control port.
     Control,
-    /// Register commands.
     Commands,
-    /// Their acks.
     Acks,
-    /// GPS sentences.
     Gps,
-    /// Everything.
     All,
 }
 
-/// The streams by name.
 const NAMES: [(&str, Stream); 13] = [
     ("rx", Stream::Rx),
     ("rx0", Stream::Rx0),
@@ -55,7 +41,6 @@ const NAMES: [(&str, Stream); 13] = [
 ];
 
 impl Stream {
-    /// All names, for messages.
     pub(super) fn names() -> impl Iterator<Item = &'static str> {
         NAMES.iter().map(|(name, _)| *name)
     }

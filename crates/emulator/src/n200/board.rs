@@ -2,11 +2,13 @@
 
 use std::str::FromStr;
 
+use serde::de::{self, IntoDeserializer};
+use serde::{Deserialize, Serialize};
 use takt_wire::WireError;
 use takt_wire::n200::eeprom::{Daughterboard, Text, board};
 
 /// Which pair of daughterboards is fitted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Board {
     /// SBX v3: 400 to 4400 MHz, synthesisers with lock detection, attenuators. The best choice.
@@ -26,21 +28,14 @@ pub enum Board {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not a board: sbx, wbx, basic, lf or none")]
 pub struct BoardError {
-    /// The text as given.
     pub got: String,
 }
 
 impl FromStr for Board {
     type Err = BoardError;
     fn from_str(text: &str) -> Result<Board, BoardError> {
-        match text {
-            "sbx" => Ok(Board::Sbx),
-            "wbx" => Ok(Board::Wbx),
-            "basic" => Ok(Board::Basic),
-            "lf" => Ok(Board::Lf),
-            "none" => Ok(Board::None),
-            _ => Err(BoardError { got: text.to_owned() }),
-        }
+        let board = Board::deserialize(text.into_deserializer());
+        board.map_err(|_: de::value::Error| BoardError { got: text.to_owned() })
     }
 }
 

@@ -6,7 +6,7 @@
 use std::net::SocketAddr;
 
 use takt_base::Tick;
-use takt_wire::n200::registers::{firmware, readback_word, settings_index};
+use takt_wire::n200::registers::{firmware, readback, readback_word, settings_index};
 use takt_wire::n200::{ControlAnswer, ControlAsk, ControlReply, ControlRequest, RegisterAction, SpiTransfer, ports};
 
 use super::N200;
@@ -14,7 +14,6 @@ use super::spi::SpiWrite;
 use crate::{Outbox, Port};
 
 impl N200 {
-    /// A datagram on the control port.
     pub(super) fn control(&mut self, now: Tick, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         self.report.requests += 1;
         let reply = match ControlRequest::parse(bytes) {
@@ -66,7 +65,7 @@ impl N200 {
         self.spi.note(write);
         self.front_end.spi(write);
         self.retune(now);
-        ControlAnswer::Spi { data: self.spi.readback() }
+        ControlAnswer::Spi { data: readback::ABSENT }
     }
 
     /// Peeks give what they read, pokes what they wrote; an address where nothing is reads 0.

@@ -8,7 +8,6 @@ use takt_wire::n200::I2cBytes;
 use takt_wire::n200::eeprom::{Daughterboard, Motherboard};
 use takt_wire::n200::registers::i2c;
 
-/// Bytes of one EEPROM.
 pub(super) const BYTES: usize = 256;
 
 /// The contents of all four EEPROMs, in the order motherboard, transmit, receive, grand-daughterboard: what is kept in a
@@ -17,7 +16,6 @@ pub(super) const BYTES: usize = 256;
 pub struct EepromImages(Box<[[u8; BYTES]; 4]>);
 
 impl EepromImages {
-    /// Bytes of all four together.
     pub const BYTES: usize = 4 * BYTES;
 
     /// Images as they leave the factory.
@@ -43,13 +41,11 @@ impl EepromImages {
         rest.is_empty().then(|| EepromImages(Box::new(images)))
     }
 
-    /// All four, one after the other.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         self.0.concat()
     }
 
-    /// What the motherboard's EEPROM says.
     #[must_use]
     pub fn motherboard(&self) -> Motherboard {
         // The image is longer than the fields, so it parses.
@@ -57,7 +53,6 @@ impl EepromImages {
     }
 }
 
-/// The parts themselves.
 pub(super) struct Eeproms {
     images: EepromImages,
     pointers: [u8; 4],
@@ -101,13 +96,8 @@ impl Eeproms {
 }
 
 fn part(address: u8) -> Option<usize> {
-    match address {
-        i2c::MOTHERBOARD => Some(0),
-        i2c::TX_BOARD => Some(1),
-        i2c::RX_BOARD => Some(2),
-        i2c::GRAND_DAUGHTERBOARD => Some(3),
-        _ => None,
-    }
+    let parts = [i2c::MOTHERBOARD, i2c::TX_BOARD, i2c::RX_BOARD, i2c::GRAND_DAUGHTERBOARD];
+    parts.iter().position(|&part| part == address)
 }
 
 #[cfg(test)]

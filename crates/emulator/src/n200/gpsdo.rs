@@ -3,34 +3,35 @@
 //! Three lines a second: `$GPGGA`, `$GPRMC`, and the servo line of the `FireFly` family. Hosts want a
 //! comma directly before the asterisk. The time is that of the PPS edge just passed.
 
+use std::fmt::{self, Write};
 use std::net::SocketAddr;
 
 use takt_base::{Tick, Ticks};
 use takt_wire::n200::ports;
 
 use super::time::PPS_TICKS;
+use crate::device::fill_with;
 use crate::{Outbox, Port};
 
 /// How long after the edge the sentences leave: 20 ms.
 const DELAY: Ticks = Ticks(PPS_TICKS / 50);
+const PORT: Port = Port(ports::GPSDO);
 const IDENTITY: &[u8] = b"Jackson-Labs, FireFly-1A, Firmware Rev 0.48\r\n";
 
 pub(super) struct Gpsdo {
     utc_at_tick_0_s: u64,
-    /// When the next sentences are due.
     next: Tick,
-    line: Line,
 }
 
 impl Gpsdo {
     pub(super) fn new(now: Tick, utc_at_tick_0_s: u64) -> Gpsdo {
-        Gpsdo { utc_at_tick_0_s, next: due_after(now), line: Line::default() }
+        Gpsdo { utc_at_tick_0_s, next: due_after(now) }
     }
 
     /// Text from the host; only the question for its name is answered.
     pub(super) fn hear(&mut self, now: Tick, text: &[u8], to: SocketAddr, out: &mut dyn Outbox) {
         if text.windows(5).any(|window| window == b"*IDN?") {
-            say(now, IDENTITY, to, out);
+            out.send(now, PORT, to, &mut fill_with(IDENTITY));
         }
     }
 
@@ -48,10 +49,12 @@ impl Gpsdo {
         self.next = due_after(now);
         let Some(to) = to else { return 0 };
         let moment = Moment::of(self.utc_at_tick_0_s.saturating_add(edge.0 / PPS_TICKS));
-        for sentence in [position, minimum, servo] {
-            self.line.clear();
-            sentence(&mut self.line, &moment);
-            say(now, self.line.bytes(), to, out);
+        for sentence in [Line::position, Line::minimum, Line::servo] {
+            let mut line = Line::default();
+            // It fits: no sentence is longer than 82 bytes.
+            if sentence(&mut line, &moment).is_ok() {
+                out.send(now, PORT, to, &mut fill_with(line.bytes()));
+            }
         }
         3
     }
@@ -62,31 +65,6 @@ fn due_after(now: Tick) -> Tick {
     let edge = Tick(now.0 - now.0 % PPS_TICKS);
     let due = edge + DELAY;
     if due > now { due } else { due + Ticks(PPS_TICKS) }
-}
-
-fn say(now: Tick, text: &[u8], to: SocketAddr, out: &mut dyn Outbox) {
-    out.send(now, Port(ports::GPSDO), to, &mut |frame| match frame.get_mut(..text.len()) {
-        Some(room) => {
-            room.copy_from_slice(text);
-            text.len()
-        }
-        None => 0,
-    });
-}
-
-fn position(line: &mut Line, m: &Moment) {
-    line.text("$GPGGA,").time(m).text(".00,4807.0380,N,01131.0000,E,1,09,0.9,545.4,M,46.9,M,,").checksum();
-}
-
-fn minimum(line: &mut Line, m: &Moment) {
-    line.text("$GPRMC,").time(m).text(".00,A,4807.0380,N,01131.0000,E,0.0,0.0,");
-    line.two(m.day).two(m.month).two(m.year % 100).text(",,").checksum();
-}
-
-/// Date, count, DAC, frequency error, satellites seen and tracked, status, health.
-fn servo(line: &mut Line, m: &Moment) {
-    line.two(m.year % 100).text("-").two(m.month).text("-").two(m.day);
-    line.text(" 73312 -15.18 2.21E-12 10 9 6 0x0\r\n");
 }
 
 /// A line of text in fixed memory.
@@ -101,39 +79,45 @@ impl Default for Line {
     }
 }
 
-impl Line {
-    fn clear(&mut self) {
-        self.len = 0;
+impl fmt::Write for Line {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let room = self.bytes.get_mut(self.len..self.len + text.len()).ok_or(fmt::Error)?;
+        room.copy_from_slice(text.as_bytes());
+        self.len += text.len();
+        Ok(())
     }
+}
 
+impl Line {
     fn bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
     }
 
-    fn text(&mut self, text: &str) -> &mut Line {
-        for (to, from) in self.bytes[self.len..].iter_mut().zip(text.bytes()) {
-            *to = from;
-            self.len += 1;
-        }
-        self
+    fn position(&mut self, m: &Moment) -> fmt::Result {
+        let [h, min, s] = m.time();
+        write!(self, "$GPGGA,{h:02}{min:02}{s:02}.00,4807.0380,N,01131.0000,E,1,09,0.9,545.4,M,46.9,M,,")?;
+        self.checksum()
     }
 
-    fn two(&mut self, number: u64) -> &mut Line {
-        let digits = [b'0' + (number / 10 % 10) as u8, b'0' + (number % 10) as u8];
-        self.text(std::str::from_utf8(&digits).unwrap_or_default())
+    fn minimum(&mut self, m: &Moment) -> fmt::Result {
+        let ([h, min, s], [year, month, day]) = (m.time(), m.date());
+        write!(
+            self,
+            "$GPRMC,{h:02}{min:02}{s:02}.00,A,4807.0380,N,01131.0000,E,0.0,0.0,{day:02}{month:02}{year:02},,"
+        )?;
+        self.checksum()
     }
 
-    fn time(&mut self, m: &Moment) -> &mut Line {
-        self.two(m.second_of_day / 3600).two(m.second_of_day / 60 % 60).two(m.second_of_day % 60)
+    /// Date, count, DAC, frequency error, satellites in view and tracked, status, health.
+    fn servo(&mut self, m: &Moment) -> fmt::Result {
+        let [year, month, day] = m.date();
+        write!(self, "{year:02}-{month:02}-{day:02} 73312 -15.18 2.21E-12 10 9 6 0x0\r\n")
     }
 
     /// Asterisk, exclusive-or of everything between `$` and it, end of line.
-    fn checksum(&mut self) {
+    fn checksum(&mut self) -> fmt::Result {
         let sum = self.bytes().iter().skip(1).fold(0, |sum, byte| sum ^ byte);
-        let digit = |n: u8| char::from_digit(n.into(), 16).unwrap_or('0').to_ascii_uppercase();
-        let mut text = [0; 4];
-        self.text("*").text(digit(sum >> 4).encode_utf8(&mut text)).text(digit(sum & 15).encode_utf8(&mut text));
-        self.text("\r\n");
+        write!(self, "*{sum:02X}\r\n")
     }
 }
 
@@ -146,6 +130,16 @@ struct Moment {
 }
 
 impl Moment {
+    /// Hours, minutes, seconds.
+    fn time(&self) -> [u64; 3] {
+        [self.second_of_day / 3600, self.second_of_day / 60 % 60, self.second_of_day % 60]
+    }
+
+    /// Year of its century, month, day.
+    fn date(&self) -> [u64; 3] {
+        [self.year % 100, self.month, self.day]
+    }
+
     /// From seconds since 1970, by the proleptic Gregorian calendar; years counted from March, so that the leap day is
     /// the last of its year.
     fn of(utc_s: u64) -> Moment {
@@ -185,9 +179,9 @@ mod tests {
 
     #[test]
     fn sentences_end_in_a_comma_and_a_checksum_that_holds() {
-        for sentence in [position, minimum] {
+        for sentence in [Line::position, Line::minimum] {
             let mut line = Line::default();
-            sentence(&mut line, &Moment::of(1_700_000_000));
+            sentence(&mut line, &Moment::of(1_700_000_000)).unwrap();
             let text = std::str::from_utf8(line.bytes()).unwrap();
             let (body, sum) = text.strip_prefix('$').unwrap().split_once('*').unwrap();
             assert!(body.ends_with(','), "{text}");
@@ -195,7 +189,7 @@ mod tests {
             assert_eq!(sum, format!("{expected:02X}\r\n"));
         }
         let mut line = Line::default();
-        minimum(&mut line, &Moment::of(1_700_000_000));
+        line.minimum(&Moment::of(1_700_000_000)).unwrap();
         assert!(line.bytes().starts_with(b"$GPRMC,221320.00,A,"));
         assert!(line.bytes().windows(8).any(|w| w == b",141123,"));
     }

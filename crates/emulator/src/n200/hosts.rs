@@ -42,9 +42,8 @@ impl Line {
 #[derive(Clone, Copy, Debug)]
 struct Peer {
     to: SocketAddr,
-    /// Who set it up.
     owner: IpAddr,
-    heard: Tick,
+    last_sign: Tick,
 }
 
 pub(super) struct Hosts {
@@ -73,9 +72,9 @@ impl Hosts {
     }
 
     /// A datagram came from `ip`: whoever set something up from there lives.
-    pub(super) fn heard(&mut self, now: Tick, ip: IpAddr) {
+    pub(super) fn sign_of_life(&mut self, now: Tick, ip: IpAddr) {
         for peer in self.peers.iter_mut().flatten().filter(|peer| peer.owner == ip) {
-            peer.heard = now;
+            peer.last_sign = now;
         }
     }
 
@@ -83,7 +82,7 @@ impl Hosts {
     pub(super) fn direct(&mut self, now: Tick, line: Line, owner: IpAddr, to: SocketAddr) -> bool {
         let permitted = self.permit(to.ip());
         if permitted {
-            self.peers[line.index()] = Some(Peer { to, owner, heard: now });
+            self.peers[line.index()] = Some(Peer { to, owner, last_sign: now });
         }
         permitted
     }
@@ -94,7 +93,7 @@ impl Hosts {
 
     /// When the host of this line will count as gone.
     pub(super) fn gone_at(&self, line: Line) -> Option<Tick> {
-        self.peers[line.index()].map(|peer| peer.heard + PATIENCE)
+        self.peers[line.index()].map(|peer| peer.last_sign + PATIENCE)
     }
 
     /// Forgets the destination of a line whose host is gone.

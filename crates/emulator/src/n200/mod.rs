@@ -17,6 +17,7 @@
 mod board;
 mod control;
 mod converter;
+mod dsp;
 mod eeprom;
 mod fifo;
 mod front_end;
@@ -39,6 +40,7 @@ use takt_wire::n200::{Destination, DestinationAnswer, FifoCommand, MASTER_CLOCK_
 
 use crate::fault::PowerCycle;
 use crate::{Device, Outbox, Port};
+use dsp::Surroundings;
 use eeprom::Eeproms;
 use fifo::CommandQueue;
 use front_end::FrontEnd;
@@ -74,7 +76,6 @@ const PORTS: [Port; 9] = [
     Port(49173),
 ];
 
-/// The device.
 pub struct N200 {
     options: Options,
     /// All that was processed happened at or before this tick.
@@ -125,7 +126,6 @@ impl N200 {
         self.time.offset()
     }
 
-    /// What it counted so far.
     #[must_use]
     pub fn report(&self) -> N200Report {
         let gains = self.front_end.gains_db();
@@ -143,7 +143,6 @@ impl N200 {
         }
     }
 
-    /// What its EEPROMs hold.
     #[must_use]
     pub fn eeproms(&self) -> &EepromImages {
         self.eeproms.images()
@@ -190,7 +189,6 @@ impl N200 {
         events.into_iter().flatten().min()
     }
 
-    /// Does what is due at this tick.
     fn act(&mut self, out: &mut dyn Outbox) {
         let now = self.now;
         self.time.act(now);
@@ -201,10 +199,10 @@ impl N200 {
             }
         }
         let (time, front_end) = (&self.time, &self.front_end);
-        self.tx.act(now, &tx::Surroundings { time, front_end, to: self.hosts.of(Line::Tx) }, out);
+        let around = |to| Surroundings { time, front_end, to, on_overflow: self.options.on_overflow };
+        self.tx.act(now, &around(self.hosts.of(Line::Tx)), out);
         for (n, rx) in self.rx.iter_mut().enumerate() {
-            let to = self.hosts.of(Line::Rx(n));
-            rx.act(now, &rx::Surroundings { time, front_end, to, on_overflow: self.options.on_overflow }, out);
+            rx.act(now, &around(self.hosts.of(Line::Rx(n))), out);
         }
         self.lose_hosts(now);
         if let Some(gpsdo) = &mut self.gpsdo {
@@ -321,7 +319,7 @@ impl Device for N200 {
         if !self.hosts.permit(from.ip()) {
             return;
         }
-        self.hosts.heard(now, from.ip());
+        self.hosts.sign_of_life(now, from.ip());
         match port.0 {
             ports::CONTROL => self.control(now, from, bytes, out),
             ports::FIFO => self.fifo_datagram(now, from, bytes, out),

@@ -3,6 +3,8 @@
 use std::net::Ipv4Addr;
 use std::str::FromStr;
 
+use serde::de::{self, IntoDeserializer};
+use serde::{Deserialize, Serialize};
 use takt_base::Tick;
 use takt_wire::WireError;
 use takt_wire::n200::eeprom::{Motherboard, Text, hardware};
@@ -23,15 +25,12 @@ pub struct Options {
     pub name: String,
     /// Address in the EEPROM and in hello replies; hosts look at the sender's instead.
     pub address: Ipv4Addr,
-    /// The daughterboards.
     pub board: Board,
-    /// Whether a GPSDO is fitted.
     pub gpsdo: bool,
     /// Hardware word of the motherboard EEPROM; see [`hardware`].
     pub hardware: u16,
     /// Firmware protocol version, the first word of every control reply.
     pub firmware: u32,
-    /// Firmware minor version.
     pub firmware_minor: u32,
     /// FPGA compatibility number, major in bits 31:16.
     pub fpga: u32,
@@ -39,7 +38,6 @@ pub struct Options {
     pub marked: bool,
     /// What follows when the output is blocked.
     pub on_overflow: OverflowPolicy,
-    /// Where it may send.
     pub destinations: Destinations,
     /// The tick at which it is switched on: device time starts at 0 there.
     pub born: Tick,
@@ -75,11 +73,8 @@ impl Default for Options {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{got}`")]
 pub struct OptionsError {
-    /// Which option.
     pub what: &'static str,
-    /// Its value.
     pub got: String,
-    /// What is wrong with it.
     #[source]
     pub source: WireError,
 }
@@ -112,8 +107,7 @@ impl Options {
     }
 }
 
-/// What happens when a receive packet can't leave.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OverflowPolicy {
     /// As the hardware: an inline message, and the stream stops until it is commanded again.
@@ -127,18 +121,14 @@ pub enum OverflowPolicy {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not hardware or continue")]
 pub struct OverflowPolicyError {
-    /// The text as given.
     pub got: String,
 }
 
 impl FromStr for OverflowPolicy {
     type Err = OverflowPolicyError;
     fn from_str(text: &str) -> Result<OverflowPolicy, OverflowPolicyError> {
-        match text {
-            "hardware" => Ok(OverflowPolicy::Hardware),
-            "continue" => Ok(OverflowPolicy::Continue),
-            _ => Err(OverflowPolicyError { got: text.to_owned() }),
-        }
+        let policy = OverflowPolicy::deserialize(text.into_deserializer());
+        policy.map_err(|_: de::value::Error| OverflowPolicyError { got: text.to_owned() })
     }
 }
 
@@ -146,6 +136,5 @@ impl FromStr for OverflowPolicy {
 pub struct Signals {
     /// For each receive DSP: what its antenna hears.
     pub sources: [Box<dyn Source>; 2],
-    /// Where the transmit DSP's signal goes.
     pub sink: Box<dyn Sink>,
 }

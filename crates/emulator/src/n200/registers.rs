@@ -26,12 +26,11 @@ impl N200 {
         }
     }
 
-    /// Writes a settings register.
     pub(super) fn poke(&mut self, now: Tick, register: u8, data: u32) {
         self.settings[usize::from(register)] = data;
         match register {
             settings::TIME_HIGH => self.set_time(now, data),
-            settings::SPI_CONTROL => self.spi.set_control(data),
+            settings::SPI_CONTROL => self.spi.control = data,
             settings::SPI_DATA => {
                 let write = self.spi.shift(data);
                 self.front_end.spi(write);
@@ -49,12 +48,12 @@ impl N200 {
                 return rx.control(now, offset, data);
             }
             if let Some(offset) = within(register, settings::RX_DSP[n], DSP_LEN) {
-                rx.dsp(offset, data);
+                rx.registers.dsp.poke(offset, data);
                 return rx.retune(now, &self.front_end);
             }
         }
         if let Some(offset) = within(register, settings::TX_DSP, DSP_LEN) {
-            self.tx.dsp(offset, data);
+            self.tx.registers.dsp.poke(offset, data);
             return self.tx.retune(now, &self.front_end);
         }
         self.front_end.poke(register, data);
@@ -78,12 +77,10 @@ impl N200 {
         self.tx.retune(now, &self.front_end);
     }
 
-    /// A readback word over the FIFO.
     fn peek_fifo(&self, now: Tick, word: u8) -> u32 {
-        let (high, low) = words::split(self.time.at(now));
-        let (pps_high, pps_low) = words::split(self.time.last_pps(now));
+        let [high, low] = words::split(self.time.at(now));
+        let [pps_high, pps_low] = words::split(self.time.last_pps(now));
         match word {
-            readback::SPI => self.spi.readback(),
             readback::GPIO => self.front_end.pins(self.running()),
             readback::TIME_HIGH => high,
             readback::TIME_LOW => low,
@@ -94,19 +91,16 @@ impl N200 {
         }
     }
 
-    /// A readback word over the control port.
     pub(super) fn peek_slow(&self, now: Tick, word: u8) -> u32 {
         match word {
-            readback::SPI => self.spi.readback(),
             readback::ROUTER => 0,
-            readback::TIME_LOW => words::split(self.time.at(now)).1,
+            readback::TIME_LOW => words::split(self.time.at(now))[1],
             readback::COMPAT => self.options.fpga,
             readback::STATUS => STATUS,
             _ => readback::ABSENT,
         }
     }
 
-    /// Which way samples flow at the moment.
     fn running(&self) -> Running {
         Running { rx: self.rx.iter().any(super::rx::RxDsp::running), tx: self.tx.running() }
     }

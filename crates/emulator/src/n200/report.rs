@@ -6,38 +6,28 @@ use takt_wire::n200::RxEvent;
 /// Counts since it was switched on; a reboot does not reset them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct N200Report {
-    /// The receive DSPs.
     pub rx: [RxReport; 2],
-    /// The transmit DSP.
     pub tx: TxReport,
     /// Everything that is no sample stream.
     pub control: ControlReport,
     /// Who was refused or lost.
     pub hosts: HostReport,
-    /// What the front end is set to.
     pub tuning: Tuning,
 }
 
-/// A receive DSP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RxReport {
-    /// Sample packets sent.
     pub packets: u64,
-    /// Samples in them.
     pub samples: u64,
-    /// Stream commands received.
     pub commands: u64,
     /// Stream commands that found the queue full or asked for no samples.
     pub refused_commands: u64,
-    /// Times the output was blocked.
     pub overflows: u64,
     /// Samples lost to overflows that did not stop the stream (departure from hardware).
     pub overflow_lost_samples: u64,
-    /// Commands that came after their time.
     pub late: u64,
     /// "And more" without more.
     pub broken_chains: u64,
-    /// Stops while idle.
     pub idle_stops: u64,
     /// Packets for which no host had named a destination.
     pub undirected_packets: u64,
@@ -55,14 +45,10 @@ impl RxReport {
     }
 }
 
-/// The transmit DSP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TxReport {
-    /// Sample packets received.
     pub packets: u64,
-    /// Samples played.
     pub samples: u64,
-    /// Bursts begun.
     pub bursts: u64,
     /// Bursts that ended in good order.
     pub burst_acks: u64,
@@ -71,17 +57,13 @@ pub struct TxReport {
     /// Of these, within a burst's first 32 packets: begun at once, without a start time, before the host was ahead.
     #[serde(default)]
     pub underflows_at_start: u64,
-    /// Packets that came after their time.
     pub late: u64,
-    /// Packets with a wrong number.
     pub sequence_errors: u64,
     /// Packets dropped after an error, as the policy says, the offending ones included.
     pub dropped_packets: u64,
     /// Packets that found the 1 MiB buffer full: the host ignored the flow control.
     pub overrun_packets: u64,
-    /// Packets dropped by a flush.
     pub flushed_packets: u64,
-    /// Flow-control messages sent.
     pub updates: u64,
 }
 
@@ -100,15 +82,11 @@ pub struct ControlReport {
     pub dropped_commands: u64,
     /// Datagrams on any port that made no sense.
     pub malformed_datagrams: u64,
-    /// SPI transactions.
     pub spi_writes: u64,
-    /// Bytes written to EEPROMs.
     pub eeprom_writes: u64,
-    /// GPS sentences sent.
     pub gps_sentences: u64,
 }
 
-/// The other side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostReport {
     /// Datagrams from where it may not send, which it ignores, and requests to send there.
@@ -119,7 +97,6 @@ pub struct HostReport {
     pub lost: u64,
 }
 
-/// The front end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tuning {
     /// Radio frequency at 0 Hz of each receive DSP, Hz.

@@ -3,9 +3,6 @@
 //! All traffic a host of these boards makes is write-only, so nothing answers: reads give ones. What matters of it is
 //! decoded elsewhere ([`super::synthesiser`], [`super::converter`]).
 
-use takt_wire::n200::registers::readback;
-
-/// Transactions remembered.
 const LOG: usize = 64;
 
 /// One transaction: what was shifted out, right-aligned.
@@ -13,14 +10,13 @@ const LOG: usize = 64;
 pub struct SpiWrite {
     /// Slave mask; see [`takt_wire::n200::registers::spi`].
     pub slaves: u32,
-    /// How many bits.
     pub bits: u8,
-    /// The bits.
     pub word: u32,
 }
 
 pub(super) struct SpiBus {
-    control: u32,
+    /// Register 21: slave mask in bits 23:0, number of bits in 29:24.
+    pub(super) control: u32,
     /// The last [`LOG`] transactions, in a ring.
     log: [SpiWrite; LOG],
     /// Transactions since power-up.
@@ -30,11 +26,6 @@ pub(super) struct SpiBus {
 impl SpiBus {
     pub(super) fn new() -> SpiBus {
         SpiBus { control: 0, log: [SpiWrite::default(); LOG], count: 0 }
-    }
-
-    /// Register 21: slave mask in bits 23:0, number of bits in 29:24.
-    pub(super) fn set_control(&mut self, control: u32) {
-        self.control = control;
     }
 
     /// Register 22: shifts out as many leading bits of `data` as the control register says. 0 counts as 32 (the field
@@ -54,11 +45,6 @@ impl SpiBus {
         write
     }
 
-    /// What a read returns: there is nobody to answer.
-    pub(super) fn readback(&self) -> u32 {
-        readback::ABSENT
-    }
-
     /// The last transactions, the oldest first.
     pub(super) fn log(&self) -> impl Iterator<Item = SpiWrite> {
         let oldest = self.count.saturating_sub(LOG as u64);
@@ -73,11 +59,11 @@ mod tests {
     #[test]
     fn data_leaves_left_aligned() {
         let mut bus = SpiBus::new();
-        bus.set_control(24 << 24 | 1);
+        bus.control = 24 << 24 | 1;
         assert_eq!(bus.shift(0x0940_1234 << 8), SpiWrite { slaves: 1, bits: 24, word: 0x40_1234 });
-        bus.set_control(1 << 31 | 32 << 24 | 128);
+        bus.control = 1 << 31 | 32 << 24 | 128;
         assert_eq!(bus.shift(0x6500_8A4A).word, 0x6500_8A4A);
-        bus.set_control(63 << 24);
+        bus.control = 63 << 24;
         assert_eq!(bus.shift(5).word, 5);
     }
 

@@ -10,8 +10,6 @@
 //! assert_eq!(watch.finish().source.lost_samples, 0);
 //! ```
 
-pub(crate) mod text;
-
 use std::error::Error;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -32,12 +30,10 @@ use crate::source::read_ahead::{ReadAhead, Shared};
 use crate::source::store::{Loaded, Store};
 use crate::source::{self, Counter, Noise, Silence, Source, Tone};
 
-pub use text::SpecError;
+pub use crate::text::SpecError;
 
-/// The radio around the signals.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setting {
-    /// The clock whose ticks count.
     pub clock: TickRate,
     /// What a recording says it comes from: "N200 EMU001".
     pub hw: String,
@@ -45,18 +41,13 @@ pub struct Setting {
     pub utc_at_tick_0_ns: Option<u64>,
 }
 
-/// Why signals could not be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SignalError {
-    /// A file.
     #[error("{what} {spec}")]
     File {
-        /// "source" or "sink".
         what: &'static str,
-        /// As text.
         spec: String,
-        /// What is wrong with it.
         #[source]
         source: Box<FileError>,
     },
@@ -64,37 +55,19 @@ pub enum SignalError {
     #[error(
         "source {spec}: a sample rate of {rate_sps} S/s is not the clock of {clock_hz} Hz divided by a whole number up to {MAX_STEP}"
     )]
-    Rate {
-        /// As text.
-        spec: String,
-        /// Of the recording.
-        rate_sps: f64,
-        /// Of the radio.
-        clock_hz: u32,
-        /// Rates near it that would do.
-        nearest_sps: [f64; 2],
-    },
+    Rate { spec: String, rate_sps: f64, clock_hz: u32, nearest_sps: [f64; 2] },
     /// A recording that does not say its rate.
     #[error("source {spec}: {} names no sample rate", path.display())]
-    NoRate {
-        /// As text.
-        spec: String,
-        /// The recording.
-        path: PathBuf,
-    },
-    /// No thread for a file.
+    NoRate { spec: String, path: PathBuf },
     #[error("a thread for {spec}")]
     Thread {
-        /// As text.
         spec: String,
-        /// What the system said.
         #[source]
         source: io::Error,
     },
 }
 
 impl SignalError {
-    /// What to do about it.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {
@@ -113,13 +86,11 @@ impl SignalError {
 /// What became of the signals so far.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalReport {
-    /// What was heard.
     pub source: SourceReport,
     /// What was sent.
     pub sink: SinkReport,
 }
 
-/// What was heard.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SourceReport {
     /// Samples of a file that the disk did not deliver in time: silence was heard.
@@ -133,15 +104,12 @@ pub struct SourceReport {
 /// What was sent to a sink that records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SinkReport {
-    /// Samples written.
     pub samples: u64,
     /// Samples that the disk was too slow for, or refused.
     pub dropped_samples: u64,
     /// Samples written that were beyond full scale.
     pub clipped_samples: u64,
-    /// Files of samples.
     pub files: u64,
-    /// Why nothing more was written.
     pub error: Option<String>,
 }
 
@@ -153,7 +121,6 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// What became of them so far.
     #[must_use]
     pub fn report(&self) -> SignalReport {
         SignalReport {
@@ -204,9 +171,7 @@ pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Resu
     let mut watch = Watch { ahead: vec![], lost: None, recording: None };
     let wrong = |source| SignalError::File { what: "sink", spec: sink.to_string(), source: Box::new(source) };
     let mut out: Box<dyn Sink> = Box::new(Null);
-    if let Some((recorder, recording)) =
-        sink::start(sink, setting.clock, &setting.hw, setting.utc_at_tick_0_ns).map_err(wrong)?
-    {
+    if let Some((recorder, recording)) = sink::start(sink, setting).map_err(wrong)? {
         let thread = |source| SignalError::Thread { spec: sink.to_string(), source };
         watch.recording = Some(recording.map_err(thread)?);
         out = Box::new(recorder);
@@ -216,7 +181,7 @@ pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Resu
             let (cable, end) = loopback::pair(setting.clock, loopback::CAPACITY);
             watch.lost = Some(end.lost_samples());
             out = if out.wants_samples() { Box::new(Both(cable, out)) } else { Box::new(cable) };
-            [Box::new(end.clone()) as Box<dyn Source>, Box::new(end)]
+            twice(end)
         }
         _ => pair(source, setting.clock, &mut watch)?,
     };
@@ -226,16 +191,10 @@ pub fn open(source: &source::Spec, sink: &sink::Spec, setting: &Setting) -> Resu
 /// The source of each receiver: both are on one antenna and hear the same.
 fn pair(spec: &source::Spec, clock: TickRate, watch: &mut Watch) -> Result<[Box<dyn Source>; 2], SignalError> {
     Ok(match spec {
-        source::Spec::Silence | source::Spec::Loopback => [Box::new(Silence), Box::new(Silence)],
-        source::Spec::Counter => [Box::new(Counter), Box::new(Counter)],
-        source::Spec::Tone { offset_hz, amplitude } => {
-            let tone = Tone::new(clock, *offset_hz, *amplitude);
-            [Box::new(tone), Box::new(tone)]
-        }
-        source::Spec::Noise { power_dbfs, seed } => {
-            let noise = Noise::new(*power_dbfs, *seed);
-            [Box::new(noise), Box::new(noise)]
-        }
+        source::Spec::Silence | source::Spec::Loopback => twice(Silence),
+        source::Spec::Counter => twice(Counter),
+        source::Spec::Tone { offset_hz, amplitude } => twice(Tone::new(clock, *offset_hz, *amplitude)),
+        source::Spec::Noise { power_dbfs, seed } => twice(Noise::new(*power_dbfs, *seed)),
         source::Spec::File { path, format, repeat, raw } => {
             let file = || SampleReader::open(path, *format).map_err(|source| file_error(spec, source));
             play(spec, file, *repeat, *raw, None, watch)?
@@ -249,6 +208,10 @@ fn pair(spec: &source::Spec, clock: TickRate, watch: &mut Watch) -> Result<[Box<
             play(spec, data, *repeat, *raw, Some(step), watch)?
         }
     })
+}
+
+fn twice<S: Source + Clone + 'static>(source: S) -> [Box<dyn Source>; 2] {
+    [Box::new(source.clone()), Box::new(source)]
 }
 
 fn play(
@@ -267,7 +230,7 @@ fn play(
             None => {
                 let thread = |source| SignalError::Thread { spec: spec.to_string(), source };
                 let ahead = ReadAhead::start(open()?, repeat).map_err(thread)?;
-                watch.ahead.push(ahead.shared());
+                watch.ahead.push(ahead.shared.clone());
                 Store::Ahead(ahead)
             }
         };

@@ -22,9 +22,7 @@ pub struct BurstEdges {
 pub trait Sink: Send {
     /// The radio frequency at which 0 Hz of the samples leaves from tick `from` on, in Hz (oscillator, DAC shift and DUC
     /// word together).
-    fn tuned(&mut self, from: Tick, centre_hz: f64) {
-        let _ = (from, centre_hz);
-    }
+    fn tuned(&mut self, _from: Tick, _centre_hz: f64) {}
 
     /// False: the samples would be thrown away, so the device need not even decode them.
     fn wants_samples(&self) -> bool {

@@ -3,21 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use takt_base::{Complex32, Tick, TickRate};
+use takt_base::{Complex32, Tick, Ticks};
 use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
 use takt_dsp::sigmf::{Capture, Global, Writer, utc_text};
 
 use super::Spec;
+use crate::signals::Setting;
 
-/// What a recording says of where it comes from.
-#[derive(Clone, Debug)]
-pub(super) struct Origin {
-    pub(super) clock: TickRate,
-    pub(super) hw: String,
-    pub(super) utc_at_tick_0_ns: Option<u64>,
-}
-
-/// A run of samples that begins.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Begin {
     pub(super) tick: Tick,
@@ -32,11 +24,13 @@ pub(super) enum Output {
 
 impl Output {
     /// `None` for a sink that records nothing.
-    pub(super) fn create(spec: &Spec, origin: Origin) -> Result<Option<Output>, FileError> {
+    pub(super) fn create(spec: &Spec, setting: &Setting) -> Result<Option<Output>, FileError> {
         Ok(match spec {
             Spec::Null => None,
             Spec::File { path, format } => Some(Output::File(SampleWriter::create(path, *format, Existing::Replace)?)),
-            Spec::Sigmf { path, format } => Some(Output::Sigmf(Box::new(Sigmf::create(path, *format, origin)?))),
+            Spec::Sigmf { path, format } => {
+                Some(Output::Sigmf(Box::new(Sigmf::create(path, *format, setting.clone())?)))
+            }
         })
     }
 
@@ -55,7 +49,6 @@ impl Output {
         }
     }
 
-    /// Makes what was written so far safe.
     pub(super) fn checkpoint(&mut self) -> Result<(), FileError> {
         match self {
             Output::File(_) => Ok(()),
@@ -71,7 +64,6 @@ impl Output {
         }
     }
 
-    /// Files of samples made so far.
     pub(super) fn files(&self) -> u64 {
         match self {
             Output::File(_) => 1,
@@ -84,7 +76,7 @@ impl Output {
 pub(super) struct Sigmf {
     base: PathBuf,
     format: SampleFormat,
-    origin: Origin,
+    setting: Setting,
     number: u64,
     step: Option<u32>,
     writer: Writer,
@@ -93,13 +85,13 @@ pub(super) struct Sigmf {
 }
 
 impl Sigmf {
-    fn create(path: &Path, format: SampleFormat, origin: Origin) -> Result<Sigmf, FileError> {
+    fn create(path: &Path, format: SampleFormat, setting: Setting) -> Result<Sigmf, FileError> {
         let base = match path.extension().and_then(|extension| extension.to_str()) {
             Some("sigmf-meta" | "sigmf-data") => path.with_extension(""),
             _ => path.to_owned(),
         };
-        let writer = Writer::create(&base, global(format, &origin), Existing::Replace)?;
-        Ok(Sigmf { base, format, origin, number: 1, step: None, writer, clipped: 0 })
+        let writer = Writer::create(&base, global(format, &setting), Existing::Replace)?;
+        Ok(Sigmf { base, format, setting, number: 1, step: None, writer, clipped: 0 })
     }
 
     fn begin(&mut self, run: Begin) -> Result<(), FileError> {
@@ -109,17 +101,17 @@ impl Sigmf {
             self.number += 1;
             let mut name = self.base.clone().into_os_string();
             name.push(format!("-{}", self.number));
-            self.writer = Writer::create(Path::new(&name), global(self.format, &self.origin), Existing::Replace)?;
+            self.writer = Writer::create(Path::new(&name), global(self.format, &self.setting), Existing::Replace)?;
         }
         if self.step != Some(run.step) {
             self.step = Some(run.step);
-            self.writer.set_sample_rate(f64::from(self.origin.clock.hz()) / f64::from(run.step.max(1)));
+            self.writer.set_sample_rate(f64::from(self.setting.clock.hz()) / f64::from(run.step.max(1)));
         }
-        let since_0_ns = self.origin.clock.ns_of(takt_base::Ticks(run.tick.0));
+        let since_0_ns = self.setting.clock.ns_of(Ticks(run.tick.0));
         self.writer.begin_capture(Capture {
             global_index: Some(run.tick.0 / u64::from(run.step.max(1))),
             frequency_hz: Some(run.centre_hz),
-            datetime: self.origin.utc_at_tick_0_ns.and_then(|utc| utc.checked_add(since_0_ns)).map(utc_text),
+            datetime: self.setting.utc_at_tick_0_ns.and_then(|utc| utc.checked_add(since_0_ns)).map(utc_text),
             other: [("takt:tick".to_owned(), json!(run.tick.0))].into_iter().collect(),
             ..Capture::default()
         });
@@ -127,10 +119,10 @@ impl Sigmf {
     }
 }
 
-fn global(format: SampleFormat, origin: &Origin) -> Global {
-    let mut global = Global { hw: Some(origin.hw.clone()), ..Global::new(format) };
+fn global(format: SampleFormat, setting: &Setting) -> Global {
+    let mut global = Global { hw: Some(setting.hw.clone()), ..Global::new(format) };
     let extensions = json!([{ "name": "takt", "version": "0.1.0", "optional": true }]);
     global.other.insert("core:extensions".to_owned(), extensions);
-    global.other.insert("takt:clock_hz".to_owned(), json!(origin.clock.hz()));
+    global.other.insert("takt:clock_hz".to_owned(), json!(setting.clock.hz()));
     global
 }

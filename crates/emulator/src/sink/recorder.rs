@@ -10,45 +10,23 @@ use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use takt_base::{Complex32, Tick, TickRate, Ticks};
+use takt_base::{Complex32, Ticks};
 use takt_dsp::file::FileError;
 
-use super::output::{Begin, Origin, Output};
-use super::{BurstEdges, Sink, Spec};
-use crate::sample_ring::{self, Run};
+use super::Spec;
+use super::output::{Begin, Output};
+use crate::sample_ring::{self, RingSink, Run};
+use crate::signals::Setting;
 
-/// Samples in the queue.
 const CAPACITY: usize = 1 << 21;
 
-/// Samples written at a time.
 const BLOCK: usize = 1 << 14;
 
-/// How often the thread looks for samples.
 const PAUSE: Duration = Duration::from_millis(2);
 
 /// How often metadata are brought up to date.
 const CHECKPOINT: Duration = Duration::from_secs(1);
 
-/// The device's side.
-pub(crate) struct Recorder {
-    writer: sample_ring::Writer,
-    centre_hz: f64,
-}
-
-impl Sink for Recorder {
-    fn tuned(&mut self, _from: Tick, centre_hz: f64) {
-        self.centre_hz = centre_hz;
-    }
-
-    fn take(&mut self, first: Tick, step: u32, samples: &[Complex32], edges: BurstEdges) {
-        self.writer.push(first, step, self.centre_hz, samples);
-        if edges.end {
-            self.writer.end_at(first + Ticks(samples.len() as u64 * u64::from(step)));
-        }
-    }
-}
-
-/// What a recorder counts.
 #[derive(Default)]
 pub(crate) struct Counts {
     pub(crate) samples: AtomicU64,
@@ -91,24 +69,16 @@ impl Drop for Recording {
 }
 
 /// Creates the file and starts the thread; `None` for a sink that records nothing.
-pub(crate) fn start(
-    spec: &Spec,
-    clock: TickRate,
-    hw: &str,
-    utc_at_tick_0_ns: Option<u64>,
-) -> Result<Option<(Recorder, io::Result<Recording>)>, FileError> {
-    let Some(output) = Output::create(spec, Origin { clock, hw: hw.to_owned(), utc_at_tick_0_ns })? else {
-        return Ok(None);
-    };
+pub(crate) fn start(spec: &Spec, setting: &Setting) -> Result<Option<(RingSink, io::Result<Recording>)>, FileError> {
+    let Some(output) = Output::create(spec, setting)? else { return Ok(None) };
     let (writer, reader) = sample_ring::ring(CAPACITY);
     let counts = Arc::new(Counts::default());
     let scribe =
         Scribe { reader, output: Some(output), counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
     let thread = thread::Builder::new().name("recorder".to_owned()).spawn(move || scribe.work());
-    Ok(Some((Recorder { writer, centre_hz: 0.0 }, thread.map(|thread| Recording { counts, thread: Some(thread) }))))
+    Ok(Some((RingSink::new(writer), thread.map(|thread| Recording { counts, thread: Some(thread) }))))
 }
 
-/// The thread's side.
 struct Scribe {
     reader: sample_ring::Reader,
     /// `None` after an error.
@@ -157,8 +127,8 @@ impl Scribe {
         };
         if self.done == 0 {
             // Samples between two runs: of runs that were forgotten.
-            self.drop_samples(run.start().saturating_sub(self.position));
-            self.position = self.position.max(run.start());
+            self.drop_samples(run.start.saturating_sub(self.position));
+            self.position = self.position.max(run.start);
         }
         let here = run.len.saturating_sub(self.done).min(block.len() as u64) as usize;
         if here == 0 {
@@ -211,20 +181,22 @@ impl Scribe {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sink::{BurstEdges, Sink};
+    use takt_base::{Tick, TickRate};
     use takt_dsp::sigmf::Reader;
 
     /// A recorder whose thread is not running yet.
-    fn idle(spec: &Spec, capacity: usize) -> (Recorder, Scribe, Arc<Counts>) {
+    fn idle(spec: &Spec, capacity: usize) -> (RingSink, Scribe, Arc<Counts>) {
         let clock = TickRate::from_hz(100_000_000).unwrap();
-        let origin = Origin { clock, hw: "N200".to_owned(), utc_at_tick_0_ns: None };
+        let setting = Setting { clock, hw: "N200".to_owned(), utc_at_tick_0_ns: None };
         let (writer, reader) = sample_ring::ring(capacity);
         let counts = Arc::new(Counts::default());
-        let output = Output::create(spec, origin).unwrap();
+        let output = Output::create(spec, &setting).unwrap();
         let scribe = Scribe { reader, output, counts: counts.clone(), run: 0, done: 0, position: 0, open: None };
-        (Recorder { writer, centre_hz: 0.0 }, scribe, counts)
+        (RingSink::new(writer), scribe, counts)
     }
 
-    fn burst(recorder: &mut Recorder, first: u64, step: u32, n: usize) {
+    fn burst(recorder: &mut RingSink, first: u64, step: u32, n: usize) {
         let samples: Vec<_> = (0..n).map(|k| Complex32::new((k % 1024) as f32 / 1024.0, 0.0)).collect();
         recorder.take(Tick(first), step, &samples, BurstEdges { start: true, end: true });
     }

@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use takt_dsp::file::SampleFormat;
 
-use crate::signals::SpecError;
-use crate::signals::text::{Kind, Words, quote};
+use crate::text::{Grammar, Kind, SpecError, Words, quote};
 
 /// Where the signal of an emulated transmitter goes. Text and value are two forms of the same: `sigmf:path=x`.
 ///
@@ -29,43 +28,35 @@ pub enum Spec {
     #[default]
     Null,
     /// A file of samples.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// How samples lie in it.
-        format: SampleFormat,
-    },
-    /// A recording.
-    Sigmf {
-        /// The recording, by either of its files or without an extension.
-        path: PathBuf,
-        /// How samples lie in it; fc32 unless another is named.
-        format: SampleFormat,
-    },
+    File { path: PathBuf, format: SampleFormat },
+    /// A recording, by either of its files or without an extension; fc32 unless another format is named.
+    Sigmf { path: PathBuf, format: SampleFormat },
 }
 
-const KINDS: &[Kind] = &[
-    Kind { name: "null", main: "", keys: &[] },
-    Kind { name: "file", main: "path", keys: &["path", "format"] },
-    Kind { name: "sigmf", main: "path", keys: &["path", "format"] },
-];
+const GRAMMAR: Grammar = Grammar {
+    what: "sink",
+    kinds: &[
+        Kind { name: "null", main: "", keys: &[] },
+        Kind { name: "file", main: "path", keys: &["path", "format"] },
+        Kind { name: "sigmf", main: "path", keys: &["path", "format"] },
+    ],
+    names: "null, file, sigmf",
+    strict: false,
+};
 
 impl FromStr for Spec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Spec, SpecError> {
-        let words = Words::read("sink", text, KINDS)?;
-        let names = SampleFormat::ALL.map(SampleFormat::name);
-        let format = words.word("format", |name| name.parse().ok(), &names)?;
+        let words = Words::read(&GRAMMAR, text)?;
         Ok(match words.kind.name {
             "file" => {
-                let path = PathBuf::from(words.required("path", "the path of a file")?);
-                let format = format.or_else(|| SampleFormat::of_path(&path)).ok_or_else(|| words.lacks(FORMAT))?;
-                Spec::File { path, format }
+                let path = words.path("the path of a file")?;
+                Spec::File { format: words.format_of(&path)?, path }
             }
             "sigmf" => Spec::Sigmf {
-                path: PathBuf::from(words.required("path", "the path of a recording")?),
-                format: format.unwrap_or(SampleFormat::Fc32),
+                path: words.path("the path of a recording")?,
+                format: words.format()?.unwrap_or(SampleFormat::Fc32),
             },
             _ => Spec::Null,
         })
@@ -81,8 +72,6 @@ impl fmt::Display for Spec {
         }
     }
 }
-
-const FORMAT: &str = "format=sc16, sc8 or fc32: the name of the file does not say which";
 
 #[cfg(test)]
 mod tests {

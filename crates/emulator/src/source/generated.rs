@@ -5,7 +5,6 @@ use takt_dsp::{Rotation, noise, tone};
 
 use super::Source;
 
-/// Nothing.
 #[derive(Clone, Copy, Debug)]
 pub struct Silence;
 
@@ -15,7 +14,6 @@ impl Source for Silence {
     }
 }
 
-/// A complex tone.
 #[derive(Clone, Copy, Debug)]
 pub struct Tone {
     rotation: Rotation,
@@ -90,8 +88,8 @@ mod tests {
     fn a_counter_counts_samples_and_a_gap_shows() {
         let words = |x: &Complex32| ((x.re * 32_768.0) as i32 & 0xFFFF) | ((x.im * 32_768.0) as i32) << 16;
         let first = 4 * 0x0001_7FFE + 3; // on no multiple of the step
-        let heard = fill(&mut Counter, first, 4, 5);
-        assert_eq!(heard.iter().map(words).collect::<Vec<_>>(), [0x1_7FFE, 0x1_7FFF, 0x1_8000, 0x1_8001, 0x1_8002]);
+        let received = fill(&mut Counter, first, 4, 5);
+        assert_eq!(received.iter().map(words).collect::<Vec<_>>(), [0x1_7FFE, 0x1_7FFF, 0x1_8000, 0x1_8001, 0x1_8002]);
         let later = fill(&mut Counter, first + 4 * 1000, 4, 1);
         assert_eq!(words(&later[0]), 0x1_7FFE + 1000);
         assert!(Counter.raw());
@@ -101,8 +99,8 @@ mod tests {
     fn a_tone_has_its_amplitude_and_offset_at_any_rate() {
         let clock = TickRate::from_hz(100_000_000).unwrap();
         for step in [2, 5, 52, 512] {
-            let heard = fill(&mut Tone::new(clock, -30e3, 0.25), 777, step, 4000);
-            let found = takt_dsp::estimate_tone(&heard).unwrap();
+            let received = fill(&mut Tone::new(clock, -30e3, 0.25), 777, step, 4000);
+            let found = takt_dsp::estimate_tone(&received).unwrap();
             assert!((found.frequency * 100e6 / f64::from(step) + 30e3).abs() < 1.0);
             assert!((found.amplitude - 0.25).abs() < 1e-6);
         }
@@ -110,8 +108,8 @@ mod tests {
 
     #[test]
     fn noise_has_its_power_and_silence_none() {
-        let heard = fill(&mut Noise::new(-20.0, 3), 0, 4, 100_000);
-        let power = heard.iter().map(|x| f64::from(x.norm_sqr())).sum::<f64>() / 1e5;
+        let received = fill(&mut Noise::new(-20.0, 3), 0, 4, 100_000);
+        let power = received.iter().map(|x| f64::from(x.norm_sqr())).sum::<f64>() / 1e5;
         assert!((power - 0.01).abs() < 2e-4, "{power}");
         assert_eq!(fill(&mut Silence, 0, 4, 2), [Complex32::default(); 2]);
     }

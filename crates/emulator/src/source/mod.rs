@@ -21,15 +21,12 @@ pub trait Source: Send {
 
     /// The radio frequency that is 0 Hz in `out` from tick `from` on, in Hz (oscillator and DDC word together). Sources
     /// that stand alone give signals relative to the tuned centre and ignore it.
-    fn tuned(&mut self, from: Tick, centre_hz: f64) {
-        let _ = (from, centre_hz);
-    }
+    fn tuned(&mut self, _from: Tick, _centre_hz: f64) {}
 
     /// How many ticks beyond the last sample of a block must have happened before the source can fill it exactly (half a
     /// resampling filter). The block begins at `first`, a sample every `step` ticks. May change whenever a sink takes
     /// samples; ask again at each deadline. The device sends the packet that much later; its time stamps do not move.
-    fn lookahead(&self, first: Tick, step: u32) -> Ticks {
-        let _ = (first, step);
+    fn lookahead(&self, _first: Tick, _step: u32) -> Ticks {
         Ticks(0)
     }
 

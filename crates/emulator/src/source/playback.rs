@@ -33,7 +33,6 @@ impl Origin {
     }
 }
 
-/// Plays a [`Store`].
 pub(crate) struct Playback {
     store: Store,
     raw: bool,
@@ -115,7 +114,7 @@ mod tests {
         Store::Loaded(Arc::new(Loaded::new(bytes, SampleFormat::Sc16)), repeat)
     }
 
-    fn heard(source: &mut Playback, first: u64, step: u32, n: usize) -> Vec<i32> {
+    fn played(source: &mut Playback, first: u64, step: u32, n: usize) -> Vec<i32> {
         let mut out = vec![Complex32::new(9.0, 9.0); n];
         source.fill(Tick(first), step, &mut out);
         out.iter().map(|x| (x.re * 32_768.0) as i32).collect()
@@ -124,25 +123,25 @@ mod tests {
     #[test]
     fn a_file_begins_with_the_stream_and_time_passes_in_it() {
         let mut file = Playback::new(ramp(100, false), false, Origin::unknown(), None);
-        assert_eq!(heard(&mut file, 1003, 4, 3), [0, 1, 2]);
-        assert_eq!(heard(&mut file, 1015, 4, 2), [3, 4]);
-        assert_eq!(heard(&mut file, 1003 + 4 * 50, 4, 2), [50, 51], "a gap is a gap");
-        assert_eq!(heard(&mut file, 1003 + 4 * 98 + 3, 4, 4), [98, 99, 0, 0], "then silence");
+        assert_eq!(played(&mut file, 1003, 4, 3), [0, 1, 2]);
+        assert_eq!(played(&mut file, 1015, 4, 2), [3, 4]);
+        assert_eq!(played(&mut file, 1003 + 4 * 50, 4, 2), [50, 51], "a gap is a gap");
+        assert_eq!(played(&mut file, 1003 + 4 * 98 + 3, 4, 4), [98, 99, 0, 0], "then silence");
     }
 
     #[test]
     fn a_file_goes_on_when_the_rate_changes() {
         let mut file = Playback::new(ramp(100, false), false, Origin::unknown(), None);
-        assert_eq!(heard(&mut file, 1000, 4, 3), [0, 1, 2]);
-        assert_eq!(heard(&mut file, 5000, 10, 3), [3, 4, 5]);
+        assert_eq!(played(&mut file, 1000, 4, 3), [0, 1, 2]);
+        assert_eq!(played(&mut file, 5000, 10, 3), [3, 4, 5]);
     }
 
     #[test]
     fn a_file_may_begin_again() {
         let mut file = Playback::new(ramp(3, true), false, Origin::unknown(), None);
-        assert_eq!(heard(&mut file, 0, 4, 8), [0, 1, 2, 0, 1, 2, 0, 1]);
+        assert_eq!(played(&mut file, 0, 4, 8), [0, 1, 2, 0, 1, 2, 0, 1]);
         let mut empty = Playback::new(ramp(0, true), false, Origin::unknown(), None);
-        assert_eq!(heard(&mut empty, 0, 4, 2), [0, 0]);
+        assert_eq!(played(&mut empty, 0, 4, 2), [0, 0]);
     }
 
     #[test]
@@ -150,15 +149,15 @@ mod tests {
         let origin = Origin::unknown();
         let mut first = Playback::new(ramp(100, false), false, origin.clone(), None);
         let mut second = Playback::new(ramp(100, false), false, origin, None);
-        assert_eq!(heard(&mut first, 1000, 4, 2), [0, 1]);
-        assert_eq!(heard(&mut second, 1020, 4, 2), [5, 6]);
-        assert_eq!(heard(&mut second, 900, 4, 2), [0, 0]);
+        assert_eq!(played(&mut first, 1000, 4, 2), [0, 1]);
+        assert_eq!(played(&mut second, 1020, 4, 2), [5, 6]);
+        assert_eq!(played(&mut second, 900, 4, 2), [0, 0]);
     }
 
     #[test]
     fn a_recording_keeps_its_own_time() {
         let mut recording = Playback::new(ramp(2000, false), false, Origin::unknown(), Some(100));
-        assert_eq!(heard(&mut recording, 1000, 100, 3), [0, 1, 2]);
+        assert_eq!(played(&mut recording, 1000, 100, 3), [0, 1, 2]);
         // 1 MS/s heard at 4 MS/s: a ramp four times as slow, far from its ends.
         let mut out = [Complex32::default(); 5];
         recording.fill(Tick(1000 + 100 * 1000), 25, &mut out);
@@ -171,11 +170,11 @@ mod tests {
         #[test]
         fn cuts_change_nothing(own in prop::option::of(1u32..=512), step in 1u32..=600, first in 0u64..1000, cut in 0usize..200, repeat in any::<bool>()) {
             let make = || Playback::new(ramp(333, repeat), false, Origin::unknown(), own);
-            let whole = heard(&mut make(), first, step, 200);
+            let whole = played(&mut make(), first, step, 200);
             let mut source = make();
-            let mut pieces = heard(&mut source, first, step, cut);
+            let mut pieces = played(&mut source, first, step, cut);
             if cut > 0 {
-                pieces.extend(heard(&mut source, first + cut as u64 * u64::from(step), step, 200 - cut));
+                pieces.extend(played(&mut source, first + cut as u64 * u64::from(step), step, 200 - cut));
                 prop_assert_eq!(whole, pieces);
             }
         }

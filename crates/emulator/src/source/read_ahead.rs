@@ -19,13 +19,11 @@ const CAPACITY: usize = 1 << 22;
 /// Of these, how many may be behind what the device reads next; the rest is ahead.
 const BEHIND: u64 = CAPACITY as u64 / 2;
 
-/// Samples read at a time.
 const BLOCK: usize = 1 << 15;
 
 /// How often the thread looks whether there is room.
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// What both sides see.
 #[derive(Default)]
 pub(crate) struct Shared {
     /// The lowest sample the device asked for last.
@@ -33,16 +31,14 @@ pub(crate) struct Shared {
     stop: AtomicBool,
     /// Samples that were not there in time.
     pub(crate) starved: AtomicU64,
-    /// Why there will be no more.
     pub(crate) error: OnceLock<FileError>,
 }
 
-/// The device's side.
 pub(crate) struct ReadAhead {
     reader: sample_ring::Reader,
-    shared: Arc<Shared>,
-    samples: u64,
-    repeat: bool,
+    pub(super) samples: u64,
+    pub(super) repeat: bool,
+    pub(crate) shared: Arc<Shared>,
 }
 
 impl ReadAhead {
@@ -62,18 +58,6 @@ impl ReadAhead {
             Filler { file, writer, shared: shared.clone(), repeat, next: 0, block: vec![Complex32::default(); BLOCK] };
         filler.top_up();
         (ReadAhead { reader, shared, samples, repeat }, filler)
-    }
-
-    pub(crate) fn samples(&self) -> u64 {
-        self.samples
-    }
-
-    pub(crate) fn repeats(&self) -> bool {
-        self.repeat
-    }
-
-    pub(crate) fn shared(&self) -> Arc<Shared> {
-        self.shared.clone()
     }
 
     pub(crate) fn read(&mut self, index: u64, out: &mut [Complex32]) {
@@ -105,7 +89,6 @@ impl Drop for ReadAhead {
     }
 }
 
-/// The thread's side.
 struct Filler {
     file: SampleReader,
     writer: sample_ring::Writer,

@@ -6,8 +6,7 @@ use std::str::FromStr;
 
 use takt_dsp::file::SampleFormat;
 
-use crate::signals::SpecError;
-use crate::signals::text::{Kind, Words, quote};
+use crate::text::{Grammar, Kind, SpecError, Words, quote};
 
 /// What an emulated receiver hears. Text and value are two forms of the same: `tone:offset=100k,amplitude=0.5`.
 ///
@@ -31,42 +30,16 @@ use crate::signals::text::{Kind, Words, quote};
 pub enum Spec {
     /// Nothing.
     Silence,
-    /// A complex tone.
-    Tone {
-        /// From the tuned centre, -50 MHz to 50 MHz.
-        offset_hz: f64,
-        /// Full scale 1.0.
-        amplitude: f64,
-    },
-    /// White Gaussian noise.
-    Noise {
-        /// Mean power against a full-scale tone, in dB.
-        power_dbfs: f64,
-        /// Same seed, same noise.
-        seed: u64,
-    },
+    /// A complex tone, -50 MHz to 50 MHz from the tuned centre; full scale 1.0.
+    Tone { offset_hz: f64, amplitude: f64 },
+    /// White Gaussian noise: mean power against a full-scale tone. Same seed, same noise.
+    Noise { power_dbfs: f64, seed: u64 },
     /// The number of each sample, as raw 16-bit words.
     Counter,
-    /// A file of samples.
-    File {
-        /// The file.
-        path: PathBuf,
-        /// How samples lie in it.
-        format: SampleFormat,
-        /// Begins again at its end.
-        repeat: bool,
-        /// The 16-bit words reach the wire as they are, past gain and mixer.
-        raw: bool,
-    },
-    /// A recording.
-    Sigmf {
-        /// The recording, by either of its files or without an extension.
-        path: PathBuf,
-        /// Begins again at its end.
-        repeat: bool,
-        /// The 16-bit words reach the wire as they are, past gain and mixer.
-        raw: bool,
-    },
+    /// A file of samples. Raw: its 16-bit words reach the wire as they are, past gain and mixer.
+    File { path: PathBuf, format: SampleFormat, repeat: bool, raw: bool },
+    /// A recording, by either of its files or without an extension.
+    Sigmf { path: PathBuf, repeat: bool, raw: bool },
     /// What the radio itself transmits.
     Loopback,
 }
@@ -78,21 +51,26 @@ impl Default for Spec {
     }
 }
 
-const KINDS: &[Kind] = &[
-    Kind { name: "silence", main: "", keys: &[] },
-    Kind { name: "tone", main: "offset", keys: &["offset", "amplitude"] },
-    Kind { name: "noise", main: "power", keys: &["power", "seed"] },
-    Kind { name: "counter", main: "", keys: &[] },
-    Kind { name: "file", main: "path", keys: &["path", "format", "loop", "raw"] },
-    Kind { name: "sigmf", main: "path", keys: &["path", "loop", "raw"] },
-    Kind { name: "loopback", main: "", keys: &[] },
-];
+const GRAMMAR: Grammar = Grammar {
+    what: "source",
+    kinds: &[
+        Kind { name: "silence", main: "", keys: &[] },
+        Kind { name: "tone", main: "offset", keys: &["offset", "amplitude"] },
+        Kind { name: "noise", main: "power", keys: &["power", "seed"] },
+        Kind { name: "counter", main: "", keys: &[] },
+        Kind { name: "file", main: "path", keys: &["path", "format", "loop", "raw"] },
+        Kind { name: "sigmf", main: "path", keys: &["path", "loop", "raw"] },
+        Kind { name: "loopback", main: "", keys: &[] },
+    ],
+    names: "silence, tone, noise, counter, file, sigmf, loopback",
+    strict: false,
+};
 
 impl FromStr for Spec {
     type Err = SpecError;
 
     fn from_str(text: &str) -> Result<Spec, SpecError> {
-        let words = Words::read("source", text, KINDS)?;
+        let words = Words::read(&GRAMMAR, text)?;
         Ok(match words.kind.name {
             "tone" => {
                 let offset = words.number("offset", -50e6..=50e6, "an offset in Hz from -50M to 50M, such as 100k")?;
@@ -101,20 +79,16 @@ impl FromStr for Spec {
             }
             "noise" => Spec::Noise {
                 power_dbfs: words.number("power", -200.0..=0.0, "a power in dBFS from -200 to 0")?.unwrap_or(-30.0),
-                seed: words.count("seed", "a whole number")?.unwrap_or(0),
+                seed: words.whole_number("seed")?.unwrap_or(0),
             },
             "counter" => Spec::Counter,
             "file" => {
-                let path = PathBuf::from(words.required("path", "the path of a file of samples")?);
-                let names = SampleFormat::ALL.map(SampleFormat::name);
-                let format = match words.word("format", |name| name.parse().ok(), &names)? {
-                    Some(format) => format,
-                    None => SampleFormat::of_path(&path).ok_or_else(|| words.lacks(FORMAT))?,
-                };
+                let path = words.path("the path of a file of samples")?;
+                let format = words.format_of(&path)?;
                 Spec::File { path, format, repeat: words.flag("loop")?, raw: words.flag("raw")? }
             }
             "sigmf" => Spec::Sigmf {
-                path: PathBuf::from(words.required("path", "the path of a recording")?),
+                path: words.path("the path of a recording")?,
                 repeat: words.flag("loop")?,
                 raw: words.flag("raw")?,
             },
@@ -147,8 +121,6 @@ impl fmt::Display for Spec {
         }
     }
 }
-
-const FORMAT: &str = "format=sc16, sc8 or fc32: the name of the file does not say which";
 
 #[cfg(test)]
 mod tests {

@@ -22,7 +22,7 @@ impl Store {
     pub(crate) fn len(&self) -> u64 {
         match self {
             Store::Loaded(loaded, repeat) => endless(loaded.samples, *repeat),
-            Store::Ahead(ahead) => endless(ahead.samples(), ahead.repeats()),
+            Store::Ahead(ahead) => endless(ahead.samples, ahead.repeat),
         }
     }
 
@@ -39,7 +39,6 @@ fn endless(samples: u64, repeat: bool) -> u64 {
     if repeat && samples > 0 { u64::MAX } else { samples }
 }
 
-/// A whole file.
 pub(crate) struct Loaded {
     bytes: Vec<u8>,
     format: SampleFormat,

@@ -18,7 +18,7 @@ use takt_wire::n200::{Destination, FifoAck, TxReport, ports};
 use takt_wire::sample::Format;
 
 pub use receive::Rx;
-pub use signals::{Block, Constant, Ramp, Recorder, ramps};
+pub use signals::{Block, Constant, Ramp, Recorder, constant, ramps, recorded};
 pub use transmit::Tx;
 
 pub const DEVICE: IpAddr = IpAddr::V4(Ipv4Addr::new(192, 168, 10, 2));

@@ -15,6 +15,30 @@ pub enum Rx {
     Message { arrived: MonoNs, count: u8, time: u64, event: RxEvent },
 }
 
+impl Rx {
+    pub fn is_data(&self) -> bool {
+        matches!(self, Rx::Data { .. })
+    }
+
+    pub fn arrived(&self) -> MonoNs {
+        match self {
+            Rx::Data { arrived, .. } | Rx::Message { arrived, .. } => *arrived,
+        }
+    }
+
+    pub fn time(&self) -> u64 {
+        match self {
+            Rx::Data { time, .. } | Rx::Message { time, .. } => *time,
+        }
+    }
+
+    pub fn count(&self) -> u8 {
+        match self {
+            Rx::Data { count, .. } | Rx::Message { count, .. } => *count,
+        }
+    }
+}
+
 impl Host {
     pub(super) fn hear_rx(&mut self, dsp: usize, arrived: MonoNs, bytes: &[u8]) {
         let heard = match RxPacket::parse(bytes) {
@@ -59,6 +83,13 @@ impl Host {
         self.run(us(10));
     }
 
+    /// An N200 with ramps whose DSP 0 is open at 1 MS/s, 100 samples a packet.
+    pub fn receiving(faults: &[&str]) -> Host {
+        let mut host = Host::with_faults(faults);
+        host.open_rx(0, 100, Format::Sc16, 100);
+        host
+    }
+
     pub fn stream(&mut self, n: usize, action: StreamAction, tick: Option<u64>) {
         let words = StreamCommand { action, tick }.words().unwrap();
         for (offset, word) in (0..).zip(words) {
@@ -66,7 +97,7 @@ impl Host {
         }
     }
 
-    /// Sample packets heard by DSP n: first tick, samples, end of burst.
+    /// Sample packets received from DSP n: first tick, samples, end of burst.
     pub fn packets(&self, n: usize) -> Vec<(u64, usize, bool)> {
         let packets = self.rx[n].iter().filter_map(|heard| match heard {
             Rx::Data { time, samples, end_of_burst, .. } => Some((*time, samples.len(), *end_of_burst)),
@@ -75,13 +106,27 @@ impl Host {
         packets.collect()
     }
 
-    /// Messages heard by DSP n.
+    /// Messages received from DSP n.
     pub fn messages(&self, n: usize) -> Vec<RxEvent> {
         let messages = self.rx[n].iter().filter_map(|heard| match heard {
             Rx::Message { event, .. } => Some(*event),
             Rx::Data { .. } => None,
         });
         messages.collect()
+    }
+
+    /// Sizes of the sample packets received from DSP n, and which of them end a burst.
+    pub fn sizes(&self, n: usize) -> Vec<(usize, bool)> {
+        self.packets(n).iter().map(|packet| (packet.1, packet.2)).collect()
+    }
+
+    /// Samples received from DSP n.
+    pub fn samples(&self, n: usize) -> Vec<(i16, i16)> {
+        let samples = self.rx[n].iter().filter_map(|received| match received {
+            Rx::Data { samples, .. } => Some(samples.clone()),
+            Rx::Message { .. } => None,
+        });
+        samples.flatten().collect()
     }
 
     /// Checks that sample packets of DSP n count without a gap and are contiguous in time within bursts, and returns

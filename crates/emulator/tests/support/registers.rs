@@ -3,7 +3,8 @@
 use takt_emulator::fault::Faulty;
 use takt_emulator::n200::{N200, N200Report};
 use takt_wire::n200::{
-    ControlAnswer, ControlAsk, ControlReply, ControlRequest, FifoAction, FifoCommand, RegisterAction, ports, registers,
+    ControlAnswer, ControlAsk, ControlReply, ControlRequest, FifoAction, FifoCommand, RegisterAction, ports,
+    registers::{self, settings},
 };
 
 use super::{DEVICE, Host, ms, tick_at, us};
@@ -24,6 +25,12 @@ impl Host {
 
     pub fn poke_at(&mut self, tick: u64, register: u8, data: u32) {
         self.command(Some(tick), FifoAction::Poke { register, data });
+    }
+
+    pub fn set_time(&mut self, time: u64, immediate: bool) {
+        self.poke(settings::TIME_LOW, time as u32);
+        self.poke(settings::TIME_IMMEDIATE, u32::from(immediate));
+        self.poke(settings::TIME_HIGH, (time >> 32) as u32);
     }
 
     /// Reads a word over the FIFO: waits for its ack, at most 20 s.

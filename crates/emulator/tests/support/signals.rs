@@ -57,6 +57,18 @@ impl Recorder {
     }
 }
 
+/// Ramps to receive, and a record of what is transmitted.
+pub fn recorded() -> (Signals, Recorder) {
+    let recorder = Recorder::default();
+    (Signals { sink: Box::new(recorder.clone()), ..ramps() }, recorder)
+}
+
+/// The same value for both receivers.
+pub fn constant(re: f32, im: f32) -> Signals {
+    let source = || Box::new(Constant(Complex32::new(re, im)));
+    Signals { sources: [source(), source()], ..ramps() }
+}
+
 pub fn ramps() -> Signals {
     Signals { sources: [Box::new(Ramp), Box::new(Ramp)], sink: Box::new(Recorder::default()) }
 }

@@ -35,6 +35,13 @@ impl Host {
         self.tx.clear();
     }
 
+    /// An N200 with ramps whose transmit DSP is open at 1 MS/s.
+    pub fn transmitting(faults: &[&str]) -> Host {
+        let mut host = Host::with_faults(faults);
+        host.open_tx(100, Format::Sc16);
+        host
+    }
+
     /// Sends a sample packet of zeros with the next number.
     pub fn packet(&mut self, samples: usize, tick: Option<u64>, end_of_burst: bool) {
         self.payload(&vec![0; 4 * samples], tick, end_of_burst);
@@ -71,6 +78,10 @@ impl Host {
         let reports = self.tx.iter().map(|tx| tx.report);
         let events = reports.filter(|report| report.event != TxEvent::FlowControl);
         events.map(|report| (report.event, report.tick, report.sequence)).collect()
+    }
+
+    pub fn event_kinds(&self) -> Vec<TxEvent> {
+        self.events().iter().map(|event| event.0).collect()
     }
 
     pub fn updates(&self) -> Vec<Tx> {

@@ -7,17 +7,13 @@ use serde::{Deserialize, Serialize};
 pub struct CpuClasses {
     /// Programs at normal priority, guests of virtual machines included.
     pub user_ns: u64,
-    /// Programs with raised nice value.
     pub nice_ns: u64,
-    /// The kernel on behalf of programs.
     pub system_ns: u64,
-    /// Hardware interrupts.
     pub irq_ns: u64,
     /// Soft interrupts: the network's receive path, timers.
     pub softirq_ns: u64,
     /// Wanted to run, and the hypervisor ran something else.
     pub steal_ns: u64,
-    /// Nothing to do.
     pub idle_ns: u64,
     /// Nothing to do, with a task waiting for a disk.
     pub iowait_ns: u64,
@@ -27,13 +23,12 @@ impl CpuClasses {
     /// Time in which this machine worked: everything but idle, waiting and stolen time.
     #[must_use]
     pub fn busy_ns(&self) -> u64 {
-        saturating_sum(&[self.user_ns, self.nice_ns, self.system_ns, self.irq_ns, self.softirq_ns])
+        saturating_sum([self.user_ns, self.nice_ns, self.system_ns, self.irq_ns, self.softirq_ns])
     }
 
-    /// All time that passed on these CPUs.
     #[must_use]
     pub fn total_ns(&self) -> u64 {
-        saturating_sum(&[self.busy_ns(), self.steal_ns, self.idle_ns, self.iowait_ns])
+        saturating_sum([self.busy_ns(), self.steal_ns, self.idle_ns, self.iowait_ns])
     }
 
     /// What was spent since `earlier`. A counter that went back (a CPU was taken offline) counts as zero.
@@ -53,6 +48,6 @@ impl CpuClasses {
 }
 
 /// A recorded host may claim anything; a sum never wraps.
-pub(crate) fn saturating_sum(parts_ns: &[u64]) -> u64 {
-    parts_ns.iter().fold(0, |sum, &part| sum.saturating_add(part))
+pub(crate) fn saturating_sum(parts: impl IntoIterator<Item = u64>) -> u64 {
+    parts.into_iter().fold(0, u64::saturating_add)
 }

@@ -11,9 +11,7 @@ use crate::sys::cpu_time;
 /// CPU of one thread. In a snapshot since it began; in a [`Usage`](super::Usage) between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadCpu {
-    /// The kernel's number of the thread.
     pub tid: u32,
-    /// The thread's name, at most 15 bytes.
     pub name: String,
     /// Time on a CPU, exact where the kernel has scheduler statistics, else the sum of the next two.
     pub cpu_ns: u64,
@@ -23,11 +21,8 @@ pub struct ThreadCpu {
     pub system_ns: u64,
     /// Ready to run and waiting for a CPU. `None`: this kernel does not count it.
     pub run_delay_ns: Option<u64>,
-    /// Times it slept of its own accord.
     pub voluntary_switches: u64,
-    /// Times it was put aside for another.
     pub involuntary_switches: u64,
-    /// The CPU it ran on when last looked at.
     pub last_cpu: Option<u32>,
     /// When it began, in the kernel's ticks since boot; tells apart two threads that had the same number.
     pub start_ticks: u64,
@@ -36,9 +31,7 @@ pub struct ThreadCpu {
 /// CPU of one process. In a snapshot since it began; in a [`Usage`](super::Usage) between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessCpu {
-    /// Process number.
     pub pid: u32,
-    /// Its name, at most 15 bytes.
     pub name: String,
     /// Time on a CPU, exact; threads that have ended are included.
     pub cpu_ns: u64,
@@ -50,9 +43,7 @@ pub struct ProcessCpu {
     pub voluntary_switches: u64,
     /// Times its threads were put aside for another; of other processes only those threads that live.
     pub involuntary_switches: u64,
-    /// Page faults served without a disk.
     pub minor_faults: u64,
-    /// Page faults that waited for a disk.
     pub major_faults: u64,
     /// Threads that live, in order of their numbers. What ended ones used is in the process' own figures only.
     pub threads: Vec<ThreadCpu>,
@@ -62,9 +53,6 @@ pub struct ProcessCpu {
 
 impl ProcessCpu {
     /// Reads process `pid` as it is now; `None` if there is no such process.
-    ///
-    /// # Errors
-    /// `/proc` is there and cannot be understood.
     pub(crate) fn read(host: &Host, pid: u32) -> Result<Option<ProcessCpu>, ReadError> {
         let Some(stat) = read_stat(host, &format!("/proc/{pid}/stat"))? else { return Ok(None) };
         let mut threads = Vec::new();
@@ -79,8 +67,8 @@ impl ProcessCpu {
             cpu_ns: ticks_to_ns(stat.user_ticks.saturating_add(stat.system_ticks)),
             user_ns: ticks_to_ns(stat.user_ticks),
             system_ns: ticks_to_ns(stat.system_ticks),
-            voluntary_switches: sum(&threads, |t| t.voluntary_switches),
-            involuntary_switches: sum(&threads, |t| t.involuntary_switches),
+            voluntary_switches: saturating_sum(threads.iter().map(|t| t.voluntary_switches)),
+            involuntary_switches: saturating_sum(threads.iter().map(|t| t.involuntary_switches)),
             minor_faults: stat.minor_faults,
             major_faults: stat.major_faults,
             start_ticks: stat.start_ticks,
@@ -147,10 +135,6 @@ impl ThreadCpu {
     }
 }
 
-fn sum(threads: &[ThreadCpu], of: fn(&ThreadCpu) -> u64) -> u64 {
-    saturating_sum(&threads.iter().map(of).collect::<Vec<_>>())
-}
-
 /// A thread's figures since it began; `None` if it has ended.
 fn read_thread(host: &Host, pid: u32, tid: u32) -> Result<Option<ThreadCpu>, ReadError> {
     let folder = format!("/proc/{pid}/task/{tid}");
@@ -173,12 +157,7 @@ fn read_thread(host: &Host, pid: u32, tid: u32) -> Result<Option<ThreadCpu>, Rea
 }
 
 /// A `stat` file; `None` if what it described is gone.
-///
-/// # Errors
-/// It can't be read, or has another form.
 pub fn read_stat(host: &Host, path: &str) -> Result<Option<task::Stat>, ReadError> {
     let Ok(text) = host.read(path) else { return Ok(None) };
-    let got = || text.chars().take(40).collect();
-    let malformed = || ReadError::Malformed { path: path.to_owned(), expected: "a line as in proc(5)", got: got() };
-    task::Stat::parse(&text).map(Some).ok_or_else(malformed)
+    task::Stat::parse(&text).map(Some).ok_or_else(|| ReadError::malformed(path, "a line as in proc(5)", &text))
 }

@@ -7,7 +7,7 @@ use super::classes::saturating_sum;
 use super::{CpuClasses, ProcessCpu};
 use crate::error::ReadError;
 use crate::host::Host;
-use crate::proc::{pressure, softnet, stat, tick_ns};
+use crate::proc::{pressure, softnet, stat};
 
 /// The counters of this process, of others named, and of the machine, since each began.
 #[derive(Clone, Debug)]
@@ -20,25 +20,17 @@ pub struct Snapshot {
     pressure: Option<Stalls>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Stalls {
-    cpu: pressure::Stall,
-    io: pressure::Stall,
-    memory: pressure::Stall,
-}
+/// Of a CPU, of a disk, of memory.
+type Stalls = [pressure::Stall; 3];
 
 /// What happened between two snapshots. A plain value: it is what records and JSON documents hold.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Usage {
-    /// Time between the snapshots.
     pub wall_ns: u64,
-    /// This process and its threads.
     pub process: ProcessCpu,
     /// Other processes that were named as ours and still live.
     pub companions: Vec<ProcessCpu>,
-    /// The whole machine, all CPUs summed.
     pub machine: CpuClasses,
-    /// Each online CPU.
     pub cpus: Vec<CpuUse>,
     /// CPU used by others: the machine's busy time less that of this process and its companions. Interrupt time belongs
     /// to nobody, so on kernels that keep it out of a task's account our own packets' share is in here as well;
@@ -52,12 +44,9 @@ pub struct Usage {
     pub pressure: Option<Pressure>,
 }
 
-/// One CPU's time by class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CpuUse {
-    /// The CPU's number.
     pub cpu: usize,
-    /// Its time.
     #[serde(flatten)]
     pub classes: CpuClasses,
 }
@@ -65,7 +54,6 @@ pub struct CpuUse {
 /// Frames in the kernel's receive path, all interfaces and CPUs of the machine together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Softnet {
-    /// Frames handled.
     pub processed_frames: u64,
     /// Frames dropped for a full backlog (`net.core.netdev_max_backlog`).
     pub dropped_frames: u64,
@@ -76,11 +64,8 @@ pub struct Softnet {
 /// Time in which at least one task waited for a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Pressure {
-    /// For a CPU.
     pub cpu_some_ns: u64,
-    /// For a disk.
     pub io_some_ns: u64,
-    /// For memory.
     pub memory_some_ns: u64,
 }
 
@@ -96,9 +81,6 @@ impl Snapshot {
 
     /// As [`take`](Snapshot::take), and processes `companions` as well: their use is listed and is not foreign. One that
     /// has ended is left out.
-    ///
-    /// # Errors
-    /// As [`take`](Snapshot::take).
     pub fn take_with(companions: &[u32]) -> Result<Snapshot, ReadError> {
         Snapshot::of(&Host::this(), std::process::id(), companions)
     }
@@ -116,23 +98,17 @@ impl Snapshot {
         for &pid in companions.iter().filter(|&&pid| pid != own) {
             others.extend(ProcessCpu::read(host, pid)?);
         }
-        let text = host.read("/proc/stat")?;
-        let machine = stat::parse(&text, tick_ns()).ok_or_else(|| ReadError::Malformed {
-            path: "/proc/stat".to_owned(),
-            expected: "lines of `cpu` with eight numbers",
-            got: text.chars().take(40).collect(),
-        })?;
+        let machine = stat::read(host)?;
         Ok(Snapshot {
             at,
             process,
             companions: others,
             machine,
             softnet: host.read("/proc/net/softnet_stat").ok().and_then(|text| softnet::parse(&text)),
-            pressure: Stalls::read(host),
+            pressure: stalls(host),
         })
     }
 
-    /// When this snapshot was taken.
     #[must_use]
     pub fn at(&self) -> MonoNs {
         self.at
@@ -149,7 +125,7 @@ impl Snapshot {
             .collect();
         let machine = self.machine.total.since(&earlier.machine.total);
         let ours_ns = companions.iter().fold(process.cpu_ns, |sum, c| sum.saturating_add(c.cpu_ns));
-        let tasks_ns = saturating_sum(&[machine.user_ns, machine.nice_ns, machine.system_ns]);
+        let tasks_ns = saturating_sum([machine.user_ns, machine.nice_ns, machine.system_ns]);
         let softnet = self.softnet.zip(earlier.softnet).map(|(now, then)| Softnet {
             processed_frames: now.processed.saturating_sub(then.processed),
             dropped_frames: now.dropped.saturating_sub(then.dropped),
@@ -164,7 +140,7 @@ impl Snapshot {
             foreign_cpu_ns: machine.busy_ns().saturating_sub(ours_ns),
             foreign_task_cpu_ns: tasks_ns.saturating_sub(ours_ns),
             softnet,
-            pressure: self.pressure.zip(earlier.pressure).map(|(now, then)| now.since(&then)),
+            pressure: self.pressure.zip(earlier.pressure).map(|(now, then)| pressure_since(now, then)),
         }
     }
 }
@@ -175,27 +151,20 @@ fn per_cpu(now: &stat::Stat, then: &stat::Stat) -> Vec<CpuUse> {
     now.cpus.iter().filter_map(|&(cpu, classes)| Some(CpuUse { cpu, classes: classes.since(earlier(cpu)?) })).collect()
 }
 
-impl Stalls {
-    fn read(host: &Host) -> Option<Stalls> {
-        let read = |what| pressure::parse(&host.read(&format!("/proc/pressure/{what}")).ok()?);
-        Some(Stalls { cpu: read("cpu")?, io: read("io")?, memory: read("memory")? })
-    }
+fn stalls(host: &Host) -> Option<Stalls> {
+    let read = |what| pressure::parse(&host.read(&format!("/proc/pressure/{what}")).ok()?);
+    Some([read("cpu")?, read("io")?, read("memory")?])
+}
 
-    fn since(&self, earlier: &Stalls) -> Pressure {
-        let ns = |now: pressure::Stall, then: pressure::Stall| {
-            u64::try_from(now.some.saturating_sub(then.some).as_nanos()).unwrap_or(u64::MAX)
-        };
-        Pressure {
-            cpu_some_ns: ns(self.cpu, earlier.cpu),
-            io_some_ns: ns(self.io, earlier.io),
-            memory_some_ns: ns(self.memory, earlier.memory),
-        }
-    }
+fn pressure_since(now: Stalls, then: Stalls) -> Pressure {
+    let ns = |at: usize| u64::try_from(now[at].some.saturating_sub(then[at].some).as_nanos()).unwrap_or(u64::MAX);
+    Pressure { cpu_some_ns: ns(0), io_some_ns: ns(1), memory_some_ns: ns(2) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::proc::tick_ns;
     use crate::testing::Tree;
 
     const OURS: u32 = 70;

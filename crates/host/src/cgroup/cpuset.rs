@@ -8,7 +8,7 @@
 //! forget the tie when a process is moved between cpusets).
 
 use super::GroupError;
-use super::guests::record;
+use super::guests::{record, released};
 use super::hierarchy::{Hierarchy, Version};
 use crate::host::Host;
 use crate::leftovers::{Leftover, Registration, Run};
@@ -26,7 +26,6 @@ pub struct CpuSet {
 /// What was done and has to be undone.
 #[derive(Debug)]
 enum Made {
-    /// The set itself.
     Set,
     /// The set of the other CPUs, with everybody's processes in it (version 1).
     Rest,
@@ -75,14 +74,10 @@ impl CpuSet {
     }
 
     /// Puts a process, with all its threads, into it.
-    ///
-    /// # Errors
-    /// There is no such process.
     pub fn add(&self, pid: u32) -> Result<(), GroupError> {
         self.hierarchy.put(&self.group(), pid)
     }
 
-    /// Which kind of control groups holds it: `v1` or `v2`.
     #[must_use]
     pub fn version(&self) -> &'static str {
         self.hierarchy.version.name()
@@ -104,11 +99,10 @@ impl CpuSet {
     /// Version 2. The kernel takes the word and answers by what the file says afterwards.
     fn partition(&self, list: &str) -> Result<(), GroupError> {
         let refused = |why: String| GroupError::NotExclusive { cpus: list.to_owned(), why };
-        let set = self.hierarchy.set(&self.group(), PARTITION, "root");
-        match set {
-            Err(GroupError::Io { source, .. }) => return Err(refused(source.to_string())),
-            set => set?,
-        }
+        self.hierarchy.set(&self.group(), PARTITION, "root").map_err(|error| match error {
+            GroupError::Io { source, .. } => refused(source.to_string()),
+            error => error,
+        })?;
         match self.hierarchy.get(&self.group(), PARTITION).as_str() {
             "root" => Ok(()),
             said => Err(refused(said.to_owned())),
@@ -172,9 +166,7 @@ impl CpuSet {
                 Made::Unbalanced => self.hierarchy.set("/", BALANCE, "1")?,
             }
             self.made.pop();
-            if let Some(registration) = registration {
-                registration.released().map_err(Box::new)?;
-            }
+            released(registration)?;
         }
         Ok(())
     }

@@ -13,9 +13,15 @@ use crate::testing::Tree;
 const V1: &str = "30 25 0:26 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n\
                   31 25 0:27 / /sys/fs/cgroup/cpuset rw - cgroup cgroup rw,cpuset\n";
 const V2: &str = "32 25 0:28 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
+const DEADLINE: Policy = Policy::Deadline { runtime_ns: 1_000_000, deadline_ns: 100_000_000, period_ns: 100_000_000 };
 const HALF: Limit = Limit { cpus: Some(0.5), period: None, weight: Some(50) };
 
-/// A host with cgroups of some kind, and a run's record.
+fn recorded_run() -> (tempfile::TempDir, Run) {
+    let records = tempfile::tempdir().unwrap();
+    let run = Registry::at(records.path()).begin("test").unwrap();
+    (records, run)
+}
+
 struct World {
     tree: Tree,
     run: Run,
@@ -32,8 +38,8 @@ impl World {
             .with("/sys/fs/cgroup/cpuset/cpuset.mems", "0\n")
             .with("/sys/fs/cgroup/cpuset/cpuset.sched_load_balance", "1\n")
             .with("/sys/fs/cgroup/cpuset/cgroup.procs", "7\n");
-        let records = tempfile::tempdir().unwrap();
-        World { tree, run: Registry::at(records.path()).begin("test").unwrap(), records }
+        let (records, run) = recorded_run();
+        World { tree, run, records }
     }
 
     fn unified(controllers: &str, handed_down: &str) -> World {
@@ -52,7 +58,6 @@ impl World {
         CpuSet::create_at(&self.tree.host(), &self.run, "set", cpus, exclusive)
     }
 
-    /// A file of the group made.
     fn said(&self, tree: &str, file: &str) -> String {
         let path = format!("/sys/fs/cgroup/{tree}/{file}").replace("OURS", &format!("takt-{}", std::process::id()));
         self.tree.host().read_opt(&path).unwrap_or_default()
@@ -227,8 +232,7 @@ fn allowed<T>(result: Result<T, GroupError>) -> Option<T> {
 
 #[test]
 fn a_strangers_process_is_capped_and_goes_home_alive_with_its_children() {
-    let records = tempfile::tempdir().unwrap();
-    let run = Registry::at(records.path()).begin("test").unwrap();
+    let (_records, run) = recorded_run();
     let Some(mut guests) = allowed(Guests::invite(&run, "guests-live", Limit { cpus: Some(0.2), ..HALF })) else {
         return;
     };
@@ -246,9 +250,7 @@ fn a_strangers_process_is_capped_and_goes_home_alive_with_its_children() {
 
 #[test]
 fn what_a_killed_run_held_is_given_back_by_clean_and_not_killed() {
-    let records = tempfile::tempdir().unwrap();
-    let registry = Registry::at(records.path());
-    let run = registry.begin("test").unwrap();
+    let (records, run) = recorded_run();
     let Some(mut guests) = allowed(Guests::invite(&run, "guests-dead", HALF)) else { return };
     let mut stranger = Process::running("sleep 600 & wait");
     let home = stranger.cpu_group();
@@ -272,17 +274,15 @@ fn record_name(folder: &std::path::Path) -> std::ffi::OsString {
 
 #[test]
 fn a_process_in_a_set_runs_on_its_cpus() {
-    let records = tempfile::tempdir().unwrap();
-    let run = Registry::at(records.path()).begin("test").unwrap();
+    let (_records, run) = recorded_run();
     let last = *crate::affinity::own_cpus().last().unwrap();
     let Some(set) = allowed(CpuSet::create(&run, "set-live", &[last], false)) else { return };
     let process = Process::running("sleep 600");
     set.add(process.0.id()).unwrap();
     assert_eq!(crate::affinity::cpus(process.0.id()).unwrap(), [last]);
     // A thread that may run on one CPU of a domain of several can't have DEADLINE, and is told why.
-    let deadline = Policy::Deadline { runtime_ns: 1_000_000, deadline_ns: 100_000_000, period_ns: 100_000_000 };
     if crate::affinity::own_cpus().len() > 1 {
-        let refused = policy::set_policy(process.0.id(), deadline).unwrap_err();
+        let refused = policy::set_policy(process.0.id(), DEADLINE).unwrap_err();
         assert!(matches!(refused, PolicyError::Pinned { .. } | PolicyError::NotPermitted { .. }), "{refused}");
     }
     drop(set);
@@ -292,8 +292,7 @@ fn a_process_in_a_set_runs_on_its_cpus() {
 #[test]
 #[ignore = "moves every process of the machine off a CPU for a moment: run it alone, with --ignored"]
 fn exclusive_cpus_admit_deadline_and_everything_is_as_before_afterwards() {
-    let records = tempfile::tempdir().unwrap();
-    let run = Registry::at(records.path()).begin("test").unwrap();
+    let (_records, run) = recorded_run();
     let cpus = crate::affinity::own_cpus();
     let (Some(&last), true) = (cpus.last(), cpus.len() > 1) else {
         return takt_testing::skip("one CPU can't be set apart   (a machine with two)");
@@ -303,9 +302,8 @@ fn exclusive_cpus_admit_deadline_and_everything_is_as_before_afterwards() {
     let Some(set) = allowed(CpuSet::create(&run, "set-alone", &[last], true)) else { return };
     let process = Process::running("sleep 600");
     set.add(process.0.id()).unwrap();
-    let deadline = Policy::Deadline { runtime_ns: 1_000_000, deadline_ns: 100_000_000, period_ns: 100_000_000 };
-    policy::set_policy(process.0.id(), deadline).unwrap();
-    assert_eq!(policy::policy(process.0.id()).unwrap(), deadline);
+    policy::set_policy(process.0.id(), DEADLINE).unwrap();
+    assert_eq!(policy::policy(process.0.id()).unwrap(), DEADLINE);
     assert!(!crate::affinity::own_cpus().contains(&last), "we are everybody, too");
     drop(process);
     drop(set);

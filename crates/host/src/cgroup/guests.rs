@@ -81,9 +81,6 @@ impl Guests {
     }
 
     /// Changes what they may use, all together.
-    ///
-    /// # Errors
-    /// Out of range, or refused.
     pub fn limit(&mut self, limit: Limit) -> Result<(), GroupError> {
         let range = |what, got, low: f64, high: f64, expected| match (low..=high).contains(&got) {
             true => Ok(got),
@@ -104,7 +101,6 @@ impl Guests {
         }
     }
 
-    /// How often the limit was felt so far.
     #[must_use]
     pub fn throttled(&self) -> Throttled {
         Throttled::read(&self.hierarchy.get(&self.group(), "cpu.stat"))
@@ -124,15 +120,10 @@ impl Guests {
             let number = self.rooms.len() - 1;
             self.hierarchy.dissolve(&self.room(number), &from)?;
             self.rooms.pop();
-            if let Some(registration) = registration {
-                registration.released().map_err(Box::new)?;
-            }
+            released(registration)?;
         }
         self.hierarchy.dissolve(&self.group(), "/")?;
-        match self.top.take() {
-            Some(top) => Ok(top.released().map_err(Box::new)?),
-            None => Ok(()),
-        }
+        released(self.top.take())
     }
 
     fn open_room(&mut self, from: String) -> Result<usize, GroupError> {
@@ -177,6 +168,10 @@ pub(crate) fn give_back(host: &Host, controller: &str, group: &str, from: &str) 
 
 pub(super) fn record(run: &Run, leftover: Leftover) -> Result<Registration, GroupError> {
     Ok(run.will_create(leftover).map_err(Box::new)?)
+}
+
+pub(super) fn released(registration: Option<Registration>) -> Result<(), GroupError> {
+    Ok(registration.map_or(Ok(()), Registration::released).map_err(Box::new)?)
 }
 
 const CONTROLLER: &str = "cpu";

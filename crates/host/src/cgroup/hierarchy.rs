@@ -5,10 +5,9 @@ use std::io;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use super::{GroupError, membership, mount_point};
+use super::{GroupError, lists, membership, mount_of_v1, mount_of_v2};
 use crate::host::Host;
 
-/// Which kind of control groups.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Version {
     /// A tree for each controller.
@@ -18,7 +17,6 @@ pub(crate) enum Version {
 }
 
 impl Version {
-    /// `v1` or `v2`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Version::One => "v1",
@@ -40,8 +38,7 @@ impl Hierarchy {
     /// The tree that has `controller`: on hybrid hosts a controller is in the one or in the other.
     pub(crate) fn with(host: &Host, controller: &'static str) -> Result<Hierarchy, GroupError> {
         let mounts = host.read("/proc/self/mountinfo").unwrap_or_default();
-        let v1 = mount_point(&mounts, |kind, options| kind == "cgroup" && options.split(',').any(|o| o == controller));
-        let v2 = mount_point(&mounts, |kind, _| kind == "cgroup2");
+        let (v1, v2) = (mount_of_v1(&mounts, controller), mount_of_v2(&mounts));
         let has = |mount: &&str| {
             let controllers = host.read(&format!("{mount}/cgroup.controllers")).unwrap_or_default();
             controllers.split_whitespace().any(|one| one == controller)
@@ -60,10 +57,9 @@ impl Hierarchy {
     /// then others may count on it.
     pub(crate) fn make(&self, group: &str) -> Result<(), GroupError> {
         let above = group.rsplit_once('/').map_or("", |(above, _)| above);
-        let handed = self.file(above, "cgroup.subtree_control");
-        let handed_down = || self.read(&handed).split_whitespace().any(|one| one == self.controller);
+        let handed_down = || self.get(above, HANDED_DOWN).split_whitespace().any(|one| one == self.controller);
         if self.version == Version::Two && !handed_down() {
-            self.write(&handed, &format!("+{}", self.controller)).map_err(|error| match error {
+            self.set(above, HANDED_DOWN, &format!("+{}", self.controller)).map_err(|error| match error {
                 GroupError::Io { source, .. } => GroupError::NotHandedDown { controller: self.controller, source },
                 error => error,
             })?;
@@ -77,21 +73,20 @@ impl Hierarchy {
         fs::create_dir(&folder).map_err(|source| GroupError::of(folder, source))
     }
 
-    /// Writes a file of a group.
     pub(crate) fn set(&self, group: &str, file: &str, value: &str) -> Result<(), GroupError> {
-        self.write(&self.file(group, file), value)
+        let path = self.host.path(&self.file(group, file));
+        fs::write(&path, value).map_err(|source| GroupError::of(path, source))
     }
 
     /// What a file of a group says; empty if it can't be read.
     pub(crate) fn get(&self, group: &str, file: &str) -> String {
-        self.read(&self.file(group, file)).trim().to_owned()
+        self.host.read_opt(&self.file(group, file)).unwrap_or_default()
     }
 
-    /// The group that a process is in.
     pub(crate) fn group_of(&self, pid: u32) -> Result<String, GroupError> {
         let table = self.host.read(&format!("/proc/{pid}/cgroup")).map_err(|_| GroupError::NoSuchProcess { pid })?;
         let of_ours = |controllers: &str| match self.version {
-            Version::One => controllers.split(',').any(|one| one == self.controller),
+            Version::One => lists(controllers, self.controller),
             Version::Two => controllers.is_empty(),
         };
         let group = membership(&table, of_ours).unwrap_or("/");
@@ -102,7 +97,6 @@ impl Hierarchy {
         }
     }
 
-    /// Puts a process, with all its threads, into a group.
     pub(crate) fn put(&self, group: &str, pid: u32) -> Result<(), GroupError> {
         self.set(group, MEMBERS, &pid.to_string()).map_err(|error| match error {
             GroupError::Io { source, .. } if source.raw_os_error() == Some(libc::ESRCH) => {
@@ -118,7 +112,6 @@ impl Hierarchy {
         })
     }
 
-    /// The processes of a group.
     pub(crate) fn members(&self, group: &str) -> Vec<u32> {
         self.get(group, MEMBERS).lines().filter_map(|pid| pid.parse().ok()).collect()
     }
@@ -163,17 +156,9 @@ impl Hierarchy {
     fn folder(&self, group: &str) -> PathBuf {
         self.host.path(&format!("{}{group}", self.mount))
     }
-
-    fn read(&self, file: &str) -> String {
-        self.host.read(file).unwrap_or_default()
-    }
-
-    fn write(&self, file: &str, value: &str) -> Result<(), GroupError> {
-        let path = self.host.path(file);
-        fs::write(&path, value).map_err(|source| GroupError::of(path, source))
-    }
 }
 
 const MEMBERS: &str = "cgroup.procs";
+const HANDED_DOWN: &str = "cgroup.subtree_control";
 /// How long processes that end may still be counted in their group.
 const PATIENCE: Duration = Duration::from_secs(2);

@@ -8,6 +8,7 @@ mod group_tests;
 mod guests;
 mod hierarchy;
 
+use crate::error::ReadError;
 use crate::host::Host;
 
 pub use cpuset::CpuSet;
@@ -33,7 +34,6 @@ pub(crate) fn real_time_obstacle(host: &Host) -> Option<Obstacle> {
     zero_budget(host, &memberships, &mounts).or_else(|| not_root_v2(host, &memberships, &mounts))
 }
 
-/// What a control group may use at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct GroupLimits {
     /// CPUs' worth of time; `None`: no limit.
@@ -48,7 +48,6 @@ pub fn limits_of(name: &str) -> GroupLimits {
     limits(&Host::this(), name)
 }
 
-/// Whether hierarchies of both versions are mounted, which some container runtimes refuse.
 #[must_use]
 pub fn is_hybrid() -> bool {
     version(&Host::this()) == Some("hybrid")
@@ -56,22 +55,36 @@ pub fn is_hybrid() -> bool {
 
 fn limits(host: &Host, name: &str) -> GroupLimits {
     let mounts = host.read("/proc/self/mountinfo").unwrap_or_default();
-    let of_v1 = |controller: &'static str| {
-        let has = move |kind: &str, options: &str| kind == "cgroup" && options.split(',').any(|o| o == controller);
-        mount_point(&mounts, has).map(|mount| format!("{mount}/{name}"))
+    let folders = |controller| {
+        let places = [mount_of_v2(&mounts), mount_of_v1(&mounts, controller)];
+        places.into_iter().flatten().map(|mount| format!("{mount}/{name}"))
     };
-    let v2 = mount_point(&mounts, |kind, _| kind == "cgroup2").map(|mount| format!("{mount}/{name}"));
-    let read = |folder: &Option<String>, file: &str| host.read_opt(&format!("{}/{file}", folder.as_ref()?));
-    let quota =
-        |us: &str, period: &str| Some(us.parse::<f64>().ok().filter(|&us| us > 0.0)? / period.parse::<f64>().ok()?);
-    let cpu_v1 = of_v1("cpu");
-    let cpus = read(&v2, "cpu.max")
-        .and_then(|max| max.trim().split_once(' ').and_then(|(us, period)| quota(us, period)))
-        .or_else(|| quota(read(&cpu_v1, "cpu.cfs_quota_us")?.trim(), read(&cpu_v1, "cpu.cfs_period_us")?.trim()));
-    let bytes = |text: Option<String>| text?.trim().parse().ok().filter(|&bytes: &u64| bytes < V1_UNLIMITED);
-    let memory_bytes =
-        bytes(read(&v2, "memory.max")).or_else(|| bytes(read(&of_v1("memory"), "memory.limit_in_bytes")));
-    GroupLimits { cpus, memory_bytes }
+    GroupLimits {
+        cpus: folders("cpu").find_map(|folder| cpu_limit(host, &folder)),
+        memory_bytes: folders("memory").find_map(|folder| memory_limit(host, &folder)),
+    }
+}
+
+/// CPUs' worth of time that the group in a folder may use, if it is limited; either version.
+#[must_use]
+pub fn cpu_limit(host: &Host, folder: &str) -> Option<f64> {
+    let share = |us: &str, period: &str| {
+        let (us, period) = (us.parse::<f64>().ok()?, period.parse::<f64>().ok()?);
+        (us > 0.0 && period > 0.0).then(|| us / period)
+    };
+    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"));
+    match read("cpu.max") {
+        Some(max) => max.split_once(' ').and_then(|(us, period)| share(us, period)),
+        None => share(&read("cpu.cfs_quota_us")?, &read("cpu.cfs_period_us")?),
+    }
+}
+
+/// Memory that the group in a folder may use, bytes, if it is limited; either version.
+#[must_use]
+pub fn memory_limit(host: &Host, folder: &str) -> Option<u64> {
+    let read = |file: &str| host.read_opt(&format!("{folder}/{file}"));
+    let text = read("memory.max").or_else(|| read("memory.limit_in_bytes"))?;
+    text.parse().ok().filter(|&bytes| bytes < V1_UNLIMITED)
 }
 
 /// Version 1 says "no limit" with the largest number of pages there is.
@@ -79,39 +92,51 @@ const V1_UNLIMITED: u64 = 1 << 62;
 
 /// Which kinds of control groups are mounted: `v1`, `v2`, or both, `hybrid`.
 pub(crate) fn version(host: &Host) -> Option<&'static str> {
-    let mounts = host.read("/proc/self/mountinfo").ok()?;
-    match (mount_point(&mounts, |kind, _| kind == "cgroup"), mount_point(&mounts, |kind, _| kind == "cgroup2")) {
-        (Some(_), Some(_)) => Some("hybrid"),
-        (Some(_), None) => Some("v1"),
-        (None, Some(_)) => Some("v2"),
-        (None, None) => None,
+    let table = host.read("/proc/self/mountinfo").ok()?;
+    let has = |version| mounts(&table).any(|mount| mount.version == version);
+    match (has(Version::One), has(Version::Two)) {
+        (true, true) => Some("hybrid"),
+        (true, false) => Some("v1"),
+        (false, true) => Some("v2"),
+        (false, false) => None,
     }
 }
 
 fn zero_budget(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {
-    let path = membership(memberships, |controllers| controllers.split(',').any(|c| c == "cpu"))?;
-    let mount = mount_point(mounts, |kind, options| kind == "cgroup" && options.split(',').any(|o| o == "cpu"))?;
-    // From the group up to the mount point, which inside a container is the container's own group.
-    let mut group = path.trim_end_matches('/');
-    loop {
-        let folder = format!("{mount}{group}");
-        if host.read_number(&format!("{folder}/cpu.rt_runtime_us")).is_ok_and(|budget| budget == 0) {
-            return Some(Obstacle::ZeroBudget { cgroup: folder });
-        }
-        group = &group[..group.rfind('/')?];
-    }
+    let path = membership(memberships, |controllers| lists(controllers, "cpu"))?;
+    let mut groups = upwards(mount_of_v1(mounts, "cpu")?, path).into_iter();
+    let has_none = |folder: &String| host.read_number(&format!("{folder}/cpu.rt_runtime_us")).is_ok_and(|us| us == 0);
+    groups.find(has_none).map(|cgroup| Obstacle::ZeroBudget { cgroup })
 }
 
 fn not_root_v2(host: &Host, memberships: &str, mounts: &str) -> Option<Obstacle> {
     let path = membership(memberships, str::is_empty).filter(|&path| path != "/")?;
-    let mount = mount_point(mounts, |kind, _| kind == "cgroup2")?;
+    let mount = mount_of_v2(mounts)?;
     let folder = format!("{mount}{path}");
     // cpu.max exists where the cpu controller is on, and never in the root group.
     host.read_opt(&format!("{folder}/cpu.max")).map(|_| Obstacle::NotRootV2 { cgroup: folder })
 }
 
+/// The group of the process that reads `host` and those above it, as folders, for one controller: of version 1 where it is
+/// mounted there, else of version 2. Empty: this controller is in no hierarchy.
+///
+/// # Errors
+/// `/proc/self` does not show its groups or its mounts.
+pub fn own_folders(host: &Host, controller: &str) -> Result<Vec<String>, ReadError> {
+    let (memberships, mounts) = (host.read("/proc/self/cgroup")?, host.read("/proc/self/mountinfo")?);
+    let v1 = mount_of_v1(&mounts, controller).zip(membership(&memberships, |list| lists(list, controller)));
+    let v2 = || mount_of_v2(&mounts).zip(membership(&memberships, str::is_empty));
+    Ok(v1.or_else(v2).map_or_else(Vec::new, |(mount, path)| upwards(mount, path)))
+}
+
+/// From a group up to the mount point, which inside a container is the container's own group.
+fn upwards(mount: &str, path: &str) -> Vec<String> {
+    let groups = std::iter::successors(Some(path.trim_end_matches('/')), |&group| Some(&group[..group.rfind('/')?]));
+    groups.map(|group| format!("{mount}{group}")).collect()
+}
+
 /// The group of the hierarchy whose controllers satisfy `is`; lines read `ID:CONTROLLERS:PATH`.
-pub fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> {
+pub(crate) fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> {
     text.lines().find_map(|line| {
         let mut parts = line.splitn(3, ':').skip(1);
         let (controllers, path) = (parts.next()?, parts.next()?);
@@ -119,14 +144,40 @@ pub fn membership(text: &str, is: impl Fn(&str) -> bool) -> Option<&str> {
     })
 }
 
-/// Where a file system is mounted: field 5 of mountinfo; behind ` - ` stand its type, source and options.
-pub fn mount_point(text: &str, is: impl Fn(&str, &str) -> bool) -> Option<&str> {
-    text.lines().find_map(|line| {
+/// Where a hierarchy of control groups is mounted.
+pub(crate) struct Mount<'a> {
+    pub(crate) point: &'a str,
+    version: Version,
+    options: &'a str,
+}
+
+/// The hierarchies in a mountinfo. Field 5 is the mount point; behind ` - ` stand type, source and options.
+pub(crate) fn mounts(mountinfo: &str) -> impl Iterator<Item = Mount<'_>> {
+    mountinfo.lines().filter_map(|line| {
         let (left, right) = line.split_once(" - ")?;
         let mut right = right.split(' ');
-        let (kind, _source, options) = (right.next()?, right.next()?, right.next().unwrap_or(""));
-        is(kind, options).then(|| left.split(' ').nth(4)).flatten()
+        let version = match right.next()? {
+            "cgroup" => Version::One,
+            "cgroup2" => Version::Two,
+            _ => return None,
+        };
+        Some(Mount { point: left.split(' ').nth(4)?, version, options: right.nth(1).unwrap_or("") })
     })
+}
+
+/// Where version 1 has a controller.
+pub(crate) fn mount_of_v1<'a>(mountinfo: &'a str, controller: &str) -> Option<&'a str> {
+    mounts(mountinfo).find(|mount| mount.version == Version::One && lists(mount.options, controller)).map(|it| it.point)
+}
+
+/// Where version 2 is mounted.
+pub(crate) fn mount_of_v2(mountinfo: &str) -> Option<&str> {
+    mounts(mountinfo).find(|mount| mount.version == Version::Two).map(|mount| mount.point)
+}
+
+/// Whether a list with commas holds this controller.
+pub(crate) fn lists(list: &str, controller: &str) -> bool {
+    list.split(',').any(|one| one == controller)
 }
 
 #[cfg(test)]
@@ -138,38 +189,26 @@ mod tests {
     const V1_MOUNTS: &str = "30 25 0:26 / /sys/fs/cgroup/cpu rw,relatime - cgroup cgroup rw,cpu\n";
 
     #[test]
-    fn a_zero_anywhere_on_the_way_up_is_found() {
-        let tree = Tree::new()
-            .with("/proc/self/cgroup", "2:cpuacct:/a/b\n1:cpu:/a/b\n0::/\n")
-            .with("/proc/self/mountinfo", V1_MOUNTS)
-            .with("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n")
-            .with("/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", "0\n")
-            .with("/sys/fs/cgroup/cpu/a/b/cpu.rt_runtime_us", "1000\n");
-        let found = real_time_obstacle(&tree.host());
-        assert_eq!(found, Some(Obstacle::ZeroBudget { cgroup: "/sys/fs/cgroup/cpu/a".to_owned() }));
-    }
-
-    #[test]
-    fn a_group_of_v2_with_the_cpu_controller_is_an_obstacle_and_the_root_is_none() {
-        let mounts = "31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
-        let tree = Tree::new()
-            .with("/proc/self/cgroup", "0::/user.slice\n")
-            .with("/proc/self/mountinfo", mounts)
-            .with("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
-        let cgroup = "/sys/fs/cgroup/user.slice".to_owned();
-        assert_eq!(real_time_obstacle(&tree.host()), Some(Obstacle::NotRootV2 { cgroup }));
-        let root = tree.with("/proc/self/cgroup", "0::/\n");
-        assert_eq!(real_time_obstacle(&root.host()), None);
-        assert_eq!(version(&root.host()), Some("v2"));
-    }
-
-    #[test]
-    fn a_budget_is_no_obstacle() {
-        let tree = Tree::new()
-            .with("/proc/self/cgroup", "1:cpu,cpuacct:/\n")
-            .with("/proc/self/mountinfo", V1_MOUNTS)
-            .with("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n");
-        assert_eq!(real_time_obstacle(&tree.host()), None);
+    fn an_obstacle_is_a_zero_on_the_way_up_or_a_group_of_v2_with_the_cpu_controller() {
+        let v2 = "31 25 0:27 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw,nsdelegate\n";
+        let zero = Obstacle::ZeroBudget { cgroup: "/sys/fs/cgroup/cpu/a".to_owned() };
+        let below = Obstacle::NotRootV2 { cgroup: "/sys/fs/cgroup/user.slice".to_owned() };
+        for (case, memberships, mounts, expected) in [
+            ("a zero on the way up", "2:cpuacct:/a/b\n1:cpu:/a/b\n0::/\n", V1_MOUNTS, Some(zero)),
+            ("a group of v2", "0::/user.slice\n", v2, Some(below)),
+            ("the root of v2", "0::/\n", v2, None),
+            ("a budget", "1:cpu,cpuacct:/\n", V1_MOUNTS, None),
+        ] {
+            let tree = Tree::new()
+                .with("/proc/self/cgroup", memberships)
+                .with("/proc/self/mountinfo", mounts)
+                .with("/sys/fs/cgroup/cpu/cpu.rt_runtime_us", "950000\n")
+                .with("/sys/fs/cgroup/cpu/a/cpu.rt_runtime_us", "0\n")
+                .with("/sys/fs/cgroup/cpu/a/b/cpu.rt_runtime_us", "1000\n")
+                .with("/sys/fs/cgroup/user.slice/cpu.max", "max 100000\n");
+            assert_eq!(real_time_obstacle(&tree.host()), expected, "{case}");
+            assert_eq!(version(&tree.host()), Some(if mounts == v2 { "v2" } else { "v1" }), "{case}");
+        }
     }
 
     #[test]
@@ -196,6 +235,17 @@ mod tests {
             .with("/sys/fs/cgroup/takt-2/memory.max", "max\n");
         assert_eq!(limits(&v2.host(), "takt-1"), some);
         assert_eq!(limits(&v2.host(), "takt-2"), GroupLimits::default());
+    }
+
+    #[test]
+    fn the_way_up_ends_at_the_mount_point() {
+        let tree = Tree::new()
+            .with("/proc/self/cgroup", "4:cpu:/a/b\n0::/\n")
+            .with("/proc/self/mountinfo", "30 25 0:26 / /sys/fs/cgroup/x rw - cgroup cgroup rw,cpu\n");
+        let x = "/sys/fs/cgroup/x";
+        assert_eq!(own_folders(&tree.host(), "cpu").unwrap(), [format!("{x}/a/b"), format!("{x}/a"), x.to_owned()]);
+        assert!(own_folders(&tree.host(), "memory").unwrap().is_empty());
+        assert!(own_folders(&Tree::new().host(), "cpu").is_err());
     }
 
     proptest! {

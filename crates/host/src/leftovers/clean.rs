@@ -15,27 +15,23 @@ use super::{Leftover, LeftoversError, process};
 use crate::lock::LockedFile;
 use crate::namespace;
 
-/// What a cleaning did.
 #[derive(Debug, Default)]
 pub struct Cleaned {
-    /// Removed, in order.
     pub removed: Vec<Removed>,
     /// Still there, and why. Its record is kept, so that another try finds it.
     pub kept: Vec<LeftoversError>,
     /// Runs that live, which were left alone: command and process number.
     pub alive: Vec<(String, u32)>,
-    /// Network namespaces that are named as takt would name its own, of a process that is no more, and that no record
-    /// names: somebody else's, or of records that were removed. Left alone.
+    /// Network namespaces with a name of takt's form, of a process that has ended, that no record names: another program's,
+    /// or of records that were removed. Left alone.
     pub unclaimed: Vec<String>,
     /// Processes that have inherited the mark of a dead run and execute none of its programs, and what they execute. Left
     /// alone.
     pub foreign_processes: Vec<(u32, PathBuf)>,
 }
 
-/// One thing removed, and the run that left it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Removed {
-    /// What.
     pub leftover: Leftover,
     /// The command of the run, if its record told.
     pub left_by: Option<String>,
@@ -132,8 +128,8 @@ enum Look {
     Gone,
 }
 
-/// A child that a killed run was just starting shares the record's lock until it has become its own program. So one that is
-/// held without the process that took it is looked at again; a process of another number space is none here, and lives on.
+/// A child that a killed run was just starting shares the record's lock until it has become its own program. So a record that
+/// is locked without the process that took the lock is read again. A run in another number space has no process here: it lives.
 fn look_patiently(path: &Path) -> Result<Look, LeftoversError> {
     for _ in 1..LOOKS {
         match look(path)? {
@@ -158,7 +154,7 @@ fn look(path: &Path) -> Result<Look, LeftoversError> {
             // Killed while the first line was being written: nothing had been created.
             None => fs::remove_file(path).map(|()| Look::Gone).map_err(failed),
         },
-        Err(held) => Ok(read(path, &held)?.map_or(Look::Gone, Look::Alive)),
+        Err(file) => Ok(read(path, &file)?.map_or(Look::Gone, Look::Alive)),
     }
 }
 
@@ -181,7 +177,7 @@ fn records(dir: &Path) -> Result<Vec<PathBuf>, LeftoversError> {
     Ok(paths)
 }
 
-/// Files what a removal came to; what was not there is not worth a word.
+/// Records the result of a removal. A thing that was not there needs no report.
 fn note(cleaned: &mut Cleaned, result: Result<bool, LeftoversError>, leftover: Leftover, left_by: Option<&str>) {
     match result {
         Ok(true) => cleaned.removed.push(Removed { leftover, left_by: left_by.map(str::to_owned) }),
@@ -197,8 +193,8 @@ fn namespace_name(leftover: &Leftover) -> Option<String> {
     }
 }
 
-/// `takt-PID-LABEL` with no process of that number. What a process that lives is making may not be in the records that
-/// were read.
+/// `takt-PID-LABEL` with no process of that number. A process that lives may be making a thing that its record did not name
+/// yet when it was read.
 fn owner_is_dead(name: &str) -> bool {
     let pid = name.strip_prefix("takt-").and_then(|rest| rest.split_once('-')).and_then(|(pid, _)| pid.parse().ok());
     pid.is_some_and(|pid: u32| !process::exists(pid))

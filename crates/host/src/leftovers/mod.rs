@@ -41,42 +41,29 @@ use crate::cgroup::GroupError;
 use crate::dirs::{self, DirError};
 use crate::namespace::NamespaceError;
 
-/// Something that outlives the process that made it.
+/// Something that outlives the process that made it. Names are of takt's own: they start with `takt-`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Leftover {
-    /// A named network namespace, with the interfaces in it.
-    NetworkNamespace {
-        /// As under `/run/netns`; starts with `takt-`.
-        name: String,
-    },
+    /// A network namespace with a name under `/run/netns`, and the interfaces in it.
+    NetworkNamespace { name: String },
     /// A folder of files that only a run needs, below [`dirs::scratch_dir`].
-    Scratch {
-        /// Its name there; starts with `takt-`.
-        name: String,
-    },
-    /// A control group of that name at the top of each hierarchy, as a container runtime makes it.
-    ControlGroup {
-        /// Its name; starts with `takt-`.
-        name: String,
-    },
+    Scratch { name: String },
+    /// A control group at the top of each hierarchy, as a container runtime makes it.
+    ControlGroup { name: String },
     /// A control group of takt's own that holds others' processes: they are moved back, not ended.
     Borrowed {
-        /// Its name; starts with `takt-`.
         name: String,
         /// The group below it that holds them; `None`: itself.
         room: Option<u32>,
-        /// The controller whose tree it is in.
         controller: String,
-        /// The group they came from.
         from: String,
     },
     /// The load balancer of the root cpuset (version 1), which was on.
     LoadBalancer,
     /// A process that cannot carry a mark. To be recorded right after it was started, so prefer [`Run::mark`].
     Process {
-        /// Its number.
         pid: u32,
         /// When it began, from `/proc/PID/stat`: the number alone may have been given to another since.
         start_ticks: u64,
@@ -109,7 +96,6 @@ impl std::fmt::Display for Leftover {
     }
 }
 
-/// Where runs are recorded.
 #[derive(Clone, Debug)]
 pub struct Registry {
     dir: PathBuf,
@@ -129,9 +115,6 @@ impl Registry {
     }
 
     /// Starts a run; `what` is the command, for people.
-    ///
-    /// # Errors
-    /// The folder or the record cannot be made.
     pub fn begin(&self, what: &str) -> Result<Run, LeftoversError> {
         dirs::make(&self.dir)?;
         record::begin(&self.dir, what)
@@ -151,24 +134,18 @@ impl Registry {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LeftoversError {
-    /// The folder of records.
     #[error(transparent)]
     Dir(#[from] DirError),
-    /// A record.
     #[error("{doing} run record {path}")]
     Record {
-        /// `writing`, `reading`, ...
         doing: &'static str,
-        /// The record.
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: std::io::Error,
     },
     /// A record says what no takt wrote. It is left as it is, and so is what it names.
     #[error("{path} line {line} is no line of a takt run record")]
     Corrupt {
-        /// The record.
         path: PathBuf,
         /// The line, from 1.
         line: usize,
@@ -177,52 +154,31 @@ pub enum LeftoversError {
     #[error(
         "`{name}` is no name of takt's own; those start with takt- and hold letters, digits, `-`, `_` and `.` only"
     )]
-    Name {
-        /// The name.
-        name: String,
-    },
-    /// A program that was about to be started.
+    Name { name: String },
     #[error("recording program {path} of the run")]
     Program {
-        /// Its file.
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: std::io::Error,
     },
-    /// A namespace could not be removed.
     #[error(transparent)]
     Namespace(#[from] NamespaceError),
-    /// A folder could not be removed.
-    #[error("removing folder {path}")]
-    Scratch {
-        /// The folder.
+    #[error("removing {what} {path}")]
+    Remove {
+        /// `folder`, `control group`.
+        what: &'static str,
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: std::io::Error,
     },
-    /// A control group could not be removed: something in it lives.
-    #[error("removing control group {path}")]
-    ControlGroup {
-        /// Its folder.
-        path: PathBuf,
-        /// What the kernel answered.
-        #[source]
-        source: std::io::Error,
-    },
-    /// What is held in a control group could not be given back.
     #[error("giving back what control groups hold")]
     Group(#[from] Box<GroupError>),
     /// Processes of dead runs were still being started when `clean` had looked long enough.
     #[error("processes of dead runs still start others")]
     Unsettled,
-    /// A process could not be ended.
     #[error("ending process {pid}")]
     Process {
-        /// Its number.
         pid: u32,
-        /// What the kernel answered.
         #[source]
         source: std::io::Error,
     },

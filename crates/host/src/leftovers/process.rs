@@ -36,7 +36,6 @@ pub(super) struct Program {
 }
 
 impl Program {
-    /// The one that a path leads to.
     pub(super) fn at(path: &Path) -> io::Result<Program> {
         let meta = fs::metadata(path)?;
         Ok(Program { device: meta.dev(), inode: meta.ino() })
@@ -118,18 +117,16 @@ fn carries(host: &Host, pid: u32, id: &str) -> bool {
 pub(super) fn end(pid: u32, still_meant: impl Fn(&Host, u32) -> bool) -> Result<bool, LeftoversError> {
     let failed = |errno: rustix::io::Errno| LeftoversError::Process { pid, source: errno.into() };
     let Some(raw) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return Ok(false) };
+    let gone_or_failed = |errno| if errno == rustix::io::Errno::SRCH { Ok(false) } else { Err(failed(errno)) };
     let process = match pidfd_open(raw, PidfdFlags::empty()) {
         Ok(process) => process,
-        Err(rustix::io::Errno::SRCH) => return Ok(false),
-        Err(errno) => return Err(failed(errno)),
+        Err(errno) => return gone_or_failed(errno),
     };
     if !still_meant(&Host::this(), pid) {
         return Ok(false);
     }
-    match pidfd_send_signal(&process, Signal::KILL) {
-        Ok(()) => {}
-        Err(rustix::io::Errno::SRCH) => return Ok(false),
-        Err(errno) => return Err(failed(errno)),
+    if let Err(errno) = pidfd_send_signal(&process, Signal::KILL) {
+        return gone_or_failed(errno);
     }
     let timeout = Timespec::try_from(PATIENCE).ok();
     let mut end = [PollFd::new(&process, PollFlags::IN)];
@@ -140,12 +137,10 @@ pub(super) fn end(pid: u32, still_meant: impl Fn(&Host, u32) -> bool) -> Result<
     Ok(true)
 }
 
-/// Kills a process of one of these runs.
 pub(super) fn end_own(pid: u32, runs: &[DeadRun]) -> Result<bool, LeftoversError> {
     end(pid, |host, pid| is_own(host, pid, runs))
 }
 
-/// Kills a process that began at `start_ticks`.
 pub(super) fn end_started(pid: u32, start_ticks: u64) -> Result<bool, LeftoversError> {
     end(pid, |host, pid| started(host, pid) == Some(start_ticks))
 }

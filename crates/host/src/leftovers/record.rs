@@ -10,10 +10,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Serialize};
 
 use super::process::Program;
+use super::remove::own;
 use super::{Leftover, LeftoversError};
 use crate::host::Host;
 use crate::lock::LockedFile;
-use crate::namespace;
 
 /// A run that lives. Clones are the same run; the record goes when the last one is dropped and everything was released.
 #[derive(Clone, Debug)]
@@ -34,7 +34,6 @@ struct Inner {
     state: Mutex<State>,
 }
 
-/// What a record says.
 #[derive(Debug)]
 pub(super) struct Contents {
     pub(super) head: Head,
@@ -52,7 +51,6 @@ struct State {
     programs: Vec<Program>,
 }
 
-/// A line of a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Line {
@@ -62,7 +60,6 @@ pub(super) enum Line {
     Starts(Program),
 }
 
-/// Who the run is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Head {
     pub(super) version: u32,
@@ -81,11 +78,7 @@ impl Run {
     /// # Errors
     /// The record cannot be written (then do not create it), or the name is not takt's own.
     pub fn will_create(&self, leftover: Leftover) -> Result<Registration, LeftoversError> {
-        if let Some(name) = leftover.name()
-            && !namespace::is_own_name(name)
-        {
-            return Err(LeftoversError::Name { name: name.to_owned() });
-        }
+        leftover.name().map_or(Ok(()), own)?;
         let mut state = self.0.state.lock().unwrap_or_else(PoisonError::into_inner);
         let number = state.next;
         self.0.write(&mut state, &Line::Creates { number, leftover })?;
@@ -192,11 +185,8 @@ fn unique_id(pid: u32) -> String {
 pub(super) fn lock_folder(dir: &Path) -> Result<LockedFile, LeftoversError> {
     let path = dir.join("lock");
     let open = || OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path);
-    open().and_then(LockedFile::wait).map_err(|source| LeftoversError::Record {
-        doing: "locking",
-        path: path.clone(),
-        source,
-    })
+    let failed = |source| LeftoversError::Record { doing: "locking", path: path.clone(), source };
+    open().and_then(LockedFile::wait).map_err(failed)
 }
 
 /// What a record says. A part of a line at the end was being written when the run was killed, and what it names was neither

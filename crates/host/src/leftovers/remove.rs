@@ -24,7 +24,7 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
         Leftover::ControlGroup { name } => {
             own(name)?;
             end_members(name);
-            // One that was just being made may have come in since.
+            // A process that was just being started may have come in since.
             remove_control_group(name).or_else(|_| {
                 end_members(name);
                 remove_control_group(name)
@@ -48,7 +48,7 @@ pub(super) fn remove(leftover: &Leftover) -> Result<bool, LeftoversError> {
 pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
     own(name)?;
     let path = dirs::scratch_dir().join(name);
-    let failed = |source| LeftoversError::Scratch { path: path.clone(), source };
+    let failed = |source| LeftoversError::Remove { what: "folder", path: path.clone(), source };
     if fs::symlink_metadata(&path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound) {
         return Ok(false);
     }
@@ -60,7 +60,7 @@ pub fn remove_scratch(name: &str) -> Result<bool, LeftoversError> {
             Err(errno) => return Err(failed(errno.into())),
         }
     }
-    // Somebody who is about to end may still be writing there.
+    // A process that is about to end may still be writing there.
     removed_in_time(io::ErrorKind::DirectoryNotEmpty, || fs::remove_dir_all(&path)).map_err(failed)
 }
 
@@ -73,7 +73,8 @@ pub fn remove_control_group(name: &str) -> Result<bool, LeftoversError> {
     own(name)?;
     let mut found = false;
     for folder in control_groups().into_iter().map(|top| top.join(name)) {
-        found |= remove_group(&folder).map_err(|source| LeftoversError::ControlGroup { path: folder, source })?;
+        let failed = |source| LeftoversError::Remove { what: "control group", path: folder.clone(), source };
+        found |= remove_group(&folder).map_err(failed)?;
     }
     Ok(found)
 }
@@ -84,7 +85,7 @@ fn end_members(name: &str) {
     for folder in control_groups().into_iter().flat_map(|top| with_inner(top.join(name))) {
         let members = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
         for pid in members.lines().filter_map(|pid| pid.parse().ok()) {
-            // One that can't be killed keeps the group from being removed, and that is told.
+            // A process that can't be killed keeps the group from being removed, which is reported.
             let still_there = |_: &Host, pid: u32| is_member(&folder, pid);
             let _ = process::end(pid, still_there);
         }
@@ -104,14 +105,12 @@ fn with_inner(folder: PathBuf) -> Vec<PathBuf> {
 }
 
 fn remove_group(folder: &Path) -> io::Result<bool> {
-    for inner in with_inner(folder.to_owned()).iter().filter(|inner| *inner != folder) {
-        remove_one(inner)?;
+    let mut found = false;
+    // The folder itself comes last, and the answer is about it.
+    for group in with_inner(folder.to_owned()) {
+        found = removed_in_time(io::ErrorKind::ResourceBusy, || fs::remove_dir(&group))?;
     }
-    remove_one(folder)
-}
-
-fn remove_one(folder: &Path) -> io::Result<bool> {
-    removed_in_time(io::ErrorKind::ResourceBusy, || fs::remove_dir(folder))
+    Ok(found)
 }
 
 /// Removes, again and again while it is refused for a reason that passes; `false` if there is nothing.
@@ -134,13 +133,8 @@ const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Where hierarchies of control groups are mounted.
 fn control_groups() -> Vec<PathBuf> {
-    let mounts = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
-    let group = |line: &str| {
-        let (left, right) = line.split_once(" - ")?;
-        let kind = right.split(' ').next()?;
-        matches!(kind, "cgroup" | "cgroup2").then(|| left.split(' ').nth(4).map(PathBuf::from)).flatten()
-    };
-    mounts.lines().filter_map(group).collect()
+    let table = Host::this().read("/proc/self/mountinfo").unwrap_or_default();
+    cgroup::mounts(&table).map(|mount| PathBuf::from(mount.point)).collect()
 }
 
 /// Mount points below a folder, the innermost first.
@@ -151,11 +145,9 @@ fn mounts_below(mountinfo: &str, folder: &Path) -> Vec<PathBuf> {
     points
 }
 
-fn own(name: &str) -> Result<(), LeftoversError> {
-    match namespace::is_own_name(name) {
-        true => Ok(()),
-        false => Err(LeftoversError::Name { name: name.to_owned() }),
-    }
+/// Refuses a name that is not takt's own.
+pub(super) fn own(name: &str) -> Result<(), LeftoversError> {
+    if namespace::is_own_name(name) { Ok(()) } else { Err(LeftoversError::Name { name: name.to_owned() }) }
 }
 
 #[cfg(test)]

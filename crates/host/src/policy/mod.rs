@@ -25,20 +25,11 @@ pub use spec::{AskedError, PolicySpec};
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// `SCHED_OTHER`, everybody's policy. Nice -20 (most) to 19 (least).
-    Other {
-        /// Nice value.
-        nice: i32,
-    },
-    /// `SCHED_FIFO`: before everything of lower priority, until it sleeps.
-    Fifo {
-        /// 1 (least) to 99.
-        priority: u8,
-    },
-    /// `SCHED_RR`: as FIFO, and equals take turns.
-    RoundRobin {
-        /// 1 (least) to 99.
-        priority: u8,
-    },
+    Other { nice: i32 },
+    /// `SCHED_FIFO`: before everything of lower priority, until it sleeps. 1 (least) to 99.
+    Fifo { priority: u8 },
+    /// `SCHED_RR`: as FIFO, and equals take turns. 1 (least) to 99.
+    RoundRobin { priority: u8 },
     /// `SCHED_DEADLINE`: `runtime_ns` of CPU in each `period_ns`, before `deadline_ns` of it have passed. Not for pinned
     /// threads: the kernel admits it only where it may place the thread on any CPU of the root domain.
     Deadline {
@@ -46,14 +37,10 @@ pub enum Policy {
         runtime_ns: u64,
         /// From the start of a period, runtime to period.
         deadline_ns: u64,
-        /// Period.
         period_ns: u64,
     },
     /// `SCHED_BATCH` (3), `SCHED_IDLE` (5), or one this program does not know; read, never set.
-    Another {
-        /// The kernel's number.
-        number: u32,
-    },
+    Another { number: u32 },
 }
 
 impl std::fmt::Display for Policy {
@@ -75,57 +62,34 @@ impl std::fmt::Display for Policy {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
-    /// Neither the capability nor the limit allows it.
     #[error(
         "{policy} needs CAP_SYS_NICE{}",
         or_limit(*policy, *rtprio_limit)
     )]
     NotPermitted {
-        /// What was asked for.
         policy: Policy,
         /// The soft limit in force, 0 to 99.
         rtprio_limit: u64,
     },
     /// The capability holds only inside a user namespace, and the scheduler wants it of the whole machine.
     #[error("{policy} is refused in a user namespace (a rootless container), even to its root")]
-    UserNamespace {
-        /// What was asked for.
-        policy: Policy,
-    },
+    UserNamespace { policy: Policy },
     /// A cgroup (v1) has no real-time time of its own, as every fresh one.
     #[error("{policy} is refused because cgroup {cgroup} has cpu.rt_runtime_us = 0")]
-    CgroupBudget {
-        /// What was asked for.
-        policy: Policy,
-        /// The folder whose file holds the zero.
-        cgroup: String,
-    },
+    CgroupBudget { policy: Policy, cgroup: String },
     /// A cgroup (v2) on a kernel with `CONFIG_RT_GROUP_SCHED`, which gives real-time only to the root group.
     #[error(
         "{policy} is refused in cgroup {cgroup}: with cgroup v2 this kernel (RT_GROUP_SCHED) allows it in the root group only"
     )]
-    GroupSchedV2 {
-        /// What was asked for.
-        policy: Policy,
-        /// The thread's cgroup.
-        cgroup: String,
-    },
+    GroupSchedV2 { policy: Policy, cgroup: String },
     /// A system-call filter is in force, and nothing else explains the refusal.
     #[error("{policy} is refused, most likely by the system-call filter (seccomp) this process runs under")]
-    Filtered {
-        /// What was asked for.
-        policy: Policy,
-    },
-    /// DEADLINE for a thread that may not run everywhere.
+    Filtered { policy: Policy },
     #[error(
         "DEADLINE is refused to a thread tied to CPUs {}; it must be allowed on every CPU of its cpuset",
         cpu_list::format(cpus)
     )]
-    Pinned {
-        /// The CPUs it is tied to.
-        cpus: Vec<usize>,
-    },
-    /// DEADLINE beyond what is left of the machine.
+    Pinned { cpus: Vec<usize> },
     #[error(
         "DEADLINE {share_percent} % of a CPU is more than the kernel has left to promise (sched_rt_runtime_us bounds the sum)"
     )]
@@ -133,95 +97,61 @@ pub enum PolicyError {
         /// Runtime over period of what was asked for.
         share_percent: u64,
     },
-    /// DEADLINE with a period that this kernel does not take.
     #[error("DEADLINE takes periods of {min_us} to {max_us} µs on this kernel, not {period_us} µs")]
-    Period {
-        /// The period asked for.
-        period_us: u64,
-        /// `kernel.sched_deadline_period_min_us`.
-        min_us: u64,
-        /// `kernel.sched_deadline_period_max_us`.
-        max_us: u64,
-    },
-    /// A kernel that does not know DEADLINE, or was built without it.
+    Period { period_us: u64, min_us: u64, max_us: u64 },
     #[error("this kernel ({kernel}) has no SCHED_DEADLINE")]
-    NoDeadline {
-        /// Its release.
-        kernel: String,
-    },
-    /// A kernel that gives no thread another policy than the one it has.
+    NoDeadline { kernel: String },
     #[error("{policy} is refused: this kernel ({kernel}) has no sched_setattr")]
-    NoPolicies {
-        /// What was asked for.
-        policy: Policy,
-        /// Its release.
-        kernel: String,
-    },
-    /// A priority or time outside its range.
+    NoPolicies { policy: Policy, kernel: String },
     #[error(
         "{policy} is out of range: priorities are 1 to 99, nice -20 to 19, and 1024 ns <= runtime <= deadline <= period"
     )]
-    OutOfRange {
-        /// What was asked for.
-        policy: Policy,
-    },
-    /// The thread has ended.
+    OutOfRange { policy: Policy },
     #[error("thread {tid} does not exist")]
-    NoSuchThread {
-        /// The thread.
-        tid: u32,
-    },
-    /// Anything else.
+    NoSuchThread { tid: u32 },
     #[error("setting {policy}")]
     Io {
-        /// What was asked for.
         policy: Policy,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
 }
 
 impl PolicyError {
-    /// What the owner of this host can do about it, as a command where there is one.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
-        match self {
-            PolicyError::NotPermitted { policy: Policy::Other { .. }, .. } => {
-                Some(format!("{WITH_SUDO}\nraise RLIMIT_NICE"))
-            }
+        Some(match self {
+            PolicyError::NotPermitted { policy: Policy::Other { .. }, .. } => format!("{WITH_SUDO}\nraise RLIMIT_NICE"),
             PolicyError::NotPermitted { policy: Policy::Deadline { .. }, .. } => {
-                Some(format!("{WITH_SUDO}   (no limit grants DEADLINE to other users)"))
+                format!("{WITH_SUDO}   (no limit grants DEADLINE to other users)")
             }
-            PolicyError::NotPermitted { .. } => Some(format!(
+            PolicyError::NotPermitted { .. } => format!(
                 "{WITH_SUDO}\necho \"$USER - rtprio 95\" | sudo tee /etc/security/limits.d/95-takt.conf   (for good, once \
                  logged in again)"
-            )),
+            ),
             PolicyError::UserNamespace { .. } => {
-                Some("run takt outside the rootless container, or in one started by root".to_owned())
+                "run takt outside the rootless container, or in one started by root".into()
             }
-            PolicyError::CgroupBudget { cgroup, .. } => Some(format!(
+            PolicyError::CgroupBudget { cgroup, .. } => format!(
                 "echo 200000 | sudo tee {cgroup}/cpu.rt_runtime_us (its parents need at least as much); for a container \
                  set OCI resources.cpu.realtimeRuntime (docker run --cpu-rt-runtime)"
-            )),
+            ),
             PolicyError::GroupSchedV2 { .. } => {
-                Some("start the machine with rt_group_sched=0 (Linux 6.16 on), or run in the root cgroup".to_owned())
+                "start the machine with rt_group_sched=0 (Linux 6.16 on), or run in the root cgroup".into()
             }
-            PolicyError::Filtered { .. } => Some("allow sched_setattr in the container's seccomp profile".to_owned()),
-            PolicyError::Pinned { .. } => {
-                Some("do not pin it; an exclusive cpuset of the wanted CPUs keeps it there".to_owned())
-            }
-            PolicyError::Period { min_us, max_us, .. } => Some(format!("choose a period of {min_us} to {max_us} µs")),
+            PolicyError::Filtered { .. } => "allow sched_setattr in the container's seccomp profile".into(),
+            PolicyError::Pinned { .. } => "do not pin it; an exclusive cpuset of the wanted CPUs keeps it there".into(),
+            PolicyError::Period { min_us, max_us, .. } => format!("choose a period of {min_us} to {max_us} µs"),
             PolicyError::NoPolicies { .. } => {
-                Some("run takt outside the sandbox that stands for the kernel (gVisor or the like)".to_owned())
+                "run takt outside the sandbox that stands for the kernel (gVisor or the like)".into()
             }
-            PolicyError::NoDeadline { .. } => Some("FIFO or RR, or Linux 3.14 and newer".to_owned()),
+            PolicyError::NoDeadline { .. } => "FIFO or RR, or Linux 3.14 and newer".into(),
             PolicyError::OutOfRange { policy: Policy::Deadline { .. } } => {
-                Some("ask for less runtime than the period, or for a longer period".to_owned())
+                "ask for less runtime than the period, or for a longer period".into()
             }
-            PolicyError::Admission { .. } => Some("ask for less runtime, or end other DEADLINE threads".to_owned()),
-            _ => None,
-        }
+            PolicyError::Admission { .. } => "ask for less runtime, or end other DEADLINE threads".into(),
+            _ => return None,
+        })
     }
 
     /// Whether this host refuses it for good: asked again, it answers the same.
@@ -246,9 +176,6 @@ impl PolicyError {
 }
 
 /// Gives thread `tid` (0: the calling one) a policy. Threads it starts later inherit it.
-///
-/// # Errors
-/// [`PolicyError`] with the reason.
 ///
 /// ```
 /// use takt_host::policy::{Policy, policy, set_policy};
@@ -275,9 +202,6 @@ pub fn set_policy(tid: u32, policy: Policy) -> Result<(), PolicyError> {
 }
 
 /// The policy of thread `tid` (0: the calling one).
-///
-/// # Errors
-/// The thread is not there.
 pub fn policy(tid: u32) -> Result<Policy, PolicyError> {
     let thread = i32::try_from(tid).map_err(|_| PolicyError::NoSuchThread { tid })?;
     let attr = sched::get(thread).map_err(|_| PolicyError::NoSuchThread { tid })?;
@@ -303,28 +227,17 @@ pub(crate) fn attempt_fifo() -> Result<(), PolicyError> {
 
 /// The kernel's form of a policy; `None` if a value is out of range.
 fn attributes(policy: Policy) -> Option<SchedAttr> {
-    let real_time = |number, priority: u8| {
-        (1..=99).contains(&priority).then(|| SchedAttr {
-            policy: number,
-            priority: u32::from(priority),
-            ..SchedAttr::default()
-        })
+    let none = SchedAttr::default();
+    let real_time = |policy, priority: u8| {
+        (1..=99).contains(&priority).then(|| SchedAttr { policy, priority: priority.into(), ..none })
     };
     match policy {
-        Policy::Other { nice } => {
-            (-20..=19).contains(&nice).then(|| SchedAttr { policy: SCHED_OTHER, nice, ..SchedAttr::default() })
-        }
+        Policy::Other { nice } => (-20..=19).contains(&nice).then_some(SchedAttr { policy: SCHED_OTHER, nice, ..none }),
         Policy::Fifo { priority } => real_time(SCHED_FIFO, priority),
         Policy::RoundRobin { priority } => real_time(SCHED_RR, priority),
         Policy::Deadline { runtime_ns, deadline_ns, period_ns } => {
             let in_order = 1024 <= runtime_ns && runtime_ns <= deadline_ns && deadline_ns <= period_ns;
-            in_order.then(|| SchedAttr {
-                policy: SCHED_DEADLINE,
-                runtime_ns,
-                deadline_ns,
-                period_ns,
-                ..SchedAttr::default()
-            })
+            in_order.then_some(SchedAttr { policy: SCHED_DEADLINE, runtime_ns, deadline_ns, period_ns, ..none })
         }
         Policy::Another { .. } => None,
     }
@@ -430,15 +343,15 @@ mod tests {
 
     #[test]
     fn each_policy_is_told_the_limit_that_would_grant_it() {
-        let told = |policy| {
+        let refusal = |policy| {
             let refused = PolicyError::NotPermitted { policy, rtprio_limit: 0 };
             (refused.to_string(), refused.fix().unwrap())
         };
-        let (why, fix) = told(DEADLINE);
+        let (why, fix) = refusal(DEADLINE);
         assert!(!why.contains("RLIMIT") && !fix.contains("rtprio"), "{why}; {fix}");
-        let (why, fix) = told(Policy::Other { nice: -5 });
+        let (why, fix) = refusal(Policy::Other { nice: -5 });
         assert!(why.contains("RLIMIT_NICE") && fix.contains("RLIMIT_NICE") && !why.contains("RTPRIO"), "{why}; {fix}");
-        let (why, fix) = told(Policy::Fifo { priority: 50 });
+        let (why, fix) = refusal(Policy::Fifo { priority: 50 });
         assert!(why.contains("RLIMIT_RTPRIO") && fix.contains("rtprio 95"), "{why}; {fix}");
     }
 

@@ -14,13 +14,9 @@ use super::Policy;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum PolicySpec {
-    /// `SCHED_OTHER` with a nice value.
     Other(i8),
-    /// `SCHED_FIFO` with a priority.
     Fifo(u8),
-    /// `SCHED_RR` with a priority.
     RoundRobin(u8),
-    /// `SCHED_DEADLINE` with a run time.
     Deadline(Duration),
 }
 
@@ -64,14 +60,12 @@ impl fmt::Display for PolicySpec {
     }
 }
 
-/// Words that name no policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{got}` is no policy; there are other, other:NICE (-20 to 19), fifo:PRIORITY and rr:PRIORITY (1 to 99), and \
      deadline:RUNTIME (such as deadline:200us)"
 )]
 pub struct AskedError {
-    /// The text as given.
     pub got: String,
 }
 
@@ -81,7 +75,7 @@ impl FromStr for PolicySpec {
     fn from_str(text: &str) -> Result<PolicySpec, AskedError> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
         let priority = || value?.parse().ok().filter(|priority| (1..=99).contains(priority));
-        let asked = match name {
+        let spec = match name {
             "other" => match value {
                 None => Some(PolicySpec::Other(0)),
                 Some(nice) => nice.parse().ok().filter(|nice| (-20..=19).contains(nice)).map(PolicySpec::Other),
@@ -94,7 +88,7 @@ impl FromStr for PolicySpec {
                 .map(PolicySpec::Deadline),
             _ => None,
         };
-        asked.ok_or_else(|| AskedError { got: text.to_owned() })
+        spec.ok_or_else(|| AskedError { got: text.to_owned() })
     }
 }
 
@@ -111,8 +105,8 @@ impl TryFrom<String> for PolicySpec {
 }
 
 impl From<PolicySpec> for String {
-    fn from(asked: PolicySpec) -> String {
-        asked.to_string()
+    fn from(spec: PolicySpec) -> String {
+        spec.to_string()
     }
 }
 
@@ -122,10 +116,10 @@ mod tests {
 
     #[test]
     fn a_policy_is_its_name_everywhere() {
-        for asked in ["other", "other:-20", "other:19", "fifo:1", "rr:99", "deadline:2000000ns"] {
-            let parsed: PolicySpec = asked.parse().unwrap();
-            assert_eq!(parsed.to_string(), asked);
-            assert_eq!(serde_json::to_string(&parsed).unwrap(), format!("\"{asked}\""));
+        for spec in ["other", "other:-20", "other:19", "fifo:1", "rr:99", "deadline:2000000ns"] {
+            let parsed: PolicySpec = spec.parse().unwrap();
+            assert_eq!(parsed.to_string(), spec);
+            assert_eq!(serde_json::to_string(&parsed).unwrap(), format!("\"{spec}\""));
         }
         assert_eq!("other:0".parse(), Ok(PolicySpec::default()));
         assert_eq!("deadline:2ms".parse(), Ok(PolicySpec::Deadline(Duration::from_millis(2))));

@@ -1,11 +1,9 @@
 //! `/proc/PID/limits`: resource limits as a table.
 
-/// A soft limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Limit {
     /// At most this much, in the limit's own unit.
     At(u64),
-    /// No limit.
     Unlimited,
 }
 

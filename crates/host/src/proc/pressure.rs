@@ -5,9 +5,7 @@ use std::time::Duration;
 /// Total stall time since boot: at least one task waited, and all tasks waited.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stall {
-    /// At least one task waited.
     pub some: Duration,
-    /// All tasks waited.
     pub full: Duration,
 }
 

@@ -1,14 +1,25 @@
 //! `/proc/stat`: where the time of each CPU went.
 
+use super::tick_ns;
 use crate::accounting::CpuClasses;
+use crate::{Host, ReadError};
 
 /// Times since boot.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stat {
     /// All CPUs together, as the kernel sums them.
     pub total: CpuClasses,
-    /// Each online CPU with its number.
     pub cpus: Vec<(usize, CpuClasses)>,
+}
+
+/// What `host` says.
+///
+/// # Errors
+/// The file is not there, or says something takt does not understand.
+pub fn read(host: &Host) -> Result<Stat, ReadError> {
+    let path = "/proc/stat";
+    let text = host.read(path)?;
+    parse(&text, tick_ns()).ok_or_else(|| ReadError::malformed(path, "lines of `cpu` with eight numbers", &text))
 }
 
 /// Reads the `cpu` lines. Guest time is contained in user time (and in nice) and not counted again.

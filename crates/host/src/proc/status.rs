@@ -1,11 +1,9 @@
 //! `/proc/PID/status`: one field a line, `Name:\tvalue`.
 
-/// The value of the field `name`.
 pub fn field<'a>(text: &'a str, name: &str) -> Option<&'a str> {
     text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':').map(str::trim))
 }
 
-/// A field that holds a decimal number.
 pub fn number(text: &str, name: &str) -> Option<u64> {
     field(text, name)?.split_whitespace().next()?.parse().ok()
 }

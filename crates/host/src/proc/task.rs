@@ -7,17 +7,12 @@ pub struct Stat {
     pub name: String,
     /// Of proc(5): `R`, `S`, `D`, ...
     pub state: char,
-    /// Page faults without a disk.
     pub minor_faults: u64,
-    /// Page faults that waited for a disk.
     pub major_faults: u64,
-    /// Time in user mode.
     pub user_ticks: u64,
-    /// Time in the kernel.
     pub system_ticks: u64,
     /// Since boot: together with the number it names a process for good, however often the number is used again.
     pub start_ticks: u64,
-    /// CPU it last ran on.
     pub last_cpu: Option<u32>,
 }
 
@@ -47,14 +42,12 @@ impl Stat {
 /// `schedstat`: exact times of the scheduler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Schedstat {
-    /// Time on a CPU.
     pub on_cpu_ns: u64,
     /// Ready to run and waiting for a CPU.
     pub run_delay_ns: u64,
 }
 
 impl Schedstat {
-    /// Reads one line.
     #[must_use]
     pub fn parse(text: &str) -> Option<Schedstat> {
         let mut words = text.split_whitespace();

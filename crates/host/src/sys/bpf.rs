@@ -35,7 +35,6 @@ const BPF_MAP_TYPE_ARRAY: u32 = 2;
 const BPF_PROG_TYPE_XDP: u32 = 6;
 const BPF_F_XDP_HAS_FRAGS: u32 = 1 << 5;
 
-/// Makes an array of values of this size.
 pub(crate) fn create_array(value_bytes: u32, entries: u32) -> io::Result<OwnedFd> {
     let attributes = Create { kind: BPF_MAP_TYPE_ARRAY, key_bytes: 4, value_bytes, entries };
     let len = size_of::<Create>();

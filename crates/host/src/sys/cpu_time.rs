@@ -44,10 +44,8 @@ fn usage(of: libc::c_int) -> OwnUsage {
     }
 }
 
-/// CPU time of process `pid` since it began, ended threads included, in nanoseconds.
-///
-/// # Errors
-/// No such process (`EINVAL` is what the kernel says then).
+/// CPU time of process `pid` since it began, ended threads included, in nanoseconds. Without such a process the kernel says
+/// `EINVAL`.
 pub(crate) fn process_cpu_ns(pid: u32) -> io::Result<u64> {
     // `CPUCLOCK_SCHED` of a process, as clock_getcpuclockid(3) computes it: the number is part of the kernel's ABI.
     const CPUCLOCK_SCHED: i32 = 2;

@@ -3,7 +3,6 @@
 
 use rustix::thread::UnshareFlags;
 
-/// Moves the calling thread into a new network namespace.
 pub(crate) fn unshare_network() -> rustix::io::Result<()> {
     // SAFETY: the call is unsafe for `UnshareFlags::FILES`, which takes the descriptor table from under its other
     // owners. NEWNET changes only which interfaces and network settings later calls of this thread see.

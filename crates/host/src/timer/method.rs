@@ -34,7 +34,6 @@ impl Method {
     /// The longest spin of a hybrid: beyond it spinning should be called so.
     pub const LONGEST_SPIN: Duration = Duration::from_millis(100);
 
-    /// Its name without parameters.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,11 +64,9 @@ impl fmt::Display for Method {
     }
 }
 
-/// A word that names no way to wait.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is no timer; there are nanosleep, timerfd, hybrid, hybrid:50us (spin up to 100 ms) and spin")]
 pub struct MethodError {
-    /// The text as given.
     pub got: String,
 }
 

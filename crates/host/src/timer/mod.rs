@@ -41,10 +41,8 @@ pub use ticks::Ticks;
 
 use crate::slack::{set_timer_slack_ns, timer_slack_ns};
 
-/// How a thread is to wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The method.
     pub method: Method,
     /// Ticks at which sleeps end; `None`: whenever the kernel's own timers can.
     pub ticks: Option<Ticks>,
@@ -53,24 +51,15 @@ pub struct Options {
     pub slack_ns: Option<NonZeroU64>,
 }
 
-/// Why a thread can't wait so.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TimerError {
-    /// Ticks for a method that never sleeps.
     #[error("a thread that spins never sleeps, so a clock tick of {hz} Hz can't be had with it")]
-    TicksWithoutSleep {
-        /// The ticks asked for.
-        hz: u32,
-    },
-    /// The kernel refused the timer, or the sleep.
+    TicksWithoutSleep { hz: u32 },
     #[error("{doing} with {method}")]
     Io {
-        /// `opening a timer`, `sleeping`.
         doing: &'static str,
-        /// The method.
         method: Method,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
@@ -109,7 +98,6 @@ impl Timer {
         Ok(Timer { options, fd, slack_before_ns, _of_this_thread: PhantomData })
     }
 
-    /// What it was opened with.
     #[must_use]
     pub fn options(&self) -> Options {
         self.options
@@ -117,9 +105,6 @@ impl Timer {
 
     /// Waits until `due`; the time seen then, never before `due`. `None`: `stop` was raised, which is looked at before
     /// and after each sleep and every 100 ms of a long one.
-    ///
-    /// # Errors
-    /// The kernel refused to sleep, which no kernel does.
     pub fn wait_until(&mut self, due: MonoNs, stop: &Stop) -> Result<Option<MonoNs>, TimerError> {
         let sleep_until = self.sleep_until(due);
         loop {

@@ -25,7 +25,6 @@ impl Ticks {
         Ticks { phase_ns: phase_ns % self.longest_ns(), ..self }
     }
 
-    /// Ticks a second.
     #[must_use]
     pub fn hz(self) -> u32 {
         self.hz
@@ -43,7 +42,6 @@ impl Ticks {
         SECOND_NS.div_ceil(u64::from(self.hz))
     }
 
-    /// The first tick at or after an instant.
     #[must_use]
     pub fn at_or_after(self, instant: MonoNs) -> MonoNs {
         // Before tick 0 there is none: the clock was not running.

@@ -1,7 +1,5 @@
 //! The disturbance of a round, from its settings.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use takt_agent::{AgentError, Failure};
 use takt_base::parse_duration;
@@ -13,23 +11,10 @@ use takt_testbed::environment::{Native, Placement};
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
 
-/// Starts disturbances on this machine.
-pub(super) struct Disturber<'a> {
-    native: Native,
-    run: &'a Run,
-}
-
-impl<'a> Disturber<'a> {
-    pub(super) fn new(program: PathBuf, run: &'a Run) -> Disturber<'a> {
-        Disturber { native: Native::new(program, run), run }
-    }
-
-    /// What a point asks for, on the cores of the host side.
-    pub(super) fn start(&self, point: &Point, placement: &Placement) -> Result<Disturbance, Failure> {
-        let wanted = wanted(&point.settings, placement)?;
-        Disturbance::start(&wanted, &self.native, self.run, "disturbance")
-            .map_err(|error| Failure::of(&error, error.fix()))
-    }
+/// What a point asks for, on the cores of the host side.
+pub(super) fn start(point: &Point, on: &Placement, native: &Native, run: &Run) -> Result<Disturbance, Failure> {
+    let wanted = wanted(&point.settings, on)?;
+    Disturbance::start(&wanted, native, run, "disturbance").map_err(|error| Failure::of(&error, error.fix()))
 }
 
 fn wanted(settings: &Settings, placement: &Placement) -> Result<Wanted, Failure> {
@@ -44,7 +29,7 @@ fn wanted(settings: &Settings, placement: &Placement) -> Result<Wanted, Failure>
     })
 }
 
-/// Ends it; what was in force, for the record.
+/// Ends a disturbance, and says for the record what was in force.
 pub(super) fn end(disturbance: Disturbance) -> Result<Value, AgentError> {
     let mut in_force = disturbance.in_force();
     let throttled = disturbance.finish()?;

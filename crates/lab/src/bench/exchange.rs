@@ -8,9 +8,10 @@ use takt_testbed::environment::{EnvironmentError, Scratch};
 /// A file for the radio to play. Removed when dropped.
 #[derive(Debug)]
 pub(super) struct Downlink {
-    codes: usize,
-    source: String,
-    /// Holds the file.
+    pub(super) codes: usize,
+    /// The radio's source.
+    pub(super) source: String,
+    /// The folder of the file.
     _scratch: Scratch,
 }
 
@@ -23,15 +24,5 @@ impl Downlink {
         })?;
         let source = format!("file:path={},format=sc16,loop,raw", file.display());
         Ok(Downlink { codes, source, _scratch: scratch })
-    }
-
-    /// With so many codes.
-    pub(super) fn has(&self, codes: usize) -> bool {
-        self.codes == codes
-    }
-
-    /// As the radio's source.
-    pub(super) fn source(&self) -> &str {
-        &self.source
     }
 }

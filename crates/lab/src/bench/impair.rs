@@ -1,7 +1,5 @@
 //! The impairment of the host side in a round, from its settings.
 
-use std::path::PathBuf;
-
 use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_host::leftovers::Run;
@@ -11,42 +9,30 @@ use takt_testbed::impairment::{Impairment, Wanted};
 use crate::experiment::Point;
 use crate::experiment::settings::Settings;
 
-/// Impairs the host side, and knows what streams take without that.
-pub(super) struct Impairer<'a> {
-    native: Native,
-    run: &'a Run,
-    /// CPUs' worth of time that a stream with these settings took.
-    needs: Vec<(Settings, f64)>,
-}
+/// CPUs' worth of time that streams took with nothing done to the host side, by their settings.
+#[derive(Default)]
+pub(super) struct FreeCpus(Vec<(Settings, f64)>);
 
-impl<'a> Impairer<'a> {
-    pub(super) fn new(program: PathBuf, run: &'a Run) -> Impairer<'a> {
-        Impairer { native: Native::new(program, run), run, needs: Vec::new() }
-    }
-
-    /// CPUs' worth of time that a stream takes, if that was measured.
-    pub(super) fn need_cpus(&self, free: &Point) -> Option<f64> {
-        self.needs.iter().find(|(settings, _)| *settings == free.settings).map(|(_, cpus)| *cpus)
+impl FreeCpus {
+    /// `None` if that was not measured.
+    pub(super) fn of(&self, free: &Point) -> Option<f64> {
+        self.0.iter().find(|(settings, _)| *settings == free.settings).map(|(_, cpus)| *cpus)
     }
 
     /// Keeps what a stream took, by the result of its round.
-    ///
-    /// # Errors
-    /// The result does not say.
-    pub(super) fn note_need(&mut self, free: &Point, result: &Value) -> Result<f64, Failure> {
+    pub(super) fn note(&mut self, free: &Point, result: &Value) -> Result<f64, Failure> {
         let seconds = |pointer| result.pointer(pointer).and_then(Value::as_f64);
         let cpus = seconds("/cpu/host_seconds").zip(seconds("/wall_s")).map(|(used, wall)| used / wall);
         let cpus = cpus.filter(|cpus| cpus.is_finite() && *cpus > 0.0);
         let cpus = cpus.ok_or_else(|| Failure::saying("the round without a quota does not say what it took"))?;
-        self.needs.push((free.settings.clone(), cpus));
+        self.0.push((free.settings.clone(), cpus));
         Ok(cpus)
     }
+}
 
-    /// Does it to the host side of a site.
-    pub(super) fn start(&self, wanted: &Wanted, site: &Site) -> Result<Impairment, Failure> {
-        let host = (site.host.pid(), site.in_force.placement.host.as_slice());
-        Impairment::start(wanted, host, &self.native, self.run).map_err(|error| error.failure())
-    }
+pub(super) fn start(wanted: &Wanted, site: &Site, native: &Native, run: &Run) -> Result<Impairment, Failure> {
+    let host = (site.host.pid(), site.in_force.placement.host.as_slice());
+    Impairment::start(wanted, host, native, run).map_err(|error| error.failure())
 }
 
 /// What a point asks for, but for the quota, which is a share of what is not known yet.
@@ -86,15 +72,12 @@ mod tests {
 
     #[test]
     fn a_round_that_does_not_say_what_it_took_is_no_reference() {
-        let dir = tempfile::tempdir().unwrap();
-        let registry = takt_host::leftovers::Registry::at(dir.path());
-        let run = registry.begin("impair").unwrap();
-        let mut impairer = Impairer::new("takt".into(), &run);
+        let mut cpus = FreeCpus::default();
         let free = free_of_impairment(&points()[0]);
-        assert!(impairer.note_need(&free, &json!({ "wall_s": 0.0, "cpu": { "host_seconds": 0.0 } })).is_err());
-        assert!(impairer.note_need(&free, &json!({})).is_err() && impairer.need_cpus(&free).is_none());
+        assert!(cpus.note(&free, &json!({ "wall_s": 0.0, "cpu": { "host_seconds": 0.0 } })).is_err());
+        assert!(cpus.note(&free, &json!({})).is_err() && cpus.of(&free).is_none());
         let used = json!({ "wall_s": 0.5, "cpu": { "host_seconds": 0.2 } });
-        assert_eq!(impairer.note_need(&free, &used).unwrap(), 0.4);
-        assert_eq!(impairer.need_cpus(&free_of_impairment(&points()[1])), Some(0.4));
+        assert_eq!(cpus.note(&free, &used).unwrap(), 0.4);
+        assert_eq!(cpus.of(&free_of_impairment(&points()[1])), Some(0.4));
     }
 }

@@ -11,9 +11,7 @@ use crate::experiment::Point;
 /// An environment that can't be had here.
 #[derive(Debug)]
 pub struct Lacking {
-    /// Its name.
     pub environment: &'static str,
-    /// Why not.
     pub error: EnvironmentError,
 }
 

@@ -7,7 +7,6 @@
 //! A round has a fresh emulator (or server), so what it counts belongs to that round. What else ran on the machine
 //! meanwhile is in the record, and the runner judges by it.
 
-mod conditions;
 mod disturb;
 mod exchange;
 mod exclusive;
@@ -31,30 +30,29 @@ use serde_json::{Value, json};
 use takt_agent::{Agent, AgentError, Failure, Service};
 use takt_base::Stop;
 use takt_host::accounting::Snapshot;
+use takt_host::cgroup::CpuSet;
 use takt_host::leftovers::Run;
 use takt_load::deadline;
-use takt_load::{ExcludedSpans, Kind, Lost, Peer};
+use takt_load::{Kind, Lost, Peer};
 use takt_testbed::Lateness;
-use takt_testbed::environment::Site;
+use takt_testbed::environment::{Native, Site};
 use takt_testbed::impairment;
 use takt_testbed::net::PathError;
+use takt_udp::ServeOptions;
 
-use self::disturb::Disturber;
 use self::exchange::Downlink;
-use self::exclusive::Exclusive;
-use self::impair::{Impairer, free_of_impairment};
+use self::impair::{FreeCpus, free_of_impairment};
 use self::sites::Sites;
 use crate::experiment::Point;
-use crate::run::{Bench, Measured};
+use crate::run::{Bench, Conditions, Measured};
 use crate::store::Record;
 
-/// Runs the rounds of one run.
 pub struct LabBench<'a> {
     sites: Sites<'a>,
-    disturber: Disturber<'a>,
-    impairer: Impairer<'a>,
+    native: Native,
+    free_cpus: FreeCpus,
     run: &'a Run,
-    /// What radios play, by what is asked for.
+    /// What radios play, by its number of codes.
     downlinks: Vec<Downlink>,
 }
 
@@ -63,8 +61,8 @@ impl<'a> LabBench<'a> {
     /// `transmit`: it may be sent samples even if it is not takt's own.
     #[must_use]
     pub fn new(program: PathBuf, run: &'a Run, addr: Option<Ipv4Addr>, transmit: bool) -> LabBench<'a> {
-        let (disturber, impairer) = (Disturber::new(program.clone(), run), Impairer::new(program.clone(), run));
-        LabBench { sites: Sites::new(program, run, addr, transmit), disturber, impairer, run, downlinks: Vec::new() }
+        let (native, sites) = (Native::new(program.clone(), run), Sites::new(program, run, addr, transmit));
+        LabBench { sites, native, free_cpus: FreeCpus::default(), run, downlinks: Vec::new() }
     }
 }
 
@@ -87,7 +85,7 @@ impl Bench for LabBench<'_> {
     }
 
     fn lost(&self, point: &Point, record: &Record) -> Option<Lost> {
-        let radio = Lateness::of(&record.emulator).map_or_else(ExcludedSpans::default, |lateness| lateness.excluded());
+        let radio = Lateness::of(&record.emulator).map(|lateness| lateness.excluded()).unwrap_or_default();
         point.kind.workload().lost(&record.result, &radio)
     }
 }
@@ -95,18 +93,12 @@ impl Bench for LabBench<'_> {
 impl LabBench<'_> {
     /// A round of a point, with the host side impaired as `wanted` says.
     fn measure(&mut self, point: &Point, wanted: &impairment::Wanted, stop: &Stop) -> Result<Measured, AgentError> {
-        let asked = self.asked(point).map_err(AgentError::Failed)?;
+        let emulation = self.emulation(point).map_err(AgentError::Failed)?;
         let (site, others) = self.sites.of(point).map_err(AgentError::Failed)?;
-        let beside = Beside {
-            others: &others,
-            disturber: &self.disturber,
-            impairer: &self.impairer,
-            impairment: wanted,
-            run: self.run,
-        };
-        let measured = round(site, &beside, asked, point, stop);
+        let beside = Beside { others: &others, native: &self.native, impairment: wanted, run: self.run };
+        let measured = round(site, &beside, emulation, point, stop);
         if measured.is_err() {
-            // Whatever state the agents are in: the next round has new ones.
+            // The state of the agents is not known: the next round has new ones.
             self.sites.remove(point);
         }
         measured
@@ -118,19 +110,18 @@ impl LabBench<'_> {
         let wanted = impair::wanted(&point.settings);
         let Some(percent) = point.settings.number("cpu_quota") else { return Ok(wanted) };
         let free = free_of_impairment(point);
-        let cpus = match self.impairer.need_cpus(&free) {
+        let cpus = match self.free_cpus.of(&free) {
             Some(cpus) => cpus,
             None => {
                 let measured = self.measure(&free, &impairment::Wanted::default(), stop)?;
-                self.impairer.note_need(&free, &measured.record.result).map_err(AgentError::Failed)?
+                self.free_cpus.note(&free, &measured.record.result).map_err(AgentError::Failed)?
             }
         };
         Ok(impairment::Wanted { quota_cpus: Some(percent / 100.0 * cpus), ..wanted })
     }
 
-    /// What more the radio is asked for: a downlink or a counter to play, and, where each 100 us of its own count, a short
-    /// beat.
-    fn asked(&mut self, point: &Point) -> Result<Value, Failure> {
+    /// Options of the emulated radio: a downlink or a counter to play, and a short beat where each 100 us of its own count.
+    fn emulation(&mut self, point: &Point) -> Result<Value, Failure> {
         if point.settings.word("source") == "counter" {
             return Ok(json!({ "sources": ["counter"] }));
         }
@@ -138,48 +129,45 @@ impl LabBench<'_> {
             return Ok(Value::Null);
         }
         let codes = deadline::codes(&point.settings);
-        if !self.downlinks.iter().any(|downlink| downlink.has(codes)) {
+        if !self.downlinks.iter().any(|downlink| downlink.codes == codes) {
             self.downlinks.push(Downlink::write(self.run, codes)?);
         }
-        let downlink = self.downlinks.iter().find(|downlink| downlink.has(codes));
-        Ok(json!({ "sources": downlink.map(Downlink::source).as_slice(), "beat_us": PUNCTUAL_BEAT_US }))
+        let downlink = self.downlinks.iter().find(|downlink| downlink.codes == codes);
+        let source = downlink.map(|downlink| &downlink.source);
+        Ok(json!({ "sources": source.as_slice(), "beat_us": PUNCTUAL_BEAT_US }))
     }
 }
 
-/// What runs beside a workload.
 struct Beside<'a> {
     /// Processes of sites that stand by. They idle, and what they use is not foreign.
     others: &'a [u32],
-    disturber: &'a Disturber<'a>,
-    impairer: &'a Impairer<'a>,
+    native: &'a Native,
     impairment: &'a impairment::Wanted,
     run: &'a Run,
 }
 
 impl Beside<'_> {
     /// CPUs that the processes of a point have for themselves, if it takes that.
-    fn exclusive(&self, point: &Point, site: &Site, pids: &[u32]) -> Result<Exclusive, Failure> {
-        if point.kind != Kind::Deadline || point.settings.word("scheduling") != "deadline" {
-            return Ok(Exclusive::default());
-        }
-        Exclusive::hold(&point.settings, &site.in_force, pids, self.run)
+    fn exclusive(&self, point: &Point, site: &Site, pids: &[u32]) -> Result<Option<CpuSet>, Failure> {
+        let needed = point.kind == Kind::Deadline && point.settings.word("scheduling") == "deadline";
+        needed.then(|| exclusive::cpus(&point.settings, &site.in_force, pids, self.run)).transpose()
     }
 }
 
 fn round(
     site: &mut Site,
     beside: &Beside<'_>,
-    asked: Value,
+    emulation: Value,
     point: &Point,
     stop: &Stop,
 ) -> Result<Measured, AgentError> {
     let before = counters(site)?;
     let kind = point.kind.workload();
     let workload = kind.options(&point.settings, &options::target(&site.in_force)).map_err(AgentError::Failed)?;
-    begin(site, point.kind, asked)?;
-    let others = beside.others;
-    let disturbance = beside.disturber.start(point, &site.in_force.placement).map_err(AgentError::Failed)?;
-    let impairment = beside.impairer.start(beside.impairment, site).map_err(AgentError::Failed)?;
+    begin(site, point.kind, emulation)?;
+    let &Beside { others, native, impairment, run } = beside;
+    let disturbance = disturb::start(point, &site.in_force.placement, native, run).map_err(AgentError::Failed)?;
+    let impairment = impair::start(impairment, site, native, run).map_err(AgentError::Failed)?;
     let companions = site.companions().into_iter().chain(others.iter().copied());
     let companions: Vec<u32> = companions.chain(disturbance.pids()).chain(impairment.pids()).collect();
     let here: Vec<u32> = site.host_pids().into_iter().chain(disturbance.pids()).collect();
@@ -192,29 +180,29 @@ fn round(
     drop(exclusive);
     let impaired = impairment.end()?;
     let disturbed = disturb::end(disturbance)?;
-    // The other side is ended whatever became of the workload, so that the next round finds it idle.
+    // The other side is ended even after a workload that failed, so that the next round finds it idle.
     let summary = end(site, point.kind);
     let (result, emulator) = (result?, summary?);
     let after = counters(site)?;
     let lateness = Lateness::of(&emulator);
     let excluded = lateness.as_ref().map(Lateness::excluded);
-    let aside = kind.excluded_share(&result, excluded.as_ref());
-    let mut conditions = conditions::of(&usage, lateness, aside);
+    let excluded_share = kind.excluded_share(&result, excluded.as_ref());
+    let mut conditions = Conditions::of(&usage, lateness, excluded_share);
     if point.kind == Kind::Rate {
-        conditions.emulator_unread = 0; // each is among the round's faults, and set aside there
+        conditions.emulator_unread = 0; // each is among the round's faults, and excluded there
     }
     let settings = json!({ "point": point.settings, "workload": workload });
     let mut in_force = serde_json::to_value(&site.in_force).unwrap_or_default();
-    if let (Some(bytes), Some(all)) = (point.settings.number("payload_bytes"), in_force.as_object_mut()) {
-        all.insert("path_ceiling_datagrams_per_s".into(), json!(site.ceiling_datagrams_per_s(bytes as usize)));
+    if let Some(all) = in_force.as_object_mut() {
+        if let Some(bytes) = point.settings.number("payload_bytes") {
+            all.insert("path_ceiling_datagrams_per_s".into(), json!(site.ceiling_datagrams_per_s(bytes as usize)));
+        }
+        all.insert("disturbance".into(), disturbed);
+        all.insert("impairment".into(), impaired);
     }
     let host: Vec<u32> = site.host_pids().into_iter().chain(site.end_pids("host")).collect();
     let radio = site.radio.iter().map(Agent::pid).chain(site.end_pids("radio"));
     let radio: Vec<u32> = radio.chain(others.iter().copied()).collect();
-    if let Some(all) = in_force.as_object_mut() {
-        all.insert("disturbance".into(), disturbed);
-        all.insert("impairment".into(), impaired);
-    }
     let sides = json!({ "host": host, "radio": radio });
     let machine = json!({ "conditions": conditions, "usage": usage, "sides": sides });
     let record = Record { settings, result, before, after, in_force, emulator, machine };
@@ -230,10 +218,10 @@ const ORDINARY_BEAT_US: u32 = 400;
 /// Opening a session, tuning and closing take this much at most, beside what is measured.
 const SETTLING: Duration = Duration::from_secs(5);
 
-fn begin(site: &mut Site, kind: Kind, asked: Value) -> Result<(), AgentError> {
+fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError> {
     match kind.workload().peer() {
         Peer::Server => {
-            let server = options::udp_server(&site.in_force);
+            let server = json!(ServeOptions::at(options::target(&site.in_force).server()));
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
             radio.start(Service::UdpServer, server).map(|_| ())
         }
@@ -242,7 +230,7 @@ fn begin(site: &mut Site, kind: Kind, asked: Value) -> Result<(), AgentError> {
         Peer::Radio if kind == Kind::Rate && site.in_force.emulator_priority.is_none() => {
             site.start_emulator(json!({ "beat_us": ORDINARY_BEAT_US }))
         }
-        Peer::Radio => site.start_emulator(asked),
+        Peer::Radio => site.start_emulator(emulation),
         Peer::None => Ok(()),
     }
 }

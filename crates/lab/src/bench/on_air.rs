@@ -1,4 +1,4 @@
-//! Whether samples may be sent to a radio that is there already: to takt's own always, to any other if somebody said so.
+//! Whether samples may be sent to a radio that is there already: to takt's own always, to another one if that is allowed.
 
 use std::net::Ipv4Addr;
 use std::sync::Arc;
@@ -9,35 +9,26 @@ use takt_packet::EngineKind;
 use takt_radio::n200::{ALLOW_TRANSMIT, Emission};
 use takt_radio::{Net, RadioError, WallNet, find};
 
-use crate::experiment::{Experiment, Factor, Part, Point};
+use crate::experiment::{Experiment, Part, Point};
 
 /// Why a run that sends samples was not begun.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OnAirError {
-    /// The radio is not takt's own, and nobody said that it may transmit.
+    /// The radio is not takt's own, and it was not allowed to transmit.
     #[error("{label} sends samples, and {} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
     NotAllowed {
         /// The first point that sends.
         label: String,
-        /// What it would transmit with.
         emission: Box<Emission>,
-        /// There are points that only receive.
         receives: bool,
     },
-    /// Nobody can be asked what the radio is.
+    /// The network can't be searched for the radio.
     #[error("asking the radio what it is")]
     Radio(#[source] Box<RadioError>),
 }
 
-impl From<RadioError> for OnAirError {
-    fn from(error: RadioError) -> OnAirError {
-        OnAirError::Radio(Box::new(error))
-    }
-}
-
 impl OnAirError {
-    /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -50,16 +41,16 @@ impl OnAirError {
     }
 }
 
-/// Whether a point sends samples to the radio.
 pub(crate) fn sends(point: &Point) -> bool {
     point.kind.workload().transmits(&point.settings)
 }
 
-/// What the radio at `addr` would transmit with; `None`: it is takt's own. Nor is one that does not answer, or is of another
-/// kind, anybody's to transmit with: the first round tells what it is, and its driver sends nothing.
-pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, RadioError> {
+/// What the radio at `addr` would transmit with. `None`: it is takt's own, or it does not answer, or it is of another kind. In
+/// the last two cases the driver sends nothing, and the first round reports what is wrong.
+pub(crate) fn on_air(addr: Ipv4Addr) -> Result<Option<Emission>, OnAirError> {
     let net: Arc<dyn Net> = Arc::new(WallNet::new(EngineKind::Socket));
-    let identity = find(&net, Some(addr.into()))?.into_iter().find_map(|found| found.identity);
+    let found = find(&net, Some(addr.into())).map_err(|error| OnAirError::Radio(Box::new(error)))?;
+    let identity = found.into_iter().find_map(|found| found.identity);
     Ok(identity.filter(|id| !id.software).map(|id| Emission::as_opened(addr.into(), &id)))
 }
 
@@ -77,16 +68,10 @@ pub(crate) fn permitted(addr: Ipv4Addr, points: &[Point], transmit: bool) -> Res
     Err(OnAirError::NotAllowed { label: sender.label(), emission: Box::new(emission), receives })
 }
 
-/// Leaves of an experiment what sends nothing.
+/// Removes the points of an experiment that send.
 pub(crate) fn receive_only(experiment: &mut Experiment) {
     let modes = experiment.parts.iter_mut().flat_map(|part| &mut part.factors).filter(|factor| factor.name == MODE);
-    for Factor { full, quick, .. } in modes {
-        full.retain(is_receive);
-        quick.retain(is_receive);
-        if quick.is_empty() {
-            quick.clone_from(full);
-        }
-    }
+    modes.for_each(|factor| factor.retain(is_receive));
     experiment.parts.retain(only_receives);
 }
 
@@ -99,12 +84,11 @@ fn only_receives(part: &Part) -> bool {
 }
 
 fn is_receive(level: &Value) -> bool {
-    level.as_str() == Some(RECEIVE)
+    level == "rx"
 }
 
-/// The setting that says which way samples flow, and its level at which none are sent.
+/// The setting that says which way samples flow.
 const MODE: &str = "mode";
-const RECEIVE: &str = "rx";
 
 #[cfg(test)]
 mod tests {

@@ -1,22 +1,13 @@
-//! What a site tells a workload, and the server that datagram load needs.
+//! What a workload runs against.
 
-use serde_json::{Value, json};
 use takt_agent::Failure;
 use takt_load::Target;
 use takt_testbed::environment::InForce;
-use takt_udp::ServeOptions;
 
-/// What workloads of a site run against, and where.
 pub(super) fn target(site: &InForce) -> Target<'_> {
     Target { addr: site.radio_addr, transmit: site.transmit, host_cpus: &site.placement.host }
 }
 
-/// The options document of the server on the radio's side.
-pub(super) fn udp_server(site: &InForce) -> Value {
-    json!(ServeOptions::at(target(site).server()))
-}
-
-/// A radio is no server of datagram load.
 pub(super) fn no_server() -> Failure {
     let fix = "leave the udp part out with --addr, or run `takt udp serve` there and `takt udp send` by hand";
     Failure { chain: vec!["a radio takes no datagram load".into()], fix: Some(fix.into()), lasting: false }
@@ -25,6 +16,7 @@ pub(super) fn no_server() -> Failure {
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
+    use serde_json::{Value, json};
     use takt_load::Kind;
 
     use super::*;
@@ -72,7 +64,7 @@ mod tests {
 
     #[test]
     fn every_level_of_every_setting_reaches_the_options_of_its_workload() {
-        let mut seen = 0;
+        let mut tried = 0;
         for row in settings::all().filter(|row| !ELSEWHERE.contains(&row.name)) {
             let Takes::Word(levels) = row.takes else { continue };
             // What all kinds know is of the site.
@@ -83,9 +75,9 @@ mod tests {
                     let alike = documents.iter().skip(n + 1).any(|other| other == one);
                     assert!(!alike, "{} of {}: `{}` is measured as another level", row.name, kind.name(), levels[n]);
                 }
-                seen += levels.len();
+                tried += levels.len();
             }
         }
-        assert!(seen > 40, "{seen} levels");
+        assert!(tried > 40, "{tried} levels");
     }
 }

@@ -1,4 +1,5 @@
-//! What a radio that is there already can't be asked: takt builds paths and environments only around one that it emulates.
+//! What can't be measured with a radio that is there already: takt builds paths and environments only around one that it
+//! emulates.
 
 use std::net::Ipv4Addr;
 
@@ -11,11 +12,8 @@ use crate::experiment::Point;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{label} can't be measured with the radio at {addr}: {}", self.because())]
 pub struct OwnRadioError {
-    /// The point.
     pub label: String,
-    /// The radio.
     pub addr: Ipv4Addr,
-    /// What the point asks for.
     pub needs: Needs,
     /// A word for `--only` that leaves points which can be measured, if there are some.
     pub rest: Option<String>,
@@ -24,9 +22,7 @@ pub struct OwnRadioError {
 /// What only an emulated radio has.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Needs {
-    /// A container or virtual machine.
     Environment(&'static str),
-    /// A path that takt builds.
     Path(String),
     /// A receiver of datagram load.
     Load,
@@ -48,7 +44,6 @@ impl OwnRadioError {
         }
     }
 
-    /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> String {
         let rest = self.rest.iter().map(|word| format!("--only {word} measures what this radio can tell"));
@@ -60,7 +55,6 @@ impl OwnRadioError {
     }
 }
 
-/// Whether all these points can be measured with the radio at `addr`.
 pub(crate) fn answers_to(addr: Ipv4Addr, points: &[Point]) -> Result<(), OwnRadioError> {
     let Some((point, needs)) = points.iter().find_map(|point| Some((point, needs(point)?))) else { return Ok(()) };
     let rest = points.iter().find(|point| self::needs(point).is_none()).map(|good| apart(good, point, &needs));
@@ -85,7 +79,7 @@ fn needs(point: &Point) -> Option<Needs> {
     }
 }
 
-/// What tells a point that can be measured from one that can't: the factor, or the part.
+/// How a point that can be measured differs from one that can't: by the factor, or the part.
 fn apart(good: &Point, bad: &Point, needs: &Needs) -> Option<String> {
     let factor = match needs {
         Needs::Environment(_) => "environment",
@@ -106,19 +100,19 @@ mod tests {
 
     const RADIO: Ipv4Addr = Ipv4Addr::new(192, 168, 10, 2);
 
-    fn asked(name: &str, only: &[&str]) -> Result<(), OwnRadioError> {
+    fn with_radio(name: &str, only: &[&str]) -> Result<(), OwnRadioError> {
         let mut file = Experiment::parse(name, &named(name).unwrap()).unwrap();
-        only.iter().for_each(|asked| file.only(asked).unwrap());
+        only.iter().for_each(|word| file.only(word).unwrap());
         answers_to(RADIO, &file.points(Depth::Quick))
     }
 
     #[test]
     fn what_needs_an_emulated_radio_is_refused_with_what_can_be_measured() {
-        let load = asked("check", &[]).unwrap_err();
+        let load = with_radio("check", &[]).unwrap_err();
         assert_eq!((&load.needs, load.rest.as_deref()), (&Needs::Load, Some("part=sc16")), "{load}");
-        asked("check", &["part=sc16"]).unwrap();
-        asked("aloe", &[]).expect("no other side at all");
-        let error = asked("routers", &[]).unwrap_err();
+        with_radio("check", &["part=sc16"]).unwrap();
+        with_radio("aloe", &[]).expect("no other side at all");
+        let error = with_radio("routers", &[]).unwrap_err();
         assert_eq!((&error.needs, &error.rest), (&Needs::Load, &None));
         assert!(error.fix().contains("takt udp serve") && !error.fix().contains("--only"), "{}", error.fix());
     }

@@ -12,12 +12,10 @@ use takt_testbed::environment::{
 use takt_testbed::net::{PathSpec, PathSpecError};
 
 use crate::experiment::Point;
-use crate::experiment::settings::{PATH_OPTIONS, Settings};
+use crate::experiment::settings::{Settings, path_setting_of};
 
-/// Where a point is to be measured.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Where {
-    /// What holds the host side.
     environment: Spec,
     /// What lies between, and whether there is another side at all.
     options: SiteOptions,
@@ -72,8 +70,8 @@ pub(super) fn environment_of(settings: &Settings) -> Spec {
 fn path(settings: &Settings) -> Result<Option<PathSpec>, PathSpecError> {
     let mut spec = PathSpec::named(settings.word("path"))?;
     let usual = spec.clone();
-    for (setting, option) in PATH_OPTIONS {
-        match settings.all().get(*setting) {
+    for option in takt_testbed::net::OPTIONS {
+        match settings.all().get(&path_setting_of(option)) {
             Some(value) if value != "usual" => spec.set(option, &plain_option(value))?,
             _ => {}
         }
@@ -105,22 +103,13 @@ impl<'a> Sites<'a> {
         Sites { program, run, addr, transmit, up: Vec::new(), missing: Vec::new(), made: 0 }
     }
 
-    /// The site of a point, brought up if it does not stand, and the processes of all others.
+    /// The site of a point, brought up if it is not there, and the processes of all others.
     pub(super) fn of(&mut self, point: &Point) -> Result<(&mut Site, Vec<u32>), Failure> {
         let wanted = Where::of(point, self.addr).map_err(|error| Failure::of(&error, None))?;
-        let place = match self.up.iter().position(|(there, _)| *there == wanted) {
-            Some(place) => place,
-            None => {
-                let site = self.bring_up(&wanted).map_err(|error| Failure::of(&error, error.fix()))?;
-                self.up.push((wanted, site));
-                self.up.len() - 1
-            }
-        };
+        let place = self.place(&wanted).map_err(|error| Failure::of(&error, error.fix()))?;
         let others = self.up.iter().enumerate().filter(|(other, _)| *other != place);
         let others = others.flat_map(|(_, (_, site))| site.companions()).collect();
-        let (_, site) =
-            self.up.get_mut(place).ok_or_else(|| Failure { chain: Vec::new(), fix: None, lasting: false })?;
-        Ok((site, others))
+        Ok((&mut self.up[place].1, others))
     }
 
     /// Takes the site of a point away, so that the next round there has a new one.
@@ -136,22 +125,21 @@ impl<'a> Sites<'a> {
         if let Some((_, why)) = self.missing.iter().find(|(there, _)| *there == wanted) {
             return Some(why.clone());
         }
-        if self.up.iter().any(|(there, _)| *there == wanted) {
-            return None;
+        // Another error may not come again with the round, and if it does the round reports it.
+        let error = self.place(&wanted).err().filter(SiteError::is_unavailable)?;
+        let why = not_here(&wanted, &error);
+        self.missing.push((wanted, why.clone()));
+        Some(why)
+    }
+
+    /// Where in `up` the site is, brought up if it is not there.
+    fn place(&mut self, wanted: &Where) -> Result<usize, SiteError> {
+        if let Some(place) = self.up.iter().position(|(there, _)| there == wanted) {
+            return Ok(place);
         }
-        match self.bring_up(&wanted) {
-            Ok(site) => {
-                self.up.push((wanted, site));
-                None
-            }
-            Err(error) if error.is_unavailable() => {
-                let why = not_here(&wanted, &error);
-                self.missing.push((wanted, why.clone()));
-                Some(why)
-            }
-            // It may go better with the round, and if not that is where it is told.
-            Err(_) => None,
-        }
+        let site = self.bring_up(wanted)?;
+        self.up.push((wanted.clone(), site));
+        Ok(self.up.len() - 1)
     }
 
     fn bring_up(&mut self, wanted: &Where) -> Result<Site, SiteError> {
@@ -169,7 +157,7 @@ impl<'a> Sites<'a> {
     }
 }
 
-/// In a sentence, with all that would mend it. An environment that is missing is missing on every path.
+/// In a sentence, with the fixes. An environment that is missing is missing on every path.
 fn not_here(wanted: &Where, error: &SiteError) -> String {
     let what = match error {
         SiteError::Environment { .. } => wanted.environment.kind.name(),
@@ -191,13 +179,16 @@ mod tests {
         Experiment::parse("x", &text).unwrap_or_else(|error| panic!("{error}: {}", error.remedy())).points(Depth::Full)
     }
 
+    fn sites(fixed: &str, factors: &str) -> Vec<Where> {
+        points(fixed, factors).iter().map(|point| Where::of(point, None).unwrap()).collect()
+    }
+
     #[test]
-    fn a_site_is_told_by_environment_path_and_their_options() {
-        let all = points(
+    fn a_site_is_known_by_environment_path_and_their_options() {
+        let sites = sites(
             "environment_cpus = 2\npath_rate = \"100M\"",
             "environment = [\"native\", \"vm\"]\npath = [\"direct\", \"router\"]",
         );
-        let sites: Vec<Where> = all.iter().map(|point| Where::of(point, None).unwrap()).collect();
         let labels: Vec<&str> = sites.iter().map(|site| site.label.as_str()).collect();
         assert_eq!(labels, ["native-direct", "native-router", "vm-direct", "vm-router"]);
         assert_eq!((sites[0].environment.limits.cpus, sites[2].environment.limits.cpus), (None, Some(2.0)));
@@ -206,33 +197,29 @@ mod tests {
     }
 
     #[test]
-    fn a_container_is_told_by_what_makes_it() {
-        let all = points("environment = \"container\"", "environment_runtime = [\"any\", \"podman\"]");
-        let sites: Vec<Where> = all.iter().map(|point| Where::of(point, None).unwrap()).collect();
-        assert_eq!((sites[0].label.as_str(), sites[1].label.as_str()), ("container-direct", "podman-direct"));
-        assert_eq!(sites[1].environment.runtime, Some(RuntimeName::Podman));
-        let native = points("", "environment_runtime = [\"podman\"]");
-        assert_eq!(Where::of(&native[0], None).unwrap().environment.runtime, None, "native is made by nobody");
+    fn a_container_is_known_by_its_runtime() {
+        let some = sites("environment = \"container\"", "environment_runtime = [\"any\", \"podman\"]");
+        assert_eq!((some[0].label.as_str(), some[1].label.as_str()), ("container-direct", "podman-direct"));
+        assert_eq!(some[1].environment.runtime, Some(RuntimeName::Podman));
+        let native = sites("", "environment_runtime = [\"podman\"]");
+        assert_eq!(native[0].environment.runtime, None, "native has no runtime");
     }
 
     #[test]
-    fn guests_are_told_by_what_their_kernels_are_told() {
-        let all = points("environment = \"vm\"", "environment_parameters = [\"none\", \"highres=off\"]");
-        let sites: Vec<Where> = all.iter().map(|point| Where::of(point, None).unwrap()).collect();
-        assert_eq!(sites[1].environment.parameters.to_string(), "highres=off");
-        assert_ne!(sites[0], sites[1]);
-        let native = points("", "environment_parameters = [\"highres=off\"]");
-        assert_eq!(Where::of(&native[0], None).unwrap().environment.parameters, Parameters::default());
+    fn guests_are_known_by_the_parameters_of_their_kernels() {
+        let some = sites("environment = \"vm\"", "environment_parameters = [\"none\", \"highres=off\"]");
+        assert_eq!(some[1].environment.parameters.to_string(), "highres=off");
+        assert_ne!(some[0], some[1]);
+        let native = sites("", "environment_parameters = [\"highres=off\"]");
+        assert_eq!(native[0].environment.parameters, Parameters::default());
     }
 
     #[test]
     fn a_plain_cable_is_no_built_path_and_a_router_is_one() {
-        let all = points("", "path = [\"direct\", \"loopback\", \"switch\"]");
-        let built: Vec<bool> = all.iter().map(|point| Where::of(point, None).unwrap().options.path.is_some()).collect();
+        let factors = "path = [\"direct\", \"loopback\", \"switch\"]";
+        let built: Vec<bool> = sites("", factors).iter().map(|site| site.options.path.is_some()).collect();
         assert_eq!(built, [false, false, true]);
-        assert!(
-            Where::of(&all[2], Some(Ipv4Addr::LOCALHOST)).unwrap().options.path.is_none(),
-            "a radio is where it is"
-        );
+        let given = Where::of(&points("", factors)[2], Some(Ipv4Addr::LOCALHOST)).unwrap();
+        assert!(given.options.path.is_none(), "a radio is where it is");
     }
 }

@@ -6,43 +6,51 @@ use std::time::Duration;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use takt_base::parse_duration;
-use takt_load::{ExcludedSpans, rate, round_trip};
+use takt_emulator::drive::wall::LateSpan;
+use takt_load::{rate, round_trip};
 use takt_radio::n200::CLOCK;
 use takt_stats::{Histogram, Ns};
-use takt_testbed::{Lateness, OwnLag};
+use takt_testbed::Lateness;
 use takt_udp::UdpReport;
 
 use super::rates::{self, LEVEL};
 use super::{
     LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WireFormat,
 };
+use crate::experiment::Part;
 use crate::store::{PointRow, RoundRow, StoreError};
 
-/// A document of a record, as what it is.
-fn read<T: DeserializeOwned>(what: &'static str, round: &RoundRow, document: &Value) -> Result<T, StoreError> {
+/// What the file fixes for the part of a point, and the point's factors.
+pub(super) type Levels = BTreeMap<String, Value>;
+
+pub(super) fn read<T: DeserializeOwned>(
+    what: &'static str,
+    round: &RoundRow,
+    document: &Value,
+) -> Result<T, StoreError> {
     T::deserialize(document).map_err(|source| StoreError::Document { what, round: round.id, source })
 }
 
-/// A level that is a word of ours (`duplex`, `sc16`); a factor, or fixed.
-fn word<T: DeserializeOwned>(settings: &BTreeMap<String, Value>, name: &str) -> Option<T> {
-    T::deserialize(settings.get(name)?).ok()
+/// A level that is a word of takt (`duplex`, `sc16`).
+fn word<T: DeserializeOwned>(levels: &Levels, name: &str) -> Option<T> {
+    T::deserialize(levels.get(name)?).ok()
 }
 
-/// One point of a rate workload. `settings`: fixed ones and factors together.
-pub(super) fn rate_point(
-    settings: &BTreeMap<String, Value>,
-    rounds: &[&RoundRow],
-) -> Result<Option<RatePoint>, StoreError> {
-    let mode: Option<Mode> = word(settings, "mode");
-    let rate_sps = settings.get("rate_sps").and_then(Value::as_f64);
+pub(super) fn duration(levels: &Levels, name: &str) -> Option<Duration> {
+    parse_duration(levels.get(name)?.as_str()?).ok()
+}
+
+pub(super) fn rate_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<Option<RatePoint>, StoreError> {
+    let mode: Option<Mode> = word(levels, "mode");
+    let rate_sps = levels.get("rate_sps").and_then(Value::as_f64);
     let (Some(mode), Some(rate_sps)) = (mode, rate_sps) else { return Ok(None) };
-    let format: WireFormat = word(settings, "format").unwrap_or(WireFormat::Sc16);
+    let format: WireFormat = word(levels, "format").unwrap_or(WireFormat::Sc16);
     let measured = rounds.iter().filter_map(|round| rate_round(round).transpose()).collect::<Result<_, _>>()?;
     Ok(Some(rates::point(mode, format, rate_sps, measured, skipped(rounds))))
 }
 
 /// Why no round of a point was run, if none was.
-fn skipped(rounds: &[&RoundRow]) -> Option<String> {
+pub(super) fn skipped(rounds: &[&RoundRow]) -> Option<String> {
     let all = !rounds.is_empty() && rounds.iter().all(|round| round.state == RoundState::Skipped);
     rounds.first().filter(|_| all).and_then(|round| round.why.clone())
 }
@@ -52,7 +60,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
     let outcome: rate::Outcome = read("rate result", round, &record.result)?;
     let emulator = Lateness::of(&record.emulator);
-    let own = outcome.own(&excluded(emulator.as_ref()));
+    let own = outcome.own(&emulator.as_ref().map(Lateness::excluded).unwrap_or_default());
     let lost = outcome.lost();
     let (rx, tx) = (&outcome.rx, &outcome.tx);
     let share = |seconds: f64| if outcome.wall_s > 0.0 { seconds / outcome.wall_s } else { 0.0 };
@@ -66,6 +74,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         ("D", rx.sequence_errors),
         ("T", rx.timeouts + tx.timeouts),
     ];
+    let window_samples = f64::from(tx.window_datagrams) * tx.samples_per_datagram as f64;
     let received = outcome.options.rx_sps.is_some();
     let reads = |thread: &&rate::Thread| received && ["takt-rx", "takt-stream"].contains(&thread.name.as_str());
     let reader = outcome.cpu.threads.iter().find(reads);
@@ -101,34 +110,20 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         receive_buffer_bytes: received.then_some(rx.recv_buffer_bytes as u64),
         machine_busy_share: Some(machine.busy_ns() as f64 / machine.total_ns().max(1) as f64),
         emulator_lag_max_us: emulator.as_ref().map(|lateness| lateness.lag.max_us as f64),
-        stops_ms: emulator.as_ref().map(|lateness| stops_ms(&lateness.lag)),
+        stops_ms: emulator.as_ref().map(|lateness| lateness.lag.late_spans.iter().map(length_ms).collect()),
         rx_holds_ms: received.then_some(rx.recv_buffer_s * 1e3),
-        tx_holds_ms: outcome
-            .options
-            .tx_sps
-            .map(|rate| f64::from(tx.window_datagrams) * tx.samples_per_datagram as f64 / rate * 1e3),
+        tx_holds_ms: outcome.options.tx_sps.map(|rate_sps| window_samples / rate_sps * 1e3),
         reference_locked: outcome.radio.reference_locked,
     }))
 }
 
-/// What a radio's lateness excludes; nothing if there is none that says so.
-fn excluded(emulator: Option<&Lateness>) -> ExcludedSpans {
-    emulator.map_or_else(ExcludedSpans::default, Lateness::excluded)
+fn length_ms(span: &LateSpan) -> f64 {
+    span.to_ns.saturating_sub(span.from_ns) as f64 / 1e6
 }
 
-/// How long the emulator was late each time, ms.
-fn stops_ms(lag: &OwnLag) -> Vec<f64> {
-    lag.late_spans.iter().map(|span| span.to_ns.saturating_sub(span.from_ns) as f64 / 1e6).collect()
-}
-
-/// One point of a udp workload.
-pub(super) fn udp_point(
-    settings: &BTreeMap<String, Value>,
-    rounds: &[&RoundRow],
-) -> Result<Option<UdpPoint>, StoreError> {
-    let payload = settings.get("payload_bytes").and_then(Value::as_u64).and_then(|bytes| u32::try_from(bytes).ok());
-    let direction = settings.get("direction").and_then(Value::as_str);
-    let (Some(payload_bytes), Some(direction)) = (payload, direction) else { return Ok(None) };
+pub(super) fn udp_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<Option<UdpPoint>, StoreError> {
+    let direction = levels.get("direction").and_then(Value::as_str);
+    let (Some(payload_bytes), Some(direction)) = (word(levels, "payload_bytes"), direction) else { return Ok(None) };
     let measured: Vec<UdpRound> =
         rounds.iter().filter_map(|round| udp_round(round).transpose()).collect::<Result<_, _>>()?;
     let of = |figure: fn(&UdpRound) -> Option<f64>| {
@@ -177,15 +172,9 @@ fn udp_round(round: &RoundRow) -> Result<Option<UdpRound>, StoreError> {
     }))
 }
 
-/// One point of a round-trip workload.
-pub(super) fn round_trip_point(
-    settings: &BTreeMap<String, Value>,
-    rounds: &[&RoundRow],
-) -> Result<Option<RoundTripPoint>, StoreError> {
-    let delay = settings.get("delay").and_then(Value::as_str).and_then(|text| parse_duration(text).ok());
-    let (Some(delay), Some(rate_sps)) = (delay, settings.get("rate_sps").and_then(Value::as_f64)) else {
-        return Ok(None);
-    };
+pub(super) fn round_trip_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<Option<RoundTripPoint>, StoreError> {
+    let rate_sps = levels.get("rate_sps").and_then(Value::as_f64);
+    let (Some(delay), Some(rate_sps)) = (duration(levels, "delay"), rate_sps) else { return Ok(None) };
     let mut measured = Vec::new();
     let mut all = Histogram::<Ns>::default();
     for round in rounds {
@@ -218,8 +207,8 @@ fn round_trip_round(
     emulator: Option<&Lateness>,
     delay: Duration,
 ) -> RoundTripRound {
-    // Whatever became of it: an answer is set aside if the radio was late at any time from the samples to when it was due.
-    let excluded = excluded(emulator).and_before(CLOCK.ticks_in(delay));
+    // In time or not, an answer is excluded if the radio was late at any time from the samples to when it was due.
+    let excluded = emulator.map(Lateness::excluded).unwrap_or_default().and_before(CLOCK.ticks_in(delay));
     let quantiles = round_trip::Quantiles::of(&outcome.air_to_answer_ns);
     RoundTripRound {
         round_id: round.id,
@@ -237,9 +226,8 @@ fn round_trip_round(
     }
 }
 
-/// All settings of a point: what the file fixes for its part, and its factors.
-pub(super) fn settings(fixed: &BTreeMap<String, Value>, point: &PointRow) -> BTreeMap<String, Value> {
-    let mut all = fixed.clone();
+pub(super) fn levels(part: &Part, point: &PointRow) -> Levels {
+    let mut all = part.fixed.clone();
     all.extend(point.factors.clone());
     all
 }

@@ -23,24 +23,24 @@ impl DoctorFinding {
 const STANDS: &str = "stands";
 
 impl From<Diagnosis> for DoctorFinding {
-    fn from(seen: Diagnosis) -> DoctorFinding {
-        let finding = match seen.verdict {
+    fn from(diagnosis: Diagnosis) -> DoctorFinding {
+        let finding = match diagnosis.verdict {
             Verdict::Fine => "fine",
             Verdict::Stands => STANDS,
             Verdict::Notice => "notice",
             Verdict::NotVisible | Verdict::NotKnownHere => "not_visible",
         };
-        let fix = seen.fix.as_ref().map(|offer| how(&seen.id, offer));
+        let fix = diagnosis.fix.as_ref().map(|offer| how(&diagnosis.id, offer));
         DoctorFinding {
-            title: seen.title,
+            title: diagnosis.title,
             finding: finding.into(),
-            seen: seen.seen,
-            wanted: seen.wanted,
-            mechanism: seen.why,
-            cost: seen.cost.and_then(|cost| cost.measured_here),
+            seen: diagnosis.seen,
+            wanted: diagnosis.wanted,
+            mechanism: diagnosis.why,
+            cost: diagnosis.cost.and_then(|cost| cost.measured_here),
             fix,
-            fix_kind: seen.fix.map(|offer| offer.kind),
-            id: seen.id,
+            fix_kind: diagnosis.fix.map(|offer| offer.kind),
+            id: diagnosis.id,
         }
     }
 }
@@ -60,7 +60,7 @@ mod tests {
     use super::*;
 
     /// What a rule sees on a host made of these files.
-    fn seen(files: &[(&str, &str)], id: &str) -> DoctorFinding {
+    fn finding_on(files: &[(&str, &str)], id: &str) -> DoctorFinding {
         let root = tempfile::tempdir().unwrap();
         for (path, text) in files {
             let path = root.path().join(path);
@@ -74,10 +74,10 @@ mod tests {
     const KERNEL: (&str, &str) = ("proc/sys/kernel/osrelease", "6.18.0\n");
 
     #[test]
-    fn what_stands_has_the_command_that_mends_and_can_undo_it() {
+    fn what_stands_has_the_command_that_fixes_and_can_undo_it() {
         let small = ("proc/sys/net/core/rmem_max", "212992\n");
         let large = ("proc/sys/net/core/wmem_max", "4194304\n");
-        let finding = seen(&[KERNEL, small, large], "socket-buffer-small");
+        let finding = finding_on(&[KERNEL, small, large], "socket-buffer-small");
         assert!(finding.stands());
         assert_eq!(finding.fix, Some(call::sudo_takt("doctor --fix --only socket-buffer-small")));
         assert_eq!(finding.fix_kind, Some(FixKind::Safe));
@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn what_this_host_does_not_show_is_never_fine() {
-        let finding = seen(&[KERNEL], "socket-buffer-small");
+        let finding = finding_on(&[KERNEL], "socket-buffer-small");
         assert_eq!((finding.finding.as_str(), finding.fix), ("not_visible", None));
     }
 

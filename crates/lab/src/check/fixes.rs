@@ -1,6 +1,6 @@
 //! What to change, by the layer that limits: a table. None of it was tried here, and each row says so.
 
-use takt_base::words::sentence;
+use takt_base::words::{plural, sentence};
 use takt_host::call;
 
 use super::verdict::msps;
@@ -31,6 +31,9 @@ const READER: &[&str] = &[
     "memlock-limit",
 ];
 
+const PRIORITY: &str =
+    "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their cores.";
+
 const TABLE: &[Row] = &[
     Row {
         layer: Layer::ReceiveBuffer,
@@ -38,20 +41,8 @@ const TABLE: &[Row] = &[
         what: "The receive buffer holds less than the reader's pauses.",
         how: "Raise net.core.rmem_max (sysctl -w net.core.rmem_max=50000000; the old value undoes it).",
     },
-    Row {
-        layer: Layer::ReaderThread,
-        rules: READER,
-        what: "The reading thread is not there in time.",
-        how: "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their \
-              cores.",
-    },
-    Row {
-        layer: Layer::Sender,
-        rules: READER,
-        what: "The sending thread is not there in time.",
-        how: "Give your application's streaming threads real-time priority (SCHED_FIFO) and keep other work off their \
-              cores.",
-    },
+    Row { layer: Layer::ReaderThread, rules: READER, what: "The reading thread is not there in time.", how: PRIORITY },
+    Row { layer: Layer::Sender, rules: READER, what: "The sending thread is not there in time.", how: PRIORITY },
     Row {
         layer: Layer::Cpu,
         rules: &["load", "few-cores", "cpu-quota", "governor", "frequency-limit", "thermal-throttle", "clock-source"],
@@ -84,13 +75,13 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
         let gain_sps = (limit.rate_sps - clean_sps).max(0.0);
         let gain = format!("At least {} MS/s more, if this mends it; not tried here.", msps(gain_sps));
         let standing = row.rules.iter().filter_map(|id| doctor.iter().find(|one| one.id == *id && one.stands()));
-        let mut asked: Vec<Fix> = standing.filter_map(|finding| prescribed(finding, &gain, gain_sps)).collect();
+        let mut prescriptions: Vec<Fix> = standing.filter_map(|finding| prescribed(finding, &gain, gain_sps)).collect();
         // The rule of the buffer says the same as the row.
-        if !asked.iter().any(|fix| fix.id.as_deref() == Some("socket-buffer-small")) {
+        if !prescriptions.iter().any(|fix| fix.id.as_deref() == Some("socket-buffer-small")) {
             let (what, how) = (row.what.into(), row.how.into());
-            asked.push(Fix { id: None, what, how, kind: FixKind::Advice, gain: gain.clone(), gain_sps });
+            prescriptions.push(Fix { id: None, what, how, kind: FixKind::Advice, gain: gain.clone(), gain_sps });
         }
-        for fix in asked {
+        for fix in prescriptions {
             match fixes.iter_mut().find(|other| (&other.id, &other.what) == (&fix.id, &fix.what)) {
                 Some(other) if other.gain_sps >= gain_sps => {}
                 Some(other) => *other = fix,
@@ -108,14 +99,9 @@ pub fn fixes(limits: &[Limit], highest: &[HighestClean], doctor: &[DoctorFinding
     beside.truncate(MOST_BESIDE);
     fixes.extend(beside);
     if more > 0 {
-        fixes.push(Fix {
-            id: None,
-            what: format!("{more} more of the doctor's rules stand."),
-            how: call::takt("doctor"),
-            kind: FixKind::Advice,
-            gain: "None of them limited any rate in the rounds that count.".into(),
-            gain_sps: 0.0,
-        });
+        let what = format!("{more} more of the doctor's rules stand.");
+        let gain = "None of them limited any rate in the rounds that count.".into();
+        fixes.push(Fix { id: None, what, how: call::takt("doctor"), kind: FixKind::Advice, gain, gain_sps: 0.0 });
     }
     fixes
 }
@@ -142,16 +128,15 @@ fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix>
     })
 }
 
-/// What is won by mending what no limit points at.
+/// The gain of a fix that no limit points at.
 fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
-    let many = |count: usize| if count == 1 { "1 round".to_owned() } else { format!("{count} rounds") };
     match finding.id.as_str() {
         "load" if rounds.disturbed > 0 => {
-            format!("Other programs, or the hypervisor, spoilt {}.", many(rounds.disturbed))
+            format!("Other programs, or the hypervisor, spoilt {}.", plural(rounds.disturbed, "round"))
         }
         // Only the emulator asks for priority by itself.
         "rt-permission" if rounds.emulator_late > 0 => {
-            format!("Without it the emulator was late itself in {}.", many(rounds.emulator_late))
+            format!("Without it the emulator was late itself in {}.", plural(rounds.emulator_late, "round"))
         }
         _ => "It did not limit any rate in the rounds that count.".into(),
     }
@@ -172,20 +157,15 @@ mod tests {
             title: format!("title of {id}"),
             finding: finding.into(),
             seen: "seen".into(),
-            wanted: None,
-            mechanism: String::new(),
-            cost: None,
             fix: Some(format!("takt doctor --fix --only {id}")),
             fix_kind: Some(FixKind::Safe),
+            ..DoctorFinding::default()
         }
     }
 
-    fn told(fixes: &[Fix]) -> Vec<(&str, f64)> {
+    fn gains(fixes: &[Fix]) -> Vec<(&str, f64)> {
         fixes.iter().map(|fix| (fix.id.as_deref().unwrap_or(&fix.what), fix.gain_sps)).collect()
     }
-
-    const NONE: RoundsSummary =
-        RoundsSummary { planned: 0, valid: 0, disturbed: 0, emulator_late: 0, failed: 0, skipped: 0, repeated: 0 };
 
     #[test]
     fn each_change_is_named_once_and_the_largest_gain_first() {
@@ -196,7 +176,7 @@ mod tests {
         ];
         let (buffer, sender) =
             ("The receive buffer holds less than the reader's pauses.", "The sending thread is not there in time.");
-        assert_eq!(told(&fixes(&limits, &[], &[], &NONE)), [(buffer, 25e6), (sender, 5e6)]);
+        assert_eq!(gains(&fixes(&limits, &[], &[], &RoundsSummary::default())), [(buffer, 25e6), (sender, 5e6)]);
     }
 
     #[test]
@@ -208,10 +188,10 @@ mod tests {
             finding("rt-permission", "stands"),
             finding("socket-buffer-small", "stands"),
         ];
-        let fixes = fixes(&limits, &[], &doctor, &NONE);
+        let fixes = fixes(&limits, &[], &doctor, &RoundsSummary::default());
         let sender = "The sending thread is not there in time.";
         let expected = [("socket-buffer-small", 25e6), ("rt-permission", 5e6), (sender, 5e6), ("clock-source", 0.0)];
-        assert_eq!(told(&fixes), expected);
+        assert_eq!(gains(&fixes), expected);
         assert_eq!(fixes[0].how, "takt doctor --fix --only socket-buffer-small");
         assert_eq!(fixes[0].gain, "At least 25 MS/s more, if this mends it; not tried here.");
         assert_eq!(fixes[3].gain, "It did not limit any rate in the rounds that count.");
@@ -222,14 +202,14 @@ mod tests {
         let advice = DoctorFinding { fix_kind: Some(FixKind::Advice), ..finding("load", "stands") };
         let mut doctor = vec![advice];
         doctor.extend(["zone-reclaim", "pcie-power", "nic-mtu", "backlog"].map(|id| finding(id, "stands")));
-        let fixes = fixes(&[], &[], &doctor, &NONE);
+        let fixes = fixes(&[], &[], &doctor, &RoundsSummary::default());
         let expected = [
             ("zone-reclaim", 0.0),
             ("pcie-power", 0.0),
             ("nic-mtu", 0.0),
             ("2 more of the doctor's rules stand.", 0.0),
         ];
-        assert_eq!(told(&fixes), expected);
+        assert_eq!(gains(&fixes), expected);
     }
 
     #[test]
@@ -241,14 +221,14 @@ mod tests {
 
     #[test]
     fn other_programs_are_named_with_the_rounds_they_cost() {
-        let rounds = RoundsSummary { disturbed: 13, ..NONE };
+        let rounds = RoundsSummary { disturbed: 13, ..RoundsSummary::default() };
         let fixes = fixes(&[], &[], &[finding("load", "stands")], &rounds);
         assert_eq!(fixes[0].gain, "Other programs, or the hypervisor, spoilt 13 rounds.");
     }
 
     #[test]
-    fn a_layer_nobody_can_mend_has_no_advice() {
+    fn a_layer_without_a_fix_has_no_advice() {
         let limits = [limit(Mode::Rx, 1e6, Layer::Unknown), limit(Mode::Rx, 1e6, Layer::Emulator)];
-        assert!(fixes(&limits, &[], &[], &NONE).is_empty());
+        assert!(fixes(&limits, &[], &[], &RoundsSummary::default()).is_empty());
     }
 }

@@ -35,7 +35,7 @@ const WAITS: f64 = 0.02;
 const SHORT_BUFFER_MS: f64 = 20.0;
 
 /// What one unclean round points at, and the sentence that says why. First a full core, since it explains everything
-/// below it; then a reader that fell behind all along; then where datagrams were seen to go; then what the radio said.
+/// below it; then a reader that fell behind all the time; then where datagrams were lost; then what the radio reported.
 #[must_use]
 pub fn blame(round: &RateRound, format: WireFormat, rate_sps: f64) -> (Layer, String) {
     if let Some((name, share)) = round.busiest_thread.as_ref().filter(|(_, share)| *share >= FULL_CORE) {
@@ -91,10 +91,8 @@ fn falls_behind(round: &RateRound) -> Option<String> {
 
 fn receive_buffer(round: &RateRound, drops: u64, format: WireFormat, rate_sps: f64) -> (Layer, String) {
     let Some(buffer_bytes) = round.receive_buffer_bytes else {
-        return (
-            Layer::ReceiveBuffer,
-            format!("the receiving socket dropped {drops} datagrams, its buffer being full"),
-        );
+        let evidence = format!("the receiving socket dropped {drops} datagrams, its buffer being full");
+        return (Layer::ReceiveBuffer, evidence);
     };
     let holds_ms = buffer_bytes as f64 / (rate_sps * bytes_per_sample(format)) * 1e3;
     let buffer = format!("the receive buffer ({} KiB) holds {holds_ms:.1} ms of this stream", buffer_bytes / 1024);
@@ -121,13 +119,11 @@ pub(super) fn bytes_per_sample(format: WireFormat) -> f64 {
     }
 }
 
-/// A share as people read it.
 pub(super) fn percent(share: f64) -> String {
     let percent = share * 100.0;
     if percent != 0.0 && percent.abs() < 1.0 { format!("{percent:.2} %") } else { format!("{percent:.0} %") }
 }
 
-/// The ways samples flow, in words.
 pub(super) fn mode_words(mode: Mode) -> &'static str {
     match mode {
         Mode::Rx => "receive",
@@ -140,18 +136,28 @@ pub(super) fn mode_words(mode: Mode) -> &'static str {
 mod tests {
     use std::collections::BTreeMap;
 
-    use super::super::testing::{point, round};
+    use super::super::testing::{point, round, unclean};
     use super::super::{LostByPlace, Mode};
     use super::*;
     use takt_load::rate::Backlog;
 
-    /// One row for each line of the table: what a round counted, and what must be blamed.
+    const NONE: LostByPlace =
+        LostByPlace { sender: None, path: None, receive_buffer: None, application: None, radio: None, unplaced: 0 };
+
+    /// What a round counted, and what must be blamed.
     #[test]
     fn each_kind_of_evidence_points_at_its_layer() {
-        let unclean = || RateRound { clean: false, own_clean: false, rx_lost_share: 0.01, ..round() };
+        use Layer::{Cpu, KernelPath, Radio, ReaderThread, ReceiveBuffer, Sender, Unknown};
+        let unclean = || RateRound { rx_lost_share: 0.01, ..unclean(RoundState::Valid) };
         let lost = |place: LostByPlace| RateRound { lost_by_place: place, ..unclean() };
-        let buffer = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
-        let said =
+        let buffer = LostByPlace { receive_buffer: Some(36), ..NONE };
+        let drops = |receive_buffer_bytes, reader_pause_max_ms| RateRound {
+            receive_buffer_bytes,
+            reader_pause_max_ms,
+            ..lost(buffer)
+        };
+        let thread = |name: &str, share, of| RateRound { busiest_thread: Some((name.to_owned(), share)), ..of };
+        let event =
             |letter: &str, times: u64| RateRound { events: BTreeMap::from([(letter.to_owned(), times)]), ..unclean() };
         let behind = |slope: f64| {
             let backlog =
@@ -159,14 +165,10 @@ mod tests {
             RateRound { backlog: Some(backlog), ..unclean() }
         };
         let table = [
-            (
-                RateRound { busiest_thread: Some(("rx".into(), 0.97)), ..lost(buffer) },
-                Layer::Cpu,
-                "thread rx used 97 % of a core",
-            ),
+            (thread("rx", 0.97, lost(buffer)), Cpu, "thread rx used 97 % of a core"),
             (
                 RateRound { machine_busy_share: Some(0.99), ..lost(buffer) },
-                Layer::Cpu,
+                Cpu,
                 "all cores of the machine were 99 % busy",
             ),
             (
@@ -176,55 +178,47 @@ mod tests {
                     machine_busy_share: Some(1.0),
                     ..behind(0.1)
                 },
-                Layer::ReaderThread,
+                ReaderThread,
                 "the receiving thread falls behind by 10 % of the stream, waiting 12 % of the time for a CPU; the receive \
                  buffer is full after 4.0 s, and then samples are lost",
             ),
             (
                 RateRound { rx_lost_samples: 9, reader_waits_share: Some(0.001), ..behind(0.36) },
-                Layer::ReaderThread,
+                ReaderThread,
                 "the receiving thread falls behind by 36 % of the stream",
             ),
             (
-                RateRound { receive_buffer_bytes: Some(208 << 10), reader_pause_max_ms: Some(2.9), ..lost(buffer) },
-                Layer::ReceiveBuffer,
+                drops(Some(208 << 10), Some(2.9)),
+                ReceiveBuffer,
                 "the receive buffer (208 KiB) holds 2.1 ms of this stream; the reader's longest pause was 2.9 ms",
             ),
             (
-                RateRound { receive_buffer_bytes: Some(4 << 20), reader_pause_max_ms: Some(51.0), ..lost(buffer) },
-                Layer::ReaderThread,
+                drops(Some(4 << 20), Some(51.0)),
+                ReaderThread,
                 "the reader was away for 51.0 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
             ),
             (
-                RateRound { receive_buffer_bytes: Some(4 << 20), reader_pause_max_ms: Some(3.0), ..lost(buffer) },
-                Layer::ReaderThread,
+                drops(Some(4 << 20), Some(3.0)),
+                ReaderThread,
                 "the receive buffer (4096 KiB) holds 41.9 ms of this stream, the reader's longest pause was 3.0 ms: \
                  it reads too slowly",
             ),
+            (drops(None, None), ReceiveBuffer, "the receiving socket dropped 36 datagrams, its buffer being full"),
             (
-                RateRound { receive_buffer_bytes: None, ..lost(buffer) },
-                Layer::ReceiveBuffer,
-                "the receiving socket dropped 36 datagrams, its buffer being full",
-            ),
-            (
-                lost(LostByPlace { path: Some(3), ..LostByPlace::default() }),
-                Layer::KernelPath,
+                lost(LostByPlace { path: Some(3), ..NONE }),
+                KernelPath,
                 "3 datagrams were dropped between the two sockets",
             ),
+            (lost(LostByPlace { sender: Some(3), ..NONE }), KernelPath, "the sending kernel dropped 3 datagrams"),
+            (event("O", 1), Radio, "the radio's own buffer overflowed once"),
             (
-                lost(LostByPlace { sender: Some(3), ..LostByPlace::default() }),
-                Layer::KernelPath,
-                "the sending kernel dropped 3 datagrams",
-            ),
-            (said("O", 1), Layer::Radio, "the radio's own buffer overflowed once"),
-            (
-                RateRound { busiest_thread: Some(("tx".into(), 0.31)), ..said("U", 4) },
-                Layer::Sender,
+                thread("tx", 0.31, event("U", 4)),
+                Sender,
                 "the radio ran dry 4 times; thread tx used 31 % of a core, so it was not there in time rather than too slow",
             ),
-            (said("L", 2), Layer::Sender, "2 bursts came after their time"),
-            (said("D", 2), Layer::Unknown, "2 gaps in the sequence, and no counter says where"),
-            (unclean(), Layer::Unknown, "samples are missing, and no counter says where"),
+            (event("L", 2), Sender, "2 bursts came after their time"),
+            (event("D", 2), Unknown, "2 gaps in the sequence, and no counter says where"),
+            (unclean(), Unknown, "samples are missing, and no counter says where"),
         ];
         for (round, layer, evidence) in table {
             assert_eq!(blame(&round, WireFormat::Sc16, 25e6), (layer, evidence.to_owned()));
@@ -233,21 +227,10 @@ mod tests {
 
     #[test]
     fn the_layer_that_most_rounds_point_at_is_named_with_its_worst_round() {
-        let buffer = |drops, lost_share| RateRound {
-            clean: false,
-            own_clean: false,
-            rx_lost_share: lost_share,
-            receive_buffer_bytes: None,
-            lost_by_place: LostByPlace { receive_buffer: Some(drops), ..LostByPlace::default() },
-            ..round()
-        };
-        let path = RateRound {
-            clean: false,
-            own_clean: false,
-            rx_lost_share: 0.9,
-            lost_by_place: LostByPlace { path: Some(9), ..LostByPlace::default() },
-            ..round()
-        };
+        let lost =
+            |rx_lost_share, lost_by_place| RateRound { rx_lost_share, lost_by_place, ..unclean(RoundState::Valid) };
+        let buffer = |drops, share| lost(share, LostByPlace { receive_buffer: Some(drops), ..NONE });
+        let path = lost(0.9, LostByPlace { path: Some(9), ..NONE });
         let late = RateRound { state: RoundState::EmulatorLate, ..path.clone() };
         let rounds = vec![round(), buffer(1, 0.1), path, buffer(7, 0.3), late.clone(), late.clone(), late];
         let limit = limit(&point(Mode::Rx, 25e6, rounds)).unwrap();
@@ -259,7 +242,7 @@ mod tests {
 
     #[test]
     fn where_every_counted_round_is_clean_nothing_limits() {
-        let late = RateRound { state: RoundState::EmulatorLate, clean: false, own_clean: false, ..round() };
+        let late = unclean(RoundState::EmulatorLate);
         assert_eq!(limit(&point(Mode::Rx, 25e6, vec![round(), late])), None);
     }
 }

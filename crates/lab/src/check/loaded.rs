@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_base::parse_duration;
-use takt_stats::{Estimate, Histogram, Ns, mean};
+use takt_stats::{Estimate, mean};
 
+use super::collect::{Levels, duration};
 use super::limit::percent;
 use super::rates::LEVEL;
-use crate::store::{RoundRow, RoundState};
+use crate::store::{RoundRow, RoundState, merged};
 
 /// Answers while processes of takt's own compete for the host side's cores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -18,9 +18,7 @@ pub struct Loaded {
     pub disturbance: String,
     /// From the samples to the time at which the answer is due, microseconds.
     pub delay_us: f64,
-    /// At normal priority.
     pub normal: LoadedAnswers,
-    /// With `SCHED_FIFO`.
     pub fifo: LoadedAnswers,
     /// What FIFO saves of the share that is late: differences block by block, 0 to 1; `None` below two blocks.
     pub saved_share: Option<Estimate>,
@@ -28,28 +26,23 @@ pub struct Loaded {
     pub says: String,
 }
 
-/// Answers under one policy.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LoadedAnswers {
-    /// Rounds that count.
     pub counted: usize,
-    /// Answers in them.
     pub answers: u64,
     /// Late, says the radio.
     pub late: u64,
     /// Half of the answers were in the radio after so long, microseconds.
     pub p50_us: Option<f64>,
-    /// 99.9 % were.
     pub p99_9_us: Option<f64>,
 }
 
 /// From the points of round trips that are disturbed: settings and rounds. `None` unless both policies are there.
-pub(super) fn loaded(points: &[(BTreeMap<String, Value>, Vec<&RoundRow>)]) -> Option<Loaded> {
+pub(super) fn loaded(points: &[(Levels, Vec<&RoundRow>)]) -> Option<Loaded> {
     let of = |policy: &str| {
-        points.iter().find(|(settings, _)| settings.get("policy").and_then(Value::as_str).unwrap_or("normal") == policy)
+        points.iter().find(|(levels, _)| levels.get("policy").and_then(Value::as_str).unwrap_or("normal") == policy)
     };
-    let ((settings, normal_rounds), (_, fifo_rounds)) = (of("normal")?, of("fifo")?);
-    let word = |name: &str| settings.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
+    let ((levels, normal_rounds), (_, fifo_rounds)) = (of("normal")?, of("fifo")?);
     let (normal, fifo) = (answers(normal_rounds), answers(fifo_rounds));
     if normal.counted == 0 || fifo.counted == 0 {
         return None;
@@ -61,8 +54,8 @@ pub(super) fn loaded(points: &[(BTreeMap<String, Value>, Vec<&RoundRow>)]) -> Op
     let (with, without) = (late(fifo_rounds), late(normal_rounds));
     let saved: Vec<f64> = without.iter().filter_map(|(block, share)| Some(share - with.get(block)?)).collect();
     let mut loaded = Loaded {
-        disturbance: word("disturbance"),
-        delay_us: parse_duration(&word("delay")).unwrap_or_default().as_secs_f64() * 1e6,
+        disturbance: levels.get("disturbance").and_then(Value::as_str).unwrap_or_default().to_owned(),
+        delay_us: duration(levels, "delay").unwrap_or_default().as_secs_f64() * 1e6,
         normal,
         fifo,
         saved_share: mean(&saved, LEVEL),
@@ -72,16 +65,14 @@ pub(super) fn loaded(points: &[(BTreeMap<String, Value>, Vec<&RoundRow>)]) -> Op
     Some(loaded)
 }
 
-/// Whether a point is one of these.
-pub(super) fn is_loaded(settings: &BTreeMap<String, Value>) -> bool {
-    settings.get("disturbance").is_some_and(|disturbance| disturbance != "none")
+pub(super) fn is_loaded(levels: &Levels) -> bool {
+    levels.get("disturbance").is_some_and(|disturbance| disturbance != "none")
 }
 
 fn number(round: &RoundRow, name: &str) -> Option<f64> {
     round.record.as_ref()?.result.get(name)?.as_f64()
 }
 
-/// Answers that were due.
 fn due(round: &RoundRow) -> Option<f64> {
     Some(number(round, "answers")? + number(round, "unanswered").unwrap_or(0.0))
 }
@@ -95,20 +86,13 @@ fn failed(round: &RoundRow) -> Option<f64> {
 fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
     let counted: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Valid).copied().collect();
     let sum = |of: fn(&RoundRow) -> Option<f64>| counted.iter().filter_map(|round| of(round)).sum::<f64>() as u64;
-    let mut all = Histogram::<Ns>::default();
-    for round in &counted {
-        let document = round.record.as_ref().and_then(|record| record.result.get("air_to_answer_ns"));
-        if let Some(Ok(histogram)) = document.map(Histogram::<Ns>::deserialize) {
-            // Unlike bounds would be another version's.
-            let _ = all.merge(&histogram);
-        }
-    }
+    let all = merged(counted.iter().copied(), "/air_to_answer_ns");
     let us = |q: f64| all.quantile(q).map(|ns| ns as f64 / 1e3);
     LoadedAnswers { counted: counted.len(), answers: sum(due), late: sum(failed), p50_us: us(0.5), p99_9_us: us(0.999) }
 }
 
 fn says(loaded: &Loaded) -> String {
-    let told = |of: &LoadedAnswers| {
+    let words = |of: &LoadedAnswers| {
         let most = of.p99_9_us.map(|us| format!(", 99.9 % within {:.1} ms", us / 1e3)).unwrap_or_default();
         format!("{} of {} late{most}", of.late, of.answers)
     };
@@ -125,8 +109,8 @@ fn says(loaded: &Loaded) -> String {
         "under load ({}), answers due after {:.1} ms: {} at normal priority, {} with FIFO; {helps}",
         loaded.disturbance,
         loaded.delay_us / 1e3,
-        told(&loaded.normal),
-        told(&loaded.fifo)
+        words(&loaded.normal),
+        words(&loaded.fifo)
     )
 }
 
@@ -136,6 +120,7 @@ mod tests {
 
     use super::*;
     use crate::store::{Record, testing};
+    use takt_stats::{Histogram, Ns};
 
     fn round(block: u32, late: u64) -> RoundRow {
         let mut times = Histogram::<Ns>::default();
@@ -155,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_told_with_its_interval_and_only_if_it_is_sure() {
+    fn a_gain_is_said_with_its_interval_and_only_if_it_is_sure() {
         let sure = of(&[20, 22, 18], &[0, 1, 0]).unwrap();
         assert_eq!((sure.normal.late, sure.normal.answers, sure.fifo.late), (60, 300, 1));
         assert!(sure.says.contains("FIFO mends it, by 20 %"), "{}", sure.says);

@@ -22,7 +22,7 @@ mod words;
 
 pub use crate::about::{About, HostFacts};
 pub use crate::store::RoundState;
-pub use assemble::{AssembleError, assemble, summary};
+pub use assemble::{AssembleError, StoredRun, assemble};
 pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};

@@ -96,15 +96,11 @@ fn headroom(point: &RatePoint) -> Option<Estimate> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{point, round};
+    use super::super::testing::{lossy, point, round, unclean};
     use super::*;
 
-    fn lossy() -> RateRound {
-        RateRound { clean: false, own_clean: false, rx_lost_share: 0.2, ..round() }
-    }
-
     fn emulator_late() -> RateRound {
-        RateRound { state: RoundState::EmulatorLate, clean: false, own_clean: false, ..round() }
+        unclean(RoundState::EmulatorLate)
     }
 
     #[test]

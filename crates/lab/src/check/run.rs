@@ -14,17 +14,14 @@ use super::{DoctorFinding, Need, Outcome};
 use crate::bench::{OnAirError, on_air};
 use crate::execute::{ExecuteError, Order, execute};
 use crate::experiment::{Depth, Experiment};
-use crate::run::{Event, Progress};
+use crate::run::Report;
 use crate::store::Store;
 
-/// What a check is asked for.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
-    /// Where the store is.
     pub runs: PathBuf,
     /// The check as a file; [`named("check")`](crate::experiment::named) as a rule.
     pub experiment: Experiment,
-    /// How much of it.
     pub depth: Depth,
     /// A radio that is there already, real or software; `None`: one is emulated.
     pub addr: Option<Ipv4Addr>,
@@ -34,31 +31,24 @@ pub struct CheckOptions {
     pub needs: Vec<Need>,
     /// Continue the newest unfinished check of the same kind.
     pub resume: bool,
-    /// What the doctor saw.
     pub doctor: Vec<DoctorFinding>,
-    /// The program to call as agent.
     pub program: PathBuf,
-    /// Version of takt with its commit.
     pub takt_version: String,
 }
 
-/// Why a check has no outcome.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CheckError {
-    /// The rounds can't be run.
     #[error(transparent)]
     Execute(#[from] ExecuteError),
-    /// The radio can't be asked what it is.
+    /// It is not known what the radio is, or whether it may transmit.
     #[error(transparent)]
     OnAir(#[from] OnAirError),
-    /// The records can't be read.
     #[error(transparent)]
     Assemble(#[from] AssembleError),
 }
 
 impl CheckError {
-    /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -73,17 +63,10 @@ impl CheckError {
 ///
 /// # Errors
 /// The store can't be used, or the first round can't be run.
-pub fn run(
-    options: &CheckOptions,
-    tell: &mut dyn FnMut(&Event, &Progress),
-    stop: &Stop,
-) -> Result<Outcome, CheckError> {
-    let mut experiment = options.experiment.clone();
+pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Outcome, CheckError> {
+    let (mut experiment, mut more) = (options.experiment.clone(), Map::new());
     if !options.needs.is_empty() {
         experiment = experiment.with_needs(options.needs.clone());
-    }
-    let mut more = Map::new();
-    if !options.needs.is_empty() {
         more.insert("need".into(), json!(options.needs));
     }
     if let Some(addr) = options.addr {
@@ -94,29 +77,25 @@ pub fn run(
             more.insert("receive_only".into(), json!(why));
         }
     }
-    let ran = execute(&order(options, experiment, Value::Object(more)), tell, stop)?;
-    let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
-    Ok(assemble(&store, &ran.run)?)
+    let (store, run) = measure(options, experiment, Value::Object(more), report, stop)?;
+    Ok(assemble(&store, &run)?)
 }
 
 /// Tries the verdict: runs hosts that are known to be bad, and others, until all are done or `stop` is raised.
-///
-/// # Errors
-/// As [`run`].
-pub fn run_self_test(
-    options: &CheckOptions,
-    tell: &mut dyn FnMut(&Event, &Progress),
-    stop: &Stop,
-) -> Result<SelfTest, CheckError> {
-    let order = order(options, options.experiment.clone(), json!({ "self_test": true }));
-    let ran = execute(&order, tell, stop)?;
-    let store = Store::open(&options.runs).map_err(ExecuteError::from)?;
-    Ok(self_test::assemble(&store, &ran.run)?)
+pub fn run_self_test(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<SelfTest, CheckError> {
+    let (store, run) = measure(options, options.experiment.clone(), json!({ "self_test": true }), report, stop)?;
+    Ok(self_test::assemble(&store, &run)?)
 }
 
-/// `more`: what else changes what is run, or how it is judged.
-fn order(options: &CheckOptions, experiment: Experiment, more: Value) -> Order {
-    Order {
+/// The store and the run in it. `more`: what else changes what is run, or how it is judged.
+fn measure(
+    options: &CheckOptions,
+    experiment: Experiment,
+    more: Value,
+    report: Report<'_>,
+    stop: &Stop,
+) -> Result<(Store, String), ExecuteError> {
+    let order = Order {
         runs: options.runs.clone(),
         experiment,
         depth: options.depth,
@@ -127,10 +106,12 @@ fn order(options: &CheckOptions, experiment: Experiment, more: Value) -> Order {
         seen: json!({ "doctor": options.doctor }),
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
-    }
+    };
+    let ran = execute(&order, report, stop)?;
+    Ok((Store::open(&options.runs)?, ran.run))
 }
 
-/// Why nothing may be sent to the radio, if nothing may: it is not takt's own, and nobody said that it may transmit.
+/// Why nothing may be sent to the radio, if nothing may: it is not takt's own, and the options do not let it transmit.
 fn silence(addr: Ipv4Addr, experiment: &Experiment, options: &CheckOptions) -> Result<Option<String>, OnAirError> {
     if options.transmit || !experiment.points(options.depth).iter().any(on_air::sends) {
         return Ok(None);

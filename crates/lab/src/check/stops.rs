@@ -14,7 +14,6 @@ use super::{Mode, Need, RatePoint, RateRound, WireFormat};
 pub struct Stops {
     /// Time in which they would have been noticed, seconds; rounds that do not count included.
     pub streamed_s: f64,
-    /// Stops.
     pub count: usize,
     /// The longest, ms; 0 without one.
     pub longest_ms: f64,
@@ -25,9 +24,7 @@ pub struct Stops {
 /// What stops mean at a rate, if the reader's core stops as the emulator's does.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopsAt {
-    /// Which way samples flow.
     pub mode: Mode,
-    /// On the wire.
     pub format: WireFormat,
     /// Samples a second, each direction.
     pub rate_sps: f64,
@@ -101,12 +98,8 @@ fn need_part(at: &StopsAt, need: &Need) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{point, round};
+    use super::super::testing::{need, point, round};
     use super::*;
-
-    fn needs() -> [Need; 1] {
-        [Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 }]
-    }
 
     fn stopped(lengths_ms: &[f64]) -> RatePoint {
         let round = RateRound {
@@ -124,7 +117,7 @@ mod tests {
         assert_eq!((stops.count, stops.longest_ms, stops.streamed_s), (3, 12.0, 2.0));
         assert_eq!((stops.at[0].longer, stops.at[0].holds_ms), (2, 10.0), "the radio's buffer is the smaller");
         assert_eq!(
-            words(&stops, &needs()),
+            words(&stops, &[need()]),
             "the emulator was held up 3 times in 2.0 s of streaming, for at most 12.0 ms; a real radio goes on while this \
              machine stands still: the buffers hold 10.0 ms of 25 + 25 MS/s sc16, less than 2 of them: samples would be lost"
         );
@@ -133,10 +126,10 @@ mod tests {
     #[test]
     fn the_margin_is_what_buffers_hold_over_the_longest_stop() {
         let stops = stops(&[stopped(&[2.5])]).unwrap();
-        assert!(words(&stops, &needs()).ends_with("hold 10.0 ms of 25 + 25 MS/s sc16, 4.0 times the longest"));
+        assert!(words(&stops, &[need()]).ends_with("hold 10.0 ms of 25 + 25 MS/s sc16, 4.0 times the longest"));
         let none = super::stops(&[stopped(&[])]).unwrap();
         assert_eq!((none.count, none.at[0].margin), (0, None));
-        assert!(words(&none, &needs()).starts_with("the emulator was held up for no more than a millisecond"));
+        assert!(words(&none, &[need()]).starts_with("the emulator was held up for no more than a millisecond"));
     }
 
     #[test]

@@ -1,42 +1,38 @@
 //! Points and rounds for tests of the verdict.
 
-use std::collections::BTreeMap;
-
-use super::{LostByPlace, Mode, RatePoint, RateRound, RoundState, WireFormat};
+use super::{LostByPlace, Mode, Need, RatePoint, RateRound, RoundState, WireFormat};
 use crate::check::rates;
 
 /// A clean round of a second.
 pub(super) fn round() -> RateRound {
     RateRound {
         round_id: 1,
-        state: RoundState::Valid,
-        why: None,
         clean: true,
         own_clean: true,
-        aside_share: 0.0,
-        aside_faults: 0,
         duration_s: 1.0,
-        rx_lost_share: 0.0,
-        tx_lost_share: 0.0,
         rx_samples: 1_000_000,
-        rx_lost_samples: 0,
         tx_samples: 1_000_000,
-        tx_lost_samples: 0,
-        events: BTreeMap::new(),
-        lost_by_place: LostByPlace::default(),
         cpu_host: 0.3,
-        busiest_thread: None,
-        reader_pause_max_ms: None,
-        backlog: None,
-        reader_waits_share: None,
-        receive_buffer_bytes: None,
-        machine_busy_share: None,
         emulator_lag_max_us: Some(80.0),
-        stops_ms: None,
-        rx_holds_ms: None,
-        tx_holds_ms: None,
         reference_locked: Some(true),
+        ..RateRound::default()
     }
+}
+
+/// A round of which a fifth was lost on receive, in the receive buffer.
+pub(super) fn lossy() -> RateRound {
+    let lost_by_place = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
+    RateRound { rx_lost_share: 0.2, lost_by_place, ..unclean(RoundState::Valid) }
+}
+
+/// A round in which something went wrong.
+pub(super) fn unclean(state: RoundState) -> RateRound {
+    RateRound { state, clean: false, own_clean: false, ..round() }
+}
+
+/// What the check asks of a host.
+pub(super) fn need() -> Need {
+    Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 }
 }
 
 /// A point made of rounds, its figures computed as for a real one.

@@ -1,6 +1,6 @@
 //! The verdict: needs met or not, from figures alone.
 
-use takt_base::words::list;
+use takt_base::words::{list, plural};
 
 use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
@@ -10,10 +10,8 @@ use super::{
     Verdict, WireFormat,
 };
 
-/// What is judged.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
-    /// The rates that were measured.
     pub points: &'a [RatePoint],
     /// Rounds of each rate that were to be run.
     pub planned: usize,
@@ -23,13 +21,12 @@ pub struct Evidence<'a> {
     pub shared_core: bool,
     /// Why nothing was sent to the radio, if nothing was.
     pub receive_only: Option<&'a str>,
-    /// What the doctor saw.
     pub doctor: &'a [DoctorFinding],
     /// Where the rounds of the whole run went.
     pub rounds: RoundsSummary,
 }
 
-/// Judges. Sentences are added by whoever knows the setup.
+/// The verdict without its sentences, which need the setup.
 #[must_use]
 pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
     let needs: Vec<NeedVerdict> = needs.iter().map(|need| judge_need(need, evidence)).collect();
@@ -47,7 +44,7 @@ pub fn judge(needs: &[Need], evidence: &Evidence<'_>) -> Verdict {
     }
 }
 
-/// One need that fails decides; else one that can't be told does.
+/// One need that fails decides; else one that is unknown does.
 fn overall(needs: &[NeedVerdict]) -> Answer {
     let any = |answer| needs.iter().any(|need| need.answer == answer);
     match (any(Answer::Fails), any(Answer::Unknown)) {
@@ -66,14 +63,8 @@ fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
             Some(why) => format!("transmitting was not measured: {why}; --transmit measures it"),
             None => "this rate was not measured".into(),
         };
-        return NeedVerdict {
-            need: need.clone(),
-            answer: Answer::Unknown,
-            counted: 0,
-            clean: 0,
-            lost_share: None,
-            why,
-        };
+        let (need, answer) = (need.clone(), Answer::Unknown);
+        return NeedVerdict { need, answer, counted: 0, clean: 0, lost_share: None, why };
     };
     let (answer, why) = answer(point, evidence);
     let lost = [point.rx_lost_share, point.tx_lost_share].into_iter().flatten();
@@ -81,9 +72,9 @@ fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     NeedVerdict { need: need.clone(), answer, counted: point.counted, clean: point.clean, lost_share, why }
 }
 
-/// A round that counts and was not clean by this host's own doing decides. Clean ones do if at least half of those planned
-/// count, nobody broke off before the rest could be run, and they are clean whoever is to blame: where only what may be the
-/// radio's doing went wrong, the two accounts differ, and nothing is known.
+/// The answer for one rate. A round that counts and that this host itself spoilt decides. Clean rounds decide if at least half
+/// of those planned count, the run was not interrupted before the rest, and they are clean on both accounts: where only
+/// what may be the radio's doing went wrong, the two accounts differ, and nothing is known.
 fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
     let (counted, clean, planned) = (point.counted, point.clean, evidence.planned);
     let own_clean = own_clean(point);
@@ -116,11 +107,11 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
         (with(RoundState::Disturbed), "other load disturbed"),
         (with(RoundState::Failed), "the workload could not be run in"),
     ];
-    let told: Vec<String> =
-        causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {}", rounds(*n))).collect();
-    let told = if told.is_empty() { "no round was run".into() } else { told.join(", ") };
+    let causes = causes.iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{what} {}", rounds(*n)));
+    let causes: Vec<String> = causes.collect();
+    let causes = if causes.is_empty() { "no round was run".into() } else { causes.join(", ") };
     let count = if counted == 1 { "counts" } else { "count" };
-    (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {told}", rounds(planned)))
+    (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {causes}", rounds(planned)))
 }
 
 /// Whether the host side alone, without an emulator beside it, would fill a core: what a round used, brought to the whole of
@@ -133,7 +124,7 @@ fn needs_more_than_a_core(point: &RatePoint) -> bool {
 }
 
 fn rounds(count: usize) -> String {
-    if count == 1 { "1 round".into() } else { format!("{count} rounds") }
+    plural(count, "round")
 }
 
 fn all_rounds(count: usize) -> String {
@@ -179,7 +170,6 @@ pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
     sentences.iter().map(words).collect()
 }
 
-/// How far one mode goes, and how sure that is.
 fn far_words(one: &HighestClean) -> String {
     let Some(rate) = one.rate_sps else {
         return match one.first_failing_sps {
@@ -225,88 +215,56 @@ pub(super) fn confidence_words(verdict: &Verdict) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::testing::{point, round};
-    use super::super::{LostByPlace, Mode};
+    use super::super::Mode;
+    use super::super::testing::{lossy, need, point, round, unclean};
     use super::*;
 
     /// Judges by these points alone, four rounds of each being planned.
     fn judge(needs: &[Need], points: &[RatePoint]) -> Verdict {
-        super::judge(needs, &evidence(points, 4, RoundsSummary::default()))
-    }
-
-    /// A run to its end, on cores of its own.
-    fn evidence(points: &[RatePoint], planned: usize, rounds: RoundsSummary) -> Evidence<'_> {
-        Evidence { points, planned, interrupted: false, shared_core: false, receive_only: None, doctor: &[], rounds }
-    }
-
-    fn need() -> Need {
-        Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 }
-    }
-
-    fn lossy() -> RateRound {
-        let lost_by_place = LostByPlace { receive_buffer: Some(36), ..LostByPlace::default() };
-        RateRound { clean: false, own_clean: false, rx_lost_share: 0.2, lost_by_place, ..round() }
-    }
-
-    fn with_state(state: RoundState, clean: bool) -> RateRound {
-        RateRound { state, clean, own_clean: clean, ..round() }
+        super::judge(needs, &Evidence { points, planned: 4, ..Evidence::default() })
     }
 
     /// Something was lost, but only while the emulator was late.
-    fn aside() -> RateRound {
+    fn excluded() -> RateRound {
         RateRound { own_clean: true, aside_faults: 1, aside_share: 0.04, ..lossy() }
     }
 
     /// The whole table of answers: rounds of the needed rate, what is answered, and why.
     #[test]
     fn rounds_decide_the_answer() {
-        let late = || with_state(RoundState::EmulatorLate, false);
-        let disturbed = || with_state(RoundState::Disturbed, true);
-        let table: [(Vec<RateRound>, Answer, &str); 11] = [
-            (vec![round(), round(), round(), round()], Answer::Holds, "clean in all 4 rounds that count"),
+        use Answer::{Fails, Holds, Unknown};
+        let late = || unclean(RoundState::EmulatorLate);
+        let disturbed = || RateRound { state: RoundState::Disturbed, ..round() };
+        let lost = "not clean: the receiving socket dropped 36 datagrams, its buffer being full";
+        let few = "of 4 rounds count, too few to tell";
+        let table: [(Vec<RateRound>, Answer, String); 11] = [
+            (vec![round(), round(), round(), round()], Holds, "clean in all 4 rounds that count".into()),
+            (vec![round(), lossy(), round()], Fails, format!("1 of 3 rounds {lost}")),
+            (vec![round(), round(), late(), late()], Holds, "clean in both rounds that count".into()),
             (
-                vec![round(), lossy(), round()],
-                Answer::Fails,
-                "1 of 3 rounds not clean: the receiving socket dropped 36 datagrams, its buffer being full",
+                vec![round(), round(), excluded(), round()],
+                Unknown,
+                "1 of 4 rounds not clean: samples were lost, but only while the emulator itself was late".into(),
             ),
-            (vec![round(), round(), late(), late()], Answer::Holds, "clean in both rounds that count"),
-            (
-                vec![round(), round(), aside(), round()],
-                Answer::Unknown,
-                "1 of 4 rounds not clean: samples were lost, but only while the emulator itself was late",
-            ),
-            (
-                vec![aside(), aside(), aside(), lossy()],
-                Answer::Fails,
-                "1 of 4 rounds not clean: the receiving socket dropped 36 datagrams, its buffer being full",
-            ),
+            (vec![excluded(), excluded(), excluded(), lossy()], Fails, format!("1 of 4 rounds {lost}")),
             (
                 vec![round(), late(), late(), late()],
-                Answer::Unknown,
-                "1 of 4 rounds counts, too few to tell: the emulator was late itself in 3 rounds",
+                Unknown,
+                "1 of 4 rounds counts, too few to tell: the emulator was late itself in 3 rounds".into(),
             ),
-            (
-                vec![lossy(), late(), late(), late()],
-                Answer::Fails,
-                "1 of 1 round not clean: the receiving socket dropped 36 datagrams, its buffer being full",
-            ),
+            (vec![lossy(), late(), late(), late()], Fails, format!("1 of 1 round {lost}")),
             (
                 vec![late(), disturbed()],
-                Answer::Unknown,
-                "0 of 4 rounds count, too few to tell: the emulator was late itself in 1 round, \
-                 other load disturbed 1 round",
+                Unknown,
+                format!("0 {few}: the emulator was late itself in 1 round, other load disturbed 1 round"),
             ),
-            (vec![disturbed()], Answer::Unknown, "0 of 4 rounds count, too few to tell: other load disturbed 1 round"),
-            (
-                vec![with_state(RoundState::Failed, false)],
-                Answer::Unknown,
-                "0 of 4 rounds count, too few to tell: the workload could not be run in 1 round",
-            ),
-            (vec![], Answer::Unknown, "0 of 4 rounds count, too few to tell: no round was run"),
+            (vec![disturbed()], Unknown, format!("0 {few}: other load disturbed 1 round")),
+            (vec![unclean(RoundState::Failed)], Unknown, format!("0 {few}: the workload could not be run in 1 round")),
+            (vec![], Unknown, format!("0 {few}: no round was run")),
         ];
         for (rounds, answer, why) in table {
             let verdict = judge(&[need()], &[point(Mode::Duplex, 25e6, rounds)]);
-            assert_eq!((verdict.answer, verdict.needs[0].why.as_str()), (answer, why));
+            assert_eq!((verdict.answer, &verdict.needs[0].why), (answer, &why));
         }
     }
 
@@ -316,9 +274,9 @@ mod tests {
     fn a_shared_core_says_no_only_where_the_host_side_alone_would_fill_it() {
         let judged = |cpu_host: f64, rounds: Vec<RateRound>| {
             let rounds = rounds.into_iter().map(|round| RateRound { cpu_host, ..round }).collect();
-            let (points, rounds) = ([point(Mode::Duplex, 25e6, rounds)], RoundsSummary::default());
-            let alone = evidence(&points, 2, rounds);
-            super::judge(&[need()], &Evidence { shared_core: true, ..alone }).answer
+            let points = &[point(Mode::Duplex, 25e6, rounds)];
+            let evidence = Evidence { points, planned: 2, shared_core: true, ..Evidence::default() };
+            super::judge(&[need()], &evidence).answer
         };
         assert_eq!(judged(0.5, vec![round(), round()]), Answer::Holds, "what is clean is clean");
         assert_eq!(judged(0.5, vec![round(), lossy()]), Answer::Unknown);
@@ -328,9 +286,8 @@ mod tests {
     #[test]
     fn a_run_that_was_interrupted_never_says_yes_but_may_say_no() {
         let judged = |rounds| {
-            let points = [point(Mode::Duplex, 25e6, rounds)];
-            let rounds = RoundsSummary::default();
-            super::judge(&[need()], &Evidence { interrupted: true, ..evidence(&points, 4, rounds) })
+            let points = &[point(Mode::Duplex, 25e6, rounds)];
+            super::judge(&[need()], &Evidence { points, planned: 4, interrupted: true, ..Evidence::default() })
         };
         let clean = judged(vec![round(), round(), round()]);
         assert_eq!(clean.answer, Answer::Unknown);
@@ -354,9 +311,8 @@ mod tests {
 
     #[test]
     fn what_was_not_sent_is_not_known_and_says_what_measures_it() {
-        let points = [point(Mode::Rx, 25e6, vec![round(); 4])];
-        let silent =
-            Evidence { receive_only: Some("it is not ours"), ..evidence(&points, 4, RoundsSummary::default()) };
+        let points = &[point(Mode::Rx, 25e6, vec![round(); 4])];
+        let silent = Evidence { points, planned: 4, receive_only: Some("it is not ours"), ..Evidence::default() };
         let duplex = super::judge(&[need()], &silent);
         assert_eq!(duplex.answer, Answer::Unknown);
         let why = "transmitting was not measured: it is not ours; --transmit measures it";

@@ -2,56 +2,49 @@
 
 use std::collections::BTreeMap;
 
-use serde::Deserialize;
 use serde_json::Value;
 use takt_load::waveform::Outcome;
 
+use super::collect::{Levels, duration, read, skipped};
 use super::limit::percent;
-use super::rates::LEVEL;
+use super::rates::{LEVEL, unclean_share_upper};
 use super::{RoundState, WaveformPoint, WaveformRound, WaveformVerdict};
 use crate::store::{RoundRow, StoreError};
 
-/// One point of a waveform workload. `settings`: fixed ones and factors together.
-pub(super) fn waveform_point(
-    settings: &BTreeMap<String, Value>,
-    rounds: &[&RoundRow],
-) -> Result<Option<WaveformPoint>, StoreError> {
-    let slot = settings.get("slot").and_then(Value::as_str).and_then(|text| takt_base::parse_duration(text).ok());
-    let Some(slot) = slot else { return Ok(None) };
-    let text = |name: &str, usual: &str| match settings.get(name) {
+pub(super) fn waveform_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<Option<WaveformPoint>, StoreError> {
+    let Some(slot) = duration(levels, "slot") else { return Ok(None) };
+    let text = |name: &str, usual: &str| match levels.get(name) {
         Some(Value::String(word)) => word.clone(),
         Some(other) => other.to_string(),
         None => usual.to_owned(),
     };
     let measured = rounds.iter().filter_map(|round| waveform_round(round).transpose());
-    let skipped = rounds.first().filter(|_| rounds.iter().all(|round| round.state == RoundState::Skipped));
-    let point = WaveformPoint {
+    Ok(Some(estimated(WaveformPoint {
         waveform: text("waveform", "bpsk"),
         packet: text("packet", "as-written"),
         slot_us: slot.as_secs_f64() * 1e6,
-        workers: settings.get("workers").and_then(Value::as_u64).unwrap_or(1) as usize,
-        counted: 0,
-        held: 0,
-        missed_share_upper: 1.0,
-        used_share: None,
+        workers: levels.get("workers").and_then(Value::as_u64).unwrap_or(1) as usize,
         rounds: measured.collect::<Result<_, _>>()?,
-        skipped: skipped.and_then(|round| round.why.clone()),
-    };
-    Ok(Some(estimated(point)))
+        skipped: skipped(rounds),
+        ..WaveformPoint::default()
+    })))
 }
 
-/// With what its rounds say.
-pub(super) fn estimated(point: WaveformPoint) -> WaveformPoint {
-    let counts = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
-    let (counted, held) = (counts().count(), counts().filter(|round| holds(round)).count());
-    let used: Vec<f64> = counts().filter_map(|round| round.used_share).collect();
+/// The same with what its rounds say.
+fn estimated(point: WaveformPoint) -> WaveformPoint {
+    let (counted, held) = (counting(&point).count(), counting(&point).filter(|round| holds(round)).count());
+    let used: Vec<f64> = counting(&point).filter_map(|round| round.used_share).collect();
     WaveformPoint {
         counted,
         held,
-        missed_share_upper: takt_stats::clean_rounds(counted, counted - held, LEVEL).map_or(1.0, |bound| bound.up_to),
+        missed_share_upper: unclean_share_upper(counted, held),
         used_share: takt_stats::mean(&used, LEVEL),
         ..point
     }
+}
+
+fn counting(point: &WaveformPoint) -> impl Iterator<Item = &WaveformRound> {
+    point.rounds.iter().filter(|round| round.state == RoundState::Valid)
 }
 
 /// No slot was missed, and no packet lost.
@@ -61,11 +54,7 @@ fn holds(round: &WaveformRound) -> bool {
 
 fn waveform_round(round: &RoundRow) -> Result<Option<WaveformRound>, StoreError> {
     let Some(record) = &round.record else { return Ok(None) };
-    let outcome = Outcome::deserialize(&record.result).map_err(|source| StoreError::Document {
-        what: "waveform result",
-        round: round.id,
-        source,
-    })?;
+    let outcome: Outcome = read("waveform result", round, &record.result)?;
     let us = |ns: u64| ns as f64 / 1e3;
     let busy = outcome.workers.iter().filter_map(|worker| worker.busy).map(|busy| busy.tail_ns()).max();
     Ok(Some(WaveformRound {
@@ -101,8 +90,6 @@ pub(super) fn verdict(points: &[WaveformPoint]) -> Option<WaveformVerdict> {
     let judged = || points.iter().filter(|point| point.counted > 0);
     let failing = judged().find(|point| point.held < point.counted);
     let shortest = judged().take_while(|point| point.held == point.counted).last();
-    let seen = shortest.or(failing).map(|point| slowest(point)).unwrap_or_default();
-    let blamed = failing.map(|point| blamed(point)).unwrap_or_default();
     let mut verdict = WaveformVerdict {
         waveform: first.waveform.clone(),
         packet: first.packet.clone(),
@@ -111,8 +98,8 @@ pub(super) fn verdict(points: &[WaveformPoint]) -> Option<WaveformVerdict> {
         missed_share_upper: shortest.map_or(1.0, |point| point.missed_share_upper),
         margin: shortest.and_then(|point| point.used_share?.map(|used| 1.0 - used)),
         first_failing_us: failing.map(|point| point.slot_us),
-        slowest: seen,
-        blamed,
+        slowest: shortest.or(failing).and_then(|point| slowest(point)),
+        blamed: failing.and_then(|point| blamed(point)),
         real_time: points.iter().flat_map(|point| &point.rounds).all(|round| round.real_time),
         why: String::new(),
     };
@@ -122,18 +109,18 @@ pub(super) fn verdict(points: &[WaveformPoint]) -> Option<WaveformVerdict> {
 
 /// Who most of the rounds that count name, and the most it took.
 fn slowest(point: &WaveformPoint) -> Option<(String, f64)> {
-    let counts = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
-    let votes = |who: &str| counts().filter(|round| round.slowest.as_deref() == Some(who)).count();
-    let who = counts().filter_map(|round| round.slowest.as_deref()).max_by_key(|who| votes(who))?;
-    let most = counts().filter(|round| round.slowest.as_deref() == Some(who)).filter_map(|round| round.slowest_us);
+    let naming = |who: &str| -> Vec<&WaveformRound> {
+        counting(point).filter(|round| round.slowest.as_deref() == Some(who)).collect()
+    };
+    let who = counting(point).filter_map(|round| round.slowest.as_deref()).max_by_key(|who| naming(who).len())?;
+    let most = naming(who).into_iter().filter_map(|round| round.slowest_us);
     Some((who.to_owned(), most.fold(0.0, f64::max)))
 }
 
 /// Who most of the misses that count are laid to.
 fn blamed(point: &WaveformPoint) -> Option<(String, u64)> {
     let mut all: BTreeMap<&str, u64> = BTreeMap::new();
-    let counts = point.rounds.iter().filter(|round| round.state == RoundState::Valid);
-    for (who, misses) in counts.flat_map(|round| &round.blamed) {
+    for (who, misses) in counting(point).flat_map(|round| &round.blamed) {
         *all.entry(who).or_default() += misses;
     }
     all.into_iter().max_by_key(|(_, misses)| *misses).map(|(who, misses)| (who.to_owned(), misses))
@@ -153,12 +140,9 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
                 more => format!("{more} rounds that count"),
             };
             let sure = percent(point.missed_share_upper);
-            let used = point.used_share.map(|used| percent(used.point())).or_else(|| {
-                let alone = point.rounds.iter().find(|round| round.state == RoundState::Valid)?;
-                alone.used_share.map(percent)
-            });
-            let used =
-                used.map(|used| format!("; {used} of the slot is then in use in 99.9 % of slots")).unwrap_or_default();
+            let used = point.used_share.map(|used| used.point()).or_else(|| counting(point).next()?.used_share);
+            let used = used.map(|used| format!("; {} of the slot is then in use in 99.9 % of slots", percent(used)));
+            let used = used.unwrap_or_default();
             let slowest = verdict.slowest.as_ref().map(|(who, us)| format!(", most of it by {}", taker(who, *us)));
             format!(
                 "{what}: slots of {} and longer are held (no slot missed in the {rounds}; 95 % sure: at most {sure} of \
@@ -171,8 +155,7 @@ fn why(verdict: &WaveformVerdict, shortest: Option<&WaveformPoint>, failing: Opt
     match failing {
         None => held,
         Some(point) => {
-            let counted = || point.rounds.iter().filter(|round| round.state == RoundState::Valid);
-            let sum = |of: fn(&WaveformRound) -> u64| counted().map(of).sum::<u64>();
+            let sum = |of: fn(&WaveformRound) -> u64| counting(point).map(of).sum::<u64>();
             let (misses, slots, packets) = (sum(|r| r.misses), sum(|r| r.slots), sum(|r| r.lost_packets));
             let lost = if packets > 0 { format!(" and {packets} packets broken or dropped") } else { String::new() };
             let whom = verdict.blamed.as_ref().map(|(who, _)| format!(", most laid to {}", culprit(who)));
@@ -213,36 +196,20 @@ mod tests {
 
     fn round(misses: u64, used: f64) -> WaveformRound {
         WaveformRound {
-            round_id: 1,
-            state: RoundState::Valid,
-            why: None,
             slots: 1000,
             misses,
-            lost_packets: 0,
             used_share: Some(used),
-            busy_p99_9_us: Some(50.0),
-            lateness_p99_9_us: Some(20.0),
-            lateness_max_us: Some(30.0),
             slowest: Some("source".into()),
             slowest_us: Some(40.0),
             blamed: if misses > 0 { vec![(HOST.into(), misses)] } else { Vec::new() },
             real_time: true,
+            ..WaveformRound::default()
         }
     }
 
     fn point(slot_us: f64, rounds: Vec<WaveformRound>) -> WaveformPoint {
-        estimated(WaveformPoint {
-            waveform: "bpsk".into(),
-            packet: "5M/s".into(),
-            slot_us,
-            workers: 1,
-            counted: 0,
-            held: 0,
-            missed_share_upper: 1.0,
-            used_share: None,
-            rounds,
-            skipped: None,
-        })
+        let (waveform, packet) = ("bpsk".into(), "5M/s".into());
+        estimated(WaveformPoint { waveform, packet, slot_us, workers: 1, rounds, ..WaveformPoint::default() })
     }
 
     #[test]

@@ -7,9 +7,8 @@ use takt_load::Kind;
 use super::limit::{bytes_per_sample, percent};
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
 use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, Setup, UdpPoint, Verdict};
-use crate::experiment::{Depth, Experiment, plain};
+use crate::experiment::{Depth, Experiment, Rounds, plain};
 
-/// Where it ends and why.
 pub(super) fn says(verdict: &Verdict) -> Vec<String> {
     limit_words(verdict).iter().map(|words| sentence(words)).collect()
 }
@@ -24,16 +23,14 @@ pub(super) fn also(verdict: &Verdict, udp: &[UdpPoint], needs: &[Need]) -> Vec<S
 
 /// What a datagram costs against what the need asks of a core.
 fn datagram_words(udp: &[UdpPoint], need: &Need) -> Option<String> {
-    let largest =
-        udp.iter().filter(|point| point.cpu_ns_per_datagram.is_some()).max_by_key(|point| point.payload_bytes)?;
-    let cost = largest.cpu_ns_per_datagram?;
+    let costs = udp.iter().filter_map(|point| Some((point.payload_bytes, point.cpu_ns_per_datagram?)));
+    let (payload_bytes, cost) = costs.max_by_key(|(payload_bytes, _)| *payload_bytes)?;
     // The samples of a datagram: what fits into an Ethernet frame beside the VRT header (20 bytes) and trailer (4).
     let samples = ((1472.0 - 24.0) / bytes_per_sample(need.format)).floor();
     let per_s = need.rate_sps / samples;
     Some(format!(
-        "a datagram of {} bytes costs {:.1} µs of CPU, both ends and the path between them together; {} MS/s are {:.0} \
+        "a datagram of {payload_bytes} bytes costs {:.1} µs of CPU, both ends and the path between them together; {} MS/s are {:.0} \
          thousand of them a second, {} of a core each way",
-        largest.payload_bytes,
         cost.point() / 1e3,
         msps(need.rate_sps),
         per_s / 1e3,
@@ -57,9 +54,8 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
             words.push(format!("the radio at {addr} is on this machine: no network card was on the path"));
         }
         (RadioSetup::Given { .. }, _) => {
-            words.push(
-                "what lies between host and radio (switches, cables) is measured with the host, not apart".into(),
-            );
+            let between = "what lies between host and radio (switches, cables) is measured with the host, not apart";
+            words.push(between.into());
         }
     }
     if let RadioSetup::Given { addr, emulator: false, .. } = &outcome.setup.radio {
@@ -70,14 +66,13 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         ));
     }
     words.extend(outcome.setup.notes.iter().cloned());
-    let shared = outcome.setup.radio_cores.iter().any(|cpu| outcome.setup.host_cores.contains(cpu));
-    if shared {
+    if outcome.setup.shares_a_core() {
         let shared = "host side and emulator had to share one core: what was clean is clean, and what was not may be the \
                       emulator's doing (on a second machine, with --addr, it takes nothing from this host)";
         words.push(shared.into());
     }
     words.extend(not_counted(&outcome.rounds));
-    words.extend(aside(&outcome.rates));
+    words.extend(excluded(&outcome.rates));
     words.extend(unlocked(&outcome.rates));
     if outcome.verdict.waveform.as_ref().is_some_and(|waveform| !waveform.real_time) {
         let normal = "the waveform's workers ran at normal priority: with real-time priority, which was not permitted, \
@@ -99,8 +94,8 @@ fn not_counted(rounds: &RoundsSummary) -> Option<String> {
         (rounds.failed, "the workload could not be run"),
     ];
     let not = ran - rounds.valid;
-    let told: Vec<(usize, &str)> = causes.into_iter().filter(|(count, _)| *count > 0).collect();
-    match told.as_slice() {
+    let causes: Vec<(usize, &str)> = causes.into_iter().filter(|(count, _)| *count > 0).collect();
+    match causes.as_slice() {
         [] => None,
         [(_, why)] => Some(format!("{not} of {ran} rounds do not count, since {why}")),
         several => {
@@ -110,18 +105,18 @@ fn not_counted(rounds: &RoundsSummary) -> Option<String> {
     }
 }
 
-/// How much of the streaming is set aside, and what went wrong in it.
-fn aside(rates: &[RatePoint]) -> Option<String> {
+/// How much of the streaming is excluded, and what went wrong in it.
+fn excluded(rates: &[RatePoint]) -> Option<String> {
     let rounds = || rates.iter().flat_map(|point| &point.rounds).filter(|round| round.state == RoundState::Valid);
     let all_s: f64 = rounds().map(|round| round.duration_s).sum();
-    let aside_s: f64 = rounds().map(|round| round.duration_s * round.aside_share).sum();
+    let excluded_s: f64 = rounds().map(|round| round.duration_s * round.aside_share).sum();
     let faults: u64 = rounds().map(|round| round.aside_faults).sum();
     let faults = match faults {
         0 => "nothing went wrong".to_owned(),
         _ => format!("{} happened", plural(faults as usize, "fault")),
     };
-    (aside_s > 0.0).then(|| {
-        let share = percent(aside_s / all_s.max(aside_s));
+    (excluded_s > 0.0).then(|| {
+        let share = percent(excluded_s / all_s.max(excluded_s));
         format!("{share} of the streaming is set aside, since the emulator itself was late; in it {faults}")
     })
 }
@@ -144,20 +139,21 @@ pub(super) fn not_sent(setup: &Setup) -> Option<String> {
 
 /// What a quick look leaves out, and what the setup did not allow.
 pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool) -> Vec<String> {
-    let mut words = Vec::new();
+    let mut words: Vec<String> = Vec::new();
     if without_udp {
         words.push("datagram sizes: a radio takes no datagram load".into());
     }
-    if depth == Depth::Full {
-        return words.iter().map(|words: &String| sentence(words)).collect();
+    if depth == Depth::Quick {
+        words.extend(only_in_full(experiment, without_udp));
     }
-    if experiment.rounds.quick < experiment.rounds.full {
-        let count = experiment.rounds.quick;
-        words.push(format!(
-            "{count} round{} of each point, where a full run has {}",
-            if count == 1 { "" } else { "s" },
-            experiment.rounds.full
-        ));
+    words.iter().map(|words| sentence(words)).collect()
+}
+
+fn only_in_full(experiment: &Experiment, without_udp: bool) -> Vec<String> {
+    let mut words = Vec::new();
+    let Rounds { quick, full, .. } = experiment.rounds;
+    if quick < full {
+        words.push(format!("{} of each point, where a full run has {full}", plural(quick, "round")));
     }
     for part in experiment.parts.iter().filter(|part| !(without_udp && part.kind == Kind::Udp)) {
         for (name, quick) in &part.fixed_quick {
@@ -172,7 +168,7 @@ pub(super) fn left_out(experiment: &Experiment, depth: Depth, without_udp: bool)
             }
         }
     }
-    words.iter().map(|words| sentence(words)).collect()
+    words
 }
 
 /// A level without the unit that its factor has.
@@ -212,25 +208,25 @@ mod tests {
     #[test]
     fn a_quick_look_names_what_it_leaves_out() {
         let check = Experiment::parse("check", &named("check").unwrap()).unwrap();
-        let told = left_out(&check, Depth::Quick, false);
-        assert!(told[0].ends_with("rounds of each point, where a full run has 10."), "{told:?}");
+        let quick = left_out(&check, Depth::Quick, false);
+        assert!(quick[0].ends_with("rounds of each point, where a full run has 10."), "{quick:?}");
         for part in ["Not run: datagrams of 16, 256", "Not run: sc16 at 1, 2, 4, 6.25", "Not run: answers after 500us"]
         {
-            assert!(told.iter().any(|sentence| sentence.starts_with(part)), "{part}: {told:?}");
+            assert!(quick.iter().any(|sentence| sentence.starts_with(part)), "{part}: {quick:?}");
         }
         assert_eq!(left_out(&check, Depth::Full, false), [""; 0]);
         assert_eq!(left_out(&check, Depth::Full, true), ["Datagram sizes: a radio takes no datagram load."]);
     }
 
     #[test]
-    fn what_is_smaller_than_in_a_full_run_is_told_in_words() {
-        let told = less("overhead", "slots", "20000", "100000");
-        assert_eq!(sentence(&told), "Overhead: 20000 slots a round, where a full run has 100000.");
+    fn what_is_smaller_than_in_a_full_run_is_said_in_words() {
+        let slots = less("overhead", "slots", "20000", "100000");
+        assert_eq!(sentence(&slots), "Overhead: 20000 slots a round, where a full run has 100000.");
         assert_eq!(less("udp", "duration", "1s", "10s"), "udp: 1s a round, where a full run has 10s");
     }
 
     #[test]
-    fn rounds_that_do_not_count_are_told_with_their_reasons() {
+    fn rounds_that_do_not_count_are_listed_with_their_reasons() {
         let rounds = RoundsSummary { valid: 30, disturbed: 1, emulator_late: 4, ..RoundsSummary::default() };
         let why = "5 of 35 rounds do not count: in 4 the emulator was late itself for too long, in 1 other programs, or the \
                    hypervisor, took too much of the machine";

@@ -5,18 +5,12 @@ use std::fmt;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Unexpected, Visitor};
 
-/// Rounds of each point.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Rounds of each point. What is derived reads the table; the trait below reads either form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(remote = "Self", deny_unknown_fields)]
 pub(super) struct Count {
     pub(super) full: u32,
     pub(super) quick: u32,
-}
-
-#[derive(serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ByDepth {
-    full: u32,
-    quick: u32,
 }
 
 impl<'de> Deserialize<'de> for Count {
@@ -40,7 +34,6 @@ impl<'de> Visitor<'de> for CountVisitor {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Count, A::Error> {
-        let ByDepth { full, quick } = ByDepth::deserialize(MapAccessDeserializer::new(map))?;
-        Ok(Count { full, quick })
+        Count::deserialize(MapAccessDeserializer::new(map))
     }
 }

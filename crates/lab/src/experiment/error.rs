@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
+use takt_base::nearest;
 
 /// The file can't be run as it stands; nothing was run. Points at the place.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -27,7 +28,6 @@ impl FileError {
         format!("{}:{line}:{column}", self.source_code.name())
     }
 
-    /// What would be right.
     #[must_use]
     pub fn remedy(&self) -> &str {
         &self.remedy
@@ -67,7 +67,6 @@ impl Complaint {
         Complaint { help: Some(help.into()), ..self }
     }
 
-    /// In the file of this name and text.
     pub(super) fn within(self, name: &str, text: &str) -> FileError {
         FileError {
             complaint: self.what,
@@ -77,4 +76,9 @@ impl Complaint {
             span: self.span,
         }
     }
+}
+
+/// The known word that was probably meant, or else `otherwise`.
+pub(super) fn meant<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, otherwise: String) -> String {
+    nearest(word, known).map_or(otherwise, |near| format!("did you mean \"{near}\"?"))
 }

@@ -4,26 +4,22 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use takt_base::{Mistyped, nearest};
+use takt_base::Mistyped;
 use toml::Spanned;
 
 use super::Point;
 use super::count::Count;
-use super::error::{Complaint, FileError};
+use super::error::{Complaint, FileError, meant};
 use super::need::Need;
 use super::node::Table;
 use super::part::{self, Part, RawPart};
 
-/// A checked experiment.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// Its name: the file's, without directory and `.toml`.
     pub name: String,
-    /// What it asks.
     pub question: String,
-    /// The published study it repeats, if it does.
     pub study: Option<Study>,
-    /// How often, in which order, and what counts.
     pub rounds: Rounds,
     /// Its parts; a file without `[[part]]` is one part called as the file.
     pub parts: Vec<Part>,
@@ -33,11 +29,9 @@ pub struct Experiment {
     pub text: String,
 }
 
-/// A published study.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table such as { name = \"aloe\", figures = [\"6\"] }")]
 pub struct Study {
-    /// Its name.
     pub name: String,
     /// The figures repeated.
     #[serde(default)]
@@ -46,8 +40,8 @@ pub struct Study {
     pub rules: Option<Rules>,
 }
 
-/// The rules of a study: fixed before its data are seen. Whoever changes one gives them a new number, and answers under the
-/// old ones are not set beside those under the new.
+/// The rules of a study, fixed before its data are seen. A change gives them a new number, and answers under the old ones are
+/// not compared with those under the new.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table such as { number = 2, since = \"2026-11-23\", changed = \"...\" }")]
 pub struct Rules {
@@ -55,7 +49,6 @@ pub struct Rules {
     pub number: u32,
     /// The day from which they hold, `YYYY-MM-DD`.
     pub since: String,
-    /// What the last change was.
     pub changed: String,
     /// Times above or below which something counts, by name; the rounds must have been measured with the same.
     #[serde(default)]
@@ -74,15 +67,11 @@ impl Rules {
 /// How often each point is measured, in which order, and which rounds count.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rounds {
-    /// Rounds of each point in a full run.
     pub full: u32,
-    /// Rounds of each point in a quick run.
     pub quick: u32,
     /// Whether each block is shuffled; a block holds each point once, so that drift hits all alike.
     pub shuffled: bool,
-    /// Seed of the order.
     pub seed: u64,
-    /// What counts.
     pub valid: Valid,
 }
 
@@ -94,7 +83,7 @@ pub struct Valid {
     pub foreign_cpu_share_max: f64,
     /// Largest share of the machine's CPU time that the hypervisor may take.
     pub steal_share_max: f64,
-    /// Largest share of a round that may be set aside, since the emulator was late or a core stood still.
+    /// Largest share of a round that may be excluded, since the emulator was late or a core stood still.
     pub aside_share_max: f64,
     /// How often a round that does not count is run again at most.
     pub repeats_max: u32,
@@ -135,7 +124,6 @@ fn two() -> usize {
 }
 
 impl Experiment {
-    /// Whether a need is about this point.
     #[must_use]
     pub fn is_needed(&self, point: &Point) -> bool {
         let is = |name: &str, value: Value| point.settings.all().get(name) == Some(&value);
@@ -257,9 +245,7 @@ fn of_toml(error: &toml::de::Error) -> Complaint {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     match quoted.split_first() {
         Some((word, known)) if message.starts_with("unknown ") => {
-            let near = nearest(word, known.iter().copied());
-            let remedy = near
-                .map_or_else(|| format!("one of: {}", known.join(", ")), |near| format!("did you mean \"{near}\"?"));
+            let remedy = meant(word, known.iter().copied(), format!("one of: {}", known.join(", ")));
             Complaint::new(span, format!("unknown word \"{word}\""), remedy)
         }
         Some((word, _)) if message.starts_with("missing field") => {

@@ -18,12 +18,10 @@ pub const LIBRARY: &[(&str, &str)] = &[
 /// Names that stand for several files: the first, and the parts of the others.
 const JOINED: &[(&str, &[&str])] = &[("virtual-sdr", &["virtual-sdr/link", "virtual-sdr/radio"])];
 
-/// The names there are.
 pub fn names() -> impl Iterator<Item = &'static str> {
     LIBRARY.iter().map(|(name, _)| *name).chain(JOINED.iter().map(|(name, _)| *name))
 }
 
-/// The text of one.
 #[must_use]
 pub fn named(name: &str) -> Option<Cow<'static, str>> {
     let one = |name: &str| LIBRARY.iter().find(|(known, _)| *known == name).map(|(_, text)| *text);

@@ -15,9 +15,7 @@ use crate::store::PointRow;
 pub struct Point {
     /// Which part it belongs to, by its place in [`Experiment::parts`].
     pub part: usize,
-    /// The part's name.
     pub part_name: String,
-    /// What runs.
     pub kind: Kind,
     /// The level of each factor.
     pub factors: BTreeMap<String, Value>,
@@ -26,7 +24,6 @@ pub struct Point {
 }
 
 impl Point {
-    /// As the store keeps it.
     #[must_use]
     pub fn row(&self) -> PointRow {
         PointRow { part: self.part_name.clone(), factors: self.factors.clone() }
@@ -41,9 +38,20 @@ impl Point {
     /// What it is, for a line of progress: `sc16 mode=duplex rate_sps=25M`.
     #[must_use]
     pub fn label(&self) -> String {
-        let level = |(name, level): (&String, &Value)| format!(" {name}={}", plain(level));
-        self.part_name.clone() + &self.factors.iter().map(level).collect::<String>()
+        label(&self.part_name, &self.factors)
     }
+}
+
+impl PointRow {
+    #[must_use]
+    pub fn label(&self) -> String {
+        label(&self.part, &self.factors)
+    }
+}
+
+pub(crate) fn label(part: &str, factors: &BTreeMap<String, Value>) -> String {
+    let level = |(name, level): (&String, &Value)| format!(" {name}={}", plain(level));
+    part.to_owned() + &factors.iter().map(level).collect::<String>()
 }
 
 /// A level as a person writes it: 25M rather than 25000000.0.
@@ -63,13 +71,9 @@ impl Experiment {
         self.parts.iter().enumerate().flat_map(|(n, part)| points(n, part, depth)).collect()
     }
 
-    /// Rounds of each point.
     #[must_use]
     pub fn round_count(&self, depth: Depth) -> u32 {
-        match depth {
-            Depth::Full => self.rounds.full,
-            Depth::Quick => self.rounds.quick,
-        }
+        depth.pick(self.rounds.full, self.rounds.quick)
     }
 }
 

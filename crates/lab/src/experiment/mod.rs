@@ -41,6 +41,7 @@ pub mod settings;
 pub use error::FileError;
 pub use file::{Experiment, Rounds, Rules, Stop, Study, Valid};
 pub use library::{named, names};
+pub(crate) use matrix::label;
 pub use matrix::{Point, plain};
 pub use need::{Need, NeedError};
 pub use only::NoSuchPoint;
@@ -63,9 +64,13 @@ impl Depth {
     /// `full` or `quick`, as in the store.
     #[must_use]
     pub fn name(self) -> &'static str {
+        self.pick("full", "quick")
+    }
+
+    pub(crate) fn pick<T>(self, full: T, quick: T) -> T {
         match self {
-            Depth::Full => "full",
-            Depth::Quick => "quick",
+            Depth::Full => full,
+            Depth::Quick => quick,
         }
     }
 }

@@ -10,25 +10,21 @@ use takt_load::rate::{Mode, WireFormat};
 
 use super::{Experiment, Part, settings};
 
-/// A rate somebody needs.
+/// A rate that is needed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(expecting = "a table: [[need]]")]
 pub struct Need {
     /// `n200`.
     pub model: String,
-    /// Which way samples flow.
     pub mode: Mode,
     /// Samples a second, each direction.
     pub rate_sps: f64,
-    /// WireFormat on the wire.
     pub format: WireFormat,
 }
 
-/// What was typed is no need.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is no needed rate: {why}")]
 pub struct NeedError {
-    /// The text.
     pub got: String,
     /// What is wrong, and what would be right.
     pub why: String,
@@ -58,10 +54,8 @@ impl FromStr for Need {
             return Err(error("MODEL:RATE:MODE:FORMAT at most".into()));
         }
         let model = model.as_str().unwrap_or_default().to_owned();
-        let mode: Option<Mode> = serde_json::from_value(mode).ok();
-        let format: Option<WireFormat> = serde_json::from_value(format).ok();
-        match (mode, format) {
-            (Some(mode), Some(format)) => Ok(Need { model, mode, rate_sps, format }),
+        match (serde_json::from_value(mode), serde_json::from_value(format)) {
+            (Ok(mode), Ok(format)) => Ok(Need { model, mode, rate_sps, format }),
             _ => Err(error("MODEL:RATE:MODE:FORMAT".into())),
         }
     }
@@ -131,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_what_would_be_right() {
+    fn what_is_wrong_is_said_with_what_would_be_right() {
         let why = |text: &str| text.parse::<Need>().unwrap_err().why;
         assert_eq!(why("n200"), "MODEL:RATE, such as n200:25M");
         assert!(why("n200:22M").ends_with("20e6 (100 MHz / 5), 25e6 (100 MHz / 4)"));

@@ -6,7 +6,6 @@ use super::{Experiment, Factor, plain};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no point has {asked}")]
 pub struct NoSuchPoint {
-    /// What was asked for.
     pub asked: String,
     /// What could be, a word each.
     pub there: Vec<String>,
@@ -15,33 +14,19 @@ pub struct NoSuchPoint {
 impl Experiment {
     /// Leaves only the points that have this: `part=NAME`, or `FACTOR=LEVEL`, the level as it is shown. A part without the
     /// factor is left out.
-    ///
-    /// # Errors
-    /// Nothing would be left.
-    pub fn only(&mut self, asked: &str) -> Result<(), NoSuchPoint> {
-        let (name, level) = asked.split_once('=').unwrap_or((asked, ""));
+    pub fn only(&mut self, word: &str) -> Result<(), NoSuchPoint> {
+        let (name, level) = word.split_once('=').unwrap_or((word, ""));
         let there = self.words(name);
         if name == "part" {
             self.parts.retain(|part| part.name == level);
         } else {
-            for part in &mut self.parts {
-                for factor in part.factors.iter_mut().filter(|factor| factor.name == name) {
-                    let keep = |levels: &mut Vec<serde_json::Value>| levels.retain(|it| plain(it) == level);
-                    keep(&mut factor.full);
-                    keep(&mut factor.quick);
-                }
-            }
+            let factors = self.parts.iter_mut().flat_map(|part| &mut part.factors);
+            factors.filter(|factor| factor.name == name).for_each(|factor| factor.retain(|one| plain(one) == level));
             let has = |factor: &Factor| factor.name == name && !factor.full.is_empty();
             self.parts.retain(|part| part.factors.iter().any(has));
-            for factor in self.parts.iter_mut().flat_map(|part| &mut part.factors) {
-                // A level of a full run alone is run in a quick one, too, if it is asked for.
-                if factor.quick.is_empty() {
-                    factor.quick.clone_from(&factor.full);
-                }
-            }
         }
         if self.parts.is_empty() {
-            return Err(NoSuchPoint { asked: asked.into(), there });
+            return Err(NoSuchPoint { asked: word.into(), there });
         }
         Ok(())
     }

@@ -54,15 +54,15 @@ mod tests {
     #[test]
     fn no_point_has_a_place_of_its_own() {
         let (points, count) = (8, 4000);
-        let mut seen = vec![[0_u32; 8]; points];
+        let mut counts = vec![[0_u32; 8]; points];
         for block in blocks(points, count, 20_261_121) {
             for (place, &point) in block.iter().enumerate() {
-                seen[point][place] += 1;
+                counts[point][place] += 1;
             }
         }
         let expected = f64::from(count) / points as f64;
         let sigma = (expected * (1.0 - 1.0 / points as f64)).sqrt();
-        for places in seen {
+        for places in counts {
             for times in places {
                 assert!((f64::from(times) - expected).abs() < 4.0 * sigma, "{times} times, expected {expected}");
             }

@@ -5,11 +5,10 @@ use std::ops::Range;
 
 use serde::Deserialize;
 use serde_json::Value;
-use takt_base::nearest;
 use takt_load::Kind;
 use toml::Spanned;
 
-use super::error::Complaint;
+use super::error::{Complaint, meant};
 use super::node::{Node, Table};
 use super::settings::{self, Setting};
 use super::{Depth, Stop};
@@ -17,41 +16,37 @@ use super::{Depth, Stop};
 /// A part whose every word was checked.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Its name.
     pub name: String,
-    /// What it asks, if it says.
     pub question: Option<String>,
-    /// What runs at each point.
     pub kind: Kind,
-    /// What varies.
     pub factors: Vec<Factor>,
-    /// What does not.
     pub fixed: BTreeMap<String, Value>,
     /// Of that, what a quick run has otherwise.
     pub fixed_quick: BTreeMap<String, Value>,
-    /// When to give up.
     pub stop: Option<Stop>,
 }
 
 /// What varies, and over what.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Factor {
-    /// The setting.
     pub name: String,
-    /// Levels of a full run.
     pub full: Vec<Value>,
-    /// Levels of a quick run.
     pub quick: Vec<Value>,
 }
 
 impl Factor {
-    /// The levels of a run.
+    /// Leaves the levels that `keep` accepts. A quick run takes those of a full one if it has no other.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&Value) -> bool) {
+        self.full.retain(&keep);
+        self.quick.retain(&keep);
+        if self.quick.is_empty() {
+            self.quick.clone_from(&self.full);
+        }
+    }
+
     #[must_use]
     pub fn levels(&self, depth: Depth) -> &[Value] {
-        match depth {
-            Depth::Full => &self.full,
-            Depth::Quick => &self.quick,
-        }
+        depth.pick(&self.full, &self.quick)
     }
 }
 
@@ -122,8 +117,7 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
     match Kind::named(name) {
         Some(kind) => Ok((kind, options)),
         None => {
-            let near = nearest(name, kinds()).map(|near| format!("did you mean \"{near}\"?"));
-            let remedy = near.unwrap_or_else(|| format!("one of: {}", kinds().join(", ")));
+            let remedy = meant(name, kinds(), format!("one of: {}", kinds().join(", ")));
             Err(Complaint::new(place, format!("unknown workload \"{name}\""), remedy))
         }
     }
@@ -133,10 +127,9 @@ fn workload(fixed: &mut Table, part: Range<usize>) -> Result<(Kind, Table), Comp
 fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Complaint> {
     let known = || settings::of(kind).map(|setting| setting.name);
     let complain = |what: String| {
-        let near = nearest(name.get_ref(), known()).map(|near| format!("did you mean \"{near}\"?"));
-        let remedy = near
-            .unwrap_or_else(|| format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", ")));
-        Complaint::new(name.span(), what, remedy).help("`takt experiment factors` lists all. Nothing was run.")
+        let all = format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", "));
+        Complaint::new(name.span(), what, meant(name.get_ref(), known(), all))
+            .help("`takt experiment factors` lists all. Nothing was run.")
     };
     match settings::find(name.get_ref()) {
         None => Err(complain(format!("unknown factor \"{}\"", name.get_ref()))),

@@ -30,11 +30,11 @@ impl Losses {
             .collect();
         failed.sort_by(|a, b| a.0.total_cmp(&b.0));
         let enough = failed.get(..stop.levels)?;
-        let told: Vec<String> = enough
+        let losses: Vec<String> = enough
             .iter()
             .map(|(level, lost)| format!("{:.1} % at {}", lost * 100.0, plain(&(*level).into())))
             .collect();
-        Some(format!("{} below it lost {}", stop.ascending, told.join(" and ")))
+        Some(format!("{} below it lost {}", stop.ascending, losses.join(" and ")))
     }
 }
 

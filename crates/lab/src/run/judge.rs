@@ -1,6 +1,9 @@
 //! Whether a round counts.
 
 use serde::{Deserialize, Serialize};
+use takt_base::words::plural;
+use takt_host::accounting::Usage;
+use takt_testbed::Lateness;
 
 use crate::experiment::Valid;
 use crate::store::RoundState;
@@ -16,33 +19,51 @@ pub struct Conditions {
     pub emulator_unread: u64,
     /// Datagrams that the emulator sent later than its limit; 0 with a real radio.
     pub emulator_late: u64,
-    /// That limit, µs.
     pub emulator_limit_us: u64,
-    /// Largest lag of the emulator, µs.
     pub emulator_lag_max_us: u64,
-    /// Share of the round that is set aside, since the emulator was late or the hypervisor stopped a core, 0 to 1; `None`
+    /// Share of the round that is excluded, since the emulator was late or the hypervisor stopped a core, 0 to 1; `None`
     /// without an emulator.
     #[serde(default)]
     pub aside_share: Option<f64>,
 }
 
+impl Conditions {
+    /// `usage` names the agents as companions, so that their work is not foreign. Soft interrupts are left out, since no
+    /// process pays for them: most are takt's own datagrams. `excluded_share`: how much of the round is excluded.
+    pub(crate) fn of(usage: &Usage, emulator: Option<Lateness>, excluded_share: Option<f64>) -> Conditions {
+        let total_ns = usage.machine.total_ns().max(1) as f64;
+        let devices = emulator.iter().flat_map(|lateness| &lateness.devices);
+        let emulator_unread = devices.filter_map(|device| device.datagrams.receive_buffer_drops).sum();
+        let lag = emulator.map(|lateness| lateness.lag).unwrap_or_default();
+        Conditions {
+            foreign_cpu_share: usage.foreign_task_cpu_ns as f64 / total_ns,
+            steal_share: usage.machine.steal_ns as f64 / total_ns,
+            emulator_late: lag.over_limit,
+            emulator_unread,
+            emulator_limit_us: lag.limit_us,
+            emulator_lag_max_us: lag.max_us,
+            aside_share: excluded_share,
+        }
+    }
+}
+
 impl Valid {
-    /// What a round under these conditions is, and why, if it does not count: never by what became of it. A late emulator is
-    /// named first: it may be late because of the other load, but what it says about the host is nothing either way.
+    /// What a round under these conditions is, and why, if it does not count. The result of the round plays no part. A late
+    /// emulator is named first: the other load may have made it late, but such a round says nothing about the host.
     #[must_use]
-    pub fn judge(&self, seen: &Conditions) -> (RoundState, Option<String>) {
-        let aside = seen.aside_share.unwrap_or_default();
-        if aside > self.aside_share_max {
-            let [aside, limit] = [aside, self.aside_share_max].map(|share| (share * 100.0).round());
+    pub fn judge(&self, conditions: &Conditions) -> (RoundState, Option<String>) {
+        let excluded = conditions.aside_share.unwrap_or_default();
+        if excluded > self.aside_share_max {
+            let [excluded, limit] = [excluded, self.aside_share_max].map(|share| (share * 100.0).round());
             let why = format!(
-                "{aside} % of it is set aside, since the emulator was late (at most {} ms) or a core stood still (limit \
+                "{excluded} % of it is set aside, since the emulator was late (at most {} ms) or a core stood still (limit \
                  {limit} %)",
-                seen.emulator_lag_max_us as f64 / 1e3
+                conditions.emulator_lag_max_us as f64 / 1e3
             );
             return (RoundState::EmulatorLate, Some(why));
         }
-        if seen.emulator_unread > 0 {
-            let why = format!("the emulator did not read {} in time", datagrams(seen.emulator_unread));
+        if conditions.emulator_unread > 0 {
+            let why = format!("the emulator did not read {} in time", plural(conditions.emulator_unread, "datagram"));
             return (RoundState::EmulatorLate, Some(why));
         }
         let over = |share: f64, limit: f64, who: &str| {
@@ -50,17 +71,13 @@ impl Valid {
             (share > limit)
                 .then(|| format!("{who} {} % of the machine's CPU time (limit {} %)", percent(share), percent(limit)))
         };
-        let why = over(seen.foreign_cpu_share, self.foreign_cpu_share_max, "other programs used")
-            .or_else(|| over(seen.steal_share, self.steal_share_max, "the hypervisor took"));
+        let why = over(conditions.foreign_cpu_share, self.foreign_cpu_share_max, "other programs used")
+            .or_else(|| over(conditions.steal_share, self.steal_share_max, "the hypervisor took"));
         match why {
             Some(why) => (RoundState::Disturbed, Some(why)),
             None => (RoundState::Valid, None),
         }
     }
-}
-
-fn datagrams(count: u64) -> String {
-    if count == 1 { "1 datagram".into() } else { format!("{count} datagrams") }
 }
 
 #[cfg(test)]
@@ -69,43 +86,34 @@ mod tests {
 
     #[test]
     fn a_round_counts_if_nothing_else_went_on() {
+        use RoundState::{Disturbed, EmulatorLate, Valid as Counts};
         let valid = Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, ..Valid::default() };
         let quiet = Conditions { foreign_cpu_share: 0.05, steal_share: 0.02, ..Conditions::default() };
-        assert_eq!(valid.judge(&quiet), (RoundState::Valid, None));
-        let (state, why) = valid.judge(&Conditions { foreign_cpu_share: 0.2071, ..quiet });
-        assert_eq!(state, RoundState::Disturbed);
-        assert_eq!(why.as_deref(), Some("other programs used 20.7 % of the machine's CPU time (limit 5 %)"));
-        let (state, why) = valid.judge(&Conditions { steal_share: 0.03, ..quiet });
-        assert_eq!(state, RoundState::Disturbed);
-        assert!(why.is_some_and(|why| why.starts_with("the hypervisor took 3 %")));
-    }
-
-    #[test]
-    fn a_workload_that_sets_aside_what_a_late_emulator_spoilt_is_judged_by_how_much_that_is() {
-        let seen = |share| Conditions { emulator_late: 90, aside_share: Some(share), ..Conditions::default() };
-        assert_eq!(Valid::default().judge(&seen(0.3)).0, RoundState::Valid);
-        let (state, why) = Valid::default().judge(&seen(0.61));
-        let said =
-            "61 % of it is set aside, since the emulator was late (at most 0 ms) or a core stood still (limit 50 %)";
-        assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
-    }
-
-    #[test]
-    fn a_late_emulator_is_named_before_the_load_that_may_have_made_it_late() {
-        let late = Conditions {
-            foreign_cpu_share: 0.9,
-            emulator_lag_max_us: 1800,
-            aside_share: Some(0.7),
-            ..Conditions::default()
+        let late = |share| Conditions { emulator_late: 90, aside_share: Some(share), ..quiet };
+        let loaded = Conditions { foreign_cpu_share: 0.2071, ..quiet };
+        let used = "other programs used 20.7 % of the machine's CPU time (limit 5 %)";
+        let stolen = Conditions { steal_share: 0.03, ..quiet };
+        let taken = "the hypervisor took 3 % of the machine's CPU time (limit 2 %)";
+        let both = Conditions { foreign_cpu_share: 0.9, emulator_lag_max_us: 1800, ..late(0.7) };
+        let excluded = |percent_and_lag: [&str; 2]| {
+            let [percent, lag] = percent_and_lag;
+            format!(
+                "{percent} % of it is set aside, since the emulator was late (at most {lag} ms) or a core stood still (limit \
+                 50 %)"
+            )
         };
-        let (state, why) = Valid::default().judge(&late);
-        let said =
-            "70 % of it is set aside, since the emulator was late (at most 1.8 ms) or a core stood still (limit 50 %)";
-        assert_eq!((state, why.as_deref()), (RoundState::EmulatorLate, Some(said)));
-        let (state, said) = Valid::default().judge(&Conditions { emulator_unread: 2, ..Conditions::default() });
-        assert_eq!(
-            (state, said.as_deref()),
-            (RoundState::EmulatorLate, Some("the emulator did not read 2 datagrams in time"))
-        );
+        let unread = Conditions { emulator_unread: 2, ..quiet };
+        let not_read = "the emulator did not read 2 datagrams in time";
+        for (name, conditions, state, why) in [
+            ("quiet", quiet, Counts, None),
+            ("other load", loaded, Disturbed, Some(used.into())),
+            ("stolen", stolen, Disturbed, Some(taken.into())),
+            ("a part excluded", late(0.3), Counts, None),
+            ("most of it excluded", late(0.61), EmulatorLate, Some(excluded(["61", "0"]))),
+            ("late, and the load that may have made it so", both, EmulatorLate, Some(excluded(["70", "1.8"]))),
+            ("not read", unread, EmulatorLate, Some(not_read.into())),
+        ] {
+            assert_eq!(valid.judge(&conditions), (state, why), "{name}");
+        }
     }
 }

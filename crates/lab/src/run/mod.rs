@@ -15,10 +15,8 @@ mod judge;
 mod plan;
 mod progress;
 mod runner;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 
 pub use judge::Conditions;
-pub(crate) use progress::before_any;
-pub use progress::{Event, Progress};
+pub(crate) use progress::Pace;
+pub use progress::{Event, Progress, Report};
 pub use runner::{Bench, Measured, Ran, RunError, RunPlan, run};

@@ -35,7 +35,6 @@ fn ascend(block: &mut [usize], points: &[Point], part: usize, factor: &str) {
     }
 }
 
-/// The level of a numeric factor.
 pub(super) fn level(points: &[Point], point: usize, factor: &str) -> Option<f64> {
     points.get(point)?.factors.get(factor).and_then(Value::as_f64)
 }

@@ -7,39 +7,34 @@ use takt_radio::n200::Emission;
 
 use crate::store::RoundState;
 
-/// Something worth telling while a run goes on.
+/// What a run reports while it goes on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// Before any round: what a radio that is not takt's own will transmit with.
     OnAir(Emission),
-    /// A round begins.
     Begins {
-        /// Its point, in words.
         label: String,
-        /// Attempt, from 0.
         attempt: u32,
     },
     /// A round has ended and is in the store.
     Ended {
-        /// Its point, in words.
         label: String,
-        /// What was run.
         kind: Kind,
-        /// What became of it.
         state: RoundState,
-        /// Why it does not count, if it does not.
         why: Option<String>,
         /// What was lost, where the workload tells.
         lost: Option<Lost>,
     },
 }
 
-/// Where the run stands when an [`Event`] is told.
+/// What receives each event, with the progress at that time.
+pub type Report<'a> = &'a mut dyn FnMut(&Event, &Progress);
+
+/// Where the run stands at an [`Event`].
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Rounds that count or are skipped; those of earlier sittings included.
+    /// Rounds that count or are skipped; those of earlier sessions included.
     pub done: usize,
-    /// Rounds in all.
     pub planned: usize,
     /// What the rest will take, judging by the rounds so far.
     pub remaining: Duration,
@@ -47,7 +42,7 @@ pub struct Progress {
 
 /// Estimates what remains: the time that rounds should take, times what they have taken over what they should have.
 #[derive(Debug, Default)]
-pub(super) struct Pace {
+pub(crate) struct Pace {
     taken_s: f64,
     nominal_s: f64,
 }
@@ -59,16 +54,11 @@ impl Pace {
         self.taken_s += taken.as_secs_f64();
     }
 
-    /// What rounds that should take `nominal` will take.
-    pub(super) fn expect(&self, nominal: Duration) -> Duration {
+    /// How long rounds take that should take `nominal`.
+    pub(crate) fn expect(&self, nominal: Duration) -> Duration {
         let factor = if self.nominal_s > 0.0 { self.taken_s / self.nominal_s } else { FIRST_GUESS };
         nominal.mul_f64(factor.clamp(0.1, 100.0))
     }
-}
-
-/// What rounds that should take `nominal` will take, before any has ended.
-pub(crate) fn before_any(nominal: Duration) -> Duration {
-    Pace::default().expect(nominal)
 }
 
 /// Before any round has ended: bringing up an emulator and a session costs some tenths of a second beside it.

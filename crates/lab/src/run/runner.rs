@@ -11,7 +11,8 @@ use takt_load::Lost;
 use super::Conditions;
 use super::hopeless::Losses;
 use super::plan::order;
-use super::progress::{Event, Pace, Progress};
+use super::progress::{Event, Pace, Progress, Report};
+use crate::about::host_and_kernel;
 use crate::experiment::{Depth, Experiment, Point};
 use crate::store::{NewRound, NewRun, Record, RoundState, RunRow, Store, StoreError};
 use crate::time::utc_now;
@@ -34,40 +35,30 @@ pub trait Bench {
     fn lost(&self, point: &Point, record: &Record) -> Option<Lost>;
 }
 
-/// What a round gave.
 #[derive(Clone, Debug)]
 pub struct Measured {
-    /// For the store.
     pub record: Record,
-    /// What else went on.
     pub conditions: Conditions,
 }
 
 /// What to run, and into which store.
 #[derive(Clone, Debug)]
 pub struct RunPlan<'a> {
-    /// The checked file.
     pub experiment: &'a Experiment,
-    /// How much of it.
     pub depth: Depth,
     /// Options of the command that change what is run; a run is resumed only with the same.
     pub options: Value,
-    /// The host's fingerprint.
     pub host: Value,
-    /// Version of takt with its commit.
     pub takt_version: String,
     /// Continue the newest unfinished run of the same file, depth and options, if there is one.
     pub resume: bool,
 }
 
-/// How a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
-    /// Its name in the store.
     pub run: String,
     /// Whether every planned round is settled; if not, it was stopped.
     pub complete: bool,
-    /// Whether an earlier session was continued.
     pub resumed: bool,
 }
 
@@ -75,28 +66,18 @@ pub struct Ran {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RunError {
-    /// The store.
     #[error(transparent)]
     Store(#[from] StoreError),
     /// The very first round could not be run: the rest would fail alike.
     #[error("{label}")]
     First {
-        /// The point.
         label: String,
-        /// Why.
         #[source]
         failure: Failure,
     },
     /// The run to be resumed was measured on another machine, or another kernel.
     #[error("run {run} was begun on another host: {was}; this is {is}")]
-    OtherHost {
-        /// The run.
-        run: String,
-        /// That host.
-        was: String,
-        /// This one.
-        is: String,
-    },
+    OtherHost { run: String, was: String, is: String },
 }
 
 /// Runs what is not yet in the store, in order, until all is done or `stop` is raised.
@@ -107,13 +88,27 @@ pub fn run(
     store: &Store,
     plan: &RunPlan<'_>,
     bench: &mut dyn Bench,
-    tell: &mut dyn FnMut(&Event, &Progress),
+    report: Report<'_>,
     stop: &Stop,
 ) -> Result<Ran, RunError> {
     let points = plan.experiment.points(plan.depth);
     let (run, resumed) = plan.begin_or_resume(store, &points)?;
     let _lock = store.lock_run(&run)?;
-    let mut session = Session::new(store, plan, &run, &points, bench, tell);
+    let mut session = Session {
+        store,
+        plan,
+        run: &run,
+        points: &points,
+        order: order(plan.experiment, &points, plan.experiment.round_count(plan.depth)),
+        bench,
+        receiver: report,
+        settled: BTreeSet::new(),
+        attempts: BTreeMap::new(),
+        repeats: 0,
+        losses: Losses::default(),
+        pace: Pace::default(),
+        any_ran: false,
+    };
     session.recall()?;
     let complete = session.all_blocks(stop)?;
     if complete {
@@ -127,8 +122,7 @@ impl RunPlan<'_> {
         let depth = self.depth.name();
         let earlier = if self.resume { store.unfinished(&self.experiment.text, depth, &self.options)? } else { None };
         if let Some(RunRow { id, host, .. }) = earlier {
-            let name = |host: &Value| format!("{} {}", text(host, "hostname"), text(host, "kernel"));
-            let (was, is) = (name(&host), name(&self.host));
+            let (was, is) = (host_and_kernel(&host), host_and_kernel(&self.host));
             if was != is {
                 return Err(RunError::OtherHost { run: id, was, is });
             }
@@ -148,10 +142,6 @@ impl RunPlan<'_> {
     }
 }
 
-fn text<'a>(document: &'a Value, key: &str) -> &'a str {
-    document.get(key).and_then(Value::as_str).unwrap_or_default()
-}
-
 /// One session of a run: from a start or a resumption to its end or interruption.
 struct Session<'a> {
     store: &'a Store,
@@ -160,7 +150,7 @@ struct Session<'a> {
     points: &'a [Point],
     order: Vec<Vec<usize>>,
     bench: &'a mut dyn Bench,
-    tell: &'a mut dyn FnMut(&Event, &Progress),
+    receiver: Report<'a>,
     /// Block and point of each round that counts, or is skipped.
     settled: BTreeSet<(u32, u32)>,
     /// Attempts so far of each round that has some.
@@ -173,22 +163,8 @@ struct Session<'a> {
     any_ran: bool,
 }
 
-impl<'a> Session<'a> {
-    fn new(
-        store: &'a Store,
-        plan: &'a RunPlan<'a>,
-        run: &'a str,
-        points: &'a [Point],
-        bench: &'a mut dyn Bench,
-        tell: &'a mut dyn FnMut(&Event, &Progress),
-    ) -> Session<'a> {
-        let order = order(plan.experiment, points, plan.experiment.round_count(plan.depth));
-        let (settled, attempts) = (BTreeSet::new(), BTreeMap::new());
-        let (repeats, losses, pace, any_ran) = (0, Losses::default(), Pace::default(), false);
-        Session { store, plan, run, points, order, bench, tell, settled, attempts, repeats, losses, pace, any_ran }
-    }
-
-    /// Takes up what earlier sittings left.
+impl Session<'_> {
+    /// Takes up what earlier sessions left.
     fn recall(&mut self) -> Result<(), RunError> {
         for round in self.store.rounds(self.run)? {
             let Some(point) = self.points.get(round.point as usize) else { continue };
@@ -269,21 +245,14 @@ impl<'a> Session<'a> {
         let (block, number) = (place.0, place.1 as usize);
         let attempt = self.attempts.get(&place).copied().unwrap_or(0);
         let started = utc_now();
-        let blank = NewRound {
-            point: place.1,
-            block,
-            attempt,
-            state: RoundState::Skipped,
-            why: None,
-            started,
-            took_s: 0.0,
-            record: None,
-        };
+        let blank = NewRound { point: place.1, block, attempt, started, ..NewRound::default() };
+        let skipped = |why: String| (RoundState::Skipped, Some(why));
         let points = self.points;
         let Some(point) = points.get(number) else { return Ok(true) };
         let hopeless = self.losses.hopeless(self.plan.experiment, points, number);
         if let Some(why) = hopeless.or_else(|| self.bench.unavailable(point)) {
-            self.finish(point, NewRound { why: Some(why), ..blank }, None)?;
+            let (state, why) = skipped(why);
+            self.finish(point, NewRound { state, why, ..blank }, None)?;
             return Ok(true);
         }
         self.store.room_for_a_round()?;
@@ -293,24 +262,21 @@ impl<'a> Session<'a> {
         let measured = self.bench.round(point, stop);
         let took = begun.elapsed();
         let blank = NewRound { took_s: took.as_secs_f64(), ..blank };
-        match measured {
+        let (state, why) = match measured {
             Ok(None) => return Ok(false),
-            Ok(Some(measured)) => {
+            Ok(Some(Measured { record, conditions })) => {
                 self.any_ran = true;
                 self.pace.note(point.about(), took);
-                let (state, why) = self.plan.experiment.rounds.valid.judge(&measured.conditions);
-                let lost = self.bench.lost(point, &measured.record);
-                self.finish(point, NewRound { state, why, record: Some(measured.record), ..blank }, lost)?;
+                let (state, why) = self.plan.experiment.rounds.valid.judge(&conditions);
+                let lost = self.bench.lost(point, &record);
+                self.finish(point, NewRound { state, why, record: Some(record), ..blank }, lost)?;
+                return Ok(true);
             }
-            Err(failure) if failure.lasting => {
-                self.finish(point, NewRound { why: Some(failure.with_fix()), ..blank }, None)?;
-            }
+            Err(failure) if failure.lasting => skipped(failure.with_fix()),
             Err(failure) if !self.any_ran => return Err(RunError::First { label: point.label(), failure }),
-            Err(failure) => {
-                let why = Some(failure.to_string());
-                self.finish(point, NewRound { state: RoundState::Failed, why, ..blank }, None)?;
-            }
-        }
+            Err(failure) => (RoundState::Failed, Some(failure.to_string())),
+        };
+        self.finish(point, NewRound { state, why, ..blank }, None)?;
         Ok(true)
     }
 
@@ -336,6 +302,6 @@ impl<'a> Session<'a> {
         let again: Duration = again.take(left).map(nominal_of).sum();
         let remaining = self.pace.expect(first.sum::<Duration>() + again);
         let progress = Progress { done: self.settled.len(), planned: places.len(), remaining };
-        (self.tell)(event, &progress);
+        (self.receiver)(event, &progress);
     }
 }

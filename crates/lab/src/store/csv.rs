@@ -6,9 +6,6 @@ use super::Table;
 
 impl Table {
     /// Writes it as CSV (RFC 4180): a line of names, a line a round. A cell is empty where a round has no such value.
-    ///
-    /// # Errors
-    /// `out` can't be written.
     pub fn write_csv(&self, out: &mut dyn Write) -> io::Result<()> {
         out.write_all(line(self.columns.iter().map(|column| column.name.clone())).as_bytes())?;
         for row in 0..self.rows {

@@ -13,9 +13,7 @@ pub const EXPORT_SCHEMA: u32 = 1;
 pub struct Document {
     /// [`EXPORT_SCHEMA`] of the program that wrote it.
     pub schema: u32,
-    /// The run.
     pub run: RunRow,
-    /// The experiment file as it was read.
     pub file: String,
     /// Combinations of factors, in the order of their numbers.
     pub points: Vec<PointRow>,
@@ -24,10 +22,6 @@ pub struct Document {
 }
 
 impl Store {
-    /// A run as one document.
-    ///
-    /// # Errors
-    /// There is no such run, or it can't be read.
     pub fn document(&self, run: &str) -> Result<Document, StoreError> {
         let run = self.run(run)?;
         let (file, points, rounds) = (run.file.clone(), self.points(&run.id)?, self.rounds(&run.id)?);

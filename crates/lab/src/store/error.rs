@@ -18,102 +18,67 @@ pub enum StoreError {
     /// The directory can't be made or entered.
     #[error("runs directory {path}")]
     Directory {
-        /// The directory.
         path: PathBuf,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
     /// The file is no `SQLite` file at all, or another program's.
     #[error("{path} is not a store of takt")]
-    Foreign {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The file is ours and damaged.
+    Foreign { path: PathBuf },
     #[error("{path} is damaged: {detail}")]
     Damaged {
-        /// The file.
         path: PathBuf,
         /// What `SQLite`'s check found first.
         detail: String,
     },
     /// A later takt wrote it.
     #[error("{path} has schema {found}; this takt knows up to {known}")]
-    Newer {
-        /// The file.
-        path: PathBuf,
-        /// Its schema version.
-        found: i32,
-        /// The newest this program knows.
-        known: i32,
-    },
+    Newer { path: PathBuf, found: i32, known: i32 },
     /// No room. Everything finished before is safe.
     #[error("no room left at {path}: {free_bytes} bytes free, {needed_bytes} needed")]
     Full {
-        /// The file.
         path: PathBuf,
-        /// Free bytes of its file system.
         free_bytes: u64,
         /// What a round may need.
         needed_bytes: u64,
     },
-    /// The file or its directory can't be written.
     #[error("{path} can't be written")]
-    ReadOnly {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It belongs to another user, who alone may write there.
+    ReadOnly { path: PathBuf },
     #[error("{path} belongs to {owner}, and this is {user}")]
     OtherOwner {
-        /// The folder or file.
         path: PathBuf,
-        /// The owner.
         owner: String,
-        /// The user of this process.
         user: String,
         /// What gives the whole directory to that user.
         fix: String,
     },
-    /// Another process holds it.
     #[error("{what} is in use by another takt")]
-    Busy {
-        /// The file or the run.
-        what: String,
-    },
-    /// There is no such run.
+    Busy { what: String },
     #[error("no run {asked}")]
     NoRun {
-        /// The name asked for.
         asked: String,
         /// The nearest or newest names there are.
         there: Vec<String>,
     },
-    /// A stored document is not what this version expects.
     #[error("{what} of round {round} can't be read")]
     Document {
-        /// Which document.
         what: &'static str,
         /// The round, 0 for a run's own document.
         round: i64,
-        /// Why.
         #[source]
         source: serde_json::Error,
     },
     /// Anything else `SQLite` says.
     #[error("{path}")]
     Sqlite {
-        /// The file.
         path: PathBuf,
-        /// Its words.
         #[source]
         source: rusqlite::Error,
     },
 }
 
 impl StoreError {
-    /// What to do about it, for the program's story; lines are alternatives.
+    /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         Some(match self {

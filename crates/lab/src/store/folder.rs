@@ -11,9 +11,6 @@ use std::path::Path;
 use takt_host::user::User;
 
 /// Makes a folder with its parents.
-///
-/// # Errors
-/// It can't be made.
 pub fn make_folder(path: &Path) -> io::Result<()> {
     match fs::create_dir(path) {
         Ok(()) => {}
@@ -30,9 +27,6 @@ pub fn make_folder(path: &Path) -> io::Result<()> {
 }
 
 /// Writes a whole file.
-///
-/// # Errors
-/// It can't be written.
 pub fn write_file(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
     let new = !path.exists();
     fs::write(path, content)?;

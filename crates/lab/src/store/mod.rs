@@ -36,4 +36,4 @@ pub use folder::{make_folder, write_file};
 pub use open::Store;
 pub use owner::RunLock;
 pub use table::{Column, ColumnKind, Table};
-pub use types::{NewRound, NewRun, PointRow, Record, RoundRow, RoundState, RunRow};
+pub use types::{NewRound, NewRun, PointRow, Record, RoundRow, RoundState, RunRow, merged};

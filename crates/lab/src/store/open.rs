@@ -5,7 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
+use rusqlite::types::FromSql;
 
 use super::StoreError;
 use super::folder::{give, make_folder};
@@ -21,7 +22,7 @@ impl Store {
     /// Opens the store of `directory`, or makes it.
     ///
     /// # Errors
-    /// The directory can't be made; the file is another program's or another user's, damaged, newer, held by somebody, or
+    /// The directory can't be made; the file is another program's or another user's, damaged, newer, locked by another process, or
     /// the disk is full. Nothing is changed in any of these cases.
     pub fn open(directory: &Path) -> Result<Store, StoreError> {
         make_folder(directory).map_err(|source| StoreError::directory(directory, directory, source))?;
@@ -35,7 +36,7 @@ impl Store {
             // `SQLite` gives the files that it makes beside this one to the same owner.
             give(&path);
         }
-        let mut store = Store { connection, path };
+        let store = Store { connection, path };
         store.identify()?;
         store.configure().map_err(|e| store.error(e))?;
         store.migrate()?;
@@ -49,12 +50,6 @@ impl Store {
         self.path.parent().unwrap_or(&self.path)
     }
 
-    /// The file.
-    #[must_use]
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
     pub(super) fn error(&self, source: rusqlite::Error) -> StoreError {
         StoreError::of(&self.path, source)
     }
@@ -63,10 +58,7 @@ impl Store {
     fn identify(&self) -> Result<(), StoreError> {
         let id = self.pragma("application_id")?;
         let version = self.pragma("user_version")?;
-        let tables: i64 = self
-            .connection
-            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
-            .map_err(|e| self.error(e))?;
+        let tables: i64 = self.query("SELECT count(*) FROM sqlite_schema")?;
         let new = id == 0 && version == 0 && tables == 0;
         if !new && id != APPLICATION_ID {
             return Err(StoreError::Foreign { path: self.path.clone() });
@@ -81,6 +73,10 @@ impl Store {
         self.connection.pragma_query_value(None, name, |row| row.get(0)).map_err(|e| self.error(e))
     }
 
+    fn query<T: FromSql>(&self, sql: &str) -> Result<T, StoreError> {
+        self.connection.query_row(sql, [], |row| row.get(0)).map_err(|e| self.error(e))
+    }
+
     /// FULL in WAL mode syncs the log at each commit: a commit that returned survives a power cut. Rounds take seconds,
     /// a sync milliseconds.
     fn configure(&self) -> rusqlite::Result<()> {
@@ -90,17 +86,23 @@ impl Store {
     }
 
     /// Brings an older file to this version, all steps or none.
-    fn migrate(&mut self) -> Result<(), StoreError> {
+    fn migrate(&self) -> Result<(), StoreError> {
         if self.pragma("user_version")? == known_version() {
             return Ok(());
         }
-        let path = self.path.clone();
-        migrate(&mut self.connection).map_err(|e| StoreError::of(&path, e))
+        self.in_transaction(|t| {
+            // Asked again inside: another process may have migrated while this one waited for the lock.
+            let done: i32 = t.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            for step in MIGRATIONS.iter().skip(usize::try_from(done).unwrap_or(0)) {
+                t.execute_batch(step)?;
+            }
+            t.pragma_update(None, "application_id", APPLICATION_ID)?;
+            t.pragma_update(None, "user_version", known_version().max(done))
+        })
     }
 
     fn check(&self) -> Result<(), StoreError> {
-        let found: String =
-            self.connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(|e| self.error(e))?;
+        let found: String = self.query("PRAGMA quick_check(1)")?;
         if found == "ok" { Ok(()) } else { Err(StoreError::Damaged { path: self.path.clone(), detail: found }) }
     }
 }
@@ -109,18 +111,6 @@ fn connect(path: &Path) -> rusqlite::Result<Connection> {
     let connection = Connection::open(path)?;
     connection.busy_timeout(Duration::from_secs(10))?;
     Ok(connection)
-}
-
-fn migrate(connection: &mut Connection) -> rusqlite::Result<()> {
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    // Asked again inside: another process may have migrated while this one waited for the lock.
-    let done: i32 = transaction.pragma_query_value(None, "user_version", |row| row.get(0))?;
-    for step in MIGRATIONS.iter().skip(usize::try_from(done).unwrap_or(0)) {
-        transaction.execute_batch(step)?;
-    }
-    transaction.pragma_update(None, "application_id", APPLICATION_ID)?;
-    transaction.pragma_update(None, "user_version", known_version().max(done))?;
-    transaction.commit()
 }
 
 /// A missing or empty file is a store about to be; `SQLite` itself would overwrite a short foreign one.

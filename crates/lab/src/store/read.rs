@@ -1,17 +1,13 @@
-//! Reading: runs, and the rounds of a run with all they hold.
-
-use std::collections::BTreeMap;
+//! Reading: runs, and the rounds of a run with their records.
 
 use rusqlite::Row;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::{PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
 
 impl Store {
     /// All runs, newest first.
-    ///
-    /// # Errors
-    /// The file can't be read.
     pub fn runs(&self) -> Result<Vec<RunRow>, StoreError> {
         self.runs_where("1", &[])
     }
@@ -20,22 +16,19 @@ impl Store {
     ///
     /// # Errors
     /// [`StoreError::NoRun`], with the names there are.
-    pub fn run(&self, asked: &str) -> Result<RunRow, StoreError> {
+    pub fn run(&self, name: &str) -> Result<RunRow, StoreError> {
         let mut runs = self.runs()?;
         let there: Vec<String> = runs.iter().take(5).map(|run| run.id.clone()).collect();
-        let exact = runs.iter().position(|run| run.id == asked || asked == "last");
-        let mut like = runs.iter().enumerate().filter(|(_, run)| run.id.contains(asked)).map(|(n, _)| n);
+        let exact = runs.iter().position(|run| run.id == name || name == "last");
+        let mut like = runs.iter().enumerate().filter(|(_, run)| run.id.contains(name)).map(|(n, _)| n);
         let only = like.next().filter(|_| like.next().is_none());
         match exact.or(only) {
             Some(n) => Ok(runs.swap_remove(n)),
-            None => Err(StoreError::NoRun { asked: asked.into(), there }),
+            None => Err(StoreError::NoRun { asked: name.into(), there }),
         }
     }
 
     /// The newest run with rounds still to come, of this experiment file at this depth and with these options.
-    ///
-    /// # Errors
-    /// The file can't be read.
     pub fn unfinished(&self, file: &str, depth: &str, options: &Value) -> Result<Option<RunRow>, StoreError> {
         let options = options.to_string();
         let condition = "finished IS NULL AND file = ?1 AND depth = ?2 AND options = ?3";
@@ -47,50 +40,41 @@ impl Store {
             "SELECT runs.*, (SELECT count(*) FROM rounds WHERE run = runs.id) FROM runs WHERE {condition}
              ORDER BY started DESC, rowid DESC"
         );
-        let rows =
-            || -> rusqlite::Result<Vec<_>> { self.connection.prepare(&sql)?.query_map(with, run_row)?.collect() };
-        let document = |what, text: String| parse(what, 0, &text);
-        rows()
-            .map_err(|e| self.error(e))?
-            .into_iter()
-            .map(|(run, options, host)| {
-                Ok(RunRow { options: document("options", options)?, host: document("host", host)?, ..run })
-            })
-            .collect()
+        let document = |(run, options, host): (RunRow, String, String)| {
+            Ok(RunRow { options: parse("options", 0, &options)?, host: parse("host", 0, &host)?, ..run })
+        };
+        self.rows(&sql, with, run_row)?.into_iter().map(document).collect()
     }
 
     /// The points of a run, in the order of their numbers.
-    ///
-    /// # Errors
-    /// The file can't be read.
     pub fn points(&self, run: &str) -> Result<Vec<PointRow>, StoreError> {
-        let rows = || -> rusqlite::Result<Vec<(String, String)>> {
-            let mut all = self.connection.prepare("SELECT part, factors FROM points WHERE run = ?1 ORDER BY point")?;
-            all.query_map([run], |row| Ok((row.get(0)?, row.get(1)?)))?.collect()
-        };
-        let rows = rows().map_err(|e| self.error(e))?;
-        rows.into_iter().map(|(part, factors)| Ok(PointRow { part, factors: factor_map(0, &factors)? })).collect()
+        let sql = "SELECT part, factors FROM points WHERE run = ?1 ORDER BY point";
+        let point = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        let read = |(part, factors): (String, String)| Ok(PointRow { part, factors: parse("factors", 0, &factors)? });
+        self.rows(sql, &[&run], point)?.into_iter().map(read).collect()
     }
 
     /// The rounds of a run in the order in which they were run, with their records.
-    ///
-    /// # Errors
-    /// The file can't be read.
     pub fn rounds(&self, run: &str) -> Result<Vec<RoundRow>, StoreError> {
         let sql = "SELECT rounds.id, point, part, factors, block, attempt, state, why, started, took_s,
                           settings, result, before, after, in_force, emulator, machine
                    FROM rounds JOIN points USING (run, point) LEFT JOIN records ON records.round = rounds.id
                    WHERE run = ?1 ORDER BY rounds.id";
-        let rows =
-            || -> rusqlite::Result<Vec<_>> { self.connection.prepare(sql)?.query_map([run], round_row)?.collect() };
-        rows()
-            .map_err(|e| self.error(e))?
-            .into_iter()
-            .map(|(round, factors, documents)| {
-                let record = documents.map(|documents| record(round.id, &documents)).transpose()?;
-                Ok(RoundRow { factors: factor_map(round.id, &factors)?, record, ..round })
-            })
-            .collect()
+        let read = |(round, factors, documents): (RoundRow, String, Option<Documents>)| {
+            let record = documents.map(|documents| record(round.id, &documents)).transpose()?;
+            Ok(RoundRow { factors: parse("factors", round.id, &factors)?, record, ..round })
+        };
+        self.rows(sql, &[&run], round_row)?.into_iter().map(read).collect()
+    }
+
+    fn rows<T>(
+        &self,
+        sql: &str,
+        with: &[&dyn rusqlite::ToSql],
+        row: fn(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        let rows = || -> rusqlite::Result<Vec<T>> { self.connection.prepare(sql)?.query_map(with, row)?.collect() };
+        rows().map_err(|e| self.error(e))
     }
 }
 
@@ -122,20 +106,18 @@ fn round_row(row: &Row<'_>) -> rusqlite::Result<(RoundRow, String, Option<Docume
         id: row.get(0)?,
         point: row.get(1)?,
         part: row.get(2)?,
-        factors: BTreeMap::new(),
         block: row.get(4)?,
         attempt: row.get(5)?,
         state: RoundState::of_word(&word).ok_or_else(unknown)?,
         why: row.get(7)?,
         started: row.get(8)?,
         took_s: row.get(9)?,
-        record: None,
+        ..RoundRow::default()
     };
-    let settings: Option<String> = row.get(10)?;
-    let documents = match settings {
+    let documents = match row.get::<_, Option<String>>(10)? {
         None => None,
-        Some(settings) => {
-            Some([settings, row.get(11)?, row.get(12)?, row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?])
+        Some(first) => {
+            Some([first, row.get(11)?, row.get(12)?, row.get(13)?, row.get(14)?, row.get(15)?, row.get(16)?])
         }
     };
     Ok((round, row.get(3)?, documents))
@@ -154,10 +136,6 @@ fn record(round: i64, documents: &Documents) -> Result<Record, StoreError> {
     })
 }
 
-fn factor_map(round: i64, text: &str) -> Result<BTreeMap<String, Value>, StoreError> {
-    serde_json::from_str(text).map_err(|source| StoreError::Document { what: "factors", round, source })
-}
-
-fn parse(what: &'static str, round: i64, text: &str) -> Result<Value, StoreError> {
+fn parse<T: DeserializeOwned>(what: &'static str, round: i64, text: &str) -> Result<T, StoreError> {
     serde_json::from_str(text).map_err(|source| StoreError::Document { what, round, source })
 }

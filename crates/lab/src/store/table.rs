@@ -6,35 +6,27 @@ use serde_json::Value;
 
 use super::{Record, RoundRow, Store, StoreError};
 
-/// A table of scalars.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Table {
     /// What a round was, its factors, then every number, text and flag of its documents under its path
     /// (`result.rx.samples`), in the order of their names.
     pub columns: Vec<Column>,
-    /// How many rows each column has.
     pub rows: usize,
 }
 
-/// A column.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
-    /// Its name.
     pub name: String,
-    /// What every cell of it is.
     pub kind: ColumnKind,
     /// A cell a row; `None` where a round has no such value.
     pub cells: Vec<Option<Value>>,
 }
 
-/// What a column holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Whole numbers that fit 64 bits with a sign.
     Integer,
-    /// Numbers.
     Number,
-    /// `true` and `false`.
     Flag,
     /// Text; also where rounds differ in kind.
     Text,
@@ -42,9 +34,6 @@ pub enum ColumnKind {
 
 impl Store {
     /// The rounds of a run, in the order in which they were run. The packed counts of histograms are left out.
-    ///
-    /// # Errors
-    /// The store can't be read.
     pub fn table(&self, run: &str) -> Result<Table, StoreError> {
         let rounds = self.rounds(run)?;
         let mut first: Vec<Column> = FIRST.iter().map(|name| Column::empty((*name).to_owned())).collect();
@@ -93,26 +82,26 @@ fn what(run: &str, round: &RoundRow) -> [Option<Value>; 10] {
     ]
 }
 
-fn leaves_of(round: &RoundRow, tell: &mut dyn FnMut(String, &Value)) {
+fn leaves_of(round: &RoundRow, each: &mut dyn FnMut(String, &Value)) {
     for (name, level) in &round.factors {
-        leaves(&format!("factor.{name}"), level, tell);
+        leaves(&format!("factor.{name}"), level, each);
     }
     for (name, document) in round.record.iter().flat_map(Record::documents) {
-        leaves(name, document, tell);
+        leaves(name, document, each);
     }
 }
 
-fn leaves(path: &str, value: &Value, tell: &mut dyn FnMut(String, &Value)) {
+fn leaves(path: &str, value: &Value, each: &mut dyn FnMut(String, &Value)) {
     match value {
         Value::Null => {}
         Value::Object(map) => {
             let readable = map.iter().filter(|(key, _)| *key != HISTOGRAM);
-            readable.for_each(|(key, value)| leaves(&format!("{path}.{key}"), value, tell));
+            readable.for_each(|(key, value)| leaves(&format!("{path}.{key}"), value, each));
         }
         Value::Array(list) => {
-            list.iter().enumerate().for_each(|(n, value)| leaves(&format!("{path}.{n}"), value, tell));
+            list.iter().enumerate().for_each(|(n, value)| leaves(&format!("{path}.{n}"), value, each));
         }
-        Value::String(_) | Value::Bool(_) | Value::Number(_) => tell(path.to_owned(), value),
+        Value::String(_) | Value::Bool(_) | Value::Number(_) => each(path.to_owned(), value),
     }
 }
 

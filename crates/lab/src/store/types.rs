@@ -4,23 +4,18 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_stats::{Histogram, Ns};
 
-/// A run about to begin.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewRun {
-    /// Name of the experiment: `check`.
     pub experiment: String,
-    /// The experiment file, whole, as it was read.
     pub file: String,
     /// `full` or `quick`.
     pub depth: String,
-    /// Seed of the order of rounds.
     pub seed: u64,
     /// Options of the command that change what is run (`--addr`, `--need`), as JSON.
     pub options: Value,
-    /// The host's fingerprint, as JSON.
     pub host: Value,
-    /// Version of takt with its commit.
     pub takt_version: String,
     /// The points, in the order of their numbers.
     pub points: Vec<PointRow>,
@@ -35,39 +30,32 @@ pub struct PointRow {
     pub factors: BTreeMap<String, Value>,
 }
 
-/// A run in the store.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RunRow {
     /// Its name: `2026-11-21T100412-check`.
     pub id: String,
-    /// Name of the experiment.
     pub experiment: String,
-    /// The experiment file as it was read.
     #[serde(skip)]
     pub file: String,
     /// `full` or `quick`.
     pub depth: String,
-    /// Seed of the order of rounds.
     pub seed: u64,
-    /// Options of the command.
     pub options: Value,
-    /// The host's fingerprint.
     pub host: Value,
-    /// Version of takt with its commit.
     pub takt_version: String,
     /// When it began, RFC 3339, UTC.
     pub started: String,
     /// When its last round ended, if all were run; `None` while rounds remain.
     pub finished: Option<String>,
-    /// Rounds in the store.
     pub rounds: u32,
 }
 
 /// What became of a round.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RoundState {
     /// It counts.
+    #[default]
     Valid,
     /// Something else used the machine: kept, marked, not counted.
     Disturbed,
@@ -80,7 +68,6 @@ pub enum RoundState {
 }
 
 impl RoundState {
-    /// The word in the file.
     pub(super) fn word(self) -> &'static str {
         match self {
             RoundState::Valid => "valid",
@@ -98,7 +85,7 @@ impl RoundState {
 }
 
 /// A round that has ended, about to be written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NewRound {
     /// Number of its point in the run.
     pub point: u32,
@@ -106,7 +93,6 @@ pub struct NewRound {
     pub block: u32,
     /// 0 for the first attempt; 1 and more replace one that did not count.
     pub attempt: u32,
-    /// What became of it.
     pub state: RoundState,
     /// Why it does not count, or was not run.
     pub why: Option<String>,
@@ -127,7 +113,6 @@ pub struct Record {
     pub result: Value,
     /// Counters of both sides before.
     pub before: Value,
-    /// Counters of both sides after.
     pub after: Value,
     /// Environment, path, engine, limits, accelerator, cores, policy in force.
     pub in_force: Value,
@@ -155,29 +140,29 @@ impl Record {
     }
 }
 
-/// A round in the store.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// A [`NewRound`] in the store, with what the store knows of its point.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct RoundRow {
-    /// Its row.
     pub id: i64,
-    /// Number of its point.
     pub point: u32,
-    /// The part of its point.
     pub part: String,
-    /// The factors of its point.
     pub factors: BTreeMap<String, Value>,
-    /// Block, from 0.
     pub block: u32,
-    /// Attempt, from 0.
     pub attempt: u32,
-    /// What became of it.
     pub state: RoundState,
-    /// Why it does not count, or was not run.
     pub why: Option<String>,
-    /// When it began, RFC 3339, UTC.
     pub started: String,
-    /// How long it took, seconds.
     pub took_s: f64,
-    /// What was measured.
     pub record: Option<Record>,
+}
+
+/// A histogram of the results of these rounds, all together. Unlike bounds would be another version's: then it is left out.
+pub fn merged<'a>(rounds: impl IntoIterator<Item = &'a RoundRow>, pointer: &str) -> Histogram<Ns> {
+    let mut all = Histogram::default();
+    for document in rounds.into_iter().filter_map(|round| round.record.as_ref()?.result.pointer(pointer)) {
+        if let Ok(histogram) = Histogram::deserialize(document) {
+            let _ = all.merge(&histogram);
+        }
+    }
+    all
 }

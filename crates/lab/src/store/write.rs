@@ -1,7 +1,7 @@
 //! Writing: a run with its points, a round with its record. Each is one transaction.
 
 use rusqlite::{Transaction, TransactionBehavior, params};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::error::{ROUND_BYTES, free_bytes};
 use super::{NewRound, NewRun, Record, Store, StoreError};
@@ -9,9 +9,6 @@ use crate::time::utc_now;
 
 impl Store {
     /// Enters a run and its points; returns its name.
-    ///
-    /// # Errors
-    /// The file can't be written.
     pub fn begin_run(&self, run: &NewRun) -> Result<String, StoreError> {
         self.in_transaction(|t| {
             let started = utc_now();
@@ -34,7 +31,7 @@ impl Store {
             for (number, point) in (0_u32..).zip(&run.points) {
                 t.execute(
                     "INSERT INTO points VALUES (?1, ?2, ?3, ?4)",
-                    params![id, number, point.part, text(&point.factors)],
+                    params![id, number, point.part, json!(point.factors).to_string()],
                 )?;
             }
             Ok(id)
@@ -46,7 +43,7 @@ impl Store {
     /// # Errors
     /// [`StoreError::Full`] if not.
     pub fn room_for_a_round(&self) -> Result<(), StoreError> {
-        match free_bytes(self.path()) {
+        match free_bytes(&self.path) {
             Some(free) if free < ROUND_BYTES => Err(StoreError::full(self.path.clone())),
             _ => Ok(()),
         }
@@ -81,16 +78,16 @@ impl Store {
     }
 
     /// Marks a run whose rounds have all been run.
-    ///
-    /// # Errors
-    /// The file can't be written.
     pub fn finish_run(&self, run: &str) -> Result<(), StoreError> {
         self.in_transaction(|t| {
             t.execute("UPDATE runs SET finished = ?2 WHERE id = ?1", params![run, utc_now()]).map(|_| ())
         })
     }
 
-    fn in_transaction<T>(&self, work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+    pub(super) fn in_transaction<T>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
         let attempt = || {
             let t = Transaction::new_unchecked(&self.connection, TransactionBehavior::Immediate)?;
             let done = work(&t)?;
@@ -123,8 +120,4 @@ fn free_id(t: &Transaction<'_>, started: &str, experiment: &str) -> rusqlite::Re
         id = format!("{base}-{n}");
     }
     Ok(id)
-}
-
-fn text(map: &std::collections::BTreeMap<String, Value>) -> String {
-    Value::Object(map.iter().map(|(k, v)| (k.clone(), v.clone())).collect()).to_string()
 }

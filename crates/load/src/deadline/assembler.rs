@@ -4,41 +4,26 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Assembler {
     /// The subframe that is being gathered.
-    subframe: u64,
-    /// Its samples so far.
-    fill: usize,
+    pub(super) subframe: u64,
+    /// Its samples so far: where in the buffer the next ones go, and so how many are wanted, up to the subframe's end.
+    pub(super) fill: usize,
     /// Its beginning, or something in it, is missing.
     broken: bool,
 }
 
-/// What came of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Placed {
-    /// More are needed.
     Part,
     /// As before, but these belong at this place of the buffer instead of where they were put.
     Move {
-        /// The place.
         to: usize,
         /// The first of them that belongs there.
         from: usize,
     },
-    /// The subframe of this number is whole.
     Whole(u64),
 }
 
 impl Assembler {
-    /// The subframe that is being gathered.
-    pub(super) fn subframe(&self) -> u64 {
-        self.subframe
-    }
-
-    /// Where in the buffer the next samples go, and so how many are wanted: those up to the subframe's end.
-    pub(super) fn fill(&self) -> usize {
-        self.fill
-    }
-
-    /// Whether nothing of it is missing so far.
     pub(super) fn is_intact(&self) -> bool {
         !self.broken
     }
@@ -60,10 +45,7 @@ impl Assembler {
             return Placed::Move { to: 0, from: room };
         }
         (self.fill, self.broken) = (into + count, into > 0);
-        match self.fill == length {
-            true => self.step(length),
-            false => Placed::Move { to: into, from: 0 },
-        }
+        if self.fill == length { self.step(length) } else { Placed::Move { to: into, from: 0 } }
     }
 
     fn step(&mut self, length: usize) -> Placed {
@@ -92,7 +74,7 @@ mod tests {
         for &(first, count) in runs {
             let (mut first, mut left) = (first, count);
             while left > 0 {
-                let at = assembler.fill();
+                let at = assembler.fill;
                 let take = left.min(LENGTH - at);
                 for n in 0..take {
                     buffer[at + n] = first + n as u64;

@@ -10,64 +10,40 @@ use takt_host::policy::PolicyError;
 use takt_host::timer::TimerError;
 use takt_radio::RadioError;
 
-/// Why a round could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DeadlineError {
-    /// Not one subframe.
     #[error("{} ms are less than a subframe of 5 ms", duration.as_millis())]
-    NoTime {
-        /// What was asked for.
-        duration: Duration,
-    },
-    /// Ticks where nothing sleeps.
+    NoTime { duration: Duration },
     #[error("clock ticks of {hz} Hz need an interface that sleeps on a timer")]
-    TicksWithoutSleep {
-        /// What was asked for.
-        hz: u32,
-    },
-    /// Slots for an interface that sleeps until the subframe is over.
+    TicksWithoutSleep { hz: u32 },
     #[error("samples can't be handed over slot by slot by an interface that a timer wakes when the subframe is over")]
     SlotsWithoutArrival,
-    /// More or fewer codes than there are.
     #[error("channelisation codes")]
     Codes(#[from] takt_dsp::tdscdma::Error),
-    /// The radio.
     #[error("radio")]
     Radio(#[from] RadioError),
-    /// A process that could not be started.
     #[error("a process of the exchange")]
     Process(#[source] AgentError),
-    /// A priority that a process can't have.
     #[error("scheduling of the {who}")]
     Policy {
-        /// Which one.
         who: &'static str,
-        /// Why.
         #[source]
         source: PolicyError,
     },
-    /// A core that a process can't have.
     #[error("core of the {who}")]
     Affinity {
-        /// Which one.
         who: &'static str,
-        /// Why.
         #[source]
         source: AffinityError,
     },
-    /// CPUs that can't be kept awake.
     #[error("keeping idle CPUs awake")]
     Idle(#[from] LatencyError),
-    /// The timer of the interface.
     #[error("timer of the interface")]
     Timer(#[from] TimerError),
-    /// Shared memory, a pipe, a thread.
     #[error("{doing}")]
     Io {
-        /// What was being done.
         doing: &'static str,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
@@ -91,7 +67,6 @@ impl DeadlineError {
     }
 }
 
-/// For `map_err`.
 pub(super) fn doing(doing: &'static str) -> impl FnOnce(io::Error) -> DeadlineError {
     move |source| DeadlineError::Io { doing, source }
 }

@@ -1,7 +1,7 @@
-//! Who held a core up: this kernel, or the machine below it.
+//! What held a core up: this kernel, or the machine below it.
 //!
-//! A thread that comes before every other was woken late. As the kernel's `osnoise` tracer does, it is asked what ran on its
-//! core meanwhile: interrupts, soft interrupts and threads are this host's. Only time in which none of them ran is the
+//! A thread that comes before every other was woken late. As with the kernel's `osnoise` tracer, the question is what ran on
+//! its core meanwhile: interrupts, soft interrupts and threads are this host's. Only time in which none of them ran is the
 //! machine's. It shows in three ways:
 //!
 //! - the core was idle, although a timer was due;
@@ -10,7 +10,7 @@
 //!   runtime (`sched_stat_runtime`, update_rq_clock_task).
 //!
 //! Interrupts held off by a thread, a soft interrupt without end, a thread of the same priority and the fair server
-//! all show as time that somebody of this kernel ran.
+//! all show as time in which something of this kernel ran.
 
 use std::io;
 use std::sync::mpsc::Receiver;
@@ -18,7 +18,6 @@ use std::time::Duration;
 
 use super::tracefs::Instance;
 
-/// The kernel's work.
 const EVENTS: [&str; 6] = [
     "sched/sched_switch",
     "sched/sched_stat_runtime",
@@ -28,24 +27,12 @@ const EVENTS: [&str; 6] = [
     "irq/softirq_exit",
 ];
 /// Interrupts of a PC that are no device's.
-const OF_A_PC: [&str; 10] = [
-    "irq_vectors/local_timer_entry",
-    "irq_vectors/local_timer_exit",
-    "irq_vectors/reschedule_entry",
-    "irq_vectors/reschedule_exit",
-    "irq_vectors/call_function_entry",
-    "irq_vectors/call_function_exit",
-    "irq_vectors/call_function_single_entry",
-    "irq_vectors/call_function_single_exit",
-    "irq_vectors/irq_work_entry",
-    "irq_vectors/irq_work_exit",
-];
+const OF_A_PC: [&str; 5] = ["local_timer", "reschedule", "call_function", "call_function_single", "irq_work"];
 /// Kilobytes for each core: some 25 000 events.
 const BUFFER_KB: u32 = 1024;
 /// Reports that come within this time are looked at together.
 const TOGETHER: Duration = Duration::from_millis(200);
 
-/// A wake-up that was late.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Late {
     pub(super) cpu: usize,
@@ -69,18 +56,17 @@ pub(super) struct Explained {
     pub(super) machine_ns: Option<u64>,
 }
 
-/// A trace of what the kernel does.
 #[derive(Debug)]
 pub(super) struct Evidence(Instance);
 
 impl Evidence {
-    /// # Errors
-    /// This process may not trace.
     pub(super) fn begin() -> io::Result<Evidence> {
-        Instance::begin(&EVENTS, &OF_A_PC, BUFFER_KB).map(Evidence)
+        let ends = |name| [format!("irq_vectors/{name}_entry"), format!("irq_vectors/{name}_exit")];
+        let of_a_pc = OF_A_PC.map(ends).concat();
+        Instance::begin(&EVENTS, &of_a_pc.iter().map(String::as_str).collect::<Vec<_>>(), BUFFER_KB).map(Evidence)
     }
 
-    /// Explains what comes, until nobody can send any more.
+    /// Explains what comes, until the last sender is gone.
     pub(super) fn explain(&self, late: &Receiver<Late>) -> Vec<Explained> {
         let mut explained = Vec::new();
         while let Ok(first) = late.recv() {
@@ -88,7 +74,10 @@ impl Evidence {
             let mut all: Vec<Late> = std::iter::once(first).chain(late.try_iter()).collect();
             all.sort_by_key(|one| one.cpu);
             for of_core in all.chunk_by(|one, other| one.cpu == other.cpu) {
-                let text = of_core.first().and_then(|one| self.0.text_of(one.cpu).ok()).unwrap_or_default();
+                let text = of_core
+                    .first()
+                    .and_then(|one| self.0.text(&format!("per_cpu/cpu{}/trace", one.cpu)).ok())
+                    .unwrap_or_default();
                 let events: Vec<Event> = text.lines().filter_map(event).collect();
                 explained
                     .extend(of_core.iter().map(|&late| Explained { late, machine_ns: machine_ns(&events, &late) }));
@@ -98,7 +87,6 @@ impl Evidence {
     }
 }
 
-/// A line of a core's trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Event {
     ns: u64,
@@ -116,11 +104,9 @@ enum What {
     Leave,
     /// The thread that has the core has executed for so long since this was last said.
     Ran(u64),
-    /// Another thread gets the core.
     Switch(u32),
 }
 
-/// Name of a busy loop's thread.
 const BUSY: &str = "takt-busy";
 
 /// `NAME-PID [002] d..2. 52087.631559: sched_switch: ... next_pid=2 ...`; names may have spaces and dashes in them.
@@ -136,7 +122,7 @@ fn event(line: &str) -> Option<Event> {
     let number = |key: &str| fields.rsplit_once(key)?.1.split(' ').next()?.parse::<u64>().ok();
     let what = match name {
         "sched_switch" => What::Switch(u32::try_from(number("next_pid=")?).ok()?),
-        // That of a thread on another core may be told here as well.
+        // The trace may report a thread of another core here as well.
         "sched_stat_runtime" if number(" pid=")? == u64::from(pid) => What::Ran(number("runtime=")?),
         _ if name.ends_with("_entry") => What::Enter,
         _ if name.ends_with("_exit") => What::Leave,
@@ -259,11 +245,8 @@ mod tests {
             machine_ns(&events, &Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000 })
         };
         assert_eq!(interrupted_at(2_985), Some(1_985_000));
-        assert_eq!(
-            interrupted_at(1_004),
-            Some(4_000),
-            "the timer came, and something else went first: the fair server"
-        );
+        let fair_server = interrupted_at(1_004);
+        assert_eq!(fair_server, Some(4_000), "the timer came, and something else went first");
     }
 
     #[test]
@@ -284,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_trace_does_not_reach_back_to_is_nobodys() {
+    fn what_a_trace_does_not_reach_back_to_is_not_explained() {
         assert_eq!(machine_us(&[]), None);
         assert_eq!(machine_us(&[(1_001, 0, ENTER), (1_002, 0, LEAVE)]), None);
     }

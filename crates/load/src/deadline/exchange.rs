@@ -15,20 +15,19 @@ use takt_base::{Clock, MonoNs, Stop, WallClock};
 
 use super::DeadlineError;
 use super::error::doing;
-use super::interface::{Received, Receiving, Sending, Sent};
+use super::interface::{Given, Received, Receiving, Sending};
 use super::memory::Cells;
 use super::options::{Apart, Options};
-use super::placement::ThreadPlacement;
 use super::roles::{Layer, Role, RoleOptions, RoleReport};
-use super::stall::{Seen, Watch};
+use super::stall::{Stalls, Watch};
 
 /// Memory, pipes and the two layers, which wait.
 pub(super) struct Exchange {
     pub(super) cells: Arc<Cells>,
     /// Wakes the physical layer.
-    wake: Option<File>,
+    wake: File,
     /// Is woken by the higher layer.
-    answers: Option<File>,
+    answers: File,
     layers: Layers,
     /// What the layers have opened by its path lives as long as they do.
     _shared: OwnedFd,
@@ -39,15 +38,13 @@ enum Layers {
     Threads(Vec<Role>),
 }
 
-/// What all parts have to say when a round is over.
 pub(super) struct Ran {
     pub(super) received: Received,
-    pub(super) sent: Sent,
-    pub(super) seen: Seen,
+    pub(super) answers: Vec<Given>,
+    pub(super) stalls: Stalls,
     pub(super) roles: Vec<RoleReport>,
 }
 
-/// How often the waiting thread looks around.
 const LOOK: Duration = Duration::from_millis(50);
 
 impl Exchange {
@@ -56,30 +53,29 @@ impl Exchange {
         let pipe = || io::pipe().map_err(doing("a pipe of the exchange"));
         let ((to_physical, wake), (to_higher, from_physical), (answers, from_higher)) = (pipe()?, pipe()?, pipe()?);
         let path = |fd: &dyn AsRawFd| PathBuf::from(format!("/proc/{}/fd/{}", std::process::id(), fd.as_raw_fd()));
-        let role = |layer, wake: &dyn AsRawFd, next: &dyn AsRawFd, cpus: &[usize], rank| RoleOptions {
+        let role = |layer, wake: &dyn AsRawFd, next: &dyn AsRawFd, rank| RoleOptions {
             layer,
             memory: path(&shared),
             wake: path(wake),
             next: path(next),
             codes: options.codes,
             seed: options.seed,
-            placement: ThreadPlacement { cpus: cpus.to_vec(), policy: options.policy(rank) },
+            placement: options.placement(rank),
         };
         let roles = vec![
-            role(Layer::Physical, &to_physical, &from_physical, &options.process_cpus.physical, 2),
-            role(Layer::Higher, &to_higher, &from_higher, &options.process_cpus.higher, 1),
+            role(Layer::Physical, &to_physical, &from_physical, 2),
+            role(Layer::Higher, &to_higher, &from_higher, 1),
         ];
         let layers = match options.apart {
             Apart::Threads => Layers::Threads(roles.into_iter().map(Role::start).collect::<Result<_, _>>()?),
             Apart::Processes => Layers::Processes(roles.into_iter().map(process).collect::<Result<_, _>>()?),
         };
-        // The layers have ends of their own by now; ours must go, or nobody would ever see the other end go.
+        // The layers have ends of their own by now; ours must go, or no layer would notice that the other end goes.
         drop((to_physical, to_higher, from_physical, from_higher));
-        let (wake, answers) = (OwnedFd::from(wake), OwnedFd::from(answers));
         Ok(Exchange {
             cells: Arc::new(cells),
-            wake: Some(wake.into()),
-            answers: Some(answers.into()),
+            wake: OwnedFd::from(wake).into(),
+            answers: OwnedFd::from(answers).into(),
             layers,
             _shared: shared,
         })
@@ -87,29 +83,29 @@ impl Exchange {
 
     /// Runs it until the plan ends or `stop` is raised: first receiving ends, with it the layers, with them sending.
     pub(super) fn run(
-        mut self,
+        self,
         receiving: Receiving,
         sending: Sending,
         watch: Watch,
         end_by: MonoNs,
         stop: &Stop,
     ) -> Result<Ran, DeadlineError> {
-        let (wake, answers) = self.wake.take().zip(self.answers.take()).ok_or_else(|| gone("a pipe"))?;
         let over = Stop::new();
         let flag = over.clone();
         let start = |name: &str| thread::Builder::new().name(name.into());
-        let receiver = start("takt-interface").spawn(move || receiving.run(wake, &flag));
+        let receiver = start("takt-interface").spawn(move || receiving.run(self.wake, &flag));
         let receiver = receiver.map_err(doing("starting a thread"))?;
-        let sender = start("takt-answer").spawn(move || sending.run(answers)).map_err(doing("starting a thread"))?;
+        let sender =
+            start("takt-answer").spawn(move || sending.run(self.answers)).map_err(doing("starting a thread"))?;
         while !receiver.is_finished() && !stop.requested() && WallClock.now() < end_by {
             thread::sleep(LOOK);
         }
         over.request();
         let received = receiver.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let sent = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
-        let seen = watch.finish();
+        let answers = sender.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+        let stalls = watch.finish();
         let roles = self.layers.finish()?;
-        Ok(Ran { received: received?, sent: sent?, seen, roles })
+        Ok(Ran { received: received?, answers: answers?, stalls, roles })
     }
 }
 
@@ -146,8 +142,4 @@ fn process(role: RoleOptions) -> Result<Agent, DeadlineError> {
     let mut agent = Agent::launch(&launch).map_err(DeadlineError::Process)?;
     agent.start(Service::Exchange, json!(role)).map_err(DeadlineError::Process)?;
     Ok(agent)
-}
-
-fn gone(what: &'static str) -> DeadlineError {
-    doing(what)(io::ErrorKind::NotFound.into())
 }

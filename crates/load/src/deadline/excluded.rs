@@ -5,24 +5,22 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::stall::{STALL, Seen};
+use super::stall::{STALL, Stalls};
 
 /// Subframes that say nothing about this host: for reasons that do not depend on how they ended, so that leaving them
-/// out favours nobody.
+/// out favours no result.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Excluded {
-    /// All of them.
     pub subframes: u64,
-    /// Failures among them.
     pub failures: u64,
     /// Those whose last samples the radio sent late.
     pub radio_late: u64,
     /// Those before whose limit the machine stopped a core of the host side.
     pub stalled: u64,
-    /// Subframes before whose limit this kernel's own work held up even the thread that looks; they are not set aside.
+    /// Subframes before whose limit this kernel's own work delayed even the thread that looks; they are not excluded.
     #[serde(default)]
     pub held_by_host: u64,
-    /// The same by whom the kernel's trace does not say; they are not set aside either.
+    /// The same by whom the kernel's trace does not say; they are not excluded either.
     #[serde(default)]
     pub unexplained: u64,
     /// Those during whose work a core stood still by the clocks of the threads that did it.
@@ -34,7 +32,6 @@ pub struct Excluded {
     pub radio_late_ns: u64,
     /// From how long on a stop of the machine is one, nanoseconds.
     pub stall_ns: u64,
-    /// The longest that one did, nanoseconds.
     pub longest_stall_ns: u64,
     /// All of them together, nanoseconds.
     #[serde(default)]
@@ -44,21 +41,16 @@ pub struct Excluded {
     /// For how long cores stood still by the clocks of the threads that worked, all answers together, nanoseconds.
     #[serde(default)]
     pub halts_ns: u64,
-    /// Why nobody looked for stalls, if nobody did.
     pub unwatched: Option<String>,
-    /// Why threads' clocks tell nothing of them, if they don't.
+    /// Why threads' clocks say nothing of stalls, if they don't.
     #[serde(default)]
     pub unclocked: Option<String>,
 }
 
-/// What is this host's doing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Own {
-    /// Subframes that are not set aside.
     pub subframes: u64,
-    /// Failures among them.
     pub failures: u64,
-    /// The second over the first; `None` if nothing is left.
     pub failure_ratio: Option<f64>,
 }
 
@@ -67,16 +59,15 @@ pub struct Own {
 pub struct Segments {
     /// Subframes of a segment; the last may have fewer.
     pub subframes: u64,
-    /// Of each: failures, and subframes, without those set aside.
+    /// Of each: failures, and subframes, without those excluded.
     pub own: Vec<(u64, u64)>,
-    /// Of each: failures, and subframes.
     pub all: Vec<(u64, u64)>,
 }
 
 impl Segments {
-    fn note(&mut self, number: u64, failed: u64, aside: bool) {
+    fn note(&mut self, number: u64, failed: u64, excluded: bool) {
         let place = (number / self.subframes) as usize;
-        for (counts, counted) in [(&mut self.own, !aside), (&mut self.all, true)] {
+        for (counts, counted) in [(&mut self.own, !excluded), (&mut self.all, true)] {
             counts.resize(counts.len().max(place + 1), (0, 0));
             if let Some(segment) = counts.get_mut(place).filter(|_| counted) {
                 segment.0 += failed;
@@ -88,22 +79,18 @@ impl Segments {
 
 /// What is known of a subframe, in nanoseconds of this host.
 pub(super) struct Timing {
-    /// When its last sample was on the air.
     pub(super) air_end_ns: i64,
     /// When its last sample was in this host's kernel; the radio's thread puts it there itself.
     pub(super) arrived_ns: Option<i64>,
     /// For how long the cores stood still on which its answer was made; nothing without an answer.
     pub(super) halted: Duration,
-    /// Its answer was late, or never given.
     pub(super) failed: bool,
 }
 
-/// Subframes, parted.
 pub(super) struct SplitSubframes {
-    pub(super) aside: Excluded,
+    pub(super) excluded: Excluded,
     pub(super) own: Own,
     pub(super) segments: Segments,
-    /// The numbers of those that are set aside.
     pub(super) numbers: BTreeSet<u64>,
 }
 
@@ -112,18 +99,18 @@ pub const SEGMENT_SUBFRAMES: u64 = 10;
 /// A radio's samples take this long at most: a real one has no thread that could be held up.
 const RADIO_LATE: Duration = Duration::from_micros(200);
 
-/// Parts the subframes, in their order, those before `warm_up` counted nowhere.
-pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: &Seen) -> SplitSubframes {
-    let mut aside = Excluded {
+/// Splits the subframes, in their order; those before `warm_up` are counted nowhere.
+pub(super) fn split(subframes: impl IntoIterator<Item = Timing>, warm_up: u64, stalls: &Stalls) -> SplitSubframes {
+    let mut excluded = Excluded {
         radio_late_ns: RADIO_LATE.as_nanos() as u64,
         stall_ns: STALL.as_nanos() as u64,
-        held_by_host: count_from(&seen.held_by_host, warm_up),
-        unexplained: count_from(&seen.unexplained, warm_up),
-        longest_stall_ns: seen.longest_ns,
-        stalls_ns: seen.all_ns,
-        steal_ns: seen.steal_ns,
-        unwatched: seen.unwatched.clone(),
-        unclocked: seen.unclocked.clone(),
+        held_by_host: count_from(&stalls.held_by_host, warm_up),
+        unexplained: count_from(&stalls.unexplained, warm_up),
+        longest_stall_ns: stalls.longest_ns,
+        stalls_ns: stalls.all_ns,
+        steal_ns: stalls.steal_ns,
+        unwatched: stalls.unwatched.clone(),
+        unclocked: stalls.unclocked.clone(),
         ..Excluded::default()
     };
     let mut own = Own::default();
@@ -131,34 +118,34 @@ pub(super) fn part(subframes: impl Iterator<Item = Timing>, warm_up: u64, seen: 
     let mut numbers = BTreeSet::new();
     let mut after = false;
     for (number, subframe) in (0..).zip(subframes) {
-        let radio_late = subframe.arrived_ns.is_some_and(|at| at - subframe.air_end_ns > aside.radio_late_ns as i64);
-        let stalled = seen.stalled.contains(&number);
-        let halted = seen.unclocked.is_none() && subframe.halted > STALL;
+        let radio_late = subframe.arrived_ns.is_some_and(|at| at - subframe.air_end_ns > excluded.radio_late_ns as i64);
+        let stalled = stalls.stalled.contains(&number);
+        let halted = stalls.unclocked.is_none() && subframe.halted > STALL;
         let follows = std::mem::replace(&mut after, radio_late || stalled || halted) && !after;
         if number < warm_up {
             continue;
         }
-        if seen.unclocked.is_none() {
-            aside.halts_ns += subframe.halted.as_nanos() as u64;
+        if stalls.unclocked.is_none() {
+            excluded.halts_ns += subframe.halted.as_nanos() as u64;
         }
         let failed = u64::from(subframe.failed);
-        let is_aside = radio_late || stalled || halted || follows;
-        segments.note(number - warm_up, failed, is_aside);
-        if is_aside {
+        let is_excluded = radio_late || stalled || halted || follows;
+        segments.note(number - warm_up, failed, is_excluded);
+        if is_excluded {
             numbers.insert(number);
-            aside.subframes += 1;
-            aside.failures += failed;
-            aside.radio_late += u64::from(radio_late);
-            aside.stalled += u64::from(stalled);
-            aside.halted += u64::from(halted);
-            aside.after += u64::from(follows);
+            excluded.subframes += 1;
+            excluded.failures += failed;
+            excluded.radio_late += u64::from(radio_late);
+            excluded.stalled += u64::from(stalled);
+            excluded.halted += u64::from(halted);
+            excluded.after += u64::from(follows);
         } else {
             own.subframes += 1;
             own.failures += failed;
         }
     }
     own.failure_ratio = (own.subframes > 0).then(|| own.failures as f64 / own.subframes as f64);
-    SplitSubframes { aside, own, segments, numbers }
+    SplitSubframes { excluded, own, segments, numbers }
 }
 
 fn count_from(subframes: &BTreeSet<u64>, first: u64) -> u64 {
@@ -182,21 +169,21 @@ mod tests {
 
     #[test]
     fn a_late_radio_takes_its_subframe_and_the_next_with_it_whatever_became_of_them() {
-        let SplitSubframes { aside, own, segments, numbers } =
-            part(subframes(&[3, 7], &[3, 5]).into_iter(), 0, &Seen::default());
+        let SplitSubframes { excluded, own, segments, numbers } =
+            split(subframes(&[3, 7], &[3, 5]), 0, &Stalls::default());
         assert_eq!((segments.own, segments.all), (vec![(1, 6)], vec![(2, 10)]));
         assert_eq!(numbers, [3, 4, 5, 6].into());
-        assert_eq!((aside.radio_late, aside.after, aside.subframes, aside.failures), (2, 2, 4, 1));
+        assert_eq!((excluded.radio_late, excluded.after, excluded.subframes, excluded.failures), (2, 2, 4, 1));
         assert_eq!((own.subframes, own.failures), (6, 1));
         assert_eq!(own.failure_ratio, Some(1.0 / 6.0));
     }
 
     #[test]
     fn a_core_that_stood_still_takes_its_subframe_and_the_next_with_it() {
-        let seen = Seen { stalled: [4, 5].into(), longest_ns: 1_300_000, ..Seen::default() };
-        let SplitSubframes { aside, own, .. } = part(subframes(&[5, 9], &[]).into_iter(), 0, &seen);
-        assert_eq!((aside.stalled, aside.after, aside.subframes, aside.failures), (2, 1, 3, 1));
-        assert_eq!((own.subframes, own.failures, aside.longest_stall_ns), (7, 1, 1_300_000));
+        let stalls = Stalls { stalled: [4, 5].into(), longest_ns: 1_300_000, ..Stalls::default() };
+        let SplitSubframes { excluded, own, .. } = split(subframes(&[5, 9], &[]), 0, &stalls);
+        assert_eq!((excluded.stalled, excluded.after, excluded.subframes, excluded.failures), (2, 1, 3, 1));
+        assert_eq!((own.subframes, own.failures, excluded.longest_stall_ns), (7, 1, 1_300_000));
     }
 
     #[test]
@@ -205,34 +192,34 @@ mod tests {
         for (subframe, halted_us) in all.iter_mut().zip([0, 150, 151, 0, 30]) {
             subframe.halted = Duration::from_micros(halted_us);
         }
-        let parted = |seen: &Seen| {
+        let counts = |stalls: &Stalls| {
             let again = all.iter().map(|one| Timing { ..*one });
-            let SplitSubframes { aside, own, numbers, .. } = part(again, 0, seen);
-            (numbers, aside.halted, aside.halts_ns, own.failures)
+            let SplitSubframes { excluded, own, numbers, .. } = split(again, 0, stalls);
+            (numbers, excluded.halted, excluded.halts_ns, own.failures)
         };
-        assert_eq!(parted(&Seen::default()), ([2, 3].into(), 1, 331_000, 0));
-        let seen = Seen { unclocked: Some("because".into()), ..Seen::default() };
-        assert_eq!(parted(&seen), ([].into(), 0, 0, 2));
+        assert_eq!(counts(&Stalls::default()), ([2, 3].into(), 1, 331_000, 0));
+        let stalls = Stalls { unclocked: Some("because".into()), ..Stalls::default() };
+        assert_eq!(counts(&stalls), ([].into(), 0, 0, 2));
     }
 
     #[test]
     fn where_nothing_is_left_there_is_no_ratio() {
         let late: Vec<usize> = (0..10).collect();
-        let SplitSubframes { aside, own, .. } = part(subframes(&[3], &late).into_iter(), 0, &Seen::default());
-        assert_eq!((aside.subframes, own.subframes, own.failure_ratio), (10, 0, None));
+        let SplitSubframes { excluded, own, .. } = split(subframes(&[3], &late), 0, &Stalls::default());
+        assert_eq!((excluded.subframes, own.subframes, own.failure_ratio), (10, 0, None));
     }
 
     #[test]
     fn segments_hold_every_subframe_but_those_of_the_warming_up() {
         let all = subframes(&[4, 9], &[]).into_iter().chain(subframes(&[1, 2, 3], &[])).chain(subframes(&[], &[]));
-        let SplitSubframes { segments, own, .. } = part(all, 5, &Seen::default());
+        let SplitSubframes { segments, own, .. } = split(all, 5, &Stalls::default());
         assert_eq!((segments.subframes, segments.all), (10, vec![(4, 10), (0, 10), (0, 5)]));
         assert_eq!((segments.own.iter().map(|one| one.0).sum::<u64>(), own.failures), (4, 4));
     }
 
     #[test]
     fn warming_up_counts_nowhere_but_is_inherited() {
-        let SplitSubframes { aside, own, .. } = part(subframes(&[0, 1], &[1]).into_iter(), 2, &Seen::default());
-        assert_eq!((aside.subframes, aside.after, own.subframes, own.failures), (1, 1, 7, 0));
+        let SplitSubframes { excluded, own, .. } = split(subframes(&[0, 1], &[1]), 2, &Stalls::default());
+        assert_eq!((excluded.subframes, excluded.after, own.subframes, own.failures), (1, 1, 7, 0));
     }
 }

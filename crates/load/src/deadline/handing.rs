@@ -13,7 +13,6 @@ use super::memory::{At, Cells};
 use super::options::Handover;
 use super::{DATAGRAM_SAMPLES, DeadlineError, ns};
 
-/// The interface's side of the cells.
 pub(super) struct Handing {
     cells: Arc<Cells>,
     by: Handover,
@@ -88,11 +87,11 @@ impl Handing {
         free
     }
 
-    /// Puts in what is not there yet; `note` is called when it is, before anybody is told.
+    /// Puts in what is not there yet; `note` is called then, before the physical layer can see it.
     fn put(&mut self, number: u64, samples: &[Complex<i16>], note: impl FnOnce(super::memory::Cell<'_>)) {
         let cell = self.cells.of(number);
         if let Some((_, there)) = &mut self.filling {
-            // Pairs: a sample without its twin waits for it.
+            // Pairs: the first sample of a pair waits for the second.
             let end = samples.len() / 2 * 2;
             cell.put_block(*there, samples.get(*there..end).unwrap_or_default());
             *there = end;
@@ -115,14 +114,14 @@ mod tests {
 
     fn handing(by: Handover) -> (Handing, Arc<Cells>, File) {
         let cells = Arc::new(Cells::create().unwrap().0);
-        let (told, wake) = std::io::pipe().unwrap();
+        let (woken, wake) = std::io::pipe().unwrap();
         let file = |fd: OwnedFd| File::from(fd);
-        (Handing::new(Arc::clone(&cells), by, file(wake.into())), cells, file(told.into()))
+        (Handing::new(Arc::clone(&cells), by, file(wake.into())), cells, file(woken.into()))
     }
 
-    fn woken_for(told: &mut File) -> u64 {
+    fn woken_for(woken: &mut File) -> u64 {
         let mut number = [0; 8];
-        told.read_exact(&mut number).unwrap();
+        woken.read_exact(&mut number).unwrap();
         u64::from_le_bytes(number)
     }
 
@@ -136,17 +135,17 @@ mod tests {
 
     #[test]
     fn a_part_is_there_at_once_and_what_is_given_up_is_free_again() {
-        let (mut handing, cells, mut told) = handing(Handover::Slot);
+        let (mut handing, cells, mut woken) = handing(Handover::Slot);
         let samples = vec![Complex::new(1, 2); SAMPLES];
         handing.part(7, &samples[..3750]).unwrap();
-        assert_eq!((woken_for(&mut told), cells.of(7).filled(), cells.of(7).holds(7)), (7, 3750, true));
+        assert_eq!((woken_for(&mut woken), cells.of(7).filled(), cells.of(7).holds(7)), (7, 3750, true));
         handing.give_up();
         assert!(cells.of(7).is_free());
         // The next one finds it free, whole or not.
         handing.part(11, &samples[..4750]).unwrap();
         assert!(handing.whole(11, &samples, 5, MonoNs(6)).unwrap());
         let cell = cells.of(11);
-        assert_eq!((cell.filled(), cell.at(At::InKernel), cell.at(At::Complete)), (SAMPLES, 5, 6));
+        assert_eq!((cell.filled(), &cell.stamps()[..2]), (SAMPLES, &[5, 6][..]));
         // It is the physical layer's now, and stays so.
         handing.give_up();
         assert!(cells.of(11).holds(11) && !handing.whole(15, &samples, 0, MonoNs(0)).unwrap());
@@ -154,11 +153,11 @@ mod tests {
 
     #[test]
     fn a_whole_subframe_is_handed_over_once() {
-        let (mut handing, cells, mut told) = handing(Handover::Subframe);
+        let (mut handing, cells, mut woken) = handing(Handover::Subframe);
         let samples = vec![Complex::new(1, 2); SAMPLES];
         handing.part(2, &samples[..3750]).unwrap();
         assert!(cells.of(2).is_free());
         assert!(handing.whole(2, &samples, 0, MonoNs(0)).unwrap());
-        assert_eq!((woken_for(&mut told), cells.of(2).filled()), (2, SAMPLES));
+        assert_eq!((woken_for(&mut woken), cells.of(2).filled()), (2, SAMPLES));
     }
 }

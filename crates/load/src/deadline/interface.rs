@@ -11,32 +11,28 @@ use takt_dsp::tdscdma::{ANSWER_SAMPLES, FIRST_DOWNLINK_NS, SAMPLES};
 use takt_host::thread_clock::ThreadClock;
 use takt_host::timer::{self, Timer};
 use takt_radio::n200::{CLOCK, RxStreamer, TxStreamer};
-use takt_radio::{Burst, RxEvent, RxStream, TxEventKind, TxStream};
+use takt_radio::{Burst, RxStream, TxStream};
 
 use super::assembler::{Assembler, Placed};
 use super::error::doing;
 use super::exchange::Exchange;
 use super::handing::Handing;
-use super::memory::{At, Cells};
+use super::memory::Cells;
 use super::options::{Handover, Options, Wake};
 use super::placement::ThreadPlacement;
 use super::stages::{self, Row};
 use super::{DeadlineError, SUBFRAME_NS, limit_tick, ns, subframe_ticks};
-use crate::round_trip::ClockModel;
+use crate::round_trip::{ClockModel, RxLosses, Verdict};
 
-/// A stream that brings nothing for so long is a timeout.
 const PATIENCE: Duration = Duration::from_millis(100);
-/// How long after the last answer its report may come.
 const LAST_REPORT: Duration = Duration::from_millis(200);
 
-/// Which subframes there are, and when.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     start: Tick,
     clocks: ClockModel,
     /// Subframes before those that are kept.
     pub(super) warm_up: u64,
-    /// Subframes in all.
     pub(super) subframes: u64,
 }
 
@@ -52,12 +48,11 @@ impl Plan {
         self.start + Ticks(number * subframe_ticks().0)
     }
 
-    /// When its first downlink slot begins.
     pub(super) fn first_downlink(&self, number: u64) -> Tick {
         self.begins(number) + CLOCK.ticks_in_ns(u128::from(FIRST_DOWNLINK_NS))
     }
 
-    /// When its last sample is on the air, on this host's clock as far as it is known by then.
+    /// When its last sample is on the air, on this host's clock as far as that is known before.
     pub(super) fn ends(&self, number: u64) -> MonoNs {
         MonoNs(u64::try_from(self.clocks.host_ns(self.begins(number + 1))).unwrap_or(0))
     }
@@ -68,19 +63,15 @@ impl Plan {
     }
 }
 
-/// What receiving saw.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Received {
     /// When the last samples of each subframe were in this host's kernel, by its number.
     pub(super) arrived_ns: Vec<Option<i64>>,
-    pub(super) lost_samples: u64,
-    pub(super) overflows: u64,
-    pub(super) timeouts: u64,
+    pub(super) losses: RxLosses,
     /// Subframes that were whole and found no free cell: the layers were that far behind.
     pub(super) not_taken: u64,
 }
 
-/// The receiving thread of the interface.
 pub(super) struct Receiving {
     rx: RxStreamer,
     cells: Arc<Cells>,
@@ -89,7 +80,7 @@ pub(super) struct Receiving {
     timer: Option<timer::Options>,
     plan: Plan,
     buffer: Vec<Complex<i16>>,
-    seen: Received,
+    received: Received,
 }
 
 impl Receiving {
@@ -101,18 +92,20 @@ impl Receiving {
     ) -> Result<Receiving, DeadlineError> {
         let timer = match options.wake {
             Wake::Arrival => None,
-            Wake::Timer(method) => Some(timer::Options { method, ticks: options.ticks(), slack_ns: None }),
+            Wake::Timer(method) => {
+                Some(timer::Options { method, ticks: timer::Ticks::of(options.tick_hz), slack_ns: None })
+            }
         };
         rx.start(Some(plan.start))?;
         Ok(Receiving {
             rx,
             cells: Arc::clone(&exchange.cells),
             by: options.handover,
-            placement: ThreadPlacement { cpus: options.process_cpus.interface.clone(), policy: options.policy(0) },
+            placement: options.placement(0),
             timer,
             plan: *plan,
             buffer: vec![Complex::new(0, 0); SAMPLES],
-            seen: Received { arrived_ns: vec![None; plan.subframes as usize], ..Received::default() },
+            received: Received { arrived_ns: vec![None; plan.subframes as usize], ..Received::default() },
         })
     }
 
@@ -123,7 +116,7 @@ impl Receiving {
         let mut assembler = Assembler::default();
         let mut waited = u64::MAX;
         while !stop.requested() {
-            let gathering = assembler.subframe();
+            let gathering = assembler.subframe;
             if gathering >= self.plan.subframes {
                 break;
             }
@@ -131,28 +124,18 @@ impl Receiving {
                 timer.wait_until(self.plan.ends(gathering), stop)?;
                 waited = gathering;
             }
-            let at = assembler.fill();
+            let at = assembler.fill;
             let Some(room) = self.buffer.get_mut(at..handing.next(at)) else { break };
             let received = self.rx.recv_integers(&mut [room], WallClock.now() + PATIENCE)?;
             let complete = WallClock.now();
-            match received.event {
-                Some(RxEvent::Overflow { lost, .. }) => {
-                    self.seen.overflows += 1;
-                    self.seen.lost_samples += lost;
-                }
-                Some(RxEvent::Dropped { lost, .. }) => self.seen.lost_samples += lost,
-                Some(RxEvent::Late { .. }) => self.rx.start(None)?,
-                None if received.samples == 0 => self.seen.timeouts += 1,
-                _ => {}
-            }
-            let Some(ticks) = received.first.0.checked_sub(self.plan.start.0).filter(|_| received.samples > 0) else {
-                continue;
-            };
+            self.received.losses.note(&received, &mut self.rx)?;
+            let since_start = received.first.0.checked_sub(self.plan.start.0);
+            let Some(ticks) = since_start.filter(|_| received.samples > 0) else { continue };
             let index = ticks / self.rx.ticks_per_sample().0;
             match assembler.place(index, received.samples, SAMPLES) {
                 Placed::Part => {
-                    if let Some(there) = self.buffer.get(..assembler.fill()).filter(|_| assembler.is_intact()) {
-                        handing.part(assembler.subframe(), there)?;
+                    if let Some(there) = self.buffer.get(..assembler.fill).filter(|_| assembler.is_intact()) {
+                        handing.part(assembler.subframe, there)?;
                     }
                 }
                 Placed::Move { to, from } => {
@@ -162,76 +145,49 @@ impl Receiving {
                 Placed::Whole(number) => self.whole(number, complete, &mut handing)?,
             }
         }
-        Ok(self.seen)
+        Ok(self.received)
     }
 
     fn whole(&mut self, number: u64, complete: MonoNs, handing: &mut Handing) -> Result<(), DeadlineError> {
         let in_kernel_ns = ns(self.rx.last_arrival().unwrap_or(complete));
-        if let Some(arrived) = self.seen.arrived_ns.get_mut(number as usize) {
+        if let Some(arrived) = self.received.arrived_ns.get_mut(number as usize) {
             *arrived = Some(in_kernel_ns);
         }
         let taken = handing.whole(number, &self.buffer, in_kernel_ns, complete)?;
-        self.seen.not_taken += u64::from(!taken);
+        self.received.not_taken += u64::from(!taken);
         Ok(())
     }
 }
 
 /// An answer that was given.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Given {
     pub(super) number: u64,
     /// Instants of this host; the first two are filled in from the radio's clock afterwards.
     pub(super) row: Row,
     pub(super) acknowledged: bool,
-    /// For how long the cores of those who made it stood still meanwhile.
+    /// For how long the cores on which it was made stood still meanwhile.
     pub(super) halted: Duration,
-    /// Its datagrams, by their numbers in the stream.
+    /// Its datagrams: the number of the first in the stream, and the number after the last.
     datagrams: (u32, u32),
     pub(super) verdict: Verdict,
 }
 
-/// Room for so many, whose pages are there: none is to be found for the first time while an answer leaves.
+/// Room for so many, whose pages were written before: none is touched for the first time while an answer leaves.
 fn no_answers(room: usize) -> Vec<Given> {
-    let given = Given {
-        number: u64::MAX,
-        row: Row::default(),
-        acknowledged: false,
-        halted: Duration::ZERO,
-        datagrams: (0, 0),
-        verdict: Verdict::Unknown,
-    };
+    let given = Given { number: u64::MAX, ..Given::default() };
     let mut answers = vec![given; room];
     answers.clear();
     answers
 }
 
-/// What the radio said of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    /// Nothing.
-    Unknown,
-    OnTime,
-    Late,
-    /// Something else: an underflow or a lost datagram.
-    Broken,
-}
-
-/// What sending saw.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Sent {
-    pub(super) answers: Vec<Given>,
-    pub(super) underflows: u64,
-    pub(super) sequence_errors: u64,
-}
-
-/// The sending thread of the interface.
 pub(super) struct Sending {
     tx: TxStreamer,
     cells: Arc<Cells>,
     placement: ThreadPlacement,
     plan: Plan,
     burst: Vec<Complex<i16>>,
-    sent: Sent,
+    answers: Vec<Given>,
 }
 
 impl Sending {
@@ -239,26 +195,26 @@ impl Sending {
         Sending {
             tx,
             cells: Arc::clone(&exchange.cells),
-            placement: ThreadPlacement { cpus: options.process_cpus.interface.clone(), policy: options.policy(0) },
+            placement: options.placement(0),
             plan: *plan,
             burst: vec![Complex::new(0, 0); ANSWER_SAMPLES],
-            sent: Sent { answers: no_answers(plan.subframes as usize), ..Sent::default() },
+            answers: no_answers(plan.subframes as usize),
         }
     }
 
-    pub(super) fn run(mut self, mut answers: File) -> Result<Sent, DeadlineError> {
+    pub(super) fn run(mut self, mut ready: File) -> Result<Vec<Given>, DeadlineError> {
         self.placement.take("interface")?;
         let clock = ThreadClock::of_this_thread();
         let mut number = [0; 8];
         loop {
-            match answers.read_exact(&mut number) {
+            match ready.read_exact(&mut number) {
                 Ok(()) => self.answer(u64::from_le_bytes(number), &clock)?,
                 Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => break,
                 Err(error) => return Err(doing("waiting for an answer")(error)),
             }
         }
         self.collect(WallClock.now() + LAST_REPORT)?;
-        Ok(self.sent)
+        Ok(self.answers)
     }
 
     fn answer(&mut self, number: u64, clock: &ThreadClock) -> Result<(), DeadlineError> {
@@ -277,22 +233,13 @@ impl Sending {
         let sent = ns(WallClock.now());
         let halted = cell.halted() + clock.halted_since(&begun);
         let mut row = [0; stages::STAGES.len() + 1];
-        let noted = [
-            At::InKernel,
-            At::Complete,
-            At::Posted,
-            At::PhysicalWoke,
-            At::PhysicalDone,
-            At::HigherWoke,
-            At::HigherDone,
-        ]
-        .map(|at| cell.at(at));
-        row.iter_mut().skip(2).zip(noted.into_iter().chain([woke, sent])).for_each(|(place, at)| *place = at);
+        let noted = cell.stamps().into_iter().chain([woke, sent]);
+        row.iter_mut().skip(2).zip(noted).for_each(|(place, at)| *place = at);
         cell.free();
         let datagrams = (before as u32, self.tx.stats().datagrams as u32);
         let acknowledged = decided == takt_dsp::tdscdma::Answer::Ack;
-        if self.sent.answers.len() < self.sent.answers.capacity() {
-            self.sent.answers.push(Given { number, row, acknowledged, halted, datagrams, verdict: Verdict::Unknown });
+        if self.answers.len() < self.answers.capacity() {
+            self.answers.push(Given { number, row, acknowledged, halted, datagrams, verdict: Verdict::Unknown });
         }
         self.collect(WallClock.now())
     }
@@ -300,27 +247,15 @@ impl Sending {
     /// Takes in what the radio says of the answers.
     fn collect(&mut self, until: MonoNs) -> Result<(), DeadlineError> {
         while let Some(event) = self.tx.event(until)? {
-            let verdict = match event.kind {
-                TxEventKind::BurstAck => Verdict::OnTime,
-                TxEventKind::Late => Verdict::Late,
-                TxEventKind::Underflow => {
-                    self.sent.underflows += 1;
-                    Verdict::Broken
-                }
-                TxEventKind::SequenceError => {
-                    self.sent.sequence_errors += 1;
-                    Verdict::Broken
-                }
-                _ => continue,
-            };
+            let Some(verdict) = Verdict::of(event.kind) else { continue };
             let of = |given: &&mut Given| (given.datagrams.0..given.datagrams.1).contains(&event.sequence);
             // The newest are at the end. What has been called late stays so: the rest of its burst says the same again.
-            if let Some(given) = self.sent.answers.iter_mut().rev().take(64).find(of)
+            if let Some(given) = self.answers.iter_mut().rev().take(64).find(of)
                 && given.verdict != Verdict::Late
             {
                 given.verdict = verdict;
             }
-            if self.sent.answers.last().is_none_or(|last| last.verdict != Verdict::Unknown) && until > WallClock.now() {
+            if self.answers.last().is_none_or(|last| last.verdict != Verdict::Unknown) && until > WallClock.now() {
                 break;
             }
         }

@@ -6,7 +6,7 @@
 //!
 //! While the interface still fills a cell, the physical layer may read what is filled: the count of samples is written after
 //! them (release) and read before them (acquire), and only grows. If the rest of a subframe is lost, the interface takes the
-//! cell back without asking: who still reads it reads nonsense at worst, and never sees that subframe whole.
+//! cell back without asking: a layer that still reads it reads nonsense at worst, and never finds that subframe whole.
 
 use std::io;
 use std::ops::Range;
@@ -29,19 +29,12 @@ const BITS: usize = 64;
 /// Words of a cell that are instants of this host, nanoseconds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum At {
-    /// The last datagram was in the kernel.
     InKernel = 1,
-    /// The interface had all samples.
     Complete,
-    /// It handed them over.
     Posted,
-    /// The physical layer ran.
     PhysicalWoke,
-    /// It was done.
     PhysicalDone,
-    /// The higher layer ran.
     HigherWoke,
-    /// It was done.
     HigherDone,
 }
 
@@ -54,14 +47,11 @@ const BLOCK: Range<usize> = 64..64 + SAMPLES / 2;
 const BURST: usize = ANSWER_SAMPLES / 2;
 const ACK: Range<usize> = BLOCK.end..BLOCK.end + BURST;
 const NACK: Range<usize> = ACK.end..ACK.end + BURST;
-/// Whole pairs of cache lines.
 const CELL_WORDS: usize = NACK.end.next_multiple_of(16);
 
-/// All cells.
 #[derive(Debug)]
 pub(super) struct Cells(Map);
 
-/// One of them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cell<'a>(&'a [AtomicU64]);
 
@@ -81,10 +71,9 @@ impl Cells {
         Ok(Cells(map))
     }
 
-    /// The cell of subframe `number`.
     pub(super) fn of(&self, number: u64) -> Cell<'_> {
         let start = (number % CELLS) as usize * CELL_WORDS;
-        // `create` and `open` have seen to it that all cells are there.
+        // `create` and `open` make sure that all cells are there.
         Cell(self.0.get(start..start + CELL_WORDS).unwrap_or_default())
     }
 }
@@ -100,12 +89,10 @@ impl Cell<'_> {
         }
     }
 
-    /// Whether nobody has it.
     pub(super) fn is_free(self) -> bool {
         self.0.first().is_some_and(|state| state.load(Acquire) == 0)
     }
 
-    /// Whether it holds that subframe.
     pub(super) fn holds(self, number: u64) -> bool {
         self.0.first().is_some_and(|state| state.load(Acquire) == number + 1)
     }
@@ -136,7 +123,6 @@ impl Cell<'_> {
         }
     }
 
-    /// Gives it back.
     pub(super) fn free(self) {
         if let Some(state) = self.0.first() {
             state.store(0, Release);
@@ -147,16 +133,16 @@ impl Cell<'_> {
         self.put(at as usize, ns.cast_unsigned());
     }
 
-    pub(super) fn at(self, at: At) -> i64 {
-        self.get(at as usize).cast_signed()
+    /// All instants, in the order of [`At`].
+    pub(super) fn stamps(self) -> [i64; 7] {
+        std::array::from_fn(|n| self.get(At::InKernel as usize + n).cast_signed())
     }
 
-    /// Adds to the time for which the cores of those who worked on it stood still meanwhile.
+    /// Adds to the time for which the cores that worked on it stood still meanwhile.
     pub(super) fn add_halted(self, halted: Duration) {
         self.put(HALTED, self.get(HALTED).saturating_add(halted.as_nanos() as u64));
     }
 
-    /// That time.
     pub(super) fn halted(self) -> Duration {
         Duration::from_nanos(self.get(HALTED))
     }
@@ -169,8 +155,8 @@ impl Cell<'_> {
         if self.get(ANSWER) == 1 { Answer::Ack } else { Answer::Nack }
     }
 
-    /// What the CRC says of the block.
-    pub(super) fn tell_good(self, good: bool) {
+    /// Notes what the CRC says of the block.
+    pub(super) fn put_good(self, good: bool) {
         self.put(BLOCK_GOOD, u64::from(good));
     }
 
@@ -222,10 +208,7 @@ impl Cell<'_> {
 }
 
 fn burst(answer: Answer) -> Range<usize> {
-    match answer {
-        Answer::Ack => ACK,
-        Answer::Nack => NACK,
-    }
+    if answer == Answer::Ack { ACK } else { NACK }
 }
 
 fn pack(pair: &[Complex<i16>]) -> u64 {
@@ -246,7 +229,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cell_is_whoevers_turn_it_is_and_another_subframe_is_not_in_it() {
+    fn a_cell_changes_hands_and_holds_one_subframe_at_a_time() {
         let (cells, file) = Cells::create().unwrap();
         let path = format!("/proc/self/fd/{}", std::os::fd::AsRawFd::as_raw_fd(&file));
         let other = Cells::open(Path::new(&path)).unwrap();
@@ -257,7 +240,7 @@ mod tests {
         other.of(9).add_halted(Duration::from_nanos(2));
         assert_eq!(cells.of(9).halted(), Duration::from_nanos(42));
         assert!(other.of(9).holds(9) && !other.of(13).holds(13) && !other.of(9).is_free());
-        assert_eq!(other.of(9).at(At::HigherDone), -5);
+        assert_eq!(other.of(9).stamps()[6], -5);
         other.of(9).free();
         assert!(cells.of(13).is_free());
         cells.of(13).claim(13);

@@ -23,7 +23,7 @@
 //! process got round to it. Each answer has all of its stages, and they add up to its total: they are differences of one
 //! row of time stamps. An answer that is later than 3.45 ms has failed, and so has one that was never given. The burst is
 //! timed to leave at 3.45 ms, so that the radio counts the late ones itself; both counts are in the result, side by side.
-//! Subframes that the radio sent late, or before whose limit the hypervisor stopped a core, are set aside and counted apart.
+//! Subframes that the radio sent late, or before whose limit the hypervisor stopped a core, are excluded and counted apart.
 //! An N200 has 1.25 MS/s (100 MHz / 80), not 1.28. That is 98 % of the band, so the physical layer resamples by 128/125: work
 //! that a board at the chip rate would not ask of it, and part of the stage `physical`. A faster rate, 2.5 MS/s, would keep
 //! the whole band and cost transfer and resampler twice as much.
@@ -75,16 +75,12 @@ use super::round_trip::ClockModel;
 use stall::Watch;
 use trace::Trace;
 
-/// Nanoseconds of a subframe.
 pub const SUBFRAME_NS: u64 = 5_000_000;
-/// How far ahead the stream starts.
 const START_AHEAD: Duration = Duration::from_millis(100);
-/// Questions for a clock reading.
 const CLOCK_TRIES: u32 = 32;
 /// Samples in a datagram: 200 us, and a whole number of them in a subframe, so that none waits for the next one's.
 const DATAGRAM_SAMPLES: usize = 250;
 
-/// Ticks of the radio in a subframe.
 fn subframe_ticks() -> Ticks {
     CLOCK.ticks_in_ns(u128::from(SUBFRAME_NS))
 }
@@ -95,9 +91,6 @@ fn limit_tick(start: Tick) -> Tick {
 }
 
 /// Runs a round.
-///
-/// # Errors
-/// The round could not be run: a policy or a core was refused, a process could not be started, the radio was lost.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     options.check()?;
     let _awake = options.idle.hold()?;
@@ -121,7 +114,9 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     let plan = Plan::new(options, start, ClockModel::through(before, before));
     let receiving = Receiving::new(rx, &exchange, options, &plan)?;
     let sending = Sending::new(tx, &exchange, options, &plan);
-    let watch = Watch::over(&options.used_cpus(), &plan, options.unwatched());
+    let above_all = options.scheduling == Scheduling::Deadline;
+    let unwatched = above_all.then_some("nothing comes before processes under SCHED_DEADLINE");
+    let watch = Watch::over(&options.used_cpus(), &plan, unwatched);
     let ran = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;
     let after = radio.read_clocks(CLOCK_TRIES)?;
     let clocks = ClockModel::through(before, after);

@@ -6,69 +6,52 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use takt_host::idle::Idle;
 use takt_host::policy::Policy;
-use takt_host::timer::{Method, Ticks};
+use takt_host::timer::Method;
 use takt_packet::EngineKind;
 
+use super::placement::ThreadPlacement;
 use super::{DeadlineError, SUBFRAME_NS};
 
 /// What a round of the exchange is to be. Start from [`Options::default`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// The radio.
     pub addr: IpAddr,
-    /// How long it is measured.
     pub duration: Duration,
-    /// How long it answers before, and that is not kept.
     pub warm_up: Duration,
-    /// Packet engine.
     pub engine: EngineKind,
-    /// Policy of the processes.
     pub scheduling: Scheduling,
     /// Only the interface has that policy, as in the study; the others are `other`.
     pub interface_alone: bool,
-    /// What wakes the interface.
     pub wake: Wake,
     /// Ticks at which the sleeps of a timer end, Hz; 0: whenever the kernel's own timers can.
     pub tick_hz: u32,
-    /// When samples are handed over to the physical layer.
     pub handover: Handover,
-    /// What CPUs do while nothing runs on them.
     pub idle: Idle,
-    /// Where each process runs.
     pub process_cpus: ProcessCpus,
     /// The cores of the host side: where time may be stolen from it.
     pub host_cpus: Vec<usize>,
-    /// Channelisation codes of the downlink, 1 to 16.
     pub codes: usize,
-    /// Seed of the payloads.
     pub seed: u64,
-    /// How the parts are kept apart.
     pub apart: Apart,
     /// Note who ran where around the worst subframe.
     pub trace: bool,
-    /// Take the radio even from another host.
     pub force: bool,
-    /// Send samples even to a radio that is not takt's own.
     pub transmit: bool,
 }
 
-/// Policy of the processes of the exchange.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scheduling {
-    /// `SCHED_OTHER`.
     #[default]
     Other,
-    /// `SCHED_FIFO`: who is nearer to the answer comes first, the physical layer last.
+    /// `SCHED_FIFO`: the process that is nearer to the answer comes first, the physical layer last.
     Fifo,
-    /// `SCHED_RR`, likewise.
     Rr,
     /// `SCHED_DEADLINE`; no process can have cores of its own then.
     Deadline,
 }
 
-/// What wakes the interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Wake {
@@ -93,15 +76,11 @@ pub enum Handover {
 /// CPUs of each process; empty: those of the host side.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProcessCpus {
-    /// Of the data interface.
     pub interface: Vec<usize>,
-    /// Of the physical layer.
     pub physical: Vec<usize>,
-    /// Of the higher layer.
     pub higher: Vec<usize>,
 }
 
-/// How the parts of the exchange are kept apart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Apart {
@@ -141,7 +120,7 @@ impl Options {
     /// Whether such a round can be run, as far as that can be known before.
     ///
     /// # Errors
-    /// Less than a subframe of time, ticks for something that does not sleep, or slots for who is woken by subframes.
+    /// Less than a subframe of time, ticks for something that does not sleep, or slots for an interface that a timer wakes.
     pub fn check(&self) -> Result<(), DeadlineError> {
         if self.duration.as_nanos() < u128::from(SUBFRAME_NS) {
             return Err(DeadlineError::NoTime { duration: self.duration });
@@ -167,13 +146,11 @@ impl Options {
         cpus
     }
 
-    /// Why the cores can't be watched from above, if they can't.
-    pub(super) fn unwatched(&self) -> Option<&'static str> {
-        (self.scheduling == Scheduling::Deadline).then_some("nothing comes before processes under SCHED_DEADLINE")
-    }
-
-    pub(super) fn ticks(&self) -> Option<Ticks> {
-        Ticks::of(self.tick_hz)
+    /// CPUs and policy of the process with this rank.
+    pub(super) fn placement(&self, rank: u8) -> ThreadPlacement {
+        let ProcessCpus { interface, physical, higher } = &self.process_cpus;
+        let cpus = [interface, higher, physical][usize::from(rank.min(2))].clone();
+        ThreadPlacement { cpus, policy: self.policy(rank) }
     }
 
     /// The policy of the process with this rank: 0 the interface, 1 the higher, 2 the physical layer. On one core each

@@ -9,59 +9,46 @@ use takt_stats::{Histogram, Ns};
 
 use super::exchange::Ran;
 use super::excluded::{self, Excluded, Own, Segments, SplitSubframes};
-use super::interface::{Given, Plan, Verdict};
+use super::interface::{Given, Plan};
 use super::options::Options;
 use super::stages::{self, STAGES};
 use super::trace::Traced;
-use crate::round_trip::{ClockModel, Quantiles};
+use crate::round_trip::{ClockModel, Quantiles, Verdict, nanoseconds, record};
 
 /// What a round of the exchange brought. Times are from the intended beginning of the first downlink slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
-    /// The radio's serial number.
     pub serial: String,
-    /// Subframes that were to be answered.
     pub subframes: u64,
-    /// Answers given.
     pub answers: u64,
     /// Answers that were ready after 3.45 ms.
     pub late: u64,
-    /// Subframes without an answer.
     pub missed: u64,
-    /// Late and missed together.
     pub failures: u64,
-    /// Failures over subframes.
     pub failure_ratio: f64,
-    /// The limit, nanoseconds.
     pub limit_ns: u64,
     /// From the first downlink slot to the answer, of all answers.
     pub total_ns: Histogram<Ns>,
-    /// The stages of it.
     pub budget: Budget,
     /// Blocks that were decoded without an error.
     pub decoded: u64,
     /// Blocks that the CRC took for right and that were not.
     pub undetected: u64,
-    /// What the radio says.
     pub radio: Radio,
-    /// What is set aside, since it was not this host's doing.
-    pub aside: Excluded,
-    /// What is left: this host's doing.
+    /// What is excluded, since it was not this host's doing.
+    #[serde(rename = "aside")]
+    pub excluded: Excluded,
     pub own: Own,
     /// Both, segment by segment.
     #[serde(default)]
     pub segments: Segments,
-    /// The answers that took longest, the worst first, but for those that are set aside.
+    /// The answers that took longest, the worst first, but for those that are excluded.
     pub worst: Vec<Answered>,
     /// Who ran while the worst of them waited, if that was asked for.
     pub trace: Option<Traced>,
-    /// Received samples that were lost.
     pub lost_samples: u64,
-    /// Times the radio could not send.
     pub overflows: u64,
-    /// Times nothing was received for 100 ms.
     pub timeouts: u64,
     /// Subframes that the layers were too far behind to take.
     pub not_taken: u64,
@@ -69,52 +56,40 @@ pub struct Outcome {
     pub clock_uncertainty_ns: u64,
     /// How much faster the radio's clock runs than this host's, parts in a million.
     pub clock_drift_ppm: f64,
-    /// It ran as long as it was asked to.
     pub complete: bool,
 }
 
-/// The stages of the answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Budget {
-    /// Each by its name.
     pub stages: BTreeMap<String, Histogram<Ns>>,
-    /// Their quantiles, microseconds.
     pub quantiles: BTreeMap<String, Quantiles>,
     /// The largest difference between an answer's total and the sum of its stages, nanoseconds.
     pub unexplained_ns: u64,
 }
 
-/// What the radio says of the answers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Radio {
     /// Came after the time at which they were to leave (`L`).
     pub late: u64,
-    /// Left at their time.
     pub on_time: u64,
     /// It said nothing, or something else.
     pub unknown: u64,
-    /// Late by the radio's account and by the host's.
     pub late_by_both: u64,
-    /// Late by the host's account alone.
     pub late_by_host_alone: u64,
     /// Late by the radio's alone: between this host's kernel and the radio.
     pub late_by_radio_alone: u64,
 }
 
-/// An answer, with all its stages.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Answered {
     /// Its subframe, counted from the first that is kept.
     pub subframe: u64,
     /// When its first downlink slot began, on this host's clock, nanoseconds.
     pub from_ns: i64,
-    /// How long it took, nanoseconds.
     pub total_ns: i64,
-    /// Each stage, nanoseconds.
     pub stages_ns: BTreeMap<String, i64>,
 }
 
-/// How many of the worst are kept.
 const WORST: usize = 8;
 
 pub(super) fn of(
@@ -125,54 +100,53 @@ pub(super) fn of(
     ran: Ran,
     complete: bool,
 ) -> Outcome {
-    let Ran { received, mut sent, seen, roles } = ran;
-    sent.answers.retain(|given| given.number >= plan.warm_up);
-    for given in &mut sent.answers {
+    let Ran { received, mut answers, stalls, roles } = ran;
+    answers.retain(|given| given.number >= plan.warm_up);
+    for given in &mut answers {
         given.row[0] = clocks.host_ns(plan.first_downlink(given.number));
         given.row[1] = clocks.host_ns(plan.begins(given.number + 1));
     }
     let subframes = plan.subframes - plan.warm_up;
     let is_late = |given: &Given| stages::total(&given.row) > ANSWER_DEADLINE_NS as i64;
-    let late = count(&sent.answers, is_late);
-    let answers = sent.answers.len() as u64;
-    let missed = subframes.saturating_sub(answers);
-    let answered: BTreeMap<u64, &Given> = sent.answers.iter().map(|given| (given.number, given)).collect();
+    let late = count(&answers, is_late);
+    let missed = subframes.saturating_sub(answers.len() as u64);
+    let answered: BTreeMap<u64, &Given> = answers.iter().map(|given| (given.number, given)).collect();
     let timing = |number| excluded::Timing {
         air_end_ns: clocks.host_ns(plan.begins(number + 1)),
         arrived_ns: received.arrived_ns.get(number as usize).copied().flatten(),
         halted: answered.get(&number).map(|given| given.halted).unwrap_or_default(),
         failed: answered.get(&number).is_none_or(|given| is_late(given)),
     };
-    let SplitSubframes { aside, own, segments, numbers } =
-        excluded::part((0..plan.subframes).map(timing), plan.warm_up, &seen);
+    let SplitSubframes { excluded, own, segments, numbers } =
+        excluded::split((0..plan.subframes).map(timing), plan.warm_up, &stalls);
     let failures = late + missed;
     let mut total_ns = Histogram::default();
-    sent.answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));
+    answers.iter().for_each(|given| record(&mut total_ns, stages::total(&given.row)));
     Outcome {
         options: options.clone(),
         serial: radio.identity().serial.clone(),
         subframes,
-        answers,
+        answers: answers.len() as u64,
         late,
         missed,
         failures,
         failure_ratio: failures as f64 / subframes.max(1) as f64,
         limit_ns: ANSWER_DEADLINE_NS,
         total_ns,
-        budget: budget(&sent.answers),
-        decoded: count(&sent.answers, |given| given.acknowledged),
+        budget: budget(&answers),
+        decoded: count(&answers, |given| given.acknowledged),
         undetected: roles.iter().map(|role| role.wrong).sum(),
-        radio: judged(&sent.answers, is_late),
-        aside,
+        radio: judged(&answers, is_late),
+        excluded,
         own,
         segments,
-        worst: worst(sent.answers.iter().filter(|given| !numbers.contains(&given.number)), plan.warm_up),
+        worst: worst(answers.iter().filter(|given| !numbers.contains(&given.number)), plan.warm_up),
         trace: None,
-        lost_samples: received.lost_samples,
-        overflows: received.overflows,
-        timeouts: received.timeouts,
+        lost_samples: received.losses.lost_samples,
+        overflows: received.losses.overflows,
+        timeouts: received.losses.timeouts,
         not_taken: received.not_taken,
-        clock_uncertainty_ns: u64::try_from(clocks.uncertainty().as_nanos()).unwrap_or(u64::MAX),
+        clock_uncertainty_ns: nanoseconds(clocks.uncertainty),
         clock_drift_ppm: clocks.drift_ppm(),
         complete,
     }
@@ -222,9 +196,4 @@ fn worst<'a>(answers: impl Iterator<Item = &'a Given>, warm_up: u64) -> Vec<Answ
         stages_ns: STAGES.iter().map(|stage| stage.name().to_owned()).zip(stages::of(&given.row)).collect(),
     };
     order.into_iter().take(WORST).map(answered).collect()
-}
-
-/// What the clocks' uncertainty makes negative counts as zero.
-fn record(histogram: &mut Histogram<Ns>, ns: i64) {
-    histogram.record_saturating(u64::try_from(ns).unwrap_or(0));
 }

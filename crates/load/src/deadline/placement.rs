@@ -1,4 +1,4 @@
-//! Where a thread of the exchange sits: its CPUs and its policy.
+//! The placement of a thread of the exchange: its CPUs and its policy.
 
 use serde::{Deserialize, Serialize};
 use takt_host::affinity::pin_self;
@@ -6,7 +6,6 @@ use takt_host::policy::{Policy, set_policy};
 
 use super::DeadlineError;
 
-/// CPUs and policy of a thread.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct ThreadPlacement {
     /// Empty: where it is.

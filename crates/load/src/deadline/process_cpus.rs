@@ -5,9 +5,9 @@ use takt_agent::Failure;
 use super::ProcessCpus;
 use crate::setting::Settings;
 
-/// Who sits where on the cores of the host side, and what is left for a disturbance.
+/// The core of each process among those of the host side, and the cores that a disturbance gets.
 ///
-/// - `any`: everybody everywhere.
+/// - `any`: all of them everywhere.
 /// - `pinned`: each process on a core of its own while there are enough, which it shares with the disturbance.
 /// - `isolated`: all processes on the last core, and the disturbance on the others.
 ///
@@ -55,18 +55,13 @@ mod tests {
 
     #[test]
     fn isolated_parts_the_cores_and_pinned_only_places() {
-        let (process_cpus, left) = of("pinned", &[0, 1, 2]);
-        assert_eq!(
-            (process_cpus.interface, process_cpus.physical, process_cpus.higher, left),
-            (vec![2], vec![1], vec![0], vec![0, 1, 2])
-        );
-        let (process_cpus, left) = of("pinned", &[4, 5]);
-        assert_eq!(
-            (process_cpus.interface, process_cpus.physical, process_cpus.higher, left),
-            (vec![5], vec![4], vec![5], vec![4, 5])
-        );
-        let (process_cpus, left) = of("isolated", &[0, 1, 2]);
-        assert_eq!((&process_cpus.interface, &process_cpus.higher, left), (&vec![2], &vec![2], vec![0, 1]));
+        let placed = |cores, host| {
+            let (ProcessCpus { interface, physical, higher }, left) = of(cores, host);
+            ([interface, physical, higher].concat(), left)
+        };
+        assert_eq!(placed("pinned", &[0, 1, 2]), (vec![2, 1, 0], vec![0, 1, 2]));
+        assert_eq!(placed("pinned", &[4, 5]), (vec![5, 4, 5], vec![4, 5]));
+        assert_eq!(placed("isolated", &[0, 1, 2]), (vec![2, 2, 2], vec![0, 1]));
         assert_eq!(of("any", &[0, 1]), (ProcessCpus::default(), vec![0, 1]));
         assert_eq!(of("pinned", &[3]).0.interface, vec![3]);
     }
@@ -75,10 +70,8 @@ mod tests {
     fn isolation_that_can_not_be_had_is_refused_and_never_measured_as_something_else() {
         let refused = all("isolated", &[0]).unwrap_err();
         assert!(refused.lasting);
-        assert_eq!(
-            refused.with_fix(),
-            "a core of their own for the processes: the host side has 1 in all (fix: three cores: one for the radio, one for \
-             the processes, one for all else; or cores = \"any\")"
-        );
+        let expected = "a core of their own for the processes: the host side has 1 in all (fix: three cores: one for the \
+                        radio, one for the processes, one for all else; or cores = \"any\")";
+        assert_eq!(refused.with_fix(), expected);
     }
 }

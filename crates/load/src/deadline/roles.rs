@@ -21,7 +21,6 @@ use super::memory::{At, Cell as SharedCell, Cells};
 use super::placement::ThreadPlacement;
 use super::{DeadlineError, downlink, ns};
 
-/// Which layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Layer {
@@ -29,22 +28,29 @@ pub(crate) enum Layer {
     Higher,
 }
 
-/// What a process of the exchange is to be.
+impl Layer {
+    /// Name of its thread, its name in errors, and what it stamps when it runs and when it is done.
+    fn about(self) -> (&'static str, &'static str, [At; 2]) {
+        match self {
+            Layer::Physical => ("takt-physical", "physical layer", [At::PhysicalWoke, At::PhysicalDone]),
+            Layer::Higher => ("takt-higher", "higher layer", [At::HigherWoke, At::HigherDone]),
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoleOptions {
     pub(crate) layer: Layer,
     /// The shared memory, as a file.
     pub(crate) memory: PathBuf,
-    /// The pipe that wakes it.
     pub(crate) wake: PathBuf,
-    /// The pipe that wakes who comes next.
+    /// The pipe that wakes the next one.
     pub(crate) next: PathBuf,
     pub(crate) codes: usize,
     pub(crate) seed: u64,
     pub(crate) placement: ThreadPlacement,
 }
 
-/// What it counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleReport {
     /// Subframes it worked on.
@@ -55,7 +61,7 @@ pub struct RoleReport {
     pub wrong: u64,
 }
 
-/// A layer at work. It ends when whoever wakes it has gone.
+/// A layer at work. It ends when the process that wakes it has gone.
 #[derive(Debug)]
 pub struct Role(JoinHandle<io::Result<RoleReport>>);
 
@@ -71,10 +77,7 @@ impl Role {
     /// They are refused, or what it shares with the others is not there.
     pub fn start(options: RoleOptions) -> Result<Role, DeadlineError> {
         let (started, ready) = mpsc::channel();
-        let name = match options.layer {
-            Layer::Physical => "takt-physical",
-            Layer::Higher => "takt-higher",
-        };
+        let (name, ..) = options.layer.about();
         let thread = thread::Builder::new().name(name.into()).spawn(move || serve(&options, &started));
         let thread = thread.map_err(doing("starting a thread"))?;
         match ready.recv() {
@@ -86,21 +89,19 @@ impl Role {
         }
     }
 
-    /// What it counted; waits until who wakes it has gone.
-    ///
-    /// # Errors
-    /// A pipe broke.
+    /// Waits until the process that wakes it has gone, and returns what it counted.
     pub fn finish(self) -> io::Result<RoleReport> {
         self.0.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }
 
 fn serve(options: &RoleOptions, started: &Sender<Result<(), DeadlineError>>) -> io::Result<RoleReport> {
+    // The thread that started it waits for this, unless it has gone.
     match prepare(options) {
         Ok((cells, wake, next, mut work)) => {
-            // Whoever started it waits for this, unless it has gone.
             let _ = started.send(Ok(()));
-            answer_all(&cells, wake, next, &mut *work)
+            let (.., stamps) = options.layer.about();
+            answer_all(&cells, wake, next, stamps, &mut *work)
         }
         Err(error) => {
             let _ = started.send(Err(error));
@@ -115,30 +116,33 @@ fn prepare(options: &RoleOptions) -> Result<Prepared, DeadlineError> {
     let cells = Cells::open(&options.memory).map_err(doing("shared memory of the exchange"))?;
     let wake = File::open(&options.wake).map_err(doing("a pipe of the exchange"))?;
     let next = OpenOptions::new().write(true).open(&options.next).map_err(doing("a pipe of the exchange"))?;
-    let (work, who): (Box<dyn Work>, _) = match options.layer {
-        Layer::Physical => (Box::new(Physical::new(options.codes)?), "physical layer"),
-        Layer::Higher => (Box::new(Higher::new(options)?), "higher layer"),
+    let work: Box<dyn Work> = match options.layer {
+        Layer::Physical => Box::new(Physical::new(options.codes)?),
+        Layer::Higher => Box::new(Higher::new(options)?),
     };
+    let (_, who, _) = options.layer.about();
     options.placement.take(who)?;
     Ok((cells, wake, next, work))
 }
 
-/// What a layer does with a subframe.
 trait Work {
-    /// Where it notes when it ran and when it was done.
-    fn stamps(&self) -> (At, At);
     /// Whether all is there that the work needs; does what can be done with a part of it.
     fn begin(&mut self, _cell: SharedCell<'_>, _number: u64) -> bool {
         true
     }
-    fn work(&mut self, cell: SharedCell<'_>, number: u64, told: &mut RoleReport);
+    fn work(&mut self, cell: SharedCell<'_>, number: u64, report: &mut RoleReport);
     /// What can be made ready while nothing is waiting.
     fn prepare(&mut self, next: u64);
 }
 
-fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work) -> io::Result<RoleReport> {
-    let (woke_at, done_at) = work.stamps();
-    let mut told = RoleReport::default();
+fn answer_all(
+    cells: &Cells,
+    mut wake: File,
+    mut next: File,
+    [woke_at, done_at]: [At; 2],
+    work: &mut dyn Work,
+) -> io::Result<RoleReport> {
+    let mut report = RoleReport::default();
     let mut number = [0; 8];
     let clock = ThreadClock::of_this_thread();
     // For how long the core stood still while this layer worked on the subframe it is at.
@@ -147,7 +151,7 @@ fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work
     loop {
         match wake.read_exact(&mut number) {
             Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(told),
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(report),
             Err(error) => return Err(error),
         }
         let begun = clock.now();
@@ -160,27 +164,26 @@ fn answer_all(cells: &Cells, mut wake: File, mut next: File, work: &mut dyn Work
             halted += clock.halted_since(&begun);
             continue;
         }
-        // After what told that all is there, so that it is never before that was handed over.
+        // After the check that all is there, so that this stamp is never earlier than the hand-over.
         cell.stamp(woke_at, ns(WallClock.now()));
-        told.subframes += 1;
-        work.work(cell, subframe, &mut told);
+        report.subframes += 1;
+        work.work(cell, subframe, &mut report);
         cell.add_halted(halted + clock.halted_since(&begun));
         cell.stamp(done_at, ns(WallClock.now()));
         cell.hand_on(subframe);
         match next.write_all(&number) {
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(told),
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(report),
             written => written?,
         }
         work.prepare(subframe + 1);
     }
 }
 
-/// Resamples and despreads each slot as soon as it is there, decodes; and has both answers ready.
+/// Resamples and despreads each slot as soon as it is there, decodes, and has both answers ready.
 struct Physical {
     receiver: Receiver,
     converter: Converter,
     answer: AnswerBurst,
-    /// The subframe it is at.
     number: u64,
     /// Samples of it that were taken in.
     taken: usize,
@@ -253,10 +256,6 @@ impl Physical {
 }
 
 impl Work for Physical {
-    fn stamps(&self) -> (At, At) {
-        (At::PhysicalWoke, At::PhysicalDone)
-    }
-
     fn begin(&mut self, cell: SharedCell<'_>, number: u64) -> bool {
         if self.number != number {
             self.turn_to(cell, number);
@@ -271,12 +270,12 @@ impl Work for Physical {
         }
     }
 
-    fn work(&mut self, cell: SharedCell<'_>, _number: u64, told: &mut RoleReport) {
+    fn work(&mut self, cell: SharedCell<'_>, _number: u64, report: &mut RoleReport) {
         self.take_in(cell, SAMPLES);
         let reception = self.receiver.decode(&mut self.payload);
         cell.put_payload(&self.payload);
-        cell.tell_good(reception.answer == Answer::Ack);
-        told.good += u64::from(reception.answer == Answer::Ack);
+        cell.put_good(reception.answer == Answer::Ack);
+        report.good += u64::from(reception.answer == Answer::Ack);
     }
 
     /// While the next subframe is on the air.
@@ -303,19 +302,15 @@ impl Higher {
 }
 
 impl Work for Higher {
-    fn stamps(&self) -> (At, At) {
-        (At::HigherWoke, At::HigherDone)
-    }
-
-    fn work(&mut self, cell: SharedCell<'_>, number: u64, told: &mut RoleReport) {
+    fn work(&mut self, cell: SharedCell<'_>, number: u64, report: &mut RoleReport) {
         cell.payload(&mut self.payload);
         let good = cell.is_good();
         if self.expects != number {
             // One was missed.
             self.prepare(number);
         }
-        told.good += u64::from(good);
-        told.wrong += u64::from(good && self.payload != self.expected);
+        report.good += u64::from(good);
+        report.wrong += u64::from(good && self.payload != self.expected);
         cell.decide(if good { Answer::Ack } else { Answer::Nack });
     }
 

@@ -8,7 +8,7 @@
 //! hypervisor's, however short ([`takt_host::thread_clock`]).
 //!
 //! Being late is no proof: soft interrupts, interrupts held off and the fair server (Linux 6.12) make such a thread late too.
-//! So the kernel's trace decides whose doing it was ([`super::evidence`]). Without a trace nothing is set aside for it.
+//! So the kernel's trace decides whose doing it was ([`super::evidence`]). Without a trace nothing is excluded for it.
 //!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
@@ -29,24 +29,21 @@ use takt_host::timer::{Options, Timer, TimerError};
 use super::evidence::{Evidence, Explained, Late};
 use super::interface::Plan;
 
-/// What was seen.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+/// When the machine stopped the cores of the host side, as far as that was observed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Stalls {
     /// Subframes whose answer was due while the machine had stopped a core.
     pub(super) stalled: BTreeSet<u64>,
-    /// The longest that it did.
     pub(super) longest_ns: u64,
-    /// All of it that was seen.
     pub(super) all_ns: u64,
-    /// Subframes that this kernel held up instead, for all that the trace says; they are the host's doing.
+    /// Subframes that this kernel delayed instead, as far as the trace says; they are the host's doing.
     pub(super) held_by_host: BTreeSet<u64>,
-    /// Subframes held up by whom the trace does not say; they count as the host's doing.
+    /// Subframes of which the trace does not say what delayed them; they count as the host's doing.
     pub(super) unexplained: BTreeSet<u64>,
     /// By the kernel's account, of all these cores.
     pub(super) steal_ns: u64,
-    /// Why nobody looked, if nobody did.
     pub(super) unwatched: Option<String>,
-    /// Why it says nothing that a thread's own clock stood still, if it says nothing.
+    /// Why a thread's own clock says nothing of stops, if it says nothing.
     pub(super) unclocked: Option<String>,
 }
 
@@ -60,7 +57,7 @@ const PRIORITY: u8 = 99;
 /// How the names of the threads begin that look.
 pub const WATCHES: &str = "takt-watch-";
 
-/// Looks at some cores until it is asked.
+/// Looks at some cores until it is finished.
 pub(super) struct Watch {
     cpus: Vec<usize>,
     before: Option<Snapshot>,
@@ -83,39 +80,34 @@ impl Watch {
         };
         if watch.unwatched.is_none() && Host::this().hypervisor().is_none() {
             watch.unwatched = Some(thread_clock::NO_HYPERVISOR.to_owned());
-        }
-        if watch.unwatched.is_none() {
+        } else if watch.unwatched.is_none() {
             watch.begin(plan);
         }
         watch
     }
 
     fn begin(&mut self, plan: &Plan) {
-        let evidence = match Evidence::begin() {
-            Ok(evidence) => evidence,
-            Err(error) => {
-                self.unwatched = Some(format!("who stops a core can't be told without the kernel's trace: {error}"));
-                return;
-            }
+        let untraced = |error| {
+            self.unwatched = Some(format!("who stops a core can't be told without the kernel's trace: {error}"));
         };
+        let Ok(evidence) = Evidence::begin().map_err(untraced) else { return };
         let (report, reports) = mpsc::channel();
         for &cpu in &self.cpus {
-            let (told, begun) = mpsc::channel();
+            let (refused, refusal) = mpsc::channel();
             let (over, plan, report) = (self.over.clone(), *plan, report.clone());
             let body = move || match place(cpu) {
                 Ok(timer) => {
-                    let _ = told.send(Ok(()));
+                    drop(refused);
                     look(timer, cpu, &plan, &over, &report);
                 }
-                Err(why) => {
-                    let _ = told.send(Err(why));
-                }
+                Err(why) => drop(refused.send(why)),
             };
             match thread::Builder::new().name(format!("{WATCHES}{cpu}")).spawn(body) {
                 Ok(thread) => self.threads.push(thread),
                 Err(error) => self.unwatched = Some(format!("no thread to watch core {cpu}: {error}")),
             }
-            if let Ok(Err(why)) = begun.recv() {
+            // Ends without a refusal once the thread is placed.
+            if let Ok(why) = refusal.recv() {
                 self.unwatched = Some(why);
             }
         }
@@ -125,21 +117,16 @@ impl Watch {
         }
     }
 
-    pub(super) fn finish(self) -> Seen {
+    pub(super) fn finish(self) -> Stalls {
         self.over.request();
         self.threads.into_iter().for_each(joined);
-        let stops = Stops::of(self.explaining.map(joined).unwrap_or_default());
         let usage = self.before.and_then(|before| Some(Snapshot::take().ok()?.since(&before)));
         let ours = usage.iter().flat_map(|usage| &usage.cpus).filter(|one| self.cpus.contains(&one.cpu));
-        Seen {
-            all_ns: stops.machine_ns,
-            longest_ns: stops.longest_ns,
-            stalled: stops.machine,
-            held_by_host: stops.host,
-            unexplained: stops.unexplained,
+        Stalls {
             steal_ns: ours.map(|one| one.classes.steal_ns).sum(),
             unwatched: self.unwatched,
             unclocked: thread_clock::why_not(&Host::this()).map(str::to_owned),
+            ..Stalls::of(self.explaining.map(joined).unwrap_or_default())
         }
     }
 }
@@ -148,38 +135,28 @@ fn joined<T>(thread: JoinHandle<T>) -> T {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Subframes whose look was late, by whose doing it was.
-#[derive(Debug, Default, PartialEq, Eq)]
-struct Stops {
-    machine: BTreeSet<u64>,
-    /// How long the machine stopped cores, all together, and the longest of the stops.
-    machine_ns: u64,
-    longest_ns: u64,
-    host: BTreeSet<u64>,
-    unexplained: BTreeSet<u64>,
-}
-
-impl Stops {
-    fn of(mut explained: Vec<Explained>) -> Stops {
+impl Stalls {
+    /// Subframes whose look was late, by whose doing it was.
+    fn of(mut explained: Vec<Explained>) -> Stalls {
         explained.sort_by_key(|one| (one.late.cpu, one.late.due_ns));
-        let mut stops = Stops::default();
+        let mut stalls = Stalls::default();
         // A long stop makes the looks of several subframes late, which all end with it: each moment counts once a core.
         let mut counted = (0, 0);
         for one in &explained {
+            let Late { cpu, subframe, due_ns, woke_ns } = one.late;
             match one.machine_ns {
                 Some(ns) if Duration::from_nanos(ns) > STALL => {
-                    let Late { cpu, due_ns, woke_ns, .. } = one.late;
                     let since = if counted.0 == cpu { due_ns.max(counted.1) } else { due_ns };
-                    stops.machine.insert(one.late.subframe);
-                    stops.machine_ns += ns.min(woke_ns.saturating_sub(since));
-                    stops.longest_ns = stops.longest_ns.max(ns);
+                    stalls.stalled.insert(subframe);
+                    stalls.all_ns += ns.min(woke_ns.saturating_sub(since));
+                    stalls.longest_ns = stalls.longest_ns.max(ns);
                     counted = (cpu, woke_ns.max(since));
                 }
-                Some(_) => drop(stops.host.insert(one.late.subframe)),
-                None => drop(stops.unexplained.insert(one.late.subframe)),
+                Some(_) => drop(stalls.held_by_host.insert(subframe)),
+                None => drop(stalls.unexplained.insert(subframe)),
             }
         }
-        stops
+        stalls
     }
 }
 
@@ -204,7 +181,7 @@ fn look(mut timer: Timer, cpu: usize, plan: &Plan, over: &Stop, report: &Sender<
             }
         }
         if let Some(late) = latest.filter(|late| Duration::from_nanos(late.ns()) > STALL) {
-            // Whoever reads ends after all who look.
+            // The thread that reads ends after all threads that look.
             let _ = report.send(late);
         }
     }
@@ -245,22 +222,22 @@ mod tests {
     fn only_what_the_trace_lays_to_the_machine_is_the_machines() {
         let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000 };
         let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns };
-        let stops = Stops::of(vec![of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
-        assert_eq!((stops.machine, stops.machine_ns), ([1].into(), 1_900_000));
-        assert_eq!((stops.host, stops.unexplained), ([2, 4].into(), [3].into()));
+        let stalls = Stalls::of(vec![of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
+        assert_eq!((stalls.stalled, stalls.all_ns), ([1].into(), 1_900_000));
+        assert_eq!((stalls.held_by_host, stalls.unexplained), ([2, 4].into(), [3].into()));
     }
 
     #[test]
     fn a_stop_that_outlasts_subframes_spoils_all_of_them_and_counts_once_for_each_core() {
-        // From 0 to 18 ms, seen by the looks due at 1, 6, 11 and 16 ms of two cores.
+        // From 0 to 18 ms, noticed by the looks due at 1, 6, 11 and 16 ms of two cores.
         let look = |cpu, subframe: u64| {
             let due_ns = 1_000_000 + subframe * 5_000_000;
             let woke_ns = 18_000_000 + subframe;
             Explained { late: Late { cpu, subframe, due_ns, woke_ns }, machine_ns: Some(18_000_000 - due_ns) }
         };
-        let stops = Stops::of((0..4).flat_map(|subframe| [look(0, subframe), look(1, subframe)]).collect());
-        assert_eq!(stops.machine, [0, 1, 2, 3].into());
-        assert_eq!((stops.machine_ns, stops.longest_ns), (2 * (17_000_000 + 3), 17_000_000));
+        let stalls = Stalls::of((0..4).flat_map(|subframe| [look(0, subframe), look(1, subframe)]).collect());
+        assert_eq!(stalls.stalled, [0, 1, 2, 3].into());
+        assert_eq!((stalls.all_ns, stalls.longest_ns), (2 * (17_000_000 + 3), 17_000_000));
     }
 
     #[test]
@@ -274,8 +251,8 @@ mod tests {
     }
 
     #[test]
-    fn a_reason_not_to_look_is_told() {
-        let seen = Watch::over(&[0], &plan(MonoNs(0)), Some("because")).finish();
-        assert_eq!((seen.stalled.len(), seen.unwatched.as_deref()), (0, Some("because")));
+    fn a_reason_not_to_look_is_reported() {
+        let stalls = Watch::over(&[0], &plan(MonoNs(0)), Some("because")).finish();
+        assert_eq!((stalls.stalled.len(), stalls.unwatched.as_deref()), (0, Some("because")));
     }
 }

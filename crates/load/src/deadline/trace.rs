@@ -9,39 +9,31 @@ use super::outcome::Answered;
 use super::stages::{STAGES, Stage};
 use super::tracefs::Instance;
 
-/// Who ran while the worst answer waited.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Traced {
     /// From the first downlink slot to the answer, nanoseconds.
     pub total_ns: i64,
     /// The stage that took longest, the air left out.
     pub stage: String,
-    /// How long it took, nanoseconds.
     pub stage_ns: i64,
-    /// The thread that waited, or worked, in it.
     pub waited: String,
     /// The core on which that thread ran in the end; `None`: it is not in the trace.
     pub cpu: Option<u32>,
-    /// Who ran on that core during the stage, the longest first.
     pub ran: Vec<Ran>,
-    /// Why nothing could be seen, if nothing could.
+    /// Why there is no trace, if there is none.
     pub hidden: Option<String>,
 }
 
-/// Somebody who ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
     /// The thread's name; of a core that did nothing, `idle`.
     pub name: String,
-    /// How long, nanoseconds.
     pub ns: i64,
-    /// How often it was put on the core.
     pub times: u64,
     /// The longest of these turns, nanoseconds; what lies before and after the stage included.
     pub longest_ns: i64,
 }
 
-/// A trace that is being taken.
 pub(super) struct Trace(Instance);
 
 /// Kilobytes for each core: some 100 000 changes.
@@ -55,11 +47,10 @@ impl Trace {
     /// Ends it, and looks at the worst answer.
     pub(super) fn look(self, worst: &Answered) -> io::Result<Traced> {
         self.0.stop()?;
-        Ok(explain(&self.0.text()?, worst))
+        Ok(explain(&self.0.text("trace")?, worst))
     }
 }
 
-/// A change of thread on a core.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Switch<'a> {
     cpu: u32,
@@ -82,7 +73,7 @@ fn switch(line: &str) -> Option<Switch<'_>> {
 
 fn explain(text: &str, worst: &Answered) -> Traced {
     let Some((stage, from, until)) = longest(worst) else { return Traced::default() };
-    let waited = thread(stage);
+    let waited = stage.thread;
     let switches: Vec<Switch<'_>> = text.lines().filter_map(switch).collect();
     // The stamps are taken just after the switch, and times in the text end at microseconds.
     let arrival = switches.iter().filter(|s| s.to == waited && s.ns <= until + 1_000).max_by_key(|s| s.ns);
@@ -107,17 +98,7 @@ fn longest(worst: &Answered) -> Option<(Stage, i64, i64)> {
         at += worst.stages_ns.get(stage.name()).copied().unwrap_or(0);
         (stage, from, at)
     });
-    spans.into_iter().filter(|(stage, ..)| *stage != Stage::Air).max_by_key(|(_, from, until)| until - from)
-}
-
-/// Who waits, or works, in a stage.
-fn thread(stage: Stage) -> &'static str {
-    match stage {
-        Stage::Air | Stage::Transfer | Stage::WakeInterface | Stage::Interface => "takt-interface",
-        Stage::WakePhysical | Stage::Physical => "takt-physical",
-        Stage::WakeHigher | Stage::Higher => "takt-higher",
-        Stage::WakeAnswer | Stage::Answer => "takt-answer",
-    }
+    spans.into_iter().skip(1).max_by_key(|(_, from, until)| until - from)
 }
 
 /// Others on a core between two instants.

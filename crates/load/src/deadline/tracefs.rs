@@ -1,4 +1,4 @@
-//! An instance of tracefs of one's own, so that nobody else's tracing is touched.
+//! An instance of tracefs for takt alone, so that no other tracing is touched.
 //!
 //! The file system is mounted for this process alone, nowhere. The instance is removed when this is dropped; one that a
 //! killed process left is removed by the next.
@@ -19,7 +19,6 @@ pub(super) struct Instance {
 }
 
 const NAME: &str = "takt-trace-";
-/// Tells instances of one process apart.
 static MADE: AtomicU32 = AtomicU32::new(0);
 
 impl Instance {
@@ -44,19 +43,13 @@ impl Instance {
         Ok(instance)
     }
 
-    /// Traces no further.
     pub(super) fn stop(&self) -> io::Result<()> {
         self.write("tracing_on", "0")
     }
 
-    /// All that the buffers hold.
-    pub(super) fn text(&self) -> io::Result<String> {
-        fs::read_to_string(self.folder.join("trace"))
-    }
-
-    /// What the buffer of one core holds.
-    pub(super) fn text_of(&self, cpu: usize) -> io::Result<String> {
-        fs::read_to_string(self.folder.join(format!("per_cpu/cpu{cpu}/trace")))
+    /// What a file of the buffers holds: `trace`, or `per_cpu/cpu0/trace`.
+    pub(super) fn text(&self, file: &str) -> io::Result<String> {
+        fs::read_to_string(self.folder.join(file))
     }
 
     fn write(&self, file: &str, text: &str) -> io::Result<()> {
@@ -101,7 +94,8 @@ mod tests {
             Ok(instance) => {
                 instance.stop().unwrap();
                 let folder = instance.folder.clone();
-                assert!(instance.text().is_ok() && instance.text_of(0).is_ok() && folder.exists());
+                assert!(["trace", "per_cpu/cpu0/trace"].iter().all(|file| instance.text(file).is_ok()));
+                assert!(folder.exists());
                 drop(instance);
                 // The trace's own mount is closed.
                 let (_mount, instances) = instances().unwrap();

@@ -16,44 +16,20 @@ const SETTINGS: &[Setting] = &[
     DURATION,
     WARM_UP,
     SCHEDULING,
-    Setting {
-        name: "scheduled",
-        takes: Takes::Word(&["all", "interface"]),
-        default: Some("all"),
-        about: "which processes have that policy; the study gave it to the data interface alone",
-    },
-    Setting {
-        name: "timer",
-        takes: Takes::Word(&["arrival", "nanosleep", "timerfd", "hybrid", "spin"]),
-        default: Some("arrival"),
-        about: "what wakes the interface: the samples themselves, or a timer set to when they are due",
-    },
+    Setting::new("scheduled", Takes::Word(&["all", "interface"]), "all")
+        .about("which processes have that policy; the study gave it to the data interface alone"),
+    Setting::new("timer", Takes::Word(&["arrival", "nanosleep", "timerfd", "hybrid", "spin"]), "arrival")
+        .about("what wakes the interface: the samples themselves, or a timer set to when they are due"),
     TICK_HZ,
-    Setting {
-        name: "handover",
-        takes: Takes::Word(&["subframe", "slot"]),
-        default: Some("subframe"),
-        about: "when the interface hands samples over: a whole subframe, or each slot as soon as it is there",
-    },
+    Setting::new("handover", Takes::Word(&["subframe", "slot"]), "subframe")
+        .about("when the interface hands samples over: a whole subframe, or each slot as soon as it is there"),
     IDLE,
-    Setting {
-        name: "cores",
-        takes: Takes::Word(&["any", "pinned", "isolated"]),
-        default: Some("any"),
-        about: "any core of the host side, one for each process, or one that the disturbance is kept off",
-    },
-    Setting {
-        name: "codes",
-        takes: Takes::Whole(1, 16),
-        default: Some("16"),
-        about: "channelisation codes of the downlink: how much the physical layer has to do",
-    },
-    Setting {
-        name: "trace",
-        takes: Takes::Word(&["no", "worst"]),
-        default: Some("no"),
-        about: "who ran where around the worst subframe (the kernel's sched_switch; costs what it traces)",
-    },
+    Setting::new("cores", Takes::Word(&["any", "pinned", "isolated"]), "any")
+        .about("any core of the host side, one for each process, or one that the disturbance is kept off"),
+    Setting::new("codes", Takes::Whole(1, 16), "16")
+        .about("channelisation codes of the downlink: how much the physical layer has to do"),
+    Setting::new("trace", Takes::Word(&["no", "worst"]), "no")
+        .about("who ran where around the worst subframe (the kernel's sched_switch; costs what it traces)"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -70,7 +46,6 @@ const QUANTITIES: &[Quantity] = &[
 /// Seed of the payloads of the downlink that the radio plays.
 pub const SEED: u64 = 1;
 
-/// The TD-SCDMA exchange: answers due 3.45 ms after the first downlink slot.
 pub(crate) struct Deadline;
 
 impl Workload for Deadline {
@@ -135,7 +110,6 @@ impl Workload for Deadline {
     }
 }
 
-/// Channelisation codes of the downlink.
 #[must_use]
 pub fn codes(settings: &Settings) -> usize {
     settings.number("codes").unwrap_or(16.0) as usize

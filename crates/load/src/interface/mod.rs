@@ -4,7 +4,7 @@
 //! nothing. What is timed of each packet, apart and together:
 //!
 //! - *write*: copying a packet of the application into the link (what `send` does in a message-based system);
-//! - *hand-over*: publishing it until the reader has seen it; this is all that the link itself adds;
+//! - *hand-over*: publishing it until the reader has noticed it; this is all that the link itself adds;
 //! - *read*: copying it out again (what `recv` does).
 //!
 //! With the reader on another core the writer's time stamp travels in the packet: both cores read one clock. The floor is
@@ -24,19 +24,14 @@ use takt_stats::{Histogram, Ns};
 
 use super::waveform::{Floors, WaveformError, floors};
 
-/// What is to be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// Bytes of a packet.
     pub packet_bytes: usize,
-    /// Packets.
     pub count: u64,
-    /// Where the reader is.
     pub reader: Side,
 }
 
-/// Where the reader of a link is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
@@ -53,30 +48,22 @@ impl Default for Options {
     }
 }
 
-/// What was seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
     /// Write, hand-over and read together.
     pub latency: Histogram<Ns>,
-    /// The hand-over alone.
     pub hand_over: Histogram<Ns>,
     /// The two copies without a link.
     pub floor: Histogram<Ns>,
-    /// Mean latency, nanoseconds.
     pub mean_ns: f64,
-    /// Largest latency over the mean.
     pub largest_over_mean: f64,
-    /// Mean hand-over, nanoseconds.
     pub hand_over_mean_ns: f64,
-    /// Median latency, nanoseconds.
     pub median_ns: f64,
     /// Median latency over the median of the floor.
     pub over_floor: f64,
     /// Packet bits over mean latency.
     pub throughput_bps: f64,
-    /// What nothing can be faster than.
     pub floors: Floors,
     /// Cores: the writer's, then the reader's where it is another.
     pub cores: Vec<usize>,
@@ -86,32 +73,21 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// Why a link could not be measured.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum InterfaceError {
-    /// There are too few cores, or they can't be listed.
     #[error(transparent)]
     Cores(#[from] WaveformError),
-    /// A thread was not let on its core.
     #[error("placing a thread")]
     Place(#[from] AffinityError),
-    /// Nothing was measured.
     #[error("no packet was measured")]
     Nothing,
 }
 
 /// Measures. `stop` ends it early.
-///
-/// # Errors
-/// There are too few cores.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, InterfaceError> {
-    let needed = match options.reader {
-        Side::SameCore => 1,
-        Side::OtherCore => 2,
-    };
-    let cores = super::waveform::cores(needed)?;
-    // On a thread of its own: the agent keeps its freedom.
+    let cores = super::waveform::cores(if options.reader == Side::SameCore { 1 } else { 2 })?;
+    // On a thread of its own: the agent's thread keeps its CPUs and its policy.
     let measured = thread::scope(|scope| {
         let done = scope.spawn(|| match options.reader {
             Side::SameCore => one_core(options, &cores, stop),
@@ -145,6 +121,13 @@ impl Measured {
         Measured { latency: blank(), hand_over: blank(), floor: blank(), floors: floors(), fifo }
     }
 
+    /// Counts a packet by the clock's readings: writing begun, ended, the reader saw it, reading ended, the floor ended.
+    fn note(&mut self, clock: &quanta::Clock, [begun, published, observed, ended, copied]: [u64; 5]) {
+        self.latency.record_saturating(clock.delta_as_nanos(begun, ended));
+        self.hand_over.record_saturating(clock.delta_as_nanos(published, observed));
+        self.floor.record_saturating(clock.delta_as_nanos(ended, copied));
+    }
+
     fn outcome(self, options: &Options, cores: Vec<usize>, complete: bool) -> Result<Outcome, InterfaceError> {
         let mean = |histogram: &Histogram<Ns>| histogram.mean().ok_or(InterfaceError::Nothing);
         let median = |histogram: &Histogram<Ns>| histogram.quantile(0.5).map_or(1.0, |ns| ns.max(1) as f64);
@@ -168,7 +151,6 @@ impl Measured {
     }
 }
 
-/// A second.
 const BOUND_NS: u64 = 1_000_000_000;
 /// Packets before what is measured.
 const WARM_UP: u64 = 1_000;
@@ -207,48 +189,52 @@ fn one_core(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured,
         let written = clock.raw();
         writer.publish(slot);
         let ready = black_box(reader.ready(slot));
-        let seen = clock.raw();
+        let observed = clock.raw();
         if let Some(cell) = reader.cell(slot).filter(|_| ready) {
             received.copy_from_slice(&cell.items);
         }
         reader.release(slot + 1);
         let ended = clock.raw();
         black_box(&mut received);
-        between.copy_from_slice(black_box(&application));
-        black_box(&mut between);
-        received.copy_from_slice(&between);
-        black_box(&mut received);
+        copy_twice(&application, &mut between, &mut received);
         let copied = clock.raw();
         if slot >= WARM_UP {
-            measured.latency.record_saturating(clock.delta_as_nanos(begun, ended));
-            measured.hand_over.record_saturating(clock.delta_as_nanos(written, seen));
-            measured.floor.record_saturating(clock.delta_as_nanos(ended, copied));
+            measured.note(&clock, [begun, written, observed, ended, copied]);
         }
     }
     Ok(measured)
 }
 
+/// The floor: what a link can't go below.
+#[inline(always)] // it is timed from outside
+fn copy_twice(from: &[u8], between: &mut [u8], to: &mut [u8]) {
+    between.copy_from_slice(black_box(from));
+    black_box(&mut *between);
+    to.copy_from_slice(between);
+    black_box(to);
+}
+
 /// In lock step: the writer writes again when the reader has let go, so that no packet waits for an earlier one.
 fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured, InterfaceError> {
     let (mut writer, mut reader) = link(options.packet_bytes);
-    let (mut asked, mut asking) = ring([0_u64; CELLS], 1);
-    let mut asking = asking.remove(0);
+    let (mut requests, mut requested) = ring([0_u64; CELLS], 1);
+    let mut requested = requested.remove(0);
     let clock = quanta::Clock::new();
     let ended = Stop::new();
-    let (here, there) = (cores.first().copied().unwrap_or(0), cores.get(1).copied().unwrap_or(0));
+    let [here, there] = [0, 1].map(|n| cores.get(n).copied().unwrap_or(0));
     thread::scope(|scope| {
         let (writers_clock, writers_end) = (clock.clone(), ended.clone());
         let writing = scope.spawn(move || -> Result<bool, InterfaceError> {
             let fifo = place(&[here])?;
             let application = vec![7_u8; options.packet_bytes];
             for slot in 0.. {
-                while !asking.ready(slot) {
+                while !requested.ready(slot) {
                     if writers_end.requested() {
                         return Ok(fifo);
                     }
                     std::hint::spin_loop();
                 }
-                asking.release(slot + 1);
+                requested.release(slot + 1);
                 let begun = writers_clock.raw();
                 if let Some(cell) = writer.cell(slot) {
                     cell.items.copy_from_slice(black_box(&application));
@@ -258,7 +244,7 @@ fn two_cores(options: &Options, cores: &[usize], stop: &Stop) -> Result<Measured
             }
             Ok(fifo)
         });
-        let measured = read_all(options, there, &mut reader, &mut asked, &clock, stop);
+        let measured = read_all(options, there, &mut reader, &mut requests, &clock, stop);
         ended.request();
         let written = writing.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
         let (fifo, measured) = (written?, measured?);
@@ -270,40 +256,35 @@ fn read_all(
     options: &Options,
     core: usize,
     reader: &mut Reader<Packet>,
-    asked: &mut Writer<u64>,
+    requests: &mut Writer<u64>,
     clock: &quanta::Clock,
     stop: &Stop,
 ) -> Result<Measured, InterfaceError> {
     let mut measured = Measured::new(place(&[core])?);
     let mut received = vec![0_u8; options.packet_bytes];
-    let (from, mut to) = (vec![7_u8; options.packet_bytes], vec![0_u8; options.packet_bytes]);
+    let (application, mut between) = (vec![7_u8; options.packet_bytes], vec![0_u8; options.packet_bytes]);
     for slot in 0..options.count + WARM_UP {
-        if let Some(word) = asked.cell(slot) {
+        if let Some(word) = requests.cell(slot) {
             *word = slot;
         }
-        asked.publish(slot);
+        requests.publish(slot);
         while !reader.ready(slot) {
             if stop.requested() {
                 return Ok(measured);
             }
             std::hint::spin_loop();
         }
-        let seen = clock.raw();
+        let observed = clock.raw();
         let Some(cell) = reader.cell(slot) else { continue };
         received.copy_from_slice(&cell.items);
         let ended = clock.raw();
         let (begun, published) = (cell.begun, cell.published);
         reader.release(slot + 1);
         black_box(&mut received);
-        to.copy_from_slice(black_box(&from));
-        black_box(&mut to);
-        received.copy_from_slice(&to);
-        black_box(&mut received);
+        copy_twice(&application, &mut between, &mut received);
         let copied = clock.raw();
         if slot >= WARM_UP {
-            measured.latency.record_saturating(clock.delta_as_nanos(begun, ended));
-            measured.hand_over.record_saturating(clock.delta_as_nanos(published, seen));
-            measured.floor.record_saturating(clock.delta_as_nanos(ended, copied));
+            measured.note(clock, [begun, published, observed, ended, copied]);
         }
     }
     Ok(measured)

@@ -12,14 +12,10 @@ use crate::setting::{Setting, Settings, Takes};
 use crate::workload::{Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
-    Setting { name: "packet_bytes", takes: Takes::Whole(1, 134_217_728), default: None, about: "bytes of a packet" },
-    Setting { name: "count", takes: Takes::Whole(1, 100_000_000), default: Some("100000"), about: "packets measured" },
-    Setting {
-        name: "reader",
-        takes: Takes::Word(&["same-core", "other-core"]),
-        default: Some("same-core"),
-        about: "where the reader of the packets is",
-    },
+    Setting::required("packet_bytes", Takes::Whole(1, 134_217_728)).about("bytes of a packet"),
+    Setting::new("count", Takes::Whole(1, 100_000_000), "100000").about("packets measured"),
+    Setting::new("reader", Takes::Word(&["same-core", "other-core"]), "same-core")
+        .about("where the reader of the packets is"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -29,7 +25,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("throughput_bps", "/throughput_bps", "packet bits over latency"),
 ];
 
-/// Packets handed from one component to the next.
 pub(crate) struct Interface;
 
 impl Workload for Interface {

@@ -16,43 +16,31 @@ use crate::waveform::{
     Blamed, Clock, Memory, Opened, Options, Outcome, Packet, Slots, Spread, WaveformError, floors, measure,
 };
 
-/// What a search found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Longest {
     /// What was asked for; `duration` is that of a confirmation, a trial takes a quarter.
     pub options: Options,
-    /// Items of the longest packet that holds.
     pub items: u32,
-    /// Information bits of it.
     pub bits: u64,
-    /// Bits a second at that length.
     pub throughput_bps: f64,
     /// What ended the first length above that did not hold.
     pub blamed: Vec<Blamed>,
     /// Share of a slot in use in 99.9 % of slots, in the confirmation.
     pub used_share: Option<f64>,
-    /// Every trial, in order.
     pub trials: Vec<Trial>,
-    /// The confirmation at the length found.
     pub confirmed: Outcome,
 }
 
-/// One trial of a length.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Items of the packet.
     pub items: u32,
-    /// Slots it lasted.
     pub slots: u64,
-    /// Misses.
     pub misses: u64,
     /// From release to end, of the fullest worker.
     pub busy: Option<Spread>,
 }
 
-/// Shortest packet tried.
 const SHORTEST: u32 = 16;
-/// Longest a source makes.
 const LONGEST: u32 = 16_777_216;
 /// How much longer each step is until one fails.
 const STEP: f64 = 1.25;
@@ -60,7 +48,6 @@ const STEP: f64 = 1.25;
 const NARROW: f64 = 1.03;
 /// Lowered by this where the confirmation fails.
 const LOWER: f64 = 0.95;
-/// Slots of a trial at least.
 const TRIAL_SLOTS: u64 = 30;
 
 /// Searches. `stop` ends it early; the result then does not count.
@@ -73,8 +60,8 @@ pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError>
     let first = (0.5 * slot_ns / per_item_ns).clamp(f64::from(SHORTEST), f64::from(LONGEST)) as u32;
     let mut search = Search { options, placement, trials: Vec::new(), blamed: Vec::new(), stop };
     let found = search_with(first, &mut |items| search.holds(items, options.duration / 4, TRIAL_SLOTS))?;
-    let none = WaveformError::NothingHolds { items: SHORTEST, slot_us: slot_ns / 1e3 };
-    let mut items = found.ok_or(none)?;
+    let none = || WaveformError::NothingHolds { items: SHORTEST, slot_us: slot_ns / 1e3 };
+    let mut items = found.ok_or_else(none)?;
     loop {
         if let Some(confirmed) = search.holds(items, options.duration, 4 * TRIAL_SLOTS)? {
             let bits = confirmed.source_bits_per_slot;
@@ -84,14 +71,14 @@ pub fn longest(options: &Options, stop: &Stop) -> Result<Longest, WaveformError>
             return Ok(Longest { options, items, bits, throughput_bps, blamed, used_share, trials, confirmed });
         }
         if items <= SHORTEST {
-            return Err(WaveformError::NothingHolds { items: SHORTEST, slot_us: slot_ns / 1e3 });
+            return Err(none());
         }
         items = ((f64::from(items) * LOWER) as u32).max(SHORTEST);
     }
 }
 
 /// Raises from `first` (or lowers, if that does not hold) and narrows: the longest length known to hold, `None` if none
-/// does. `holds` answers with what it saw where a length holds.
+/// does. `holds` returns what it measured where a length holds.
 fn search_with<T, E>(first: u32, holds: &mut dyn FnMut(u32) -> Result<Option<T>, E>) -> Result<Option<u32>, E> {
     let raised = |items: u32| ((f64::from(items) * STEP) as u32).clamp(items.saturating_add(1), LONGEST.max(items));
     let (mut low, mut high) = (None, None);
@@ -145,10 +132,9 @@ impl Search<'_> {
             let outcome = measure(&options, &opened, Memory::default(), self.stop)?;
             let busy = outcome.workers.iter().filter_map(|worker| worker.busy).max_by_key(Spread::tail_ns);
             self.trials.push(Trial { items, slots: outcome.slots, misses: outcome.misses, busy });
-            match outcome.misses + outcome.lost_packets() {
-                0 => good += 1,
-                _ => bad += 1,
-            }
+            let passed = u32::from(outcome.misses + outcome.lost_packets() == 0);
+            good += passed;
+            bad += 1 - passed;
             if good == 2 || (good == 1 && bad == 0 && self.stop.requested()) {
                 return Ok(Some(outcome));
             }

@@ -20,7 +20,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("throughput_bps", "/throughput_bps", "source bits"),
 ];
 
-/// The longest packet that a waveform holds.
 pub(crate) struct LongestPacket;
 
 impl Workload for LongestPacket {

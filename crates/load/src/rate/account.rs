@@ -9,7 +9,6 @@ use takt_base::Tick;
 /// A span of the radio's clock: samples at `from`, `from + step`, ... before `to`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Span {
-    /// First sample.
     pub(super) from: Tick,
     /// The sample after the last.
     pub(super) to: Tick,
@@ -18,7 +17,6 @@ pub(super) struct Span {
 }
 
 impl Span {
-    /// Samples in it.
     pub(super) fn samples(&self) -> u64 {
         (self.to.0 - self.from.0) / self.step
     }
@@ -37,7 +35,6 @@ impl Span {
     }
 }
 
-/// Where samples were lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// The radio could not send and stopped (`O`).
@@ -49,9 +46,7 @@ pub(super) enum Place {
 /// Samples lost in the span, by place, one channel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Lost {
-    /// In the radio.
     pub(super) radio: u64,
-    /// Between the radio and the reader.
     pub(super) way: u64,
     /// The radio had not been started, or had ended, and sent none.
     pub(super) unsent: u64,
@@ -60,7 +55,6 @@ pub(super) struct Lost {
 }
 
 impl Lost {
-    /// All of them.
     pub(super) fn all(&self) -> u64 {
         self.radio + self.way + self.unsent + self.tail
     }
@@ -71,20 +65,14 @@ impl Lost {
 pub(super) struct Account {
     span: Span,
     /// The tick after the last sample delivered or known lost.
-    at: Tick,
+    pub(super) at: Tick,
     delivered: u64,
     lost: Lost,
 }
 
 impl Account {
-    /// Of a stream that starts at `start`.
     pub(super) fn new(start: Tick, span: Span) -> Account {
         Account { span, at: start, delivered: 0, lost: Lost::default() }
-    }
-
-    /// Where the stream stands.
-    pub(super) fn at(&self) -> Tick {
-        self.at
     }
 
     /// Whether nothing of the span is still to come.
@@ -92,8 +80,8 @@ impl Account {
         self.at >= self.span.to
     }
 
-    /// So many samples came, the first at `first`. What lies between them and the last ones, and of which no event
-    /// told, the radio has not sent: how many of those are in the span.
+    /// So many samples came, the first at `first`. What lies between them and the last ones, and was reported by no event,
+    /// the radio has not sent: how many of those are in the span.
     pub(super) fn deliver(&mut self, first: Tick, samples: u64) -> u64 {
         // Whole ones: the new grid may begin between two samples of the old.
         let between = first.min(self.span.to).0.saturating_sub(self.at.max(self.span.from).0) / self.span.step;
@@ -128,14 +116,10 @@ impl Account {
     }
 }
 
-/// The sum at the end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Closed {
-    /// Samples the radio's clock made in the span.
     pub(super) samples: u64,
-    /// Of them delivered.
     pub(super) delivered: u64,
-    /// Of them lost.
     pub(super) lost: Lost,
 }
 
@@ -211,7 +195,7 @@ mod tests {
         fn delivered_and_lost_make_the_span(steps in proptest::collection::vec((0_u64..40, 0_u64..40, 0_u8..2), 0..40)) {
             let mut account = Account::new(Tick(800), SPAN);
             for (samples, lost, place) in steps {
-                let first = account.at();
+                let first = account.at;
                 account.deliver(first, samples);
                 account.lose(lost, if place == 0 { Place::Way } else { Place::Radio });
             }

@@ -2,7 +2,7 @@
 //!
 //! A reader that is too slow by a constant factor loses nothing until the receive buffer is full, which may be long after
 //! the round. Its backlog grows all the while. A reader that is fast enough and was stopped for a moment has a backlog that
-//! shrinks again. The two are told apart by the *least* backlog of each sixteenth of the round: a stop leaves it alone
+//! shrinks again. What separates the two is the *least* backlog of each sixteenth of the round: a stop leaves it alone
 //! wherever the reader has caught up, and a steady deficit makes it rise all along. The slope through the sixteen is
 //! Theil's and Sen's, the median of the slopes between all pairs, which four outliers of sixteen do not move.
 
@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 use takt_base::MonoNs;
 use takt_stats::theil_sen;
 
-/// Parts of a round.
 const PARTS: usize = 16;
 /// Parts in which something must have been read before a slope is given.
 const PARTS_ENOUGH: usize = 8;
@@ -21,12 +20,10 @@ const GROWING_SLOPE: f64 = 0.005;
 /// ... and it grew by at least this from the first part to the last: more than samples may wait to be fetched together.
 const GROWING_BY: Duration = Duration::from_millis(4);
 
-/// How far the reader was behind the radio.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Backlog {
     /// The least in each sixteenth of the measured part, nanoseconds; `None`: nothing was read in it.
     pub least_ns: Vec<Option<u64>>,
-    /// The largest seen, nanoseconds.
     pub largest_ns: u64,
     /// When the measured part ended, nanoseconds: what was still to be read.
     pub at_end_ns: u64,
@@ -51,7 +48,6 @@ pub(super) struct Recorder {
 }
 
 impl Recorder {
-    /// For a measured part from `from` to `to`.
     pub(super) fn new(from: MonoNs, to: MonoNs) -> Recorder {
         Recorder { from, to, least_ns: [None; PARTS], largest_ns: 0 }
     }
@@ -75,9 +71,9 @@ impl Recorder {
     pub(super) fn end(&self, at_end: Duration, rest: Duration, buffer_s: f64) -> Backlog {
         let at_end_ns = u64::try_from(at_end.as_nanos()).unwrap_or(u64::MAX);
         let part_s = (self.to.0.saturating_sub(self.from.0)) as f64 / 1e9 / PARTS as f64;
-        let seen = self.least_ns.iter().enumerate();
+        let parts = self.least_ns.iter().enumerate();
         let points: Vec<(f64, f64)> =
-            seen.filter_map(|(part, least)| Some((part as f64 * part_s, (*least)? as f64 / 1e9))).collect();
+            parts.filter_map(|(part, least)| Some((part as f64 * part_s, (*least)? as f64 / 1e9))).collect();
         let slope = theil_sen(&points).filter(|_| points.len() >= PARTS_ENOUGH);
         let grown_s = slope.map_or(0.0, |slope| slope * part_s * (PARTS - 1) as f64);
         let growing = slope.is_some_and(|slope| slope >= GROWING_SLOPE) && grown_s >= GROWING_BY.as_secs_f64();

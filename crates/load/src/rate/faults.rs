@@ -1,7 +1,7 @@
 //! What went wrong, and when on the radio's clock.
 //!
-//! A count says how often; only the time says whose doing it was. Whoever knows when the radio was late itself, or the
-//! machine stood still, can tell from this what is left.
+//! A count says how often; only the time says whose doing it was. A reader that knows when the radio
+//! was late itself, or the machine stood still, finds here what is left.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,20 +25,16 @@ pub enum Letter {
     T,
 }
 
-/// One fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
-    /// What.
     pub letter: Letter,
     /// When it began, on the radio's clock, ticks.
     pub from_tick: u64,
-    /// When it was over.
     pub to_tick: u64,
     /// Samples lost with it, one channel.
     pub samples: u64,
 }
 
-/// All faults of a direction.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Faults {
     /// The first two thousand, in order.

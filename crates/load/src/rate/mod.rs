@@ -7,7 +7,6 @@
 mod account;
 mod backlog;
 mod faults;
-mod lost;
 #[cfg(any(test, feature = "testing"))]
 pub mod model;
 mod numbers;
@@ -15,8 +14,6 @@ mod options;
 mod outcome;
 mod own;
 mod rx;
-#[cfg(any(test, feature = "testing"))]
-pub mod testing;
 mod text;
 mod tx;
 pub(crate) mod workload;
@@ -26,7 +23,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-use takt_base::{Clock, MonoNs, Stop};
+use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::{AffinityError, pin_self};
 use takt_host::policy::{Policy, PolicyError, set_policy};
@@ -36,15 +33,13 @@ use takt_radio::{RadioError, WallNet};
 
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
-pub use lost::LostSamples;
 pub use numbers::Counted;
 pub use options::{Mode, Options, Threads, WireFormat};
-pub use outcome::{Cpu, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
+pub use outcome::{Cpu, LostSamples, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;
 use tx::TxSide;
 
-/// How far ahead the streams start.
 const START_AHEAD: Duration = Duration::from_millis(100);
 /// A call that brings nothing, or takes nothing, for so long counts as a timeout.
 const PATIENCE: Duration = Duration::from_millis(100);
@@ -52,74 +47,52 @@ const PATIENCE: Duration = Duration::from_millis(100);
 const CALL_DATAGRAMS: usize = 96;
 /// Questions by which the two clocks are related.
 const CLOCK_QUESTIONS: u32 = 8;
-/// How often the waiting thread looks around.
 const LOOK: Duration = Duration::from_millis(50);
 /// With one thread for both directions, how long receiving may keep transmitting waiting.
 const TURN: Duration = Duration::from_millis(2);
 
-/// Why a round could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum RateError {
-    /// Neither direction.
     #[error("no rate was given, neither to receive nor to transmit")]
     NoRate,
-    /// No time.
     #[error("a duration of nothing")]
     NoTime,
-    /// A receive buffer that the kernel did not grant.
     #[error("a receive buffer of {asked_bytes} bytes was asked for, and {granted_bytes} were granted")]
-    Buffer {
-        /// Asked for.
-        asked_bytes: usize,
-        /// Granted.
-        granted_bytes: usize,
-    },
-    /// Numbers of 32 bits on samples of 16.
+    Buffer { asked_bytes: usize, granted_bytes: usize },
     #[error("samples of sc8 have no room for a counter")]
     Counter,
-    /// The radio.
     #[error("radio")]
     Radio(#[from] RadioError),
-    /// A CPU that a thread can't have.
     #[error("placing a streaming thread")]
     Affinity(#[from] AffinityError),
-    /// A priority that a thread can't have.
     #[error("priority of a streaming thread")]
     Priority(#[from] PolicyError),
-    /// The host's own counters.
     #[error("CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
-    /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] std::io::Error),
 }
 
-/// How far a round has come.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Progress {
     /// Time since the streams started.
     pub elapsed: Duration,
     /// Time the round takes, warm-up included.
     pub planned: Duration,
-    /// It is still warming up.
     pub warm_up: bool,
 }
 
-/// Something to tell while a round runs.
+/// What a round reports while it runs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Notice {
     /// Before anything is sent: what a radio that is not takt's own will transmit with.
     OnAir(Emission),
-    /// How far it has come.
     At(Progress),
 }
 
 /// Streams as `options` say and counts. `stop` ends it early, and what was counted until then is the outcome.
-///
-/// # Errors
-/// The round could not be run, or the radio was lost on the way.
-pub fn run(options: &Options, tell: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Outcome, RateError> {
+pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Result<Outcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
     let frame_bytes = FrameBytes { receive: options.frame_bytes, send: options.frame_bytes };
@@ -127,7 +100,7 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(Notice), stop: &Stop) -> Resu
     let open = OpenOptions { force, transmit: options.transmit, reference, frame_bytes };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;
     if options.tx_sps.is_some() {
-        radio.may_transmit(TxWish::default())?.into_iter().for_each(|emission| tell(Notice::OnAir(emission)));
+        radio.may_transmit(TxWish::default())?.into_iter().for_each(|emission| notify(Notice::OnAir(emission)));
     }
     let about = radio_of(&mut radio, options)?;
     let rx = options.rx_sps.map(|rate| radio.rx_streamer(&rx_options(options, rate))).transpose()?;
@@ -135,49 +108,36 @@ pub fn run(options: &Options, tell: &mut dyn FnMut(Notice), stop: &Stop) -> Resu
     rx.as_ref().map_or(Ok(()), |rx| options.check_buffer(rx.engine_limits().recv_buffer_bytes))?;
 
     let clocks = radio.read_clocks(CLOCK_QUESTIONS)?;
-    let plan = Plan::starting(net.now() + START_AHEAD, options, stop);
-    let start = clocks.tick_at(plan.start);
+    let start = net.now() + START_AHEAD;
+    let measure = start + options.warm_up;
+    let plan = Plan { start, measure, end: measure + options.duration, stop: stop.clone(), broken: Stop::new() };
+    let start = clocks.tick_at(start);
     let spans = [options.warm_up, options.duration];
     let rx = rx.map(|rx| RxSide::start(net.clone(), rx, clocks, start, spans)).transpose()?;
     let rx = rx.map(|rx| if options.counter { rx.with_numbers() } else { rx });
     let tx = tx.map(|tx| TxSide::starting_at(net.clone(), tx, clocks, start));
+    let start = |name, nth, rx, tx| worker(name, nth, options, &plan, (rx, tx));
     let workers = match (options.threads, rx, tx) {
-        (Threads::One, Some(rx), Some(tx)) => vec![worker("takt-stream", 0, options, &plan, move |plan| {
-            let (rx, tx) = stream_in_turn(rx, tx, plan)?;
-            Ok(Part { rx: Some(rx), tx: Some(tx) })
-        })?],
+        (Threads::One, rx @ Some(_), tx @ Some(_)) => vec![start("takt-stream", 0, rx, tx)?],
         (_, rx, tx) => {
-            let mut workers = Vec::new();
-            if let Some(rx) = rx {
-                workers.push(worker("takt-rx", 0, options, &plan, move |plan| {
-                    Ok(Part { rx: Some(receive(rx, plan)?), tx: None })
-                })?);
-            }
-            if let Some(tx) = tx {
-                workers.push(worker("takt-tx", 1, options, &plan, move |plan| {
-                    Ok(Part { rx: None, tx: Some(transmit(tx, plan)?) })
-                })?);
-            }
-            workers
+            let rx = rx.map(|rx| start("takt-rx", 0, Some(rx), None)).transpose()?;
+            let tx = tx.map(|tx| start("takt-tx", 1, None, Some(tx))).transpose()?;
+            rx.into_iter().chain(tx).collect()
         }
     };
-    let measured = watch(&net, &plan, &workers, tell)?;
-    let parts = workers.into_iter().map(Worker::join).collect::<Result<Vec<_>, _>>();
-    let (parts, complete) = (parts?, !stop.requested());
-
+    let (cpu, wall_s) = watch(&net, &plan, &workers, notify)?;
+    let parts = workers.into_iter().map(Worker::join).collect::<Result<Vec<_>, _>>()?;
     let mut outcome = Outcome {
         options: options.clone(),
         radio: Radio { repeated_commands: radio.repeats(), ..about },
-        rx: Rx::default(),
-        tx: Tx::default(),
-        cpu: measured.cpu,
-        wall_s: measured.wall_s,
-        complete,
-        clean: false,
+        cpu,
+        wall_s,
+        complete: !stop.requested(),
+        ..Outcome::default()
     };
-    for part in parts {
-        outcome.rx = part.rx.unwrap_or(outcome.rx);
-        outcome.tx = part.tx.unwrap_or(outcome.tx);
+    for (rx, tx) in parts {
+        outcome.rx = rx.unwrap_or(outcome.rx);
+        outcome.tx = tx.unwrap_or(outcome.tx);
     }
     let samples = outcome.rx.samples + outcome.tx.samples;
     outcome.cpu.host_ms_per_msample = (samples > 0).then(|| outcome.cpu.host_seconds * 1e9 / samples as f64);
@@ -225,7 +185,6 @@ fn radio_of(radio: &mut N200, options: &Options) -> Result<Radio, RadioError> {
     })
 }
 
-/// When what happens.
 #[derive(Clone)]
 struct Plan {
     start: MonoNs,
@@ -238,69 +197,39 @@ struct Plan {
 }
 
 impl Plan {
-    fn starting(start: MonoNs, options: &Options, stop: &Stop) -> Plan {
-        let measure = start + options.warm_up;
-        let end = measure + options.duration;
-        Plan { start, measure, end, stop: stop.clone(), broken: Stop::new() }
-    }
-
     fn over(&self, now: MonoNs) -> bool {
         now >= self.end || self.stop.requested() || self.broken.requested()
     }
 }
 
 /// What a thread brings.
-#[derive(Default)]
-struct Part {
-    rx: Option<Rx>,
-    tx: Option<Tx>,
-}
+type Part = (Option<Rx>, Option<Tx>);
 
-fn receive(mut rx: RxSide, plan: &Plan) -> Result<Rx, RateError> {
+/// Streams one direction, or both in turn.
+fn stream(mut rx: Option<RxSide>, mut tx: Option<TxSide>, plan: &Plan) -> Result<Part, RateError> {
+    // One direction alone may wait; of two, receiving may keep transmitting waiting for a while, and not the reverse.
+    let [rx_wait, tx_wait] = if rx.is_some() && tx.is_some() { [TURN, Duration::ZERO] } else { [PATIENCE; 2] };
+    let mut measuring = false;
     loop {
-        let now = rx.now();
-        if now >= plan.measure && !rx.is_measuring() {
-            rx.begin_measuring();
+        let now = WallClock.now();
+        if now >= plan.measure && !measuring {
+            rx.iter_mut().for_each(RxSide::begin_measuring);
+            tx.iter_mut().for_each(TxSide::begin_measuring);
+            measuring = true;
         }
         if plan.over(now) {
-            return Ok(rx.finish());
+            let tx = tx.map(TxSide::finish).transpose()?;
+            return Ok((rx.map(RxSide::finish), tx));
         }
-        rx.turn(now + PATIENCE)?;
+        if let Some(tx) = &mut tx {
+            tx.turn(now + tx_wait)?;
+        }
+        if let Some(rx) = &mut rx {
+            rx.turn(now + rx_wait)?;
+        }
     }
 }
 
-fn transmit(mut tx: TxSide, plan: &Plan) -> Result<Tx, RateError> {
-    let clock = takt_base::WallClock;
-    loop {
-        let now = clock.now();
-        if now >= plan.measure && !tx.is_measuring() {
-            tx.begin_measuring();
-        }
-        if plan.over(now) {
-            return Ok(tx.finish()?);
-        }
-        tx.turn(now + PATIENCE)?;
-    }
-}
-
-fn stream_in_turn(mut rx: RxSide, mut tx: TxSide, plan: &Plan) -> Result<(Rx, Tx), RateError> {
-    let clock = takt_base::WallClock;
-    loop {
-        let now = clock.now();
-        if now >= plan.measure && !rx.is_measuring() {
-            rx.begin_measuring();
-            tx.begin_measuring();
-        }
-        if plan.over(now) {
-            let tx = tx.finish()?;
-            return Ok((rx.finish(), tx));
-        }
-        tx.turn(now)?;
-        rx.turn(now + TURN)?;
-    }
-}
-
-/// A streaming thread.
 struct Worker {
     name: &'static str,
     cpus: Vec<usize>,
@@ -323,7 +252,7 @@ fn worker(
     nth: usize,
     options: &Options,
     plan: &Plan,
-    work: impl FnOnce(&Plan) -> Result<Part, RateError> + Send + 'static,
+    (rx, tx): (Option<RxSide>, Option<TxSide>),
 ) -> Result<Worker, RateError> {
     let cpus: Vec<usize> = options.cpus.get(nth).or(options.cpus.last()).copied().into_iter().collect();
     let policy = options.priority.map(|priority| Policy::Fifo { priority });
@@ -333,12 +262,12 @@ fn worker(
     let thread = thread::Builder::new().name(name.to_owned()).spawn(move || {
         let ready = place(&own_cpus, policy);
         let refused = ready.is_err();
-        // Whoever started this thread waits for the answer.
+        // The thread that started this one waits for the answer.
         let _ = placed.send(ready);
         if refused {
             return Ok(Part::default());
         }
-        let result = work(&plan);
+        let result = stream(rx, tx, &plan);
         if result.is_err() {
             plan.broken.request();
         }
@@ -346,7 +275,7 @@ fn worker(
         result
     });
     let thread = thread.map_err(RateError::Thread)?;
-    // No answer: it panicked, which joining it tells.
+    // No answer: it panicked, and joining it passes that on.
     if let Ok(ready) = answer.recv() {
         ready?;
     }
@@ -363,25 +292,25 @@ fn place(cpus: &[usize], policy: Option<Policy>) -> Result<(), RateError> {
     Ok(())
 }
 
-struct Measured {
-    cpu: Cpu,
-    wall_s: f64,
-}
-
-/// Waits for the end, tells how far it is, and takes the CPU counters at both ends of the measured part.
-fn watch(net: &WallNet, plan: &Plan, workers: &[Worker], tell: &mut dyn FnMut(Notice)) -> Result<Measured, RateError> {
+/// Waits for the end, reports progress, and takes the CPU counters at both ends of the measured part: what it cost, and
+/// how long that was, seconds.
+fn watch(
+    net: &WallNet,
+    plan: &Plan,
+    workers: &[Worker],
+    notify: &mut dyn FnMut(Notice),
+) -> Result<(Cpu, f64), RateError> {
     let mut begun = None;
     loop {
         let now = net.now();
         if now >= plan.measure && begun.is_none() {
             begun = Some(Snapshot::take()?);
         }
-        let over = plan.over(now) || workers.iter().all(|worker| worker.thread.is_finished());
-        if over {
+        if plan.over(now) || workers.iter().all(|worker| worker.thread.is_finished()) {
             break;
         }
         let (elapsed, planned) = (now - plan.start, plan.end - plan.start);
-        tell(Notice::At(Progress { elapsed, planned, warm_up: now < plan.measure }));
+        notify(Notice::At(Progress { elapsed, planned, warm_up: now < plan.measure }));
         let next = if begun.is_none() { plan.measure } else { plan.end };
         thread::sleep(LOOK.min(next - now));
     }
@@ -409,5 +338,5 @@ fn watch(net: &WallNet, plan: &Plan, workers: &[Worker], tell: &mut dyn FnMut(No
         machine: usage.machine,
         foreign_seconds: seconds(usage.foreign_task_cpu_ns),
     };
-    Ok(Measured { cpu, wall_s: seconds(usage.wall_ns) })
+    Ok((cpu, seconds(usage.wall_ns)))
 }

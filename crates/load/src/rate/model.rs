@@ -7,7 +7,7 @@ use takt_base::{MonoNs, Tick};
 
 use super::account::{Account, Place, Span};
 use super::backlog::Recorder;
-use super::{CALL_DATAGRAMS, Outcome, Rx, testing};
+use super::{CALL_DATAGRAMS, Outcome, Rx};
 use crate::Every;
 
 const SAMPLES: u64 = 362;
@@ -16,7 +16,6 @@ const ROUND_NS: u64 = 800_000_000;
 /// Samples that wait for each other.
 const COALESCE_NS: u64 = 2_000_000;
 
-/// What is read, by whom.
 #[derive(Clone, Copy, Debug)]
 pub struct Host {
     /// Ticks of 10 ns from sample to sample.
@@ -41,7 +40,6 @@ pub struct Truth {
 }
 
 impl Host {
-    /// Nanoseconds between datagrams.
     fn datagram_ns(&self) -> u64 {
         SAMPLES * self.step * 10
     }
@@ -77,16 +75,16 @@ impl Host {
 #[derive(Default)]
 struct Queue {
     runs: Vec<(u64, u64)>,
-    held: u64,
+    queued: u64,
 }
 
 impl Queue {
     fn put(&mut self, first: u64, count: u64) {
         match self.runs.last_mut() {
-            Some((begin, held)) if *begin + *held == first => *held += count,
+            Some((begin, length)) if *begin + *length == first => *length += count,
             _ => self.runs.push((first, count)),
         }
-        self.held += count;
+        self.queued += count;
     }
 
     fn take(&mut self, mut most: u64) -> Vec<(u64, u64)> {
@@ -95,7 +93,7 @@ impl Queue {
             let count = run.1.min(most);
             taken.push((run.0, count));
             *run = (run.0 + count, run.1 - count);
-            (most, self.held) = (most - count, self.held - count);
+            (most, self.queued) = (most - count, self.queued - count);
             if run.1 == 0 {
                 self.runs.remove(0);
             }
@@ -104,7 +102,11 @@ impl Queue {
     }
 }
 
-/// One round of a host.
+/// A clean round of no samples.
+pub(super) fn clean() -> Outcome {
+    Outcome { wall_s: 1.0, complete: true, clean: true, ..Outcome::default() }
+}
+
 pub fn round(host: &Host) -> (Outcome, Truth) {
     let each = host.datagram_ns();
     let tick = |ns: u64| Tick(ns / 10 / host.step * host.step);
@@ -119,16 +121,16 @@ pub fn round(host: &Host) -> (Outcome, Truth) {
     loop {
         // What has come by now.
         let come = now.min(last) / each;
-        let room = host.buffer_datagrams.saturating_sub(queue.held).min(come - arrived);
+        let room = host.buffer_datagrams.saturating_sub(queue.queued).min(come - arrived);
         if room > 0 {
             queue.put(arrived, room);
         }
         dropped += (arrived + room..come).filter(|n| n * each >= from.0).count() as u64;
         arrived = come;
         if now >= end && at_end.is_none() {
-            at_end = Some([end - (account.at().0 * 10).min(end), now]);
+            at_end = Some([end - (account.at.0 * 10).min(end), now]);
         }
-        let enough = queue.held >= CALL_DATAGRAMS as u64 || now >= last;
+        let enough = queue.queued >= CALL_DATAGRAMS as u64 || now >= last;
         let runs = queue.take(CALL_DATAGRAMS as u64);
         if runs.is_empty() && now >= last {
             break;
@@ -137,12 +139,12 @@ pub fn round(host: &Host) -> (Outcome, Truth) {
         now = host.done(now, (count as f64 * each as f64 * host.load) as u64);
         for (first, count) in runs {
             let first_tick = Tick(first * SAMPLES * host.step);
-            let missing = (first_tick.0 - account.at().0) / host.step;
+            let missing = (first_tick.0 - account.at.0) / host.step;
             if missing > 0 {
                 gaps += u64::from(account.lose(missing, Place::Way) > 0);
             }
             account.deliver(first_tick, count * SAMPLES);
-            backlog.note(MonoNs(now), Duration::from_nanos(now.saturating_sub(account.at().0 * 10)));
+            backlog.note(MonoNs(now), Duration::from_nanos(now.saturating_sub(account.at.0 * 10)));
         }
         if !enough {
             now = host.done(now + COALESCE_NS, 0);
@@ -152,7 +154,7 @@ pub fn round(host: &Host) -> (Outcome, Truth) {
     let [behind, rest] = [behind, now - since].map(Duration::from_nanos);
     let closed = account.close();
     let buffer_s = host.buffer_datagrams as f64 * each as f64 / 1e9;
-    let mut outcome = testing::outcome();
+    let mut outcome = clean();
     outcome.rx = Rx {
         samples: closed.delivered,
         dropped: closed.lost.all(),

@@ -26,15 +26,12 @@ pub struct Counted {
     pub wrong_samples: u64,
 }
 
-/// Looks at the numbers as they come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     span: Span,
-    /// Samples of the span.
     samples: u64,
     /// The sample that is due next: its number, and its place in the span, which the warm-up is before.
     due: Option<(u32, i64)>,
-    /// The measured part is over.
     over: bool,
     /// What a sample is multiplied by to be a word again.
     words: f32,
@@ -71,11 +68,8 @@ impl Numbers {
 
     /// Where in the span a tick is.
     fn place(&self, tick: Tick) -> i64 {
-        let samples = |ticks: u64| i64::try_from(ticks / self.span.step).unwrap_or(i64::MAX);
-        match tick.0.checked_sub(self.span.from.0) {
-            Some(behind) => samples(behind),
-            None => -samples(self.span.from.0 - tick.0),
-        }
+        let samples = i64::try_from(tick.0.abs_diff(self.span.from.0) / self.span.step).unwrap_or(i64::MAX);
+        if tick >= self.span.from { samples } else { -samples }
     }
 
     /// What comes from now on comes late.
@@ -88,7 +82,6 @@ impl Numbers {
         self.samples = self.samples.min(samples);
     }
 
-    /// What came, and what did not.
     pub(super) fn close(self) -> Counted {
         let missing_samples = self.samples.saturating_sub(self.counted.received_samples);
         Counted { missing_samples, ..self.counted }
@@ -119,7 +112,6 @@ mod tests {
         (0..count).map(|n| sample(from.wrapping_add(n))).collect()
     }
 
-    /// When the stream starts.
     const BEGIN: Tick = Tick(40_003);
     /// The number of its first sample: they go over the end of 32 bits.
     const START: u32 = 0_u32.wrapping_sub(700);

@@ -9,31 +9,25 @@ use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
 
 use super::RateError;
 
-/// Which way samples flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Radio to host.
     Rx,
-    /// Host to radio.
     Tx,
     /// Both at once, at the same rate.
     Duplex,
 }
 
-/// Sample format on the wire.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WireFormat {
     /// 16 bits each for I and Q.
     #[default]
     Sc16,
-    /// 8 bits each.
     Sc8,
 }
 
 impl WireFormat {
-    /// As the wire crate calls it.
     #[must_use]
     pub fn format(self) -> takt_wire::sample::Format {
         match self {
@@ -42,7 +36,6 @@ impl WireFormat {
         }
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -52,14 +45,11 @@ impl WireFormat {
     }
 }
 
-/// Who does the work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Threads {
-    /// A thread that receives and a thread that transmits.
     #[default]
     Two,
-    /// One thread that does both in turn.
     One,
 }
 
@@ -67,21 +57,15 @@ pub enum Threads {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// The radio.
     pub addr: IpAddr,
     /// Samples a second to receive, on each channel.
     pub rx_sps: Option<f64>,
     /// Samples a second to transmit.
     pub tx_sps: Option<f64>,
-    /// How long it is measured.
     pub duration: Duration,
-    /// How long it streams before, and is not measured.
     pub warm_up: Duration,
-    /// On the wire, both ways.
     pub format: WireFormat,
-    /// Receive DSPs.
     pub rx_channels: Vec<u8>,
-    /// Packet engine.
     pub engine: EngineKind,
     /// Let the kernel split aggregates on the way out (UDP GSO).
     pub aggregate: bool,
@@ -96,18 +80,15 @@ pub struct Options {
     pub recv_buffer_bytes: Option<usize>,
     /// The radio plays a `counter`: count samples by their numbers too.
     pub counter: bool,
-    /// Who does the work.
     pub threads: Threads,
     /// CPUs the streaming threads may use: the first for receiving, the second for transmitting, or the one for both; empty =
     /// those they have.
     pub cpus: Vec<usize>,
     /// `SCHED_FIFO` priority of the streaming threads; `None` = the one they have.
     pub priority: Option<u8>,
-    /// Take the radio even from another host.
     pub force: bool,
     /// Send samples even to a radio that is not takt's own.
     pub transmit: bool,
-    /// What the radio's clock follows.
     pub reference: ClockSource,
 }
 

@@ -6,40 +6,27 @@ use takt_host::accounting::CpuClasses;
 use super::{Backlog, Counted, Faults, Options};
 
 /// What a round of streaming brought. Counts are of the measured part only, the warm-up left out.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
-    /// Which radio it was.
     pub radio: Radio,
-    /// Receiving; zeros where nothing was asked for.
     pub rx: Rx,
-    /// Transmitting; zeros where nothing was asked for.
     pub tx: Tx,
-    /// What it cost this host.
     pub cpu: Cpu,
     /// Length of the measured part, seconds.
     pub wall_s: f64,
-    /// It ran as long as it was asked to.
     pub complete: bool,
     /// Nothing went wrong: no sample lost, no letter, no timeout, and the reader kept up.
     pub clean: bool,
 }
 
-/// Which radio it was.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Radio {
-    /// Model.
     pub model: String,
-    /// Serial number.
     pub serial: String,
-    /// Name a user gave it.
     pub name: String,
-    /// Firmware version.
     pub firmware: String,
-    /// FPGA version.
     pub fpga: String,
-    /// Commands to it that had to be repeated.
     pub repeated_commands: u64,
     /// Whether its clock followed its reference; `None`: not looked at.
     #[serde(default)] // records older than this key
@@ -52,7 +39,6 @@ pub struct Radio {
     pub tx_lo_locked: Option<bool>,
 }
 
-/// What was received.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Rx {
     /// Samples of the measured part that came, all channels together; those that came after its end included.
@@ -81,40 +67,30 @@ pub struct Rx {
     /// The measured part on the radio's clock: its first tick, and the one behind its last.
     #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
-    /// What went wrong, and when.
     #[serde(default)] // records older than this key
     pub faults: Faults,
-    /// How far the reader was behind the radio.
     #[serde(default)] // records older than this key
     pub backlog: Backlog,
     /// The same by the samples' own numbers, first channel; `None`: they had none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub counted: Option<Counted>,
-    /// Where samples were lost.
     pub lost_by_place: RxPlaces,
-    /// Datagrams that came.
     pub datagrams: u64,
     /// Datagrams that are missing by the time stamps.
     pub lost_datagrams: u64,
-    /// Datagrams that made no sense.
     pub bad_datagrams: u64,
-    /// Datagrams that were put back in order.
     pub reordered_datagrams: u64,
     /// Datagrams that came twice, or too late to be put in order.
     pub stale_datagrams: u64,
     /// Gaps about which the 4-bit count says something else than the time stamps.
     pub uncorroborated_gaps: u64,
-    /// Messages without a name.
     pub unknown_messages: u64,
-    /// Samples a datagram.
     pub samples_per_datagram: usize,
-    /// Receive buffer the kernel granted, bytes.
     pub recv_buffer_bytes: usize,
     /// Time that buffer holds at this rate, seconds: a reader that pauses longer loses datagrams.
     pub recv_buffer_s: f64,
     /// Longest time between two reads of the socket, nanoseconds.
     pub longest_pause_ns: u64,
-    /// System calls that received.
     pub receive_calls: u64,
 }
 
@@ -131,7 +107,6 @@ pub struct RxPlaces {
     pub takt_datagrams: u64,
 }
 
-/// What was transmitted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Tx {
     /// Samples handed to the kernel.
@@ -149,46 +124,37 @@ pub struct Tx {
     /// The measured part on the radio's clock: its first tick, and the one behind its last.
     #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
-    /// What the radio said went wrong, and when.
     #[serde(default)] // records older than this key
     pub faults: Faults,
-    /// Datagrams handed to the kernel.
     pub datagrams: u64,
-    /// Ends of bursts that the radio acknowledged.
     pub burst_acks: u64,
-    /// Reports without a name.
     pub unknown_reports: u64,
-    /// Samples a datagram.
     pub samples_per_datagram: usize,
     /// Datagrams that may be on their way.
     pub window_datagrams: u32,
     /// Datagrams given up: the radio ran dry with a whole window on its way, and took none of it.
     #[serde(default)] // records older than this key
     pub given_up_datagrams: u64,
-    /// Times the window was shut: the radio had enough.
+    /// Times the window was closed: the radio had enough.
     pub waits: u64,
-    /// System calls that sent.
     pub send_calls: u64,
     /// Datagrams left as aggregates that the kernel splits.
     pub aggregated: bool,
 }
 
-/// What it cost this host.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cpu {
     /// CPU of this process, all threads, user and system, seconds.
     pub host_seconds: f64,
     /// The same for a million samples, sent and received together, milliseconds.
     pub host_ms_per_msample: Option<f64>,
-    /// Each thread.
     pub threads: Vec<Thread>,
-    /// The whole machine by class, nanoseconds: interrupt work for our datagrams is in nobody's account but this.
+    /// The whole machine by class, nanoseconds: interrupt work for our datagrams is in no other account.
     pub machine: CpuClasses,
     /// What others used, without interrupts, seconds.
     pub foreign_seconds: f64,
 }
 
-/// A thread of this process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// Its name: `takt-rx`, `takt-tx`, `takt-stream`, or what else there is.
@@ -201,14 +167,23 @@ pub struct Thread {
     pub system_seconds: f64,
     /// Ready to run and waiting for a CPU, seconds; `None`: this kernel does not say.
     pub run_delay_seconds: Option<f64>,
-    /// Times it was put aside for another.
+    /// Times another thread took its CPU.
     pub involuntary_switches: u64,
-    /// The CPU it ran on last.
     pub last_cpu: Option<u32>,
-    /// How it is scheduled, as far as it was asked to be: `fifo 50`; `None` = normal.
+    /// The policy that was requested for it: `fifo 50`; `None` = normal.
     pub policy: Option<String>,
     /// CPUs it was tied to; empty = none.
     pub cpus: Vec<usize>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct LostSamples {
+    /// Of those the radio sent, 0 to 1.
+    pub rx_share: f64,
+    /// Of those the radio ought to have got, 0 to 1.
+    pub tx_share: f64,
+    /// Samples that the radio did without.
+    pub tx_samples: u64,
 }
 
 impl Outcome {
@@ -237,7 +212,23 @@ impl Outcome {
         received + tx.underflows + tx.sequence_errors + tx.late + tx.timeouts
     }
 
-    /// Whether anything at all went wrong.
+    /// What a round lost, by the host's own counts: received samples by their time stamps, transmitted ones by what the radio
+    /// complained of. What was due and not yet sent when the round ended was not lost, so without a complaint nothing was.
+    #[must_use]
+    pub fn lost(&self) -> LostSamples {
+        let (rx, tx) = (&self.rx, &self.tx);
+        let share = |lost: u64, of: u64| if of == 0 { 0.0 } else { (lost as f64 / of as f64).min(1.0) };
+        let refused = (tx.sequence_errors + tx.late) * tx.samples_per_datagram as u64;
+        let short = tx.expected_samples.saturating_sub(tx.samples);
+        let complained = tx.underflows + tx.sequence_errors + tx.late + tx.timeouts > 0;
+        let tx_samples = if complained { short + refused } else { 0 };
+        LostSamples {
+            rx_share: share(rx.dropped, rx.samples + rx.dropped),
+            tx_share: share(tx_samples, tx.expected_samples),
+            tx_samples,
+        }
+    }
+
     pub(super) fn judge(&mut self) {
         self.clean =
             self.is_clean_but_for_faults() && self.fault_count() + self.rx.dropped + self.rx.unsent_samples == 0;

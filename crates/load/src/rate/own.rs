@@ -17,7 +17,7 @@ pub struct Own {
 }
 
 impl Outcome {
-    /// Parts a round by when its radio was late. Faults without a time, and those that are no matter of an instant (a reader
+    /// Splits a round by when its radio was late. Faults without a time, and those that are no matter of an instant (a reader
     /// that falls behind, a count that does not come out), are this host's.
     #[must_use]
     pub fn own(&self, excluded: &ExcludedSpans) -> Own {
@@ -50,11 +50,11 @@ fn datagram_ticks(outcome: &Outcome) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rate::{self, Letter};
+    use crate::rate::{Letter, model};
 
     /// A round of a second from tick 0 on, with faults at these milliseconds, of a radio that was late from 10 to 13 ms.
-    fn parted(faults_ms: &[u64], change: impl Fn(&mut Outcome)) -> Own {
-        let mut outcome = rate::testing::outcome();
+    fn own_of(faults_ms: &[u64], change: impl Fn(&mut Outcome)) -> Own {
+        let mut outcome = model::clean();
         outcome.rx.span_ticks = [0, 100_000_000];
         outcome.rx.faults.list = faults_ms
             .iter()
@@ -68,16 +68,16 @@ mod tests {
 
     #[test]
     fn only_what_lies_in_a_late_span_is_excluded() {
-        assert_eq!(parted(&[], |_| ()), Own { clean: true, excluded_share: 0.008, excluded_faults: 0 });
-        assert_eq!(parted(&[12, 17], |_| ()), Own { clean: true, excluded_share: 0.008, excluded_faults: 2 });
-        assert_eq!(parted(&[12, 19], |_| ()), Own { clean: false, excluded_share: 0.008, excluded_faults: 1 });
+        assert_eq!(own_of(&[], |_| ()), Own { clean: true, excluded_share: 0.008, excluded_faults: 0 });
+        assert_eq!(own_of(&[12, 17], |_| ()), Own { clean: true, excluded_share: 0.008, excluded_faults: 2 });
+        assert_eq!(own_of(&[12, 19], |_| ()), Own { clean: false, excluded_share: 0.008, excluded_faults: 1 });
     }
 
     /// 363 samples at 1 MS/s: the first late datagram has samples of 363 us before it was due.
     #[test]
     fn the_samples_of_the_first_late_datagram_are_older_than_the_span() {
         let begun = |us_before: u64, samples: u64| {
-            parted(&[12], |outcome| {
+            own_of(&[12], |outcome| {
                 outcome.options.rx_sps = Some(1e6);
                 outcome.rx.samples_per_datagram = 363;
                 let fault = &mut outcome.rx.faults.list[0];
@@ -91,10 +91,10 @@ mod tests {
 
     #[test]
     fn what_has_no_instant_is_this_hosts_own() {
-        assert!(!parted(&[12], |outcome| outcome.rx.faults.more = 1).clean, "faults nobody knows the time of");
-        assert!(!parted(&[12], |outcome| outcome.rx.timeouts = 1).clean, "counted, and not in the list");
-        assert!(!parted(&[12], |outcome| outcome.rx.backlog.growing = true).clean);
-        assert!(!parted(&[12], |outcome| outcome.rx.expected_samples += 1).clean, "a count that does not come out");
-        assert!(!parted(&[12], |outcome| outcome.complete = false).clean);
+        assert!(!own_of(&[12], |outcome| outcome.rx.faults.more = 1).clean, "faults without a time");
+        assert!(!own_of(&[12], |outcome| outcome.rx.timeouts = 1).clean, "counted, and not in the list");
+        assert!(!own_of(&[12], |outcome| outcome.rx.backlog.growing = true).clean);
+        assert!(!own_of(&[12], |outcome| outcome.rx.expected_samples += 1).clean, "a count that does not come out");
+        assert!(!own_of(&[12], |outcome| outcome.complete = false).clean);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Outcome, Rx, Thread};
+use super::{Outcome, Radio, Rx, Thread};
 
 impl Outcome {
     /// The whole as text; the last line is the answer.
@@ -17,54 +17,39 @@ impl Outcome {
     fn write(&self, text: &mut String) -> std::fmt::Result {
         writeln!(text, "{}", self.headline())?;
         writeln!(text, "                  samples    datagrams   lost samples   events")?;
+        let (rx, tx) = (&self.rx, &self.tx);
         if self.options.rx_sps.is_some() {
-            let rx = &self.rx;
-            let (samples, datagrams, lost) = (grouped(rx.samples), grouped(rx.datagrams), grouped(rx.dropped));
-            writeln!(
-                text,
-                "  receive  {samples:>14} {datagrams:>12} {lost:>14}   O {}   D {}   L {}   timeouts {}",
-                rx.overflows, rx.sequence_errors, rx.late, rx.timeouts
-            )?;
+            let [samples, datagrams, lost] = [rx.samples, rx.datagrams, rx.dropped].map(grouped);
+            let events = [("O", rx.overflows), ("D", rx.sequence_errors), ("L", rx.late), ("timeouts", rx.timeouts)];
+            writeln!(text, "  receive  {samples:>14} {datagrams:>12} {lost:>14}{}", counts(events))?;
         }
         if self.options.tx_sps.is_some() {
-            let tx = &self.tx;
-            let (samples, datagrams) = (grouped(tx.samples), grouped(tx.datagrams));
-            writeln!(
-                text,
-                "  transmit {samples:>14} {datagrams:>12} {:>14}   U {}   S {}   L {}   timeouts {}",
-                "-", tx.underflows, tx.sequence_errors, tx.late, tx.timeouts
-            )?;
+            let [samples, datagrams] = [tx.samples, tx.datagrams].map(grouped);
+            let events = [("U", tx.underflows), ("S", tx.sequence_errors), ("L", tx.late), ("timeouts", tx.timeouts)];
+            writeln!(text, "  transmit {samples:>14} {datagrams:>12} {:>14}{}", "-", counts(events))?;
         }
         writeln!(text, "  CPU      {}", self.cpu_line())?;
         if self.options.rx_sps.is_some() {
-            writeln!(text, "  where    {}", places(&self.rx))?;
-            writeln!(text, "  buffer   {}", buffer(&self.rx))?;
-            writeln!(text, "  backlog  {}", backlog(&self.rx))?;
+            writeln!(text, "  where    {}", places(rx))?;
+            writeln!(text, "  buffer   {}", buffer(rx))?;
+            writeln!(text, "  backlog  {}", backlog(rx))?;
         }
-        for (what, count) in self.oddities() {
-            writeln!(text, "  note     {count} {what}")?;
-        }
-        for what in self.unlocked() {
-            writeln!(text, "  note     {what}")?;
+        for note in self.oddities().chain(self.unlocked()) {
+            writeln!(text, "  note     {note}")?;
         }
         writeln!(text, "{}", self.answer())
     }
 
     fn headline(&self) -> String {
-        let rate = |label: &str, rate: Option<f64>| rate.map(|sps| format!("{label} {} MS/s", mega(sps)));
-        let rates: Vec<String> = [rate("receive", self.options.rx_sps), rate("transmit", self.options.tx_sps)]
-            .into_iter()
-            .flatten()
-            .collect();
+        let ways = [("receive", self.options.rx_sps), ("transmit", self.options.tx_sps)];
+        let rate = |(way, sps): (&str, Option<f64>)| Some(format!("{way} {} MS/s", mega(sps?)));
+        let rates: Vec<String> = ways.into_iter().filter_map(rate).collect();
         let per_datagram = self.rx.samples_per_datagram.max(self.tx.samples_per_datagram);
+        let (Radio { model, serial, .. }, engine) = (&self.radio, self.options.engine);
+        let (rates, format, wall_s) = (rates.join(", "), self.options.format.name(), self.wall_s);
         format!(
-            "{} serial {} · {} · {}, {per_datagram} samples a datagram · engine {} · {:.1} s",
-            self.radio.model,
-            self.radio.serial,
-            rates.join(", "),
-            self.options.format.name(),
-            self.options.engine,
-            self.wall_s
+            "{model} serial {serial} · {rates} · {format}, {per_datagram} samples a datagram · engine {engine} · \
+             {wall_s:.1} s"
         )
     }
 
@@ -77,7 +62,7 @@ impl Outcome {
         format!("{total} ({})", threads.join(", "))
     }
 
-    fn oddities(&self) -> impl Iterator<Item = (&'static str, u64)> {
+    fn oddities(&self) -> impl Iterator<Item = String> {
         let rx = &self.rx;
         let all = [
             ("datagrams made no sense", rx.bad_datagrams),
@@ -88,18 +73,18 @@ impl Outcome {
             ("datagrams were given up when the radio had run dry", self.tx.given_up_datagrams),
             ("commands to the radio had to be repeated", self.radio.repeated_commands),
         ];
-        all.into_iter().filter(|(_, count)| *count > 0)
+        all.into_iter().filter(|(_, count)| *count > 0).map(|(what, count)| format!("{count} {what}"))
     }
 
     /// What of the radio was not locked.
-    fn unlocked(&self) -> impl Iterator<Item = &'static str> {
+    fn unlocked(&self) -> impl Iterator<Item = String> {
         let radio = &self.radio;
         let all = [
             (radio.reference_locked, "the radio's clock does not follow its reference: its rate is not what it says"),
             (radio.rx_lo_locked, "the receive oscillator is not locked"),
             (radio.tx_lo_locked, "the transmit oscillator is not locked"),
         ];
-        all.into_iter().filter(|(locked, _)| *locked == Some(false)).map(|(_, what)| what)
+        all.into_iter().filter(|(locked, _)| *locked == Some(false)).map(|(_, what)| what.to_owned())
     }
 
     fn answer(&self) -> String {
@@ -123,50 +108,43 @@ impl Outcome {
             (rx.retimed, "times the radio's clock was set"),
             (rx.expected_samples.abs_diff(rx.samples + rx.dropped + rx.unsent_samples), "samples unaccounted for"),
         ];
-        let mut told: Vec<String> =
+        let mut reasons: Vec<String> =
             faults.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| format!("{} {what}", grouped(n))).collect();
-        told.extend(falls_behind(rx));
-        told.extend((rx.backlog.stuck && rx.dropped == 0).then(|| NOT_CAUGHT_UP.to_owned()));
-        format!("No: {} in {:.1} s.", told.join(", "), self.wall_s)
+        reasons.extend(falls_behind(rx));
+        reasons.extend((rx.backlog.stuck && rx.dropped == 0).then(|| NOT_CAUGHT_UP.to_owned()));
+        format!("No: {} in {:.1} s.", reasons.join(", "), self.wall_s)
     }
+}
+
+fn counts(events: [(&str, u64); 4]) -> String {
+    events.map(|(name, count)| format!("   {name} {count}")).concat()
 }
 
 fn places(rx: &Rx) -> String {
     let places = &rx.lost_by_place;
     let buffer = places.receive_buffer_datagrams.map_or("not visible".to_owned(), grouped);
-    format!(
-        "radio {} samples   path {}   receive buffer of this host {buffer}   takt {}   ({} datagrams lost)",
-        grouped(places.radio_samples),
-        grouped(places.path_datagrams),
-        grouped(places.takt_datagrams),
-        grouped(rx.lost_datagrams)
-    )
+    let [radio, path, takt] = [places.radio_samples, places.path_datagrams, places.takt_datagrams].map(grouped);
+    let lost = grouped(rx.lost_datagrams);
+    let host = format!("receive buffer of this host {buffer}   takt {takt}");
+    format!("radio {radio} samples   path {path}   {host}   ({lost} datagrams lost)")
 }
 
 fn buffer(rx: &Rx) -> String {
-    format!(
-        "{} KiB hold {:.1} ms of this stream; the reader's longest pause was {:.1} ms",
-        rx.recv_buffer_bytes / 1024,
-        rx.recv_buffer_s * 1e3,
-        rx.longest_pause_ns as f64 / 1e6
-    )
+    let (kib, ms) = (rx.recv_buffer_bytes / 1024, rx.recv_buffer_s * 1e3);
+    let pause_ms = rx.longest_pause_ns as f64 / 1e6;
+    format!("{kib} KiB hold {ms:.1} ms of this stream; the reader's longest pause was {pause_ms:.1} ms")
 }
 
 fn backlog(rx: &Rx) -> String {
-    let backlog = &rx.backlog;
-    let ms = |ns: u64| ns as f64 / 1e6;
-    let trend = match (falls_behind(rx), backlog.slope) {
+    let trend = match (falls_behind(rx), rx.backlog.slope) {
         (Some(sentence), _) => sentence,
         (None, _) if rx.backlog.stuck => NOT_CAUGHT_UP.to_owned(),
         (None, Some(_)) if rx.backlog.growing => "it grew until the buffer was full".to_owned(),
         (None, Some(_)) => "it did not grow".to_owned(),
         (None, None) => "too little was read to say whether it grew".to_owned(),
     };
-    format!(
-        "at most {:.1} ms behind the radio, {:.1} ms at the end; {trend}",
-        ms(backlog.largest_ns),
-        ms(backlog.at_end_ns)
-    )
+    let [most, at_end] = [rx.backlog.largest_ns, rx.backlog.at_end_ns].map(|ns| ns as f64 / 1e6);
+    format!("at most {most:.1} ms behind the radio, {at_end:.1} ms at the end; {trend}")
 }
 
 /// By how much the reader is too slow, and what will come of it. Where samples were lost, the buffer was full, and how fast
@@ -178,7 +156,6 @@ fn falls_behind(rx: &Rx) -> Option<String> {
     Some(format!("the reader falls behind by {:.1} % of the stream{after}", slope * 100.0))
 }
 
-/// What a reader is told that was far behind when the round ended.
 const NOT_CAUGHT_UP: &str = "the reader had not caught up when it ended";
 
 fn mega(sps: f64) -> String {
@@ -205,10 +182,7 @@ mod tests {
 
     #[test]
     fn digits_stand_in_groups_of_three() {
-        assert_eq!(
-            ["0", "999", "1 000", "12 345 678"],
-            [0, 999, 1000, 12_345_678].map(grouped).each_ref().map(String::as_str)
-        );
+        assert_eq!([0, 999, 1000, 12_345_678].map(grouped), ["0", "999", "1 000", "12 345 678"]);
     }
 
     #[test]

@@ -19,7 +19,6 @@ struct TxCounts {
     engine: Counters,
 }
 
-/// The transmitting side.
 pub(super) struct TxSide {
     net: Arc<dyn Net>,
     streamer: TxStreamer,
@@ -31,8 +30,8 @@ pub(super) struct TxSide {
     timeouts: u64,
     faults: Faults,
     base: Option<TxCounts>,
-    /// When something was last taken.
-    shut: Option<MonoNs>,
+    /// Since when the radio takes less than it is offered.
+    closed_since: Option<MonoNs>,
 }
 
 impl TxSide {
@@ -51,7 +50,7 @@ impl TxSide {
             timeouts: 0,
             faults: Faults::with_room(),
             base: None,
-            shut: None,
+            closed_since: None,
         }
     }
 
@@ -62,16 +61,16 @@ impl TxSide {
         if taken > 0 {
             self.at = None;
         }
-        self.hear()?;
+        self.take_reports()?;
         if taken == self.samples.len() {
-            self.shut = None;
+            self.closed_since = None;
             return Ok(());
         }
         let now = self.net.now();
-        let since = *self.shut.get_or_insert(now);
+        let since = *self.closed_since.get_or_insert(now);
         if now - since >= PATIENCE {
             self.timeouts += 1;
-            self.shut = Some(now);
+            self.closed_since = Some(now);
             let [from, to] = [since, now].map(|at| self.clocks.tick_at(at));
             self.note(Letter::T, from, to, 0);
         }
@@ -79,7 +78,7 @@ impl TxSide {
     }
 
     /// Takes in what the radio has reported.
-    fn hear(&mut self) -> Result<(), RadioError> {
+    fn take_reports(&mut self) -> Result<(), RadioError> {
         while let Some(event) = self.streamer.event(self.net.now())? {
             let size = self.streamer.samples_per_datagram() as u64;
             let (letter, samples) = match event.kind {
@@ -116,7 +115,7 @@ impl TxSide {
 
     /// Takes in what the radio has reported; what was counted since [`TxSide::begin_measuring`]. Then ends the burst.
     pub(super) fn finish(mut self) -> Result<Tx, RadioError> {
-        self.hear()?;
+        self.take_reports()?;
         let now = self.snapshot();
         let base = self.base.unwrap_or(now);
         self.streamer.send(&[&[]], Burst::END, self.net.now() + PATIENCE)?;

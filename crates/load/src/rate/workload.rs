@@ -15,56 +15,24 @@ use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP, word_or};
 use crate::workload::{Lost, Peer, Target, Workload, read, write};
 
-/// The radio.
-pub(crate) const MODEL: Setting =
-    Setting { name: "model", takes: Takes::Word(&["n200"]), default: Some("n200"), about: "the radio" };
-
-/// Samples a second.
-pub(crate) const RATE_SPS: Setting = Setting {
-    name: "rate_sps",
-    takes: Takes::Domain(&SampleRate),
-    default: None,
-    about: "samples a second, each direction",
-};
-
-/// Of the threads that stream.
-pub(crate) const POLICY: Setting = Setting {
-    name: "policy",
-    takes: Takes::Word(&["normal", "fifo"]),
-    default: Some("normal"),
-    about: "scheduling of the threads that stream",
-};
+pub(crate) const MODEL: Setting = Setting::new("model", Takes::Word(&["n200"]), "n200").about("the radio");
+pub(crate) const RATE_SPS: Setting =
+    Setting::required("rate_sps", Takes::Domain(&SampleRate)).about("samples a second, each direction");
+pub(crate) const POLICY: Setting =
+    Setting::new("policy", Takes::Word(&["normal", "fifo"]), "normal").about("scheduling of the threads that stream");
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
     DURATION,
     WARM_UP,
     MODEL,
-    Setting {
-        name: "mode",
-        takes: Takes::Word(&["rx", "tx", "duplex"]),
-        default: None,
-        about: "which way samples flow",
-    },
+    Setting::required("mode", Takes::Word(&["rx", "tx", "duplex"])).about("which way samples flow"),
     RATE_SPS,
-    Setting {
-        name: "format",
-        takes: Takes::Word(&["sc16", "sc8"]),
-        default: Some("sc16"),
-        about: "sample format on the wire",
-    },
-    Setting {
-        name: "source",
-        takes: Takes::Word(&["tone", "counter"]),
-        default: Some("tone"),
-        about: "what an emulated radio plays; of a counter each sample is its number, and the receiver looks for gaps",
-    },
-    Setting {
-        name: "recv_buffer",
-        takes: Takes::Domain(&Buffer),
-        default: Some("usual"),
-        about: "receive buffer of the socket that samples come to; usual: what an ordinary program gets",
-    },
+    Setting::new("format", Takes::Word(&["sc16", "sc8"]), "sc16").about("sample format on the wire"),
+    Setting::new("source", Takes::Word(&["tone", "counter"]), "tone")
+        .about("what an emulated radio plays; of a counter each sample is its number, and the receiver looks for gaps"),
+    Setting::new("recv_buffer", Takes::Domain(&Buffer), "usual")
+        .about("receive buffer of the socket that samples come to; usual: what an ordinary program gets"),
     POLICY,
 ];
 
@@ -76,7 +44,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("cpu_ms_per_msample", "/cpu/host_ms_per_msample", "CPU of the host side"),
 ];
 
-/// A sample stream at a rate.
 pub(crate) struct Rate;
 
 impl Workload for Rate {
@@ -136,15 +103,11 @@ impl Workload for Rate {
 
 /// What to do about a stream that could not be run: what the radio's driver says, or else a look at who answers.
 pub(crate) fn fix(error: &RateError, addr: IpAddr) -> String {
-    let own = match error {
-        RateError::Radio(error) => error.fix(),
-        _ => None,
-    };
+    let own = if let RateError::Radio(error) = error { error.fix() } else { None };
     let look = || format!("{}   (says what answers there)", call::takt(format_args!("find --addr {addr}")));
     own.map_or_else(look, str::to_owned)
 }
 
-/// Priority that `policy` asks for.
 pub(crate) fn priority(settings: &Settings) -> Result<Option<u8>, Failure> {
     Ok(settings.choice("policy", &[("normal", None), ("fifo", Some(STREAM_PRIORITY))])?)
 }

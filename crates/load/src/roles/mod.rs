@@ -2,7 +2,7 @@
 //!
 //! Only roles that work while slots run have a cost a slot. Two of them are measured here, each as a difference between
 //! runs in turns A B A B: setting and reading a variable in every slot against doing neither (STATS), and opening a waveform
-//! (SWLOAD), which happens outside real time and is told once, not a slot. The others follow from other measurements: the
+//! (SWLOAD), which happens outside real time and is one figure, not one a slot. The others follow from other measurements: the
 //! base of a slot is the intercept over chains of several lengths (EXEC), a link between cores is the hand-over of a small
 //! packet (BRIDGE); control waits in a queue that is looked at once a slot, within the base (FRONTEND).
 
@@ -16,13 +16,11 @@ use takt_graph::{ComponentSpec, Graph, Latency, Plan, Waveform};
 use takt_runtime::{Options as RunOptions, Registry, Running, Session, SlotClock};
 use takt_stats::{Histogram, Ns};
 
-use super::waveform::{Floors, WaveformError, floors};
+use super::waveform::{Floors, WaveformError, floors, median};
 
-/// What is to be measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// Length of a slot.
     pub slot: Duration,
     /// How long each of the runs takes; there are six.
     pub duration: Duration,
@@ -36,10 +34,8 @@ impl Default for Options {
     }
 }
 
-/// What was seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
     /// Median busy time of a slot in which a variable was set and read, less that of one without, nanoseconds.
     pub variable_ns: f64,
@@ -49,32 +45,24 @@ pub struct Outcome {
     pub load_ns_per_component: f64,
     /// What the component that has the variable takes in slots without, median, nanoseconds.
     pub plain_busy_ns: f64,
-    /// Opening: times of all turns.
     pub load: Histogram<Ns>,
-    /// What nothing can be faster than.
     pub floors: Floors,
-    /// It ran as long as it was asked to.
     pub complete: bool,
 }
 
-/// Turns of each kind.
 const TURNS: usize = 3;
-/// Times a waveform is opened.
 const LOADS: usize = 20;
 
 /// Measures. `stop` ends it early.
-///
-/// # Errors
-/// The waveform can't be run.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
     takt_phy::link();
     let registry = Registry::of_program()?;
     let cores = super::waveform::cores(1)?;
-    let (mut plain, mut told, mut times) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut plain, mut with_variable, mut times) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TURNS {
         plain.push(busy_ns(options, &registry, &cores, false, stop)?.0);
         let (busy, per_slot) = busy_ns(options, &registry, &cores, true, stop)?;
-        told.push(busy);
+        with_variable.push(busy);
         times.push(per_slot);
     }
     let mut load = Histogram::with_bound(60_000_000_000);
@@ -86,7 +74,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
     let load_ns = load.quantile(0.5).unwrap_or(0) as f64;
     Ok(Outcome {
         options: options.clone(),
-        variable_ns: median(told) - plain_busy_ns,
+        variable_ns: median(with_variable) - plain_busy_ns,
         variables_per_slot,
         load_ns_per_component: load_ns / options.components.max(1) as f64,
         plain_busy_ns,
@@ -96,17 +84,12 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
     })
 }
 
-fn median(mut values: Vec<f64>) -> f64 {
-    values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
-}
-
 /// Median busy time of a slot, and how often a slot the variable was set and read.
 fn busy_ns(
     options: &Options,
     registry: &Registry,
     cores: &[usize],
-    tell: bool,
+    set: bool,
     stop: &Stop,
 ) -> Result<(f64, f64), WaveformError> {
     let slots = (options.duration.as_nanos() / options.slot.as_nanos().max(1)).max(20) as u64;
@@ -120,14 +103,14 @@ fn busy_ns(
     let mut running = start(options.slot, registry, run, stop)?;
     let begun = Instant::now();
     let mut done = 0_u64;
-    if tell {
+    if set {
         for slot in 0..slots {
             let due = options.slot * u32::try_from(slot).unwrap_or(u32::MAX);
             std::thread::sleep(due.saturating_sub(begun.elapsed()));
             let value = takt_graph::Value::Float(1.0 + slot as f64);
             // Full or ended: then it is one less that counts.
-            let set = running.set(registry, "scale", "a", &value, 0).is_ok();
-            done += u64::from(set && running.ask(registry, "scale", "a").is_ok());
+            let accepted = running.set(registry, "scale", "a", &value, 0).is_ok();
+            done += u64::from(accepted && running.ask(registry, "scale", "a").is_ok());
             if slot % 64 == 0 {
                 running.readings();
             }
@@ -172,7 +155,7 @@ mod tests {
     fn a_variable_is_set_as_often_as_there_are_slots_and_loading_is_timed() {
         let options = Options { slot: Duration::from_millis(2), duration: Duration::from_millis(60), components: 4 };
         let outcome = run(&options, &Stop::new()).expect("runs");
-        // Thirty slots: what a worker that stands still is told waits in its queue.
+        // Thirty slots: a command to a worker that stands still waits in its queue.
         assert_eq!(outcome.variables_per_slot, 1.0);
         assert_eq!(outcome.load.len(), LOADS as u64);
         assert!(outcome.load_ns_per_component > 0.0 && outcome.complete);

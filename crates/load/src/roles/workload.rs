@@ -19,7 +19,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("load_ns_per_component", "/load_ns_per_component", "opening a waveform, once"),
 ];
 
-/// What the roles of an operating environment cost.
 pub(crate) struct Roles;
 
 impl Workload for Roles {

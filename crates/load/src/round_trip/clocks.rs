@@ -5,13 +5,13 @@ use std::time::Duration;
 use takt_base::{MonoNs, Tick};
 use takt_radio::n200::{CLOCK, ClockReading};
 
-/// A straight line through two readings.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClockModel {
     origin: ClockReading,
     /// Nanoseconds of the host in a tick of the radio.
     ns_per_tick: f64,
-    uncertainty: Duration,
+    /// How far the line may be off.
+    pub(crate) uncertainty: Duration,
 }
 
 impl ClockModel {
@@ -19,7 +19,7 @@ impl ClockModel {
         let ticks = (after.tick - before.tick).0;
         let nominal = 1e9 / f64::from(CLOCK.hz());
         let measured = (after.host - before.host).as_secs_f64() * 1e9 / ticks as f64;
-        // Two readings too near each other tell the distance of the clocks, not their rates.
+        // Two readings too near each other give the distance of the clocks, not their rates.
         let far = ticks > u64::from(CLOCK.hz()) / 10;
         ClockModel {
             origin: before,
@@ -37,11 +37,6 @@ impl ClockModel {
     /// From a tick of the radio to an instant of the host, nanoseconds; negative if the instant was earlier.
     pub(crate) fn ns_from(&self, tick: Tick, to: MonoNs) -> i64 {
         to.0 as i64 - self.host_ns(tick)
-    }
-
-    /// How far the line may be off.
-    pub(crate) fn uncertainty(&self) -> Duration {
-        self.uncertainty
     }
 
     /// How much faster the radio's clock runs, parts in a million.

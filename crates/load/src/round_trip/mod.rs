@@ -16,6 +16,7 @@
 mod clocks;
 mod options;
 mod outcome;
+mod reports;
 pub(crate) mod workload;
 
 use std::sync::Arc;
@@ -25,32 +26,30 @@ use takt_base::{Clock, Complex32, MonoNs, Stop, Tick, Ticks};
 use takt_host::affinity::pin_self;
 use takt_host::policy::{Policy, set_policy};
 use takt_radio::n200::{CLOCK, N200, OpenOptions, RxOptions, RxStreamer, TxOptions, TxStreamer};
-use takt_radio::{Burst, RadioError, RxEvent, RxStream, TxEventKind, TxStream, WallNet};
+use takt_radio::{Burst, RadioError, RxStream, TxEventKind, TxStream, WallNet};
 
 pub use crate::rate::Progress;
 use crate::rate::RateError;
 pub(crate) use clocks::ClockModel;
 pub use options::Options;
 pub use outcome::{DelayOutcome, Outcome, Quantiles, Stages};
+pub(crate) use outcome::{nanoseconds, record};
+pub(crate) use reports::{RxLosses, Verdict};
 
-/// How far ahead the stream starts.
 const START_AHEAD: Duration = Duration::from_millis(50);
 /// A stream that brings nothing for so long is a timeout.
 const PATIENCE: Duration = Duration::from_millis(100);
 /// How long after the last answer its report may come.
 const LAST_REPORT: Duration = Duration::from_millis(200);
-/// Questions for a clock reading.
 const CLOCK_TRIES: u32 = 32;
 /// Radio time between two answers at least, beyond what the delays need.
 const SPACING: Duration = Duration::from_millis(1);
 
-/// What was noted of one answer.
 #[derive(Clone, Copy, Debug)]
 struct Answer {
     delay: usize,
     /// Tick of the last sample of the block that is answered.
-    heard: Tick,
-    /// Tick at which the answer is due.
+    block_end: Tick,
     due: Tick,
     in_kernel: Option<MonoNs>,
     with_reader: MonoNs,
@@ -58,20 +57,7 @@ struct Answer {
     verdict: Verdict,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// No report came.
-    Unknown,
-    OnTime,
-    Late,
-    /// Neither: an underflow or a lost datagram.
-    Broken,
-}
-
 /// Runs a round. On the calling thread, which is tied to the CPU and given the priority that `options` name.
-///
-/// # Errors
-/// The round could not be run, or the radio was lost on the way.
 pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, RateError> {
     options.check()?;
     let net = Arc::new(WallNet::new(options.engine));
@@ -96,15 +82,12 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     Ok(outcome::of(options, &radio, &round.answers, &clocks, &round.tally))
 }
 
-/// What went wrong beside the answers.
 #[derive(Clone, Debug, Default)]
 struct Tally {
     span_ticks: [u64; 2],
     /// Of each answer that was due and could not be given: when what it would have answered was on the air.
     unanswered_ticks: Vec<u64>,
-    lost_samples: u64,
-    overflows: u64,
-    timeouts: u64,
+    losses: RxLosses,
     underflows: u64,
     sequence_errors: u64,
     complete: bool,
@@ -167,16 +150,7 @@ impl<'a> Round<'a> {
         loop {
             let received = self.rx.recv(&mut [&mut self.block], self.net.now() + PATIENCE)?;
             let now = self.net.now();
-            match received.event {
-                Some(RxEvent::Overflow { lost, .. }) => {
-                    self.tally.overflows += 1;
-                    self.tally.lost_samples += lost;
-                }
-                Some(RxEvent::Dropped { lost, .. }) => self.tally.lost_samples += lost,
-                Some(RxEvent::Late { .. }) => self.rx.start(None)?,
-                None if received.samples == 0 => self.tally.timeouts += 1,
-                _ => {}
-            }
+            self.tally.losses.note(&received, &mut self.rx)?;
             if received.samples < self.block.len() {
                 continue;
             }
@@ -198,15 +172,23 @@ impl<'a> Round<'a> {
         }
     }
 
-    /// Answers the block whose last sample was at tick `heard`.
-    fn answer(&mut self, heard: Tick, with_reader: MonoNs, keep: bool) -> Result<(), RadioError> {
+    /// Answers the block whose last sample was at tick `block_end`.
+    fn answer(&mut self, block_end: Tick, with_reader: MonoNs, keep: bool) -> Result<(), RadioError> {
         let delay = self.answers.len() % self.delays.len();
-        let due = heard + self.delays[delay];
+        let due = block_end + self.delays[delay];
         self.tx.send(&[&self.burst], Burst::at(due).ending(), with_reader + PATIENCE)?;
         let sent = self.net.now();
         if keep {
             let in_kernel = self.rx.last_arrival();
-            self.answers.push(Answer { delay, heard, due, in_kernel, with_reader, sent, verdict: Verdict::Unknown });
+            self.answers.push(Answer {
+                delay,
+                block_end,
+                due,
+                in_kernel,
+                with_reader,
+                sent,
+                verdict: Verdict::Unknown,
+            });
         } else {
             self.unkept += 1;
         }
@@ -216,25 +198,15 @@ impl<'a> Round<'a> {
     /// Takes in what the radio says of the answers: each is one datagram, so its number names it.
     fn collect(&mut self, until: MonoNs) -> Result<(), RadioError> {
         while let Some(event) = self.tx.event(until)? {
-            let verdict = match event.kind {
-                TxEventKind::BurstAck => Verdict::OnTime,
-                TxEventKind::Late => Verdict::Late,
-                TxEventKind::Underflow => {
-                    self.tally.underflows += 1;
-                    Verdict::Broken
-                }
-                TxEventKind::SequenceError => {
-                    self.tally.sequence_errors += 1;
-                    Verdict::Broken
-                }
-                _ => continue,
-            };
+            let Some(verdict) = Verdict::of(event.kind) else { continue };
+            self.tally.underflows += u64::from(event.kind == TxEventKind::Underflow);
+            self.tally.sequence_errors += u64::from(event.kind == TxEventKind::SequenceError);
             let kept = event.sequence.checked_sub(self.unkept);
             if let Some(answer) = kept.and_then(|n| self.answers.get_mut(n as usize)) {
                 answer.verdict = verdict;
             }
-            let told = self.answers.last().is_none_or(|answer| answer.verdict != Verdict::Unknown);
-            if told && event.sequence.wrapping_add(1) == self.unkept.wrapping_add(self.answers.len() as u32) {
+            let complete = self.answers.last().is_none_or(|answer| answer.verdict != Verdict::Unknown);
+            if complete && event.sequence.wrapping_add(1) == self.unkept.wrapping_add(self.answers.len() as u32) {
                 break; // the last one that was sent
             }
         }

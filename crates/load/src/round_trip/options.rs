@@ -13,28 +13,22 @@ use crate::rate::RateError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// The radio.
     pub addr: IpAddr,
     /// Samples a second, both ways.
     pub rate_sps: f64,
     /// From the last sample of a block to the first of its answer. Several are taken in turn, answer by answer, so that what
     /// drifts hits all alike.
     pub delays: Vec<Duration>,
-    /// How long it is measured.
     pub duration: Duration,
-    /// How long it answers before, and that is not kept.
     pub warm_up: Duration,
     /// Samples in a block; `None` = a datagram's worth.
     pub block_samples: Option<usize>,
-    /// Packet engine.
     pub engine: EngineKind,
     /// CPU for the thread, the first of these; empty = those it has.
     pub cpus: Vec<usize>,
     /// `SCHED_FIFO` priority of the thread; `None` = the one it has.
     pub priority: Option<u8>,
-    /// Take the radio even from another host.
     pub force: bool,
-    /// Send samples even to a radio that is not takt's own.
     pub transmit: bool,
 }
 

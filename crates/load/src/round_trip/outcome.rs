@@ -12,13 +12,9 @@ use super::{Answer, Options, Tally, Verdict};
 /// What a round of answers brought. Times are from the last sample of a block on the radio's antenna.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
-    /// The radio's serial number.
     pub serial: String,
-    /// Answers given, all delays together.
     pub answers: u64,
-    /// Answers that the radio called late.
     pub late: u64,
     /// Answers of which the radio said nothing, or something else.
     pub unknown: u64,
@@ -29,37 +25,28 @@ pub struct Outcome {
     /// in ticks of the radio's clock.
     #[serde(default)] // records older than this key
     pub failed_ticks: Vec<u64>,
-    /// The measured part on the radio's clock.
     #[serde(default)] // records older than this key
     pub span_ticks: [u64; 2],
-    /// By delay, as asked for.
     pub delays: Vec<DelayOutcome>,
     /// From the air to the answer's leaving the host, of all answers: an answer is late if this exceeds its delay.
     pub air_to_answer_ns: Histogram<Ns>,
-    /// The parts of it.
     pub stages: Stages,
     /// How far times across the two clocks may be off, nanoseconds.
     pub clock_uncertainty_ns: u64,
     /// How much faster the radio's clock runs than this host's, parts in a million.
     pub clock_drift_ppm: f64,
-    /// From one answer to the next, seconds.
     pub spacing_s: f64,
-    /// Received samples that were lost.
     pub lost_samples: u64,
-    /// Times the radio could not send.
     pub overflows: u64,
-    /// Times nothing was received for 100 ms.
     pub timeouts: u64,
     /// Answers that ran out of samples.
     pub underflows: u64,
     /// Answers lost on the way to the radio.
     pub sequence_errors: u64,
-    /// It ran as long as it was asked to.
     pub complete: bool,
 }
 
 impl Outcome {
-    /// Answers that were due.
     #[must_use]
     pub fn due(&self) -> u64 {
         self.answers + self.unanswered
@@ -78,16 +65,11 @@ impl Outcome {
     }
 }
 
-/// The answers with one delay.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DelayOutcome {
-    /// The delay, nanoseconds.
     pub delay_ns: u64,
-    /// Answers given.
     pub answers: u64,
-    /// Late, says the radio.
     pub late: u64,
-    /// The radio said nothing, or something else.
     pub unknown: u64,
     /// Late by this host's account: they left later than they were due.
     pub late_by_host: u64,
@@ -95,12 +77,10 @@ pub struct DelayOutcome {
     pub margin_ns: Histogram<Ns>,
     /// How much was missing, of those that left too late.
     pub tardiness_ns: Histogram<Ns>,
-    /// Quantiles of time from the air to the answer.
     pub air_to_answer: Quantiles,
 }
 
-/// The stages of an answer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stages {
     /// From the air to this host's kernel: the rest of the datagram, the radio, the path.
     pub air_to_kernel_ns: Histogram<Ns>,
@@ -113,20 +93,14 @@ pub struct Stages {
 /// Quantiles, microseconds; `None` where there are no values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Quantiles {
-    /// Smallest.
     pub min_us: Option<f64>,
-    /// Half are below.
     pub p50_us: Option<f64>,
-    /// 99 % are below.
     pub p99_us: Option<f64>,
-    /// 99.9 % are below.
     pub p99_9_us: Option<f64>,
-    /// Largest.
     pub max_us: Option<f64>,
 }
 
 impl Quantiles {
-    /// Of a histogram.
     #[must_use]
     pub fn of(histogram: &Histogram<Ns>) -> Quantiles {
         let us = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e3);
@@ -141,16 +115,14 @@ impl Quantiles {
 }
 
 pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &ClockModel, tally: &Tally) -> Outcome {
-    let histogram = || Histogram::<Ns>::default();
-    let mut stages =
-        Stages { air_to_kernel_ns: histogram(), kernel_to_reader_ns: histogram(), reader_to_sent_ns: histogram() };
-    let mut total = histogram();
-    let mut delays: Vec<_> = options.delays.iter().map(|delay| (DelayOutcome::new(*delay), histogram())).collect();
+    let (mut stages, mut total) = (Stages::default(), Histogram::default());
+    let of_delay = |delay: &Duration| DelayOutcome { delay_ns: nanoseconds(*delay), ..DelayOutcome::default() };
+    let mut delays: Vec<_> = options.delays.iter().map(|delay| (of_delay(delay), Histogram::default())).collect();
     for answer in answers {
-        let air_to_answer = clocks.ns_from(answer.heard, answer.sent);
+        let air_to_answer = clocks.ns_from(answer.block_end, answer.sent);
         record(&mut total, air_to_answer);
         if let Some(in_kernel) = answer.in_kernel {
-            record(&mut stages.air_to_kernel_ns, clocks.ns_from(answer.heard, in_kernel));
+            record(&mut stages.air_to_kernel_ns, clocks.ns_from(answer.block_end, in_kernel));
             record(&mut stages.kernel_to_reader_ns, answer.with_reader.0 as i64 - in_kernel.0 as i64);
         }
         record(&mut stages.reader_to_sent_ns, answer.sent.0 as i64 - answer.with_reader.0 as i64);
@@ -163,7 +135,7 @@ pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &C
     }
     let delays: Vec<DelayOutcome> = delays.into_iter().map(|(outcome, _)| outcome).collect();
     let sum = |count: fn(&DelayOutcome) -> u64| delays.iter().map(count).sum();
-    let failed = answers.iter().filter(|answer| answer.verdict != Verdict::OnTime).map(|answer| answer.heard.0);
+    let failed = answers.iter().filter(|answer| answer.verdict != Verdict::OnTime).map(|answer| answer.block_end.0);
     Outcome {
         options: options.clone(),
         serial: radio.identity().serial.clone(),
@@ -175,12 +147,12 @@ pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &C
         span_ticks: tally.span_ticks,
         air_to_answer_ns: total,
         stages,
-        clock_uncertainty_ns: nanoseconds(clocks.uncertainty()),
+        clock_uncertainty_ns: nanoseconds(clocks.uncertainty),
         clock_drift_ppm: clocks.drift_ppm(),
         spacing_s: tally.spacing_s,
-        lost_samples: tally.lost_samples,
-        overflows: tally.overflows,
-        timeouts: tally.timeouts,
+        lost_samples: tally.losses.lost_samples,
+        overflows: tally.losses.overflows,
+        timeouts: tally.losses.timeouts,
         underflows: tally.underflows,
         sequence_errors: tally.sequence_errors,
         complete: tally.complete,
@@ -189,26 +161,10 @@ pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &C
 }
 
 impl DelayOutcome {
-    fn new(delay: Duration) -> DelayOutcome {
-        DelayOutcome {
-            delay_ns: nanoseconds(delay),
-            answers: 0,
-            late: 0,
-            unknown: 0,
-            late_by_host: 0,
-            margin_ns: Histogram::default(),
-            tardiness_ns: Histogram::default(),
-            air_to_answer: Quantiles::default(),
-        }
-    }
-
     fn note(&mut self, answer: &Answer, clocks: &ClockModel) {
         self.answers += 1;
-        match answer.verdict {
-            Verdict::OnTime => {}
-            Verdict::Late => self.late += 1,
-            Verdict::Unknown | Verdict::Broken => self.unknown += 1,
-        }
+        self.late += u64::from(answer.verdict == Verdict::Late);
+        self.unknown += u64::from(matches!(answer.verdict, Verdict::Unknown | Verdict::Broken));
         let overdue = clocks.ns_from(answer.due, answer.sent);
         if overdue > 0 {
             self.late_by_host += 1;
@@ -220,10 +176,10 @@ impl DelayOutcome {
 }
 
 /// What the clocks' uncertainty makes negative counts as zero.
-fn record(histogram: &mut Histogram<Ns>, ns: i64) {
+pub(crate) fn record(histogram: &mut Histogram<Ns>, ns: i64) {
     histogram.record_saturating(u64::try_from(ns).unwrap_or(0));
 }
 
-fn nanoseconds(span: Duration) -> u64 {
+pub(crate) fn nanoseconds(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }

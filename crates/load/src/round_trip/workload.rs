@@ -19,12 +19,7 @@ const SETTINGS: &[Setting] = &[
     MODEL,
     RATE_SPS,
     POLICY,
-    Setting {
-        name: "delay",
-        takes: Takes::Span,
-        default: None,
-        about: "time between the samples and the answer to them",
-    },
+    Setting::required("delay", Takes::Span).about("time between the samples and the answer to them"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -38,7 +33,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("air_to_answer_p99_9_us", "/delays/0/air_to_answer/p99_9_us", "the same"),
 ];
 
-/// Answers timed after what they answer.
 pub(crate) struct RoundTrip;
 
 impl Workload for RoundTrip {

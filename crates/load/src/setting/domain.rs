@@ -79,10 +79,7 @@ pub fn word_remedy(word: &str, known: &[&'static str], otherwise: String) -> Str
     nearest(word, known.iter().copied()).map_or(otherwise, |near| format!("did you mean \"{near}\"?"))
 }
 
-/// The value if it is `word` or `read` understands it.
-///
-/// # Errors
-/// `remedy`.
+/// The value if it is `word` or `read` understands it, or else `remedy`.
 pub fn word_or(
     value: &Value,
     word: &str,

@@ -20,14 +20,32 @@ pub struct Setting {
     pub name: &'static str,
     /// What it can be set to.
     pub takes: Takes,
-    /// What it is if nobody sets it, as in a file; `None`: it must be set.
+    /// Its default, as in a file; `None`: it must be set.
     pub default: Option<&'static str>,
     /// What it means.
     pub about: &'static str,
 }
 
 impl Setting {
-    /// What it is if nobody sets it, as it goes into the record.
+    /// A setting that has no default; [`Setting::about()`] says what it means.
+    #[must_use]
+    pub const fn required(name: &'static str, takes: Takes) -> Setting {
+        Setting { name, takes, default: None, about: "" }
+    }
+
+    /// A setting with its default, as in a file; [`Setting::about()`] says what it means.
+    #[must_use]
+    pub const fn new(name: &'static str, takes: Takes, default: &'static str) -> Setting {
+        Setting { name, takes, default: Some(default), about: "" }
+    }
+
+    /// The same setting with its meaning.
+    #[must_use]
+    pub const fn about(self, about: &'static str) -> Setting {
+        Setting { about, ..self }
+    }
+
+    /// Its default, as it goes into the record.
     #[must_use]
     pub fn default_value(&self) -> Option<Value> {
         let text = self.default?;

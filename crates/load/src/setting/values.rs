@@ -20,9 +20,7 @@ pub struct Settings(BTreeMap<String, Value>);
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{name} = \"{level}\" is accepted in files, and no workload knows it")]
 pub struct UnknownLevel {
-    /// The setting.
     pub name: String,
-    /// Its level.
     pub level: String,
 }
 
@@ -72,9 +70,6 @@ impl Settings {
     }
 
     /// What a word says by itself.
-    ///
-    /// # Errors
-    /// As [`Settings::choice`].
     pub fn parsed<T: FromStr>(&self, name: &str) -> Result<T, UnknownLevel> {
         self.word(name).parse().map_err(|_| self.unknown(name))
     }
@@ -86,7 +81,6 @@ impl Settings {
         self
     }
 
-    /// Every setting by its name.
     #[must_use]
     pub fn all(&self) -> &BTreeMap<String, Value> {
         &self.0

@@ -4,7 +4,7 @@ use takt_base::MonoNs;
 use takt_host::timer::Ticks;
 use takt_stats::{Histogram, Ns};
 
-/// A beat and what was seen of it. Tick k is due k intervals after the start, whatever the thread did before; a tick is
+/// A beat and what was counted of it. Tick k is due k intervals after the start, whatever the thread did before; a tick is
 /// late by the time from then until the thread was awake.
 ///
 /// A thread that sleeps over ticks was awake for none of them at their time. Each of them is as late as the wake-up that
@@ -18,13 +18,11 @@ pub(super) struct Account {
     first: u64,
     end: u64,
     next: u64,
-    /// All ticks.
     pub(super) lateness_ns: Histogram<Ns>,
     /// Ticks that had a wake-up of their own.
     pub(super) awake_ns: Histogram<Ns>,
     /// Ticks that had none.
     pub(super) unsampled: u64,
-    /// Most ticks that one sleep lasted over.
     pub(super) longest_gap: u64,
     /// Wake-ups at the ticks of a clock; `None`: which clock is not known.
     pub(super) on_tick: Option<OnTick>,
@@ -145,7 +143,7 @@ mod tests {
     #[test]
     fn wake_ups_within_an_eighth_of_a_tick_after_it_came_with_it() {
         // 250 Hz: ticks at 0, 4 and 8 ms, and what is soon ends 0.5 ms later.
-        let on_tick = |start, delays: &[u64]| run(MonoNs(start), 0, 12, delays).on_tick.map(|seen| seen.wakeups);
+        let on_tick = |start, delays: &[u64]| run(MonoNs(start), 0, 12, delays).on_tick.map(|counted| counted.wakeups);
         assert_eq!(on_tick(0, &[]), Some(3));
         assert_eq!(on_tick(0, &[500_000, 0, 0, 0, 500_001]), Some(2));
         assert_eq!(on_tick(4_000_000 - 1, &[]), Some(0), "a nanosecond before each");

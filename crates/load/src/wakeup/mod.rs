@@ -3,13 +3,13 @@
 //! ```text
 //! due      │tick 0   │tick 1   │tick 2   │tick 3   │tick 4        intended: start + k intervals, whatever happened
 //! awake    ·│        ·  ·  ·  ·  ·  ·  · ·│         ·│
-//!           late by a                     tick 1 late by d, and 2 and 3, which nobody was awake for, by d-1 and d-2
+//!           late by a                     tick 1 late by d, and 2 and 3, which the thread slept over, by d-1 and d-2
 //! ```
 //!
-//! Lateness is taken from the intended instants. A thread that slept over ticks has that many late ticks, told apart as
+//! Lateness is taken from the intended instants. A thread that slept over ticks has that many late ticks, counted apart as
 //! `unsampled`: a program that skips them looks the better the longer it slept (coordinated omission).
 //!
-//! What the hypervisor took is counted apart, from the kernel's account of stolen time: no setting of this machine mends
+//! What the hypervisor took is counted apart, from the kernel's account of stolen time: no setting of this machine changes
 //! it.
 
 mod account;
@@ -27,7 +27,7 @@ use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_host::accounting::Snapshot;
+use takt_host::accounting::{Snapshot, Usage};
 use takt_host::affinity::AffinityError;
 use takt_host::idle::LatencyError;
 use takt_host::memory;
@@ -41,56 +41,33 @@ pub use options::Options;
 pub use outcome::{Outcome, Thread};
 use thread::{Beating, Measured, ThreadReport};
 
-/// Why there was nothing to measure.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WakeupError {
-    /// No tick falls into the time.
     #[error("the duration is shorter than an interval")]
     NoTime,
-    /// More ticks than anybody waits for.
     #[error("{ticks} ticks are more than 1000000000")]
-    TooLong {
-        /// Ticks asked for.
-        ticks: u64,
-    },
-    /// Too short an interval.
+    TooLong { ticks: u64 },
     #[error("an interval of {got:?} is shorter than 10 µs")]
-    Interval {
-        /// The interval.
-        got: Duration,
-    },
-    /// No such clock.
+    Interval { got: Duration },
     #[error("a clock tick of {got} Hz is not within 1 to 1000000 Hz")]
-    TickHz {
-        /// Ticks a second asked for.
-        got: u32,
-    },
-    /// More busy loops than anybody learns from, and enough of them to take the machine from its owner.
+    TickHz { got: u32 },
+    /// So many busy loops tell nothing more, and can take the machine from its owner.
     #[error("{got} busy loops are more than {MOST_LOAD}")]
-    Load {
-        /// Loops asked for.
-        got: u32,
-    },
+    Load { got: u32 },
     /// A timer slack of nothing, which the kernel takes for the usual one.
     #[error("a timer slack of 0 is, to the kernel, the usual one")]
     NoSlack,
-    /// A CPU that a thread can't have.
     #[error("placing a thread")]
     Affinity(#[from] AffinityError),
-    /// A policy that a thread can't have.
     #[error("policy of a thread")]
     Policy(#[from] PolicyError),
-    /// A way to wait that there is not.
     #[error("timer of a thread")]
     Timer(#[from] TimerError),
-    /// CPUs that can't be kept awake.
     #[error("keeping idle CPUs awake")]
     Idle(#[from] LatencyError),
-    /// The host's own counters.
     #[error("CPU counters of this host")]
     Counters(#[from] takt_host::ReadError),
-    /// A thread could not be started.
     #[error("starting a thread")]
     Thread(#[source] io::Error),
 }
@@ -118,7 +95,6 @@ impl WakeupError {
 
 /// How long the threads have until their first tick.
 const START_AHEAD: Duration = Duration::from_millis(20);
-/// How often the waiting thread looks around.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Lets threads beat and says how late they were. `stop` ends it early, and what was counted until then is the outcome.
@@ -134,17 +110,16 @@ pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     if locked.is_ok() {
         let _ = memory::unlock_all();
     }
-    let measured = measured?;
-    Ok(outcome::of(options, measured, locked.err(), !stop.requested()))
+    let (measured, usage) = measured?;
+    Ok(outcome::of(options, &measured, &usage, locked.err(), !stop.requested()))
 }
 
-/// What was seen, before it is put into words.
-struct Seen {
-    threads: Vec<Measured>,
-    usage: takt_host::accounting::Usage,
-}
-
-fn measure(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Seen, WakeupError> {
+/// Lets the threads beat: what each measured, and what the host counted meanwhile.
+fn measure(
+    options: &Options,
+    progress: &mut dyn FnMut(Progress),
+    stop: &Stop,
+) -> Result<(Vec<Measured>, Usage), WakeupError> {
     let (sender, reports) = mpsc::channel();
     let places = options.places();
     let mut beating = Vec::with_capacity(places.len());
@@ -162,29 +137,23 @@ fn measure(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -
     let before = Snapshot::take()?;
     let start = WallClock.now() + START_AHEAD;
     beating.iter().for_each(|thread| thread.go(start));
-    let threads = collect(&reports, beating.len(), Clockwork { start, options }, progress)?;
-    // While the threads still are, so that their own time is seen.
+    let measured = collect(&reports, beating.len(), start, options, progress)?;
+    // While the threads still live, so that their own CPU time is counted.
     let usage = Snapshot::take()?.since(&before);
     drop(beating);
     drop(load);
-    Ok(Seen { threads, usage })
+    Ok((measured, usage))
 }
 
-/// When what was begun began, and what it is.
-#[derive(Clone, Copy)]
-struct Clockwork<'a> {
-    start: MonoNs,
-    options: &'a Options,
-}
-
-/// Waits until all have told what they saw.
+/// Waits until every thread has reported what it measured.
 fn collect(
     reports: &Receiver<ThreadReport>,
     count: usize,
-    at: Clockwork<'_>,
+    start: MonoNs,
+    options: &Options,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Measured>, WakeupError> {
-    let planned = at.options.warm_up + at.options.duration;
+    let planned = options.warm_up + options.duration;
     let mut measured = Vec::with_capacity(count);
     while measured.len() < count {
         match reports.recv_timeout(LOOK) {
@@ -192,8 +161,8 @@ fn collect(
             Ok(ThreadReport::Failed(error)) => return Err(error),
             Ok(ThreadReport::Ready) => {}
             Err(RecvTimeoutError::Timeout) => {
-                let elapsed = (WallClock.now() - at.start).min(planned);
-                progress(Progress { elapsed, planned, warm_up: elapsed < at.options.warm_up });
+                let elapsed = (WallClock.now() - start).min(planned);
+                progress(Progress { elapsed, planned, warm_up: elapsed < options.warm_up });
             }
             // A thread panicked; joining it passes that on.
             Err(RecvTimeoutError::Disconnected) => break,

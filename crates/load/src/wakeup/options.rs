@@ -16,21 +16,15 @@ use super::WakeupError;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// How long it is measured.
     pub duration: Duration,
-    /// How long it beats before, and that is not counted.
     pub warm_up: Duration,
-    /// From one tick to the next.
     pub interval: Duration,
-    /// Scheduling of the threads.
     pub policy: PolicySpec,
-    /// How they wait.
     pub timer: Method,
     /// Their sleeps end at the ticks of a clock of so many Hz; `None`: whenever the kernel can.
     pub tick_hz: Option<u32>,
     /// Their timer slack; `None`: the one they have.
     pub slack: Option<Duration>,
-    /// What CPUs do between two ticks.
     pub idle: Idle,
     /// A thread for each of these CPUs, tied to it. Empty: one for each CPU that this process may use, tied to it unless
     /// the policy is DEADLINE, which refuses that.
@@ -83,7 +77,6 @@ impl Options {
         self.waiting().map(|_| ())
     }
 
-    /// Whole intervals in a span.
     pub(super) fn beats(&self, span: Duration) -> u64 {
         let beats = span.as_nanos().checked_div(self.interval.as_nanos()).unwrap_or(0);
         u64::try_from(beats).unwrap_or(u64::MAX)
@@ -94,7 +87,6 @@ impl Options {
         self.tick_hz.or_else(|| kernel::tick_hz(&Host::this())).and_then(Ticks::of)
     }
 
-    /// How the threads wait.
     pub(super) fn waiting(&self) -> Result<timer::Options, WakeupError> {
         let ticks = self.tick_hz.map(|hz| Ticks::of(hz).ok_or(WakeupError::TickHz { got: hz })).transpose()?;
         let slack_ns =
@@ -141,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn deadline_threads_are_tied_to_no_cpu_unless_told_to() {
+    fn deadline_threads_are_tied_to_no_cpu_unless_cores_are_given() {
         let options = Options { policy: "deadline:100us".parse().unwrap(), ..Options::default() };
         assert!(options.places().iter().all(Option::is_none));
         assert_eq!(Options { cores: vec![0], ..options }.places(), [Some(0)]);

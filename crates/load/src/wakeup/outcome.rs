@@ -1,30 +1,28 @@
 //! What a beat brought.
 
 use serde::{Deserialize, Serialize};
+use takt_host::accounting::Usage;
 use takt_host::memory::MemoryError;
 use takt_stats::{Histogram, Ns};
 
 use super::account::Account;
-use super::{Measured, Options, Seen, load};
+use super::{Measured, Options, load};
 pub use crate::round_trip::Quantiles;
+use crate::round_trip::nanoseconds;
 
-/// What a beat brought, all threads together and each.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
     /// The policy the threads had, in the words of the scheduler.
     pub policy: String,
-    /// Ticks that were due.
     pub ticks: u64,
     /// Of them, those that a thread slept over; each is counted as late as it was.
     pub unsampled: u64,
     /// From a tick's intended time until the thread was awake, all ticks.
     pub lateness: Quantiles,
-    /// The same, all of it.
     pub lateness_ns: Histogram<Ns>,
     /// Ticks a second of the clock that wake-ups are compared with: the one asked for, else the kernel's (`CONFIG_HZ`);
-    /// `None`: it does not tell.
+    /// `None`: it does not say.
     #[serde(default)]
     pub clock_hz: Option<u32>,
     /// Wake-ups that came within an eighth of a tick of that clock after the tick, of all wake-ups. Of sleeps that end at
@@ -33,45 +31,33 @@ pub struct Outcome {
     pub on_tick_share: Option<f64>,
     /// Ticks later than the limit; `None` without one.
     pub above_limit: Option<u64>,
-    /// No tick was later than the limit, and all were seen; `None` without one.
+    /// No tick was later than the limit, and it ran to its end; `None` without one.
     pub within_limit: Option<bool>,
-    /// By thread.
     pub threads: Vec<Thread>,
     /// What the hypervisor gave to others while a CPU of these threads wanted to run, all of them together. The kernel
     /// counts it in steps of 10 ms.
     pub stolen_ns: u64,
-    /// CPU time of the busy loops.
     pub load_cpu_ns: u64,
-    /// CPU time of other programs.
     pub foreign_cpu_ns: u64,
-    /// How long it took, warm-up included.
     pub wall_ns: u64,
-    /// It ran as long as it was asked to.
     pub complete: bool,
-    /// What a reader of the figures has to know.
     pub notes: Vec<String>,
 }
 
-/// What a thread saw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Thread {
     /// The CPU it was tied to; `None`: to none.
     pub cpu: Option<usize>,
-    /// Ticks that were due.
     pub ticks: u64,
-    /// Of them, those that it slept over.
     pub unsampled: u64,
     /// Most ticks that one sleep lasted over.
     pub longest_gap_ticks: u64,
-    /// All ticks, from their intended times.
     pub lateness: Quantiles,
-    /// The same, all of it.
     pub lateness_ns: Histogram<Ns>,
     /// Only ticks that had a wake-up of their own: what a program sees that skips what it slept over.
     pub awake: Quantiles,
     /// Its timer slack; a real-time thread has none.
     pub slack_ns: u64,
-    /// CPU time it used.
     pub cpu_ns: u64,
     /// Time it was ready to run and another ran; `None`: this kernel does not count it.
     pub waited_for_cpu_ns: Option<u64>,
@@ -79,16 +65,20 @@ pub struct Thread {
     pub stolen_ns: Option<u64>,
 }
 
-pub(super) fn of(options: &Options, seen: Seen, unlocked: Option<MemoryError>, complete: bool) -> Outcome {
-    let threads: Vec<Thread> = seen.threads.iter().map(|measured| thread(measured, &seen)).collect();
+pub(super) fn of(
+    options: &Options,
+    measured: &[Measured],
+    usage: &Usage,
+    unlocked: Option<MemoryError>,
+    complete: bool,
+) -> Outcome {
+    let threads: Vec<Thread> = measured.iter().map(|measured| thread(measured, usage)).collect();
     let mut lateness_ns = Histogram::<Ns>::default();
     for thread in &threads {
         // Alike by construction: all have the default bound.
         let _ = lateness_ns.merge(&thread.lateness_ns);
     }
-    let limit_ns = options.limit.map(|limit| u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX));
-    let above_limit = limit_ns.map(|limit| above(&lateness_ns, limit));
-    let usage = &seen.usage;
+    let above_limit = options.limit.map(|limit| above(&lateness_ns, nanoseconds(limit)));
     let tied: Vec<usize> = threads.iter().filter_map(|thread| thread.cpu).collect();
     let counted = usage.cpus.iter().filter(|one| tied.is_empty() || tied.contains(&one.cpu));
     let of_load = usage.process.threads.iter().filter(|thread| thread.name == load::NAME);
@@ -98,8 +88,8 @@ pub(super) fn of(options: &Options, seen: Seen, unlocked: Option<MemoryError>, c
         ticks: lateness_ns.len(),
         unsampled: threads.iter().map(|thread| thread.unsampled).sum(),
         lateness: Quantiles::of(&lateness_ns),
-        clock_hz: seen.threads.iter().find_map(|thread| thread.account.on_tick).map(|on_tick| on_tick.ticks.hz()),
-        on_tick_share: on_tick_share(&seen),
+        clock_hz: measured.iter().find_map(|thread| thread.account.on_tick).map(|on_tick| on_tick.ticks.hz()),
+        on_tick_share: on_tick_share(measured),
         above_limit,
         within_limit: above_limit.map(|above| above == 0 && complete),
         stolen_ns: counted.map(|one| one.classes.steal_ns).sum(),
@@ -113,8 +103,8 @@ pub(super) fn of(options: &Options, seen: Seen, unlocked: Option<MemoryError>, c
     }
 }
 
-fn on_tick_share(seen: &Seen) -> Option<f64> {
-    let accounts = || seen.threads.iter().map(|thread| &thread.account);
+fn on_tick_share(measured: &[Measured]) -> Option<f64> {
+    let accounts = || measured.iter().map(|thread| &thread.account);
     let on_tick: u64 = accounts().map(|account| account.on_tick.map(|on_tick| on_tick.wakeups)).sum::<Option<u64>>()?;
     let all: u64 = accounts().map(|account| account.awake_ns.len()).sum();
     (all > 0).then(|| on_tick as f64 / all as f64)
@@ -124,24 +114,20 @@ impl Thread {
     /// What its account says; the rest is not known yet.
     pub(super) fn counted(account: &Account) -> Thread {
         Thread {
-            cpu: None,
             ticks: account.lateness_ns.len(),
             unsampled: account.unsampled,
             longest_gap_ticks: account.longest_gap,
             lateness: Quantiles::of(&account.lateness_ns),
             lateness_ns: account.lateness_ns.clone(),
             awake: Quantiles::of(&account.awake_ns),
-            slack_ns: 0,
-            cpu_ns: 0,
-            waited_for_cpu_ns: None,
-            stolen_ns: None,
+            ..Thread::default()
         }
     }
 }
 
-fn thread(measured: &Measured, seen: &Seen) -> Thread {
-    let own = seen.usage.process.threads.iter().find(|thread| thread.tid == measured.tid);
-    let cpu = |cpu| seen.usage.cpus.iter().find(|one| one.cpu == cpu);
+fn thread(measured: &Measured, usage: &Usage) -> Thread {
+    let own = usage.process.threads.iter().find(|thread| thread.tid == measured.tid);
+    let cpu = |cpu| usage.cpus.iter().find(|one| one.cpu == cpu);
     Thread {
         cpu: measured.cpu,
         slack_ns: measured.slack_ns,
@@ -168,9 +154,8 @@ fn notes(options: &Options, threads: &[Thread], unlocked: Option<MemoryError>) -
     }
     if let Some(thread) = threads.iter().find(|thread| thread.slack_ns > 1) {
         let slack_us = thread.slack_ns as f64 / 1e3;
-        notes.push(format!(
-            "timer slack lets the kernel wake these threads up to {slack_us} µs late on purpose; --slack 1ns ends that"
-        ));
+        let range = format!("up to {slack_us} µs late on purpose; --slack 1ns ends that");
+        notes.push(format!("timer slack lets the kernel wake these threads {range}"));
     }
     if let Some(hz) = options.tick_hz {
         notes.push(format!(
@@ -179,12 +164,9 @@ fn notes(options: &Options, threads: &[Thread], unlocked: Option<MemoryError>) -
             1e6 / f64::from(hz)
         ));
     }
-    let spins = options.timer.awake_before().is_none();
-    if spins && options.policy.is_real_time() {
-        notes.push(
-            "a real-time thread that spins is stopped by the kernel's real-time throttling: sched_rt_runtime_us"
-                .to_owned(),
-        );
+    if options.timer.awake_before().is_none() && options.policy.is_real_time() {
+        let throttling = "the kernel's real-time throttling: sched_rt_runtime_us";
+        notes.push(format!("a real-time thread that spins is stopped by {throttling}"));
     }
     notes
 }

@@ -1,5 +1,6 @@
 //! An outcome as people read it: a table, what to know about it, and the answer.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -32,7 +33,7 @@ impl Outcome {
         if self.threads.len() > 1 {
             writeln!(text, "{}", row("all", self.ticks, self.unsampled, &self.lateness, None))?;
         }
-        for note in self.told() {
+        for note in self.remarks() {
             writeln!(text, "  note     {note}")?;
         }
         writeln!(text, "{}", self.answer())
@@ -55,8 +56,7 @@ impl Outcome {
         )
     }
 
-    /// What the figures do not say themselves.
-    fn told(&self) -> impl Iterator<Item = String> + '_ {
+    fn remarks(&self) -> impl Iterator<Item = String> + '_ {
         let wall_s = self.wall_ns as f64 / 1e9;
         let share = |ns: u64| ns as f64 / 1e9 / wall_s.max(1e-9);
         let slept_over = self.threads.iter().map(|thread| thread.longest_gap_ticks).max().filter(|&most| most > 0);
@@ -83,23 +83,17 @@ impl Outcome {
             return "No limit was given (--limit 100us), so there is no verdict.".to_owned();
         };
         let (limit, worst) = (us(limit), self.lateness.max_us.unwrap_or_default());
-        match above {
-            0 => {
-                format!("Yes: none of {} ticks was later than {limit}; the latest was {worst:.1} µs late.", self.ticks)
-            }
-            n => format!("No: {n} of {} ticks were later than {limit}; the latest was {worst:.1} µs late.", self.ticks),
-        }
+        let ticks = self.ticks;
+        let (count, were) = if above == 0 { ("Yes: none".to_owned(), "was") } else { (format!("No: {above}"), "were") };
+        format!("{count} of {ticks} ticks {were} later than {limit}; the latest was {worst:.1} µs late.")
     }
 
-    /// How many ticks were how late: a line for each step of lateness that was seen, a column for each thread. Steps are
+    /// How many ticks were how late: a line for each step of lateness that occurred, a column for each thread. Steps are
     /// of 1 µs below 100 µs, of 10 µs below 1 ms, and so on.
     #[must_use]
     pub fn histogram_text(&self) -> String {
-        let columns: Vec<&Histogram<Ns>> = self.threads.iter().map(|thread| &thread.lateness_ns).collect();
-        let counted: Vec<_> = columns.iter().map(|column| by_step(column)).collect();
-        let mut steps: Vec<u64> = counted.iter().flat_map(|column| column.keys().copied()).collect();
-        steps.sort_unstable();
-        steps.dedup();
+        let columns: Vec<_> = self.threads.iter().map(|thread| by_step(&thread.lateness_ns)).collect();
+        let steps: BTreeSet<u64> = columns.iter().flat_map(|column| column.keys().copied()).collect();
         let mut text = String::from("# from µs");
         for thread in &self.threads {
             let cpu = thread.cpu.map_or("any".to_owned(), |cpu| format!("CPU {cpu}"));
@@ -107,7 +101,7 @@ impl Outcome {
         }
         for step in steps {
             let _ = write!(text, "\n{step:>9}");
-            for column in &counted {
+            for column in &columns {
                 let _ = write!(text, "  {:>10}", column.get(&step).copied().unwrap_or(0));
             }
         }
@@ -118,22 +112,16 @@ impl Outcome {
 fn row(cpu: &str, ticks: u64, unsampled: u64, late: &Quantiles, of: Option<&Thread>) -> String {
     let us = |value: Option<f64>| value.map_or("-".to_owned(), |us| format!("{us:.1}"));
     let ms = |ns: Option<u64>| ns.map_or("-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1e6));
-    let (waited, stolen) =
-        of.map_or((String::new(), String::new()), |thread| (ms(thread.waited_for_cpu_ns), ms(thread.stolen_ns)));
-    let line = format!(
-        "  {cpu:<4} {ticks:>9} {unsampled:>11} {:>8} {:>8} {:>8} {:>8} {:>13} {waited:>11} {stolen:>11}",
-        us(late.min_us),
-        us(late.p50_us),
-        us(late.p99_us),
-        us(late.p99_9_us),
-        us(late.max_us),
-    );
-    line.trim_end().to_owned()
+    let [waited, stolen] = of.map(|thread| [thread.waited_for_cpu_ns, thread.stolen_ns].map(ms)).unwrap_or_default();
+    let Quantiles { min_us, p50_us, p99_us, p99_9_us, max_us } = *late;
+    let [min, p50, p99, p99_9, max] = [min_us, p50_us, p99_us, p99_9_us, max_us].map(us);
+    let late = format!("{min:>8} {p50:>8} {p99:>8} {p99_9:>8} {max:>13}");
+    format!("  {cpu:<4} {ticks:>9} {unsampled:>11} {late} {waited:>11} {stolen:>11}").trim_end().to_owned()
 }
 
 /// Counts by the lower end of their step, µs.
-fn by_step(histogram: &Histogram<Ns>) -> std::collections::BTreeMap<u64, u64> {
-    let mut counts = std::collections::BTreeMap::new();
+fn by_step(histogram: &Histogram<Ns>) -> BTreeMap<u64, u64> {
+    let mut counts = BTreeMap::new();
     for (ns, count) in histogram.steps() {
         let us = ns / 1000;
         let step = 10u64.pow(us.checked_ilog10().unwrap_or(0).saturating_sub(1));

@@ -53,17 +53,15 @@ fn outcome(limit: Option<Duration>) -> Outcome {
         unsampled: 3,
         lateness: Quantiles::of(&lateness_ns),
         lateness_ns,
-        clock_hz: None,
-        on_tick_share: None,
         above_limit: above,
         within_limit: above.map(|above| above == 0),
         threads,
         stolen_ns: 10 * MS,
         load_cpu_ns: 2300 * MS,
-        foreign_cpu_ns: 0,
         wall_ns: 1200 * MS,
         complete: true,
         notes: vec!["memory is not locked".to_owned()],
+        ..Outcome::default()
     }
 }
 

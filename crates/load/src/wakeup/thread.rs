@@ -12,14 +12,13 @@ use takt_host::timer::Timer;
 use super::account::Account;
 use super::{Options, WakeupError};
 
-/// What a thread says to whoever started it: first that it is ready or why not, then what it saw or why nothing.
+/// What a thread reports: first that it is ready or why not, then what it measured or why nothing.
 pub(super) enum ThreadReport {
     Ready,
     Failed(WakeupError),
     Measured(Box<Measured>),
 }
 
-/// What a thread saw.
 pub(super) struct Measured {
     pub(super) index: usize,
     pub(super) tid: u32,
@@ -28,7 +27,7 @@ pub(super) struct Measured {
     pub(super) account: Account,
 }
 
-/// A thread that waits for its start, beats, tells, and stays until it is dropped.
+/// A thread that waits for its start, beats, reports, and stays until it is dropped.
 pub(super) struct Beating {
     orders: Option<Sender<MonoNs>>,
     handle: Option<JoinHandle<()>>,
@@ -46,7 +45,7 @@ impl Beating {
         let (options, reports, stop) = (options.clone(), reports.clone(), stop.clone());
         let work = move || {
             if let Err(error) = live(index, cpu, &options, &reports, &ordered, &stop) {
-                // Whoever does not hear it any more has given up before.
+                // Nobody receives it: then the round was given up before.
                 let _ = reports.send(ThreadReport::Failed(error));
             }
         };
@@ -54,10 +53,10 @@ impl Beating {
         Ok(Beating { orders: Some(orders), handle: Some(handle) })
     }
 
-    /// Tells it when tick 0 is.
+    /// Sends it the time of tick 0.
     pub(super) fn go(&self, start: MonoNs) {
         if let Some(orders) = &self.orders {
-            // One that has ended has told why.
+            // One that has ended has reported why.
             let _ = orders.send(start);
         }
     }
@@ -92,8 +91,7 @@ fn live(
     let interval_ns = u64::try_from(options.interval.as_nanos()).unwrap_or(u64::MAX);
     let first = options.beats(options.warm_up);
     let end = first + options.beats(options.duration);
-    let tell = |what| reports.send(what).is_ok();
-    if !tell(ThreadReport::Ready) {
+    if reports.send(ThreadReport::Ready).is_err() {
         return Ok(());
     }
     let Ok(start) = ordered.recv() else { return Ok(()) };
@@ -103,7 +101,8 @@ fn live(
         account.woken(now);
     }
     let tid = rustix::thread::gettid().as_raw_nonzero().get().unsigned_abs();
-    tell(ThreadReport::Measured(Box::new(Measured { index, tid, cpu, slack_ns: timer_slack_ns(), account })));
+    let measured = Measured { index, tid, cpu, slack_ns: timer_slack_ns(), account };
+    let _ = reports.send(ThreadReport::Measured(Box::new(measured)));
     // Until it has been looked at.
     let _ = ordered.recv();
     Ok(())

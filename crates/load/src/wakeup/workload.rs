@@ -16,19 +16,11 @@ const SETTINGS: &[Setting] = &[
     SCHEDULING,
     TICK_HZ,
     IDLE,
-    Setting { name: "interval", takes: Takes::Span, default: Some("1ms"), about: "from one tick to the next" },
-    Setting {
-        name: "wait",
-        takes: Takes::Word(&["nanosleep", "timerfd", "hybrid", "spin"]),
-        default: Some("nanosleep"),
-        about: "how the threads wait for a tick",
-    },
-    Setting {
-        name: "timer_slack",
-        takes: Takes::SpanOrNone,
-        default: Some("0s"),
-        about: "how late the kernel may wake them on purpose; 0s: as late as everybody",
-    },
+    Setting::new("interval", Takes::Span, "1ms").about("from one tick to the next"),
+    Setting::new("wait", Takes::Word(&["nanosleep", "timerfd", "hybrid", "spin"]), "nanosleep")
+        .about("how the threads wait for a tick"),
+    Setting::new("timer_slack", Takes::SpanOrNone, "0s")
+        .about("how late the kernel may wake them on purpose; 0s: as late as everybody"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -39,7 +31,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("unsampled", "/unsampled", "ticks slept over"),
 ];
 
-/// Threads that should wake up once a period.
 pub(crate) struct Wakeup;
 
 impl Workload for Wakeup {

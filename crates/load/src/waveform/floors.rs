@@ -28,21 +28,24 @@ pub struct Floors {
 #[must_use]
 pub fn floors() -> Floors {
     Floors {
-        clock_read_ns: median(clock_read),
-        null_call_ns: median(null_call),
-        measured_call_ns: median(measured_call),
-        memcpy_bytes_per_s: 1e9 / median(memcpy_ns_per_byte),
-        mac_per_s: 1e9 / median(mac_ns()),
+        clock_read_ns: of_turns(clock_read),
+        null_call_ns: of_turns(null_call),
+        measured_call_ns: of_turns(measured_call),
+        memcpy_bytes_per_s: 1e9 / of_turns(memcpy_ns_per_byte),
+        mac_per_s: 1e9 / of_turns(mac_ns()),
     }
 }
 
 const TURNS: usize = 5;
 const CALLS: u32 = 20_000;
 
-fn median(mut of: impl FnMut() -> f64) -> f64 {
-    let mut turns: Vec<f64> = (0..TURNS).map(|_| of()).collect();
-    turns.sort_by(f64::total_cmp);
-    turns.get(TURNS / 2).copied().unwrap_or(f64::NAN)
+fn of_turns(mut measure: impl FnMut() -> f64) -> f64 {
+    median((0..TURNS).map(|_| measure()).collect())
+}
+
+pub(crate) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 fn per_call(begun: Instant) -> f64 {

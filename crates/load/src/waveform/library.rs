@@ -7,12 +7,9 @@ use takt_graph::{ComponentSpec, GraphError, Waveform};
 /// Names of what comes with the program.
 pub const NAMES: &[&str] = &["bpsk", "utran", "utran-ref", "modem", "chain"];
 
-/// A waveform by its name: `bpsk`, `utran` and `utran-ref` (the files of those names), `modem` (source, modulator, demodulator, sink: bits to 16-bit
-/// samples and back), `chain` (a null source, copies, a null sink: one item a packet unless told otherwise). `None`: it is
-/// none of these.
-///
-/// # Errors
-/// It would be wrong in the program itself.
+/// A waveform by its name: `bpsk`, `utran` and `utran-ref` (the files of those names), `modem` (source, modulator,
+/// demodulator, sink: bits to 16-bit samples and back), `chain` (a null source, copies, a null sink: one item a packet, if
+/// nothing else is set). `None`: it is none of these.
 pub fn named(name: &str, components: usize) -> Option<Result<Waveform, GraphError>> {
     match name {
         "bpsk" => Some(Waveform::parse("bpsk.toml", include_str!("../../../../waveforms/bpsk.toml"))),
@@ -49,8 +46,8 @@ mod tests {
     #[test]
     fn a_chain_has_as_many_components_as_asked_for_and_two_at_least() {
         let of = |components| named("chain", components).expect("a name").expect("right");
-        for (asked, has) in [(2, 2), (3, 3), (64, 64), (0, 2)] {
-            let waveform = of(asked);
+        for (requested, has) in [(2, 2), (3, 3), (64, 64), (0, 2)] {
+            let waveform = of(requested);
             assert_eq!((waveform.components.len(), waveform.links.len()), (has, has - 1));
         }
         assert!(NAMES.iter().all(|name| named(name, 4).is_some()));

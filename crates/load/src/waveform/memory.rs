@@ -2,7 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Memory of this process, as the kernel counts it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Memory {
     /// In memory at all, the program's own file included (`Rss`), bytes.
@@ -12,7 +11,7 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// As it is now; zeros where the kernel does not tell.
+    /// As it is now; zeros where the kernel does not say.
     #[must_use]
     pub fn now() -> Memory {
         std::fs::read_to_string("/proc/self/smaps_rollup").map(|text| Memory::read(&text)).unwrap_or_default()

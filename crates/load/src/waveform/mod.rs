@@ -21,50 +21,32 @@ use takt_base::Stop;
 use takt_graph::{GraphError, PlanError};
 use takt_runtime::{NameTaken, OpenError, Report, StartError};
 
+pub(crate) use floors::median;
 pub use floors::{Floors, floors};
 pub use memory::Memory;
 pub(crate) use open::{Opened, cores};
 pub use options::{Clock, Latency, Options, Packet, Policy, Slots};
 pub use outcome::{Blamed, ComponentOutcome, MemoryUse, Outcome, Slowest, Spread, WorkerOutcome};
 
-/// Why a waveform could not be run.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum WaveformError {
-    /// Two component types of this program have one name.
     #[error(transparent)]
     Registry(#[from] NameTaken),
-    /// The waveform is wrong.
     #[error("waveform")]
     Graph(#[from] GraphError),
-    /// It can't be placed.
     #[error("plan")]
     Plan(#[from] PlanError),
-    /// It can't be opened.
     #[error("opening the waveform")]
     Open(#[from] OpenError),
-    /// Workers did not start.
     #[error("starting the workers")]
     Start(#[from] StartError),
-    /// There are fewer cores than workers.
     #[error("{wanted} workers, and this process may use {cores} cores")]
-    Cores {
-        /// Workers asked for.
-        wanted: usize,
-        /// Cores there are.
-        cores: usize,
-    },
-    /// The cores of this machine can't be listed.
+    Cores { wanted: usize, cores: usize },
     #[error("processors")]
     Topology(#[from] takt_host::ReadError),
-    /// No packet, not even the shortest, is held.
     #[error("not even {items} items a slot of {slot_us} µs are held")]
-    NothingHolds {
-        /// The shortest packet tried.
-        items: u32,
-        /// The slot.
-        slot_us: f64,
-    },
+    NothingHolds { items: u32, slot_us: f64 },
 }
 
 impl WaveformError {
@@ -84,10 +66,7 @@ impl WaveformError {
     }
 }
 
-/// Runs a waveform as `options` say. `stop` ends it early, and what was seen until then is the outcome.
-///
-/// # Errors
-/// It is wrong, or can't be opened or started.
+/// Runs a waveform as `options` say. `stop` ends it early, and what was measured until then is the outcome.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, WaveformError> {
     let before = Memory::now();
     let opened = Opened::new(options)?;
@@ -107,30 +86,22 @@ pub(crate) fn measure(
     }
     let slots = options.slots_of(options.duration, opened.slot_ns());
     let mut ran = opened.execute(slots, options.duration, stop)?;
-    for _ in 1..turns(options) {
+    // A free run with a number of slots is timed from outside, where all that can go wrong makes it longer: of five turns
+    // the fastest is taken.
+    let turns = if matches!((options.clock, options.slots), (Clock::Free, Slots::Count(_))) { 5 } else { 1 };
+    for _ in 1..turns {
         let again = opened.execute(slots, options.duration, stop)?;
         ran = if again.elapsed < ran.elapsed { again } else { ran };
     }
     Ok(Outcome::of(options, opened, &ran, floors, [before, Memory::now()], !stop.requested()))
 }
 
-/// A free run with a number of slots is timed from outside, where all that can go wrong makes it longer: of some turns the
-/// fastest is taken.
-fn turns(options: &Options) -> u32 {
-    match (options.clock, options.slots) {
-        (Clock::Free, Slots::Count(_)) => 5,
-        _ => 1,
-    }
-}
-
-/// A run that has ended.
 pub(crate) struct Executed {
     pub(crate) report: Report,
     /// From the start of the workers to their end.
     pub(crate) elapsed: Duration,
     /// Memory while it ran, where it was looked at.
     pub(crate) memory: Option<Memory>,
-    /// The workers had real-time priority.
     pub(crate) fifo: bool,
 }
 
@@ -169,7 +140,5 @@ fn join(
     })
 }
 
-/// How long memory is looked at.
 const WATCHED: Duration = Duration::from_millis(50);
-/// How often the stop flag is looked at.
 const LOOK: Duration = Duration::from_millis(2);

@@ -9,14 +9,12 @@ use takt_host::affinity::own_cpus;
 use takt_host::topology::Topology;
 use takt_runtime::{Options as RunOptions, Registry, Session, SlotClock, StartError};
 
-use super::{Clock, Executed, Latency, Options, Policy, WaveformError, join, library};
+use super::{Clock, Executed, Options, Policy, WaveformError, join, library};
 
-/// A waveform that was checked and placed.
 pub(crate) struct Opened {
     pub(crate) registry: Registry,
     pub(crate) graph: Graph,
     pub(crate) plan: Plan,
-    /// A core for each worker.
     pub(crate) cores: Vec<usize>,
     clock: Clock,
     policy: Policy,
@@ -42,17 +40,12 @@ impl Opened {
         let registry = Registry::of_program()?;
         let waveform = written(options, &registry)?;
         let graph = Graph::check(&waveform, &registry)?;
-        let latency = match options.latency {
-            Latency::Fixed => takt_graph::Latency::Fixed,
-            Latency::Compact => takt_graph::Latency::Compact,
-        };
         let one = vec![0; graph.components().len()];
-        let plan = Plan::assign(&graph, placement.unwrap_or(&one), latency)?;
+        let plan = Plan::assign(&graph, placement.unwrap_or(&one), options.latency)?;
         let Options { clock, policy, hash, watch_memory, .. } = *options;
         Ok(Opened { registry, graph, plan, cores, clock, policy, hash, watch_memory })
     }
 
-    /// The worker of each component.
     pub(crate) fn placement(&self) -> Vec<usize> {
         (0..self.graph.components().len()).map(|component| self.plan.worker_of(component)).collect()
     }
@@ -89,10 +82,7 @@ impl Opened {
         fifo_priority: Option<u8>,
         stop: &Stop,
     ) -> Result<Executed, WaveformError> {
-        let clock = match self.clock {
-            Clock::Wall => SlotClock::Wall,
-            Clock::Free => SlotClock::Free,
-        };
+        let clock = if self.clock == Clock::Wall { SlotClock::Wall } else { SlotClock::Free };
         let cores = self.cores.get(..self.plan.workers().len()).unwrap_or(&self.cores).to_vec();
         let usual = RunOptions::default();
         // Watching the clock all the time would meet the kernel's bound on real-time threads: 50 ms off in each second.
@@ -107,12 +97,11 @@ impl Opened {
     }
 }
 
-/// Slots of the run that finds out who costs what.
+/// Slots of the run that finds out what each component costs.
 const PROBE_SLOTS: u64 = 50;
 /// Priority of workers: above ordinary threads, below the kernel's own.
 const PRIORITY: u8 = 20;
 
-/// The waveform as it is to be run.
 fn written(options: &Options, registry: &Registry) -> Result<Waveform, WaveformError> {
     let mut waveform = match (&options.text, library::named(&options.waveform, options.components)) {
         (Some(text), _) => Waveform::parse(&options.waveform, text)?,
@@ -133,7 +122,7 @@ fn written(options: &Options, registry: &Registry) -> Result<Waveform, WaveformE
     Ok(waveform)
 }
 
-/// A processor of each of so many cores, the last ones: interrupts like the first.
+/// A processor of each of so many cores. They are the last cores, since most interrupts go to the first.
 pub(crate) fn cores(wanted: usize) -> Result<Vec<usize>, WaveformError> {
     let cores = Topology::read(&Host::this())?.cores(&own_cpus());
     let mut first: Vec<usize> = cores.iter().filter_map(|core| core.first().copied()).collect();

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+pub use takt_graph::Latency;
 
-/// What a run of a waveform is to be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
@@ -14,23 +14,14 @@ pub struct Options {
     pub text: Option<String>,
     /// Components in all, of a `chain`.
     pub components: usize,
-    /// What each source makes.
     pub packet: Packet,
-    /// Length of a slot.
     pub slot: Duration,
-    /// How long it is measured.
     pub duration: Duration,
-    /// How long it runs before that.
     pub warm_up: Duration,
-    /// Slots measured, instead of by the duration.
     pub slots: Slots,
-    /// Workers, each on a core of its own.
     pub workers: usize,
-    /// How many slots a hop takes.
     pub latency: Latency,
-    /// What sets the beat.
     pub clock: Clock,
-    /// Scheduling of the workers.
     pub policy: Policy,
     /// Fold what the sinks receive into `output_hash`.
     pub hash: bool,
@@ -38,59 +29,41 @@ pub struct Options {
     pub watch_memory: bool,
 }
 
-/// What a source makes in a slot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Packet {
     /// What the waveform says.
     #[default]
     AsWritten,
-    /// So many items.
     Items(u32),
     /// So many items a second: as many a slot as that takes.
     PerSecond(f64),
 }
 
-/// How many slots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Slots {
     /// As many as the duration holds.
     #[default]
     ByDuration,
-    /// So many.
     Count(u64),
 }
 
-/// How many slots a hop takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Latency {
-    /// One, always.
-    Fixed,
-    /// None inside a worker, one between workers.
-    #[default]
-    Compact,
-}
-
-/// What sets the beat.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Clock {
-    /// The host's clock: who is late misses.
+    /// The host's clock: a worker that is late misses slots.
     #[default]
     Wall,
     /// Each slot follows the last, as fast as can be.
     Free,
 }
 
-/// Scheduling of the workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// As the process has it.
     Normal,
-    /// Real time.
     Fifo,
     /// Real time where permitted, else normal; the outcome says which.
     #[default]
@@ -119,7 +92,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Slots of a run of this length; `None`: until it is told to stop.
+    /// Slots of a run of this length; `None`: until it is stopped.
     pub(crate) fn slots_of(&self, duration: Duration, slot_ns: u64) -> Option<u64> {
         match self.slots {
             Slots::Count(count) => Some(count),
@@ -157,11 +130,8 @@ mod tests {
         let counted = Options { slots: Slots::Count(7), ..free };
         assert_eq!(counted.slots_of(Duration::from_secs(1), 1_000_000), Some(7));
         let beaten = Options { clock: Clock::Wall, ..counted };
-        assert_eq!(
-            beaten.slots_by_time(Duration::from_millis(20), 1_000_000),
-            Some(20),
-            "a warm-up is as long as it says"
-        );
+        let warm_up = Duration::from_millis(20);
+        assert_eq!(beaten.slots_by_time(warm_up, 1_000_000), Some(20), "a warm-up is as long as it says");
         assert_eq!(Options { packet: Packet::PerSecond(1.0), ..options }.items(), Some(1), "never none");
     }
 }

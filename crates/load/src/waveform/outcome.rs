@@ -10,23 +10,18 @@ use super::{Clock, Executed, Floors, Memory, Opened, Options};
 /// What a run of a waveform brought. Counts are of the measured part.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What was asked for.
     pub options: Options,
-    /// Its name.
     pub waveform: String,
-    /// Length of a slot, nanoseconds.
     pub slot_ns: u64,
     /// Slots that every component went through.
     pub slots: u64,
-    /// Slots from a source to the last that hears of it; fixed by the plan.
+    /// Slots from a source to the last component that its packets reach; fixed by the plan.
     pub latency_slots: u32,
     /// Slots of components that were missed, late ends included.
     pub misses: u64,
-    /// Of all slots of components.
     pub miss_share: f64,
-    /// Who was to blame, most misses first; of the misses that the runtime remembers one by one.
+    /// What was to blame, most misses first; of the misses that the runtime remembers one by one.
     pub blamed: Vec<Blamed>,
-    /// Packets that should have been there and were not.
     pub missing_packets: u64,
     /// Packets refused because they had a number of items that the shape of their output does not allow.
     #[serde(default)] // records older than this key
@@ -34,9 +29,7 @@ pub struct Outcome {
     /// Packets that a consumer did not get because it was behind.
     #[serde(default)] // records older than this key
     pub dropped_packets: u64,
-    /// Components, in the order of the waveform.
     pub components: Vec<ComponentOutcome>,
-    /// Workers.
     pub workers: Vec<WorkerOutcome>,
     /// From the edge of a slot to its release, all workers; `None` under a free clock.
     pub lateness: Option<Spread>,
@@ -51,28 +44,21 @@ pub struct Outcome {
     pub between: Histogram<Ns>,
     /// Bits that the sources make in a slot, as their type says (a bit item is one bit).
     pub source_bits_per_slot: u64,
-    /// Bits a second that came through: those of slots that nobody missed, over the time that was measured.
+    /// Bits a second that came through: those of slots that no component missed, over the time that was measured.
     pub throughput_bps: f64,
     /// What the sinks received, folded, where asked for.
     pub output_hash: Option<String>,
-    /// Memory of this process.
     pub memory: MemoryUse,
-    /// What nothing can be faster than.
     pub floors: Floors,
-    /// The core of each worker.
     pub cores: Vec<usize>,
-    /// Whether the workers had real-time priority.
     pub fifo: bool,
     /// From the start of the workers to their end, seconds.
     pub elapsed_s: f64,
-    /// It ran as long as it was asked to.
     pub complete: bool,
 }
 
-/// Memory of the process that ran it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MemoryUse {
-    /// Before the waveform was there.
     pub before: Memory,
     /// While it ran, where that was looked at.
     pub running: Option<Memory>,
@@ -82,7 +68,6 @@ pub struct MemoryUse {
 
 /// Quantiles, nanoseconds; `None` beyond the second that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
 pub struct Spread {
     pub mean_ns: Option<f64>,
     pub p50_ns: Option<u64>,
@@ -91,27 +76,18 @@ pub struct Spread {
     pub max_ns: u64,
 }
 
-/// What one component did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComponentOutcome {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: String,
-    /// Its worker.
     pub worker: Option<usize>,
-    /// Slots not executed, or ended late.
     pub misses: u64,
-    /// Execution times.
     pub execution: Histogram<Ns>,
 }
 
-/// What one worker did.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WorkerOutcome {
-    /// Slots.
     pub slots: u64,
-    /// From release to the end of the last component.
     pub busy: Option<Spread>,
     /// From edge to release.
     pub lateness: Option<Spread>,
@@ -124,11 +100,9 @@ pub struct WorkerOutcome {
 pub struct Blamed {
     /// A component's name; `None`: the host, which let a worker begin late or took its processor away.
     pub component: Option<String>,
-    /// Misses.
     pub misses: u64,
 }
 
-/// What takes the most of a slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Slowest {
     /// A component's name; `None`: the host's late release.
@@ -138,7 +112,7 @@ pub struct Slowest {
 }
 
 impl Outcome {
-    /// Packets that a component made and nobody got.
+    /// Packets that a component made and no other got.
     #[must_use]
     pub fn lost_packets(&self) -> u64 {
         self.broken_packets + self.dropped_packets
@@ -154,7 +128,6 @@ impl Outcome {
     ) -> Outcome {
         let report = &ran.report;
         let workers = workers(options, ran);
-        let misses = report.misses;
         let all = report.slots.saturating_mul(report.components.len() as u64).max(1);
         let seconds = match options.clock {
             Clock::Wall => report.slots as f64 * report.slot_ns as f64 / 1e9,
@@ -168,8 +141,8 @@ impl Outcome {
             slot_ns: report.slot_ns,
             slots: report.slots,
             latency_slots: report.latency_slots,
-            misses,
-            miss_share: misses as f64 / all as f64,
+            misses: report.misses,
+            miss_share: report.misses as f64 / all as f64,
             blamed: blamed(report),
             missing_packets: report.components.iter().map(|c| c.missing_packets).sum(),
             broken_packets: report.broken_packets,
@@ -253,7 +226,6 @@ fn tail(quantiles: Option<Quantiles>) -> u64 {
     quantiles.map_or(0, |q| Spread::from(q).tail_ns())
 }
 
-/// The worker that fills most of its slot.
 fn fullest(report: &Report) -> Option<(usize, &WorkerReport)> {
     let used = |worker: &WorkerReport| tail(worker.busy) + tail(worker.lateness);
     report.workers.iter().enumerate().max_by_key(|(_, worker)| used(worker))

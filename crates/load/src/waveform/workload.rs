@@ -12,87 +12,33 @@ use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, Setting, Settings, Takes, WARM_UP, word_or, word_remedy};
 use crate::workload::{Lost, Target, Workload, read, write};
 
-/// What runs.
-pub(crate) const WAVEFORM: Setting = Setting {
-    name: "waveform",
-    takes: Takes::Domain(&WaveformName),
-    default: Some("bpsk"),
-    about: "what runs: a file, or one that comes with takt",
-};
-
-/// Components of a chain.
-pub(crate) const COMPONENTS: Setting = Setting {
-    name: "components",
-    takes: Takes::Whole(2, 1024),
-    default: Some("2"),
-    about: "components of a chain, and of the waveform whose loading is timed",
-};
-
-/// Length of a slot.
-pub(crate) const SLOT: Setting = Setting {
-    name: "slot",
-    takes: Takes::Span,
-    default: Some("1ms"),
-    about: "length of a slot, whatever the file says",
-};
-
-/// Workers.
-pub(crate) const WORKERS: Setting = Setting {
-    name: "workers",
-    takes: Takes::Whole(1, 64),
-    default: Some("1"),
-    about: "workers, each on a core of its own",
-};
-
-/// Where packets wait for the next slot.
-pub(crate) const LATENCY: Setting = Setting {
-    name: "latency",
-    takes: Takes::Word(&["fixed", "compact"]),
-    default: Some("compact"),
-    about: "a slot each hop, or only between workers",
-};
-
-/// Scheduling of the workers.
-pub(crate) const PRIORITY: Setting = Setting {
-    name: "priority",
-    takes: Takes::Word(&["highest", "fifo", "normal"]),
-    default: Some("highest"),
-    about: "scheduling of the workers; highest is fifo where permitted",
-};
+pub(crate) const WAVEFORM: Setting = Setting::new("waveform", Takes::Domain(&WaveformName), "bpsk")
+    .about("what runs: a file, or one that comes with takt");
+pub(crate) const COMPONENTS: Setting = Setting::new("components", Takes::Whole(2, 1024), "2")
+    .about("components of a chain, and of the waveform whose loading is timed");
+pub(crate) const SLOT: Setting =
+    Setting::new("slot", Takes::Span, "1ms").about("length of a slot, whatever the file says");
+pub(crate) const WORKERS: Setting =
+    Setting::new("workers", Takes::Whole(1, 64), "1").about("workers, each on a core of its own");
+pub(crate) const LATENCY: Setting = Setting::new("latency", Takes::Word(&["fixed", "compact"]), "compact")
+    .about("a slot each hop, or only between workers");
+pub(crate) const PRIORITY: Setting = Setting::new("priority", Takes::Word(&["highest", "fifo", "normal"]), "highest")
+    .about("scheduling of the workers; highest is fifo where permitted");
 
 const SETTINGS: &[Setting] = &[
     DURATION,
     WARM_UP,
     WAVEFORM,
     COMPONENTS,
-    Setting {
-        name: "packet",
-        takes: Takes::Domain(&PacketLength),
-        default: Some("as-written"),
-        about: "what each source makes in a slot",
-    },
+    Setting::new("packet", Takes::Domain(&PacketLength), "as-written").about("what each source makes in a slot"),
     SLOT,
-    Setting {
-        name: "slots",
-        takes: Takes::Domain(&SlotCount),
-        default: Some("by-duration"),
-        about: "how many slots are measured",
-    },
+    Setting::new("slots", Takes::Domain(&SlotCount), "by-duration").about("how many slots are measured"),
     WORKERS,
     LATENCY,
-    Setting {
-        name: "clock",
-        takes: Takes::Word(&["wall", "free"]),
-        default: Some("wall"),
-        about: "the host's clock, or as fast as can be",
-    },
+    Setting::new("clock", Takes::Word(&["wall", "free"]), "wall").about("the host's clock, or as fast as can be"),
     PRIORITY,
-    Setting {
-        name: "process",
-        takes: Takes::Word(&["shared", "fresh"]),
-        default: Some("shared"),
-        about: "whether each round has a process of its own, as memory needs it",
-    },
+    Setting::new("process", Takes::Word(&["shared", "fresh"]), "shared")
+        .about("whether each round has a process of its own, as memory needs it"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -104,7 +50,6 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("private_bytes", "/memory/running/private_bytes", "of the process"),
 ];
 
-/// A waveform on the beat.
 pub(crate) struct OnTheBeat;
 
 impl Workload for OnTheBeat {
@@ -136,9 +81,6 @@ impl Workload for OnTheBeat {
 }
 
 /// What a point says of the waveform it runs.
-///
-/// # Errors
-/// The file of the waveform can't be read.
 pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
     let name = settings.word("waveform");
     let packet = match (settings.number("packet"), per_second(settings.word("packet"))) {
@@ -167,21 +109,18 @@ pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
 
 /// The text of a waveform's file; `None` for one that comes with takt.
 fn text(name: &str) -> Result<Option<String>, Failure> {
-    if library::NAMES.contains(&name) {
+    let known = library::NAMES;
+    if known.contains(&name) {
         return Ok(None);
     }
     let read = std::fs::read_to_string(name);
     read.map(Some).map_err(|error| Failure {
         chain: vec![format!("waveform {name}"), error.to_string()],
-        fix: Some(format!(
-            "a path from where takt was called, or one that comes with takt: {}",
-            library::NAMES.join(", ")
-        )),
+        fix: Some(format!("a path from where takt was called, or one that comes with takt: {}", known.join(", "))),
         lasting: false,
     })
 }
 
-/// A waveform that comes with the program, or a TOML file.
 #[derive(Debug)]
 struct WaveformName;
 
@@ -201,7 +140,6 @@ impl Domain for WaveformName {
     }
 }
 
-/// `"as-written"`, items a slot as a number, or items a second such as `"5M/s"`.
 #[derive(Debug)]
 struct PacketLength;
 
@@ -225,7 +163,6 @@ fn per_second(text: &str) -> Option<f64> {
     parse_number(text.strip_suffix("/s")?).ok().filter(|per_s| (1.0..=1e12).contains(per_s))
 }
 
-/// `"by-duration"`, or a number of slots.
 #[derive(Debug)]
 struct SlotCount;
 

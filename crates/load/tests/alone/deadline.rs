@@ -32,9 +32,15 @@ fn short() -> Options {
 
 fn adds_up(outcome: &Outcome) {
     assert_eq!(outcome.subframes, 60);
-    let (aside, own) = (&outcome.aside, &outcome.own);
-    assert_eq!((aside.subframes + own.subframes, aside.failures + own.failures), (outcome.subframes, outcome.failures));
-    assert!(aside.subframes <= aside.radio_late + aside.stalled + aside.halted + aside.after, "{aside:?}");
+    let (excluded, own) = (&outcome.excluded, &outcome.own);
+    assert_eq!(
+        (excluded.subframes + own.subframes, excluded.failures + own.failures),
+        (outcome.subframes, outcome.failures)
+    );
+    assert!(
+        excluded.subframes <= excluded.radio_late + excluded.stalled + excluded.halted + excluded.after,
+        "{excluded:?}"
+    );
     assert_eq!(outcome.answers + outcome.missed, outcome.subframes, "each is answered or missed");
     assert_eq!(outcome.failures, outcome.late + outcome.missed);
     assert_eq!(outcome.total_ns.len(), outcome.answers);
@@ -73,7 +79,7 @@ fn an_interface_that_sleeps_to_ticks_of_128_hz_can_not_answer_most_in_time() {
     let outcome = round(loopback(2), ticks);
     adds_up(&outcome);
     // A tick every 7.8 ms, a subframe every 5: more than half of them end more than 0.75 ms before the next tick.
-    // However many of them had to be set aside.
+    // However many of them had to be excluded.
     assert!(outcome.failures * 2 > outcome.subframes, "{} of {}", outcome.failures, outcome.subframes);
 }
 
@@ -108,22 +114,22 @@ impl Hog {
 
 /// The kernel's trace is the judge: a thread of this host that holds a core up is no stop of the machine.
 #[test]
-fn what_this_host_does_to_its_own_core_is_not_set_aside() {
+fn what_this_host_does_to_its_own_core_is_not_excluded() {
     let cpu = own_cpus()[0];
     let hog = Hog::on(cpu);
     let outcome = round(loopback(5), Options { host_cpus: vec![cpu], duration: Duration::from_secs(1), ..short() });
     if let Err(why) = hog.end() {
         return skip(format!("{why}   (run the tests as root)"));
     }
-    let aside = &outcome.aside;
-    if let Some(why) = &aside.unwatched {
+    let excluded = &outcome.excluded;
+    if let Some(why) = &excluded.unwatched {
         return skip(format!("{why}   (root in a virtual machine)"));
     }
     // 200 subframes, each with three looks in 0.5 of 5 ms: one in two meets the hog.
-    assert!(aside.held_by_host > 20, "{aside:?}");
-    if aside.stalled + aside.unexplained > aside.held_by_host / 10 {
-        assert!(aside.steal_ns > 0 || aside.unexplained > 0, "{aside:?}");
-        not_judged(format!("the machine below was busy as well: {aside:?}"));
+    assert!(excluded.held_by_host > 20, "{excluded:?}");
+    if excluded.stalled + excluded.unexplained > excluded.held_by_host / 10 {
+        assert!(excluded.steal_ns > 0 || excluded.unexplained > 0, "{excluded:?}");
+        not_judged(format!("the machine below was busy as well: {excluded:?}"));
     }
 }
 

@@ -29,7 +29,6 @@ pub use fertac::fertac;
 pub use herad::herad;
 pub use otac::otac;
 
-/// A class of cores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Class {
     /// Fast ones, as a rule.
@@ -50,7 +49,6 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task.
     #[must_use]
     pub fn new(big: f64, little: f64, replicable: bool) -> Task {
         Task { big, little, replicable }
@@ -87,7 +85,6 @@ impl Chain {
         Chain { tasks, big, little, run }
     }
 
-    /// Its tasks.
     #[must_use]
     pub fn tasks(&self) -> &[Task] {
         &self.tasks
@@ -128,9 +125,7 @@ impl Chain {
 pub struct Stage {
     /// Indices of its tasks.
     pub tasks: Range<usize>,
-    /// So many.
     pub cores: usize,
-    /// Of this class.
     pub class: Class,
     /// Time of its tasks divided by its cores.
     pub load: f64,
@@ -155,7 +150,6 @@ impl Schedule {
         self.stages.iter().map(|stage| stage.load).fold(0.0, f64::max)
     }
 
-    /// Cores of a class in use.
     #[must_use]
     pub fn cores(&self, class: Class) -> usize {
         self.stages.iter().filter(|stage| stage.class == class).map(|stage| stage.cores).sum()

@@ -18,11 +18,8 @@ const MOST: u64 = 1 << 40;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("after {iterations} iterations of the {kernel} kernel the clock shows {shown_ns} ns")]
 pub struct CalibrationError {
-    /// What was timed.
     pub kernel: &'static str,
-    /// How often.
     pub iterations: u64,
-    /// What the clock said.
     pub shown_ns: u64,
 }
 
@@ -61,9 +58,7 @@ pub fn calibrate(mut time: impl FnMut(&mut dyn FnMut()) -> u64) -> Result<Capaci
     let rate = |index: usize, operations: u64| {
         iterations[index] as f64 * operations as f64 * 1e9 / fastest[index].max(1) as f64
     };
-    let work_per_s = Work::ALL.iter().enumerate().map(|(index, &work)| rate(index, operations(work)));
-    let mut work_per_s = work_per_s.collect::<Vec<f64>>().into_iter();
-    let work_per_s = PerWork::from_fn(|_| work_per_s.next().unwrap_or_default());
+    let work_per_s = PerWork::from_fn(|work| rate(work as usize, operations(work)));
     Ok(Capacities { mac_per_s: rate(Work::ALL.len(), MACS), work_per_s: Some(work_per_s) })
 }
 

@@ -35,11 +35,9 @@ pub struct Costs {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "the times of a component")]
 pub struct Cost {
-    /// Median.
     pub p50_ns: u64,
     /// Exceeded once in a hundred slots.
     pub p99_ns: u64,
-    /// Longest.
     pub max_ns: u64,
     /// Executions measured.
     pub n: u64,
@@ -83,7 +81,6 @@ impl Costs {
         Costs { reference: reference.to_owned(), capacities, ..Costs::default() }
     }
 
-    /// With one more.
     #[must_use]
     pub fn with(mut self, component: &str, cost: Cost) -> Costs {
         self.components.insert(component.to_owned(), cost);

@@ -9,14 +9,12 @@ use std::sync::OnceLock;
 use serde::Deserialize;
 use takt_graph::Params;
 
-use super::operations::Operations;
-use super::operations::Profile;
+use super::operations::{Operations, Profile};
 
 /// A component as it was counted.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Counted {
-    /// Its type.
     #[serde(rename = "type")]
     pub kind: String,
     /// All its parameters.
@@ -28,7 +26,6 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// What a call executes.
     #[must_use]
     pub fn profile(&self) -> Profile {
         Profile { vector: self.vector, scalar: self.scalar }

@@ -44,13 +44,11 @@ impl From<Mix> for PerWork {
 }
 
 impl Mix {
-    /// All of one kind.
     #[must_use]
     pub fn only(work: Work) -> Mix {
         Mix(PerWork::from_fn(|kind| if kind == work { 1.0 } else { 0.0 }))
     }
 
-    /// As much of each.
     #[must_use]
     pub fn even() -> Mix {
         Mix(PerWork::from_fn(|_| 1.0 / Work::ALL.len() as f64))
@@ -64,7 +62,6 @@ impl Mix {
         Mix::try_from(PerWork::from_fn(|work| counts.get(work) / rates.get(work))).ok()
     }
 
-    /// The share of a kind.
     #[must_use]
     pub fn share(&self, work: Work) -> f64 {
         self.0.get(work)

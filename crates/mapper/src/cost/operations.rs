@@ -2,107 +2,69 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How many kinds there are.
 pub(super) const KINDS: usize = 15;
 
-/// A figure for each kind of instruction: how many are executed, or what one of them takes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default, expecting = "a table with a figure for each kind of instruction")]
-pub struct Operations {
-    /// Whole numbers in registers: additions, shifts, moves, comparisons.
-    pub integer: f64,
-    /// Products and quotients of whole numbers.
-    pub multiply: f64,
-    /// Reads of memory into a register.
-    pub load: f64,
-    /// Writes of a register to memory.
-    pub store: f64,
-    /// Jumps, taken or not.
-    pub branch: f64,
-    /// Calls, returns, and jumps to where a register says.
-    pub call: f64,
-    /// Vectors of 16 bytes of whole numbers, but for the next two.
-    pub vector_integer: f64,
-    /// Their products.
-    pub vector_multiply: f64,
-    /// What moves, widens and narrows their items.
-    pub vector_shuffle: f64,
-    /// Reads of a vector.
-    pub vector_load: f64,
-    /// Writes of a vector.
-    pub vector_store: f64,
-    /// Sums and products of single floats.
-    pub float: f64,
-    /// Quotients, roots, comparisons and conversions of single floats.
-    pub float_convert: f64,
-    /// Sums and products of vectors of floats.
-    pub vector_float: f64,
-    /// Quotients, roots, comparisons and conversions of vectors of floats.
-    pub vector_convert: f64,
+/// The kinds of instruction, in their order: the fields of [`Operations`] and of its array.
+macro_rules! operations {
+    ($($(#[$doc:meta])* $kind:ident),*) => {
+        /// A figure for each kind of instruction: how many are executed, or what one of them takes.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default, expecting = "a table with a figure for each kind of instruction")]
+        pub struct Operations {
+            $($(#[$doc])* pub $kind: f64,)*
+        }
+
+        impl Operations {
+            /// In the order of the fields.
+            #[must_use]
+            pub fn to_array(&self) -> [f64; KINDS] {
+                [$(self.$kind),*]
+            }
+
+            /// From figures in the order of the fields.
+            #[must_use]
+            pub fn from_array(figures: [f64; KINDS]) -> Operations {
+                let [$($kind),*] = figures;
+                Operations { $($kind),* }
+            }
+        }
+    };
 }
 
+operations!(
+    /// Whole numbers in registers: additions, shifts, moves, comparisons.
+    integer,
+    /// Products and quotients of whole numbers.
+    multiply,
+    /// Reads of memory into a register.
+    load,
+    /// Writes of a register to memory.
+    store,
+    /// Jumps, taken or not.
+    branch,
+    /// Calls, returns, and jumps to where a register says.
+    call,
+    /// Vectors of 16 bytes of whole numbers, but for the next two.
+    vector_integer,
+    /// Their products.
+    vector_multiply,
+    /// What moves, widens and narrows their items.
+    vector_shuffle,
+    /// Reads of a vector.
+    vector_load,
+    /// Writes of a vector.
+    vector_store,
+    /// Sums and products of single floats.
+    float,
+    /// Quotients, roots, comparisons and conversions of single floats.
+    float_convert,
+    /// Sums and products of vectors of floats.
+    vector_float,
+    /// Quotients, roots, comparisons and conversions of vectors of floats.
+    vector_convert
+);
+
 impl Operations {
-    /// In the order of the fields.
-    #[must_use]
-    pub fn to_array(&self) -> [f64; KINDS] {
-        [
-            self.integer,
-            self.multiply,
-            self.load,
-            self.store,
-            self.branch,
-            self.call,
-            self.vector_integer,
-            self.vector_multiply,
-            self.vector_shuffle,
-            self.vector_load,
-            self.vector_store,
-            self.float,
-            self.float_convert,
-            self.vector_float,
-            self.vector_convert,
-        ]
-    }
-
-    /// From figures in the order of the fields.
-    #[must_use]
-    pub fn from_array(figures: [f64; KINDS]) -> Operations {
-        let [
-            integer,
-            multiply,
-            load,
-            store,
-            branch,
-            call,
-            vector_integer,
-            vector_multiply,
-            vector_shuffle,
-            vector_load,
-            vector_store,
-            float,
-            float_convert,
-            vector_float,
-            vector_convert,
-        ] = figures;
-        Operations {
-            integer,
-            multiply,
-            load,
-            store,
-            branch,
-            call,
-            vector_integer,
-            vector_multiply,
-            vector_shuffle,
-            vector_load,
-            vector_store,
-            float,
-            float_convert,
-            vector_float,
-            vector_convert,
-        }
-    }
-
     /// Whether all figures are finite and none is negative.
     #[must_use]
     pub fn is_sound(&self) -> bool {
@@ -122,7 +84,6 @@ pub struct Profile {
 }
 
 impl Profile {
-    /// Both ways.
     #[must_use]
     pub fn ways(&self) -> [[f64; KINDS]; 2] {
         [self.vector.to_array(), self.scalar.to_array()]

@@ -21,7 +21,6 @@ pub struct Prices(pub Operations);
 /// Code that was counted, and timed on the processor asked for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timed {
-    /// What a call executes.
     pub profile: Profile,
     /// What a call takes, ns.
     pub ns: f64,
@@ -69,7 +68,6 @@ impl Prices {
         Some(Prices(Operations::from_array(logs.map(f64::exp))))
     }
 
-    /// Nanoseconds of a call.
     #[must_use]
     pub fn of(&self, profile: &Profile) -> f64 {
         let [vector, scalar] = profile.ways().map(|way| dot(&way, &self.0.to_array()));

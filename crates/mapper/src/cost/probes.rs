@@ -15,8 +15,11 @@ pub type Probe = (&'static str, fn() -> Box<dyn FnMut()>);
 /// Items each works on: they fit into any first-level cache.
 const N: usize = 1024;
 
-/// What `x` is made of is made once; then `run` is called with it.
+/// What `x` is made of is made once; then `run` is called with it. `a <- b: value` sets every item of a from that of b.
 macro_rules! probe {
+    ($name:literal, [$($x:ident = $make:expr),*] $a:ident <- $b:ident: $value:expr) => {
+        probe!($name, [$($x = $make),*] $a.iter_mut().zip(&*$b).for_each(|($a, $b)| *$a = $value))
+    };
     ($name:literal, [$($x:ident = $make:expr),*] $run:expr) => {
         ($name, || {
             $(let mut $x = $make;)*
@@ -28,30 +31,17 @@ macro_rules! probe {
     };
 }
 
-/// All probes.
 #[allow(clippy::manual_clamp, reason = "the order of minimum and maximum that signal code has")]
 pub const ALL: &[Probe] = &[
-    probe!("add-i8", [a = bytes(), b = bytes()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = a.wrapping_add(*b))),
+    probe!("add-i8", [a = bytes(), b = bytes()] a <- b: a.wrapping_add(*b)),
     probe!("xor-u8", [a = bytes(), b = bytes()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a ^= b)),
-    probe!("saturate-i8", [a = soft(), b = soft()] a
-        .iter_mut()
-        .zip(&*b)
-        .for_each(|(a, b)| *a = a.saturating_add(*b).saturating_neg().max(-100))),
-    probe!("maximum-i16", [a = shorts(), b = shorts()] a
-        .iter_mut()
-        .zip(&*b)
-        .for_each(|(a, b)| *a = a.saturating_sub(*b).max(b.saturating_add(3)))),
-    probe!("multiply-i16", [a = shorts(), b = shorts()] a
-        .iter_mut()
-        .zip(&*b)
-        .for_each(|(a, b)| *a = a.wrapping_mul(*b).wrapping_add(1))),
+    probe!("saturate-i8", [a = soft(), b = soft()] a <- b: a.saturating_add(*b).saturating_neg().max(-100)),
+    probe!("maximum-i16", [a = shorts(), b = shorts()] a <- b: a.saturating_sub(*b).max(b.saturating_add(3))),
+    probe!("multiply-i16", [a = shorts(), b = shorts()] a <- b: a.wrapping_mul(*b).wrapping_add(1)),
     probe!("multiply-u32", [a = words()] a.iter_mut().for_each(|a| *a = a.wrapping_mul(0x9e37_79b9).rotate_left(7))),
     probe!("hash-u64", [a = longs()] a.iter_mut().for_each(|a| *a = hash(*a))),
-    probe!("widen-u8", [a = bytes(), b = shorts()] b.iter_mut().zip(&*a).for_each(|(b, a)| *b = i16::from(*a) - 7)),
-    probe!("narrow-i16", [a = shorts(), b = soft()] b
-        .iter_mut()
-        .zip(&*a)
-        .for_each(|(b, a)| *b = (*a >> 3).clamp(-128, 127) as i8)),
+    probe!("widen-u8", [a = bytes(), b = shorts()] b <- a: i16::from(*a) - 7),
+    probe!("narrow-i16", [a = shorts(), b = soft()] b <- a: (*a >> 3).clamp(-128, 127) as i8),
     probe!("swap-bytes", [a = shorts()] a.iter_mut().for_each(|a| *a = a.swap_bytes())),
     probe!("interleave", [a = bytes(), b = bytes()] a
         .as_chunks_mut::<2>()
@@ -65,25 +55,16 @@ pub const ALL: &[Probe] = &[
         .for_each(|(a, b)| *a = b[0].max(b[1]))),
     probe!("sum-u8", [a = bytes()] a.iter().map(|a| u32::from(*a)).sum::<u32>()),
     probe!("count-u8", [a = bytes(), b = bytes()] a.iter().zip(&*b).filter(|(a, b)| a != b).count()),
-    probe!("select-i16", [a = bytes(), b = shorts()] b
-        .iter_mut()
-        .zip(&*a)
-        .for_each(|(b, a)| *b = if a & 1 == 0 { 4096 } else { -4096 })),
-    probe!("multiply-f32", [a = floats(), b = floats()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = *b * 0.7)),
-    probe!("add-f32", [a = floats(), b = floats()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = *b + 0.7)),
-    probe!("limit-f32", [a = floats(), b = floats()] a
-        .iter_mut()
-        .zip(&*b)
-        .for_each(|(a, b)| *a = b.abs().min(0.5).max(0.1))),
-    probe!("divide-f32", [a = floats(), b = floats()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = 1.0 / (*b + 2.0))),
-    probe!("root-f32", [a = floats(), b = floats()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = (b + 2.0).sqrt())),
-    probe!("f32-to-i16", [a = floats(), b = shorts()] b
-        .iter_mut()
-        .zip(&*a)
-        .for_each(|(b, a)| *b = (a * 1000.0).round_ties_even() as i16)),
-    probe!("f32-to-i32", [a = floats(), b = words()] b.iter_mut().zip(&*a).for_each(|(b, a)| *b = (a * 9.0) as i32 as u32)),
-    probe!("i16-to-f32", [a = floats(), b = shorts()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = f32::from(*b))),
-    probe!("i8-to-f32", [a = floats(), b = soft()] a.iter_mut().zip(&*b).for_each(|(a, b)| *a = f32::from(*b) * 0.1)),
+    probe!("select-i16", [a = bytes(), b = shorts()] b <- a: if a & 1 == 0 { 4096 } else { -4096 }),
+    probe!("multiply-f32", [a = floats(), b = floats()] a <- b: *b * 0.7),
+    probe!("add-f32", [a = floats(), b = floats()] a <- b: *b + 0.7),
+    probe!("limit-f32", [a = floats(), b = floats()] a <- b: b.abs().min(0.5).max(0.1)),
+    probe!("divide-f32", [a = floats(), b = floats()] a <- b: 1.0 / (*b + 2.0)),
+    probe!("root-f32", [a = floats(), b = floats()] a <- b: (b + 2.0).sqrt()),
+    probe!("f32-to-i16", [a = floats(), b = shorts()] b <- a: (a * 1000.0).round_ties_even() as i16),
+    probe!("f32-to-i32", [a = floats(), b = words()] b <- a: (a * 9.0) as i32 as u32),
+    probe!("i16-to-f32", [a = floats(), b = shorts()] a <- b: f32::from(*b)),
+    probe!("i8-to-f32", [a = floats(), b = soft()] a <- b: f32::from(*b) * 0.1),
     probe!("complex-multiply", [a = floats(), b = floats(), c = floats()] a
         .as_chunks_mut::<2>()
         .0
@@ -105,10 +86,7 @@ pub const ALL: &[Probe] = &[
     probe!("map-u8", [a = bytes(), table = bytes()] a
         .iter_mut()
         .for_each(|a| *a = table[usize::from(*a) & (N - 1)])),
-    probe!("permute", [a = bytes(), b = bytes(), at = places()] a
-        .iter_mut()
-        .zip(&*at)
-        .for_each(|(a, at)| *a = b[usize::from(*at) % N])),
+    probe!("permute", [a = bytes(), b = bytes(), at = places()] a <- at: b[usize::from(*at) % N]),
     probe!("scatter", [a = bytes(), b = bytes(), at = places()] b
         .iter()
         .zip(&*at)

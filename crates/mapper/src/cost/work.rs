@@ -2,90 +2,79 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A kind of work. One figure for all of them, as the MAC metric has it, says that a processor which adds twice as fast
-/// also looks up tables twice as fast.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Work {
-    /// Additions, shifts, multiplications of whole numbers in registers.
-    Integer,
-    /// Additions and multiplications of floats, one at a time.
-    Float,
-    /// The same operation on many small whole numbers: soft bits, bytes.
-    IntegerVector,
-    /// The same operation on many floats.
-    FloatVector,
-    /// Look-ups in tables of a few KiB, each where the last one said.
-    Table,
-    /// Copies too long for any cache.
-    Memory,
-    /// Decisions that can't be foreseen.
-    Branch,
-}
-
-impl Work {
-    /// All of them, in the order of [`PerWork::to_array`].
-    pub const ALL: [Work; 7] =
-        [Work::Integer, Work::Float, Work::IntegerVector, Work::FloatVector, Work::Table, Work::Memory, Work::Branch];
-
-    /// As written in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Work::Integer => "integer",
-            Work::Float => "float",
-            Work::IntegerVector => "integer_vector",
-            Work::FloatVector => "float_vector",
-            Work::Table => "table",
-            Work::Memory => "memory",
-            Work::Branch => "branch",
+/// The kinds of work, in their order, each with its name in files and tables.
+macro_rules! works {
+    ($($(#[$doc:meta])* $Work:ident = $name:ident),*) => {
+        /// A kind of work. One figure for all of them, as the MAC metric has it, says that a processor which adds twice as fast
+        /// also looks up tables twice as fast.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "snake_case")]
+        pub enum Work {
+            $($(#[$doc])* $Work,)*
         }
-    }
+
+        impl Work {
+            /// In the order of [`PerWork::to_array`].
+            pub const ALL: [Work; 7] = [$(Work::$Work),*];
+
+            /// As written in files and tables.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Work::$Work => stringify!($name),)*
+                }
+            }
+        }
+
+        /// A figure for each kind of work.
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, expecting = "a table with a figure for each kind of work")]
+        pub struct PerWork {
+            $(pub $name: f64,)*
+        }
+
+        impl PerWork {
+            /// The figure that `f` gives for each kind.
+            #[must_use]
+            pub fn from_fn(f: impl FnMut(Work) -> f64) -> PerWork {
+                let [$($name),*] = Work::ALL.map(f);
+                PerWork { $($name),* }
+            }
+
+            #[must_use]
+            pub fn get(&self, work: Work) -> f64 {
+                match work {
+                    $(Work::$Work => self.$name,)*
+                }
+            }
+        }
+    };
 }
 
-/// A figure for each kind of work.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a table with a figure for each kind of work")]
-#[allow(missing_docs, reason = "the kinds are documented at `Work`")]
-pub struct PerWork {
-    pub integer: f64,
-    pub float: f64,
-    pub integer_vector: f64,
-    pub float_vector: f64,
-    pub table: f64,
-    pub memory: f64,
-    pub branch: f64,
-}
+works!(
+    /// Additions, shifts, multiplications of whole numbers in registers.
+    Integer = integer,
+    /// Additions and multiplications of floats, one at a time.
+    Float = float,
+    /// The same operation on many small whole numbers: soft bits, bytes.
+    IntegerVector = integer_vector,
+    /// The same operation on many floats.
+    FloatVector = float_vector,
+    /// Look-ups in tables of a few KiB, each where the last one said.
+    Table = table,
+    /// Copies too long for any cache.
+    Memory = memory,
+    /// Decisions that can't be foreseen.
+    Branch = branch
+);
 
 impl PerWork {
-    /// The figure that `f` gives for each kind.
-    #[must_use]
-    pub fn from_fn(f: impl FnMut(Work) -> f64) -> PerWork {
-        let [integer, float, integer_vector, float_vector, table, memory, branch] = Work::ALL.map(f);
-        PerWork { integer, float, integer_vector, float_vector, table, memory, branch }
-    }
-
     /// In the order of [`Work::ALL`].
     #[must_use]
     pub fn to_array(&self) -> [f64; 7] {
         Work::ALL.map(|work| self.get(work))
     }
 
-    /// The figure of one kind.
-    #[must_use]
-    pub fn get(&self, work: Work) -> f64 {
-        match work {
-            Work::Integer => self.integer,
-            Work::Float => self.float,
-            Work::IntegerVector => self.integer_vector,
-            Work::FloatVector => self.float_vector,
-            Work::Table => self.table,
-            Work::Memory => self.memory,
-            Work::Branch => self.branch,
-        }
-    }
-
-    /// Of all kinds.
     #[must_use]
     pub fn sum(&self) -> f64 {
         self.to_array().iter().sum()

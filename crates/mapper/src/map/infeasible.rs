@@ -1,4 +1,4 @@
-//! [`Infeasible`]: why a waveform does not fit, by how much, and what would mend it.
+//! [`Infeasible`]: why a waveform does not fit, by how much, and what would help.
 
 use std::fmt;
 
@@ -12,9 +12,7 @@ use crate::place::solve::Solution;
 /// The slot is too short for this waveform on this platform.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Infeasible {
-    /// What binds first.
     pub binding: Binding,
-    /// Length of the slot, ns.
     pub slot_ns: u64,
     /// What work may take of it, ns.
     pub allowed_ns: u64,
@@ -24,60 +22,48 @@ pub struct Infeasible {
     pub best_ns: Option<u64>,
     /// Whether it is certain that nothing fits. If not, nothing that was found does.
     pub proven: bool,
-    /// Each would mend it, as far as can be told.
+    /// Each would help, as far as is known.
     pub remedies: Vec<Remedy>,
 }
 
-/// What does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "binding")]
 pub enum Binding {
     /// A component takes longer by itself than a core has.
     Component(Part),
-    /// A cycle that can't be parted does.
     Cycle(Part),
     /// All work is more than all cores have.
     Work {
-        /// So much on the cores there are, ns.
         needed_ns: u64,
-        /// They have so much, ns.
         available_ns: u64,
-        /// So many.
         cores: usize,
     },
     /// Traffic that must pass a link is more than it carries; or no link is there at all.
     Link(LinkPart),
     /// Every bound holds, but no way to divide the components was found.
     Packing {
-        /// The best one needs this, ns.
         best_ns: u64,
     },
     /// Pins, cycles and missing links rule every placement out, at any slot.
     Nowhere,
 }
 
-/// What would mend it.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "remedy")]
 pub enum Remedy {
     /// A slot of this length, with packets as long as now.
     Slot {
-        /// ns.
         slot_ns: u64,
     },
     /// Cores so many times faster, all of them.
     Faster {
-        /// Times.
         times: f64,
     },
     /// So many cores of the class that suits best in all, if nothing but their number is in the way.
     Cores {
-        /// In all.
         cores: usize,
     },
-    /// Links so many times faster.
     Bandwidth {
-        /// Times.
         times: f64,
     },
 }

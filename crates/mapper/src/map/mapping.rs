@@ -15,15 +15,12 @@ use crate::platform::Platform;
 /// A plan that fits the slot. Times are predicted from the costs at the quantile asked for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mapping {
-    /// For the runtime.
     pub plan: Plan,
     /// For each worker of the plan the core it is meant for, an index of `Platform::cores`.
     pub cores: Vec<usize>,
     /// For each isolated component, by name, the core on which there is room for its process, likewise.
     pub process_cores: BTreeMap<String, usize>,
-    /// What found it.
     pub algorithm: Algorithm,
-    /// Length of the slot, ns.
     pub slot_ns: u64,
     /// What work may take of it, ns.
     pub allowed_ns: u64,
@@ -45,12 +42,10 @@ pub struct Mapping {
     pub next: Vec<Next>,
 }
 
-/// What a core is predicted to do.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CoreLoad {
     /// `node:cpu`.
     pub core: String,
-    /// Its class.
     pub class: String,
     /// Of every slot, ns.
     pub load_ns: u64,
@@ -65,13 +60,11 @@ pub struct CoreLoad {
 /// What a link is predicted to carry, one direction.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkLoad {
-    /// From this machine.
     pub from: String,
     /// To this one; the same for the inside of a machine.
     pub to: String,
     /// Bytes a slot, longest packets.
     pub bytes: u64,
-    /// Their time, ns.
     pub load_ns: u64,
     /// The same as a share of the slot.
     pub share: f64,
@@ -127,10 +120,10 @@ pub(super) fn mapping(found: Found<'_>, solution: &Solution, plan: Plan, cores: 
     let others: BTreeSet<usize> = processes().map(|(_, core)| core).filter(|core| !cores.contains(core)).collect();
     core_loads.extend(others.into_iter().map(|core| core_load(core, &[])));
     let link_load = |(index, channel): (usize, &crate::place::problem::Channel)| {
-        let load_ns = problem.channel_ns(index, state.bytes(index));
+        let load_ns = problem.channel_ns(index, state.bytes[index]);
         let name = |node: usize| platform.nodes()[node].name.clone();
         let (from, to) = (name(channel.from), name(channel.to));
-        LinkLoad { from, to, bytes: state.bytes(index), load_ns, share: share(load_ns) }
+        LinkLoad { from, to, bytes: state.bytes[index], load_ns, share: share(load_ns) }
     };
     let bound_ns = bounds.best_ns();
     Mapping {

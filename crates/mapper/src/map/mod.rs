@@ -26,16 +26,13 @@ use crate::platform::Platform;
 pub struct Objective {
     /// Length of a slot, ns; the waveform's own if `None`.
     pub slot_ns: Option<u64>,
-    /// Which execution time counts.
     pub quantile: Quantile,
     /// Share of the slot that work may take, above 0 to 1. The rest is for late releases and for executions longer than
     /// the quantile.
     pub use_at_most: f64,
-    /// How many slots a hop takes.
     pub latency: Latency,
     /// Components that must be on a machine, by name: a source on the node that has the radio.
     pub pins: BTreeMap<String, String>,
-    /// How much time to spend.
     pub effort: Effort,
 }
 
@@ -62,41 +59,19 @@ pub enum MapError {
     Infeasible(Box<Infeasible>),
     /// Nobody has measured a component, and it declares no budget.
     #[error("nothing is known about what `{component}` costs")]
-    NoCost {
-        /// The component.
-        component: String,
-    },
+    NoCost { component: String },
     /// Costs of one class of cores are asked for on another, and nothing says how the two compare.
     #[error("costs were measured on `{reference}`, and nothing says what `{class}` takes for them")]
-    NoCapacities {
-        /// Where costs were measured.
-        reference: String,
-        /// Where they are asked for.
-        class: String,
-    },
-    /// A pin names what is not there.
+    NoCapacities { reference: String, class: String },
     #[error("a pin names {what} `{name}`, which is not there")]
-    Pin {
-        /// Component or node.
-        what: &'static str,
-        /// What stands there.
-        name: String,
-        /// What is meant, if one is near.
-        nearest: Option<String>,
-    },
-    /// The graph refuses the plan.
+    Pin { what: &'static str, name: String, nearest: Option<String> },
     #[error("the placement is no plan")]
     Plan(#[source] PlanError),
-    /// The share of the slot is none.
     #[error("work can't take {share} of a slot")]
-    Share {
-        /// What was asked for.
-        share: f64,
-    },
+    Share { share: f64 },
 }
 
 impl MapError {
-    /// What would be right.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {

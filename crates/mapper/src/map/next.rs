@@ -12,22 +12,17 @@ use crate::platform::Platform;
 /// A change, and what it leads to.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Next {
-    /// What to do.
     #[serde(flatten)]
     pub change: Change,
-    /// The period then, ns.
     pub period_ns: u64,
-    /// Slots of latency then.
     pub latency_slots: u32,
 }
 
-/// A change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "change")]
 pub enum Change {
     /// Run components (one, or a cycle that stays together) on another core.
     Move {
-        /// Names.
         components: Vec<String>,
         /// Whether it is the process of an isolated component that moves, not what its worker does for it.
         process: bool,
@@ -38,7 +33,6 @@ pub enum Change {
     },
     /// Make a component of the busiest core twice as fast, all else as it is.
     Halve {
-        /// Its name.
         component: String,
         /// Its share of its core's load.
         percent: u32,
@@ -55,7 +49,7 @@ pub(super) fn next(graph: &Graph, platform: &Platform, problem: &Problem, soluti
     });
     moves.sort_unstable();
     let names = |group: usize| problem.groups[group].iter().map(|&c| graph.components()[c].name.clone()).collect();
-    let told = moves.into_iter().take(3).map(|(period_ns, latency_slots, _, group, core)| Next {
+    let best = moves.into_iter().take(3).map(|(period_ns, latency_slots, _, group, core)| Next {
         change: Change::Move {
             components: names(group),
             process: group >= problem.processes,
@@ -65,7 +59,7 @@ pub(super) fn next(graph: &Graph, platform: &Platform, problem: &Problem, soluti
         period_ns,
         latency_slots,
     });
-    let mut all: Vec<Next> = told.chain(halved(graph, problem, solution)).collect();
+    let mut all: Vec<Next> = best.chain(halved(graph, problem, solution)).collect();
     all.sort_by_key(|next| (next.period_ns, next.latency_slots));
     all
 }
@@ -79,7 +73,7 @@ fn halved(graph: &Graph, problem: &Problem, solution: &Solution) -> Option<Next>
     let dearest = here.max_by_key(|&group| (problem.cost(group, kind), usize::MAX - group))?;
     let half = problem.cost(dearest, kind) / 2;
     let others = (0..problem.kind_of.len()).filter(|&other| other != core).map(|other| state.load_ns(other));
-    let channels = (0..problem.channels.len()).map(|channel| problem.channel_ns(channel, state.bytes(channel)));
+    let channels = (0..problem.channels.len()).map(|channel| problem.channel_ns(channel, state.bytes[channel]));
     let rest = others.chain(channels).max().unwrap_or(0);
     let component = graph.components()[problem.groups[dearest][0]].name.clone();
     let percent = u32::try_from(problem.cost(dearest, kind) * 100 / solution.period_ns.max(1)).unwrap_or(100);

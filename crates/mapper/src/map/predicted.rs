@@ -11,13 +11,10 @@ use crate::platform::Platform;
 /// What a component takes on a class of core.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Predicted {
-    /// Its name.
     pub component: String,
-    /// The class.
     pub class: String,
     /// Of a slot, ns.
     pub ns: u64,
-    /// By what that is known.
     pub metric: Metric,
     /// How far off such figures were; `None` where nothing is predicted.
     pub error: Option<ExpectedError>,

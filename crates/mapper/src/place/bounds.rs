@@ -24,24 +24,19 @@ pub struct Bounds {
 /// Components that stay together, and their time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
-    /// Names.
     pub components: Vec<String>,
     /// Their time on the best core, its own base included, ns.
     pub ns: u64,
-    /// The class of that core.
     pub class: String,
 }
 
 /// Traffic that must pass between two machines, and its time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LinkPart {
-    /// From this machine.
     pub from: String,
-    /// To this one.
     pub to: String,
     /// So many bytes a slot.
     pub bytes: u64,
-    /// Their time, ns.
     pub ns: u64,
 }
 
@@ -66,7 +61,7 @@ pub(crate) fn bounds(problem: &Problem, graph: &Graph, platform: &Platform) -> B
     Bounds {
         component: part(false),
         cycle: part(true),
-        work_ns: work_ns(problem, problem.kind_of.len()),
+        work_ns: weights(problem, problem.kind_of.len()).0,
         sharing_ns: sharing_ns(problem, problem.kind_of.len()),
         link: forced(problem, platform),
     }
@@ -76,7 +71,7 @@ pub(crate) fn bounds(problem: &Problem, graph: &Graph, platform: &Platform) -> B
 pub(crate) fn quick(problem: &Problem, cores: usize) -> u64 {
     let groups = 0..problem.groups.len();
     let dearest = groups.map(|group| alone(problem, group).2).max().unwrap_or(0);
-    dearest.max(work_ns(problem, cores)).max(sharing_ns(problem, cores))
+    dearest.max(weights(problem, cores).0).max(sharing_ns(problem, cores))
 }
 
 /// The kind of core that suits a group best, and its time there with the core's base.
@@ -85,10 +80,6 @@ fn alone(problem: &Problem, group: usize) -> (usize, usize, u64) {
     let times = kinds.map(|(kind, of)| (problem.cost(group, kind).saturating_add(of.base_ns), kind));
     let (ns, kind) = times.min().unwrap_or((0, 0));
     (group, kind, ns)
-}
-
-fn work_ns(problem: &Problem, cores: usize) -> u64 {
-    weights(problem, cores).0
 }
 
 /// For any weights w(kind) >= 0 with Σ w(kind) * cores(kind) = 1, Σ over groups of the least w(kind) * cost(kind) is a bound:

@@ -7,7 +7,6 @@ use takt_graph::{Graph, Latency};
 
 use crate::platform::Platform;
 
-/// Not placed yet.
 pub(crate) const NOWHERE: usize = usize::MAX;
 
 struct Hop {

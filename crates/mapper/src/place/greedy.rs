@@ -93,10 +93,10 @@ fn in_order<'p>(problem: &'p Problem, cores: usize, mut parts: Vec<Vec<usize>>) 
 
 /// Cores worth trying: of those of a kind on which nothing is yet, the first stands for all.
 pub(crate) fn candidates(state: &State<'_>, cores: usize) -> Vec<usize> {
-    let mut seen = vec![false; state.problem.kinds.len()];
+    let mut tried = vec![false; state.problem.kinds.len()];
     let fresh = |core: &usize| {
         let kind = state.problem.kind_of[*core];
-        !state.empty_core(*core) || !std::mem::replace(&mut seen[kind], true)
+        !state.empty_core(*core) || !std::mem::replace(&mut tried[kind], true)
     };
     (0..cores).filter(fresh).collect()
 }

@@ -25,13 +25,11 @@ pub(crate) struct Problem {
     pub group_of: Vec<usize>,
     /// Groups of each strongly connected part.
     pub parts: Vec<Vec<usize>>,
-    /// Kind of each core.
     pub kind_of: Vec<usize>,
     pub kinds: Vec<Kind>,
     /// `[group * kinds + kind]`, ns.
     costs: Vec<u64>,
     pub flows: Vec<Flow>,
-    /// Flows of each group.
     pub flows_of: Vec<Vec<usize>>,
     pub channels: Vec<Channel>,
     /// `[kind * kinds + kind]`: what traffic between two cores goes over.
@@ -69,7 +67,6 @@ pub(crate) struct Channel {
 pub(crate) enum Way {
     /// Inside a machine, no limit known.
     Free,
-    /// This channel.
     Over(usize),
     /// No link joins the machines.
     None,
@@ -106,12 +103,8 @@ impl Problem {
         let (on, of) = (&on, &kinds);
         let costs = groups.iter().enumerate().flat_map(|group| of.iter().map(move |kind| on(group, kind))).collect();
         let mut flows = flows(graph, &group_of);
-        flows.extend((processes..groups.len()).map(|process| Flow {
-            from: group_of[groups[process][0]],
-            to: process,
-            bytes: 0,
-            shared: true,
-        }));
+        let call = |to: usize| Flow { from: group_of[groups[to][0]], to, bytes: 0, shared: true };
+        flows.extend((processes..groups.len()).map(call));
         let mut flows_of = vec![Vec::new(); groups.len()];
         for (index, flow) in flows.iter().enumerate() {
             flows_of[flow.from].push(index);
@@ -162,7 +155,6 @@ impl Problem {
         (bytes as f64 * 1e9 / self.channels[channel].bytes_per_s).ceil() as u64
     }
 
-    /// The core of each component.
     pub fn core_of(&self, placed: &[usize]) -> Vec<usize> {
         self.group_of.iter().map(|&group| placed[group]).collect()
     }

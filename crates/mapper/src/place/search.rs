@@ -92,7 +92,7 @@ fn pressing(state: &State<'_>) -> Vec<usize> {
             let flow = problem.flows[index];
             let (from, to) = (state.placed[flow.from], state.placed[flow.to]);
             from != to
-                && matches!(problem.way(&flow, from, to), Way::Over(channel) if problem.channel_ns(channel, state.bytes(channel)) == period_ns)
+                && matches!(problem.way(&flow, from, to), Way::Over(channel) if problem.channel_ns(channel, state.bytes[channel]) == period_ns)
         })
     };
     groups.filter(|&group| busy(state.placed[group]) || over(group)).collect()
@@ -100,14 +100,12 @@ fn pressing(state: &State<'_>) -> Vec<usize> {
 
 const ALL: usize = 32;
 
-/// The best move.
 fn moves(state: &mut State<'_>, cores: usize, score: &impl Fn(&State<'_>) -> Score) -> Option<(Score, Step)> {
     let steps = pressing(state).into_iter().flat_map(|group| (0..cores).map(move |core| (group, core)));
     let steps: Vec<_> = steps.filter(|&(group, core)| state.placed[group] != core).collect();
     steps.into_iter().filter_map(|(group, core)| Step::Move(group, core).weigh(state, score)).min()
 }
 
-/// The best swap.
 fn swaps(state: &mut State<'_>, score: &impl Fn(&State<'_>) -> Score) -> Option<(Score, Step)> {
     let all = state.problem.groups.len();
     let pressing = pressing(state);
@@ -125,7 +123,7 @@ fn swaps(state: &mut State<'_>, score: &impl Fn(&State<'_>) -> Score) -> Option<
 }
 
 /// Every single move that is legal, with what it would lead to.
-pub(crate) fn every_move<'p>(problem: &'p Problem, placed: &[usize], mut see: impl FnMut(usize, usize, &State<'p>)) {
+pub(crate) fn every_move<'p>(problem: &'p Problem, placed: &[usize], mut visit: impl FnMut(usize, usize, &State<'p>)) {
     let mut state = State::of(problem, placed);
     for (group, &here) in placed.iter().enumerate() {
         // Cores of a kind on which nothing runs are alike.
@@ -135,7 +133,7 @@ pub(crate) fn every_move<'p>(problem: &'p Problem, placed: &[usize], mut see: im
             }
             Step::Move(group, core).make(&mut state);
             if state.period_ns() != NEVER && state.legal() {
-                see(group, core, &state);
+                visit(group, core, &state);
             }
             Step::Move(group, here).make(&mut state);
         }

@@ -6,11 +6,9 @@ use super::problem::{NEVER, Problem};
 use super::state::State;
 use super::{bounds, exact, greedy, search, trellis};
 
-/// What found a placement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "algorithm")]
 pub enum Algorithm {
-    /// All on one core.
     OneCore,
     /// The topological order cut into intervals: OTAC on one kind of core, HeRAD on two.
     Cut,
@@ -27,7 +25,6 @@ pub enum Algorithm {
     BranchAndBound,
 }
 
-/// How much time to spend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Effort {
     /// Microseconds, for a running waveform: [`Algorithm::Cut`] and [`Algorithm::LargestFirst`]; no next moves are looked for.
@@ -176,9 +173,9 @@ fn better(best: &mut Option<Solution>, (found, algorithm): (Option<State<'_>>, A
 /// All on the core that is done first. Always legal, where pins allow it.
 fn one_core(problem: &Problem, cores: usize) -> Option<Solution> {
     let mut best = None;
-    let mut seen = vec![false; problem.kinds.len()];
+    let mut tried = vec![false; problem.kinds.len()];
     for core in 0..cores {
-        if !std::mem::replace(&mut seen[problem.kind_of[core]], true) {
+        if !std::mem::replace(&mut tried[problem.kind_of[core]], true) {
             let state = State::of(problem, &vec![core; problem.groups.len()]);
             better(&mut best, (Some(state), Algorithm::OneCore));
         }

@@ -6,14 +6,12 @@ use super::problem::{NEVER, Problem, Way};
 #[derive(Clone)]
 pub(crate) struct State<'p> {
     pub problem: &'p Problem,
-    /// Core of each group.
     pub placed: Vec<usize>,
     /// Work of each core, ns, without its base.
     work: Vec<u64>,
-    /// Groups on each core.
     count: Vec<u32>,
     /// Bytes a slot over each channel.
-    bytes: Vec<u64>,
+    pub bytes: Vec<u64>,
     /// Bytes a slot that cross cores.
     pub crossing: u64,
     /// Groups where they must not be, and flows without a way.
@@ -97,10 +95,6 @@ impl<'p> State<'p> {
 
     pub fn empty_core(&self, core: usize) -> bool {
         self.count[core] == 0
-    }
-
-    pub fn bytes(&self, channel: usize) -> u64 {
-        self.bytes[channel]
     }
 
     /// Shortest slot this would keep up with; [`NEVER`] if it must not be.

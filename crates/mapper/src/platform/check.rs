@@ -1,6 +1,7 @@
 //! From what was written to what holds.
 
 use takt_base::nearest;
+use takt_graph::limits::{is_name, shortened};
 
 use super::error::{PlatformError, PlatformProblem};
 use super::{Class, ClassSpec, Core, CoresSpec, LinkSpec, Node, NodeLink, Platform, PlatformSpec};
@@ -10,13 +11,10 @@ use crate::cost::work::Work;
 pub mod limits {
     /// Bytes of a platform file.
     pub const FILE_BYTES: usize = 1 << 18;
-    /// Machines.
     pub const NODES: usize = 256;
-    /// Kinds of cores.
     pub const CLASSES: usize = 64;
     /// Cores: as many as a plan may have workers.
     pub const CORES: usize = takt_graph::limits::WORKERS;
-    /// Links between machines.
     pub const LINKS: usize = 4096;
     /// Slots a packet may take from machine to machine.
     pub const DELAY_SLOTS: u32 = takt_graph::limits::DELAY_SLOTS;
@@ -34,11 +32,6 @@ pub(super) enum Step {
 impl From<&str> for Step {
     fn from(key: &str) -> Step {
         Step::Key(key.to_owned())
-    }
-}
-impl From<&String> for Step {
-    fn from(key: &String) -> Step {
-        Step::Key(key.clone())
     }
 }
 impl From<usize> for Step {
@@ -73,15 +66,10 @@ impl PlatformSpec {
         few("classes", self.class.len(), limits::CLASSES, "class")?;
         few("nodes", self.node.len(), limits::NODES, "node")?;
         few("links", self.link.len(), limits::LINKS, "link")?;
-        let mut platform = Platform {
-            name: self.name.clone(),
-            classes: Vec::new(),
-            nodes: Vec::new(),
-            cores: Vec::new(),
-            links: Vec::new(),
-        };
+        let name = self.name.clone();
+        let mut platform = Platform { name, classes: vec![], nodes: vec![], cores: vec![], links: vec![] };
         for (name, spec) in &self.class {
-            named(name, || vec!["class".into(), name.into()])?;
+            named(name, || vec!["class".into(), name.as_str().into()])?;
             sound(name, spec)?;
             platform.classes.push(Class { name: name.clone(), spec: *spec });
         }
@@ -157,7 +145,7 @@ fn add_link(platform: &mut Platform, l: usize, link: &LinkSpec) -> Result<(), Wr
     Ok(())
 }
 
-fn sound(name: &String, spec: &ClassSpec) -> Result<(), Wrong> {
+fn sound(name: &str, spec: &ClassSpec) -> Result<(), Wrong> {
     for (key, ns) in [("slot_ns", spec.slot_ns), ("call_ns", spec.call_ns)] {
         if ns > limits::OVERHEAD_NS {
             let problem = PlatformProblem::Value { key, got: ns.to_string(), expected: "at most a second" };
@@ -180,12 +168,10 @@ fn sound(name: &String, spec: &ClassSpec) -> Result<(), Wrong> {
 }
 
 fn named(name: &str, path: impl Fn() -> Vec<Step>) -> Result<(), Wrong> {
-    let good = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    if (1..=takt_graph::limits::NAME_CHARS).contains(&name.len()) && name.chars().all(good) {
+    if is_name(name) {
         return Ok(());
     }
-    let name = name.chars().take(takt_graph::limits::NAME_CHARS).collect();
-    Err(Wrong { problem: PlatformProblem::Name { name }, path: path() })
+    Err(Wrong { problem: PlatformProblem::Name { name: shortened(name) }, path: path() })
 }
 
 fn few(what: &'static str, count: usize, max: usize, key: &str) -> Result<(), Wrong> {
@@ -197,8 +183,7 @@ fn few(what: &'static str, count: usize, max: usize, key: &str) -> Result<(), Wr
 
 fn unknown<'a>(what: &'static str, name: &str, known: impl Iterator<Item = &'a str> + Clone) -> PlatformProblem {
     let nearest = nearest(name, known.clone()).map(str::to_owned);
-    let name = name.chars().take(takt_graph::limits::NAME_CHARS).collect();
-    PlatformProblem::Unknown { what, name, nearest, known: known.map(str::to_owned).collect() }
+    PlatformProblem::Unknown { what, name: shortened(name), nearest, known: known.map(str::to_owned).collect() }
 }
 
 fn divides(rate: f64) -> bool {
@@ -206,9 +191,6 @@ fn divides(rate: f64) -> bool {
 }
 
 fn rate_problem(rate: f64) -> PlatformProblem {
-    PlatformProblem::Value {
-        key: "bytes_per_s",
-        got: rate.to_string(),
-        expected: "a number of bytes a second, from 1 on",
-    }
+    let expected = "a number of bytes a second, from 1 on";
+    PlatformProblem::Value { key: "bytes_per_s", got: rate.to_string(), expected }
 }

@@ -8,7 +8,6 @@ use takt_graph::Place;
 /// The platform is none as it stands. The message says what, [`Self::fix`] what would be right, [`Self::place`] where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PlatformError {
-    /// What is wrong.
     pub problem: Box<PlatformProblem>,
     /// Where; `None` for a platform that was not read from a file.
     pub place: Option<Place>,
@@ -23,7 +22,6 @@ impl fmt::Display for PlatformError {
 impl std::error::Error for PlatformError {}
 
 impl PlatformError {
-    /// What would be right.
     #[must_use]
     pub fn fix(&self) -> String {
         self.problem.fix()
@@ -42,69 +40,25 @@ pub enum PlatformProblem {
     },
     /// It is no TOML, or a key is unknown or missing.
     #[error("{message}")]
-    Toml {
-        /// What the parser says.
-        message: String,
-    },
+    Toml { message: String },
     /// There is more of something than takt takes.
     #[error("{count} {what}, and at most {max} are taken")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// So many.
-        count: usize,
-        /// At most.
-        max: usize,
-    },
-    /// There is no core.
+    TooMany { what: &'static str, count: usize, max: usize },
     #[error("the platform has no cores")]
     Empty,
-    /// A name is no name.
     #[error("`{name}` is no name")]
-    Name {
-        /// What stands there.
-        name: String,
-    },
-    /// Something is there twice.
+    Name { name: String },
     #[error("{what} `{name}` is there twice")]
-    Duplicate {
-        /// What.
-        what: &'static str,
-        /// Its name.
-        name: String,
-    },
-    /// A name is not known.
+    Duplicate { what: &'static str, name: String },
     #[error("no {what} is called `{name}`")]
-    Unknown {
-        /// What is meant.
-        what: &'static str,
-        /// What stands there.
-        name: String,
-        /// The name meant, if one is near.
-        nearest: Option<String>,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// A figure is out of range.
+    Unknown { what: &'static str, name: String, nearest: Option<String>, known: Vec<String> },
     #[error("`{key}` can't be {got}")]
-    Value {
-        /// The key.
-        key: &'static str,
-        /// What stands there.
-        got: String,
-        /// What can.
-        expected: &'static str,
-    },
-    /// A link has one end.
+    Value { key: &'static str, got: String, expected: &'static str },
     #[error("a link leads from node `{name}` to itself")]
-    Loop {
-        /// The node.
-        name: String,
-    },
+    Loop { name: String },
 }
 
 impl PlatformProblem {
-    /// What would be right.
     #[must_use]
     pub fn fix(&self) -> String {
         match self {

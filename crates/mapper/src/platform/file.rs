@@ -30,7 +30,7 @@ impl Platform {
         let source = Arc::new(Source { name: file.to_owned(), text: text.to_owned() });
         let at = |problem: PlatformProblem, span: Option<Range<usize>>| PlatformError {
             problem: Box::new(problem),
-            place: span.map(|span| place(&source, span)),
+            place: span.map(|span| Place::new(&source, span)),
         };
         if !kept {
             let problem =
@@ -63,21 +63,4 @@ fn span(text: &str, path: &[Step]) -> Option<Range<usize>> {
         (span, here) = (next.span(), Some(next.get_ref()));
     }
     Some(span)
-}
-
-fn place(source: &Arc<Source>, span: Range<usize>) -> Place {
-    let text = &source.text;
-    // A parser may point behind the end, or into a character.
-    let floor = |mut at: usize| {
-        at = at.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let (start, end) = (floor(span.start), floor(span.end.max(span.start)));
-    let before = text.get(..start).unwrap_or_default();
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().unwrap_or_default().chars().count() + 1;
-    Place { source: Arc::clone(source), span: start..end, line, column }
 }

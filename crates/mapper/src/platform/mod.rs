@@ -21,11 +21,9 @@ use crate::cost::work::Capacities;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlatformSpec {
-    /// Its name.
     pub name: String,
     /// Kinds of cores, by name.
     pub class: BTreeMap<String, ClassSpec>,
-    /// Machines.
     pub node: Vec<NodeSpec>,
     /// What lies between them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -58,12 +56,10 @@ fn is_zero(ns: &u64) -> bool {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [[node]]")]
 pub struct NodeSpec {
-    /// Its name.
     pub name: String,
     /// What its cores can hand to each other, all together, bytes a second; unlimited if not given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_per_s: Option<f64>,
-    /// Its cores.
     pub cores: Vec<CoresSpec>,
 }
 
@@ -71,7 +67,6 @@ pub struct NodeSpec {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table such as { class = \"zen5\", cpus = [0, 1] }")]
 pub struct CoresSpec {
-    /// Their class.
     pub class: String,
     /// Their numbers on the machine.
     pub cpus: Vec<u32>,
@@ -81,7 +76,6 @@ pub struct CoresSpec {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [[link]]")]
 pub struct LinkSpec {
-    /// The two machines.
     pub between: [String; 2],
     /// Each way, bytes a second.
     pub bytes_per_s: f64,
@@ -104,36 +98,27 @@ pub struct Platform {
     links: Vec<NodeLink>,
 }
 
-/// A kind of core.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Class {
-    /// Its name.
     pub name: String,
-    /// The rest.
     pub spec: ClassSpec,
 }
 
-/// A machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Node {
-    /// Its name.
     pub name: String,
     /// Between its cores, bytes a second; `None`: no limit.
     pub bytes_per_s: Option<f64>,
 }
 
-/// A core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Core {
-    /// Index of its machine.
     pub node: usize,
-    /// Index of its class.
     pub class: usize,
     /// Its number on the machine.
     pub cpu: u32,
 }
 
-/// A link between two machines.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct NodeLink {
     /// Indices of the machines.
@@ -161,19 +146,16 @@ impl Platform {
         PlatformSpec::host(class, spec, cpus).check()
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Kinds of cores.
     #[must_use]
     pub fn classes(&self) -> &[Class] {
         &self.classes
     }
 
-    /// Machines.
     #[must_use]
     pub fn nodes(&self) -> &[Node] {
         &self.nodes
@@ -191,7 +173,6 @@ impl Platform {
         &self.links
     }
 
-    /// The class of a core.
     #[must_use]
     pub fn class_of(&self, core: usize) -> &Class {
         &self.classes[self.cores[core].class]

@@ -4,7 +4,7 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rustix::io::Errno;
 
-use super::option::last;
+use super::option::{last, words};
 
 /// Everything that crosses the interface; network byte order.
 const ALL: u16 = (libc::ETH_P_ALL as u16).to_be();
@@ -29,14 +29,6 @@ pub(crate) fn bind(socket: BorrowedFd<'_>, index: u32) -> Result<(), Errno> {
 
 /// Frames received and frames dropped because the socket's buffer was full, since the last such question.
 pub(crate) fn statistics(socket: BorrowedFd<'_>) -> Option<(u32, u32)> {
-    let mut words = [0_u32; 2];
-    let mut len = u32::try_from(size_of_val(&words)).ok()?;
-    // SAFETY: pointer and length describe `words` (`struct tpacket_stats`), which outlives the call; the kernel writes at
-    // most `len` bytes there. Every bit pattern is a u32.
-    #[allow(unsafe_code)]
-    let answer = unsafe {
-        let (into, len) = (words.as_mut_ptr().cast(), &raw mut len);
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_PACKET, libc::PACKET_STATISTICS, into, len)
-    };
-    (answer == 0 && len as usize == size_of_val(&words)).then_some((words[0], words[1]))
+    // `struct tpacket_stats`
+    words::<2>(socket, libc::SOL_PACKET, libc::PACKET_STATISTICS).map(|[received, dropped]| (received, dropped))
 }

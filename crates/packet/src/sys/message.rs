@@ -119,18 +119,18 @@ pub(crate) fn recv_one(socket: BorrowedFd<'_>, frame: &mut [u8], wants: Wants, f
     Ok(Got::new(&header, &name, &control, len, frame.len()))
 }
 
-/// What `recvmmsg` needs for a number of messages.
+/// What `recvmmsg` or `sendmmsg` needs for a number of messages.
 #[derive(Debug)]
-pub(crate) struct RecvMany {
+pub(crate) struct Many {
     headers: Box<[ManyHeader]>,
     spans: Box<[Span]>,
     names: Box<[RawAddr]>,
     controls: Box<[Control]>,
 }
 
-impl RecvMany {
-    pub(crate) fn new(messages: usize) -> RecvMany {
-        RecvMany {
+impl Many {
+    pub(crate) fn new(messages: usize) -> Many {
+        Many {
             headers: vec![ManyHeader::default(); messages].into(),
             spans: vec![Span::default(); messages].into(),
             names: vec![RawAddr::EMPTY; messages].into(),
@@ -171,36 +171,6 @@ impl RecvMany {
             each(Got::new(&many.header, name, control, many.bytes as usize, stride));
         }
         Ok((frames, got))
-    }
-}
-
-/// Consecutive entries that leave as one message: a single datagram, or an aggregate of equal-sized ones whose last may
-/// be shorter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Run {
-    /// Entries in it.
-    pub(crate) datagrams: usize,
-    /// Bytes of each, for an aggregate.
-    pub(crate) segment: Option<u16>,
-}
-
-/// What `sendmmsg` needs for a number of datagrams.
-#[derive(Debug)]
-pub(crate) struct SendMany {
-    headers: Box<[ManyHeader]>,
-    spans: Box<[Span]>,
-    names: Box<[RawAddr]>,
-    controls: Box<[Control]>,
-}
-
-impl SendMany {
-    pub(crate) fn new(datagrams: usize) -> SendMany {
-        SendMany {
-            headers: vec![ManyHeader::default(); datagrams].into(),
-            spans: vec![Span::default(); datagrams].into(),
-            names: vec![RawAddr::EMPTY; datagrams].into(),
-            controls: vec![Control::EMPTY; datagrams].into(),
-        }
     }
 
     /// One `sendmmsg`, never waiting, of `entries` cut into `runs`. Returns how many runs the kernel took.
@@ -244,6 +214,16 @@ impl SendMany {
         let answer = unsafe { libc::syscall(libc::SYS_sendmmsg, socket.as_raw_fd(), headers, count, flags) };
         Ok(usize::try_from(answer).map_err(|_| last())?.min(runs.len()))
     }
+}
+
+/// Consecutive entries that leave as one message: a single datagram, or an aggregate of equal-sized ones whose last may
+/// be shorter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Run {
+    /// Entries in it.
+    pub(crate) datagrams: usize,
+    /// Bytes of each, for an aggregate.
+    pub(crate) segment: Option<u16>,
 }
 
 #[cfg(all(test, target_pointer_width = "64"))]

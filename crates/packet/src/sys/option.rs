@@ -25,16 +25,21 @@ pub(crate) fn set(socket: BorrowedFd<'_>, level: i32, name: i32, value: i32) -> 
 
 /// Datagrams the kernel dropped at this socket since it was opened, modulo 2^32; `None` if it will not say.
 pub(crate) fn drops(socket: BorrowedFd<'_>) -> Option<u32> {
-    let mut words = [0_u32; SK_MEMINFO_DROPS + 1];
+    words::<{ SK_MEMINFO_DROPS + 1 }>(socket, libc::SOL_SOCKET, SO_MEMINFO).map(|words| words[SK_MEMINFO_DROPS])
+}
+
+/// An option that is a number of 32-bit words; `None` if the kernel has it not, or fewer of them.
+pub(super) fn words<const N: usize>(socket: BorrowedFd<'_>, level: i32, name: i32) -> Option<[u32; N]> {
+    let mut words = [0_u32; N];
     let mut len = u32::try_from(size_of_val(&words)).ok()?;
     // SAFETY: pointer and length describe `words`, which outlives the call; the kernel writes at most `len` bytes there
     // and how many it wrote to `len`. Every bit pattern is a u32.
     #[allow(unsafe_code)]
     let answer = unsafe {
         let (into, len) = (words.as_mut_ptr().cast(), &raw mut len);
-        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_MEMINFO, into, len)
+        libc::getsockopt(socket.as_raw_fd(), level, name, into, len)
     };
-    (answer == 0 && len as usize >= size_of_val(&words)).then_some(words[SK_MEMINFO_DROPS])
+    (answer == 0 && len as usize == size_of_val(&words)).then_some(words)
 }
 
 /// Returns when whatever the kernel had begun to do with a received packet before this call is done: an RCU grace

@@ -1,17 +1,13 @@
-//! The end that asks.
+//! The client's side of the exchange.
 
 use std::net::Ipv4Addr;
 
 use super::{Kind, Message};
 
-/// What a host was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lease {
-    /// Its address.
     pub address: Ipv4Addr,
-    /// Length of the network's prefix.
     pub prefix_len: u8,
-    /// Where everything else goes.
     pub router: Option<Ipv4Addr>,
 }
 
@@ -43,7 +39,8 @@ impl Client {
         }
     }
 
-    /// Takes an answer; the lease, once there is one. What is for somebody else, or comes out of turn, changes nothing.
+    /// Takes an answer; the lease, once there is one. One that is for another client, or comes out of turn, changes
+    /// nothing.
     pub fn hear(&mut self, answer: &Message) -> Option<Lease> {
         if answer.transaction != self.transaction || answer.client != self.hardware {
             return None;

@@ -1,10 +1,8 @@
-//! A message: fixed fields, a magic number, options.
+//! A DHCP message: fixed fields, a magic number, options.
 
 use std::net::Ipv4Addr;
 
-/// Where servers listen.
 pub const SERVER_PORT: u16 = 67;
-/// Where clients listen.
 pub const CLIENT_PORT: u16 = 68;
 /// A message is never longer here; longer ones are read as far as this.
 pub const MAX_BYTES: usize = 576;
@@ -27,103 +25,69 @@ const MESSAGE_TYPE: u8 = 53;
 const SERVER_IDENTIFIER: u8 = 54;
 const END: u8 = 255;
 
-/// What a message is for (RFC 2132, 9.6).
+/// The numbers are those of RFC 2132, 9.6.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Who has an address for me?
-    Discover,
-    /// I have this one.
-    Offer,
-    /// I take it.
-    Request,
-    /// It is yours.
-    Ack,
-    /// It is not.
-    Nak,
+    Discover = 1,
+    Offer = 2,
+    Request = 3,
+    Ack = 5,
+    Nak = 6,
 }
 
-/// What of a message matters here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it is for.
     pub kind: Kind,
     /// Number by which a client knows the answer to its question.
     pub transaction: u32,
-    /// Hardware address of the client.
     pub client: [u8; 6],
     /// The address given or offered; unspecified in what a client sends.
     pub yours: Ipv4Addr,
-    /// The address asked for (option 50).
+    /// The requested address (option 50).
     pub requested: Option<Ipv4Addr>,
     /// Who answers, or whose offer is taken (option 54).
     pub server: Option<Ipv4Addr>,
     /// Length of the network's prefix (option 1).
     pub prefix_len: Option<u8>,
-    /// Where everything else goes (option 3).
+    /// Option 3.
     pub router: Option<Ipv4Addr>,
     /// Seconds; all ones is for ever (option 51).
     pub lease_s: Option<u32>,
 }
 
-/// Why bytes are no message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum MessageError {
-    /// It ends within a field.
     #[error("the message ends within {0}")]
     Short(&'static str),
-    /// A field has a value that has no meaning here.
     #[error("{field} is {value}")]
-    Value {
-        /// Which.
-        field: &'static str,
-        /// What it is.
-        value: u32,
-    },
+    Value { field: &'static str, value: u32 },
     /// No message type: an ancient BOOTP message.
     #[error("the message type (option 53) is missing")]
     NoType,
 }
 
 impl Kind {
-    const ALL: [(Kind, u8); 5] =
-        [(Kind::Discover, 1), (Kind::Offer, 2), (Kind::Request, 3), (Kind::Ack, 5), (Kind::Nak, 6)];
+    const ALL: [Kind; 5] = [Kind::Discover, Kind::Offer, Kind::Request, Kind::Ack, Kind::Nak];
 
-    fn number(self) -> u8 {
-        Kind::ALL.iter().find(|(kind, _)| *kind == self).map_or(0, |&(_, number)| number)
-    }
-
-    fn of(number: u8) -> Option<Kind> {
-        Kind::ALL.iter().find(|&&(_, n)| n == number).map(|&(kind, _)| kind)
-    }
-
-    fn by_client(self) -> bool {
-        matches!(self, Kind::Discover | Kind::Request)
+    /// The operation field: a request or a reply.
+    fn operation(self) -> u8 {
+        if matches!(self, Kind::Discover | Kind::Request) { 1 } else { 2 }
     }
 }
 
 impl Message {
-    /// One with nothing but what every message has.
     #[must_use]
     pub fn new(kind: Kind, transaction: u32, client: [u8; 6]) -> Message {
-        Message {
-            kind,
-            transaction,
-            client,
-            yours: Ipv4Addr::UNSPECIFIED,
-            requested: None,
-            server: None,
-            prefix_len: None,
-            router: None,
-            lease_s: None,
-        }
+        let (yours, requested, server) = (Ipv4Addr::UNSPECIFIED, None, None);
+        Message { kind, transaction, client, yours, requested, server, prefix_len: None, router: None, lease_s: None }
     }
 
-    /// As it travels. It asks to be answered by broadcast, since a client without an address hears nothing else.
+    /// As it travels. It asks to be answered by broadcast, since a client without an address receives nothing else.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(LEAST_BYTES);
-        bytes.extend([if self.kind.by_client() { 1 } else { 2 }, ETHERNET, 6, 0]);
+        bytes.extend([self.kind.operation(), ETHERNET, 6, 0]);
         bytes.extend(self.transaction.to_be_bytes());
         bytes.extend([0, 0]);
         bytes.extend(BROADCAST_FLAG.to_be_bytes());
@@ -133,7 +97,7 @@ impl Message {
         bytes.extend(self.client);
         bytes.resize(FIXED_BYTES, 0);
         bytes.extend(MAGIC);
-        bytes.extend([MESSAGE_TYPE, 1, self.kind.number()]);
+        bytes.extend([MESSAGE_TYPE, 1, self.kind as u8]);
         let mut four = |option: u8, value: Option<[u8; 4]>| {
             if let Some(value) = value {
                 bytes.extend([option, 4]);
@@ -151,52 +115,13 @@ impl Message {
     }
 
     /// Reads one. Options it does not know are passed over; of one that is there twice the last counts.
-    ///
-    /// # Errors
-    /// It is cut off, not DHCP over Ethernet, or a length does not fit.
     pub fn parse(bytes: &[u8]) -> Result<Message, MessageError> {
         let (fixed, rest) = bytes.split_first_chunk::<FIXED_BYTES>().ok_or(MessageError::Short("the fixed fields"))?;
         let (magic, mut options) = rest.split_first_chunk::<4>().ok_or(MessageError::Short("the magic number"))?;
         if *magic != MAGIC {
             return Err(MessageError::Value { field: "the magic number", value: u32::from_be_bytes(*magic) });
         }
-        let [
-            op,
-            hardware,
-            address_bytes,
-            _,
-            t0,
-            t1,
-            t2,
-            t3,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            y0,
-            y1,
-            y2,
-            y3,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            _,
-            c0,
-            c1,
-            c2,
-            c3,
-            c4,
-            c5,
-            ..,
-        ] = *fixed;
+        let [op, hardware, address_bytes, _, t0, t1, t2, t3, ..] = *fixed;
         for (field, value, expected) in
             [("the hardware type", hardware, ETHERNET), ("the length of a hardware address", address_bytes, 6)]
         {
@@ -205,8 +130,8 @@ impl Message {
             }
         }
         let transaction = u32::from_be_bytes([t0, t1, t2, t3]);
-        let mut message = Message::new(Kind::Nak, transaction, [c0, c1, c2, c3, c4, c5]);
-        message.yours = Ipv4Addr::new(y0, y1, y2, y3);
+        let mut message = Message::new(Kind::Nak, transaction, field::<28, 6>(fixed));
+        message.yours = field::<16, 4>(fixed).into();
         let mut kind = None;
         while let Some((&option, after)) = options.split_first() {
             options = after;
@@ -221,14 +146,16 @@ impl Message {
             message.option(option, value, &mut kind)?;
         }
         message.kind = kind.ok_or(MessageError::NoType)?;
-        let expected = if message.kind.by_client() { 1 } else { 2 };
-        if op == expected { Ok(message) } else { Err(MessageError::Value { field: "the operation", value: op.into() }) }
+        match op == message.kind.operation() {
+            true => Ok(message),
+            false => Err(MessageError::Value { field: "the operation", value: op.into() }),
+        }
     }
 
     fn option(&mut self, option: u8, value: &[u8], kind: &mut Option<Kind>) -> Result<(), MessageError> {
         if option == MESSAGE_TYPE {
             let &[number] = value else { return Err(MessageError::Short("the message type")) };
-            let known = Kind::of(number);
+            let known = Kind::ALL.into_iter().find(|kind| *kind as u8 == number);
             *kind = Some(known.ok_or(MessageError::Value { field: "the message type", value: number.into() })?);
             return Ok(());
         }
@@ -244,6 +171,12 @@ impl Message {
         }
         Ok(())
     }
+}
+
+/// `LEN` of the fixed bytes from `AT` on.
+fn field<const AT: usize, const LEN: usize>(fixed: &[u8; FIXED_BYTES]) -> [u8; LEN] {
+    const { assert!(AT + LEN <= FIXED_BYTES) };
+    std::array::from_fn(|n| fixed[AT + n])
 }
 
 fn mask(prefix_len: u8) -> u32 {
@@ -265,21 +198,14 @@ mod tests {
     use super::*;
 
     fn any_message() -> impl Strategy<Value = Message> {
-        let kind = (0..Kind::ALL.len()).prop_map(|index| Kind::ALL[index].0);
+        let kind = prop::sample::select(&Kind::ALL[..]);
         let address = || any::<u32>().prop_map(Ipv4Addr::from_bits);
         let maybe = || proptest::option::of(any::<u32>().prop_map(Ipv4Addr::from_bits));
         let numbers = (proptest::option::of(0..=32_u8), proptest::option::of(any::<u32>()));
         (kind, any::<u32>(), any::<[u8; 6]>(), address(), maybe(), maybe(), maybe(), numbers).prop_map(
-            |(kind, transaction, client, yours, requested, server, router, (prefix_len, lease_s))| Message {
-                kind,
-                transaction,
-                client,
-                yours,
-                requested,
-                server,
-                prefix_len,
-                router,
-                lease_s,
+            |(kind, transaction, client, yours, requested, server, router, (prefix_len, lease_s))| {
+                let plain = Message::new(kind, transaction, client);
+                Message { yours, requested, server, prefix_len, router, lease_s, ..plain }
             },
         )
     }

@@ -1,4 +1,4 @@
-//! The end that gives.
+//! The server's side of the exchange.
 
 use std::net::Ipv4Addr;
 
@@ -7,13 +7,10 @@ use super::{Kind, Message};
 /// What a server has to give: addresses of one network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pool {
-    /// The server's own address.
     pub server: Ipv4Addr,
-    /// Length of the network's prefix.
     pub prefix_len: u8,
     /// The first address to give; the next hosts get the next ones.
     pub first: Ipv4Addr,
-    /// How many there are.
     pub count: u8,
     /// The router to name; `None`: the hosts stay among themselves.
     pub router: Option<Ipv4Addr>,
@@ -26,10 +23,7 @@ pub struct Server {
     hosts: Vec<[u8; 6]>,
 }
 
-const FOR_EVER: u32 = u32::MAX;
-
 impl Server {
-    /// One that has given nothing yet.
     #[must_use]
     pub fn new(pool: Pool) -> Server {
         Server { pool, hosts: Vec::with_capacity(pool.count.into()) }
@@ -37,10 +31,10 @@ impl Server {
 
     /// The answer to a message, if it deserves one.
     pub fn answer(&mut self, message: &Message) -> Option<Message> {
-        let address = match message.kind {
-            Kind::Discover | Kind::Request => self.address_of(message.client)?,
-            _ => return None,
-        };
+        if !matches!(message.kind, Kind::Discover | Kind::Request) {
+            return None;
+        }
+        let address = self.address_of(message.client)?;
         let kind = match message.kind {
             Kind::Discover => Kind::Offer,
             // Another server's offer was taken.
@@ -57,15 +51,14 @@ impl Server {
             yours: address,
             prefix_len: Some(self.pool.prefix_len),
             router: self.pool.router,
-            lease_s: Some(FOR_EVER),
+            lease_s: Some(u32::MAX), // for ever
             ..plain
         })
     }
 
     /// The same host gets the same address; `None` when all are given.
     fn address_of(&mut self, host: [u8; 6]) -> Option<Ipv4Addr> {
-        let known = self.hosts.iter().position(|&known| known == host);
-        let place = match known {
+        let place = match self.hosts.iter().position(|&known| known == host) {
             Some(place) => place,
             None if self.hosts.len() < usize::from(self.pool.count) => {
                 self.hosts.push(host);
@@ -94,8 +87,8 @@ mod tests {
     fn lease(server: &mut Server, hardware: [u8; 6]) -> Option<Lease> {
         let mut client = Client::new(hardware, 7);
         for _ in 0..2 {
-            let asked = Message::parse(&client.ask().to_bytes()).unwrap();
-            let answer = Message::parse(&server.answer(&asked)?.to_bytes()).unwrap();
+            let request = Message::parse(&client.ask().to_bytes()).unwrap();
+            let answer = Message::parse(&server.answer(&request)?.to_bytes()).unwrap();
             if let Some(lease) = client.hear(&answer) {
                 return Some(lease);
             }

@@ -14,11 +14,9 @@ use crate::model::HopSpec;
 pub use report::{Lateness, Report};
 pub use thread::Hop;
 
-/// What a hop is to do, and between what.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Options {
-    /// What it does to frames.
     pub spec: HopSpec,
     /// Its interfaces. Everything that crosses them belongs to the hop, so the kernel should have no address there.
     pub ports: [String; 2],
@@ -34,20 +32,12 @@ pub struct Options {
 /// A buffer that is never the limit while the hop gets its share of a processor.
 pub const LARGE_BUFFER_BYTES: u32 = 8 << 20;
 
-/// Why a hop can't be opened.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum HopError {
     /// Packet sockets are for the privileged.
     #[error("a hop needs CAP_NET_RAW, which this process lacks")]
     NotPermitted,
-    /// One of its interfaces can't be opened.
     #[error("interface {name} of a hop")]
-    Port {
-        /// Which.
-        name: String,
-        /// What the kernel answered.
-        #[source]
-        source: std::io::Error,
-    },
+    Port { name: String, source: std::io::Error },
 }

@@ -1,4 +1,4 @@
-//! What a hop tells.
+//! What a hop reports.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,11 +7,8 @@ use crate::model::Counters;
 /// What has passed, what was dropped where, and whether the hop kept its own times.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Report {
-    /// Frames by direction and place.
     pub counters: Counters,
-    /// How late frames left.
     pub lateness: Lateness,
-    /// Real-time priority in force.
     pub priority: Option<u8>,
     /// What stopped it, if something did: an interface went away.
     pub ended: Option<String>,
@@ -20,14 +17,13 @@ pub struct Report {
 /// The hop against its model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// The latest, nanoseconds.
     pub max_ns: u64,
     /// Frames that left more than a millisecond late.
     pub over_1ms: u64,
 }
 
 impl Lateness {
-    pub(super) fn saw(&mut self, late_ns: u64) {
+    pub(super) fn record(&mut self, late_ns: u64) {
         self.max_ns = self.max_ns.max(late_ns);
         self.over_1ms += u64::from(late_ns > 1_000_000);
     }

@@ -25,19 +25,16 @@ pub struct Hop {
 
 impl Hop {
     /// Opens one between two interfaces of the calling thread's network namespace.
-    ///
-    /// # Errors
-    /// No permission, or an interface is not there or down.
     pub fn start(options: &Options) -> Result<Hop, HopError> {
         let mut work = Work::open(options)?;
         let stop = Stop::new();
         let report = Arc::new(Mutex::new(Report::default()));
-        let (flag, told, priority) = (stop.clone(), Arc::clone(&report), options.priority);
+        let (flag, shared, priority) = (stop.clone(), Arc::clone(&report), options.priority);
         let thread = std::thread::spawn(move || {
             takt_host::slack::set_timer_slack_ns(std::num::NonZeroU64::MIN);
             let fifo = priority.map(|priority| Policy::Fifo { priority });
             work.report.priority = priority.filter(|_| fifo.is_some_and(|fifo| set_policy(0, fifo).is_ok()));
-            work.go(&flag, &told);
+            work.run(&flag, &shared);
         });
         Ok(Hop { stop, report, thread: Some(thread) })
     }
@@ -70,9 +67,7 @@ impl Drop for Hop {
     }
 }
 
-/// Memory for frames inside.
 const MEMORY_BYTES: usize = 32 << 20;
-/// How often the stop flag is looked at.
 const LOOK_NS: u64 = 20_000_000;
 /// A tag, which some interfaces leave in.
 const TAG_BYTES: usize = 4;
@@ -87,9 +82,9 @@ struct Work {
     spans: [Vec<Span>; 2],
     freed: Vec<u32>,
     unsent: [(u64, u64); 2],
-    /// Dropped by the kernel before each port, and when that was asked for last: a system call each.
+    /// Dropped by the kernel before each port, and when that was last read: a system call each.
     overruns: [u64; 2],
-    asked_ns: u64,
+    overruns_read_ns: u64,
 }
 
 impl Work {
@@ -112,27 +107,23 @@ impl Work {
             freed: Vec::with_capacity(4 * MAX_BATCH),
             unsent: [(0, 0); 2],
             overruns: [0; 2],
-            asked_ns: 0,
+            overruns_read_ns: 0,
         })
     }
 
-    fn go(&mut self, stop: &Stop, told: &Mutex<Report>) {
+    fn run(&mut self, stop: &Stop, shared: &Mutex<Report>) {
         while !stop.requested() {
             let busy = self.receive().and_then(|received| Ok(received | self.send()?));
-            self.tell(told);
-            let waited = match busy {
-                Ok(true) => Ok(()),
-                Ok(false) => self.wait(),
-                Err(errno) => Err(errno),
-            };
+            self.publish(shared);
+            let waited = busy.and_then(|busy| if busy { Ok(()) } else { self.wait() });
             if let Err(errno) = waited {
                 self.report.ended = Some(std::io::Error::from(errno).to_string());
                 break;
             }
         }
-        self.ask();
+        self.read_overruns();
         self.count();
-        *told.lock().unwrap_or_else(PoisonError::into_inner) = self.report.clone();
+        *shared.lock().unwrap_or_else(PoisonError::into_inner) = self.report.clone();
     }
 
     /// Takes in what both ports have; whether there was anything.
@@ -154,7 +145,7 @@ impl Work {
             let Some(event) = self.model.step(now_ns) else { break };
             let (slot, last) = match event {
                 Event::Leaves { slot, direction, at_ns, last } => {
-                    self.report.lateness.saw(now_ns.saturating_sub(at_ns));
+                    self.report.lateness.record(now_ns.saturating_sub(at_ns));
                     // What comes in by the first port goes out by the second.
                     self.spans[1 - direction as usize].push(self.frames.span(slot));
                     (slot, last)
@@ -187,27 +178,27 @@ impl Work {
         let mut ports = [first, second].map(|port| PollFd::from_borrowed_fd(port.as_fd(), PollFlags::IN));
         let timeout = Timespec { tv_sec: 0, tv_nsec: i64::try_from(span_ns).unwrap_or(0) };
         match poll(&mut ports, Some(&timeout)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(errno) => Err(errno),
+            Err(errno) if errno != Errno::INTR => Err(errno),
+            _ => Ok(()),
         }
     }
 
-    /// Leaves the counters where others read them, unless somebody is reading.
-    fn tell(&mut self, told: &Mutex<Report>) {
+    /// Leaves the counters where other threads read them, unless one is reading now.
+    fn publish(&mut self, shared: &Mutex<Report>) {
         let now_ns = WallClock.now().0;
-        if now_ns.saturating_sub(self.asked_ns) > LOOK_NS {
-            self.asked_ns = now_ns;
-            self.ask();
+        if now_ns.saturating_sub(self.overruns_read_ns) > LOOK_NS {
+            self.overruns_read_ns = now_ns;
+            self.read_overruns();
         }
         self.count();
-        if let Ok(mut place) = told.try_lock() {
+        if let Ok(mut place) = shared.try_lock() {
             place.counters = self.report.counters;
             place.lateness = self.report.lateness;
             place.priority = self.report.priority;
         }
     }
 
-    fn ask(&mut self) {
+    fn read_overruns(&mut self) {
         for (overruns, port) in self.overruns.iter_mut().zip(&mut self.ports) {
             *overruns = port.overruns();
         }
@@ -230,16 +221,13 @@ fn arrive(frames: &mut Frames, model: &mut Model, now_ns: u64, direction: Direct
     let Arrived { bytes, cut, at } = arrived;
     let at_ns = at.map_or(now_ns, |at| at.0);
     let frame = bytes.get(NOTE_BYTES..).unwrap_or_default();
-    // Who asks for addresses must be answered; chance is for what carries data.
+    // Requests for addresses must be answered; chance is for frames that carry data.
     let chance = frame.get(12..14) == Some(&IPV4);
     let kept = if cut { None } else { frames.keep(bytes) };
     match kept {
         None => model.no_memory(direction, frame.len()),
-        Some(slot) => {
-            if model.arrive(at_ns, direction, frame.len(), slot, chance).is_some() {
-                frames.release(slot);
-            }
-        }
+        Some(slot) if model.arrive(at_ns, direction, frame.len(), slot, chance).is_some() => frames.release(slot),
+        Some(_) => {}
     }
 }
 

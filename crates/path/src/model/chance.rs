@@ -5,7 +5,6 @@ use rand_chacha::ChaCha8Rng;
 
 use super::Impairments;
 
-/// What befalls a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fate {
     pub(super) lost: bool,

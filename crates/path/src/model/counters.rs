@@ -4,7 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Direction, Place};
 
-/// Both directions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// From the first port to the second, then back.
@@ -14,30 +13,22 @@ pub struct Counters {
 /// One direction. In and doubled are out, dropped, and what is still inside.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Arrived.
     pub in_frames: u64,
-    /// Bytes of them, header and payload.
     pub in_bytes: u64,
     /// Left, copies included.
     pub out_frames: u64,
-    /// Bytes of them.
     pub out_bytes: u64,
-    /// Copies made.
     pub doubled: u64,
     /// Held back, so that others could overtake.
     pub held_back: u64,
-    /// Lost by chance.
     pub dropped_by_chance: u64,
-    /// The processor's ring was full.
     pub dropped_at_ring: u64,
-    /// The queue before the cable was full.
     pub dropped_at_queue: u64,
     /// The hop had no memory left, or the kernel's buffer before it was full: its own limit, not the model's.
     pub dropped_by_hop: u64,
 }
 
 impl Counters {
-    /// One direction.
     #[must_use]
     pub fn flow(&self, direction: Direction) -> &Flow {
         &self.flows[direction as usize]
@@ -45,7 +36,6 @@ impl Counters {
 }
 
 impl Flow {
-    /// All that did not pass.
     #[must_use]
     pub fn dropped(&self) -> u64 {
         self.dropped_by_chance + self.dropped_at_ring + self.dropped_at_queue + self.dropped_by_hop
@@ -61,7 +51,7 @@ impl Flow {
         self.out_bytes += bytes as u64;
     }
 
-    pub(super) fn drops(&mut self, place: Place) {
+    pub(super) fn drops(&mut self, place: Place) -> Place {
         let counter = match place {
             Place::Chance => &mut self.dropped_by_chance,
             Place::Ring => &mut self.dropped_at_ring,
@@ -69,5 +59,6 @@ impl Flow {
             Place::Memory => &mut self.dropped_by_hop,
         };
         *counter += 1;
+        place
     }
 }

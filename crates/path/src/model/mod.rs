@@ -36,7 +36,6 @@ pub use spec::{HopSpec, Impairments, Processor};
 
 use crate::ethernet::wire_bytes;
 
-/// Which way a frame goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Direction {
     /// From the first port to the second.
@@ -45,10 +44,8 @@ pub enum Direction {
     Back,
 }
 
-/// Where a frame ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
-    /// Lost by chance, as asked for.
     Chance,
     /// The processor's ring of received frames was full.
     Ring,
@@ -58,40 +55,24 @@ pub enum Place {
     Memory,
 }
 
-/// What happens next to a frame inside.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// It has left; its slot is free again if `last`.
-    Leaves {
-        /// As given to [`Model::arrive`].
-        slot: u32,
-        /// Which way.
-        direction: Direction,
-        /// When its last bit was on the wire.
-        at_ns: u64,
-        /// No copy of it is inside any more.
-        last: bool,
-    },
-    /// It was dropped inside; its slot is free again if `last`.
-    Drops {
-        /// As given to [`Model::arrive`].
-        slot: u32,
-        /// No copy of it is inside any more.
-        last: bool,
-    },
+    /// Its last bit was on the wire at `at_ns`. `last`: no copy of it is inside any more, and its slot is free.
+    Leaves { slot: u32, direction: Direction, at_ns: u64, last: bool },
+    /// It was dropped inside; `last` as above.
+    Drops { slot: u32, last: bool },
 }
 
-/// A frame that is ready for the queue at an instant; ordered by it, then by arrival.
-type Held = Reverse<(u64, u64, u32, Direction, usize)>;
+/// A frame that becomes ready for the queue at an instant; ordered by it, then by arrival.
+type Pending = Reverse<(u64, u64, u32, Direction, usize)>;
 
-/// A hop.
 #[derive(Debug)]
 pub struct Model {
     spec: Impairments,
     work: Option<Work>,
     lines: [Line; 2],
     chances: [Chance; 2],
-    held: BinaryHeap<Held>,
+    pending: BinaryHeap<Pending>,
     copies: Box<[u8]>,
     arrivals: u64,
     counters: Counters,
@@ -109,19 +90,18 @@ impl Model {
             work: spec.processor.map(|processor| Work::new(processor, spec.seed)),
             lines: [line(), line()],
             chances: [Chance::new(spec.seed, 0), Chance::new(spec.seed, 1)],
-            held: BinaryHeap::with_capacity(2 * room),
+            pending: BinaryHeap::with_capacity(2 * room),
             copies: vec![0; room].into(),
             arrivals: 0,
             counters: Counters::default(),
         }
     }
 
-    /// A frame of `frame_bytes` (header and payload) arrives at `now_ns`, not before the last one of its direction; if
-    /// that is before what was asked for already, it leaves late and changes nothing else. It lies in `slot` until an event says that it is free. `chance`: whether it may be lost, doubled or
-    /// held back.
+    /// A frame of `frame_bytes` (header and payload) arrives at `now_ns`, not before the last one of its direction. If that
+    /// is before an instant that was stepped to already, the frame leaves late and changes nothing else. It lies in `slot`
+    /// until an event says that it is free. `chance`: whether it may be lost, doubled or held back.
     ///
-    /// # Returns
-    /// Where it ended, if it ended at once: then its slot is free.
+    /// Returns where it ended, if it ended at once: then its slot is free.
     pub fn arrive(
         &mut self,
         now_ns: u64,
@@ -131,28 +111,28 @@ impl Model {
         chance: bool,
     ) -> Option<Place> {
         let way = direction as usize;
-        self.counters.flows[way].arrives(frame_bytes);
+        let flow = &mut self.counters.flows[way];
+        flow.arrives(frame_bytes);
         let fate = self.chances[way].draw(&self.spec, chance);
         let Some(copies) = self.copies.get_mut(slot as usize) else {
-            return self.ends(way, Place::Memory);
+            return Some(flow.drops(Place::Memory));
         };
         if fate.lost {
-            return self.ends(way, Place::Chance);
+            return Some(flow.drops(Place::Chance));
         }
         let done_ns = match &mut self.work {
             None => now_ns,
             Some(work) => match work.take(now_ns, frame_bytes) {
                 Some(done_ns) => done_ns,
-                None => return self.ends(way, Place::Ring),
+                None => return Some(flow.drops(Place::Ring)),
             },
         };
         let ready_ns = self.lines[way].in_order(done_ns + fate.delay_ns, fate.hold_ns);
         *copies = 1 + u8::from(fate.twice);
         for _ in 0..*copies {
             self.arrivals += 1;
-            self.held.push(Reverse((ready_ns, self.arrivals, slot, direction, frame_bytes)));
+            self.pending.push(Reverse((ready_ns, self.arrivals, slot, direction, frame_bytes)));
         }
-        let flow = &mut self.counters.flows[way];
         flow.doubled += u64::from(fate.twice);
         flow.held_back += u64::from(fate.hold_ns > 0);
         None
@@ -160,23 +140,24 @@ impl Model {
 
     /// A frame arrived for which the caller had no slot.
     pub fn no_memory(&mut self, direction: Direction, frame_bytes: usize) {
-        self.counters.flows[direction as usize].arrives(frame_bytes);
-        self.counters.flows[direction as usize].drops(Place::Memory);
+        let flow = &mut self.counters.flows[direction as usize];
+        flow.arrives(frame_bytes);
+        flow.drops(Place::Memory);
     }
 
     /// When something happens next, if nothing arrives before.
     #[must_use]
     pub fn next_ns(&self) -> Option<u64> {
-        let held = self.held.peek().map(|Reverse((ready_ns, ..))| *ready_ns);
-        self.lines.iter().filter_map(Line::next_ns).chain(held).min()
+        let pending = self.pending.peek().map(|Reverse((ready_ns, ..))| *ready_ns);
+        self.lines.iter().filter_map(Line::next_ns).chain(pending).min()
     }
 
     /// The next thing that has happened by `now_ns`, if any.
     pub fn step(&mut self, now_ns: u64) -> Option<Event> {
-        while let Some(&Reverse((ready_ns, _, slot, direction, frame_bytes))) = self.held.peek()
+        while let Some(&Reverse((ready_ns, _, slot, direction, frame_bytes))) = self.pending.peek()
             && ready_ns <= now_ns
         {
-            self.held.pop();
+            self.pending.pop();
             if !self.lines[direction as usize].enter(ready_ns, wire_bytes(frame_bytes), frame_bytes, slot) {
                 self.counters.flows[direction as usize].drops(Place::Queue);
                 return Some(Event::Drops { slot, last: self.copy_gone(slot) });
@@ -189,15 +170,9 @@ impl Model {
         Some(Event::Leaves { slot, direction, at_ns, last: self.copy_gone(slot) })
     }
 
-    /// What has happened so far.
     #[must_use]
     pub fn counters(&self) -> &Counters {
         &self.counters
-    }
-
-    fn ends(&mut self, way: usize, place: Place) -> Option<Place> {
-        self.counters.flows[way].drops(place);
-        Some(place)
     }
 
     fn copy_gone(&mut self, slot: u32) -> bool {

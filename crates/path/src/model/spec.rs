@@ -12,7 +12,6 @@ pub struct HopSpec {
     pub buffer_bytes: u64,
     /// What reads each frame; `None`: takes no time.
     pub processor: Option<Processor>,
-    /// What else befalls them.
     pub impairments: Impairments,
     /// Of all chance here.
     pub seed: u64,
@@ -22,9 +21,7 @@ pub struct HopSpec {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Processor {
-    /// For a frame, nanoseconds.
     pub per_frame_ns: u64,
-    /// For a byte of it, picoseconds.
     pub per_byte_ps: u64,
     /// Frames that may wait for it.
     pub ring_frames: usize,
@@ -36,16 +33,13 @@ pub struct Processor {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Impairments {
-    /// Delay, nanoseconds.
     pub delay_ns: u64,
     /// Delays differ by up to this, either way, evenly; frames stay in order, so a frame close behind a late one is late
     /// as well. No more than the delay counts.
     pub jitter_ns: u64,
     /// Share of frames lost, 0 to 1, each independent of the others.
     pub loss: f64,
-    /// Share of frames doubled.
     pub duplicate: f64,
-    /// Share of frames held back.
     pub reorder: f64,
     /// For how long; what arrives meanwhile overtakes.
     pub hold_ns: u64,
@@ -53,13 +47,8 @@ pub struct Impairments {
 
 impl Default for HopSpec {
     fn default() -> HopSpec {
-        HopSpec {
-            rate_bps: None,
-            buffer_bytes: 256 * 1024,
-            processor: None,
-            impairments: Impairments::default(),
-            seed: 1,
-        }
+        let impairments = Impairments::default();
+        HopSpec { rate_bps: None, buffer_bytes: 256 * 1024, processor: None, impairments, seed: 1 }
     }
 }
 
@@ -79,13 +68,8 @@ impl HopSpec {
     #[must_use]
     pub fn wr741nd(seed: u64) -> HopSpec {
         let processor = Processor { per_frame_ns: 35_700, per_byte_ps: 66_000, ring_frames: 128, spread: 0.1 };
-        HopSpec {
-            rate_bps: Some(100_000_000),
-            buffer_bytes: 128 * 1538,
-            processor: Some(processor),
-            impairments: Impairments::default(),
-            seed,
-        }
+        let (rate_bps, processor) = (Some(100_000_000), Some(processor));
+        HopSpec { rate_bps, buffer_bytes: 128 * 1538, processor, seed, ..HopSpec::default() }
     }
 
     /// Whether a frame passes untouched and at once.

@@ -21,10 +21,7 @@ fn passed_in_a_second(spec: &HopSpec, payload: usize, per_s: u64) -> (u64, Count
     let mut out = 0;
     let mut until = |model: &mut Model, now: u64, free: &mut Vec<u32>| {
         while let Some(event) = model.step(now) {
-            let (slot, last) = match event {
-                Event::Leaves { slot, last, .. } => (slot, last),
-                Event::Drops { slot, last } => (slot, last),
-            };
+            let (Event::Leaves { slot, last, .. } | Event::Drops { slot, last }) = event;
             out += u64::from(matches!(event, Event::Leaves { .. }));
             free.extend(last.then_some(slot));
         }
@@ -98,12 +95,8 @@ fn a_frame_that_is_held_back_is_overtaken() {
     for slot in 0..64 {
         model.arrive(u64::from(slot) * 100, Direction::Forth, 60, slot, true);
     }
-    let order: Vec<u32> = drain(&mut model)
-        .iter()
-        .map(|event| match event {
-            Event::Leaves { slot, .. } | Event::Drops { slot, .. } => *slot,
-        })
-        .collect();
+    let order: Vec<u32> =
+        drain(&mut model).iter().map(|(Event::Leaves { slot, .. } | Event::Drops { slot, .. })| *slot).collect();
     assert_eq!(order.len(), 64);
     let overtaken = order.windows(2).filter(|pair| pair[1] < pair[0]).count();
     assert!(overtaken > 5, "{order:?}");
@@ -149,13 +142,13 @@ fn any_traffic() -> impl Strategy<Value = Vec<(u64, bool, usize)>> {
     proptest::collection::vec((0..200_000_u64, any::<bool>(), 14..1515_usize), 1..200)
 }
 
-/// Feeds a hop with a slot for each frame; looks at it now and then.
-fn run(spec: &HopSpec, traffic: &[(u64, bool, usize)], looks: u64) -> (Vec<Event>, Counters, u64) {
+/// Feeds a hop with a slot for each frame; steps it at every `step_every`-th.
+fn run(spec: &HopSpec, traffic: &[(u64, bool, usize)], step_every: u64) -> (Vec<Event>, Counters, u64) {
     let mut model = Model::new(spec, 200);
     let (mut now, mut events) = (0, Vec::new());
     for (slot, &(gap, forth, bytes)) in (0..).zip(traffic) {
         now += gap;
-        if looks > 0 && u64::from(slot) % looks == 0 {
+        if step_every > 0 && u64::from(slot) % step_every == 0 {
             events.extend(std::iter::from_fn(|| model.step(now)));
         }
         let direction = if forth { Direction::Forth } else { Direction::Back };
@@ -178,9 +171,9 @@ proptest! {
     }
 
     #[test]
-    fn how_often_somebody_looks_changes_nothing(spec in any_spec(), traffic in any_traffic()) {
-        let leaving = |looks| {
-            let mut left: Vec<_> = run(&spec, &traffic, looks).0.into_iter().filter_map(|event| match event {
+    fn how_often_it_is_stepped_changes_nothing(spec in any_spec(), traffic in any_traffic()) {
+        let leaving = |step_every| {
+            let mut left: Vec<_> = run(&spec, &traffic, step_every).0.into_iter().filter_map(|event| match event {
                 Event::Leaves { slot, direction, at_ns, .. } => Some((at_ns, direction, slot)),
                 Event::Drops { .. } => None,
             }).collect();

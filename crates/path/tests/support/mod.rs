@@ -29,7 +29,6 @@ pub fn between_two_cables(work: impl FnOnce() + Send + 'static) {
     inside.unwrap().join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
 }
 
-/// A hop between the two.
 pub fn options(spec: HopSpec) -> Options {
     Options {
         spec,
@@ -40,7 +39,6 @@ pub fn options(spec: HopSpec) -> Options {
     }
 }
 
-/// The near end of a cable.
 pub fn port(name: &str) -> LinkPort {
     LinkPort::open(name, 64, 1514, 1 << 20).unwrap()
 }

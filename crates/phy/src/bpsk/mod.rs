@@ -1,6 +1,5 @@
-//! A BPSK link: bits become 16-bit samples, noise is added, signs become bits, errors are counted.
+//! A BPSK link: bits become 16-bit samples, signs become bits or soft values, errors are counted.
 
 mod bits;
-mod channel;
 mod modem;
 mod sink;

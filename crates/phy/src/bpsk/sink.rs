@@ -1,5 +1,6 @@
 //! Compares what arrives with what was sent.
 
+use crate::items::counts;
 use takt_graph::Value;
 use takt_runtime::{Bit, component};
 
@@ -45,6 +46,6 @@ impl BitSinkCompare {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![("bits", self.bits.into()), ("bit_errors", self.errors.into()), ("missing_packets", self.missing.into())]
+        counts([("bits", self.bits), ("bit_errors", self.errors), ("missing_packets", self.missing)])
     }
 }

@@ -85,9 +85,22 @@ impl<T> ByBlock<T> {
         &self.made
     }
 
-    /// The one for block `r`.
-    pub(super) fn of(&mut self, r: usize) -> &mut T {
-        &mut self.made[self.of[r]]
+    /// Makes block after block of the packet, each by its own, from as many items and to as many as `lengths` says.
+    pub(super) fn each<I, O>(
+        &mut self,
+        mut packet: &[I],
+        mut output: &mut [O],
+        lengths: impl Fn(usize, &T) -> (usize, usize),
+        mut make: impl FnMut(&mut T, &[I], &mut [O]),
+    ) {
+        for (r, &of) in self.of.iter().enumerate() {
+            let made = &mut self.made[of];
+            let (taken, given) = lengths(r, made);
+            let (block, more) = packet.split_at(taken);
+            let (out, later) = output.split_at_mut(given);
+            make(made, block, out);
+            (packet, output) = (more, later);
+        }
     }
 }
 
@@ -107,8 +120,8 @@ mod tests {
         assert_eq!(of(10), [(40, 6)]);
         assert_eq!(of(75_376), [(5824, 0); 13]);
         let made = ByBlock::new(blocks(6144 * 3, LENGTH, 0).expect("legal").into_iter(), |block| Ok(block.bits));
-        let mut made = made.expect("legal");
-        assert!(made.made().len() < made.count() && (0..made.count()).all(|r| *made.of(r) >= 4096));
+        let made = made.expect("legal");
+        assert!(made.made().len() < made.count() && made.made().iter().all(|&bits| bits >= 4096));
     }
 
     #[test]

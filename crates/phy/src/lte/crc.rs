@@ -1,6 +1,6 @@
 //! CRC attachment to transport blocks and its check, TS 36.212 section 5.1.1.
 
-use crate::items::{bits, bits_mut};
+use crate::items::{bits, bits_mut, counts};
 use takt_dsp::crc::Crc;
 use takt_dsp::lte;
 use takt_graph::Value;
@@ -85,10 +85,6 @@ impl LteCrcCheck {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("blocks", self.blocks.into()),
-            ("block_errors", self.wrong.into()),
-            ("missing_packets", self.missing.into()),
-        ]
+        counts([("blocks", self.blocks), ("block_errors", self.wrong), ("missing_packets", self.missing)])
     }
 }

@@ -11,7 +11,6 @@
 //! ```
 
 mod blocks;
-mod channel;
 mod crc;
 mod modulation;
 mod rate;

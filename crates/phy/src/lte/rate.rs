@@ -11,6 +11,8 @@ struct Plan {
     lengths: Vec<usize>,
     coded: usize,
     rv: usize,
+    /// Room for the circular buffer of a code block.
+    buffer: Vec<i8>,
 }
 
 /// What the standard calls by these names.
@@ -35,11 +37,33 @@ impl Plan {
         let new = |block: Block| RateMatching::new(block.bits, block.fillers, limit(block));
         let matching = ByBlock::new(blocks.into_iter(), new)?;
         let lengths = lengths(of)?;
-        Ok(Plan { matching, lengths, coded: coded_bits(of.transport, of.length), rv: of.rv as usize })
+        let buffer = vec![0; matching.made().iter().map(RateMatching::buffer_len).max().unwrap_or(0)];
+        Ok(Plan { matching, lengths, coded: coded_bits(of.transport, of.length), rv: of.rv as usize, buffer })
+    }
+
+    fn coded_len(&self) -> usize {
+        self.coded
     }
 
     fn matched_len(&self) -> usize {
         self.lengths.iter().sum()
+    }
+
+    fn apply(&mut self, coded: &[u8], matched: &mut [u8]) {
+        let Plan { matching, lengths, rv, .. } = self;
+        let lengths = |r: usize, matching: &RateMatching| (matching.coded_len(), lengths[r]);
+        matching.each(coded, matched, lengths, |matching, coded, matched| matching.apply(coded, *rv, matched));
+    }
+
+    fn invert(&mut self, matched: &[i8], coded: &mut [i8]) {
+        let Plan { matching, lengths, rv, buffer, .. } = self;
+        let lengths = |r: usize, matching: &RateMatching| (lengths[r], matching.coded_len());
+        matching.each(matched, coded, lengths, |matching, matched, coded| {
+            let buffer = &mut buffer[..matching.buffer_len()];
+            buffer.fill(0);
+            matching.combine(matched, *rv, buffer);
+            matching.read(buffer, coded);
+        });
     }
 }
 
@@ -57,114 +81,66 @@ fn lengths(of: &Parameters) -> Result<Vec<usize>, MakeError> {
     Ok((0..cut.blocks()).map(|r| cut.matched_len(matched, symbol_bits, r)).collect())
 }
 
-struct LteRateMatch(Plan);
+/// A component that matches rates or undoes it; both have the same parameters. `$taken` gives the length of a good packet.
+macro_rules! rate_matching {
+    ($(#[$summary:meta])* $Name:ident($length:ident, $matched:ident, $transport:ident): $Item:ident,
+     $in:expr => $out:expr, $taken:ident, $change:expr) => {
+        struct $Name(Plan);
 
-/// Fills the bits that the channel has from a circular buffer of the coded bits, read from redundancy version rv's start, code
-/// block by code block (TS 36.212, 5.1.4.1).
-#[component]
-impl LteRateMatch {
-    fn new(
-        /// Bits of a code block, K: one of the 188 lengths.
-        #[param(name = "K", alias = "length", unit = "items", range = 40..=6144, default = LENGTH)]
-        length: u32,
-        /// Bits that are sent: E of a code block, G of a transport block.
-        #[param(name = "E", alias = "G", alias = "matched", unit = "items", range = 1..=1_000_000, default = 6900)]
-        matched: u32,
-        /// Redundancy version.
-        #[param(alias = "rv_idx", range = 0..=3, default = 0)]
-        rv: u32,
-        /// Bits of a transport block whose code blocks make a packet, A; 0: one code block of K bits.
-        #[param(name = "A", alias = "tbs", unit = "items", range = 0..=1_000_000, default = 0)]
-        transport: u32,
-        /// Filler bits at the head of the code block, F; those of a transport block follow from A.
-        #[param(name = "F", alias = "fillers", unit = "items", range = 0..=6143, default = 0)]
-        fillers: u32,
-        /// Soft buffer of a code block; at most, and 0 means, the whole circular buffer.
-        #[param(name = "N_cb", unit = "items", range = 0..=18_528, default = 0)]
-        soft_buffer: u32,
-        /// Bits of a symbol, over all layers it is sent on (N_L Q_m); matters where a transport block has several code blocks.
-        #[param(name = "Q_m", alias = "Qm", range = 1..=32, default = 2)]
-        symbol_bits: u32,
-    ) -> Result<LteRateMatch, MakeError> {
-        Plan::new(&Parameters { transport, length, fillers, matched, rv, soft_buffer, symbol_bits }).map(LteRateMatch)
-    }
+        $(#[$summary])*
+        #[component]
+        impl $Name {
+            fn new(
+                /// Bits of a code block, K: one of the 188 lengths.
+                #[param(name = "K", alias = "length", unit = "items", range = 40..=6144, default = LENGTH)]
+                $length: u32,
+                /// Bits that are sent: E of a code block, G of a transport block.
+                #[param(name = "E", alias = "G", alias = "matched", unit = "items", range = 1..=1_000_000, default = 6900)]
+                $matched: u32,
+                /// Redundancy version.
+                #[param(alias = "rv_idx", range = 0..=3, default = 0)]
+                rv: u32,
+                /// Bits of a transport block whose code blocks make a packet, A; 0: one code block of K bits.
+                #[param(name = "A", alias = "tbs", unit = "items", range = 0..=1_000_000, default = 0)]
+                $transport: u32,
+                /// Filler bits at the head of the code block, F; those of a transport block follow from A.
+                #[param(name = "F", alias = "fillers", unit = "items", range = 0..=6143, default = 0)]
+                fillers: u32,
+                /// Soft buffer of a code block; at most, and 0 means, the whole circular buffer.
+                #[param(name = "N_cb", unit = "items", range = 0..=18_528, default = 0)]
+                soft_buffer: u32,
+                /// Bits of a symbol, over all layers it is sent on (N_L Q_m); matters where a transport block has several code blocks.
+                #[param(name = "Q_m", alias = "Qm", range = 1..=32, default = 2)]
+                symbol_bits: u32,
+            ) -> Result<$Name, MakeError> {
+                let (length, matched, transport) = ($length, $matched, $transport);
+                Plan::new(&Parameters { transport, length, fillers, matched, rv, soft_buffer, symbol_bits }).map($Name)
+            }
 
-    fn tick(
-        &mut self,
-        #[port(exactly = coded_bits(transport, length))] input: In<Bit>,
-        #[port(fixed = matched)] mut output: Out<Bit>,
-    ) {
-        let plan = &mut self.0;
-        if input.len() != plan.coded || input.missing() {
-            return output.truncate(0);
+            fn tick(
+                &mut self,
+                #[port(exactly = $in)] input: In<$Item>,
+                #[port(fixed = $out)] mut output: Out<$Item>,
+            ) {
+                if input.len() != self.0.$taken() || input.missing() {
+                    return output.truncate(0);
+                }
+                ($change)(&mut self.0, &input, &mut output);
+            }
         }
-        let (mut rest, mut out) = (bits(&input), bits_mut(&mut output));
-        for (r, &length) in plan.lengths.iter().enumerate() {
-            let matching = plan.matching.of(r);
-            let (coded, more) = rest.split_at(matching.coded_len());
-            let (matched, later) = out.split_at_mut(length);
-            matching.apply(coded, plan.rv, matched);
-            (rest, out) = (more, later);
-        }
-    }
+    };
 }
 
-struct LteRateDematch {
-    plan: Plan,
-    buffer: Vec<i8>,
-}
+rate_matching!(
+    /// Fills the bits that the channel has from a circular buffer of the coded bits, read from redundancy version rv's start, code
+    /// block by code block (TS 36.212, 5.1.4.1).
+    LteRateMatch(length, matched, transport): Bit, coded_bits(transport, length) => matched, coded_len,
+    |plan: &mut Plan, coded: &[Bit], matched: &mut [Bit]| plan.apply(bits(coded), bits_mut(matched))
+);
 
-/// Undoes rate matching on soft values, code block by code block: 0 for what was not sent, the sum of what was sent more than
-/// once, certainly 0 for fillers (TS 36.212, 5.1.4.1).
-#[component]
-impl LteRateDematch {
-    fn new(
-        /// Bits of a code block, K: one of the 188 lengths.
-        #[param(name = "K", alias = "length", unit = "items", range = 40..=6144, default = LENGTH)]
-        length: u32,
-        /// Bits that are sent: E of a code block, G of a transport block.
-        #[param(name = "E", alias = "G", alias = "matched", unit = "items", range = 1..=1_000_000, default = 6900)]
-        matched: u32,
-        /// Redundancy version.
-        #[param(alias = "rv_idx", range = 0..=3, default = 0)]
-        rv: u32,
-        /// Bits of a transport block whose code blocks make a packet, A; 0: one code block of K bits.
-        #[param(name = "A", alias = "tbs", unit = "items", range = 0..=1_000_000, default = 0)]
-        transport: u32,
-        /// Filler bits at the head of the code block, F; those of a transport block follow from A.
-        #[param(name = "F", alias = "fillers", unit = "items", range = 0..=6143, default = 0)]
-        fillers: u32,
-        /// Soft buffer of a code block; at most, and 0 means, the whole circular buffer.
-        #[param(name = "N_cb", unit = "items", range = 0..=18_528, default = 0)]
-        soft_buffer: u32,
-        /// Bits of a symbol, over all layers it is sent on (N_L Q_m); matters where a transport block has several code blocks.
-        #[param(name = "Q_m", alias = "Qm", range = 1..=32, default = 2)]
-        symbol_bits: u32,
-    ) -> Result<LteRateDematch, MakeError> {
-        let plan = Plan::new(&Parameters { transport, length, fillers, matched, rv, soft_buffer, symbol_bits })?;
-        let longest = plan.matching.made().iter().map(RateMatching::buffer_len).max().unwrap_or(0);
-        Ok(LteRateDematch { plan, buffer: vec![0; longest] })
-    }
-
-    fn tick(
-        &mut self,
-        #[port(exactly = matched)] input: In<Llr>,
-        #[port(fixed = coded_bits(transport, length))] mut output: Out<Llr>,
-    ) {
-        let plan = &mut self.plan;
-        if input.len() != plan.matched_len() || input.missing() {
-            return output.truncate(0);
-        }
-        let (mut rest, mut out) = (llrs(&input), llrs_mut(&mut output));
-        for (r, &length) in plan.lengths.iter().enumerate() {
-            let matching = plan.matching.of(r);
-            let (matched, more) = rest.split_at(length);
-            let (coded, later) = out.split_at_mut(matching.coded_len());
-            let buffer = &mut self.buffer[..matching.buffer_len()];
-            buffer.fill(0);
-            matching.combine(matched, plan.rv, buffer);
-            matching.read(buffer, coded);
-            (rest, out) = (more, later);
-        }
-    }
-}
+rate_matching!(
+    /// Undoes rate matching on soft values, code block by code block: 0 for what was not sent, the sum of what was sent more than
+    /// once, certainly 0 for fillers (TS 36.212, 5.1.4.1).
+    LteRateDematch(length, matched, transport): Llr, matched => coded_bits(transport, length), matched_len,
+    |plan: &mut Plan, matched: &[Llr], coded: &mut [Llr]| plan.invert(llrs(matched), llrs_mut(coded))
+);

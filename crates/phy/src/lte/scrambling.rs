@@ -37,63 +37,48 @@ impl Sequence {
     }
 }
 
-struct LteScramble(Sequence);
+/// A component that scrambles or undoes it; both have the same parameters.
+macro_rules! scrambling {
+    ($(#[$summary:meta])* $Name:ident: $Item:ident, $change:expr) => {
+        struct $Name(Sequence);
 
-/// Scrambles the bits of a code word with the Gold sequence of its subframe (TS 36.211, 6.3.1), or of c_init in every packet.
-/// Packet j belongs to the slots n_s + 2 j and n_s + 2 j + 1 of a radio frame of 20.
-#[component]
-impl LteScramble {
-    fn new(
-        /// Start of the sequence, the same in every packet; 0: made of the others.
-        #[param(range = 0..=0x7fff_ffff_i64, default = 0)]
-        c_init: u32,
-        /// Identity of the terminal.
-        #[param(name = "n_RNTI", alias = "rnti", range = 0..=65_535, default = 0)]
-        rnti: u16,
-        /// Which code word.
-        #[param(name = "q", range = 0..=1, default = 0)]
-        code_word: u8,
-        /// Slot of the radio frame that the first packet begins with.
-        #[param(name = "n_s", alias = "n_slot", range = 0..=19, default = 0)]
-        first: u8,
-        /// Identity of the cell.
-        #[param(name = "N_ID_cell", alias = "cell", range = 0..=503, default = 0)]
-        cell: u16,
-    ) -> Result<LteScramble, MakeError> {
-        Sequence::new(c_init, rnti, code_word, first, cell).map(LteScramble)
-    }
+        $(#[$summary])*
+        #[component]
+        impl $Name {
+            fn new(
+                /// Start of the sequence, the same in every packet; 0: made of the others.
+                #[param(range = 0..=0x7fff_ffff_i64, default = 0)]
+                c_init: u32,
+                /// Identity of the terminal.
+                #[param(name = "n_RNTI", alias = "rnti", range = 0..=65_535, default = 0)]
+                rnti: u16,
+                /// Which code word.
+                #[param(name = "q", range = 0..=1, default = 0)]
+                code_word: u8,
+                /// Slot of the radio frame that the first packet begins with.
+                #[param(name = "n_s", alias = "n_slot", range = 0..=19, default = 0)]
+                first: u8,
+                /// Identity of the cell.
+                #[param(name = "N_ID_cell", alias = "cell", range = 0..=503, default = 0)]
+                cell: u16,
+            ) -> Result<$Name, MakeError> {
+                Sequence::new(c_init, rnti, code_word, first, cell).map($Name)
+            }
 
-    fn tick(&mut self, slot: u64, mut packet: InOut<Bit>) {
-        lte::scramble(self.0.c_init(slot), bits_mut(&mut packet));
-    }
+            fn tick(&mut self, slot: u64, mut packet: InOut<$Item>) {
+                ($change)(self.0.c_init(slot), &mut packet);
+            }
+        }
+    };
 }
 
-struct LteDescramble(Sequence);
+scrambling!(
+    /// Scrambles the bits of a code word with the Gold sequence of its subframe (TS 36.211, 6.3.1), or of c_init in every packet.
+    /// Packet j belongs to the slots n_s + 2 j and n_s + 2 j + 1 of a radio frame of 20.
+    LteScramble: Bit, |c_init, packet: &mut [Bit]| lte::scramble(c_init, bits_mut(packet))
+);
 
-/// Undoes scrambling on soft values (TS 36.211, 6.3.1).
-#[component]
-impl LteDescramble {
-    fn new(
-        /// Start of the sequence, the same in every packet; 0: made of the others.
-        #[param(range = 0..=0x7fff_ffff_i64, default = 0)]
-        c_init: u32,
-        /// Identity of the terminal.
-        #[param(name = "n_RNTI", alias = "rnti", range = 0..=65_535, default = 0)]
-        rnti: u16,
-        /// Which code word.
-        #[param(name = "q", range = 0..=1, default = 0)]
-        code_word: u8,
-        /// Slot of the radio frame that the first packet begins with.
-        #[param(name = "n_s", alias = "n_slot", range = 0..=19, default = 0)]
-        first: u8,
-        /// Identity of the cell.
-        #[param(name = "N_ID_cell", alias = "cell", range = 0..=503, default = 0)]
-        cell: u16,
-    ) -> Result<LteDescramble, MakeError> {
-        Sequence::new(c_init, rnti, code_word, first, cell).map(LteDescramble)
-    }
-
-    fn tick(&mut self, slot: u64, mut packet: InOut<Llr>) {
-        lte::descramble(self.0.c_init(slot), llrs_mut(&mut packet));
-    }
-}
+scrambling!(
+    /// Undoes scrambling on soft values (TS 36.211, 6.3.1).
+    LteDescramble: Llr, |c_init, packet: &mut [Llr]| lte::descramble(c_init, llrs_mut(packet))
+);

@@ -1,7 +1,7 @@
 //! Code block segmentation and its inverse, TS 36.212 section 5.1.2.
 
 use super::blocks::{block_bits, cut};
-use crate::items::{bits, bits_mut};
+use crate::items::{bits, bits_mut, counts};
 use takt_dsp::crc::Crc;
 use takt_dsp::lte::{self, Segmentation};
 use takt_graph::Value;
@@ -33,16 +33,15 @@ impl LteSegment {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        let count = |count: usize| Value::Int(i64::try_from(count).unwrap_or(i64::MAX));
         let ((plus, plus_blocks), (minus, minus_blocks)) = (self.0.longer(), self.0.shorter());
-        vec![
-            ("C", count(self.0.blocks())),
-            ("K_plus", count(plus)),
-            ("C_plus", count(plus_blocks)),
-            ("K_minus", count(minus)),
-            ("C_minus", count(minus_blocks)),
-            ("F", count(self.0.fillers())),
-        ]
+        counts([
+            ("C", self.0.blocks()),
+            ("K_plus", plus),
+            ("C_plus", plus_blocks),
+            ("K_minus", minus),
+            ("C_minus", minus_blocks),
+            ("F", self.0.fillers()),
+        ])
     }
 }
 
@@ -81,21 +80,13 @@ impl LteDesegment {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("code_blocks", self.blocks.into()),
-            ("code_block_errors", self.wrong.into()),
-            ("missing_packets", self.missing.into()),
-        ]
+        counts([("code_blocks", self.blocks), ("code_block_errors", self.wrong), ("missing_packets", self.missing)])
     }
 }
 
 /// How many code blocks have a wrong CRC24B.
 fn wrong_blocks(cut: &Segmentation, blocks: &[u8]) -> i64 {
-    let (mut rest, mut wrong) = (blocks, 0);
-    for r in 0..cut.blocks() {
-        let (block, more) = rest.split_at(cut.block_len(r));
-        wrong += i64::from(!lte::crc_check(Crc::Crc24B, block));
-        rest = more;
-    }
-    wrong
+    let mut rest = blocks;
+    let mut wrong = |r| !lte::crc_check(Crc::Crc24B, rest.split_off(..cut.block_len(r)).unwrap_or_default());
+    (0..cut.blocks()).map(|r| i64::from(wrong(r))).sum()
 }

@@ -2,7 +2,8 @@
 
 use super::blocks::{Block, ByBlock, LENGTH, block_bits, blocks, coded_bits};
 use super::crc::polynomial;
-use crate::items::{bits, bits_mut, llrs};
+use crate::items::{bits, bits_mut, counts, llrs};
+use crate::turbo::decode;
 use takt_dsp::crc::Crc;
 use takt_dsp::{lte, turbo};
 use takt_graph::Value;
@@ -46,14 +47,8 @@ impl LteTurboEncode {
         if input.len() != self.bits || input.missing() {
             return output.truncate(0);
         }
-        let (mut rest, mut out) = (bits(&input), bits_mut(&mut output));
-        for r in 0..self.encoders.count() {
-            let encoder = self.encoders.of(r);
-            let (block, more) = rest.split_at(encoder.block_len());
-            let (coded, later) = out.split_at_mut(encoder.coded_len());
-            encoder.encode(block, coded);
-            (rest, out) = (more, later);
-        }
+        let lengths = |_, encoder: &lte::TurboEncoder| (encoder.block_len(), encoder.coded_len());
+        self.encoders.each(bits(&input), bits_mut(&mut output), lengths, lte::TurboEncoder::encode);
     }
 }
 
@@ -103,15 +98,12 @@ impl LteTurboDecode {
         if input.len() != self.coded || input.missing() {
             return output.truncate(0);
         }
-        let (mut rest, mut out) = (llrs(&input), bits_mut(&mut output));
-        for r in 0..self.decoders.count() {
-            let decoder = self.decoders.of(r);
-            let (coded, more) = rest.split_at(decoder.coded_len());
-            let (block, later) = out.split_at_mut(decoder.block_len());
-            self.made += decode(decoder, coded, self.iterations, self.crc, block) as i64;
-            self.blocks += 1;
-            (rest, out) = (more, later);
-        }
+        let LteTurboDecode { decoders, iterations, crc, blocks, made, .. } = self;
+        let lengths = |_, decoder: &turbo::Decoder| (decoder.coded_len(), decoder.block_len());
+        decoders.each(llrs(&input), bits_mut(&mut output), lengths, |decoder, coded, block| {
+            *made += decode(decoder, coded, *iterations, *crc, lte::crc_check, block) as i64;
+            *blocks += 1;
+        });
     }
 
     fn set_iterations(&mut self, iterations: u32) {
@@ -123,20 +115,6 @@ impl LteTurboDecode {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![("blocks", self.blocks.into()), ("iterations", self.made.into())]
-    }
-}
-
-/// Decodes a block; after how many iterations.
-fn decode(decoder: &mut turbo::Decoder, coded: &[i8], iterations: usize, crc: Option<Crc>, block: &mut [u8]) -> usize {
-    match crc {
-        Some(crc) => {
-            let holds = |block: &[u8]| lte::crc_check(crc, block);
-            decoder.decode_until(coded, iterations, block, holds).unwrap_or(iterations)
-        }
-        None => {
-            decoder.decode(coded, iterations, block);
-            iterations
-        }
+        counts([("blocks", self.blocks), ("iterations", self.made)])
     }
 }

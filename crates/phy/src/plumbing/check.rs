@@ -1,5 +1,6 @@
 //! Order and content, checked.
 
+use crate::items::counts;
 use takt_graph::Value;
 use takt_runtime::component;
 
@@ -45,12 +46,7 @@ impl CounterSink {
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         let CounterSink { packets, wrong, missing, gaps, .. } = *self;
-        vec![
-            ("packets", packets.into()),
-            ("wrong_bytes", wrong.into()),
-            ("missing_packets", missing.into()),
-            ("gaps", gaps.into()),
-        ]
+        counts([("packets", packets), ("wrong_bytes", wrong), ("missing_packets", missing), ("gaps", gaps)])
     }
 }
 

@@ -23,6 +23,11 @@ fn common(kind: Kind, give_way: &str) -> Kind {
         .param(ParamSpec::new("buffer", bytes, "Room between the disk and the slots.").unit("bytes").default(4 << 20))
 }
 
+/// As [`item`], for when the component is made.
+fn made_item(params: &Params) -> Result<Item, MakeError> {
+    item(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })
+}
+
 fn item(params: &Params) -> Result<Item, ParamError> {
     let word = params.text("item").unwrap_or_default();
     word.parse().map_err(|_| ParamError::Together { what: format!("no item `{word}`"), fix: "c32".to_owned() })
@@ -86,21 +91,21 @@ struct FileSink {
 
 impl FileSink {
     fn new(params: &Params) -> Result<FileSink, MakeError> {
-        let item = item(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })?;
+        let item = made_item(params)?;
         let mut file = opened(params, |path| File::create(path), "a path in a folder that may be written")?;
         let buffer = buffer(params);
         let (queue, mut soft) = outgoing::<u8>(buffer, policy(params));
         let (state, mut chunk) = (State::default(), vec![0; CHUNK]);
-        let told = state.clone();
+        let shared = state.clone();
         let work = move || {
             let bytes = soft.pop_partial_slice(&mut chunk).0;
             if bytes.is_empty() {
                 return Step::Idle;
             }
             match file.write_all(bytes) {
-                Ok(()) => told.add(bytes.len()),
+                Ok(()) => shared.add(bytes.len()),
                 // What comes is still taken, so that nobody waits: it is lost, and the results say so.
-                Err(error) => told.fail(&error),
+                Err(error) => shared.fail(&error),
             }
             Step::Worked
         };
@@ -135,21 +140,14 @@ struct FileSource {
 
 impl FileSource {
     fn new(params: &Params) -> Result<FileSource, MakeError> {
-        let item = item(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })?;
+        let item = made_item(params)?;
         let file = opened(params, |path| File::open(path), "a file that is there and may be read")?;
         let buffer = buffer(params);
         let (queue, incoming) = incoming::<u8>(buffer, policy(params));
         let state = State::default();
         let end = params.text("end").unwrap_or_default();
-        let mut reading = Reading {
-            file,
-            queue,
-            chunk: vec![0; CHUNK].into_boxed_slice(),
-            from: 0,
-            upto: 0,
-            repeat: end == "repeat",
-            state: state.clone(),
-        };
+        let (chunk, repeat) = (vec![0; CHUNK].into_boxed_slice(), end == "repeat");
+        let mut reading = Reading { file, queue, chunk, from: 0, upto: 0, repeat, state: state.clone() };
         let soft = Soft::spawn("file-source", move || reading.step()).map_err(|error| thread(&error))?;
         Ok(FileSource { queue: incoming, buffer, item, zeros: end == "zeros", state, soft })
     }

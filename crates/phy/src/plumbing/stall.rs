@@ -1,4 +1,4 @@
-//! Fault injection: late when told to.
+//! Fault injection: late on purpose.
 
 use std::time::Duration;
 

@@ -5,7 +5,7 @@ use takt_dsp::tdscdma::{Answer, AnswerBurst, CHIPS, Cell, Converter, Receiver, S
 use takt_graph::Value;
 use takt_runtime::{Bit, component};
 
-use crate::items::bits_mut;
+use crate::items::{bits_mut, counts};
 
 struct TdScdmaToChips {
     converter: Converter,
@@ -41,7 +41,7 @@ struct TdScdmaReceive {
     iterations: u64,
     /// Of the blocks with a signal.
     snr_db: f64,
-    heard: u64,
+    with_signal: u64,
 }
 
 /// Receives a subframe's block: its channel from the midambles, its bits from the turbo decoder, its answer from the CRC, 0 for
@@ -54,7 +54,7 @@ impl TdScdmaReceive {
         codes: u8,
     ) -> TdScdmaReceive {
         let receiver = Receiver::new(Cell::default(), codes.into()).expect("1 to 16 codes, as declared");
-        TdScdmaReceive { receiver, acks: 0, nacks: 0, missing: 0, iterations: 0, snr_db: 0.0, heard: 0 }
+        TdScdmaReceive { receiver, acks: 0, nacks: 0, missing: 0, iterations: 0, snr_db: 0.0, with_signal: 0 }
     }
 
     fn tick(
@@ -77,19 +77,18 @@ impl TdScdmaReceive {
         self.iterations += reception.iterations as u64;
         if reception.snr_db.is_finite() {
             self.snr_db += f64::from(reception.snr_db);
-            self.heard += 1;
+            self.with_signal += 1;
         }
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        let mut results =
-            vec![("acks", self.acks.into()), ("nacks", self.nacks.into()), ("missing_subframes", self.missing.into())];
+        let mut results = counts([("acks", self.acks), ("nacks", self.nacks), ("missing_subframes", self.missing)]);
         let blocks = self.acks + self.nacks;
         if blocks > 0 {
             results.push(("mean_iterations", Value::Float(hundredths(self.iterations as f64 / blocks as f64))));
         }
-        if self.heard > 0 {
-            results.push(("mean_snr_db", Value::Float(hundredths(self.snr_db / self.heard as f64))));
+        if self.with_signal > 0 {
+            results.push(("mean_snr_db", Value::Float(hundredths(self.snr_db / self.with_signal as f64))));
         }
         results
     }

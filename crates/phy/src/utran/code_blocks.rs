@@ -15,8 +15,7 @@ pub(super) struct CodeBlocks {
 
 /// What is cut: an interval's bits, X, where they are given; otherwise one block of K.
 fn plan(coding: Coding, block: u32, interval: u32) -> Result<Segmentation, MakeError> {
-    let bits = if interval == 0 { block } else { interval };
-    Segmentation::new(coding, bits as usize).map_err(|error| refused(&error))
+    Segmentation::new(coding, interval_len(block, interval) as usize).map_err(|error| refused(&error))
 }
 
 /// Bits of an interval, for shapes.

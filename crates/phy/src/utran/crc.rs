@@ -1,7 +1,7 @@
 //! CRC attachment and its check, TS 25.212 section 4.2.1.
 
 use super::each_block;
-use crate::items::{bits, bits_mut};
+use crate::items::{bits, bits_mut, counts};
 use takt_dsp::crc::Crc;
 use takt_dsp::umts;
 use takt_graph::Value;
@@ -87,10 +87,6 @@ impl UmtsCrcCheck {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![
-            ("blocks", self.blocks.into()),
-            ("block_errors", self.wrong.into()),
-            ("missing_packets", self.missing.into()),
-        ]
+        counts([("blocks", self.blocks), ("block_errors", self.wrong), ("missing_packets", self.missing)])
     }
 }

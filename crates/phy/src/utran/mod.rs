@@ -18,7 +18,6 @@ mod interleave;
 mod multiplex;
 mod rate;
 mod segment;
-mod soft;
 mod turbo;
 
 use takt_dsp::umts;

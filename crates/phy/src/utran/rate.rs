@@ -46,97 +46,70 @@ fn interval(tti: u32, frames: u32) -> u32 {
     if frames == 0 { tti } else { 10 * frames }
 }
 
-struct UmtsRateMatch(Matching);
+/// A component that matches rates or undoes it; both have the same parameters.
+macro_rules! rate_matching {
+    ($(#[$summary:meta])* $Name:ident($length:ident, $matched:ident): $Item:ident, $taken:ident to $given:ident,
+     $(#[$matched_doc:meta])* => $change:expr) => {
+        struct $Name(Matching);
 
-/// Punctures or repeats coded bits to the length that the channel gives them (TS 25.212, 4.2.7): in the downlink those of an
-/// interval, in the uplink those of each radio frame.
-#[component]
-impl UmtsRateMatch {
-    fn new(
-        /// Coded bits: of an interval in the downlink, of a radio frame in the uplink.
-        #[param(name = "N", alias = "length", unit = "items", range = 1..=1_000_000, default = 11_580)]
-        length: u32,
-        /// Bits after it, N + delta N.
-        #[param(name = "N_out", alias = "matched", unit = "items", range = 1..=1_000_000, default = 9120)]
-        matched: u32,
-        /// Which code.
-        #[param(choice = ["turbo", "conv-1/2", "conv-1/3"], default = "turbo")]
-        coding: String,
-        /// Of the link.
-        #[param(choice = ["downlink", "uplink"], default = "downlink")]
-        direction: String,
-        /// Transmission time interval: 10, 20, 40 or 80. It counts in the uplink.
-        #[param(alias = "tti_ms", unit = "ms", range = 10..=80, default = 10)]
-        tti: u32,
-        /// Radio frames of an interval, where they are given instead of `tti`: 1, 2, 4 or 8; 0: as `tti` says.
-        #[param(name = "F", range = 0..=8, default = 0)]
-        frames: u32,
-        /// Radio frame of the interval with which the first packet begins, from 0; in the uplink.
-        #[param(range = 0..=7, default = 0)]
-        frame: u32,
-    ) -> Result<UmtsRateMatch, MakeError> {
-        Matching::new(&coding, &direction, [length, matched], interval(tti, frames), frame).map(UmtsRateMatch)
-    }
-
-    fn tick(
-        &mut self,
-        slot: u64,
-        #[port(multiple_of = length)] input: In<Bit>,
-        #[port(ratio = matched / length)] mut output: Out<Bit>,
-    ) {
-        let (length, matched) = self.0.lengths();
-        let mut plans = self.0.plans(slot, input.len() / length);
-        each_block(&input, length, &mut output, matched, |block, out| {
-            if let Some(plan) = plans.next() {
-                plan.apply(bits(block), bits_mut(out));
+        $(#[$summary])*
+        #[component]
+        impl $Name {
+            fn new(
+                /// Coded bits: of an interval in the downlink, of a radio frame in the uplink.
+                #[param(name = "N", alias = "length", unit = "items", range = 1..=1_000_000, default = 11_580)]
+                $length: u32,
+                $(#[$matched_doc])*
+                #[param(name = "N_out", alias = "matched", unit = "items", range = 1..=1_000_000, default = 9120)]
+                $matched: u32,
+                /// Which code.
+                #[param(choice = ["turbo", "conv-1/2", "conv-1/3"], default = "turbo")]
+                coding: String,
+                /// Of the link.
+                #[param(choice = ["downlink", "uplink"], default = "downlink")]
+                direction: String,
+                /// Transmission time interval: 10, 20, 40 or 80. It counts in the uplink.
+                #[param(alias = "tti_ms", unit = "ms", range = 10..=80, default = 10)]
+                tti: u32,
+                /// Radio frames of an interval, where they are given instead of `tti`: 1, 2, 4 or 8; 0: as `tti` says.
+                #[param(name = "F", range = 0..=8, default = 0)]
+                frames: u32,
+                /// Radio frame of the interval with which the first packet begins, from 0; in the uplink.
+                #[param(range = 0..=7, default = 0)]
+                frame: u32,
+            ) -> Result<$Name, MakeError> {
+                Matching::new(&coding, &direction, [$length, $matched], interval(tti, frames), frame).map($Name)
             }
-        });
-    }
+
+            fn tick(
+                &mut self,
+                slot: u64,
+                #[port(multiple_of = $taken)] input: In<$Item>,
+                #[port(ratio = $given / $taken)] mut output: Out<$Item>,
+            ) {
+                let ($length, $matched) = self.0.lengths();
+                let mut plans = self.0.plans(slot, input.len() / $taken);
+                each_block(&input, $taken, &mut output, $given, |block, out| {
+                    if let Some(plan) = plans.next() {
+                        ($change)(plan, block, out);
+                    }
+                });
+            }
+        }
+    };
 }
 
-struct UmtsRateDematch(Matching);
+rate_matching!(
+    /// Punctures or repeats coded bits to the length that the channel gives them (TS 25.212, 4.2.7): in the downlink those of an
+    /// interval, in the uplink those of each radio frame.
+    UmtsRateMatch(length, matched): Bit, length to matched,
+    /// Bits after it, N + delta N.
+    => |plan: &RateMatching, block, out| plan.apply(bits(block), bits_mut(out))
+);
 
-/// Undoes rate matching on soft values: 0 for what was punctured, the sum of what was repeated (TS 25.212, 4.2.7).
-#[component]
-impl UmtsRateDematch {
-    fn new(
-        /// Coded bits: of an interval in the downlink, of a radio frame in the uplink.
-        #[param(name = "N", alias = "length", unit = "items", range = 1..=1_000_000, default = 11_580)]
-        length: u32,
-        /// Bits after rate matching, N + delta N.
-        #[param(name = "N_out", alias = "matched", unit = "items", range = 1..=1_000_000, default = 9120)]
-        matched: u32,
-        /// Which code.
-        #[param(choice = ["turbo", "conv-1/2", "conv-1/3"], default = "turbo")]
-        coding: String,
-        /// Of the link.
-        #[param(choice = ["downlink", "uplink"], default = "downlink")]
-        direction: String,
-        /// Transmission time interval: 10, 20, 40 or 80. It counts in the uplink.
-        #[param(alias = "tti_ms", unit = "ms", range = 10..=80, default = 10)]
-        tti: u32,
-        /// Radio frames of an interval, where they are given instead of `tti`: 1, 2, 4 or 8; 0: as `tti` says.
-        #[param(name = "F", range = 0..=8, default = 0)]
-        frames: u32,
-        /// Radio frame of the interval with which the first packet begins, from 0; in the uplink.
-        #[param(range = 0..=7, default = 0)]
-        frame: u32,
-    ) -> Result<UmtsRateDematch, MakeError> {
-        Matching::new(&coding, &direction, [length, matched], interval(tti, frames), frame).map(UmtsRateDematch)
-    }
-
-    fn tick(
-        &mut self,
-        slot: u64,
-        #[port(multiple_of = matched)] input: In<Llr>,
-        #[port(ratio = length / matched)] mut output: Out<Llr>,
-    ) {
-        let (length, matched) = self.0.lengths();
-        let mut plans = self.0.plans(slot, input.len() / matched);
-        each_block(&input, matched, &mut output, length, |block, out| {
-            if let Some(plan) = plans.next() {
-                plan.invert(llrs(block), llrs_mut(out));
-            }
-        });
-    }
-}
+rate_matching!(
+    /// Undoes rate matching on soft values: 0 for what was punctured, the sum of what was repeated (TS 25.212, 4.2.7).
+    UmtsRateDematch(length, matched): Llr, matched to length,
+    /// Bits after rate matching, N + delta N.
+    => |plan: &RateMatching, block, out| plan.invert(llrs(block), llrs_mut(out))
+);

@@ -3,7 +3,8 @@
 use super::code_blocks::{CodeBlocks, coded_len, interval_len};
 use super::crc::polynomial;
 use super::{each_block, refused};
-use crate::items::{bits, bits_mut, llrs};
+use crate::items::{bits, bits_mut, counts, llrs};
+use crate::turbo::decode;
 use takt_dsp::crc::Crc;
 use takt_dsp::umts::Coding::Turbo;
 use takt_dsp::{turbo, umts};
@@ -89,7 +90,7 @@ impl UmtsTurboDecode {
         let UmtsTurboDecode { decoder, blocks, iterations, crc, decoded, made } = self;
         each_block(&input, blocks.coded(), &mut output, blocks.bits(), |coded, interval| {
             blocks.decode(llrs(coded), bits_mut(interval), |coded, block| {
-                let used = decode(decoder, coded, *iterations, *crc, block);
+                let used = decode(decoder, coded, *iterations, *crc, umts::crc_check, block);
                 (*decoded, *made) = (*decoded + 1, *made + used as i64);
             });
         });
@@ -104,17 +105,6 @@ impl UmtsTurboDecode {
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![("blocks", self.decoded.into()), ("iterations", self.made.into())]
-    }
-}
-
-/// Decodes a block; answers after how many iterations.
-fn decode(decoder: &mut turbo::Decoder, llrs: &[i8], most: usize, crc: Option<Crc>, block: &mut [u8]) -> usize {
-    match crc {
-        None => {
-            decoder.decode(llrs, most, block);
-            most
-        }
-        Some(crc) => decoder.decode_until(llrs, most, block, |block| umts::crc_check(crc, block)).unwrap_or(most),
+        counts([("blocks", self.decoded), ("iterations", self.made)])
     }
 }

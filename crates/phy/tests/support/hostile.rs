@@ -16,28 +16,17 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     Registry::of_program().expect("one name each")
 });
 
-/// Items of the longest packet that is fed or asked for; what would be longer is not made, for the sake of time.
+/// Items of the longest packet that is fed or given; what would be longer is not made, for the sake of time.
 const LONGEST: usize = 1 << 15;
 
 /// Items that any component is fed.
 const SHORT: usize = 4096;
 
-/// Bytes as numbers, and as items over and over again. Without any, zeros.
-struct Stranger<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
+#[path = "../../../dsp/tests/support/stranger.rs"]
+mod stranger;
+pub use stranger::Stranger;
 
 impl Stranger<'_> {
-    fn byte(&mut self) -> u8 {
-        self.at += 1;
-        self.bytes.get(self.at - 1).copied().unwrap_or(0)
-    }
-
-    fn pick<T: Copy>(&mut self, all: &[T]) -> T {
-        all[usize::from(self.byte()) % all.len()]
-    }
-
     fn number(&mut self) -> u64 {
         u64::from_le_bytes(std::array::from_fn(|_| self.byte()))
     }
@@ -46,8 +35,7 @@ impl Stranger<'_> {
     fn items(&mut self, bytes: usize) -> Vec<u8> {
         let extremes = self.byte().is_multiple_of(3);
         let extreme = |byte: u8| [0x80, 0x7f, 0, 0xff][usize::from(byte % 4)];
-        let from = self.bytes.iter().copied().skip(self.at).chain([3]).cycle();
-        from.map(|byte| if extremes { extreme(byte) } else { byte }).take(bytes).collect()
+        self.cycled().map(|byte| if extremes { extreme(byte) } else { byte }).take(bytes).collect()
     }
 
     /// Mostly what is legal and short, often rounded, as lengths are; sometimes the bounds and beyond.
@@ -89,9 +77,9 @@ impl Stranger<'_> {
     }
 }
 
-/// Runs what `bytes` ask for.
+/// Runs what `bytes` select.
 pub fn component(bytes: &[u8]) {
-    let mut stranger = Stranger { bytes, at: 0 };
+    let mut stranger = Stranger::new(bytes);
     let known = |kind: &&Kind| PREFIXES.iter().any(|prefix| kind.name.starts_with(prefix));
     let kinds: Vec<&Kind> = REGISTRY.kinds().into_iter().filter(known).collect();
     let kind = stranger.pick(&kinds);

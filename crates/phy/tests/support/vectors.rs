@@ -1,9 +1,11 @@
 //! Test vectors of `crates/dsp/tests/vectors`, and components on them.
 #![allow(dead_code, reason = "not every test needs all")]
 
+use std::sync::LazyLock;
+
 use serde_json::Value as Json;
 use takt_graph::Params;
-use takt_runtime::{Bench, Bit, Registry, Sample};
+use takt_runtime::{Bench, Bit, Llr, Registry, Sample};
 
 pub fn open(name: &str) -> Json {
     let path = format!("{}/../dsp/tests/vectors/{name}.json", env!("CARGO_MANIFEST_DIR"));
@@ -12,7 +14,12 @@ pub fn open(name: &str) -> Json {
 
 /// The vectors of a file that has them in a list.
 pub fn list(name: &str) -> Vec<Json> {
-    open(name)["vectors"].as_array().filter(|list| !list.is_empty()).expect("a list of vectors").clone()
+    part(&open(name), "vectors")
+}
+
+/// The list of this name in a document.
+pub fn part(document: &Json, key: &str) -> Vec<Json> {
+    document[key].as_array().filter(|list| !list.is_empty()).expect("a list of vectors").clone()
 }
 
 pub fn number(vector: &Json, key: &str) -> i64 {
@@ -35,13 +42,26 @@ pub fn named(vector: &Json, names: &[&str]) -> Params {
     names.iter().fold(Params::new(), |params, name| params.with(name, number(vector, name)))
 }
 
-pub fn bench(kind: &str, params: &Params) -> Bench {
+static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     takt_phy::link();
-    let registry = Registry::of_program().expect("one name each");
-    Bench::sized(&registry, kind, params, 1 << 17).unwrap_or_else(|error| panic!("{kind}: {error}"))
+    Registry::of_program().expect("one name each")
+});
+
+pub fn bench(kind: &str, params: &Params) -> Bench {
+    Bench::sized(&REGISTRY, kind, params, 1 << 17).unwrap_or_else(|error| panic!("{kind}: {error}"))
 }
 
 /// What a component makes of one packet.
 pub fn through<I: Sample, O: Sample>(kind: &str, params: &Params, input: &[I]) -> Vec<O> {
     bench(kind, params).feed("in", input).tick().output("out")
+}
+
+/// 20 for 0, -20 for 1.
+pub fn soft(bits: &[Bit]) -> Vec<Llr> {
+    bits.iter().map(|bit| Llr(20 - 40 * bit.0 as i8)).collect()
+}
+
+/// What soft values decide for.
+pub fn hard(llrs: &[Llr]) -> Vec<Bit> {
+    llrs.iter().map(|llr| Bit(u8::from(llr.0 < 0))).collect()
 }

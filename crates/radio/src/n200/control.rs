@@ -43,6 +43,18 @@ pub(super) fn open_engine(net: &dyn Net, peer: SocketAddr) -> Result<Box<dyn Eng
     Ok(net.open(Role::Control, &config)?)
 }
 
+/// Sends one datagram through an engine of [`open_engine`].
+pub(super) fn send_bytes(engine: &mut dyn Engine, bytes: &[u8]) -> Result<(), RadioError> {
+    let mut batch = engine.reserve(1);
+    batch.push(PORT, None, |frame| {
+        let len = bytes.len().min(frame.len());
+        frame[..len].copy_from_slice(&bytes[..len]);
+        len
+    });
+    batch.send(Wait::Poll)?;
+    Ok(())
+}
+
 /// Any port of this host towards `peer`.
 pub(super) fn any(peer: IpAddr) -> SocketAddr {
     // A socket bound to every address hears what is sent to any of them; connecting narrows it down.
@@ -171,8 +183,8 @@ impl Control {
         let ask = ControlAsk::Echo { reply_bytes: reply_bytes as u32 };
         let once = Patience { tries: 1, each };
         match self.exchange_sized(ask, request_bytes, "an echo", once) {
-            Ok((ControlReply { answer: ControlAnswer::Echo { request_bytes: seen }, .. }, len)) => {
-                Ok(Some(seen as usize == request_bytes && len == reply_bytes))
+            Ok((ControlReply { answer: ControlAnswer::Echo { request_bytes: received }, .. }, len)) => {
+                Ok(Some(received as usize == request_bytes && len == reply_bytes))
             }
             Ok(_) => Ok(None),
             Err(RadioError::Silent { .. }) => Ok(Some(false)),
@@ -183,13 +195,7 @@ impl Control {
     /// Sends bytes that are no request of this protocol; whether an answer came that `is_it`.
     pub(crate) fn ask_raw(&mut self, bytes: &[u8], is_it: impl Fn(&[u8]) -> bool) -> Result<bool, RadioError> {
         for _ in 0..self.patience.tries {
-            let mut batch = self.engine.reserve(1);
-            batch.push(PORT, None, |frame| {
-                let len = bytes.len().min(frame.len());
-                frame[..len].copy_from_slice(&bytes[..len]);
-                len
-            });
-            batch.send(Wait::Poll)?;
+            send_bytes(&mut *self.engine, bytes)?;
             let until = self.net.now() + self.patience.each;
             while self.net.now() < until {
                 if self.engine.recv(Wait::Until(until))?.iter().any(|datagram| is_it(datagram.bytes)) {

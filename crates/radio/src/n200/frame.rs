@@ -75,13 +75,13 @@ mod tests {
     #[test]
     fn the_largest_size_that_fits_is_found_and_a_full_fit_takes_one_question() {
         for limit in [36, 40, 600, 1468, 1472, 9000] {
-            let mut asked = 0;
+            let mut questions = 0;
             let found = search(1472, |bytes| {
-                asked += 1;
+                questions += 1;
                 Ok(bytes <= limit)
             });
             assert_eq!(found.ok(), Some(limit.min(1472)));
-            assert!(asked <= if limit >= 1472 { 1 } else { 10 }, "{asked}");
+            assert!(questions <= if limit >= 1472 { 1 } else { 10 }, "{questions}");
         }
     }
 }

@@ -110,10 +110,7 @@ impl N200 {
         }
     }
 
-    /// Whether the synthesiser of a side is locked; `None`: the board has none.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Whether the synthesiser of a side is locked; `None`: the board has none. Fails if the radio does not answer.
     pub fn lo_locked(&mut self, side: Side) -> Result<Option<bool>, RadioError> {
         if !self.board.has_oscillator() {
             return Ok(None);
@@ -131,9 +128,7 @@ impl N200 {
     }
 
     /// Whether the synthesiser of a side is locked, or locks within 100 ms; `None`: the board has none.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Fails if the radio does not answer.
     pub fn lo_locks(&mut self, side: Side) -> Result<Option<bool>, RadioError> {
         let until = self.net.now() + LOCK_PATIENCE;
         loop {
@@ -145,18 +140,12 @@ impl N200 {
         }
     }
 
-    /// Whether the master clock follows its reference.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Whether the master clock follows its reference. Fails if the radio does not answer.
     pub fn reference_locked(&mut self) -> Result<bool, RadioError> {
         Ok(self.fifo.peek(readback::STATUS)? & status::REFERENCE_LOCKED != 0)
     }
 
-    /// Whether another radio is there at the MIMO cable.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Whether another radio is there at the MIMO cable. Fails if the radio does not answer.
     pub fn mimo_link(&mut self) -> Result<bool, RadioError> {
         Ok(self.fifo.peek(readback::STATUS)? & status::MIMO_LINK != 0)
     }

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use takt_base::MonoNs;
-use takt_packet::{Engine, PortIndex, Wait};
+use takt_packet::{Engine, Wait};
 use takt_wire::n200::ports;
 
 use super::N200;
-use super::control::open_engine;
+use super::control::{open_engine, send_bytes};
 use crate::{Net, RadioError};
 
 /// How long it may take to say its name.
@@ -26,7 +26,6 @@ const SET_UP: [&str; 6] =
     ["SYST:COMM:SER:ECHO OFF", "SYST:COMM:SER:PRO OFF", "GPS:GPGGA 1", "GPS:GGAST 0", "GPS:GPRMC 1", "SERV:TRAC 1"];
 /// A line longer than this is no sentence.
 const LINE_BYTES: usize = 256;
-const PORT: PortIndex = PortIndex(0);
 
 /// What a GPSDO says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize)]
@@ -126,7 +125,7 @@ impl SerialLine {
     }
 
     fn name(&mut self) -> Result<Option<String>, RadioError> {
-        self.send(b"")?; // tells the radio where to send what the line says
+        send_bytes(&mut *self.engine, b"")?; // tells the radio where to send what the line says
         let until = self.net.now() + NAME_PATIENCE;
         while self.net.now() < until {
             self.say("*IDN?")?;
@@ -144,18 +143,7 @@ impl SerialLine {
     }
 
     fn say(&mut self, text: &str) -> Result<(), RadioError> {
-        self.send(format!("{text}\r\n").as_bytes())
-    }
-
-    fn send(&mut self, bytes: &[u8]) -> Result<(), RadioError> {
-        let mut batch = self.engine.reserve(1);
-        batch.push(PORT, None, |frame| {
-            let len = bytes.len().min(frame.len());
-            frame[..len].copy_from_slice(&bytes[..len]);
-            len
-        });
-        batch.send(Wait::Poll)?;
-        Ok(())
+        send_bytes(&mut *self.engine, format!("{text}\r\n").as_bytes())
     }
 
     /// The next line, or `None` when none has come by `until`.

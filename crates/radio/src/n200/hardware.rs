@@ -149,10 +149,7 @@ impl N200 {
         Ok(())
     }
 
-    /// Chooses the PPS that [`N200::set_time_at_next_pps`] waits for.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Chooses the PPS that [`N200::set_time_at_next_pps`] waits for. Fails if the radio does not answer.
     pub fn set_time_source(&mut self, source: TimeSource) -> Result<(), RadioError> {
         const RISING: u32 = 1;
         const MIMO: u32 = 1 << 8 | 138;

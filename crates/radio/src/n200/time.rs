@@ -45,16 +45,14 @@ impl ClockReading {
 
 impl N200 {
     /// Reads both clocks at one instant, as nearly as the path allows: the best of `tries` questions.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Fails if the radio does not answer.
     pub fn read_clocks(&mut self, tries: u32) -> Result<ClockReading, RadioError> {
         let mut best: Option<ClockReading> = None;
         for _ in 0..tries.max(1) {
-            let asked = self.net.now();
+            let sent = self.net.now();
             let low = self.control.peek(readback::TIME_LOW)?;
-            let took = self.net.now() - asked;
-            let (host, uncertainty) = (asked + took / 2, took / 2);
+            let took = self.net.now() - sent;
+            let (host, uncertainty) = (sent + took / 2, took / 2);
             if best.is_none_or(|best| uncertainty < best.uncertainty) {
                 best = Some(ClockReading { host, tick: self.anchor.complete(low, host), uncertainty });
             }
@@ -62,28 +60,20 @@ impl N200 {
         best.ok_or(RadioError::Silent { addr: self.control.peer(), what: "its time", tries })
     }
 
-    /// The radio's time now.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// The radio's time now. Fails if the radio does not answer.
     pub fn time(&mut self) -> Result<Tick, RadioError> {
         let tick = self.read_time(readback::TIME_HIGH, readback::TIME_LOW)?;
         self.anchor.set(self.net.now(), tick);
         Ok(tick)
     }
 
-    /// What the clock showed at the last PPS edge; 0 if there was none.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// What the clock showed at the last PPS edge; 0 if there was none. Fails if the radio does not answer.
     pub fn time_at_last_pps(&mut self) -> Result<Tick, RadioError> {
         self.read_time(readback::PPS_HIGH, readback::PPS_LOW)
     }
 
     /// Sets the clock at once. Streams that are running report [`crate::RxEvent::Retimed`].
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Fails if the radio does not answer.
     pub fn set_time_now(&mut self, tick: Tick) -> Result<(), RadioError> {
         self.latch_time(tick, true)?;
         self.anchor.set(self.net.now(), tick);
@@ -92,10 +82,7 @@ impl N200 {
     }
 
     /// Sets the clock at the next PPS edge, within a second. Given to several radios between two edges of the same PPS, it
-    /// makes their clocks one.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// makes their clocks one. Fails if the radio does not answer.
     pub fn set_time_at_next_pps(&mut self, tick: Tick) -> Result<(), RadioError> {
         self.latch_time(tick, false)?;
         // Half a second, give or take half a second, from now.
@@ -124,9 +111,7 @@ impl N200 {
 
     /// Settings from now on take effect when the radio's clock passes `tick`; `None`: at once again. Until then the radio
     /// answers nothing that goes the same way, reading its time included. A tick that has passed means at once.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Fails if the radio does not answer.
     pub fn set_command_time(&mut self, tick: Option<Tick>) -> Result<(), RadioError> {
         let Some(tick) = tick else {
             self.fifo.set_time(None);
@@ -140,10 +125,7 @@ impl N200 {
         Ok(())
     }
 
-    /// Returns when every setting so far has taken effect.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Returns when every setting so far has taken effect. Fails if the radio does not answer.
     pub fn flush(&mut self) -> Result<(), RadioError> {
         self.fifo.flush()
     }
@@ -163,7 +145,7 @@ impl N200 {
     }
 
     fn latch_time(&mut self, tick: Tick, now: bool) -> Result<(), RadioError> {
-        let (high, low) = time::split(tick.0);
+        let [high, low] = time::split(tick.0);
         let mut last = Ok(());
         for _ in 0..TRIES {
             self.fifo.poke(settings::TIME_LOW, low)?;

@@ -142,13 +142,13 @@ fn receive(
     // Where the file goes on if there is no gap.
     let mut expected = None;
     loop {
-        let seen = recorded.samples + recorded.lost_samples;
-        let left = plan.samples.map_or(u64::MAX, |samples| samples.saturating_sub(seen));
+        let accounted = recorded.samples + recorded.lost_samples;
+        let left = plan.samples.map_or(u64::MAX, |samples| samples.saturating_sub(accounted));
         if left == 0 || stop.requested() {
             recorded.complete = left == 0;
             return Ok(recorded);
         }
-        progress(seen);
+        progress(accounted);
         let room = BLOCK.min(usize::try_from(left).unwrap_or(BLOCK));
         // Without a block the samples are received all the same, and dropped.
         let mut block = queue.block();

@@ -45,9 +45,7 @@ impl Answers {
     }
 
     /// Sends the burst of a slot, whose first sample shall leave at `at`. `false`: the radio takes no more before `until`.
-    ///
-    /// # Errors
-    /// The stream is over.
+    /// Fails if the stream is over.
     pub fn send(&mut self, slot: u64, at: Tick, samples: &[Complex32], until: MonoNs) -> Result<bool, RadioError> {
         if self.cut {
             self.tx.send(&[&[]], Burst::END, until)?;
@@ -67,18 +65,15 @@ impl Answers {
         Ok(true)
     }
 
-    /// Takes in what the radio has reported; waits for reports until then.
-    ///
-    /// # Errors
-    /// The stream is over.
+    /// Takes in what the radio has reported; waits for reports until then. Fails if the stream is over.
     pub fn hear(&mut self, until: MonoNs) -> Result<(), RadioError> {
         while let Some(event) = self.tx.event(until)? {
-            self.heard(event);
+            self.note(event);
         }
         Ok(())
     }
 
-    fn heard(&mut self, event: TxEvent) {
+    fn note(&mut self, event: TxEvent) {
         if event.kind != TxEventKind::Late {
             return;
         }

@@ -112,19 +112,19 @@ pub(super) struct Drift {
     /// Of the first window: what the way itself takes.
     way_ns: Option<i64>,
     quickest_ns: i64,
-    seen: u32,
+    observed: u32,
 }
 
 impl Drift {
     /// A slot arrived so long after it was due, by the present reckoning. Answers by how much that is to be moved, once a
     /// window.
     pub(super) fn arrived(&mut self, late_ns: i64) -> Option<i64> {
-        self.quickest_ns = if self.seen == 0 { late_ns } else { self.quickest_ns.min(late_ns) };
-        self.seen += 1;
-        if self.seen < WINDOW {
+        self.quickest_ns = if self.observed == 0 { late_ns } else { self.quickest_ns.min(late_ns) };
+        self.observed += 1;
+        if self.observed < WINDOW {
             return None;
         }
-        self.seen = 0;
+        self.observed = 0;
         let way_ns = *self.way_ns.get_or_insert(self.quickest_ns);
         let moved = self.quickest_ns - way_ns;
         (moved != 0).then_some(moved)

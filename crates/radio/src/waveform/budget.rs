@@ -31,7 +31,7 @@ struct Stamp {
 
 /// What is known of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Seen {
+pub(super) struct Observed {
     /// Its last datagram was in this host.
     pub(super) arrived: MonoNs,
     /// The first component began with it.
@@ -68,12 +68,12 @@ impl Timeline {
     }
 
     /// What is known of a slot; `None` where it did not arrive, was not begun with, or is too long ago.
-    pub(super) fn seen(&self, slot: u64) -> Option<Seen> {
+    pub(super) fn observed(&self, slot: u64) -> Option<Observed> {
         let stamp = self.stamp(slot);
         let taken = stamp.taken.iter().map(|taken| taken.load(Ordering::Acquire)).min().unwrap_or(u64::MAX);
         let arrived = stamp.arrived.load(Ordering::Relaxed);
         let known = stamp.slot.load(Ordering::Acquire) == slot + 1 && taken != u64::MAX;
-        known.then_some(Seen { arrived: MonoNs(arrived), taken: MonoNs(taken) })
+        known.then_some(Observed { arrived: MonoNs(arrived), taken: MonoNs(taken) })
     }
 }
 
@@ -170,15 +170,15 @@ mod tests {
     #[test]
     fn a_slot_is_seen_once_it_arrived_and_was_begun_with_and_until_its_place_is_anothers() {
         let timeline = Timeline::new();
-        assert_eq!(timeline.seen(5), None);
+        assert_eq!(timeline.observed(5), None);
         timeline.taken(5, 0, MonoNs(1));
-        assert_eq!(timeline.seen(5), None, "did not arrive");
+        assert_eq!(timeline.observed(5), None, "did not arrive");
         timeline.arrived(5, MonoNs(10));
-        assert_eq!(timeline.seen(5), None, "nobody began");
+        assert_eq!(timeline.observed(5), None, "nobody began");
         timeline.taken(5, 1, MonoNs(40));
         timeline.taken(5, 0, MonoNs(30));
-        assert_eq!(timeline.seen(5), Some(Seen { arrived: MonoNs(10), taken: MonoNs(30) }));
+        assert_eq!(timeline.observed(5), Some(Observed { arrived: MonoNs(10), taken: MonoNs(30) }));
         timeline.arrived(5 + SLOTS as u64, MonoNs(99));
-        assert_eq!(timeline.seen(5), None);
+        assert_eq!(timeline.observed(5), None);
     }
 }

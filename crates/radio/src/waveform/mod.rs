@@ -110,9 +110,9 @@ impl RadioClock {
             timeline: Arc::new(Timeline::new()),
             tally: Arc::new(Tally::default()),
         };
-        let told = (Arc::clone(&shared.beat), Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
+        let observers = (Arc::clone(&shared.beat), Arc::clone(&shared.timeline), Arc::clone(&shared.tally));
         let grid = wanted.grid(Tick(0));
-        let (pump, ends) = Pump::new(rx, grid, Arc::clone(&net), told, wanted.channels.len());
+        let (pump, ends) = Pump::new(rx, grid, Arc::clone(&net), observers, wanted.channels.len());
         Ok(RadioClock {
             radio,
             wanted: wanted.clone(),
@@ -189,10 +189,7 @@ impl RadioClock {
         Ok(())
     }
 
-    /// Receives until a slot is over, or until then, where no thread does.
-    ///
-    /// # Errors
-    /// The stream is over.
+    /// Receives until a slot is over, or until then, where no thread does. Fails if the stream is over.
     pub fn step(&mut self, until: MonoNs) -> Result<Option<SlotEnd>, RadioError> {
         self.pump.as_mut().map_or(Ok(None), |pump| pump.step(until))
     }

@@ -21,7 +21,7 @@ pub(super) struct Receive {
     /// The how manieth of the waveform's receivers.
     index: usize,
     /// Of a later slot than the last one asked for.
-    held: Option<Cell>,
+    pending: Option<Cell>,
     net: Arc<dyn Net>,
     timeline: Arc<Timeline>,
     tally: Arc<Tally>,
@@ -35,18 +35,18 @@ impl Receive {
         timeline: Arc<Timeline>,
         tally: Arc<Tally>,
     ) -> Receive {
-        Receive { ends, index, held: None, net, timeline, tally, lost_slots: 0 }
+        Receive { ends, index, pending: None, net, timeline, tally, lost_slots: 0 }
     }
 
     /// The samples of a slot, if they came; cells of earlier ones go back.
     fn cell(&mut self, slot: u64) -> Option<Cell> {
         loop {
-            let cell = self.held.take().or_else(|| self.ends.full.pop().ok())?;
+            let cell = self.pending.take().or_else(|| self.ends.full.pop().ok())?;
             if cell.slot == slot {
                 return Some(cell);
             }
             if cell.slot > slot {
-                self.held = Some(cell);
+                self.pending = Some(cell);
                 return None;
             }
             self.give_back(cell);

@@ -84,9 +84,9 @@ impl Transmit {
         }
         self.late += u64::from(sent > due);
         self.last = due;
-        if let Some(seen) = self.timeline.seen(slot) {
+        if let Some(observed) = self.timeline.observed(slot) {
             let since = MonoNs(ended.0.saturating_sub(self.timing.since.as_nanos() as u64));
-            let course = Course { since, ended, arrived: seen.arrived, taken: seen.taken, ready, sent };
+            let course = Course { since, ended, arrived: observed.arrived, taken: observed.taken, ready, sent };
             self.budget.record(&course, due);
         }
     }

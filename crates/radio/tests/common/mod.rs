@@ -7,15 +7,16 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use takt_base::{Clock, Complex32, MonoNs, Tick};
+use num_complex::Complex;
+use takt_base::{Clock, Complex32, MonoNs, Tick, Ticks};
 use takt_emulator::drive::sim::World;
 use takt_emulator::fault::Faulty;
 use takt_emulator::n200::{CLOCK, N200 as Device, N200Report, Options, Signals};
 use takt_emulator::sink::{BurstEdges, Sink};
 use takt_emulator::source::Source;
 use takt_packet::{Config, Engine, EngineError};
-use takt_radio::n200::{N200, OpenOptions};
-use takt_radio::{Net, Role};
+use takt_radio::n200::{N200, OpenOptions, RxOptions, RxStreamer, TxOptions, TxStreamer};
+use takt_radio::{Net, Received, Role, RxEvent};
 
 pub use tampered::{Action, Script, Tampered, Way};
 
@@ -113,6 +114,33 @@ impl SimNet {
         N200::open(self.clone(), ADDR, &OpenOptions::default()).expect("a radio that opens")
     }
 
+    pub fn receiver(self: &Arc<Self>, rate_sps: f64) -> (N200, RxStreamer) {
+        let mut radio = self.radio();
+        let rx = radio.rx_streamer(&RxOptions::new(rate_sps)).expect("a receive stream");
+        (radio, rx)
+    }
+
+    pub fn transmitter(self: &Arc<Self>, rate_sps: f64) -> (N200, TxStreamer) {
+        let mut radio = self.radio();
+        let tx = radio.tx_streamer(&TxOptions::new(rate_sps)).expect("a transmit stream");
+        (radio, tx)
+    }
+
+    /// A radio with a receive stream that has not started, and the tick 20 ms from now.
+    pub fn opened(self: &Arc<Self>, options: &RxOptions) -> (N200, RxStreamer, Tick) {
+        let mut radio = self.radio();
+        let rx = radio.rx_streamer(options).expect("a receive stream");
+        let start = radio.time().expect("its time") + CLOCK.ticks_in(ms(20));
+        (radio, rx, start)
+    }
+
+    /// A radio with a receive stream that starts in 20 ms, and when that is.
+    pub fn streaming(self: &Arc<Self>, options: &RxOptions) -> (N200, RxStreamer, Tick) {
+        let (radio, mut rx, start) = self.opened(options);
+        rx.start(Some(start)).expect("it starts");
+        (radio, rx, start)
+    }
+
     pub fn report(&self) -> N200Report {
         self.device(|device| device.device().report())
     }
@@ -172,4 +200,31 @@ impl Sink for Recorder {
 
 pub const fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
+}
+
+/// Ticks from sample to sample at 1 MS/s.
+pub const STEP: u64 = 100;
+
+/// Receives a ramp at 1 MS/s in calls of `call` samples, until `samples` were received or lost, and checks that between any
+/// two calls not a sample goes unaccounted for, and that each is the one its time stamp says. Returns the events.
+pub fn receive_ramp(rx: &mut RxStreamer, start: Tick, call: usize, samples: u64, until: MonoNs) -> Vec<RxEvent> {
+    let mut buffer = vec![Complex::<i16>::default(); call];
+    let (mut events, mut done, mut next) = (Vec::new(), 0, start);
+    while done < samples {
+        let Received { samples: n, first, event } = rx.recv_integers(&mut [&mut buffer], until).unwrap();
+        assert!(n > 0 || event.is_some(), "nothing came: {done} of {samples}");
+        assert_eq!(first, next, "after {events:?}");
+        for (i, sample) in (0..).zip(&buffer[..n]) {
+            let want = (Ramp::at(first.0 + i * STEP + BORN_TICK).re * 32768.0) as i16;
+            assert_eq!((sample.re, sample.im), (want, -want), "sample {i} after {first}");
+        }
+        let lost = match event {
+            Some(RxEvent::Dropped { lost, .. } | RxEvent::Overflow { lost, .. }) => lost,
+            _ => 0,
+        };
+        events.extend(event);
+        done += n as u64 + lost;
+        next = first + Ticks((n as u64 + lost) * STEP);
+    }
+    events
 }

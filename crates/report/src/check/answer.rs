@@ -3,7 +3,9 @@
 use std::fmt;
 
 use takt_base::words::list;
-use takt_lab::check::{self, FixKind, HighestClean, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound};
+use takt_lab::check::{
+    self, FixKind, HighestClean, Mode, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound, WireFormat,
+};
 
 use super::{rates, replies, waveforms, words};
 use crate::figure::Reading;
@@ -40,7 +42,7 @@ fn headline(verdict: &check::Verdict) -> String {
     }
 }
 
-/// The needs, then how fast an answer may be asked for, then which slot is held.
+/// The needs, then how fast an answer may be requested, then which slot is held.
 pub(super) fn findings(outcome: &Outcome) -> Vec<Finding> {
     let needs = outcome.verdict.needs.iter().map(|n| need(outcome, n));
     needs.chain(reply(&outcome.round_trips)).chain(waveforms::finding(outcome)).collect()
@@ -59,8 +61,8 @@ fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
         }
         _ => n.why.clone(),
     };
-    let same = |h: &&HighestClean| h.mode == n.need.mode && h.format == n.need.format;
-    let highest = outcome.verdict.highest.iter().find(same);
+    let of_need = |mode: Mode, format: WireFormat| (mode, format) == (n.need.mode, n.need.format);
+    let highest = outcome.verdict.highest.iter().find(|h| of_need(h.mode, h.format));
     Finding {
         answer: n.answer.into(),
         subject: words::need(&n.need),
@@ -69,7 +71,7 @@ fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
         record: outcome
             .rates
             .iter()
-            .find(|p| p.mode == n.need.mode && p.format == n.need.format && p.rate_sps == n.need.rate_sps)
+            .find(|p| of_need(p.mode, p.format) && p.rate_sps == n.need.rate_sps)
             .map(rates::anchor),
     }
 }
@@ -92,7 +94,7 @@ fn reply(points: &[RoundTripPoint]) -> Option<Finding> {
     judged.sort_by(|a, b| a.0.delay_us.total_cmp(&b.0.delay_us));
     let clean_from = judged.iter().rposition(|(_, answers)| answers.late > 0).map_or(0, |i| i + 1);
     let (point, answers) = judged.get(clean_from).or(judged.last())?;
-    let delay = |p: &RoundTripPoint| Unit::SECONDS.show(p.delay_us * 1e-6, 3);
+    let delay = |p: &RoundTripPoint| words::time(p.delay_us);
     let below = clean_from.checked_sub(1).and_then(|i| judged.get(i)).filter(|(p, _)| p.delay_us < point.delay_us);
     Some(Finding {
         answer: answers.answer(),
@@ -106,7 +108,6 @@ fn reply(points: &[RoundTripPoint]) -> Option<Finding> {
 /// Answers of the rounds that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Answers {
-    /// All that were due.
     due: u64,
     /// Those not in time.
     late: u64,
@@ -138,7 +139,7 @@ impl fmt::Display for Answers {
         write!(f, "{} of {}", count(self.late), count(self.due))?;
         match self.late - self.own_late {
             0 => Ok(()),
-            aside => write!(f, " ({} while the radio was late)", count(aside)),
+            excluded => write!(f, " ({} while the radio was late)", count(excluded)),
         }
     }
 }

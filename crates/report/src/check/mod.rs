@@ -11,12 +11,15 @@ mod records;
 mod replies;
 mod self_test;
 mod waveforms;
-mod words;
+pub(crate) mod words;
 
 pub use self_test::self_test;
+pub(crate) use waveforms::taker;
+
+use takt_lab::About;
 use takt_lab::check::{DoctorFinding, Outcome, RadioSetup};
 
-use crate::{Answer, Cell, Column, Provenance, Report, Row, Section, Table, count, duration};
+use crate::{Answer, Cell, Column, Figure, Provenance, Report, Row, Section, Table, Unit, count, duration};
 
 /// The whole report of a check. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
@@ -59,22 +62,36 @@ fn facts(outcome: &Outcome) -> Vec<String> {
         }
     };
     let rounds = outcome.rates.iter().map(|p| p.counted).max().unwrap_or(0);
-    let mut facts = vec![
-        outcome.about.host.hostname.clone(),
-        words::plural(outcome.about.host.cores, "core"),
-        outcome.about.host.kernel.clone(),
-        radio,
-        format!("path {}", setup.path),
-        format!("engine {}", setup.engine),
-    ];
-    if rounds > 0 {
-        facts.push(words::plural(rounds, "round"));
+    let path = [radio, format!("path {}", setup.path), format!("engine {}", setup.engine)];
+    facts_with(&outcome.about, path.into_iter().chain((rounds > 0).then(|| words::plural(rounds, "round"))))
+}
+
+/// The machine, `more`, how long it took, and whether that was all.
+pub(crate) fn facts_with(about: &About, more: impl IntoIterator<Item = String>) -> Vec<String> {
+    let host = [about.host.hostname.clone(), words::plural(about.host.cores, "core"), about.host.kernel.clone()];
+    let end = (!about.complete).then(|| "interrupted".to_owned());
+    host.into_iter().chain(more).chain([duration(about.duration_s)]).chain(end).collect()
+}
+
+/// Tables without rows are left out; `None` where nothing is left.
+fn section_of<const N: usize>(
+    id: &str,
+    title: &str,
+    lead: &str,
+    figures: Vec<Figure>,
+    tables: [Table; N],
+) -> Option<Section> {
+    Section::shown(id, title, lead, figures, tables.into_iter().filter(|table| !table.rows.is_empty()).collect())
+}
+
+/// The mean over rounds, or the value of the only one, leading to the rounds.
+fn mean(unit: Unit, values: impl Iterator<Item = f64>, rounds: &str) -> Cell {
+    let values: Vec<f64> = values.collect();
+    match (takt_stats::mean(&values, 0.95), values.first()) {
+        (Some(e), _) => Cell::linked(unit.show_reading(&e.into()), rounds),
+        (None, Some(one)) => Cell::linked(unit.show(*one, 3), rounds),
+        (None, None) => Cell::default(),
     }
-    facts.push(duration(outcome.about.duration_s));
-    if !outcome.about.complete {
-        facts.push("interrupted".to_owned());
-    }
-    facts
 }
 
 fn host(outcome: &Outcome) -> Vec<(String, String)> {
@@ -125,14 +142,13 @@ fn passed(finding: &DoctorFinding) -> bool {
     matches!(finding.finding.as_str(), "fine" | "notice")
 }
 
-/// What the doctor saw before the first round.
 fn doctor(outcome: &Outcome) -> Option<Section> {
     let row = |f: &DoctorFinding| {
-        let (word, answer) = match f.finding.as_str() {
-            "stands" => ("stands", Some(Answer::No)),
-            _ => ("not visible", Some(Answer::Unknown)),
+        let finding = match f.finding.as_str() {
+            "stands" => Cell::answered("stands", Answer::No),
+            _ => Cell::answered("not visible", Answer::Unknown),
         };
-        let seen = match &f.wanted {
+        let observed = match &f.wanted {
             Some(wanted) => format!("{}; wanted {wanted}", f.seen),
             None => f.seen.clone(),
         };
@@ -140,27 +156,20 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
             Some(cost) => format!("{} Here: {cost}.", f.mechanism),
             None => f.mechanism.clone(),
         };
-        let finding = Cell { text: word.to_owned(), answer, record: None };
         let fix = Cell::text(f.fix.clone().unwrap_or_default());
-        Row::Cells { id: None, cells: vec![Cell::text(&f.id), finding, Cell::text(seen), Cell::text(why), fix] }
+        Row::plain([Cell::text(&f.id), finding, Cell::text(observed), Cell::text(why), fix])
     };
-    let table = Table {
-        id: "doctor-rules".into(),
-        title: "Rules and what they saw".into(),
-        columns: ["rule", "finding", "seen", "why it matters", "what mends it"].map(Column::text).into(),
-        rows: outcome.doctor.iter().filter(|finding| !passed(finding)).map(row).collect(),
-        note: match outcome.doctor.iter().filter(|finding| passed(finding)).count() {
-            0 => String::new(),
-            fine => format!("Fine, or of no account for a radio of this kind: {fine} more."),
-        },
+    let columns = ["rule", "finding", "seen", "why it matters", "what mends it"].map(Column::text).into();
+    let rows = outcome.doctor.iter().filter(|finding| !passed(finding)).map(row).collect();
+    let note = match outcome.doctor.iter().filter(|finding| passed(finding)).count() {
+        0 => String::new(),
+        fine => format!("Fine, or of no account for a radio of this kind: {fine} more."),
     };
-    let section = Section {
+    (!outcome.doctor.is_empty()).then(|| Section {
         id: "doctor".into(),
         title: "What in this host stands in the way".into(),
         lead: "Looked at before the first round. takt doctor --explain RULE tells more.".into(),
-        drawings: Vec::new(),
-        figures: Vec::new(),
-        tables: vec![table],
-    };
-    (!outcome.doctor.is_empty()).then_some(section)
+        tables: vec![Table::new("doctor-rules", "Rules and what they saw", columns, rows).with_note(note)],
+        ..Section::default()
+    })
 }

@@ -2,22 +2,14 @@
 
 use takt_lab::check::{Outcome, RoundState, UdpPoint};
 
-use super::{figures, rates, words};
+use super::{figures, rates, section_of, words};
 use crate::figure::Reading;
 use crate::{Answer, Cell, Column, Row, Section, Table, Unit};
 
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
-    let section = Section {
-        id: "path".into(),
-        title: "Datagrams on the path".into(),
-        lead: "UDP as fast as the sender can, without a radio: what the path between host and radio carries. A \
-               datagram is one packet on the path; nothing is aggregated."
-            .into(),
-        drawings: Vec::new(),
-        figures: figures::path(outcome),
-        tables: [table(outcome), places(outcome)].into_iter().flatten().collect(),
-    };
-    (!outcome.udp.is_empty()).then_some(section)
+    let lead = "UDP as fast as the sender can, without a radio: what the path between host and radio carries. A \
+                datagram is one packet on the path; nothing is aggregated.";
+    section_of("path", "Datagrams on the path", lead, figures::path(outcome), [table(outcome), places(outcome)])
 }
 
 /// `to the host`, `from the host`.
@@ -29,7 +21,6 @@ pub(super) fn direction(direction: &str) -> &str {
     }
 }
 
-/// Anchor of a size's row.
 pub(super) fn anchor(p: &UdpPoint) -> String {
     format!("udp-{}-{}", p.direction, p.payload_bytes)
 }
@@ -39,7 +30,7 @@ pub(super) fn name(p: &UdpPoint) -> String {
     format!("{} {}", Unit::BYTES.show(f64::from(p.payload_bytes), 4), direction(&p.direction))
 }
 
-fn places(outcome: &Outcome) -> Option<Table> {
+fn places(outcome: &Outcome) -> Table {
     let counted = |p: &UdpPoint| {
         let counted = p.rounds.iter().filter(|r| r.state == RoundState::Valid);
         (name(p), format!("{}-rounds", anchor(p)), counted.map(|r| r.lost_by_place).collect())
@@ -47,7 +38,7 @@ fn places(outcome: &Outcome) -> Option<Table> {
     rates::places_table("udp-places", "payload", &rates::PLACES[1..], outcome.udp.iter().map(counted))
 }
 
-fn table(outcome: &Outcome) -> Option<Table> {
+fn table(outcome: &Outcome) -> Table {
     let row = |p: &UdpPoint| {
         let id = anchor(p);
         let reading = |unit: Unit, r: Option<Reading>| match r {
@@ -56,7 +47,7 @@ fn table(outcome: &Outcome) -> Option<Table> {
         };
         let mut cells = vec![Cell::text(name(p))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell { text: format!("not run: {why}"), answer: Some(Answer::Unknown), record: None });
+            cells.push(Cell::answered(format!("not run: {why}"), Answer::Unknown));
             cells.extend((0..3).map(|_| Cell::default()));
         } else {
             cells.push(reading(Unit::DATAGRAMS_PER_S, p.datagrams_per_s.map(Reading::from)));
@@ -66,18 +57,7 @@ fn table(outcome: &Outcome) -> Option<Table> {
         }
         Row::Cells { id: Some(id), cells }
     };
-    let table = Table {
-        id: "all-sizes".into(),
-        title: format!("Every size, {}", words::sizes(&outcome.udp)),
-        columns: vec![
-            Column::text("payload"),
-            Column::number("arrived"),
-            Column::number("throughput"),
-            Column::number("lost"),
-            Column::number("CPU a datagram, both ends"),
-        ],
-        rows: outcome.udp.iter().map(row).collect(),
-        note: String::new(),
-    };
-    (!table.rows.is_empty()).then_some(table)
+    let columns = Column::row("payload", &["arrived", "throughput", "lost", "CPU a datagram, both ends"], &[]);
+    let title = format!("Every size, {}", words::sizes(&outcome.udp));
+    Table::new("all-sizes", title, columns, outcome.udp.iter().map(row).collect())
 }

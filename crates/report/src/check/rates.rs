@@ -3,24 +3,16 @@
 use takt_base::words::capital;
 use takt_lab::check::{HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState, WireFormat};
 
-use super::{figures, words};
+use super::{figures, section_of, words};
 use crate::figure::Reading;
 use crate::quantity::significant;
 use crate::{Answer, Cell, Column, Row, Section, Table, Unit, count};
 
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
+    let lead = "Clean means that nothing at all went wrong in a round: no sample missing, no overflow, underflow, late \
+                packet, sequence error or time-out.";
     let tables = [highest(outcome), limits(outcome), all(outcome), places(outcome)];
-    let section = Section {
-        id: "rates".into(),
-        title: "Samples at every rate".into(),
-        lead: "Clean means that nothing at all went wrong in a round: no sample missing, no overflow, underflow, late \
-               packet, sequence error or time-out."
-            .into(),
-        drawings: Vec::new(),
-        figures: figures::rates(outcome),
-        tables: tables.into_iter().flatten().collect(),
-    };
-    (!outcome.rates.is_empty()).then_some(section)
+    section_of("rates", "Samples at every rate", lead, figures::rates(outcome), tables)
 }
 
 /// How far each way goes and what that takes, a line for each format.
@@ -32,7 +24,7 @@ pub(super) fn brief(outcome: &Outcome) -> Option<Table> {
     let row = |format: WireFormat| {
         let of = |mode: Mode| highest.iter().find(|h| (h.mode, h.format) == (mode, format));
         let cells = MODES.map(|mode| Cell::text(of(mode).map_or_else(String::new, brief_cell)));
-        Row::Cells { id: None, cells: std::iter::once(Cell::text(format.name())).chain(cells).collect() }
+        Row::plain(std::iter::once(Cell::text(format.name())).chain(cells))
     };
     let heads = std::iter::once(Column::text("clean up to")).chain(MODES.map(|mode| Column::text(words::mode(mode))));
     let table = Table { columns: heads.collect(), rows: formats.into_iter().map(row).collect(), ..Table::default() };
@@ -51,12 +43,12 @@ pub(super) fn anchor(p: &RatePoint) -> String {
     format!("rate-{}-{}-{:.0}", words::mode(p.mode), p.format.name(), p.rate_sps)
 }
 
-fn highest(outcome: &Outcome) -> Option<Table> {
+fn highest(outcome: &Outcome) -> Table {
     let row = |h: &HighestClean| {
         let at =
             |rate: f64| outcome.rates.iter().find(|p| p.mode == h.mode && p.format == h.format && p.rate_sps == rate);
         let linked = |rate: Option<f64>, none: &str| match rate {
-            Some(rate) => Cell { text: words::rate(rate), record: at(rate).map(anchor), answer: None },
+            Some(rate) => Cell { record: at(rate).map(anchor), ..Cell::text(words::rate(rate)) },
             None => Cell::text(none),
         };
         let next = if h.open_above { "none measured" } else { "none: this is the highest there is" };
@@ -74,61 +66,39 @@ fn highest(outcome: &Outcome) -> Option<Table> {
             record: rounds.filter(|_| h.headroom.is_some()),
             answer: None,
         };
-        Row::Cells {
-            id: None,
-            cells: vec![
-                Cell::text(format!("{}, {}", words::mode(h.mode), h.format.name())),
-                linked(h.rate_sps, "none"),
-                Cell::text(confidence),
-                linked(h.first_failing_sps, next),
-                headroom,
-            ],
-        }
+        Row::plain([
+            Cell::text(format!("{}, {}", words::mode(h.mode), h.format.name())),
+            linked(h.rate_sps, "none"),
+            Cell::text(confidence),
+            linked(h.first_failing_sps, next),
+            headroom,
+        ])
     };
-    let table = Table {
-        id: "highest".into(),
-        title: "Highest clean rate".into(),
-        columns: vec![
-            Column::text("mode"),
-            Column::number("highest clean"),
-            Column::text("how sure, 95 %"),
-            Column::number("first not clean"),
-            Column::number("headroom there"),
-        ],
-        rows: outcome.verdict.highest.iter().map(row).collect(),
-        note: "Headroom: a whole core over what the busiest thread of the host side used at the highest clean rate."
-            .into(),
-    };
-    (!table.rows.is_empty()).then_some(table)
+    let columns = vec![
+        Column::text("mode"),
+        Column::number("highest clean"),
+        Column::text("how sure, 95 %"),
+        Column::number("first not clean"),
+        Column::number("headroom there"),
+    ];
+    Table::new("highest", "Highest clean rate", columns, outcome.verdict.highest.iter().map(row).collect()).with_note(
+        "Headroom: a whole core over what the busiest thread of the host side used at the highest clean rate.",
+    )
 }
 
-fn limits(outcome: &Outcome) -> Option<Table> {
+fn limits(outcome: &Outcome) -> Table {
     let row = |l: &Limit| {
         let same = |p: &&RatePoint| p.mode == l.mode && p.format == l.format && p.rate_sps == l.rate_sps;
-        let rate =
-            Cell { text: words::rate(l.rate_sps), record: outcome.rates.iter().find(same).map(anchor), answer: None };
+        let record = outcome.rates.iter().find(same).map(anchor);
+        let rate = Cell { record, ..Cell::text(words::rate(l.rate_sps)) };
         let mode = format!("{}, {}", words::mode(l.mode), l.format.name());
-        Row::Cells {
-            id: None,
-            cells: vec![Cell::text(mode), rate, Cell::text(words::layer(l.layer)), Cell::text(&l.evidence)],
-        }
+        Row::plain([Cell::text(mode), rate, Cell::text(words::layer(l.layer)), Cell::text(&l.evidence)])
     };
-    let table = Table {
-        id: "limits".into(),
-        title: "What limits it".into(),
-        columns: vec![
-            Column::text("mode"),
-            Column::number("seen at"),
-            Column::text("where"),
-            Column::text("how that shows"),
-        ],
-        rows: outcome.verdict.limits.iter().map(row).collect(),
-        note: String::new(),
-    };
-    (!table.rows.is_empty()).then_some(table)
+    let columns = Column::row("mode", &["seen at"], &["where", "how that shows"]);
+    Table::new("limits", "What limits it", columns, outcome.verdict.limits.iter().map(row).collect())
 }
 
-fn all(outcome: &Outcome) -> Option<Table> {
+fn all(outcome: &Outcome) -> Table {
     let row = |p: &RatePoint| {
         let id = anchor(p);
         let linked =
@@ -141,7 +111,7 @@ fn all(outcome: &Outcome) -> Option<Table> {
         };
         let mut cells = vec![Cell::text(words::rate(p.rate_sps))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell { text: "not run".into(), answer: Some(Answer::Unknown), record: None });
+            cells.push(Cell::answered("not run", Answer::Unknown));
             cells.extend((0..4).map(|_| Cell::default()));
             cells.push(Cell::text(why));
         } else {
@@ -163,27 +133,16 @@ fn all(outcome: &Outcome) -> Option<Table> {
         points.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
         rows.extend(points.into_iter().map(row));
     }
-    let table = Table {
-        id: "all-rates".into(),
-        title: "Every rate".into(),
-        columns: vec![
-            Column::text("rate"),
-            Column::text("clean rounds"),
-            Column::number("lost on receive"),
-            Column::number("lost on transmit"),
-            Column::number("CPU of the host side, cores"),
-            Column::number("busiest thread"),
-            Column::text("events"),
-        ],
-        rows,
-        note: "Events of the rounds that count, by UHD's letters: O overflow, U underflow, L late, S sequence error sent, \
-               D datagrams dropped, T time-out."
-            .into(),
-    };
-    (!table.rows.is_empty()).then_some(table)
+    let numbers = ["lost on receive", "lost on transmit", "CPU of the host side, cores", "busiest thread"];
+    let mut columns = Column::row("clean rounds", &numbers, &["events"]);
+    columns.insert(0, Column::text("rate"));
+    Table::new("all-rates", "Every rate", columns, rows).with_note(
+        "Events of the rounds that count, by UHD's letters: O overflow, U underflow, L late, S sequence error sent, \
+         D datagrams dropped, T time-out.",
+    )
 }
 
-/// The modes and formats that were asked for, in order.
+/// The modes and formats that were requested, in order.
 fn streams(outcome: &Outcome) -> Vec<(Mode, WireFormat)> {
     let mut streams: Vec<(WireFormat, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
     streams.sort_unstable();
@@ -201,13 +160,13 @@ fn events(p: &RatePoint) -> String {
     for (letter, n) in counted().flat_map(|r| &r.events) {
         *totals.entry(letter).or_default() += n;
     }
-    let seen: Vec<String> =
+    let occurred: Vec<String> =
         totals.iter().filter(|(_, n)| **n > 0).map(|(letter, n)| format!("{letter}\u{a0}{}", count(*n))).collect();
-    if seen.is_empty() { "none".to_owned() } else { seen.join(" · ") }
+    if occurred.is_empty() { "none".to_owned() } else { occurred.join(" · ") }
 }
 
 /// Where datagrams were lost, at each rate that lost any.
-fn places(outcome: &Outcome) -> Option<Table> {
+fn places(outcome: &Outcome) -> Table {
     let counted = |p: &RatePoint| {
         let counted = p.rounds.iter().filter(|r| r.state == RoundState::Valid);
         let name = words::stream(p.mode, p.format, p.rate_sps);
@@ -222,28 +181,20 @@ pub(super) fn places_table(
     head: &str,
     places: &[Place],
     points: impl Iterator<Item = (String, String, Vec<LostByPlace>)>,
-) -> Option<Table> {
+) -> Table {
     let row = |(name, record, rounds): (String, String, Vec<LostByPlace>)| {
         let mut cells = vec![Cell::text(name)];
         cells.extend(places.iter().map(|(_, place)| Cell::linked(sum(rounds.iter().map(place)), &record)));
-        Row::Cells { id: None, cells }
+        Row::plain(cells)
     };
-    let mut columns = vec![Column::text(head)];
-    columns.extend(places.iter().map(|(head, _)| Column::number(*head)));
-    let table = Table {
-        id: id.into(),
-        title: "Where datagrams were lost".into(),
-        columns,
-        rows: points.filter(|(_, _, rounds)| rounds.iter().any(|l| total(l) > 0)).map(row).collect(),
-        note:
-            "Counted before and after each round, by the counters of each place; a dash is a place that could not be \
-               looked at, which is not 0."
-                .into(),
-    };
-    (!table.rows.is_empty()).then_some(table)
+    let heads: Vec<&str> = places.iter().map(|(head, _)| *head).collect();
+    let rows = points.filter(|(_, _, rounds)| rounds.iter().any(|l| total(l) > 0)).map(row).collect();
+    Table::new(id, "Where datagrams were lost", Column::row(head, &heads, &[]), rows).with_note(
+        "Counted before and after each round, by the counters of each place; a dash is a place that could not be \
+         looked at, which is not 0.",
+    )
 }
 
-/// A place and how it is read.
 pub(super) type Place = (&'static str, fn(&LostByPlace) -> Option<u64>);
 
 /// The places in the order a datagram passes them; the first is for traffic from a radio only.
@@ -256,13 +207,12 @@ pub(super) const PLACES: [Place; 6] = [
     ("not placed", |l| Some(l.unplaced)),
 ];
 
-/// Datagrams lost anywhere.
 pub(super) fn total(l: &LostByPlace) -> u64 {
     PLACES.iter().filter_map(|(_, place)| place(l)).sum()
 }
 
 /// A sum with a dash where nothing could be looked at.
 pub(super) fn sum(values: impl Iterator<Item = Option<u64>>) -> String {
-    let seen: Vec<u64> = values.flatten().collect();
-    if seen.is_empty() { "–".to_owned() } else { count(seen.iter().sum()) }
+    let known: Vec<u64> = values.flatten().collect();
+    if known.is_empty() { "–".to_owned() } else { count(known.iter().sum()) }
 }

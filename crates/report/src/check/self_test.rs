@@ -2,27 +2,17 @@
 
 use takt_lab::check::self_test::{Answers, ErrorRate, GOALS, SelfTest, TableRow, Trial};
 
-use super::words;
-use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Table, Unit, Verdict, count, duration};
+use super::{facts_with, words};
+use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Table, Unit, Verdict, count};
 
 /// The whole report of a self-test. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn self_test(outcome: &SelfTest) -> Report {
     let about = &outcome.about;
-    let mut facts = vec![
-        about.host.hostname.clone(),
-        words::plural(about.host.cores, "core"),
-        about.host.kernel.clone(),
-        words::plural(outcome.trials.len(), "trial"),
-        duration(about.duration_s),
-    ];
-    if !about.complete {
-        facts.push("interrupted".to_owned());
-    }
     let table = confusion_table(&outcome.table);
     Report {
         title: format!("takt check --self-test on {}", about.host.hostname),
         run: about.run.clone(),
-        facts,
+        facts: facts_with(about, [words::plural(outcome.trials.len(), "trial")]),
         verdict: verdict(outcome),
         findings: findings(outcome),
         brief: Some(table.clone()),
@@ -64,13 +54,8 @@ fn findings(outcome: &SelfTest) -> Vec<Finding> {
     let finding = |subject: &str, rate: &ErrorRate, most: f64| Finding {
         answer: match (rate.trials, rate.errors as f64 <= most * rate.trials as f64) {
             (0, _) => Answer::Unknown,
-            (_, within) => {
-                if within {
-                    Answer::Yes
-                } else {
-                    Answer::No
-                }
-            }
+            (_, true) => Answer::Yes,
+            (_, false) => Answer::No,
         },
         subject: subject.to_owned(),
         measured: format!("{} of {}", count(rate.errors as u64), words::plural(rate.trials, "trial")),
@@ -88,18 +73,13 @@ fn findings(outcome: &SelfTest) -> Vec<Finding> {
 }
 
 fn confusion_table(rows: &[TableRow]) -> Table {
-    let mut columns = vec![Column::text("done to the host")];
-    columns.extend(["loses: no", "not known", "yes", "keeps up: yes", "not known", "no"].map(Column::number));
-    Table {
-        id: "confusion-table".into(),
-        title: "What was answered for hosts that lose, and for hosts that keep up".into(),
-        columns,
-        rows: rows.iter().map(confusion_row).collect(),
-        note:
-            "A trial is three rounds on one host. Whether a host loses is known from the samples' own numbers and from \
-               the radio's report, which the verdict does not use."
-                .into(),
-    }
+    let numbers = ["loses: no", "not known", "yes", "keeps up: yes", "not known", "no"];
+    let columns = Column::row("done to the host", &numbers, &[]);
+    let title = "What was answered for hosts that lose, and for hosts that keep up";
+    Table::new("confusion-table", title, columns, rows.iter().map(confusion_row).collect()).with_note(
+        "A trial is three rounds on one host. Whether a host loses is known from the samples' own numbers and from \
+         the radio's report, which the verdict does not use.",
+    )
 }
 
 fn confusion(table: Table) -> Section {
@@ -116,41 +96,26 @@ fn confusion_row(row: &TableRow) -> Row {
     let loses = [number(no, false), number(not_known, false), number(yes, true)];
     let Answers { yes, no, not_known } = row.keeps_up;
     let keeps_up = [number(yes, false), number(not_known, false), number(no, true)];
-    let cells = std::iter::once(Cell::text(&row.done)).chain(loses).chain(keeps_up);
-    Row::Cells { id: None, cells: cells.collect() }
+    Row::plain(std::iter::once(Cell::text(&row.done)).chain(loses).chain(keeps_up))
 }
 
 fn trials(trials: &[Trial]) -> Table {
-    let columns = vec![
-        Column::text("done to the host"),
-        Column::text("stream"),
-        Column::text("answer"),
-        Column::text("loses"),
-        Column::number("samples missing"),
-        Column::number("missed by the radio"),
-        Column::number("rounds that count"),
-        Column::text("why"),
-    ];
+    let mut columns = Vec::from(["done to the host", "stream", "answer"].map(Column::text));
+    let numbers = ["samples missing", "missed by the radio", "rounds that count"];
+    columns.extend(Column::row("loses", &numbers, &["why"]));
     let row = |trial: &Trial| {
         let stream = format!("{} {}", words::mode(trial.mode), words::rate(trial.rate_sps));
         let answer = Answer::from(trial.answer);
-        let cells = vec![
+        Row::plain([
             Cell::text(&trial.done),
             Cell::text(stream),
-            Cell { text: answer.verdict_word().to_lowercase(), answer: Some(answer), record: None },
+            Cell::answered(answer.verdict_word().to_lowercase(), answer),
             Cell::text(if trial.loses { "yes" } else { "no" }),
             Cell::text(count(trial.truth.missing_samples)),
             Cell::text(count(trial.truth.radio_missed)),
             Cell::text(count(trial.counted as u64)),
             Cell::text(&trial.why),
-        ];
-        Row::Cells { id: None, cells }
+        ])
     };
-    Table {
-        id: "trials".into(),
-        title: "Trials".into(),
-        columns,
-        rows: trials.iter().map(row).collect(),
-        note: String::new(),
-    }
+    Table::new("trials", "Trials", columns, trials.iter().map(row).collect())
 }

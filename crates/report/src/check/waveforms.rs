@@ -2,25 +2,16 @@
 
 use takt_lab::check::{HOST, Outcome, RoundState, WaveformPoint, WaveformRound};
 
-use super::{figures, words};
-use crate::quantity::significant;
+use super::words::time;
+use super::{figures, mean, section_of, words};
 use crate::{Answer, Cell, Column, Finding, Row, Section, Table, Unit, count};
 
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
-    let section = Section {
-        id: "waveform".into(),
-        title: "A waveform on the beat".into(),
-        lead: "Components run once a slot on one core; who ends after the slot's end has missed it. A slot is used by the host, \
-               which lets the worker begin late, and by the components."
-            .into(),
-        drawings: Vec::new(),
-        figures: figures::waveforms(outcome),
-        tables: table(outcome).into_iter().collect(),
-    };
-    (!outcome.waveforms.is_empty()).then_some(section)
+    let lead = "Components run once a slot on one core; who ends after the slot's end has missed it. A slot is used by the host, \
+                which lets the worker begin late, and by the components.";
+    section_of("waveform", "A waveform on the beat", lead, figures::waveforms(outcome), [table(outcome)])
 }
 
-/// Anchor of a slot's row.
 pub(super) fn anchor(p: &WaveformPoint) -> String {
     format!("waveform-{:.0}us-{}", p.slot_us, p.workers)
 }
@@ -46,21 +37,17 @@ pub(super) fn finding(outcome: &Outcome) -> Option<Finding> {
 }
 
 /// A component, or the host.
-pub(super) fn taker(who: &str) -> &str {
+pub(crate) fn taker(who: &str) -> &str {
     if who == HOST { "late release" } else { who }
 }
 
-pub(super) fn time(us: f64) -> String {
-    Unit::SECONDS.show(us * 1e-6, 3)
-}
-
-fn table(outcome: &Outcome) -> Option<Table> {
+fn table(outcome: &Outcome) -> Table {
     let row = |p: &WaveformPoint| {
         let (id, rounds) = (anchor(p), format!("{}-rounds", anchor(p)));
         let counted: Vec<&WaveformRound> = p.rounds.iter().filter(|r| r.state == RoundState::Valid).collect();
         let mut cells = vec![Cell::text(time(p.slot_us))];
         if let Some(why) = &p.skipped {
-            cells.push(Cell { text: format!("not run: {why}"), answer: Some(Answer::Unknown), record: None });
+            cells.push(Cell::answered(format!("not run: {why}"), Answer::Unknown));
             cells.extend((0..4).map(|_| Cell::default()));
             return Row::Cells { id: Some(id), cells };
         }
@@ -73,12 +60,7 @@ fn table(outcome: &Outcome) -> Option<Table> {
         let text = format!("{} in {} slots", count(misses), count(slots));
         cells.push(Cell { answer: Some(answer), ..Cell::linked(text, &rounds) });
         let mean = |unit: Unit, f: &dyn Fn(&WaveformRound) -> Option<f64>| {
-            let values: Vec<f64> = counted.iter().filter_map(|r| f(r)).collect();
-            match (takt_stats::mean(&values, 0.95), values.first()) {
-                (Some(e), _) => Cell::linked(unit.show_reading(&e.into()), &rounds),
-                (None, Some(one)) => Cell::linked(unit.show(*one, 3), &rounds),
-                (None, None) => Cell::default(),
-            }
+            mean(unit, counted.iter().filter_map(|r| f(r)), &rounds)
         };
         cells.push(mean(Unit::SHARE, &|r| r.used_share));
         cells.push(mean(Unit::SECONDS, &|r| Some(r.busy_p99_9_us? * 1e-6)));
@@ -88,44 +70,8 @@ fn table(outcome: &Outcome) -> Option<Table> {
         cells.push(most.map_or_else(Cell::default, |(who, us)| Cell::text(format!("{} {}", taker(who), time(us)))));
         Row::Cells { id: Some(id), cells }
     };
-    let mut columns = vec![Column::text("slot")];
-    columns.extend(["missed", "of the slot in use", "work", "late release"].map(Column::number));
-    columns.push(Column::text("takes most"));
-    let table = Table {
-        id: "all-slots".into(),
-        title: "Every slot duration".into(),
-        columns,
-        rows: outcome.waveforms.iter().map(row).collect(),
-        note:
-            "In use, work and late release: what 99.9 % of slots do not exceed; means over rounds with 95 % intervals."
-                .into(),
-    };
-    (!table.rows.is_empty()).then_some(table)
-}
-
-/// All rounds.
-pub(super) fn rounds(outcome: &Outcome, first: &dyn Fn(i64, RoundState) -> Vec<Cell>) -> Table {
-    let mut rows = Vec::new();
-    for p in outcome.waveforms.iter().filter(|p| !p.rounds.is_empty()) {
-        let title = format!("Slots of {}, {}", time(p.slot_us), words::plural(p.workers, "worker"));
-        rows.push(Row::Group { id: format!("{}-rounds", anchor(p)), title });
-        rows.extend(p.rounds.iter().map(|r| round(r, first)));
-    }
-    let mut columns = vec![Column::text("round"), Column::text("state")];
-    let numbers = ["slots", "missed", "in use, %", "work, µs", "late release, µs", "latest, µs"];
-    columns.extend(numbers.map(Column::number));
-    columns.extend(["takes most", "misses laid to", "remark"].map(Column::text));
-    Table { id: "waveform-rounds".into(), title: "Rounds of the waveform".into(), columns, rows, note: String::new() }
-}
-
-fn round(r: &WaveformRound, first: &dyn Fn(i64, RoundState) -> Vec<Cell>) -> Row {
-    let mut cells = first(r.round_id, r.state);
-    cells.extend([r.slots, r.misses].map(|n| Cell::text(count(n))));
-    let figures = [r.used_share.map(|share| share * 100.0), r.busy_p99_9_us, r.lateness_p99_9_us, r.lateness_max_us];
-    cells.extend(figures.map(|v| Cell::text(v.map_or_else(|| "–".to_owned(), |v| significant(v, 3)))));
-    cells.push(Cell::text(r.slowest.as_deref().map(taker).unwrap_or_default()));
-    let blamed = r.blamed.iter().map(|(who, misses)| format!("{} {}", taker(who), count(*misses)));
-    cells.push(Cell::text(blamed.collect::<Vec<_>>().join(", ")));
-    cells.push(Cell::text(r.why.clone().unwrap_or_default()));
-    Row::Cells { id: Some(words::round(r.round_id)), cells }
+    let columns = Column::row("slot", &["missed", "of the slot in use", "work", "late release"], &["takes most"]);
+    Table::new("all-slots", "Every slot duration", columns, outcome.waveforms.iter().map(row).collect()).with_note(
+        "In use, work and late release: what 99.9 % of slots do not exceed; means over rounds with 95 % intervals.",
+    )
 }

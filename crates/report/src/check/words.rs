@@ -23,6 +23,11 @@ pub(super) fn rate(sps: f64) -> String {
     Unit::SAMPLES_PER_S.show(sps, 4)
 }
 
+/// `250 µs`.
+pub(super) fn time(us: f64) -> String {
+    Unit::SECONDS.show(us * 1e-6, 3)
+}
+
 /// `25 + 25 MS/s sc16`, `receive 25 MS/s sc16`.
 pub(super) fn stream(m: Mode, f: WireFormat, sps: f64) -> String {
     let rate = rate(sps);
@@ -53,7 +58,6 @@ pub(super) fn radio_at(need: &Need) -> String {
     format!("{article} {model} {does}")
 }
 
-/// Where a limit lies.
 pub(super) fn layer(layer: Layer) -> &'static str {
     match layer {
         Layer::Sender => "sending thread",
@@ -67,8 +71,7 @@ pub(super) fn layer(layer: Layer) -> &'static str {
     }
 }
 
-/// Why a round counts or does not.
-pub(super) fn state(state: RoundState) -> &'static str {
+pub(crate) fn state(state: RoundState) -> &'static str {
     match state {
         RoundState::Valid => "counts",
         RoundState::Disturbed => "disturbed",
@@ -79,12 +82,11 @@ pub(super) fn state(state: RoundState) -> &'static str {
 }
 
 /// `1 core`, `4 cores`.
-pub(super) fn plural(n: usize, thing: &str) -> String {
+pub(crate) fn plural(n: usize, thing: &str) -> String {
     format!("{}\u{a0}{thing}{}", crate::count(n as u64), if n == 1 { "" } else { "s" })
 }
 
-/// Anchor of a round's record.
-pub(super) fn round(id: i64) -> String {
+pub(crate) fn round(id: i64) -> String {
     format!("round-{id}")
 }
 

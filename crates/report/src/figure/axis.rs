@@ -4,14 +4,12 @@ use serde::Serialize;
 
 use crate::Unit;
 
-/// One direction of a figure.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Axis {
     /// What it shows, without the unit: "lost samples".
     pub label: String,
     /// Of the values; the back end scales it.
     pub unit: Unit,
-    /// How values become places.
     pub scale: Scale,
     /// Ticks at these values (base unit) where there is room; empty: round numbers. For factors with few levels.
     pub ticks: Vec<f64>,
@@ -20,10 +18,10 @@ pub struct Axis {
 }
 
 /// How values become places.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scale {
-    /// Evenly.
+    #[default]
     Linear,
     /// Each factor of ten takes the same room. Values that are not positive are not shown: use `LogAndZero` for those.
     Log,
@@ -34,27 +32,22 @@ pub enum Scale {
 }
 
 impl Axis {
-    /// A linear axis.
     pub fn linear(label: impl Into<String>, unit: Unit) -> Self {
-        Self { label: label.into(), unit, scale: Scale::Linear, ticks: Vec::new(), not_from_zero: None }
+        Self { label: label.into(), unit, ..Self::default() }
     }
 
-    /// A logarithmic axis.
     pub fn log(label: impl Into<String>, unit: Unit) -> Self {
         Self { scale: Scale::Log, ..Self::linear(label, unit) }
     }
 
-    /// A logarithmic axis with a place for zero.
     pub fn log_and_zero(label: impl Into<String>, unit: Unit) -> Self {
         Self { scale: Scale::LogAndZero, ..Self::linear(label, unit) }
     }
 
-    /// Shares of a distribution, each further nine taking the same room.
     pub fn nines(label: impl Into<String>) -> Self {
         Self { scale: Scale::Nines, ..Self::linear(label, Unit::SHARE) }
     }
 
-    /// With ticks at the levels of a factor.
     pub fn with_ticks(self, ticks: impl Into<Vec<f64>>) -> Self {
         Self { ticks: ticks.into(), ..self }
     }

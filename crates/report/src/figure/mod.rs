@@ -12,8 +12,7 @@ use takt_stats::Estimate;
 
 pub use axis::{Axis, Scale};
 
-/// What is drawn, from which records, how to read it.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Figure {
     /// Short and stable, `rate-lost-sc16`: names of anchors and files come from it.
     pub id: String,
@@ -21,26 +20,20 @@ pub struct Figure {
     pub finding: String,
     /// One sentence for a reader who sees such a plot for the first time.
     pub how_to_read: String,
-    /// Across.
     pub x: Axis,
-    /// Up.
     pub y: Axis,
-    /// What was measured.
     pub series: Vec<Series>,
     /// What others published or a peer program did: drawn hollow, never mixed with ours.
     pub others: Vec<Series>,
     /// Lines to judge by: what was offered, a deadline, what a wire carries.
     pub references: Vec<Reference>,
-    /// Where the numbers come from.
     pub source: Source,
 }
 
-/// Points that belong together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// As the legend has it: "receive", "duplex, transmit".
     pub name: String,
-    /// How its points are joined.
     pub look: Look,
     /// Colour and marker; the same thing has the same slot in every figure of a report.
     pub slot: usize,
@@ -48,7 +41,6 @@ pub struct Series {
     pub points: Vec<Point>,
 }
 
-/// How points are joined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Look {
@@ -56,7 +48,6 @@ pub enum Look {
     Line,
     /// A staircase, as a distribution function is; no markers.
     Step,
-    /// Markers alone.
     Points,
     /// A box over the rounds of each point: quarters, median, whiskers to the ends.
     Box,
@@ -65,7 +56,6 @@ pub enum Look {
 /// One place on the x axis and what was found there.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Point {
-    /// In the x axis' base unit.
     pub x: f64,
     /// The estimate; `None` where rounds exist but none counts.
     pub y: Option<Reading>,
@@ -73,10 +63,8 @@ pub struct Point {
     pub rounds: Vec<Dot>,
 }
 
-/// One round.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dot {
-    /// In the y axis' base unit.
     pub y: f64,
     /// Whether the estimate rests on it; if not it is drawn as a cross.
     pub counts: bool,
@@ -87,56 +75,40 @@ pub struct Dot {
 /// A figure with its doubt, if it has one: a single round has none.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reading {
-    /// Best single value, base unit.
     pub point: f64,
     /// `None` for a single round, or a value that is not an estimate.
     pub interval: Option<Interval>,
 }
 
-/// The interval of an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Interval {
-    /// Lower end.
     pub low: f64,
-    /// Upper end.
     pub high: f64,
     /// How often such an interval holds the truth, 0 to 1.
     pub level: f64,
-    /// Rounds it rests on.
     pub rounds: usize,
 }
 
-/// A line to judge by.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "at", rename_all = "snake_case")]
 pub enum Reference {
-    /// Across the whole figure.
     Horizontal {
-        /// Where, in y's base unit.
         y: f64,
-        /// What it is.
         label: String,
     },
-    /// Up the whole figure.
     Vertical {
-        /// Where, in x's base unit.
         x: f64,
-        /// What it is.
         label: String,
     },
     /// Where y is x times `slope`: all that was offered arrived.
     Proportional {
-        /// y over x, base units.
         slope: f64,
-        /// What it is.
         label: String,
     },
 }
 
-/// Where the numbers come from.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Source {
-    /// Name of the run.
     pub run: String,
     /// What of it: "rate rounds, lost samples on receive over all samples due".
     pub query: String,
@@ -148,7 +120,6 @@ impl Reading {
         Self { point, interval: None }
     }
 
-    /// A value with its interval.
     pub fn with_interval(point: f64, low: f64, high: f64, level: f64, rounds: usize) -> Self {
         Self { point, interval: Some(Interval { low, high, level, rounds }) }
     }
@@ -189,7 +160,6 @@ impl Figure {
         self.series.iter().chain(&self.others)
     }
 
-    /// Every x that is drawn.
     pub(crate) fn xs(&self) -> Vec<f64> {
         let points = self.all_series().flat_map(|s| &s.points).map(|p| p.x);
         let lines = self.references.iter().filter_map(|r| match r {
@@ -199,7 +169,6 @@ impl Figure {
         points.chain(lines).filter(|x| x.is_finite()).collect()
     }
 
-    /// Every y that is drawn.
     pub(crate) fn ys(&self) -> Vec<f64> {
         let points = self.all_series().flat_map(|s| &s.points);
         let drawn = points.flat_map(|p| p.y.into_iter().flat_map(|r| r.values()).chain(p.rounds.iter().map(|d| d.y)));

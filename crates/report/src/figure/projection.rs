@@ -15,7 +15,6 @@ pub(crate) struct Projection {
     pub(crate) title: String,
 }
 
-/// A labelled place on an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Tick {
     pub(crate) at: f64,
@@ -64,9 +63,14 @@ impl Projection {
         (at.is_finite() && at > -1e-6 && at < 1.0 + 1e-6).then_some(at.clamp(0.0, 1.0))
     }
 
-    /// Whether the axis has a break between zero and the rest.
     pub(crate) fn has_break(&self) -> bool {
         matches!(self.map, Map::LogAndZero { .. })
+    }
+
+    /// In order of importance: a label that has no room beside those before it is left out.
+    pub(crate) fn ticks_ends_first(&self) -> impl Iterator<Item = &Tick> {
+        let inner = self.ticks.iter().skip(1).take(self.ticks.len().saturating_sub(2));
+        self.ticks.last().into_iter().chain(self.ticks.first()).chain(inner)
     }
 
     fn linear(axis: &Axis, domain: Option<(f64, f64)>, want: usize) -> Self {

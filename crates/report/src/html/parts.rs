@@ -5,17 +5,12 @@ use std::fmt::Write as _;
 use super::tables;
 use crate::figure::Figure;
 use crate::xml::{Escaped as E, data_uri, slug};
-use crate::{Answer, Drawing, Finding, Fix, Report, Section, topology};
-
-/// Class of an answer's colour.
-pub(super) fn class(answer: Answer) -> &'static str {
-    answer.finding_word()
-}
+use crate::{Drawing, Finding, Fix, Report, Section, topology};
 
 /// The answer, what it rests on, where and how it was measured.
 pub(super) fn verdict(page: &mut String, report: &Report) {
     let Report { title, verdict, facts, findings, .. } = report;
-    let (class, word) = (class(verdict.answer), verdict.answer.verdict_word());
+    let (class, word) = (verdict.answer.finding_word(), verdict.answer.verdict_word());
     let _ = write!(page, "<header class=\"{class}\">\n<p class=\"what\">{}</p>\n", E(title));
     let _ = writeln!(page, "<h1><span class=\"word\">{word}:</span> {}</h1>", E(&verdict.headline));
     for sentence in verdict.says.iter().chain(&verdict.also) {
@@ -29,33 +24,45 @@ pub(super) fn verdict(page: &mut String, report: &Report) {
         page.push_str("</tbody></table></div>\n");
     }
     page.push_str("<ul class=\"facts\">");
-    facts.iter().for_each(|fact| {
+    for fact in facts {
         let _ = write!(page, "<li>{}</li>", E(fact));
-    });
+    }
     page.push_str("</ul>\n</header>\n");
 }
 
 fn finding(page: &mut String, f: &Finding) {
     let Finding { answer, subject, measured, margin, record } = f;
-    let class = class(*answer);
+    let class = answer.finding_word();
     let measured = tables::link(measured, record.as_deref());
     let (word, subject, margin) = (answer.finding_word(), E(subject), E(margin));
     let _ = write!(page, "<tr><td class=\"answer {class}\">{word}</td><th scope=\"row\">{subject}</th>");
     let _ = writeln!(page, "<td>{measured}</td><td>{margin}</td></tr>");
 }
 
-/// What to change, largest gain first.
-pub(super) fn fixes(page: &mut String, report: &Report) {
-    if report.fixes.is_empty() {
+/// A section with a list, where there is anything to list.
+fn list<T>(
+    page: &mut String,
+    id: &str,
+    title: &str,
+    (tag, class): (&str, &str),
+    all: &[T],
+    one: impl Fn(&mut String, &T),
+) {
+    if all.is_empty() {
         return;
     }
-    page.push_str("<section id=\"fixes\">\n<h2>What to change, largest gain first</h2>\n<ol class=\"fixes\">\n");
-    for Fix { what, gain, how, is_command } in &report.fixes {
+    let _ = write!(page, "<section id=\"{id}\">\n<h2>{title}</h2>\n<{tag} class=\"{class}\">\n");
+    all.iter().for_each(|item| one(page, item));
+    let _ = write!(page, "</{tag}>\n</section>\n");
+}
+
+pub(super) fn fixes(page: &mut String, report: &Report) {
+    list(page, "fixes", "What to change, largest gain first", ("ol", "fixes"), &report.fixes, |page, fix| {
+        let Fix { what, gain, how, is_command } = fix;
         let _ = write!(page, "<li><p>{} <span class=\"gain\">{}</span></p>", E(what), E(gain));
         let tag = if *is_command { "code" } else { "span" };
         let _ = writeln!(page, "<p class=\"how\"><{tag}>{}</{tag}></p></li>", E(how));
-    }
-    page.push_str("</ol>\n</section>\n");
+    });
 }
 
 /// Figures side by side, tables below.
@@ -75,7 +82,6 @@ pub(super) fn section(page: &mut String, section: &Section) {
     page.push_str("</section>\n");
 }
 
-/// A path, and what it stands for.
 fn drawing(page: &mut String, drawing: &Drawing) {
     let (id, caption) = (slug(&drawing.id), E(&drawing.caption));
     let _ = write!(page, "<figure id=\"{id}\" class=\"drawing\">\n<figcaption>{caption}</figcaption>\n");
@@ -111,33 +117,20 @@ fn figure(page: &mut String, figure: &Figure) {
 
 /// What the reader must not take for granted.
 pub(super) fn not_said(page: &mut String, report: &Report) {
-    if report.not_said.is_empty() {
-        return;
-    }
-    page.push_str("<section id=\"not-said\">\n<h2>What this does not say</h2>\n<ul class=\"plain\">\n");
-    for sentence in &report.not_said {
+    list(page, "not-said", "What this does not say", ("ul", "plain"), &report.not_said, |page, sentence| {
         let _ = writeln!(page, "<li>{}</li>", E(sentence));
-    }
-    page.push_str("</ul>\n</section>\n");
+    });
 }
 
-/// The machine, two columns of names and values.
 pub(super) fn host(page: &mut String, report: &Report) {
-    if report.host.is_empty() {
-        return;
-    }
-    page.push_str("<section id=\"host\">\n<h2>The machine</h2>\n<dl class=\"host\">\n");
-    for (name, value) in &report.host {
+    list(page, "host", "The machine", ("dl", "host"), &report.host, |page, (name, value)| {
         let _ = writeln!(page, "<div><dt>{}</dt><dd>{}</dd></div>", E(name), E(value));
-    }
-    page.push_str("</dl>\n</section>\n");
+    });
 }
 
-/// How to make this report again.
 pub(super) fn provenance(page: &mut String, report: &Report) {
     let p = &report.provenance;
-    page.push_str("<footer>\n");
-    let _ = write!(page, "<p>Run <b>{}</b>, begun {}, by {}.", E(&report.run), E(&p.started), E(&p.version));
+    let _ = write!(page, "<footer>\n<p>Run <b>{}</b>, begun {}, by {}.", E(&report.run), E(&p.started), E(&p.version));
     for note in &p.notes {
         let _ = write!(page, " {}", E(note));
     }

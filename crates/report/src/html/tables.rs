@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::parts::class;
 use crate::figure::{Figure, Reading};
 use crate::quantity::significant;
 use crate::xml::{Escaped as E, slug};
@@ -49,8 +48,8 @@ fn row(page: &mut String, table: &Table, row: &Row) {
 fn cell(page: &mut String, cell: &Cell, first: bool, numeric: bool) {
     let Cell { text, record, answer } = cell;
     let classes = match (answer, numeric) {
-        (Some(answer), true) => format!(" class=\"answer {} n\"", class(*answer)),
-        (Some(answer), false) => format!(" class=\"answer {}\"", class(*answer)),
+        (Some(answer), true) => format!(" class=\"answer {} n\"", answer.finding_word()),
+        (Some(answer), false) => format!(" class=\"answer {}\"", answer.finding_word()),
         (None, true) => " class=\"n\"".to_owned(),
         (None, false) => String::new(),
     };

@@ -4,35 +4,34 @@ use takt_lab::check::{self, RoundState};
 use takt_studies::sweep::Facts;
 use takt_studies::{Claim, Figure, RoundRecord, StudyRun};
 
-use crate::figure::{Dot, Point, Reading};
+use crate::check::facts_with;
+use crate::check::words::{plural, round, state};
+use crate::figure::{Dot, Look, Point, Reading, Series, Source};
 use crate::quantity::significant;
-use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Section, Table, Unit, Verdict, count, duration};
+use crate::{Answer, Cell, Column, Finding, Provenance, Report, Row, Table, Unit, Verdict};
 
 /// The report of a study, without what is its own: sections, and whatever it adds.
 pub(super) fn report(of: &StudyRun, paper: &str) -> Report {
     Report {
         title: format!("takt paper {} on {}", of.study, of.about.host.hostname),
         run: of.about.run.clone(),
-        facts: facts(of),
+        facts: facts_with(&of.about, [plural(of.rounds.valid, "round")]),
         verdict: Verdict {
             answer: of.answer.into(),
             headline: headline(&of.claims),
             says: of.says.clone(),
-            also: Vec::new(),
+            ..Verdict::default()
         },
         findings: of.claims.iter().map(claim).collect(),
-        brief: None,
-        fixes: Vec::new(),
         not_said: of.does_not_say.iter().chain(&of.left_out).cloned().collect(),
-        sections: Vec::new(),
         records: records(&of.records).into_iter().collect(),
         host: host(of),
         provenance: provenance(of, paper),
-        page: None,
+        ..Report::default()
     }
 }
 
-/// [`report`], with what such a paper says of its setup, and doubts about the rounds after what was seen.
+/// [`report`] with what such a paper says of its setup, and with doubts about the rounds.
 pub(super) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> Report {
     let mut report = report(of, &paper.cite);
     report.verdict.says.extend(warnings.iter().map(|warning| format!("Warning: {warning}")));
@@ -40,30 +39,16 @@ pub(super) fn report_with(of: &StudyRun, paper: &Facts, warnings: &[String]) -> 
     report
 }
 
-fn facts(of: &StudyRun) -> Vec<String> {
-    let mut facts = vec![
-        of.about.host.hostname.clone(),
-        format!("{}\u{a0}cores", of.about.host.cores),
-        of.about.host.kernel.clone(),
-        format!("{}\u{a0}rounds", count(of.rounds.valid as u64)),
-        duration(of.about.duration_s),
-    ];
-    if !of.about.complete {
-        facts.push("interrupted".to_owned());
-    }
-    facts
-}
-
 fn headline(claims: &[Claim]) -> String {
     let open_to_doubt = || claims.iter().filter(|claim| claim.by_construction.is_none());
     let with = |answer| open_to_doubt().filter(|claim| claim.answer == answer).count();
-    let (seen, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
+    let (confirmed, not, open) = (with(check::Answer::Holds), with(check::Answer::Fails), with(check::Answer::Unknown));
     let made = match claims.len() - open_to_doubt().count() {
         0 => String::new(),
         made => format!(" {made} more can't come out otherwise here, by construction, and are not counted."),
     };
     let of = open_to_doubt().count();
-    format!("{seen} of the paper's {of} claims were seen here, {not} were not, {open} could not be told.{made}")
+    format!("{confirmed} of the paper's {of} claims were seen here, {not} were not, {open} could not be told.{made}")
 }
 
 fn host(of: &StudyRun) -> Vec<(String, String)> {
@@ -105,34 +90,9 @@ pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
         (None, None) => return Cell::text("–"),
     };
     match figure.rounds.first() {
-        Some(round) => Cell::linked(text, anchor(round.round_id)),
+        Some(first) => Cell::linked(text, round(first.round_id)),
         None => Cell::text(text),
     }
-}
-
-pub(super) fn columns(first: &str, numbers: &[&str], text: &[&str]) -> Vec<Column> {
-    let mut columns = vec![Column::text(first)];
-    columns.extend(numbers.iter().map(|head| Column::number(*head)));
-    columns.extend(text.iter().map(|head| Column::text(*head)));
-    columns
-}
-
-pub(super) fn cells(cells: Vec<Cell>) -> Row {
-    Row::Cells { id: None, cells }
-}
-
-/// Nothing where there is nothing to show.
-pub(super) fn section(
-    id: &str,
-    title: &str,
-    lead: &str,
-    figures: Vec<crate::Figure>,
-    tables: Vec<crate::Table>,
-) -> Option<Section> {
-    let empty = figures.is_empty() && tables.iter().all(|table| table.rows.is_empty());
-    let section =
-        Section { id: id.into(), title: title.into(), lead: lead.into(), drawings: Vec::new(), figures, tables };
-    (!empty).then_some(section)
 }
 
 /// A claim of the paper as a line under the answer. One that could not come out otherwise has none.
@@ -147,6 +107,23 @@ fn claim(claim: &Claim) -> Finding {
     }
 }
 
+pub(super) const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
+
+pub(super) fn source(of: &StudyRun, query: impl Into<String>) -> Source {
+    Source { run: of.about.run.clone(), query: query.into() }
+}
+
+/// A value of the paper, or of a model: no rounds behind it.
+pub(super) fn alone(x: f64, y: f64) -> Point {
+    Point { x, y: Some(Reading::alone(y)), rounds: Vec::new() }
+}
+
+/// Points of a distribution in nanoseconds, in seconds.
+pub(super) fn step(name: &str, slot: usize, points_ns: &[(f64, f64)]) -> Series {
+    let points = points_ns.iter().map(|&(ns, share)| alone(ns * 1e-9, share)).collect();
+    Series { name: name.to_owned(), look: Look::Step, slot, points }
+}
+
 /// A figure of the study as a point of a drawing, in another unit.
 pub(super) fn point(x: f64, figure: &Figure, factor: f64) -> Point {
     let figure = figure.scaled(factor);
@@ -156,44 +133,27 @@ pub(super) fn point(x: f64, figure: &Figure, factor: f64) -> Point {
         rounds: figure
             .rounds
             .iter()
-            .map(|r| Dot { y: r.value, counts: r.counts, record: Some(anchor(r.round_id)) })
+            .map(|r| Dot { y: r.value, counts: r.counts, record: Some(round(r.round_id)) })
             .collect(),
     }
 }
 
-pub(super) fn anchor(round: i64) -> String {
-    format!("round-{round}")
-}
-
-/// Every round.
 fn records(rounds: &[RoundRecord]) -> Option<Table> {
     let row = |r: &RoundRecord| {
-        let word = match r.state {
-            RoundState::Valid => "counts",
-            RoundState::Disturbed => "disturbed",
-            RoundState::EmulatorLate => "emulator late",
-            RoundState::Failed => "could not be run",
-            RoundState::Skipped => "not run",
-        };
         let answer = (r.state != RoundState::Valid).then_some(Answer::Unknown);
         let figures: Vec<String> =
             r.figures.iter().map(|(name, value)| format!("{name}\u{a0}{}", significant(*value, 4))).collect();
         Row::Cells {
-            id: Some(anchor(r.round_id)),
+            id: Some(round(r.round_id)),
             cells: vec![
                 Cell::text(r.round_id.to_string()),
                 Cell::text(&r.point),
-                Cell { text: word.to_owned(), answer, record: None },
+                Cell { answer, ..Cell::text(state(r.state)) },
                 Cell::text(figures.join(", ")),
                 Cell::text(r.why.clone().unwrap_or_default()),
             ],
         }
     };
-    (!rounds.is_empty()).then(|| Table {
-        id: "rounds".into(),
-        title: "Rounds".into(),
-        columns: ["round", "point", "state", "figures", "remark"].map(Column::text).into(),
-        rows: rounds.iter().map(row).collect(),
-        note: String::new(),
-    })
+    let columns = ["round", "point", "state", "figures", "remark"].map(Column::text).into();
+    (!rounds.is_empty()).then(|| Table::new("rounds", "Rounds", columns, rounds.iter().map(row).collect()))
 }

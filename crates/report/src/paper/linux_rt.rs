@@ -3,11 +3,12 @@
 use takt_studies::linux_rt::{Case, EffectFacts, Outcome, Ran, StageFacts, TraceFacts, label};
 use takt_studies::sweep::{Chart, Spot};
 
-use super::common::{self, anchor, cell, cells, columns, point, section};
+use super::common::{self, alone, cell, point, source};
 use takt_stats::FailureBound;
 
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
-use crate::{Cell, Report, Section, Table, Unit};
+use crate::check::words::round;
+use crate::figure::{Axis, Figure, Look, Reading, Reference, Series};
+use crate::{Cell, Column, Report, Row, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
@@ -19,14 +20,26 @@ pub fn report(outcome: &Outcome) -> Report {
 fn sections(outcome: &Outcome) -> Vec<Section> {
     let of = |part: &str| failures(outcome, part);
     let all = [
-        section("cases", "The paper's cases", CASES, Vec::new(), vec![of("cases")]),
-        section("figure-6", "Figure 6: cap and timer", FIGURE_6, figure_6(outcome), vec![of("figure-6")]),
-        section("timers", "The timers without a load", TIMERS, Vec::new(), vec![of("timers")]),
-        section("measures", "What each measure buys", MEASURES, Vec::new(), vec![effects(outcome), of("measures")]),
-        section("policies", "Other policies", POLICIES, Vec::new(), vec![of("policies")]),
-        section("best", "All that helps, for longer", BEST, Vec::new(), vec![of("best")]),
-        section("why", "What a cap does to ordinary processes", WHY, Vec::new(), vec![of("why"), traces(outcome)]),
-        section("budget", "Where the time goes", BUDGET, Vec::new(), vec![budget(outcome), blamed(outcome)]),
+        Section::shown("cases", "The paper's cases", CASES, Vec::new(), vec![of("cases")]),
+        Section::shown("figure-6", "Figure 6: cap and timer", FIGURE_6, figure_6(outcome), vec![of("figure-6")]),
+        Section::shown("timers", "The timers without a load", TIMERS, Vec::new(), vec![of("timers")]),
+        Section::shown(
+            "measures",
+            "What each measure buys",
+            MEASURES,
+            Vec::new(),
+            vec![effects(outcome), of("measures")],
+        ),
+        Section::shown("policies", "Other policies", POLICIES, Vec::new(), vec![of("policies")]),
+        Section::shown("best", "All that helps, for longer", BEST, Vec::new(), vec![of("best")]),
+        Section::shown(
+            "why",
+            "What a cap does to ordinary processes",
+            WHY,
+            Vec::new(),
+            vec![of("why"), traces(outcome)],
+        ),
+        Section::shown("budget", "Where the time goes", BUDGET, Vec::new(), vec![budget(outcome), blamed(outcome)]),
     ];
     all.into_iter().flatten().collect()
 }
@@ -50,50 +63,35 @@ const WHY: &str = "Two loops a core, no priority. The traces are the kernel's ow
 const BUDGET: &str = "Each answer has all stages, from the intended beginning of the first downlink slot; they add up to its \
                       total.";
 
-/// Every point of a part.
 fn failures(outcome: &Outcome, part: &str) -> Table {
     let row = |case: &Case| {
-        let at_most = |bound: Option<FailureBound>| {
-            Cell::text(bound.map_or_else(|| "–".to_owned(), |bound| Unit::SHARE.show(bound.up_to, 2)))
-        };
-        let paper = case.paper.map_or_else(|| "–".to_owned(), |paper| Unit::SHARE.show(paper, 3));
-        cells(vec![
+        let at_most = |bound: Option<FailureBound>| known(bound, |bound| Unit::SHARE.show(bound.up_to, 2));
+        let within = |us| known(us, |us: f64| Unit::SECONDS.show(us * 1e-6, 3));
+        Row::plain([
             Cell::text(label(case)),
-            Cell::text(paper),
+            known(case.paper, |paper| Unit::SHARE.show(paper, 3)),
             share(&case.failure),
             at_most(case.bound),
             share(&case.all),
             at_most(case.bound_all),
             cell(&case.radio_late, Unit::SHARE, 1.0),
-            Cell::text(microseconds(case.total.p50_us)),
-            Cell::text(microseconds(case.total.p99_9_us)),
+            within(case.total.p50_us),
+            within(case.total.p99_9_us),
             cell(&case.disturbance_cpus, Unit::CORES, 1.0),
         ])
     };
     let shown = || outcome.cases.iter().filter(|case| case.part == part);
     let why = shown().find_map(|case| case.skipped.as_deref());
-    let heads = [
-        "the paper's",
-        "failed",
-        "at most",
-        "of all",
-        "at most",
-        "late, says the radio",
-        "half within",
-        "99.9 % within",
-        "loops",
-    ];
-    Table {
-        id: format!("{part}-failures"),
-        title: "Response failure".into(),
-        columns: columns("", &heads, &[]),
-        rows: shown().map(row).collect(),
-        note: why.map(|why| format!("Not run: {why}.")).unwrap_or_default(),
-    }
+    let shares = ["the paper's", "failed", "at most", "of all", "at most", "late, says the radio"];
+    let heads = [&shares[..], &["half within", "99.9 % within", "loops"]].concat();
+    let columns = Column::row("", &heads, &[]);
+    Table::new(format!("{part}-failures"), "Response failure", columns, shown().map(row).collect())
+        .with_note(why.map(|why| format!("Not run: {why}.")).unwrap_or_default())
 }
 
-fn microseconds(us: Option<f64>) -> String {
-    us.map_or_else(|| "–".to_owned(), |us| Unit::SECONDS.show(us * 1e-6, 3))
+/// A dash where nothing is known.
+fn known<T>(value: Option<T>, show: impl Fn(T) -> String) -> Cell {
+    Cell::text(value.map_or_else(|| "–".to_owned(), show))
 }
 
 /// A share's interval ends where shares do.
@@ -123,12 +121,11 @@ fn figure_6(outcome: &Outcome) -> Vec<Figure> {
         return Vec::new();
     }
     let number = |name: &str| outcome.paper.number(name);
-    let hollow = |x: f64, y: f64| Point { x, y: Some(Reading::alone(y)), rounds: Vec::new() };
     let paper = Series {
         name: "the paper's text".into(),
         look: Look::Points,
         slot: series.len(),
-        points: vec![hollow(0.1, number("best")), hollow(1.0, number("priority"))],
+        points: vec![alone(0.1, number("best")), alone(1.0, number("priority"))],
     };
     vec![Figure {
         id: chart.id.clone(),
@@ -139,7 +136,7 @@ fn figure_6(outcome: &Outcome) -> Vec<Figure> {
         series,
         others: vec![paper],
         references: vec![Reference::Horizontal { y: number("best"), label: "the paper's best".into() }],
-        source: Source { run: outcome.of.about.run.clone(), query: format!("rounds of part {}", chart.part) },
+        source: source(&outcome.of, format!("rounds of part {}", chart.part)),
     }]
 }
 
@@ -148,28 +145,24 @@ fn timer(curve: &str) -> String {
 }
 
 fn finding(chart: &Chart) -> String {
-    let told = chart.curves.iter().filter_map(|curve| {
+    let curves = chart.curves.iter().filter_map(|curve| {
         let mut spots = curve.measured();
         let tight = spots.next()?;
         let free = spots.last().unwrap_or(tight);
         let show = |spot: &Spot| Unit::SHARE.show(spot.figure.value.unwrap_or_default(), 3);
         Some(format!("{} {} without a cap, {} at {} %", timer(&curve.name), show(free), show(tight), tight.x))
     });
-    format!("{}: {}", chart.title, told.collect::<Vec<_>>().join("; "))
+    format!("{}: {}", chart.title, curves.collect::<Vec<_>>().join("; "))
 }
 
 fn effects(outcome: &Outcome) -> Table {
     let row = |effect: &EffectFacts| {
         let text = Unit::SHARE.show_reading(&Reading::from(effect.estimate));
-        cells(vec![Cell::text(effect.measures.join(" and ")), Cell::text(text), Cell::text(effect.blocks.to_string())])
+        Row::plain([Cell::text(effect.measures.join(" and ")), Cell::text(text), Cell::text(effect.blocks.to_string())])
     };
-    Table {
-        id: "effects".into(),
-        title: "Effects on the share that fails".into(),
-        columns: columns("measure", &["adds", "blocks"], &[]),
-        rows: outcome.effects.iter().map(row).collect(),
-        note: "Below zero it helps.".into(),
-    }
+    let columns = Column::row("measure", &["adds", "blocks"], &[]);
+    let rows = outcome.effects.iter().map(row).collect();
+    Table::new("effects", "Effects on the share that fails", columns, rows).with_note("Below zero it helps.")
 }
 
 fn traces(outcome: &Outcome) -> Table {
@@ -177,8 +170,8 @@ fn traces(outcome: &Outcome) -> Table {
         let ran = trace.ran.iter().take(4).map(turns);
         let ran = trace.hidden.clone().unwrap_or_else(|| ran.collect::<Vec<_>>().join(", "));
         let cap = if trace.cap == "none" { "none".to_owned() } else { format!("{} %", trace.cap) };
-        cells(vec![
-            Cell::linked(cap, anchor(trace.round_id)),
+        Row::plain([
+            Cell::linked(cap, round(trace.round_id)),
             Cell::text(format!("{:.2} ms", trace.total_ms)),
             Cell::text(format!("{:.2} ms", trace.stage_ms)),
             Cell::text(&trace.stage),
@@ -186,17 +179,10 @@ fn traces(outcome: &Outcome) -> Table {
             Cell::text(ran),
         ])
     };
-    Table {
-        id: "traces".into(),
-        title: "The worst answer of each round, traced".into(),
-        columns: columns(
-            "cap",
-            &["answer after", "longest stage"],
-            &["which", "who waited", "who ran on its core meanwhile"],
-        ),
-        rows: outcome.traces.iter().map(row).collect(),
-        note: String::new(),
-    }
+    let texts = ["which", "who waited", "who ran on its core meanwhile"];
+    let columns = Column::row("cap", &["answer after", "longest stage"], &texts);
+    let title = "The worst answer of each round, traced";
+    Table::new("traces", title, columns, outcome.traces.iter().map(row).collect())
 }
 
 fn turns(ran: &Ran) -> String {
@@ -218,27 +204,18 @@ fn budget(outcome: &Outcome) -> Table {
     };
     let row = |case: &Case| {
         let stages = case.stages.iter().chain([&case.total]).map(|stage| Cell::text(show(stage)));
-        cells(std::iter::once(Cell::text(label(case))).chain(stages).collect())
+        Row::plain(std::iter::once(Cell::text(label(case))).chain(stages))
     };
-    Table {
-        id: "stages".into(),
-        title: "Stages of an answer, µs: half within / 99.9 % within".into(),
-        columns: columns("", &heads, &[]),
-        rows: outcome.cases.iter().filter(shown).map(row).collect(),
-        note: String::new(),
-    }
+    let title = "Stages of an answer, µs: half within / 99.9 % within";
+    Table::new("stages", title, Column::row("", &heads, &[]), outcome.cases.iter().filter(shown).map(row).collect())
 }
 
 fn blamed(outcome: &Outcome) -> Table {
     let row = |case: &Case| {
-        let told: Vec<String> = case.blamed.iter().map(|(stage, times)| format!("{stage} {times}")).collect();
-        cells(vec![Cell::text(format!("{}: {}", case.part, label(case))), Cell::text(told.join(", "))])
+        let stages: Vec<String> = case.blamed.iter().map(|(stage, times)| format!("{stage} {times}")).collect();
+        Row::plain([Cell::text(format!("{}: {}", case.part, label(case))), Cell::text(stages.join(", "))])
     };
-    Table {
-        id: "blamed".into(),
-        title: "Where late answers lost most of their time".into(),
-        columns: columns("", &[], &["longest stage of the worst late answers, and how often"]),
-        rows: outcome.cases.iter().filter(|case| !case.blamed.is_empty()).map(row).collect(),
-        note: String::new(),
-    }
+    let columns = Column::row("", &[], &["longest stage of the worst late answers, and how often"]);
+    let rows = outcome.cases.iter().filter(|case| !case.blamed.is_empty()).map(row).collect();
+    Table::new("blamed", "Where late answers lost most of their time", columns, rows)
 }

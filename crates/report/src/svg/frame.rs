@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{N, Plot, WIDTH, text_width};
+use super::{N, Plot, WIDTH, text, text_width, turned_text};
 use crate::Reference;
 use crate::figure::projection::{Tick, ZERO_BAND};
 use crate::xml::Escaped;
@@ -22,13 +22,7 @@ fn grid(svg: &mut String, plot: &Plot<'_>) {
         let y = plot.bottom - at * (plot.bottom - plot.top);
         let class = if *at == 0.0 { "axis" } else { "grid" };
         let _ = write!(svg, r#"<path class="{class}" d="M{left} {0}H{right}"/>"#, N(y));
-        let _ = write!(
-            svg,
-            r#"<text class="tick" x="{}" y="{}" text-anchor="end">{}</text>"#,
-            N(plot.left - 8.0),
-            N(y + 4.2),
-            Escaped(label)
-        );
+        text(svg, "tick", (plot.left - 8.0, y + 4.2), "end", label);
     }
     if !plot.y.ticks.iter().any(|t| t.at == 0.0) {
         let _ = write!(svg, r#"<path class="axis" d="M{left} {}H{right}"/>"#, N(plot.bottom));
@@ -42,19 +36,13 @@ fn grid(svg: &mut String, plot: &Plot<'_>) {
 
 /// Tick labels in order of importance (ends first), each only where it does not run into one already there.
 fn x_ticks(svg: &mut String, plot: &Plot<'_>) {
-    let place = |t: &Tick| plot.across(t.at);
-    let ticks = &plot.x.ticks;
-    let mut order: Vec<&Tick> = ticks.last().into_iter().chain(ticks.first()).collect();
-    order.extend(ticks.iter().skip(1).take(ticks.len().saturating_sub(2)));
     let mut taken: Vec<(f64, f64)> = Vec::new();
-    for tick in order {
-        let (x, half) = (place(tick), text_width::of(&tick.label) / 2.0);
+    for tick in plot.x.ticks_ends_first() {
+        let (x, half) = (plot.across(tick.at), text_width::of(&tick.label) / 2.0);
         let _ = write!(svg, r#"<path class="axis" d="M{} {}v5"/>"#, N(x), N(plot.bottom));
         if taken.iter().all(|(from, to)| x + half + 6.0 < *from || x - half - 6.0 > *to) {
             taken.push((x - half, x + half));
-            let y = N(plot.bottom + 18.0);
-            let label = Escaped(&tick.label);
-            let _ = write!(svg, r#"<text class="tick" x="{}" y="{y}" text-anchor="middle">{label}</text>"#, N(x));
+            text(svg, "tick", (x, plot.bottom + 18.0), "middle", &tick.label);
         }
     }
 }
@@ -63,48 +51,32 @@ fn x_ticks(svg: &mut String, plot: &Plot<'_>) {
 fn titles(svg: &mut String, plot: &Plot<'_>) {
     let y_title = text_width::cut(&plot.y.title, WIDTH - 10.0);
     let _ = write!(svg, r#"<text class="title" x="0" y="13">{}</text>"#, Escaped(&y_title));
-    let (x, y) = (N(plot.right), N(plot.bottom + 38.0));
-    let x_title = Escaped(&plot.x.title);
-    let _ = write!(svg, r#"<text class="title" x="{x}" y="{y}" text-anchor="end">{x_title}</text>"#);
+    text(svg, "title", (plot.right, plot.bottom + 38.0), "end", &plot.x.title);
 }
 
 fn draw_reference(svg: &mut String, plot: &Plot<'_>, reference: &Reference) {
     let line = |svg: &mut String, d: String| {
         let _ = write!(svg, r#"<path class="reference" d="{d}"/>"#);
     };
-    let text = |svg: &mut String, x: f64, y: f64, anchor: &str, turn: f64, label: &str| {
-        let turn =
-            if turn == 0.0 { String::new() } else { format!(r#" transform="rotate({} {} {})""#, N(turn), N(x), N(y)) };
-        let label = Escaped(label);
-        let _ =
-            write!(svg, r#"<text class="note" x="{}" y="{}" text-anchor="{anchor}"{turn}>{label}</text>"#, N(x), N(y));
-    };
     match reference {
         Reference::Horizontal { y, label } => {
             let Some(y) = plot.py(*y) else { return };
             line(svg, format!("M{} {}H{}", N(plot.left), N(y), N(plot.right)));
-            text(svg, plot.left + 6.0, y - 5.0, "start", 0.0, label);
+            text(svg, "note", (plot.left + 6.0, y - 5.0), "start", label);
         }
         Reference::Vertical { x, label } => {
             let Some(x) = plot.px(*x) else { return };
             line(svg, format!("M{} {}V{}", N(x), N(plot.bottom), N(plot.top)));
             let fits = x + text_width::of(label) + 8.0 < plot.right;
             let (x, anchor) = if fits { (x + 6.0, "start") } else { (x - 6.0, "end") };
-            text(svg, x, plot.bottom - 8.0, anchor, 0.0, label);
+            text(svg, "note", (x, plot.bottom - 8.0), anchor, label);
         }
-        Reference::Proportional { slope, label } => proportional(svg, plot, *slope, label, line, text),
+        Reference::Proportional { slope, label } => proportional(svg, plot, *slope, label, line),
     }
 }
 
 /// Drawn as a polyline, since on unlike scales it is a curve.
-fn proportional(
-    svg: &mut String,
-    plot: &Plot<'_>,
-    slope: f64,
-    label: &str,
-    line: impl Fn(&mut String, String),
-    text: impl Fn(&mut String, f64, f64, &str, f64, &str),
-) {
+fn proportional(svg: &mut String, plot: &Plot<'_>, slope: f64, label: &str, line: impl Fn(&mut String, String)) {
     let xs = plot.figure.xs();
     let (low, high) = xs.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), &x| (l.min(x), h.max(x)));
     let low = if plot.px(0.0).is_some() { 0.0 } else { low };
@@ -119,6 +91,6 @@ fn proportional(
     let middle = points.len() / 2;
     if let (Some(a), Some(b)) = (points.get(middle.saturating_sub(4)), points.get(middle)) {
         let angle = (b.1 - a.1).atan2(b.0 - a.0).to_degrees();
-        text(svg, a.0 - 4.0, a.1 - 6.0, "middle", angle, label);
+        turned_text(svg, "note", (a.0 - 4.0, a.1 - 6.0), "middle", angle, label);
     }
 }

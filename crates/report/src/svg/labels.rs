@@ -7,7 +7,6 @@ use super::{N, Plot, WIDTH, text_width};
 use crate::figure::{Figure, Look, Point, Series};
 use crate::xml::Escaped;
 
-/// Height a name takes.
 const ROW: f64 = 17.0;
 
 pub(super) fn draw(svg: &mut String, plot: &Plot<'_>) {
@@ -25,7 +24,7 @@ fn at_ends(svg: &mut String, plot: &Plot<'_>) {
         let value = |p: &Point| p.y.map(|r| r.point).or(p.rounds.last().map(|dot| dot.y));
         let last = series.points.iter().rev().find_map(|p| Some((plot.px(p.x)?, plot.py(value(p)?)?)));
         if let Some((x, y)) = last {
-            ends.push(End { series, hollow: index >= plot.figure.series.len(), x: x + plot.dodge(index), y });
+            ends.push(End { series, class: plot.class(index, series), x: x + plot.dodge(index), y });
         }
     }
     ends.sort_by(|a, b| a.y.total_cmp(&b.y));
@@ -33,8 +32,7 @@ fn at_ends(svg: &mut String, plot: &Plot<'_>) {
     for (end, row) in ends.iter().zip(rows) {
         let x = plot.right + 16.0;
         let name = text_width::cut(&end.series.name, WIDTH - x - 2.0);
-        let class = format!("s{}{}", end.series.slot % crate::palette::SLOTS, if end.hollow { " hollow" } else { "" });
-        let _ = write!(svg, r#"<g class="{class}">"#);
+        let _ = write!(svg, r#"<g class="{}">"#, end.class);
         let _ = write!(
             svg,
             r#"<path class="leader" d="M{} {}L{} {}H{}"/>"#,
@@ -48,10 +46,9 @@ fn at_ends(svg: &mut String, plot: &Plot<'_>) {
     }
 }
 
-/// The end of a line.
 struct End<'a> {
     series: &'a Series,
-    hollow: bool,
+    class: String,
     x: f64,
     y: f64,
 }
@@ -81,13 +78,11 @@ fn spread(wanted: &[f64], top: f64, bottom: f64) -> Vec<f64> {
 
 /// A legend above the plot, each name with a piece of its line, in as many rows as it takes.
 fn in_a_row(svg: &mut String, plot: &Plot<'_>) {
-    let ours = plot.figure.series.len();
     for (index, (series, place)) in plot.figure.all_series().zip(legend(plot.figure, plot.left, plot.right)).enumerate()
     {
         let (x, y) = (place.0, plot.top - 20.0 - ROW * place.1);
-        let hollow = if index < ours { "" } else { " hollow" };
         let name = text_width::cut(&series.name, plot.right - plot.left - SAMPLE);
-        let _ = write!(svg, r#"<g class="s{}{hollow}">"#, series.slot % crate::palette::SLOTS);
+        let _ = write!(svg, r#"<g class="{}">"#, plot.class(index, series));
         let _ = write!(svg, r#"<path class="line" d="M{} {}h20"/>"#, N(x), N(y));
         if series.look != Look::Step {
             let _ = write!(svg, r#"<path class="mark" d="{}"/>"#, marker(series.slot, x + 10.0, y));
@@ -118,7 +113,6 @@ fn legend(figure: &Figure, left: f64, right: f64) -> Vec<(f64, f64)> {
     rows.iter().enumerate().flat_map(|(i, row)| row.iter().map(move |x| (*x, (last - i) as f64))).collect()
 }
 
-/// Height of the legend above the plot.
 pub(super) fn legend_height(figure: &Figure, left: f64, right: f64) -> f64 {
     legend(figure, left, right).iter().map(|(_, row)| (row + 1.0) * ROW).fold(0.0, f64::max) + 3.0
 }

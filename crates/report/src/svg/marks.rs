@@ -12,18 +12,14 @@ pub(super) fn draw(svg: &mut String, plot: &Plot<'_>) {
             dots(svg, plot, series, point, plot.dodge(index));
         }
     }
-    let ours = plot.figure.series.len();
     for (index, series) in plot.figure.all_series().enumerate() {
-        let hollow = if index < ours { "" } else { " hollow" };
-        let _ = write!(svg, r#"<g class="s{}{hollow}">"#, series.slot % crate::palette::SLOTS);
+        let _ = write!(svg, r#"<g class="{}">"#, plot.class(index, series));
         line(svg, plot, series, plot.dodge(index));
-        if series.look == Look::Box {
-            for point in &series.points {
-                five(svg, plot, series, point, plot.dodge(index));
-            }
-        } else if series.look != Look::Step {
-            for point in &series.points {
-                estimate(svg, plot, series, point, plot.dodge(index));
+        for point in &series.points {
+            match series.look {
+                Look::Box => five(svg, plot, series, point, plot.dodge(index)),
+                Look::Line | Look::Points => estimate(svg, plot, series, point, plot.dodge(index)),
+                Look::Step => {}
             }
         }
         svg.push_str("</g>");
@@ -57,8 +53,8 @@ fn dots(svg: &mut String, plot: &Plot<'_>, series: &Series, point: &Point, dodge
 
 fn hover(plot: &Plot<'_>, series: &Series, dot: &Dot) -> String {
     let value = plot.figure.y.unit.show(dot.y, 4);
-    let aside = if dot.counts { "" } else { ", does not count" };
-    format!("{}: {value}{aside}", series.name)
+    let excluded = if dot.counts { "" } else { ", does not count" };
+    format!("{}: {value}{excluded}", series.name)
 }
 
 /// Through the estimates; a break where one is missing.

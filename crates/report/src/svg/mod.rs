@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 
 use crate::figure::projection::Projection;
 use crate::xml::{Escaped, slug};
-use crate::{Figure, Look};
+use crate::{Figure, Look, Series};
 
 /// Drawing size, user units; the page scales it.
 const WIDTH: f64 = 600.0;
@@ -24,8 +24,8 @@ pub(crate) const STYLE: &str = include_str!("figure.css");
 impl Figure {
     /// The figure as an SVG file of its own, light or dark as the viewer prefers.
     pub fn to_svg(&self) -> String {
-        let style = format!("<style>{}\n{STYLE}</style>", crate::palette::css());
-        draw(self, &style, r#" xmlns="http://www.w3.org/2000/svg""#)
+        let (style, namespace) = own_file();
+        draw(self, &style, namespace)
     }
 
     /// The figure as an element of a page that has [`STYLE`].
@@ -111,6 +111,12 @@ impl<'a> Plot<'a> {
         Some(self.bottom - self.y.at(y)? * (self.bottom - self.top))
     }
 
+    /// Of a series: its colour, and hollow if it is others'.
+    fn class(&self, index: usize, series: &Series) -> String {
+        let hollow = if index < self.figure.series.len() { "" } else { " hollow" };
+        format!("s{}{hollow}", series.slot % crate::palette::SLOTS)
+    }
+
     /// Sideways shift that keeps series with equal values apart; more where many are likely to be equal: at zero.
     fn dodge(&self, index: usize) -> f64 {
         let lines = self.figure.all_series().filter(|s| s.look != Look::Step).count();
@@ -121,6 +127,22 @@ impl<'a> Plot<'a> {
         };
         if lines < 2 { 0.0 } else { (index as f64 - (lines as f64 - 1.0) / 2.0) * step }
     }
+}
+
+/// A text; `anchor` is which part of it is at the place: start, middle or end.
+pub(crate) fn text(svg: &mut String, class: &str, at: (f64, f64), anchor: &str, words: &str) {
+    turned_text(svg, class, at, anchor, 0.0, words);
+}
+
+fn turned_text(svg: &mut String, class: &str, (x, y): (f64, f64), anchor: &str, degrees: f64, words: &str) {
+    let (x, y, words) = (N(x), N(y), Escaped(words));
+    let turn = if degrees == 0.0 { String::new() } else { format!(r#" transform="rotate({} {x} {y})""#, N(degrees)) };
+    let _ = write!(svg, r#"<text class="{class}" x="{x}" y="{y}" text-anchor="{anchor}"{turn}>{words}</text>"#);
+}
+
+/// What a drawing in a file of its own has besides: its colours and type, and its vocabulary.
+pub(crate) fn own_file() -> (String, &'static str) {
+    (format!("<style>{}\n{STYLE}</style>", crate::palette::css()), r#" xmlns="http://www.w3.org/2000/svg""#)
 }
 
 /// Coordinates to a tenth of a unit, needless zeros dropped.

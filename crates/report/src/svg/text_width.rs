@@ -25,7 +25,6 @@ pub(crate) fn cut(text: &str, width: f64) -> String {
     out
 }
 
-/// Advance width in ems.
 fn em(c: char) -> f64 {
     match c {
         'i' | 'j' | 'l' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' => 0.36,

@@ -8,7 +8,6 @@ pub(super) struct Canvas {
     unicode: bool,
 }
 
-/// What a character shows.
 #[derive(Clone, Copy, Default)]
 struct Ink {
     dots: u8,

@@ -19,7 +19,6 @@ pub struct TextStyle {
     pub depth: Depth,
 }
 
-/// How much of a report is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Depth {
     /// The answer, what it rests on, what to do, what it does not say.

@@ -6,7 +6,6 @@ use super::{TextStyle, Tone};
 use crate::figure::projection::Projection;
 use crate::{Figure, Look, Reference, Series};
 
-/// Rows of the plot itself.
 const ROWS: usize = 14;
 
 impl Figure {
@@ -146,11 +145,8 @@ fn below(out: &mut String, x: &Projection, margin: usize, across: usize, style: 
     let (corner, bar, tick) = if style.unicode { ('└', '─', '┴') } else { ('+', '-', '+') };
     let mut axis = vec![bar; across];
     let mut labels = vec![' '; style.columns()];
-    let ticks = &x.ticks;
-    let mut order: Vec<_> = ticks.last().into_iter().chain(ticks.first()).collect();
-    order.extend(ticks.iter().skip(1).take(ticks.len().saturating_sub(2)));
     let mut taken: Vec<(usize, usize)> = Vec::new();
-    for t in order {
+    for t in x.ticks_ends_first() {
         if let Some(cell) = axis.get_mut(place(t.at)) {
             *cell = tick;
         }
@@ -178,13 +174,7 @@ fn names(out: &mut String, figure: &Figure, style: &TextStyle) {
     let mut used = 2;
     for (index, series) in figure.all_series().enumerate() {
         let mark = match series.look {
-            Look::Step => {
-                if style.unicode {
-                    "⣀⣀".to_owned()
-                } else {
-                    "..".to_owned()
-                }
-            }
+            Look::Step => if style.unicode { "⣀⣀" } else { ".." }.to_owned(),
             _ => sign(style, series, index >= figure.series.len()).to_string(),
         };
         let name = cut(&clean(&series.name), style.columns() - 10);

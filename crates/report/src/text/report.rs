@@ -36,11 +36,11 @@ impl Report {
         for sentence in self.verdict.says.iter().chain(self.verdict.also.iter().filter(|_| full)) {
             out.push_str(&hanging("", &clean(sentence), columns));
         }
-        fixes(&mut out, first(&self.fixes, shown.fixes), style);
+        fixes(&mut out, &self.fixes[..shown.fixes.min(self.fixes.len())], style);
         if full {
             sections(&mut out, self, style);
         }
-        let not_said = first(&self.not_said, shown.not_said);
+        let not_said = &self.not_said[..shown.not_said.min(self.not_said.len())];
         if !not_said.is_empty() {
             let sentences: Vec<String> = not_said.iter().map(|s| clean(s)).collect();
             out.push_str(&hanging("", &format!("What this does not say: {}", sentences.join(" ")), columns));
@@ -73,11 +73,6 @@ const SHOWN: [Shown; 4] = [
     Shown { fixes: 1, not_said: 1 },
     Shown { fixes: 1, not_said: 0 },
 ];
-
-/// So many of them, or all.
-fn first<T>(all: &[T], count: usize) -> &[T] {
-    all.get(..count).unwrap_or(all)
-}
 
 /// What a short text leaves to the page: `(there, shown, one, several)`.
 fn on_the_page(parts: &[(usize, usize, &str, &str)]) -> String {

@@ -4,7 +4,6 @@ use super::wrap::{clean, hanging, pad, width, wrap};
 use super::{TextStyle, Tone};
 use crate::{Answer, Cell, Row, Table};
 
-/// Blanks between columns.
 const GAP: usize = 2;
 
 /// Narrowest a wrapped column becomes.
@@ -49,7 +48,6 @@ fn tone(cell: &Cell) -> Option<Tone> {
     cell.answer.map(answer_tone)
 }
 
-/// Colour of an answer.
 pub(super) fn answer_tone(answer: Answer) -> Tone {
     match answer {
         Answer::Yes => Tone::Good,
@@ -82,7 +80,6 @@ fn stacked(table: &Table, style: &TextStyle) -> String {
     out
 }
 
-/// A heading between rows.
 fn group(title: &str, style: &TextStyle) -> String {
     let lines = wrap(&clean(title), style.columns().saturating_sub(2));
     lines.iter().map(|line| format!("  {}\n", style.paint(Tone::Strong, line))).collect()

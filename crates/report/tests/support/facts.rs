@@ -16,6 +16,12 @@ pub(super) fn setup() -> Setup {
 }
 
 pub(super) fn host() -> HostFacts {
+    let more = [
+        ("clock source", "tsc"),
+        ("frequency governor", "not visible"),
+        ("net.core.rmem_max", "4 194 304 B"),
+        ("preemption", "none"),
+    ];
     HostFacts {
         hostname: "lab-7".into(),
         kernel: "Linux 6.18".into(),
@@ -23,14 +29,7 @@ pub(super) fn host() -> HostFacts {
         cores: 4,
         memory_bytes: 24 << 30,
         virtualisation: Some("kvm".into()),
-        more: [
-            ("clock source", "tsc"),
-            ("frequency governor", "not visible"),
-            ("net.core.rmem_max", "4 194 304 B"),
-            ("preemption", "none"),
-        ]
-        .map(|(a, b)| (a.to_owned(), b.to_owned()))
-        .into(),
+        more: more.map(|(a, b)| (a.to_owned(), b.to_owned())).into(),
     }
 }
 

@@ -14,6 +14,16 @@ pub use quick::quick_fails;
 
 const RATES: [f64; 9] = [1e6, 2e6, 4e6, 5e6, 10e6, 12.5e6, 100e6 / 7.0, 20e6, 25e6];
 
+pub fn all() -> [(&'static str, Outcome); 4] {
+    [("fails", quick_fails()), ("holds", full_holds()), ("unknown", unknown()), ("hostile", hostile())]
+}
+
+/// The need of 25 MS/s both ways, and so many clean rounds.
+fn duplex(answer: Answer, clean: usize, why: &str) -> NeedVerdict {
+    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 };
+    NeedVerdict { need, answer, counted: clean, clean, lost_share: None, why: why.into() }
+}
+
 /// Ten rounds, a radio at an address, everything holds.
 pub fn full_holds() -> Outcome {
     let mut make = Maker::new(10);
@@ -25,14 +35,7 @@ pub fn full_holds() -> Outcome {
     let top = rates.last().unwrap().clone();
     let verdict = Verdict {
         answer: Answer::Holds,
-        needs: vec![NeedVerdict {
-            need: Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 },
-            answer: Answer::Holds,
-            counted: 10,
-            clean: 10,
-            lost_share: None,
-            why: "clean in every round".into(),
-        }],
+        needs: vec![duplex(Answer::Holds, 10, "clean in every round")],
         highest: vec![HighestClean {
             mode: Mode::Duplex,
             format: WireFormat::Sc16,
@@ -81,17 +84,9 @@ pub fn unknown() -> Outcome {
         (p.counted, p.clean, p.unclean_share_upper) = (0, 0, 1.0);
         (p.rx_lost_share, p.tx_lost_share, p.cpu_host, p.busiest_thread) = (None, None, None, None);
     }
-    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 };
     outcome.verdict = Verdict {
         answer: Answer::Unknown,
-        needs: vec![NeedVerdict {
-            need,
-            answer: Answer::Unknown,
-            counted: 0,
-            clean: 0,
-            lost_share: None,
-            why: "in 3 of 3 rounds the emulator was late itself".into(),
-        }],
+        needs: vec![duplex(Answer::Unknown, 0, "in 3 of 3 rounds the emulator was late itself")],
         highest: Vec::new(),
         limits: Vec::new(),
         waveform: None,

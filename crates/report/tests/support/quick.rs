@@ -50,15 +50,7 @@ pub fn quick_fails() -> Outcome {
             .into(),
         loaded: None,
         stops: None,
-        rounds: RoundsSummary {
-            planned: 138,
-            valid: 134,
-            disturbed: 0,
-            emulator_late: 1,
-            failed: 0,
-            skipped: 3,
-            repeated: 0,
-        },
+        rounds: RoundsSummary { planned: 138, valid: 134, emulator_late: 1, skipped: 3, ..RoundsSummary::default() },
         verdict,
         left_out: vec!["Quick: 9 of 43 valid rates, one sc8 rate, 5 s a round.".into()],
     }
@@ -69,12 +61,10 @@ fn rates(make: &mut Maker) -> Vec<RatePoint> {
     for rate in RATES {
         rates.push(make.rate(Mode::Rx, WireFormat::Sc16, rate, 0.0));
         rates.push(make.rate(Mode::Tx, WireFormat::Sc16, rate, 0.0));
-        let lost = if rate > 24e6 {
-            0.004
-        } else if rate > 19e6 {
-            0.0003
-        } else {
-            0.0
+        let lost = match rate {
+            24e6.. => 0.004,
+            19e6.. => 0.0003,
+            _ => 0.0,
         };
         rates.push(make.rate(Mode::Duplex, WireFormat::Sc16, rate, lost));
     }

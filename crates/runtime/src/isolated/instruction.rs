@@ -1,19 +1,12 @@
-//! What a component is told between its slots, as words of a request.
+//! An [`Instruction`] as words of a request.
 
 use std::sync::atomic::AtomicU64;
 
 use takt_link::exchange::{get, put};
 
-use crate::component::{Component, Message, Scalar};
-use crate::isolated::layout::Layout;
+use super::layout::Layout;
+use crate::component::{Instruction, Message};
 use crate::library::Word;
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Instruction {
-    Set { param: usize, value: Scalar },
-    Message(Message),
-    Degrade,
-}
 
 const SET: u64 = 1;
 const MESSAGE: u64 = 2;
@@ -51,14 +44,6 @@ impl Instruction {
             }
             DEGRADE => Some(Instruction::Degrade),
             _ => None,
-        }
-    }
-
-    pub(crate) fn tell(&self, component: &mut dyn Component) {
-        match self {
-            Instruction::Set { param, value } => component.set(*param, *value),
-            Instruction::Message(message) => component.message(message),
-            Instruction::Degrade => component.degrade(),
         }
     }
 }

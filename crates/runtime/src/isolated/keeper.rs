@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -13,42 +13,39 @@ use std::time::{Duration, Instant};
 use rtrb::{Consumer, Producer, RingBuffer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
-use serde::Deserialize;
 use takt_link::exchange::{Asking, counters, put, put_bytes};
 
-use super::Isolation;
 use super::layout::{CONFIG, CONFIG_BYTES, Layout, MAGIC, READY, REFUSED, STATE};
 use super::map::{Map, Shared};
 use super::remote::{Link, text};
 use super::serve::{ARGUMENT, ISOLATED};
 use crate::component::MakeError;
+use crate::options::Isolation;
 
-/// How long one may take to end that was told to.
+/// How long a process may take to end by itself.
 const END: Duration = Duration::from_millis(500);
 /// How often a process that runs is looked at.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Ends the process and the thread when dropped.
 pub(crate) struct Keeper {
+    /// Processes that were started after the first.
+    pub(crate) fresh: Consumer<Link>,
+    /// Those that are gone: memory is given back outside real time.
+    pub(crate) spent: Producer<Link>,
     stop: Arc<AtomicBool>,
     thread: Option<JoinHandle<()>>,
 }
 
-/// A first process that is ready, and where later ones come from.
-pub(crate) struct Started {
-    pub(crate) link: Link,
-    pub(crate) fresh: Consumer<Link>,
-    pub(crate) spent: Producer<Link>,
-}
-
 impl Keeper {
-    /// Starts a process with this configuration. `name`: of the component, for whoever lists processes.
+    /// Starts a process with this configuration, and waits until it is ready. `name`: of the component, as lists of processes
+    /// show it.
     pub(crate) fn start(
         name: &str,
         config: Vec<u8>,
         layout: &Layout,
         isolation: &Isolation,
-    ) -> Result<(Keeper, Started), MakeError> {
+    ) -> Result<(Keeper, Link), MakeError> {
         if std::env::var_os(ISOLATED).is_some() {
             return Err(MakeError {
                 what: "this program, started as the process of an isolated component, runs a waveform".to_owned(),
@@ -71,10 +68,9 @@ impl Keeper {
         // The process ends with the thread that started it: this one lives as long as the component.
         let thread = std::thread::Builder::new().name("takt-keeper".to_owned());
         let thread = thread.spawn(move || keeping.run(&first, fresh_in, spent_out));
-        let keeper = Keeper { stop, thread: Some(thread.map_err(|error| refused(&error))?) };
+        let keeper = Keeper { fresh, spent, stop, thread: Some(thread.map_err(|error| refused(&error))?) };
         let gone = || MakeError { what: "its keeper ended".to_owned(), fix: "tell us: a mistake of ours".to_owned() };
-        let link = started.recv().map_err(|_| gone())??;
-        Ok((keeper, Started { link, fresh, spent }))
+        Ok((keeper, started.recv().map_err(|_| gone())??))
     }
 }
 
@@ -109,8 +105,7 @@ struct Process {
 
 impl Keeping {
     fn run(&self, first: &Sender<Result<Link, MakeError>>, mut fresh: Producer<Link>, mut spent: Consumer<Link>) {
-        let started = self.start();
-        let (mut process, link) = match started {
+        let (mut process, link) = match self.start() {
             Ok(started) => started,
             Err(why) => {
                 let _ = first.send(Err(why));
@@ -158,31 +153,34 @@ impl Keeping {
             .spawn()
             .map_err(|error| refused(&error))?;
         let mut process = Process { child, alive: Arc::new(AtomicBool::new(true)), map: map.clone() };
-        self.made(&mut process)?;
+        self.wait_until_made(&mut process)?;
         let alive = Arc::clone(&process.alive);
         let exchange = Asking::new(map, self.layout.cells_at, self.layout.cell_words);
         Ok((process, Link { exchange, alive }))
     }
 
-    /// Waits until the component is made.
-    fn made(&self, process: &mut Process) -> Result<(), MakeError> {
+    fn wait_until_made(&self, process: &mut Process) -> Result<(), MakeError> {
         let until = Instant::now() + self.isolation.start;
-        let fix =
-            || "see what it wrote to standard error; its main calls takt_runtime::isolated::serve_if_asked() first";
+        let gone = |what| {
+            let fix =
+                "see what it wrote to standard error; its main calls takt_runtime::isolated::serve_if_asked() first";
+            MakeError { what, fix: fix.to_owned() }
+        };
         loop {
             // Acquire: what it says comes before the word that it has said it.
-            match state(&process.map) {
+            match process.map[STATE].load(Ordering::Acquire) {
                 READY => return Ok(()),
-                REFUSED => return Err(refusal(&process.map)),
+                REFUSED => {
+                    let silent = "its process refuses, and does not say why";
+                    return Err(MakeError::read(&text(&process.map), silent));
+                }
                 _ => {}
             }
             if let Ok(Some(status)) = process.child.try_wait() {
-                let what = format!("its process ended before it was ready: {status}");
-                return Err(MakeError { what, fix: fix().to_owned() });
+                return Err(gone(format!("its process ended before it was ready: {status}")));
             }
             if Instant::now() >= until || self.stopped() {
-                let what = format!("its process was not ready within {:?}", self.isolation.start);
-                return Err(MakeError { what, fix: fix().to_owned() });
+                return Err(gone(format!("its process was not ready within {:?}", self.isolation.start)));
             }
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -211,24 +209,6 @@ impl Keeping {
     }
 }
 
-fn state(words: &[AtomicU64]) -> u64 {
-    words.get(STATE).map_or(0, |word| word.load(Ordering::Acquire))
-}
-
-fn refusal(words: &[AtomicU64]) -> MakeError {
-    #[derive(Deserialize)]
-    struct Refusal {
-        what: String,
-        fix: String,
-    }
-    let read = serde_json::from_slice(&text(words)).ok();
-    let Refusal { what, fix } = read.unwrap_or_else(|| Refusal {
-        what: "its process refuses, and does not say why".to_owned(),
-        fix: "what its author says".to_owned(),
-    });
-    MakeError { what, fix }
-}
-
 impl Process {
     /// Whether it has ended, waiting so long for it.
     fn ended(&mut self, wait: Duration) -> bool {
@@ -251,7 +231,7 @@ impl Drop for Process {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
-        // Release: whatever it answered before is there for who sees this.
+        // Release: all it answered before is there for a thread that reads this.
         self.alive.store(false, Ordering::Release);
     }
 }

@@ -1,5 +1,5 @@
-//! Where everything lies in the shared words: what a process of its own is told at the start, and the cells of requests and
-//! answers. Both sides reckon it from the same [`Config`].
+//! Where everything lies in the shared words: the configuration that a process of its own starts with, and the cells of
+//! requests and answers. Both sides reckon it from the same [`Config`].
 
 use std::path::PathBuf;
 
@@ -9,7 +9,6 @@ use takt_link::exchange::{BEGIN, LINE, words};
 
 /// First word: what this is.
 pub(crate) const MAGIC: u64 = u64::from_le_bytes(*b"taktiso1");
-/// Bytes of the configuration.
 pub(crate) const CONFIG_BYTES: usize = 1;
 /// What the other side has come to: [`READY`] or [`REFUSED`].
 pub(crate) const STATE: usize = 2;
@@ -20,12 +19,10 @@ pub(crate) const REFUSED: u64 = 2;
 
 /// Where its text lies: why it refuses, or its results, as JSON.
 pub(crate) const TEXT: usize = BEGIN;
-/// Words of it.
 pub(crate) const TEXT_WORDS: usize = 8192;
-/// Where the configuration lies.
 pub(crate) const CONFIG: usize = TEXT + TEXT_WORDS;
 
-/// What a process of its own is told.
+/// What a process of its own starts with.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Config {
     pub(crate) kind: String,
@@ -34,13 +31,11 @@ pub(crate) struct Config {
     pub(crate) library: Option<PathBuf>,
     /// All ports, those for messages as well.
     pub(crate) shape: Shape,
-    /// How many inputs and outputs the component declares.
     pub(crate) declared: (usize, usize),
     /// Items of the longest packet of each input.
     pub(crate) input_items: Vec<usize>,
     /// Items of the longest packet of each output.
     pub(crate) output_items: Vec<usize>,
-    /// Parameters of the type.
     pub(crate) params_count: usize,
     pub(crate) slot_ns: u64,
     /// Looks at the counter before it sleeps.
@@ -53,7 +48,7 @@ pub(crate) struct Config {
 
 /// Words of a cell, by name. Of the request:
 pub(crate) const SLOT: usize = 0;
-/// [`TICK`] or [`TELL_RESULTS`] or [`END`].
+/// [`TICK`] or [`GIVE_RESULTS`] or [`END`].
 pub(crate) const WHAT: usize = 1;
 pub(crate) const CONTROL_COUNT: usize = 2;
 /// Of the answer: [`DONE`], [`LOST`] or [`PANICKED`].
@@ -62,7 +57,7 @@ pub(crate) const NS: usize = 4;
 const CONTROL: usize = LINE;
 
 pub(crate) const TICK: u64 = 1;
-pub(crate) const TELL_RESULTS: u64 = 2;
+pub(crate) const GIVE_RESULTS: u64 = 2;
 pub(crate) const END: u64 = 3;
 pub(crate) const DONE: u64 = 1;
 pub(crate) const PANICKED: u64 = 2;
@@ -70,7 +65,6 @@ pub(crate) const LOST: u64 = 3;
 
 /// Settings, messages and the like of one request at most.
 pub(crate) const CONTROLS: usize = 128;
-/// Words of one.
 pub(crate) const CONTROL_WORDS: usize = 10;
 
 /// Of an input: items, first item, missing, bytes of history; then history and packet.
@@ -84,7 +78,6 @@ pub(crate) const GIVEN: usize = 2;
 /// Words before the packet.
 pub(crate) const HEAD: usize = 4;
 
-/// Of one port.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Span {
     /// Its first word in a cell.
@@ -94,7 +87,6 @@ pub(crate) struct Span {
     pub(crate) bytes: usize,
 }
 
-/// Where things lie in a cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Layout {
     pub(crate) inputs: Vec<Span>,
@@ -128,7 +120,6 @@ impl Layout {
         words(self.cells_at, self.cell_words)
     }
 
-    /// Where control number `n` lies.
     pub(crate) fn control(n: usize) -> usize {
         CONTROL + n * CONTROL_WORDS
     }

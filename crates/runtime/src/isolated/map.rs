@@ -36,14 +36,11 @@ unsafe impl Send for Map {}
 // SAFETY: as above.
 unsafe impl Sync for Map {}
 
-/// A file that can't change its size: nobody can take the pages away under us.
+/// A file that can't change its size: no process can take the pages away.
 const SEALS: SealFlags = SealFlags::SHRINK.union(SealFlags::GROW).union(SealFlags::SEAL);
 
 impl Map {
-    /// Takes new memory, all zero, and the descriptor by which another process maps it.
-    ///
-    /// # Errors
-    /// There is no memory, or no descriptor, for it.
+    /// Takes new memory, all zero, and the descriptor by which another process maps it, if there are both.
     pub fn create(words: usize) -> io::Result<(Map, OwnedFd)> {
         let file = memfd_create("takt-isolated", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
         ftruncate(&file, (words * size_of::<AtomicU64>()) as u64)?;
@@ -51,10 +48,7 @@ impl Map {
         Ok((Map::of(&file)?, file))
     }
 
-    /// Maps what another process created.
-    ///
-    /// # Errors
-    /// It is no such memory, or it can't be mapped.
+    /// Maps what another process created; refuses other memory.
     pub fn of(file: impl AsFd) -> io::Result<Map> {
         if !fcntl_get_seals(&file)?.contains(SEALS) {
             return Err(io::Error::other("shared memory whose size is not sealed"));

@@ -1,29 +1,26 @@
 //! [`Remote`]: an isolated component as its worker sees it.
 //!
 //! In a slot it takes the answer to the last request, if that is there, and writes the next; neither waits, allocates or
-//! calls the kernel. Everything that comes from the other process is compared with what was asked before it is used.
+//! calls the kernel. Everything that comes from the other process is compared with the request before it is used.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use rtrb::{Consumer, Producer};
-use takt_graph::{Graph, PortId, Value};
+use takt_graph::{Graph, Value};
 use takt_link::exchange::{Asking, get, get_bytes, put, put_bytes};
 
-use super::instruction::Instruction;
 use super::keeper::Keeper;
 use super::layout::{
-    CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, LOST, Layout, MISSING, NS,
-    SLOT, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
+    CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVE_RESULTS, GIVEN, GRANTED, HEAD, HISTORY, ITEMS, LOST,
+    Layout, MISSING, NS, SLOT, STATUS, TEXT, TEXT_BYTES, TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Shared;
-use crate::clock::Patience;
-use crate::component::{Component, Io, MakeError, Message, Scalar};
-use crate::library::Word;
-use crate::names;
-use crate::port::{Granted, InPort, OutPort};
-use crate::registry::Registry;
+use crate::component::{Component, Instruction, Io, MakeError, Message, Scalar, names};
+use crate::library::{Registry, Word};
+use crate::options::{Options, Wish};
+use crate::port::{Granted, InPort, OutPort, declared, longest};
+use crate::slot::{Patience, SlotClock};
 use crate::stats::Event;
 
 /// A process that is ready, and the memory shared with it.
@@ -32,31 +29,27 @@ pub(crate) struct Link {
     pub(crate) alive: Arc<AtomicBool>,
 }
 
-/// An isolated component.
 pub(crate) struct Remote {
     link: Link,
-    /// Processes that were started after the first.
-    fresh: Consumer<Link>,
-    /// Those that are gone: memory is given back outside real time.
-    spent: Producer<Link>,
     layout: Layout,
     pending: Option<Pending>,
     /// The last request as the worker saw it; kept where there is a log.
-    pub(crate) asked: Event,
+    pub(crate) requested: Event,
     granted: Box<[Granted]>,
-    /// What waits for the next request.
-    told: Vec<Instruction>,
+    waiting: Vec<Instruction>,
     /// Variables as they were set or read last.
     values: Box<[Option<Scalar>]>,
-    /// Those that were set: a new process is told them.
+    /// Those that were set: a new process gets them.
     set: Box<[bool]>,
     degraded: bool,
-    waits: bool,
+    /// There is no clock: answers are waited for, however long they take.
+    pub(crate) waits: bool,
     slot_ns: u64,
     /// How long results are waited for, outside real time: as long as a process may be silent.
     hang: Duration,
-    restarts: u64,
-    _keeper: Keeper,
+    /// How often its process was started again.
+    pub(crate) restarts: u64,
+    keeper: Keeper,
 }
 
 /// The request under way.
@@ -71,68 +64,57 @@ struct Pending {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
     /// Done; its process took so long.
-    Done { ns: u64 },
+    Done {
+        ns: u64,
+    },
     /// What the slot was to bring from outside was lost there.
-    Lost { ns: u64 },
-    /// The component panicked there.
-    Fault { ns: u64 },
+    Lost {
+        ns: u64,
+    },
+    Fault {
+        ns: u64,
+    },
     /// It did not come.
     None,
 }
 
-/// What opening needs to know.
-#[derive(Clone, Copy)]
-pub(crate) struct Opening<'a> {
-    pub(crate) graph: &'a Graph,
-    pub(crate) index: usize,
-    pub(crate) registry: &'a Registry,
-    pub(crate) options: &'a crate::Options,
-}
-
 impl Remote {
     /// Starts the process, and waits until its component is made.
-    pub(crate) fn open(opening: Opening<'_>) -> Result<Remote, MakeError> {
-        let config = config(opening);
+    pub(crate) fn open(
+        graph: &Graph,
+        index: usize,
+        registry: &Registry,
+        options: &Options,
+    ) -> Result<Remote, MakeError> {
+        let config = config(graph, index, registry, options);
         let written = serde_json::to_vec(&config).unwrap_or_default();
         let layout = Layout::of(&config, written.len());
-        let name = &opening.graph.components()[opening.index].name;
-        let isolation = &opening.options.isolation;
-        let (keeper, started) = Keeper::start(name, written, &layout, isolation)?;
+        let name = &graph.components()[index].name;
+        let isolation = &options.isolation;
+        let (keeper, link) = Keeper::start(name, written, &layout, isolation)?;
         let granted = vec![Granted::default(); layout.outputs.len()].into_boxed_slice();
         Ok(Remote {
-            link: started.link,
-            fresh: started.fresh,
-            spent: started.spent,
+            link,
             granted,
             pending: None,
-            asked: Event::default(),
-            told: Vec::with_capacity(2 * CONTROLS),
+            requested: Event::default(),
+            waiting: Vec::with_capacity(2 * CONTROLS),
             values: vec![None; config.params_count].into_boxed_slice(),
             set: vec![false; config.params_count].into_boxed_slice(),
             degraded: false,
-            waits: matches!(opening.options.clock, crate::SlotClock::Free),
+            waits: matches!(options.clock, SlotClock::Free),
             slot_ns: config.slot_ns,
             hang: isolation.hang,
             restarts: 0,
             layout,
-            _keeper: keeper,
+            keeper,
         })
-    }
-
-    /// Answers are waited for, however long they take: there is no clock.
-    pub(crate) fn wait_always(&mut self) {
-        self.waits = true;
     }
 
     /// The logical slot whose answer is to be taken.
     #[inline]
     pub(crate) fn pending(&self) -> Option<u64> {
         self.pending.map(|pending| pending.slot)
-    }
-
-    /// How often its process was started again.
-    pub(crate) fn restarts(&self) -> u64 {
-        self.restarts
     }
 
     /// Whether the answer is there, or will never be.
@@ -152,9 +134,9 @@ impl Remote {
         let alive = self.link.alive.load(Ordering::Acquire);
         let request = self.link.exchange.free().filter(|_| alive).map(|cell| {
             write(cell, &self.layout, slot, inputs, &self.granted);
-            let count = self.told.len().min(CONTROLS);
+            let count = self.waiting.len().min(CONTROLS);
             put(cell, CONTROL_COUNT, count as u64);
-            self.told.drain(..count).enumerate().for_each(|(n, told)| told.write(cell, n));
+            self.waiting.drain(..count).enumerate().for_each(|(n, instruction)| instruction.write(cell, n));
             self.link.exchange.post()
         });
         self.pending = Some(Pending { slot, request });
@@ -186,7 +168,7 @@ impl Remote {
             for (n, value) in self.values.iter_mut().enumerate() {
                 let at = self.layout.values + 2 * n;
                 // What was set meanwhile is newer.
-                if !self.told.iter().any(|told| matches!(told, Instruction::Set { param, .. } if *param == n)) {
+                if !self.waiting.iter().any(|next| matches!(next, Instruction::Set { param, .. } if *param == n)) {
                     *value = Word { kind: get(cell, at), bits: get(cell, at + 1) }.scalar();
                 }
             }
@@ -210,26 +192,26 @@ impl Remote {
     /// Goes over to a process that was started again.
     #[inline]
     fn renew(&mut self) {
-        while let Ok(link) = self.fresh.pop() {
+        while let Ok(link) = self.keeper.fresh.pop() {
             let old = std::mem::replace(&mut self.link, link);
             // As many places as there are starts.
-            let _ = self.spent.push(old);
+            let _ = self.keeper.spent.push(old);
             self.restarts += 1;
             let set = self.values.iter().zip(&self.set).enumerate().filter(|(_, (_, set))| **set);
             let set = set.filter_map(|(param, (value, _))| Some(Instruction::Set { param, value: (*value)? }));
             let degrade = self.degraded.then_some(Instruction::Degrade);
-            // What waits comes behind what was; the room that is left is enough, or the rest is not told.
-            let room = self.told.capacity() - self.told.len();
-            for (at, told) in set.chain(degrade).take(room).enumerate() {
-                self.told.insert(at, told);
+            // What waits comes behind what was; the room that is left is enough, or the rest is left out.
+            let room = self.waiting.capacity() - self.waiting.len();
+            for (at, instruction) in set.chain(degrade).take(room).enumerate() {
+                self.waiting.insert(at, instruction);
             }
         }
     }
 
-    fn tell(&mut self, told: Instruction) {
-        // Only to a process that does not answer can so much be said in vain.
-        if self.told.len() < self.told.capacity() {
-            self.told.push(told);
+    fn instruct(&mut self, instruction: Instruction) {
+        // Only a process that does not answer can have so many waiting.
+        if self.waiting.len() < self.waiting.capacity() {
+            self.waiting.push(instruction);
         }
     }
 }
@@ -239,7 +221,7 @@ fn write(cell: &[AtomicU64], layout: &Layout, slot: u64, inputs: &[InPort], outp
     put(cell, WHAT, TICK);
     put(cell, STATUS, 0);
     for (port, span) in inputs.iter().zip(&layout.inputs) {
-        let (bytes, header) = (port.bytes_with_history().0, port.header());
+        let (bytes, header) = (port.bytes_with_history(), port.header);
         let history = bytes.len().saturating_sub(header.items * span.item_bytes);
         put(cell, span.at + ITEMS, header.items as u64);
         put(cell, span.at + FIRST, header.first_item);
@@ -253,35 +235,23 @@ fn write(cell: &[AtomicU64], layout: &Layout, slot: u64, inputs: &[InPort], outp
     }
 }
 
-fn config(opening: Opening<'_>) -> Config {
-    let Opening { graph, index, registry, options } = opening;
+fn config(graph: &Graph, index: usize, registry: &Registry, options: &Options) -> Config {
     let node = &graph.components()[index];
-    let longest = |port| {
-        let link = graph.link_to(PortId { component: index, port });
-        link.and_then(|link| usize::try_from(graph.links()[link].lengths.max).ok()).unwrap_or(0)
-    };
-    let input_items: Vec<usize> = (0..node.shape.inputs.len()).map(longest).collect();
-    let given = |port: usize| {
-        let id = PortId { component: index, port };
-        crate::table::output_bytes(graph, id) / node.shape.outputs[port].item.bytes()
-    };
+    let (input_items, output_items) = longest(graph, index);
     let kind = takt_graph::Catalogue::kind(registry, &node.kind);
     Config {
         kind: node.kind.clone(),
         params: node.params.clone(),
         library: registry.library_of(&node.kind).map(Into::into),
-        declared: (
-            node.shape.inputs.len() - node.message_inputs,
-            node.shape.outputs.len() - usize::from(node.message_output),
-        ),
-        output_items: (0..node.shape.outputs.len()).map(given).collect(),
+        declared: declared(node),
         input_items,
+        output_items,
         shape: node.shape.clone(),
         params_count: kind.map_or(0, |kind| kind.params.len()),
         slot_ns: graph.slot_ns(),
         spins: if takt_host::affinity::own_cpus().len() > 1 { 10_000 } else { 0 },
         cores: options.isolation.cores.clone(),
-        lock_memory: options.lock_memory != crate::Wish::No,
+        lock_memory: options.lock_memory != Wish::No,
     }
 }
 
@@ -293,7 +263,7 @@ impl Component for Remote {
         if let (Some(place), Some(set)) = (self.values.get_mut(param), self.set.get_mut(param)) {
             (*place, *set) = (Some(value), true);
         }
-        self.tell(Instruction::Set { param, value });
+        self.instruct(Instruction::Set { param, value });
     }
 
     /// As of the last slot whose answer came.
@@ -302,18 +272,18 @@ impl Component for Remote {
     }
 
     fn message(&mut self, message: &Message) {
-        self.tell(Instruction::Message(*message));
+        self.instruct(Instruction::Message(*message));
     }
 
     fn degrade(&mut self) {
         self.degraded = true;
-        self.tell(Instruction::Degrade);
+        self.instruct(Instruction::Degrade);
     }
 
     /// Asks the process, outside real time; nothing of one that is gone.
     fn results(&self) -> Vec<(&'static str, Value)> {
         let Some(cell) = self.link.exchange.free() else { return Vec::new() };
-        put(cell, WHAT, TELL_RESULTS);
+        put(cell, WHAT, GIVE_RESULTS);
         put(cell, CONTROL_COUNT, 0);
         let (request, until) = (self.link.exchange.post(), Instant::now() + self.hang);
         while self.link.exchange.answer(request).is_none() {

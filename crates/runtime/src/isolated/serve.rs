@@ -1,4 +1,4 @@
-//! The process of an isolated component: finds out what it is to be, and answers until it is told to end.
+//! The process of an isolated component: finds out what it is to be, and answers until it is to end.
 
 use std::num::NonZeroU64;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -6,36 +6,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, getppid, set_parent_process_death_signal};
+use takt_graph::{Catalogue, InputShape, Item, OutputShape};
 use takt_link::exchange::{Answering, get, get_bytes, put, put_bytes};
 
-use super::instruction::Instruction;
 use super::layout::{
-    CONFIG, CONFIG_BYTES, CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVEN, GRANTED, HEAD, HISTORY, ITEMS,
-    LOST, Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TELL_RESULTS, TEXT, TEXT_BYTES,
+    CONFIG, CONFIG_BYTES, CONTROL_COUNT, CONTROLS, Config, DONE, END, FIRST, GIVE_RESULTS, GIVEN, GRANTED, HEAD,
+    HISTORY, ITEMS, LOST, Layout, MAGIC, MISSING, NS, PANICKED, READY, REFUSED, SLOT, STATE, STATUS, TEXT, TEXT_BYTES,
     TEXT_WORDS, TICK, WHAT,
 };
 use super::map::Map;
-use crate::component::{Component, Io, MakeError, Message, Outbox, Prepared};
-use crate::library::Word;
-use crate::packet::{Header, Room};
-use crate::port::{Grant, Granted, InPort, OutPort};
-use crate::registry::Registry;
-use crate::timer::Timer;
+use crate::component::{Component, Instruction, Io, MakeError, Message, Outbox, Prepared};
+use crate::library::{Registry, Word};
+use crate::port::{Grant, Granted, Header, InPort, OutPort, Room, in_place};
+use crate::slot::Timer;
 
 /// First argument of a program that is to be the process of an isolated component.
 pub(super) const ARGUMENT: &str = "--takt-isolated-component";
 /// Set in the environment of such a process.
 pub(super) const ISOLATED: &str = "TAKT_ISOLATED_COMPONENT";
 
-/// If this program was started as the process of an isolated component, is that, and does not return. To be called first
-/// thing in `main`, by every program that runs waveforms with isolated components; `takt` does.
+/// Serves an isolated component, and does not return, if this program was started for that. Every program that runs waveforms
+/// with isolated components calls it first thing in `main`; `takt` does.
 pub fn serve_if_asked() {
     let mut arguments = std::env::args_os().skip(1);
     if arguments.next().is_none_or(|argument| argument != ARGUMENT) {
         return;
     }
     let parent = arguments.nth(1).and_then(|parent| parent.to_str()?.parse().ok()).and_then(Pid::from_raw);
-    // Whatever becomes of the program, this process does not outlive it.
+    // This process does not outlive the program, however that ends.
     let followed = set_parent_process_death_signal(Some(Signal::KILL)).is_ok() && getppid() == parent;
     let code = match (followed, Map::of(std::io::stdin())) {
         (true, Ok(map)) => serve(&map),
@@ -65,8 +63,8 @@ fn serve(map: &Map) -> i32 {
             state(map, READY);
             hosted.answer_all(Answering::new(&**map, layout.cells_at, layout.cell_words), &layout, config.spins)
         }
-        Err(MakeError { what, fix }) => {
-            say(map, &serde_json::json!({ "what": what, "fix": fix }));
+        Err(why) => {
+            write_text(map, &why);
             state(map, REFUSED);
             1
         }
@@ -88,7 +86,7 @@ fn state(map: &Map, state: u64) {
     map[STATE].store(state, Ordering::Release);
 }
 
-fn say(map: &[AtomicU64], value: &impl serde::Serialize) {
+fn write_text(map: &[AtomicU64], value: &impl serde::Serialize) {
     let text = serde_json::to_vec(value).unwrap_or_default();
     // Half a text is none.
     let text = if text.len() <= TEXT_WORDS * 8 { text } else { Vec::new() };
@@ -102,7 +100,7 @@ struct HostedComponent {
     inputs: Vec<InPort>,
     outputs: Vec<OutPort>,
     declared: (usize, usize),
-    in_place: Vec<(usize, usize)>,
+    in_place: Box<[(usize, usize)]>,
     /// Room for history and packet of any input.
     bytes: Vec<u8>,
     messages: Vec<Message>,
@@ -121,7 +119,7 @@ impl HostedComponent {
                 registry
             }
         };
-        if takt_graph::Catalogue::kind(&registry, &config.kind).is_none() {
+        if Catalogue::kind(&registry, &config.kind).is_none() {
             return Err(MakeError {
                 what: format!("no component type `{}` is known to a process of its own", config.kind),
                 fix: "register it by #[component] or inventory::submit!, or load it from a library".to_owned(),
@@ -137,34 +135,28 @@ impl HostedComponent {
             output_items: config.output_items.get(..config.declared.1).unwrap_or_default(),
             slot_ns: config.slot_ns,
         };
-        let fix = "change its parameters or what leads to it".to_owned();
-        component.prepare(&prepared).map_err(|what| MakeError { what, fix })?;
+        prepared.prepare(component.as_mut())?;
         let (ins, outs) = (&config.shape.inputs, &config.shape.outputs);
-        let room = |items: usize, history: usize, item_bytes: usize| Room {
-            bytes: items * item_bytes,
-            margin_bytes: history * item_bytes,
+        let room = |item: Item, items: usize, history: usize| Room {
+            bytes: items * item.bytes(),
+            margin_bytes: history * item.bytes(),
         };
-        let inputs: Vec<InPort> = ins
-            .iter()
-            .zip(&config.input_items)
-            .map(|(port, &items)| {
-                let mut made = InPort::of_lent(port.item, port.history as usize);
-                made.keep_last(room(items, port.history as usize, port.item.bytes()));
-                made
-            })
-            .collect();
-        let output = |(port, &items): (&takt_graph::OutputShape, &usize)| {
-            OutPort::new(port.item, Grant::UpTo(items), Vec::new(), room(items, 0, port.item.bytes()), 0)
+        let input = |(port, &items): (&InputShape, &usize)| {
+            let mut made = InPort::of_lent(port.item, port.history as usize);
+            made.keep_last(room(port.item, items, port.history as usize));
+            made
+        };
+        let output = |(port, &items): (&OutputShape, &usize)| {
+            OutPort::new(port.item, Grant::UpTo(items), Vec::new(), room(port.item, items, 0), 0)
         };
         let longest = ins.iter().zip(&config.input_items);
         let longest = longest.map(|(port, items)| (items + port.history as usize) * port.item.bytes()).max();
-        let pairs = outs.iter().enumerate().filter_map(|(port, output)| Some((output.in_place?, port)));
         Ok(HostedComponent {
             component,
-            inputs,
+            inputs: ins.iter().zip(&config.input_items).map(input).collect(),
             outputs: outs.iter().zip(&config.output_items).map(output).collect(),
             declared: config.declared,
-            in_place: pairs.collect(),
+            in_place: in_place(&config.shape),
             bytes: vec![0; longest.unwrap_or(0)],
             messages: vec![Message::default(); takt_graph::limits::MESSAGES],
             timer: Timer::of_processor(),
@@ -188,10 +180,10 @@ impl HostedComponent {
             looks = 0;
             match get(cell, WHAT) {
                 TICK => self.tick(cell, layout),
-                TELL_RESULTS => {
+                GIVE_RESULTS => {
                     let results = catch_unwind(AssertUnwindSafe(|| self.component.results())).unwrap_or_default();
                     let results: std::collections::BTreeMap<_, _> = results.into_iter().collect();
-                    say(exchange.words(), &results);
+                    write_text(exchange.words(), &results);
                 }
                 END => return 0,
                 _ => return 2,
@@ -219,21 +211,21 @@ impl HostedComponent {
                 self.outputs[output].truncate(0);
             }
         }
-        let told = usize::try_from(get(cell, CONTROL_COUNT)).unwrap_or(0).min(CONTROLS);
+        let instructions = usize::try_from(get(cell, CONTROL_COUNT)).unwrap_or(0).min(CONTROLS);
         let HostedComponent { component, inputs, outputs, declared, timer, messages, .. } = self;
-        let (inputs, heard) = inputs.split_at_mut(declared.0);
+        let (inputs, inbox) = inputs.split_at_mut(declared.0);
         let (outputs, outbox) = outputs.split_at_mut(declared.1);
         let room = if outbox.is_empty() { &mut [] } else { messages.as_mut_slice() };
         let mut io =
             Io { inputs, outputs, slot: get(cell, SLOT), outbox: Outbox { room, sent: 0 }, timer, lost: false };
         let start = io.timer.read();
         let mut done = true;
-        // As in the program itself, what it is told at an edge may fail without costing it the slot.
-        for told in (0..told).filter_map(|n| Instruction::read(cell, n)) {
-            done &= catch_unwind(AssertUnwindSafe(|| told.tell(component.as_mut()))).is_ok();
+        // As in the program itself, an instruction at an edge may fail without costing the slot.
+        for instruction in (0..instructions).filter_map(|n| Instruction::read(cell, n)) {
+            done &= catch_unwind(AssertUnwindSafe(|| instruction.perform(component.as_mut()))).is_ok();
         }
         done &= catch_unwind(AssertUnwindSafe(|| {
-            for message in heard.iter().flat_map(|port| port.bytes().chunks_exact(size_of::<Message>())) {
+            for message in inbox.iter().flat_map(|port| port.bytes().chunks_exact(size_of::<Message>())) {
                 component.message(&bytemuck::pod_read_unaligned(message));
             }
             component.tick(&mut io);
@@ -241,7 +233,7 @@ impl HostedComponent {
         .is_ok();
         let (sent, lost) = (io.outbox.sent, io.lost);
         let ns = self.timer.ns(start, self.timer.read());
-        if let Some(port) = self.outputs.get_mut(declared_outputs(self.declared)) {
+        if let Some(port) = self.outputs.get_mut(self.declared.1) {
             let bytes: &[u8] = bytemuck::cast_slice(self.messages.get(..sent).unwrap_or_default());
             port.truncate(bytes.len());
             port.bytes_mut().copy_from_slice(bytes);
@@ -284,8 +276,4 @@ impl HostedComponent {
         put(cell, NS, ns);
         put(cell, STATUS, status);
     }
-}
-
-fn declared_outputs(declared: (usize, usize)) -> usize {
-    declared.1
 }

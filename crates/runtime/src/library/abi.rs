@@ -6,6 +6,8 @@
 
 use std::ffi::c_void;
 
+use serde::{Deserialize, Serialize};
+
 use crate::component::{Message, Scalar};
 
 /// First bytes of every table.
@@ -15,11 +17,9 @@ pub(crate) const INTERFACE: u32 = 2;
 
 /// What a call answers.
 pub(crate) type Status = i32;
-/// It did what it should.
 pub(crate) const GOOD: Status = 0;
 /// It refuses; the reply says why: `{"what": "..", "fix": ".."}`.
 pub(crate) const REFUSED: Status = 1;
-/// It panicked.
 pub(crate) const PANICKED: Status = 2;
 /// Of a tick: what the slot was to bring from outside was lost there.
 pub(crate) const LOST: Status = 3;
@@ -48,9 +48,8 @@ pub struct Table {
     pub(crate) shape: unsafe extern "C" fn(kind: usize, params: Text, reply: Reply) -> Status,
     /// Makes a component, which may be used by any thread, one at a time.
     pub(crate) make: unsafe extern "C" fn(kind: usize, params: Text, object: *mut *mut c_void, reply: Reply) -> Status,
-    /// Tells it of its packets: `{"input_items": [], "output_items": [], "slot_ns": 0}`.
+    /// Gives it the sizes of its [`Packets`].
     pub(crate) prepare: unsafe extern "C" fn(object: *mut c_void, prepared: Text, reply: Reply) -> Status,
-    /// Executes one slot.
     pub(crate) tick: unsafe extern "C" fn(object: *mut c_void, slot: *mut Slot) -> Status,
     pub(crate) set: unsafe extern "C" fn(object: *mut c_void, param: usize, word: Word) -> Status,
     pub(crate) get: unsafe extern "C" fn(object: *mut c_void, param: usize, word: *mut Word) -> Status,
@@ -102,10 +101,17 @@ pub struct Packet {
     /// Bytes of history and packet.
     pub(crate) bytes: usize,
     pub(crate) items: usize,
-    /// Sample index.
     pub(crate) first_item: u64,
     /// 1: there should be a packet, and there is none.
     pub(crate) missing: u64,
+}
+
+/// What `prepare` is given, as JSON.
+#[derive(Serialize, Deserialize)]
+pub(crate) struct Packets {
+    pub(crate) input_items: Vec<usize>,
+    pub(crate) output_items: Vec<usize>,
+    pub(crate) slot_ns: u64,
 }
 
 /// A variable's value.

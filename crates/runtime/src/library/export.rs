@@ -8,14 +8,15 @@ use std::ffi::c_void;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::Deserialize;
-use takt_graph::Shape;
+use takt_graph::{ParamError, Shape};
 
-use super::abi::{GOOD, INTERFACE, LOST, MAGIC, PANICKED, Packet, REFUSED, Reply, Slot, Status, Table, Text, Word};
-use crate::component::{Component, Io, Message, Outbox, Prepared};
-use crate::packet::Header;
-use crate::port::{InPort, Lent, OutPort};
-use crate::registry::Registration;
-use crate::timer::Timer;
+use super::Registration;
+use super::abi::{
+    GOOD, INTERFACE, LOST, MAGIC, PANICKED, Packet, Packets, REFUSED, Reply, Slot, Status, Table, Text, Word,
+};
+use crate::component::{Component, Io, MakeError, Message, Outbox, Prepared};
+use crate::port::{Header, InPort, Lent, OutPort};
+use crate::slot::Timer;
 
 /// What this library offers.
 pub const TABLE: Table = Table {
@@ -45,19 +46,6 @@ struct Object {
     timer: Timer,
 }
 
-#[derive(Deserialize)]
-struct Opening {
-    input_items: Vec<usize>,
-    output_items: Vec<usize>,
-    slot_ns: u64,
-}
-
-#[derive(serde::Serialize)]
-struct Refusal<'a> {
-    what: &'a str,
-    fix: &'a str,
-}
-
 /// A panic becomes a status.
 fn guarded(work: impl FnOnce() -> Status) -> Status {
     catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|payload| {
@@ -84,9 +72,9 @@ unsafe fn put(reply: Reply, value: &impl serde::Serialize) -> Status {
 
 /// # Safety
 /// As [`put`].
-unsafe fn refuse(reply: Reply, what: &str, fix: &str) -> Status {
+unsafe fn refuse(reply: Reply, why: &MakeError) -> Status {
     // SAFETY: passed on.
-    match unsafe { put(reply, &Refusal { what, fix }) } {
+    match unsafe { put(reply, why) } {
         GOOD => REFUSED,
         other => other,
     }
@@ -100,7 +88,9 @@ unsafe fn read<'a, T: Deserialize<'a>>(text: Text) -> Option<T> {
     serde_json::from_slice(bytes).ok()
 }
 
-const READ_FIX: &str = "a program of the same interface version";
+fn refused(error: &ParamError) -> MakeError {
+    MakeError { what: error.to_string(), fix: error.fix() }
+}
 
 unsafe extern "C" fn count() -> usize {
     inventory::iter::<Registration>.into_iter().count()
@@ -122,7 +112,7 @@ unsafe extern "C" fn shape(kind: usize, params: Text, reply: Reply) -> Status {
             // SAFETY: the caller's reply.
             Ok(shape) => unsafe { put(reply, &shape) },
             // SAFETY: the caller's reply.
-            Err(error) => unsafe { refuse(reply, &error.to_string(), &error.fix()) },
+            Err(error) => unsafe { refuse(reply, &refused(&error)) },
         }
     })
 }
@@ -131,12 +121,14 @@ unsafe extern "C" fn make(kind: usize, params: Text, object: *mut *mut c_void, r
     guarded(|| {
         // SAFETY: the caller's text.
         let (Some(registration), Some(params)) = (registration(kind), unsafe { read(params) }) else { return PANICKED };
-        let (component, shape) = match ((registration.make)(&params), (registration.shape)(&params)) {
-            (Ok(component), Ok(shape)) => (component, shape),
+        let made = (registration.make)(&params).and_then(|component| {
+            let shape = (registration.shape)(&params).map_err(|error| refused(&error))?;
+            Ok((component, shape))
+        });
+        let (component, shape) = match made {
+            Ok(made) => made,
             // SAFETY: the caller's reply.
-            (Err(error), _) => return unsafe { refuse(reply, &error.what, &error.fix) },
-            // SAFETY: the caller's reply.
-            (_, Err(error)) => return unsafe { refuse(reply, &error.to_string(), &error.fix()) },
+            Err(why) => return unsafe { refuse(reply, &why) },
         };
         let inputs = shape.inputs.iter().map(|input| InPort::of_lent(input.item, input.history as usize)).collect();
         let outputs = shape.outputs.iter().map(|output| OutPort::of_lent(output.item)).collect();
@@ -157,23 +149,37 @@ unsafe fn with(object: *mut c_void, work: impl FnOnce(&mut Object) -> Status) ->
     guarded(|| work(unsafe { &mut *object.cast::<Object>() }))
 }
 
+/// Calls a component that can't refuse.
+///
+/// # Safety
+/// As [`with`].
+unsafe fn call(object: *mut c_void, work: impl FnOnce(&mut dyn Component)) -> Status {
+    let work = |object: &mut Object| {
+        work(object.component.as_mut());
+        GOOD
+    };
+    // SAFETY: passed on.
+    unsafe { with(object, work) }
+}
+
 unsafe extern "C" fn prepare(object: *mut c_void, prepared: Text, reply: Reply) -> Status {
     let work = |object: &mut Object| {
         // SAFETY: the caller's text.
-        let Some(told) = (unsafe { read::<Opening>(prepared) }) else {
-            // SAFETY: the caller's reply.
-            return unsafe { refuse(reply, "the library does not understand the program", READ_FIX) };
+        let prepared = match unsafe { read::<Packets>(prepared) } {
+            None => Err(MakeError {
+                what: "the library does not understand the program".to_owned(),
+                fix: "a program of the same interface version".to_owned(),
+            }),
+            Some(Packets { input_items, output_items, slot_ns }) => {
+                let (input_items, output_items) = (&input_items[..], &output_items[..]);
+                let ports = Prepared { shape: &object.shape, input_items, output_items, slot_ns };
+                ports.prepare(object.component.as_mut())
+            }
         };
-        let ports = Prepared {
-            shape: &object.shape,
-            input_items: &told.input_items,
-            output_items: &told.output_items,
-            slot_ns: told.slot_ns,
-        };
-        match object.component.prepare(&ports) {
+        match prepared {
             Ok(()) => GOOD,
             // SAFETY: the caller's reply.
-            Err(what) => unsafe { refuse(reply, &what, "change its parameters or what leads to it") },
+            Err(why) => unsafe { refuse(reply, &why) },
         }
     };
     // SAFETY: the caller's object.
@@ -221,43 +227,24 @@ unsafe extern "C" fn tick(object: *mut c_void, slot: *mut Slot) -> Status {
 }
 
 unsafe extern "C" fn set(object: *mut c_void, param: usize, word: Word) -> Status {
-    let work = |object: &mut Object| {
-        if let Some(value) = word.scalar() {
-            object.component.set(param, value);
-        }
-        GOOD
-    };
+    let set = |component: &mut dyn Component| word.scalar().into_iter().for_each(|value| component.set(param, value));
     // SAFETY: the caller's object.
-    unsafe { with(object, work) }
+    unsafe { call(object, set) }
 }
 
 unsafe extern "C" fn get(object: *mut c_void, param: usize, word: *mut Word) -> Status {
-    let work = |object: &mut Object| {
-        // SAFETY: the caller's place for a word.
-        unsafe { *word = Word::of(object.component.get(param)) };
-        GOOD
-    };
-    // SAFETY: the caller's object.
-    unsafe { with(object, work) }
+    // SAFETY: the caller's object, and its place for a word.
+    unsafe { call(object, |component| *word = Word::of(component.get(param))) }
 }
 
 unsafe extern "C" fn message(object: *mut c_void, message: *const Message) -> Status {
-    let work = |object: &mut Object| {
-        // SAFETY: the caller's message, readable during the call.
-        object.component.message(unsafe { &*message });
-        GOOD
-    };
-    // SAFETY: the caller's object.
-    unsafe { with(object, work) }
+    // SAFETY: the caller's object, and its message, readable during the call.
+    unsafe { call(object, |component| component.message(&*message)) }
 }
 
 unsafe extern "C" fn degrade(object: *mut c_void) -> Status {
-    let work = |object: &mut Object| {
-        object.component.degrade();
-        GOOD
-    };
     // SAFETY: the caller's object.
-    unsafe { with(object, work) }
+    unsafe { call(object, |component| component.degrade()) }
 }
 
 unsafe extern "C" fn results(object: *mut c_void, reply: Reply) -> Status {

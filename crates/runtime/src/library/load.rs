@@ -7,13 +7,13 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use takt_graph::{Kind, ParamError, Params, Shape, Value};
 
-use super::abi::{GOOD, INTERFACE, LOST, MAGIC, Packet, Preamble, REFUSED, Reply, Slot, Status, Table, Text, Word};
-use crate::component::{Component, Io, MakeError, Message, Prepared, Scalar};
-use crate::names;
+use super::abi::{
+    GOOD, INTERFACE, LOST, MAGIC, Packet, Packets, Preamble, REFUSED, Reply, Slot, Status, Table, Text, Word,
+};
+use crate::component::{Component, Io, MakeError, Message, Prepared, Scalar, names};
 
 /// Why a library was not loaded. Nothing of it is there then.
 #[derive(Debug, thiserror::Error)]
@@ -25,7 +25,6 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
         /// Why.
-        #[source]
         source: std::io::Error,
     },
     /// It is no shared library, or one that does not suit this program.
@@ -34,7 +33,6 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
         /// Why.
-        #[source]
         source: libloading::Error,
     },
     /// It offers no components.
@@ -43,7 +41,7 @@ pub enum LibraryError {
         /// The file.
         path: PathBuf,
     },
-    /// The symbol is somebody else's.
+    /// The symbol belongs to something else.
     #[error("`takt_library` of {} is no table of components", path.display())]
     Magic {
         /// The file.
@@ -81,34 +79,29 @@ impl LibraryError {
     /// What would be right.
     #[must_use]
     pub fn fix(&self) -> String {
-        match self {
-            LibraryError::File { .. } => "the path of a library, such as target/release/libmine.so".to_owned(),
+        let fix = match self {
+            LibraryError::File { .. } => "the path of a library, such as target/release/libmine.so",
             LibraryError::Open { .. } => {
-                format!("a cdylib built for {}: [lib] crate-type = [\"cdylib\"]", std::env::consts::ARCH)
+                return format!("a cdylib built for {}: [lib] crate-type = [\"cdylib\"]", std::env::consts::ARCH);
             }
-            LibraryError::Symbol { .. } => "takt_runtime::export!(); in the library's lib.rs".to_owned(),
-            LibraryError::Magic { .. } | LibraryError::Kind { .. } => {
-                "build the library with takt_runtime::export!();".to_owned()
-            }
+            LibraryError::Symbol { .. } => "takt_runtime::export!(); in the library's lib.rs",
+            LibraryError::Magic { .. } | LibraryError::Kind { .. } => "build the library with takt_runtime::export!();",
             LibraryError::Interface { has, wanted, .. } if has < wanted => {
-                "build the library again, with this program's version of takt-runtime".to_owned()
+                "build the library again, with this program's version of takt-runtime"
             }
-            LibraryError::Interface { .. } => {
-                "a newer takt, or build the library with an older takt-runtime".to_owned()
-            }
+            LibraryError::Interface { .. } => "a newer takt, or build the library with an older takt-runtime",
             LibraryError::NameTaken { .. } => {
-                "give it another name: #[component(name = \"..\")]; or load one library of the two".to_owned()
+                "give it another name: #[component(name = \"..\")]; or load one library of the two"
             }
-        }
+        };
+        fix.to_owned()
     }
 }
 
-/// A component type of a library.
 #[derive(Clone)]
 pub(crate) struct LibraryKind {
     table: &'static Table,
     index: usize,
-    /// The library.
     pub(crate) path: Arc<Path>,
 }
 
@@ -149,39 +142,35 @@ fn kinds(table: &'static Table, path: &Arc<Path>) -> Result<Vec<(Kind, LibraryKi
     let count = unsafe { (table.count)() };
     let kind = |index| {
         // SAFETY: a reply of ours.
-        let told = replied(|reply| unsafe { (table.kind)(index, reply) }).1;
-        let kind: Option<Kind> = told.as_deref().and_then(|text| serde_json::from_slice(text).ok());
-        let described = kind.ok_or_else(|| LibraryError::Kind { path: path.to_path_buf(), index })?;
-        Ok((described, LibraryKind { table, index, path: Arc::clone(path) }))
+        let (_, reply) = replied(|reply| unsafe { (table.kind)(index, reply) });
+        let undescribed = |_| LibraryError::Kind { path: path.to_path_buf(), index };
+        let kind: Kind = serde_json::from_slice(&reply).map_err(undescribed)?;
+        Ok((kind, LibraryKind { table, index, path: Arc::clone(path) }))
     };
     // A library that claims more than any has is not believed.
     (0..count.min(takt_graph::limits::COMPONENTS)).map(kind).collect()
 }
 
-#[derive(Deserialize)]
-struct Refusal {
-    what: String,
-    fix: String,
+fn refusal(reply: &[u8]) -> MakeError {
+    MakeError::read(reply, "the library's component panicked, or does not say why it refuses")
 }
 
-impl Refusal {
-    fn read(reply: Option<&[u8]>) -> Refusal {
-        reply.and_then(|text| serde_json::from_slice(text).ok()).unwrap_or_else(|| Refusal {
-            what: "the library's component panicked, or does not say why it refuses".to_owned(),
-            fix: "what its author says".to_owned(),
-        })
-    }
-}
-
-/// Calls with a place for a reply.
-fn replied(call: impl FnOnce(Reply) -> Status) -> (Status, Option<Vec<u8>>) {
+/// Calls with a place for a reply. Without one it is empty, which is no JSON.
+fn replied(call: impl FnOnce(Reply) -> Status) -> (Status, Vec<u8>) {
     unsafe extern "C" fn put(to: *mut c_void, start: *const u8, bytes: usize) {
         // SAFETY: `to` is the place below, alive and nobody else's during the call; the library's text is readable.
-        unsafe { *to.cast::<Option<Vec<u8>>>() = Some(std::slice::from_raw_parts(start, bytes).to_vec()) };
+        unsafe { *to.cast::<Vec<u8>>() = std::slice::from_raw_parts(start, bytes).to_vec() };
     }
-    let mut place: Option<Vec<u8>> = None;
+    let mut place: Vec<u8> = Vec::new();
     let status = call(Reply { to: (&raw mut place).cast(), put });
     (status, place)
+}
+
+/// The value that a call replies, or why it refuses.
+fn value_of<T: DeserializeOwned>(call: impl FnOnce(Reply) -> Status) -> Result<T, MakeError> {
+    let (status, reply) = replied(call);
+    let value = (status == GOOD).then(|| serde_json::from_slice(&reply).ok()).flatten();
+    value.ok_or_else(|| refusal(&reply))
 }
 
 fn text(json: &[u8]) -> Text {
@@ -200,30 +189,20 @@ impl LibraryKind {
         LibraryKind { table: &OWN, index, path: Path::new("").into() }
     }
 
-    /// Ports, by parameters.
     pub(crate) fn shape(&self, params: &Params) -> Result<Shape, ParamError> {
         let params = json(params);
         // SAFETY: a text and a reply of ours.
-        let (status, reply) = replied(|reply| unsafe { (self.table.shape)(self.index, text(&params), reply) });
-        let shape = reply.as_deref().filter(|_| status == GOOD).and_then(|text| serde_json::from_slice(text).ok());
-        shape.ok_or_else(|| {
-            let Refusal { what, fix } = Refusal::read(reply.as_deref());
-            ParamError::Together { what, fix }
-        })
+        let shape = value_of(|reply| unsafe { (self.table.shape)(self.index, text(&params), reply) });
+        shape.map_err(|MakeError { what, fix }| ParamError::Together { what, fix })
     }
 
-    /// Makes one.
     pub(crate) fn make(&self, params: &Params) -> Result<Box<dyn Component>, MakeError> {
         let written = json(params);
         let mut object = std::ptr::null_mut();
         // SAFETY: a text, a place and a reply of ours.
         let (status, reply) =
             replied(|reply| unsafe { (self.table.make)(self.index, text(&written), &raw mut object, reply) });
-        let refused = || {
-            let Refusal { what, fix } = Refusal::read(reply.as_deref());
-            MakeError { what, fix }
-        };
-        let object = NonNull::new(object).filter(|_| status == GOOD).ok_or_else(refused)?;
+        let object = NonNull::new(object).filter(|_| status == GOOD).ok_or_else(|| refusal(&reply))?;
         let shape = self.shape(params).map_err(|error| MakeError { what: error.to_string(), fix: error.fix() })?;
         let none = Packet { start: std::ptr::dangling_mut(), bytes: 0, items: 0, first_item: 0, missing: 0 };
         Ok(Box::new(Loaded {
@@ -235,7 +214,6 @@ impl LibraryKind {
     }
 }
 
-/// A component of a library.
 struct Loaded {
     table: &'static Table,
     object: NonNull<c_void>,
@@ -251,22 +229,16 @@ impl Loaded {
     /// A library's panic is the component's.
     fn check(status: Status) {
         if status != GOOD {
-            // Without the hook's message: the library's own has told it already.
+            // Without the hook's message: the library's own has printed one already.
             std::panic::resume_unwind(Box::new(()));
         }
-    }
-
-    fn reply<T: DeserializeOwned>(&self, call: impl FnOnce(Reply) -> Status) -> Result<T, Refusal> {
-        let (status, reply) = replied(call);
-        let read = reply.as_deref().filter(|_| status == GOOD).and_then(|text| serde_json::from_slice(text).ok());
-        read.ok_or_else(|| Refusal::read(reply.as_deref()))
     }
 }
 
 impl Component for Loaded {
     fn tick(&mut self, io: &mut Io<'_>) {
         for (packet, port) in self.inputs.iter_mut().zip(io.inputs.iter()) {
-            let (bytes, header) = (port.bytes_with_history().0, port.header());
+            let (bytes, header) = (port.bytes_with_history(), port.header);
             *packet = Packet {
                 // Never written: the library's inputs are read only.
                 start: bytes.as_ptr().cast_mut(),
@@ -277,7 +249,7 @@ impl Component for Loaded {
             };
         }
         for (packet, port) in self.outputs.iter_mut().zip(io.outputs.iter_mut()) {
-            let (items, first_item) = (port.items(), port.first_item());
+            let (items, first_item) = (port.items(), port.first_item);
             let bytes = port.bytes_mut();
             *packet = Packet { start: bytes.as_mut_ptr(), bytes: bytes.len(), items, first_item, missing: 0 };
         }
@@ -302,16 +274,12 @@ impl Component for Loaded {
     }
 
     fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
-        let told = serde_json::json!({
-            "input_items": ports.input_items,
-            "output_items": ports.output_items,
-            "slot_ns": ports.slot_ns,
-        });
-        let told = json(&told);
+        let &Prepared { input_items, output_items, slot_ns, .. } = ports;
+        let prepared = json(&Packets { input_items: input_items.into(), output_items: output_items.into(), slot_ns });
         // SAFETY: an object of `make`, a text and a reply of ours.
-        match replied(|reply| unsafe { (self.table.prepare)(self.object.as_ptr(), text(&told), reply) }) {
+        match replied(|reply| unsafe { (self.table.prepare)(self.object.as_ptr(), text(&prepared), reply) }) {
             (GOOD, _) => Ok(()),
-            (REFUSED, reply) => Err(Refusal::read(reply.as_deref()).what),
+            (REFUSED, reply) => Err(refusal(&reply).what),
             _ => Err("the library's component panicked".to_owned()),
         }
     }
@@ -340,8 +308,8 @@ impl Component for Loaded {
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         // SAFETY: as in `get`; a reply of ours.
-        let told = self.reply(|reply| unsafe { (self.table.results)(self.object.as_ptr(), reply) });
-        names::keep(told.unwrap_or_default())
+        let results = value_of(|reply| unsafe { (self.table.results)(self.object.as_ptr(), reply) });
+        names::keep(results.unwrap_or_default())
     }
 }
 

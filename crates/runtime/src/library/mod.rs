@@ -1,19 +1,21 @@
-//! Component types in shared libraries.
+//! Component types by name: those of this program, and those of shared libraries.
 //!
-//! A library has one symbol, [`Table`]: functions of the C calling convention over C types, behind a magic word and the
+//! A waveform names its components, so that one program runs waveforms it was not built for. A shared library brings more
+//! of them. It has one symbol, [`Table`]: functions of the C calling convention over C types, behind a magic word and the
 //! version of this interface. No Rust type crosses it, so library and program may come from different compilers and from
 //! different versions of this crate, as long as they speak the same version. Component types, ports, parameters and
-//! results travel as JSON of that version, outside real time; packets stay where they are, and are lent to the library for one tick.
+//! results travel as JSON of that version, outside real time; packets stay where they are, and are lent to the library for
+//! one tick. A panic never crosses: it becomes a status on the library's side, and a fault of the component on the program's.
 //!
+//! - [`Registry::of_program`] has the types that are linked in.
 //! - [`crate::export!`] makes the table in a user's `cdylib`: one line exports all its components.
-//! - [`crate::Registry::load`] makes component types of it. A library stays in memory until the program ends.
-//!
-//! A panic never crosses: it becomes a status on the library's side, and a fault of the component on the program's.
-//! Loading runs the library's code in this process with all its rights: load what you would run.
+//! - [`Registry::load`] adds the types of such a library, which stays in memory until the program ends. Loading runs its code
+//!   in this process with all its rights: load what you would run.
 
 mod abi;
 mod export;
 mod load;
+mod registry;
 
 #[doc(hidden)]
 pub use abi::Table;
@@ -22,6 +24,7 @@ pub(crate) use abi::Word;
 pub use export::TABLE;
 pub use load::LibraryError;
 pub(crate) use load::{LibraryKind, open};
+pub use registry::{Equipment, NameTaken, Registration, Registry};
 
 /// Makes a `cdylib` a library of components: all those it declares with `#[component]`, or submits to the inventory.
 ///
@@ -52,19 +55,19 @@ macro_rules! export {
 mod tests {
     use takt_graph::{Accepts, Item, Kind, Length, Params, Shape, Value};
 
-    use crate::bench::{Bench, LONGEST};
     use crate::library::LibraryKind;
+    use crate::session::{Bench, LONGEST};
     use crate::{Component, Io, Message, Registration, Scalar};
 
     #[derive(Default)]
     struct Probe {
         factor: f32,
-        told: u64,
+        received: u64,
     }
 
     impl Component for Probe {
         fn tick(&mut self, io: &mut Io<'_>) {
-            assert!(self.told != 13, "told to");
+            assert!(self.received != 13, "on purpose");
             let input = io.inputs[0].read::<f32>();
             let mut output = io.outputs[0].write::<f32>();
             output.iter_mut().zip(input.with_history()).for_each(|(y, x)| *y = x * self.factor);
@@ -78,13 +81,13 @@ mod tests {
             Some(Scalar::Float(self.factor.into()))
         }
         fn message(&mut self, message: &Message) {
-            self.told = message.words[6];
+            self.received = message.words[6];
         }
         fn degrade(&mut self) {
-            self.told = 0;
+            self.received = 0;
         }
         fn results(&self) -> Vec<(&'static str, Value)> {
-            vec![("factor", f64::from(self.factor).into()), ("told", (self.told as i64).into())]
+            vec![("factor", f64::from(self.factor).into()), ("received", (self.received as i64).into())]
         }
     }
 
@@ -95,7 +98,7 @@ mod tests {
                 let shape = Shape::new().input_of("in", Item::F32, Accepts::Any, 2).input("bytes", Item::Byte);
                 Ok(shape.output("out", Item::F32, Length::UpTo(8)).output("first", Item::Byte, Length::Fixed(2)))
             },
-            make: |_| Ok(Box::new(Probe { factor: 1.0, told: 0 })),
+            make: |_| Ok(Box::new(Probe { factor: 1.0, received: 0 })),
         }
     }
 
@@ -115,11 +118,11 @@ mod tests {
         assert_eq!(tick(&[1.0, 2.0, 3.0]), (vec![0.0, 0.0, 2.0], vec![7, 8]), "behind a history of nothing");
         assert_eq!(tick(&[4.0]), (vec![4.0], vec![7, 8]), "behind the last packet");
         bench.tell(&Message { tag: 0, words: [13; 7] });
-        assert_eq!((&bench.results()["factor"], &bench.results()["told"]), (&2.0.into(), &13.into()));
+        assert_eq!((&bench.results()["factor"], &bench.results()["received"]), (&2.0.into(), &13.into()));
         let mut quiet = || bench.tick().results();
         let fault = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&mut quiet)).expect_err("the bench says so");
         assert!(fault.downcast_ref::<String>().is_some_and(|text| text.contains("panicked")));
         bench.degrade();
-        assert_eq!(bench.results()["told"], 0.into());
+        assert_eq!(bench.results()["received"], 0.into());
     }
 }

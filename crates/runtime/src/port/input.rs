@@ -6,10 +6,8 @@ use takt_graph::{Item, PortId};
 use takt_link::ring::{Reader, ring};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use crate::packet::{Buffer, Cell, Header, Room};
-use crate::sample::Sample;
-
-use super::Lent;
+use super::packet::{Buffer, Cell, Header, Room};
+use super::{Lent, Sample};
 
 /// Which ring an input reads: of the graph's output, the ring of this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,22 +19,23 @@ pub(crate) struct Source {
 /// An input of a component.
 pub struct InPort {
     item: Item,
-    source: Source,
+    pub(crate) source: Source,
     /// Functional delay of the link, slots.
-    delay: u64,
+    pub(crate) delay: u64,
     history: usize,
-    reader: Reader<Cell>,
+    pub(crate) reader: Reader<Cell>,
     /// Of the cells of its ring.
-    room: Room,
-    /// The first slot of the producer that it hears; it came with a change.
-    first: u64,
+    pub(crate) room: Room,
+    /// The first slot of the producer whose packets it gets; a link that came with a change has none before.
+    pub(crate) first: u64,
     now: Now,
-    header: Header,
+    pub(crate) header: Header,
     /// The last packet, kept where the producer's policy is to repeat it.
     last: Option<Box<Cell>>,
-    /// What was received so far, folded; only where asked for.
-    hash: Option<u64>,
-    missing: u64,
+    /// What was received so far, folded, where that is wanted.
+    pub(crate) hash: Option<u64>,
+    /// Packets that should have been there and were not.
+    pub(crate) missing: u64,
 }
 
 /// Where the packet of this slot is.
@@ -46,7 +45,7 @@ enum Now {
     /// In the cell that its reader has open.
     InRing,
     Repeated,
-    /// History and packet, of somebody else.
+    /// History and packet, in memory that is lent.
     Lent(Lent),
 }
 
@@ -108,7 +107,6 @@ impl<'a, T> IntoIterator for In<'a, T> {
 
 impl InPort {
     pub(crate) fn new(item: Item, source: Source, delay: u32, history: usize, reader: Reader<Cell>) -> InPort {
-        let (now, header, last, hash) = (Now::Nowhere, Header::default(), None, None);
         InPort {
             item,
             source,
@@ -117,10 +115,10 @@ impl InPort {
             reader,
             room: Room::default(),
             first: 0,
-            now,
-            header,
-            last,
-            hash,
+            now: Now::Nowhere,
+            header: Header::default(),
+            last: None,
+            hash: None,
             missing: 0,
         }
     }
@@ -132,12 +130,11 @@ impl InPort {
         InPort::new(item, source, 0, history, readers.remove(0))
     }
 
-    /// The packet of this slot, behind its history, in somebody else's memory; until [`InPort::take_back`].
+    /// The packet of this slot, behind its history, in memory that is lent; until [`InPort::take_back`].
     pub(crate) fn lend(&mut self, memory: Lent, header: Header) {
         (self.now, self.header) = (Now::Lent(memory), header);
     }
 
-    /// Forgets what was lent.
     pub(crate) fn take_back(&mut self) {
         (self.now, self.header) = (Now::Nowhere, Header::default());
     }
@@ -154,21 +151,14 @@ impl InPort {
         }
     }
 
-    /// The bytes of the history and of the packet behind it, and how many items of history these are.
-    pub(crate) fn bytes_with_history(&self) -> (&[u8], usize) {
+    /// The bytes of the history and of the packet behind it.
+    pub(crate) fn bytes_with_history(&self) -> &[u8] {
         let (history, items) = (self.history * self.item.bytes(), self.header.items * self.item.bytes());
-        match self.buffer() {
-            Some(buffer) => (buffer.with_history(history, items), self.history),
-            None => (&[], 0),
-        }
+        self.buffer().map_or(&[], |buffer| buffer.with_history(history, items))
     }
 
     pub(crate) fn keep_last(&mut self, room: Room) {
         self.last = Some(Box::new(Cell::new(room)));
-    }
-
-    pub(crate) fn hash_all(&mut self) {
-        self.hash = Some(0);
     }
 
     /// The packet of this slot.
@@ -288,11 +278,6 @@ impl InPort {
         self.now = Now::Nowhere;
     }
 
-    #[inline]
-    pub(crate) fn header(&self) -> Header {
-        self.header
-    }
-
     /// Lets go of the packet for logical slot `slot` and all before it.
     #[inline]
     pub(crate) fn finish(&mut self, slot: u64) {
@@ -302,19 +287,11 @@ impl InPort {
         }
     }
 
-    /// Packets that should have been there and were not.
-    pub(crate) fn missing(&self) -> u64 {
-        self.missing
-    }
-
-    pub(crate) fn hash(&self) -> Option<u64> {
-        self.hash
-    }
-
     /// Takes over what the same input knew before a change at slot `at`. A link that was not there before begins empty.
     pub(crate) fn succeed(&mut self, old: &mut InPort, at: u64) {
         (self.hash, self.missing) = (old.hash, old.missing);
-        if self.is_link_of(old) {
+        let is_same_link = (self.source.output, self.delay, self.room) == (old.source.output, old.delay, old.room);
+        if is_same_link {
             self.first = old.first;
             if self.last.is_some() && old.last.is_some() {
                 std::mem::swap(&mut self.last, &mut old.last);
@@ -322,36 +299,6 @@ impl InPort {
         } else {
             self.first = at;
         }
-    }
-
-    /// Whether it is the same link as before a change.
-    fn is_link_of(&self, old: &InPort) -> bool {
-        (self.source.output, self.delay, self.room) == (old.source.output, old.delay, old.room)
-    }
-
-    /// It was not there before slot `at`.
-    pub(crate) fn begin_at(&mut self, at: u64) {
-        self.first = at;
-    }
-
-    pub(crate) fn set_room(&mut self, room: Room) {
-        self.room = room;
-    }
-
-    pub(crate) fn room(&self) -> Room {
-        self.room
-    }
-
-    pub(crate) fn reader(&mut self) -> &mut Reader<Cell> {
-        &mut self.reader
-    }
-
-    pub(crate) fn delay(&self) -> u64 {
-        self.delay
-    }
-
-    pub(crate) fn source(&self) -> Source {
-        self.source
     }
 
     /// The packet its producer made in `slot`, if the ring holds it for this input.

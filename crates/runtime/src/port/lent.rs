@@ -1,10 +1,10 @@
-//! [`Lent`]: a port's memory that belongs to somebody else, for the time of one tick. A component in a shared library sees
+//! [`Lent`]: memory of another owner that a port has for the time of one tick. A component in a shared library sees
 //! the packets of the program that loaded it where they lie.
 #![allow(unsafe_code)]
 
-use crate::sample::Sample;
+use super::Sample;
 
-/// Somebody's bytes.
+/// Bytes of another owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lent {
     start: *mut u8,
@@ -16,7 +16,6 @@ pub(crate) struct Lent {
 unsafe impl Send for Lent {}
 
 impl Lent {
-    /// Nothing.
     pub(crate) const NONE: Lent = Lent { start: std::ptr::dangling_mut(), bytes: 0 };
 
     /// `bytes` bytes from `start`.

@@ -1,14 +1,13 @@
-//! [`OutPort`]: the packet to fill, handed over to all that hear it.
+//! [`OutPort`]: the packet to fill, and its way to all consumers.
 
 use std::ops::{Deref, DerefMut};
 
+use serde::Serialize;
 use takt_graph::{Item, Length};
 use takt_link::ring::Writer;
 
-use super::{InPort, Lent};
-use crate::packet::{Cell, Header, Room};
-use crate::report::BrokenPacket;
-use crate::sample::Sample;
+use super::packet::{Cell, Header, Room};
+use super::{InPort, Lent, Sample};
 
 /// Items that an output may give this slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +44,17 @@ pub(crate) struct Granted {
     pub(crate) missing: bool,
 }
 
+/// A packet with a number of items that the shape of its output does not allow.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct BrokenPacket {
+    /// Logical slot.
+    pub slot: u64,
+    /// Items that the component gave.
+    pub items: u64,
+    /// Items that the shape says, or allows at most.
+    pub declared_items: u64,
+}
+
 /// Packets of an output that did not come to its consumers as its shape says. Plain numbers: its worker alone counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Losses {
@@ -59,9 +69,9 @@ pub(crate) struct Losses {
 pub struct OutPort {
     item: Item,
     grant: Grant,
-    /// One for each worker that hears it, and one for each component that changes it in place.
-    rings: Box<[Writer<Cell>]>,
-    /// Written instead of the first ring while that is full, or where nobody listens.
+    /// One for each worker that has consumers, and one for each component that changes packets in place.
+    pub(crate) rings: Box<[Writer<Cell>]>,
+    /// Written instead of the first ring while that is full, or without a consumer.
     scratch: Box<Cell>,
     /// The last bytes of the last packets, for the history of the next.
     tail: Box<[u8]>,
@@ -71,9 +81,10 @@ pub struct OutPort {
     /// Items that the shape says of this slot's packet, or allows at most.
     declared: usize,
     missing: bool,
-    first_item: u64,
-    losses: Losses,
-    /// Somebody else's memory instead of a cell.
+    /// Sample index of the first item.
+    pub(crate) first_item: u64,
+    pub(crate) losses: Losses,
+    /// Memory that was lent, instead of a cell.
     lent: Option<Lent>,
 }
 
@@ -163,7 +174,7 @@ impl OutPort {
         OutPort::new(item, Grant::Fixed(0), Vec::new(), Room::default(), 0)
     }
 
-    /// The packet to fill, in somebody else's memory; until [`OutPort::take_back`].
+    /// The packet to fill, in memory that is lent; until [`OutPort::take_back`].
     pub(crate) fn lend(&mut self, memory: Lent, granted: usize, first_item: u64) {
         (self.lent, self.granted, self.first_item) = (Some(memory), granted, first_item);
         self.declared = granted;
@@ -173,11 +184,6 @@ impl OutPort {
     pub(crate) fn take_back(&mut self) -> usize {
         self.lent = None;
         std::mem::take(&mut self.granted)
-    }
-
-    /// Sample index of the first item.
-    pub(crate) fn first_item(&self) -> u64 {
-        self.first_item
     }
 
     /// The bytes of the packet to fill: those of all items it may have. None of a packet that is to be refused.
@@ -203,7 +209,6 @@ impl OutPort {
         self.granted
     }
 
-    /// Makes these bytes the packet.
     pub(crate) fn fill_bytes(&mut self, bytes: &[u8], item_bytes: usize) {
         self.cell().buffer.bytes_mut(bytes.len()).copy_from_slice(bytes);
         self.granted = bytes.len() / item_bytes;
@@ -273,7 +278,7 @@ impl OutPort {
     /// Takes length and sample index from an input's packet. What is made of a missing packet is missing as well.
     #[inline]
     fn follow(&mut self, input: Option<&InPort>, scale: impl Fn(u64) -> u64) {
-        let header = input.map_or(Header::default(), InPort::header);
+        let header = input.map_or(Header::default(), |input| input.header);
         // No packet has more than 16 Mi items.
         self.granted = scale(header.items as u64) as usize;
         self.missing = header.missing && header.items == 0;
@@ -304,7 +309,7 @@ impl OutPort {
         (self.granted, self.declared) = (0, 0);
     }
 
-    /// Hands the packet over to all that hear it; `missing`: nothing, because the component missed the slot.
+    /// Hands the packet over to all consumers; `missing`: nothing, because the component missed the slot.
     #[inline]
     pub(crate) fn finish(&mut self, missing: bool) {
         let missing = missing || self.missing;
@@ -368,19 +373,6 @@ impl OutPort {
             tail[keep - bytes..].copy_from_slice(self.cell().buffer.bytes(bytes));
         }
         self.tail = tail;
-    }
-
-    /// Packets that did not come as they should.
-    pub(crate) fn losses(&self) -> &Losses {
-        &self.losses
-    }
-
-    pub(crate) fn take_rings(&mut self) -> Box<[Writer<Cell>]> {
-        std::mem::take(&mut self.rings)
-    }
-
-    pub(crate) fn give_rings(&mut self, rings: Box<[Writer<Cell>]>) {
-        self.rings = rings;
     }
 
     /// Takes over what the same output knew before a change.

@@ -26,7 +26,7 @@ fn changed(path: &Path) -> Option<SystemTime> {
     std::fs::metadata(path).ok()?.modified().ok()
 }
 
-/// Where only this test was asked for: takes as long as its dependencies, if they are built with other features.
+/// Where only this test is run: takes as long as its dependencies, if they are built with other features.
 fn by_cargo() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let profile = if cfg!(debug_assertions) { "dev" } else { "release" };
@@ -34,11 +34,11 @@ fn by_cargo() -> PathBuf {
     let built = Command::new(cargo).args(["build", "--profile", profile]).args(package).output();
     let built = built.expect("cargo is where it was");
     assert!(built.status.success(), "{}", String::from_utf8_lossy(&built.stderr));
-    let told = String::from_utf8(built.stdout).expect("JSON");
+    let lines = String::from_utf8(built.stdout).expect("JSON");
     let file = |line: &str| -> Option<PathBuf> {
         let line: serde_json::Value = serde_json::from_str(line).ok()?;
         let is_it = line["target"]["kind"][0] == "example" && line["target"]["name"] == "library";
         is_it.then(|| line["filenames"][0].as_str().map(PathBuf::from))?
     };
-    told.lines().find_map(file).expect("a library was built")
+    lines.lines().find_map(file).expect("a library was built")
 }

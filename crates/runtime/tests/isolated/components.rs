@@ -14,14 +14,12 @@ fn harm(
     slot: u64,
     input: In<f32>,
     mut output: Out<f32>,
-    #[param(choice = ["none", "abort", "hang", "late", "held", "garbage", "exit"], default = "none")] how: String,
+    #[param(choice = ["none", "abort", "hang", "late", "block", "garbage", "exit"], default = "none")] how: String,
     #[param(default = 0)] at: u64,
 ) {
     output.copy_from_slice(&input);
-    if how == "held" && slot >= at {
-        takt_testing::wait_for("the end of the hold", || {
-            release(std::os::unix::process::parent_id()).exists().then_some(())
-        });
+    if how == "block" && slot >= at {
+        takt_testing::wait_for("the release", || release(std::os::unix::process::parent_id()).exists().then_some(()));
     }
     if slot == at {
         match how.as_str() {
@@ -35,7 +33,7 @@ fn harm(
     }
 }
 
-/// The file that ends what holds a component of the program with this number.
+/// The file that releases a blocked component of the program with this number.
 pub(super) fn release(program: u32) -> std::path::PathBuf {
     std::env::temp_dir().join(format!("takt-isolated-release-{program}"))
 }
@@ -77,10 +75,10 @@ impl Stillborn {
 struct Meter {
     sum: f32,
     factor: f32,
-    heard: i64,
+    received: i64,
 }
 
-/// Sums up, passes on times a variable plus what it was told, and tells the sum.
+/// Sums up what it reads and receives, passes on its input times a variable plus the sum, and sends the sum.
 #[component]
 impl Meter {
     fn new(#[param(default = 1.0, variable)] factor: f32) -> Meter {
@@ -98,11 +96,11 @@ impl Meter {
         self.factor
     }
     fn message(&mut self, message: &Message) {
-        self.heard += 1;
+        self.received += 1;
         self.sum = (self.sum + f32::from_bits(message.words[0] as u32)) % 1000.0;
     }
     fn results(&self) -> Vec<(&'static str, Value)> {
-        vec![("heard", self.heard.into()), ("factor", f64::from(self.factor).into())]
+        vec![("received", self.received.into()), ("factor", f64::from(self.factor).into())]
     }
 }
 

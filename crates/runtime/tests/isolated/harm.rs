@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
 use takt_base::Stop;
-use takt_graph::{Graph, Latency, MissPolicy, Waveform};
+use takt_graph::{Graph, Latency, MissPolicy};
 use takt_runtime::{Culprit, Isolation, LogOptions, Miss, MissKind, Options, Report};
 use takt_testing::wait_for;
 
+use super::common::steps::Steps;
 use super::components::release;
-use super::setup::{all_sorts, assign, check, children, impatient, of, open, options, registry, spec};
-use super::steps::Steps;
+use super::setup::{all_sorts, assign, chain, check, children, impatient, of, open, options, registry, spec, waveform};
 
 pub(super) const TESTS: super::Tests = tests![
     a_crash_or_an_exit_costs_the_slots_it_missed_and_nothing_else,
@@ -20,22 +20,14 @@ pub(super) const TESTS: super::Tests = tests![
     a_crash_stops_the_waveform_where_that_is_its_policy,
     garbage_in_the_shared_memory_costs_slots_of_its_own_only,
     the_log_has_the_time_of_the_process_in_the_slot_of_the_request,
-    under_a_clock_a_late_answer_is_missing_and_nobody_waits_for_it,
+    under_a_clock_a_late_answer_is_missing_and_not_waited_for,
 ];
 
 /// a -> h (isolated, does harm) -> y, and b -> n -> z beside it.
 fn harmed(how: &str, policy: MissPolicy) -> Graph {
-    check(
-        &Waveform::new("harm", Duration::from_millis(1))
-            .with(spec("a", "library-source"))
-            .with(spec("h", "harm").param("how", how).param("at", 50).isolated().on_miss(policy))
-            .with(spec("y", "library-sink"))
-            .with(spec("b", "library-source"))
-            .with(spec("n", "library-saxpy"))
-            .with(spec("z", "library-sink"))
-            .chain(["a", "h", "y"])
-            .chain(["b", "n", "z"]),
-    )
+    let harm = spec("h", "harm").param("how", how).param("at", 50).isolated().on_miss(policy);
+    let made = chain(waveform(), [spec("a", "library-source"), harm, spec("y", "library-sink")]);
+    check(&chain(made, [spec("b", "library-source"), spec("n", "library-saxpy"), spec("z", "library-sink")]))
 }
 
 fn run_harmed(how: &str, policy: MissPolicy, options: Options) -> Report {
@@ -134,26 +126,26 @@ fn the_log_has_the_time_of_the_process_in_the_slot_of_the_request() {
     assert_eq!(of(&report, "h").execution.expect("executed").max_ns, longest.execution_ns);
 }
 
-fn under_a_clock_a_late_answer_is_missing_and_nobody_waits_for_it() {
-    let graph = harmed("held", MissPolicy::Skip);
+fn under_a_clock_a_late_answer_is_missing_and_not_waited_for() {
+    let graph = harmed("block", MissPolicy::Skip);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
     let (stop, clock) = (Stop::new(), Steps::of(1).napping().clock());
     let _ = std::fs::remove_file(release(std::process::id()));
     let running = open(&graph, &plan, Options { clock, slots: None, ..options(0) }).start(&stop).expect("starts");
     let executions = |component: usize| running.snapshot().components[component].executions;
     // h gives no answer from slot 50 on, and all others go on.
-    wait_for("slots that nobody answers", || (executions(5) > 1000 && executions(1) <= 50).then_some(()));
-    let held = executions(1);
+    wait_for("slots without an answer", || (executions(5) > 1000 && executions(1) <= 50).then_some(()));
+    let before = executions(1);
     wait_for("more of them", || (executions(5) > 2000).then_some(()));
-    assert_eq!(executions(1), held, "none is executed meanwhile");
+    assert_eq!(executions(1), before, "none is executed meanwhile");
     std::fs::write(release(std::process::id()), "").expect("written");
-    wait_for("answers again", || (executions(1) > held + 100).then_some(()));
+    wait_for("answers again", || (executions(1) > before + 100).then_some(()));
     stop.request();
     let report = running.join();
     let _ = std::fs::remove_file(release(std::process::id()));
 
     let harmed = of(&report, "h");
-    let late = report.miss_list.iter().find(|miss| miss.kind == MissKind::Unanswered).expect("the held one");
+    let late = report.miss_list.iter().find(|miss| miss.kind == MissKind::Unanswered).expect("one without an answer");
     assert!(matches!(&late.culprit, Culprit::Component { component, .. } if component == "h"), "{late:?}");
     assert!(harmed.missed > 900 && harmed.restarts == 0, "{harmed:?}");
     for name in ["a", "y", "b", "n", "z"] {
@@ -176,12 +168,12 @@ fn a_process_killed_from_outside_is_started_again_with_its_variables() {
     // It executes again, and still has what was set before.
     let executions = || running.snapshot().components[3].executions;
     let before = executions();
-    let seen = wait_for("executions", || Some(executions()).filter(|now| *now > before + 100));
+    let reached = wait_for("executions", || Some(executions()).filter(|now| *now > before + 100));
     running.ask(&registry(), "meter", "factor").expect("room");
     let reading = wait_for("a reading", || running.readings().pop()).2;
     stop.request();
     let report = running.join();
-    assert!(of(&report, "meter").executions >= seen && again != first);
+    assert!(of(&report, "meter").executions >= reached && again != first);
     assert_eq!(reading.map(takt_runtime::Scalar::as_f64), Some(2.5));
     assert_eq!(of(&report, "meter").results["factor"], 2.5.into());
     assert_eq!(of(&report, "meter").restarts, 1);

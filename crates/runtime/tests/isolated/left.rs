@@ -1,4 +1,4 @@
-//! Processes and memory end with whoever started them.
+//! Processes and memory end with the program that started them.
 
 use std::process::{Command, Stdio};
 
@@ -8,8 +8,7 @@ use takt_runtime::Options;
 
 use super::setup::{all_sorts, assign, children, children_of, open, options};
 
-pub(super) const TESTS: super::Tests =
-    tests![nothing_is_left_behind, a_program_that_is_killed_takes_its_processes_along];
+pub(super) const TESTS: super::Tests = tests![nothing_is_left_behind, a_program_that_is_killed_ends_its_processes_too];
 
 fn nothing_is_left_behind() {
     let graph = all_sorts(&["meter", "source"]);
@@ -28,7 +27,7 @@ fn nothing_is_left_behind() {
 }
 
 /// A program of its own that runs until it is killed.
-#[expect(clippy::print_stdout, reason = "for who waits for it")]
+#[expect(clippy::print_stdout, reason = "for its parent")]
 pub(super) fn endless() {
     let graph = all_sorts(&["meter", "average"]);
     let plan = assign(&graph, &[0; 6], Latency::Compact);
@@ -37,12 +36,12 @@ pub(super) fn endless() {
     let _ = running.join();
 }
 
-fn a_program_that_is_killed_takes_its_processes_along() {
+fn a_program_that_is_killed_ends_its_processes_too() {
     let mut program = Command::new("/proc/self/exe").arg("endless").stdout(Stdio::piped()).spawn().expect("starts");
-    let mut said = String::new();
+    let mut line = String::new();
     let out = program.stdout.take().expect("piped");
-    std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut said).expect("a line");
-    assert_eq!(said, "running\n");
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(out), &mut line).expect("a line");
+    assert_eq!(line, "running\n");
     let its: Vec<u32> = children_of(program.id()).into_iter().map(|(id, _)| id).collect();
     assert_eq!(its.len(), 2);
     program.kill().expect("ours");

@@ -9,12 +9,11 @@ mod linked;
 mod allocations;
 #[path = "../common/library.rs"]
 mod built;
-#[path = "../common/steps.rs"]
-mod steps;
+#[path = "../common/mod.rs"]
+mod common;
 #[path = "../../../../tests/support/strace.rs"]
 mod strace;
 
-/// Tests by their names.
 type Tests = &'static [(&'static str, fn())];
 
 macro_rules! tests {

@@ -8,8 +8,8 @@ use takt_graph::{Latency, Waveform};
 use takt_runtime::{Isolation, Options};
 use takt_testing::wait_for;
 
-use super::setup::{assign, check, children, of, open, options, registry, spec};
-use super::steps::Steps;
+use super::common::steps::Steps;
+use super::setup::{assign, chain, check, children, of, open, options, registry, spec};
 use super::strace;
 
 pub(super) const TESTS: super::Tests = tests![workers_neither_allocate_nor_call_the_kernel_for_isolated_components];
@@ -19,14 +19,10 @@ const EXECUTIONS: u64 = 300;
 
 /// With two isolated components, one of which is killed and started again.
 pub(super) fn quiet() {
-    let mut made = Waveform::new("quiet", Duration::from_micros(500))
-        .with(spec("a", "library-source"))
-        .with(spec("m", "meter").isolated())
-        .with(spec("h", "harm").isolated())
-        .with(spec("w", "witness"))
-        .chain(["a", "m", "h", "w"]);
-    made = made.message("m", "m", 2);
-    let graph = check(&made);
+    let (meter, harm) = (spec("m", "meter").isolated(), spec("h", "harm").isolated());
+    let made = Waveform::new("quiet", Duration::from_micros(500));
+    let made = chain(made, [spec("a", "library-source"), meter, harm, spec("w", "witness")]);
+    let graph = check(&made.message("m", "m", 2));
     let plan = assign(&graph, &[0; 4], Latency::Compact);
     let (stop, clock) = (Stop::new(), Steps::of(1).napping().clock());
     let isolation = Isolation { restarts: 1, ..options(0).isolation };

@@ -1,17 +1,16 @@
 //! What can't be isolated is refused, with what would be right.
 
 use std::process::Command;
-use std::time::Duration;
 
 use takt_graph::{Graph, Kind, Latency, Plan, Shape, Waveform};
 use takt_runtime::{Component, Io, Isolation, OpenError, Options, Registration, Registry, Session};
 
-use super::setup::{check, children, options, registry, spec};
+use super::setup::{chain, check, children, options, registry, spec, waveform};
 
 pub(super) const TESTS: super::Tests = tests![
     a_component_refuses_its_parameters_from_its_own_process,
     processors_that_do_not_exist_are_refused,
-    a_process_that_dies_at_once_is_told,
+    a_process_that_dies_at_once_is_reported,
     a_type_that_only_this_process_knows_can_t_be_isolated,
     a_program_that_never_asks_does_not_start_itself_for_ever,
 ];
@@ -26,11 +25,8 @@ fn refusal(waveform: &Waveform, registry: &Registry) -> (String, String) {
 }
 
 fn with_average(window: i64) -> Waveform {
-    Waveform::new("refused", Duration::from_millis(1))
-        .with(spec("a", "library-source"))
-        .with(spec("p", "library-average").param("window", window).isolated())
-        .with(spec("z", "library-sink"))
-        .chain(["a", "p", "z"])
+    let average = spec("p", "library-average").param("window", window).isolated();
+    chain(waveform(), [spec("a", "library-source"), average, spec("z", "library-sink")])
 }
 
 fn a_component_refuses_its_parameters_from_its_own_process() {
@@ -48,7 +44,7 @@ fn processors_that_do_not_exist_are_refused() {
     assert!(source.fix.starts_with("processors it may use: ["), "{}", source.fix);
 }
 
-fn a_process_that_dies_at_once_is_told() {
+fn a_process_that_dies_at_once_is_reported() {
     let mut waveform = with_average(2);
     waveform.components[2] = spec("z", "stillborn").isolated();
     let (what, fix) = refusal(&waveform, &registry());
@@ -70,21 +66,20 @@ fn a_type_that_only_this_process_knows_can_t_be_isolated() {
         make: |_| Ok(Box::new(Unknown)),
     };
     all.add(registration).expect("a name of its own");
-    let waveform = Waveform::new("unknown", Duration::from_millis(1)).with(spec("u", "unknown").isolated());
-    let (what, fix) = refusal(&waveform, &all);
+    let (what, fix) = refusal(&waveform().with(spec("u", "unknown").isolated()), &all);
     assert_eq!(what, "no component type `unknown` is known to a process of its own");
     assert!(fix.contains("#[component]"), "{fix}");
 }
 
 /// As a program would that never asks whether it is to be a component's process.
-#[expect(clippy::print_stdout, reason = "for who asked")]
+#[expect(clippy::print_stdout, reason = "for its parent")]
 pub(super) fn forgetful() {
     let (what, fix) = refusal(&with_average(2), &registry());
     println!("{what}; {fix}");
 }
 
 fn a_program_that_never_asks_does_not_start_itself_for_ever() {
-    let told = Command::new("/proc/self/exe").arg("forgetful").env("TAKT_ISOLATED_COMPONENT", "1").output();
-    let told = String::from_utf8(told.expect("starts").stdout).expect("text");
-    assert!(told.contains("serve_if_asked() first thing in main"), "{told}");
+    let output = Command::new("/proc/self/exe").arg("forgetful").env("TAKT_ISOLATED_COMPONENT", "1").output();
+    let output = String::from_utf8(output.expect("starts").stdout).expect("text");
+    assert!(output.contains("serve_if_asked() first thing in main"), "{output}");
 }

@@ -1,13 +1,11 @@
 //! What is computed does not depend on where.
 
-use std::time::Duration;
-
 use takt_base::Stop;
-use takt_graph::{Graph, Latency, Plan, Waveform};
+use takt_graph::{Graph, Latency, Plan};
 use takt_runtime::{BrokenPacket, Culprit, Message, MissKind, OutputReport, Registry, Report, Session};
 
 use super::built;
-use super::setup::{all_sorts, assign, children, of, open, options, registry, spec};
+use super::setup::{all_sorts, assign, chain, children, of, open, options, registry, spec, waveform};
 
 pub(super) const TESTS: super::Tests = tests![
     what_is_computed_is_the_same_isolated_or_not_in_every_plan,
@@ -65,11 +63,8 @@ fn a_component_of_a_library_is_isolated_as_any() {
     let mut all = Registry::empty();
     all.load(built::library()).expect("loads");
     let made = |isolated: bool| {
-        let mut waveform = Waveform::new("library", Duration::from_millis(1))
-            .with(spec("a", "library-source"))
-            .with(spec("b", "library-saxpy"))
-            .with(spec("z", "library-sink"))
-            .chain(["a", "b", "z"]);
+        let specs = [spec("a", "library-source"), spec("b", "library-saxpy"), spec("z", "library-sink")];
+        let mut waveform = chain(waveform(), specs);
         waveform.components[1].isolated = isolated;
         let graph = Graph::check(&waveform, &all).unwrap_or_else(|error| panic!("{error}"));
         let plan = Plan::single(&graph, Latency::Compact);
@@ -84,16 +79,9 @@ fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
     let (linked, mut loaded) = (registry(), Registry::empty());
     loaded.load(built::library()).expect("loads");
     let mut hashes = Vec::new();
-    for (from, all, isolated) in [
-        ("program", &linked, false),
-        ("program", &linked, true),
-        ("library", &loaded, false),
-        ("library", &loaded, true),
-    ] {
-        let mut waveform = Waveform::new("lost", Duration::from_millis(1))
-            .with(spec("a", "library-aerial"))
-            .with(spec("z", "library-sink"))
-            .chain(["a", "z"]);
+    let cases = [("program", &linked), ("library", &loaded)].map(|(from, all)| [(from, all, false), (from, all, true)]);
+    for (from, all, isolated) in cases.into_iter().flatten() {
+        let mut waveform = chain(waveform(), [spec("a", "library-aerial"), spec("z", "library-sink")]);
         waveform.components[0].isolated = isolated;
         let graph = Graph::check(&waveform, all).unwrap_or_else(|error| panic!("{error}"));
         let plan = Plan::single(&graph, Latency::Compact);
@@ -109,11 +97,8 @@ fn what_is_lost_or_broken_is_counted_alike_wherever_a_component_runs() {
         let [miss] = &report.miss_list[..] else { panic!("{:?}", report.miss_list) };
         let by_radio = Culprit::Radio { component: "a".into(), slot: 7 };
         assert_eq!((miss.kind, miss.logical_slot, &miss.culprit), (MissKind::Lost, 7, &by_radio));
-        assert_eq!(
-            of(&report, "z").missing_packets,
-            1,
-            "the lost one; in place of those that broke there are empty ones"
-        );
+        let missing = of(&report, "z").missing_packets;
+        assert_eq!(missing, 1, "the lost one; in place of those that broke there are empty ones");
         assert_eq!((report.misses, report.broken_packets, report.is_clean()), (1, 2, false));
         hashes.push(report.output_hash);
     }

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use takt_graph::{ComponentSpec, Graph, Latency, Plan, Waveform};
-use takt_runtime::{ComponentReport, Isolation, Options, Registry, Report, Session};
+use takt_graph::{Graph, Plan, Waveform};
+use takt_runtime::{Isolation, Options, Registry, Session};
 use takt_testing::HANG;
 
-pub(super) fn spec(name: &str, kind: &str) -> ComponentSpec {
-    ComponentSpec::new(name, kind)
-}
+pub(super) use super::common::{assign, chain, of, spec, waveform};
 
 pub(super) fn registry() -> Registry {
     Registry::of_program().expect("one name each")
@@ -26,7 +24,7 @@ pub(super) fn options(slots: u64) -> Options {
 
 /// [`options`] where a process does hang.
 pub(super) fn impatient(slots: Option<u64>) -> Options {
-    let isolation = Isolation { start: HANG, hang: Duration::from_secs(3), ..Isolation::default() };
+    let isolation = Isolation { hang: Duration::from_secs(3), ..options(0).isolation };
     Options { slots, isolation, ..Options::default() }
 }
 
@@ -35,26 +33,17 @@ pub(super) fn open(graph: &Graph, plan: &Plan, options: Options) -> Session {
         .unwrap_or_else(|error| panic!("{error}: {}", std::error::Error::source(&error).expect("a cause")))
 }
 
-pub(super) fn assign(graph: &Graph, worker_of: &[usize], latency: Latency) -> Plan {
-    Plan::assign(graph, worker_of, latency).unwrap_or_else(|error| panic!("{error}; {}", error.fix()))
-}
-
-pub(super) fn of<'a>(report: &'a Report, name: &str) -> &'a ComponentReport {
-    report.components.iter().find(|c| c.name == name).expect("there")
-}
-
 /// A source of varying packets, a history, an in-place component, messages on a cycle, a variable; `isolated` are so.
 pub(super) fn all_sorts(isolated: &[&str]) -> Graph {
-    let mut made = Waveform::new("all-sorts", Duration::from_millis(1))
-        .with(spec("source", "library-source").param("items", 100))
-        .with(spec("average", "library-average").param("window", 5).param("panic_in", 60))
-        .with(spec("negate", "library-negate"))
-        .with(spec("meter", "meter"))
-        .with(spec("other", "meter"))
-        .with(spec("sink", "library-sink"))
-        .chain(["source", "average", "negate", "meter", "other", "sink"])
-        .message("meter", "other", 1)
-        .message("other", "meter", 6);
+    let specs = [
+        spec("source", "library-source").param("items", 100),
+        spec("average", "library-average").param("window", 5).param("panic_in", 60),
+        spec("negate", "library-negate"),
+        spec("meter", "meter"),
+        spec("other", "meter"),
+        spec("sink", "library-sink"),
+    ];
+    let mut made = chain(waveform(), specs).message("meter", "other", 1).message("other", "meter", 6);
     for component in &mut made.components {
         component.isolated = isolated.contains(&component.name.as_str());
     }
@@ -69,12 +58,12 @@ pub(super) fn children() -> Vec<(u32, String)> {
 pub(super) fn children_of(parent: u32) -> Vec<(u32, String)> {
     let processes = std::fs::read_dir("/proc").expect("Linux");
     let processes = processes.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
-    let asked = |&id: &u32| {
+    let serving = |&id: &u32| {
         let command = std::fs::read_to_string(format!("/proc/{id}/cmdline")).ok()?;
         let mut arguments = command.split('\0').skip(1);
         let is_it = arguments.next()? == "--takt-isolated-component";
         let name = arguments.next()?.to_owned();
         (is_it && arguments.next()?.parse() == Ok(parent)).then_some((id, name))
     };
-    processes.filter_map(|id| asked(&id)).collect()
+    processes.filter_map(|id| serving(&id)).collect()
 }

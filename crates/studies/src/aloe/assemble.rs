@@ -4,73 +4,54 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 use serde_json::Value;
-use takt_base::parse_duration;
-use takt_lab::check::HOST;
-use takt_lab::store::{RoundRow, RoundState, Store};
+use takt_lab::check::{HOST, StoredRun};
+use takt_lab::store::{RoundRow, RoundState};
 use takt_load::interface;
 use takt_load::longest_packet::Longest;
 use takt_load::waveform::{self, Floors};
 use takt_stats::{Histogram, Ns};
 
 use super::{
-    BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, Role, SCHEMA, TwoOverOne,
-    claims, execution, facts, overhead, words,
+    BeatPoint, InterfacePoint, LongestPoint, MemoryPoint, MemoryUse, Outcome, Overhead, OverheadPoint, Role, SCHEMA,
+    TwoOverOne, claims, execution, facts, overhead, words,
 };
-use crate::PaperError;
+use crate::StudyRun;
 use crate::claim::answer;
 use crate::figure::{Figure, RoundValue};
-use crate::part::{Part, at};
-use crate::stored::Stored;
+use crate::part::{Point, at, part};
 
-/// The outcome of a run of the study, finished or not.
-///
-/// # Errors
-/// There is no such run, it is of something else, or it can't be read.
-pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
-    let stored = Stored::read(store, run)?;
-    if stored.study() != "aloe" {
-        return Err(stored.other_than("aloe"));
-    }
+/// What a run found, finished or not.
+pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
+    let part = |name: &str| part(stored, name);
     let paper = facts();
-    let longest = longest(&stored.part("longest"));
-    let interfaces = interfaces(&stored.part("interface"));
-    let costs = costs(&stored.part("overhead"), &stored.part("beat"), &paper);
+    let longest = longest(&part("longest"));
+    let interfaces = interfaces(&part("interface"));
+    let costs = costs(&part("overhead"), &part("beat"), &paper);
     let mut outcome = Outcome {
-        of: stored.about(SCHEMA),
+        of: StudyRun::of(stored, SCHEMA),
         real_time: real_time(&stored.rounds),
-        two_over_one: two_over_one(&stored.part("longest")),
-        roles: roles(&stored.part("roles"), &interfaces, &costs),
-        memory: memory(&stored.part("memory")),
-        execution: execution::execution(&stored.part("execution"), &paper.execution),
+        two_over_one: two_over_one(&part("longest")),
+        roles: roles(&part("roles"), &interfaces, &costs),
+        memory: memory(&part("memory")),
+        execution: execution::execution(&part("execution"), &paper.execution),
         floors: floors(&stored.rounds),
         paper,
         longest,
         interface: interfaces,
         overhead: costs,
     };
-    outcome.of.claims = claims::claims(&outcome, &stored.part("same"));
+    outcome.of.claims = claims::claims(&outcome, &part("same"));
     outcome.of.answer = answer(&outcome.of.claims);
     outcome.of.says = words::says(&outcome);
     outcome.of.does_not_say = words::does_not_say(&outcome);
-    Ok(outcome)
+    outcome
 }
 
 /// All rounds with the components of their point.
-fn by_components<'a>(part: &Part<'a>) -> Vec<(usize, &'a RoundRow)> {
-    let of = |(settings, rounds): (&BTreeMap<String, Value>, &[&'a RoundRow])| {
-        let components = whole(settings, "components");
-        rounds.iter().map(|round| (components, *round)).collect::<Vec<_>>()
-    };
-    part.points().flat_map(of).collect()
-}
-
-pub(super) fn whole(settings: &BTreeMap<String, Value>, name: &str) -> usize {
-    settings.get(name).and_then(Value::as_u64).unwrap_or(1) as usize
-}
-
-pub(super) fn slot_us(settings: &BTreeMap<String, Value>) -> f64 {
-    let slot = settings.get("slot").and_then(Value::as_str).and_then(|text| parse_duration(text).ok());
-    slot.unwrap_or_default().as_secs_f64() * 1e6
+fn by_components<'a>(part: &[Point<'a>]) -> Vec<(usize, &'a RoundRow)> {
+    let of =
+        |point: &Point<'a>| point.rounds.iter().map(|round| (point.whole("components"), *round)).collect::<Vec<_>>();
+    part.iter().flat_map(of).collect()
 }
 
 /// A record of another version is left out: its round is in the list, and in no figure.
@@ -78,25 +59,24 @@ pub(super) fn read<T: for<'de> Deserialize<'de>>(round: &RoundRow) -> Option<T> 
     T::deserialize(&round.record.as_ref()?.result).ok()
 }
 
-fn longest(part: &Part<'_>) -> Vec<LongestPoint> {
-    let point = |(settings, rounds): (&BTreeMap<String, Value>, &[&RoundRow])| {
+fn longest(part: &[Point<'_>]) -> Vec<LongestPoint> {
+    let point = |point: &Point<'_>| {
         let mut ended_by: BTreeMap<String, usize> = BTreeMap::new();
-        let counted = rounds.iter().filter(|round| round.state == RoundState::Valid);
-        for found in counted.filter_map(|round| read::<Longest>(round)) {
+        for found in point.counted().filter_map(read::<Longest>) {
             let who = found.blamed.first().map(|one| one.component.clone().unwrap_or_else(|| HOST.to_owned()));
             *ended_by.entry(who.unwrap_or_else(|| "nothing".into())).or_default() += 1;
         }
         LongestPoint {
-            slot_us: slot_us(settings),
-            workers: whole(settings, "workers"),
-            bits: Figure::of(rounds, |round| at(round, "/bits")),
-            throughput_bps: Figure::of(rounds, |round| at(round, "/throughput_bps")),
-            used_share: Figure::of(rounds, |round| at(round, "/used_share")),
+            slot_us: point.slot_us(),
+            workers: point.whole("workers"),
+            bits: point.at("/bits"),
+            throughput_bps: point.at("/throughput_bps"),
+            used_share: point.at("/used_share"),
             ended_by,
-            skipped: rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone()),
+            skipped: point.skipped(),
         }
     };
-    let mut all: Vec<LongestPoint> = part.points().map(point).collect();
+    let mut all: Vec<LongestPoint> = part.iter().map(point).collect();
     all.sort_by(|a, b| a.workers.cmp(&b.workers).then(a.slot_us.total_cmp(&b.slot_us)));
     all
 }
@@ -105,13 +85,12 @@ fn longest(part: &Part<'_>) -> Vec<LongestPoint> {
 type Blocks = BTreeMap<u32, (f64, i64)>;
 
 /// The same block on two and on one: what drifts hits both.
-fn two_over_one(part: &Part<'_>) -> Vec<TwoOverOne> {
+fn two_over_one(part: &[Point<'_>]) -> Vec<TwoOverOne> {
     let mut by_slot: BTreeMap<u64, [Blocks; 2]> = BTreeMap::new();
-    for (settings, rounds) in part.points() {
-        let workers = whole(settings, "workers");
-        let Some(side) = workers.checked_sub(1).filter(|side| *side < 2) else { continue };
-        let blocks = by_slot.entry(slot_us(settings) as u64).or_default();
-        for round in rounds.iter().filter(|round| round.state == RoundState::Valid) {
+    for point in part {
+        let Some(side) = point.whole("workers").checked_sub(1).filter(|side| *side < 2) else { continue };
+        let blocks = by_slot.entry(point.slot_us() as u64).or_default();
+        for round in point.counted() {
             if let Some(bps) = at(round, "/throughput_bps") {
                 blocks[side].insert(round.block, (bps, round.id));
             }
@@ -127,11 +106,11 @@ fn two_over_one(part: &Part<'_>) -> Vec<TwoOverOne> {
     by_slot.into_iter().map(ratio).filter(|one| one.ratio.value.is_some()).collect()
 }
 
-fn interfaces(part: &Part<'_>) -> Vec<InterfacePoint> {
-    let point = |(settings, rounds): (&BTreeMap<String, Value>, &[&RoundRow])| {
+fn interfaces(part: &[Point<'_>]) -> Vec<InterfacePoint> {
+    let point = |point: &Point<'_>| {
         let mut all = Histogram::<Ns>::with_bound(1_000_000_000);
         let mut tails = BTreeMap::new();
-        for round in rounds {
+        for round in &point.rounds {
             let Some(outcome) = read::<interface::Outcome>(round) else { continue };
             tails.insert(round.id, outcome.hand_over.quantile(0.999).map(|ns| ns as f64));
             if round.state == RoundState::Valid {
@@ -140,42 +119,43 @@ fn interfaces(part: &Part<'_>) -> Vec<InterfacePoint> {
             }
         }
         InterfacePoint {
-            packet_bits: 8 * whole(settings, "packet_bytes") as u64,
-            reader: settings.get("reader").and_then(Value::as_str).unwrap_or("same-core").to_owned(),
-            mean_ns: Figure::of(rounds, |round| at(round, "/mean_ns")),
-            median_ns: Figure::of(rounds, |round| at(round, "/median_ns")),
-            hand_over_ns: Figure::of(rounds, |round| at(round, "/hand_over_mean_ns")),
-            hand_over_p99_9_ns: Figure::of(rounds, |round| *tails.get(&round.id)?),
-            over_floor: Figure::of(rounds, |round| at(round, "/over_floor")),
-            throughput_bps: Figure::of(rounds, |round| at(round, "/throughput_bps")),
-            largest_over_mean: Figure::of(rounds, |round| at(round, "/largest_over_mean")),
+            packet_bits: 8 * point.whole("packet_bytes") as u64,
+            reader: point.settings.get("reader").and_then(Value::as_str).unwrap_or("same-core").to_owned(),
+            mean_ns: point.at("/mean_ns"),
+            median_ns: point.at("/median_ns"),
+            hand_over_ns: point.at("/hand_over_mean_ns"),
+            hand_over_p99_9_ns: Figure::of(&point.rounds, |round| *tails.get(&round.id)?),
+            over_floor: point.at("/over_floor"),
+            throughput_bps: point.at("/throughput_bps"),
+            largest_over_mean: point.at("/largest_over_mean"),
             measured: all.len(),
             ecdf_ns: all.ecdf(300).iter().map(|point| (point.value, point.share)).collect(),
         }
     };
-    let mut all: Vec<InterfacePoint> = part.points().map(point).collect();
+    let mut all: Vec<InterfacePoint> = part.iter().map(point).collect();
     all.sort_by(|a, b| b.reader.cmp(&a.reader).then(a.packet_bits.cmp(&b.packet_bits)));
     all
 }
 
-fn costs(free: &Part<'_>, beat: &Part<'_>, paper: &super::Facts) -> Overhead {
+fn costs(free: &[Point<'_>], beat: &[Point<'_>], paper: &super::Facts) -> Overhead {
     let per_slot = |round: &RoundRow| at(round, "/overhead_ns_per_slot");
     let (base_ns, module_ns) = overhead::lines(&by_components(free), per_slot);
     let mut one_by_one = Histogram::<Ns>::with_bound(1_000_000_000);
-    for (_, round) in by_components(free).iter().filter(|(_, round)| round.state == RoundState::Valid) {
-        if let Some(outcome) = read::<waveform::Outcome>(round) {
-            let _ = one_by_one.merge(&outcome.between);
-        }
+    for outcome in free.iter().flat_map(Point::counted).filter_map(read::<waveform::Outcome>) {
+        let _ = one_by_one.merge(&outcome.between);
     }
-    let on_beat = |(settings, rounds): (&BTreeMap<String, Value>, &[&RoundRow])| BeatPoint {
-        components: whole(settings, "components"),
-        slot_us: slot_us(settings),
-        share: Figure::of(rounds, |round| Some(per_slot(round)? / at(round, "/slot_ns")?)),
+    let on_beat = |point: &Point<'_>| BeatPoint {
+        components: point.whole("components"),
+        slot_us: point.slot_us(),
+        share: Figure::of(&point.rounds, |round| Some(per_slot(round)? / at(round, "/slot_ns")?)),
     };
-    let mut points: Vec<_> =
-        free.points().map(|(settings, rounds)| overhead::point(whole(settings, "components"), rounds)).collect();
+    let as_fast_as_it_goes = |point: &Point<'_>| OverheadPoint {
+        components: point.whole("components"),
+        overhead_ns: Figure::of(&point.rounds, per_slot),
+    };
+    let mut points: Vec<OverheadPoint> = free.iter().map(as_fast_as_it_goes).collect();
     points.sort_by_key(|point| point.components);
-    let mut beat: Vec<BeatPoint> = beat.points().map(on_beat).collect();
+    let mut beat: Vec<BeatPoint> = beat.iter().map(on_beat).collect();
     beat.sort_by(|a, b| a.components.cmp(&b.components).then(a.slot_us.total_cmp(&b.slot_us)));
     let between = overhead::between(&one_by_one);
     let mut all = Overhead { points, base_ns, module_ns, between, beat, relative: Vec::new() };
@@ -183,8 +163,8 @@ fn costs(free: &Part<'_>, beat: &Part<'_>, paper: &super::Facts) -> Overhead {
     all
 }
 
-fn roles(part: &Part<'_>, interfaces: &[InterfacePoint], costs: &Overhead) -> Vec<Role> {
-    let rounds: Vec<&RoundRow> = part.points().flat_map(|(_, rounds)| rounds.to_vec()).collect();
+fn roles(part: &[Point<'_>], interfaces: &[InterfacePoint], costs: &Overhead) -> Vec<Role> {
+    let rounds: Vec<&RoundRow> = part.iter().flat_map(|point| point.rounds.clone()).collect();
     let across = interfaces.iter().filter(|point| point.reader == "other-core");
     let shortest = across.min_by_key(|point| point.packet_bits);
     let measured = |name: &str| -> (Option<Figure>, Option<Figure>) {
@@ -212,20 +192,19 @@ fn roles(part: &Part<'_>, interfaces: &[InterfacePoint], costs: &Overhead) -> Ve
     facts().roles.iter().map(row).collect()
 }
 
-fn memory(part: &Part<'_>) -> MemoryUse {
-    let before = |what: &'static str| move |round: &RoundRow| at(round, what);
-    let rounds: Vec<&RoundRow> = part.points().flat_map(|(_, rounds)| rounds.to_vec()).collect();
+fn memory(part: &[Point<'_>]) -> MemoryUse {
+    let rounds: Vec<&RoundRow> = part.iter().flat_map(|point| point.rounds.clone()).collect();
     let with = |round: &RoundRow| at(round, "/memory/running/private_bytes");
     let (_, component_bytes) = overhead::lines(&by_components(part), with);
-    let point = |(settings, rounds): (&BTreeMap<String, Value>, &[&RoundRow])| MemoryPoint {
-        components: whole(settings, "components"),
-        private_bytes: Figure::of(rounds, with),
+    let point = |point: &Point<'_>| MemoryPoint {
+        components: point.whole("components"),
+        private_bytes: Figure::of(&point.rounds, with),
     };
-    let mut points: Vec<MemoryPoint> = part.points().map(point).collect();
+    let mut points: Vec<MemoryPoint> = part.iter().map(point).collect();
     points.sort_by_key(|point| point.components);
     MemoryUse {
-        base_bytes: Figure::of(&rounds, before("/memory/before/private_bytes")),
-        base_resident_bytes: Figure::of(&rounds, before("/memory/before/resident_bytes")),
+        base_bytes: Figure::of(&rounds, |round| at(round, "/memory/before/private_bytes")),
+        base_resident_bytes: Figure::of(&rounds, |round| at(round, "/memory/before/resident_bytes")),
         component_bytes,
         points,
     }
@@ -251,10 +230,10 @@ fn floors(rounds: &[RoundRow]) -> Floors {
 }
 
 fn real_time(rounds: &[RoundRow]) -> Option<bool> {
-    let told = |round: &RoundRow| {
+    let of = |round: &RoundRow| {
         let result = &round.record.as_ref()?.result;
         result.get("fifo").or_else(|| result.pointer("/confirmed/fifo"))?.as_bool()
     };
-    let all: Vec<bool> = rounds.iter().filter_map(told).collect();
+    let all: Vec<bool> = rounds.iter().filter_map(of).collect();
     (!all.is_empty()).then(|| all.iter().all(|fifo| *fifo))
 }

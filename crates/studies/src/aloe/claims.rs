@@ -2,16 +2,16 @@
 
 use std::collections::BTreeSet;
 
+use takt_base::words::plural;
 use takt_lab::check::Answer;
-use takt_lab::store::{RoundRow, RoundState};
+use takt_lab::store::RoundRow;
 
-use super::Outcome;
-use super::assemble::whole;
 use super::words::{figure, time};
+use super::{Outcome, TwoOverOne};
 use crate::Claim;
-use crate::part::{Part, at};
+use crate::part::{Point, at};
 
-pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
+pub(super) fn claims(outcome: &Outcome, same: &[Point<'_>]) -> Vec<Claim> {
     let seen = |number: u32| match number {
         1 => certain(same),
         2 => relaxed(outcome),
@@ -29,17 +29,15 @@ pub(super) fn claims(outcome: &Outcome, same: &Part<'_>) -> Vec<Claim> {
     outcome.paper.claims.iter().map(claim).collect()
 }
 
-fn counted<'a>(same: &'a Part<'_>) -> impl Iterator<Item = (usize, String, &'a RoundRow)> {
-    same.points().flat_map(|(settings, rounds)| {
-        let latency = settings.get("latency").and_then(|value| value.as_str()).unwrap_or_default().to_owned();
-        let workers = whole(settings, "workers");
-        let valid = rounds.iter().filter(|round| round.state == RoundState::Valid);
-        valid.map(move |round| (workers, latency.clone(), *round)).collect::<Vec<_>>()
+fn counted<'a>(same: &'a [Point<'_>]) -> impl Iterator<Item = (usize, &'a str, &'a RoundRow)> {
+    same.iter().flat_map(|point| {
+        let latency = point.settings.get("latency").and_then(|value| value.as_str()).unwrap_or_default();
+        point.counted().map(move |round| (point.whole("workers"), latency, round))
     })
 }
 
-fn certain(same: &Part<'_>) -> (Answer, String) {
-    let fixed: Vec<_> = counted(same).filter(|(_, latency, _)| latency == "fixed").collect();
+fn certain(same: &[Point<'_>]) -> (Answer, String) {
+    let fixed: Vec<_> = counted(same).filter(|(_, latency, _)| *latency == "fixed").collect();
     let slots: BTreeSet<u64> =
         fixed.iter().filter_map(|(.., round)| Some(at(round, "/latency_slots")? as u64)).collect();
     let workers: BTreeSet<usize> = fixed.iter().map(|(workers, ..)| *workers).collect();
@@ -83,11 +81,10 @@ fn measured(outcome: &Outcome) -> (Answer, String) {
     (if floors.clock_read_ns > 0.0 && floors.clock_read_ns < 1_000.0 { Answer::Holds } else { Answer::Fails }, text)
 }
 
-fn parallel(outcome: &Outcome, same: &Part<'_>) -> (Answer, String) {
+fn parallel(outcome: &Outcome, same: &[Point<'_>]) -> (Answer, String) {
     let hashes: BTreeSet<String> = counted(same).filter_map(|(.., round)| hash(round)).collect();
     let rounds = counted(same).count();
-    let best = outcome.two_over_one.iter().max_by(|a, b| a.ratio.value.total_cmp_of(b.ratio.value));
-    let (Some(best), false) = (best, hashes.is_empty()) else { return unknown() };
+    let (Some((best, _)), false) = (most_parallel(outcome), hashes.is_empty()) else { return unknown() };
     let plans = if hashes.len() == 1 { "one" } else { "more than one" };
     let text = format!(
         "two cores carry {} times what one does (slots of {}); {plans} output hash over {rounds} runs on all cores and \
@@ -104,6 +101,12 @@ fn parallel(outcome: &Outcome, same: &Part<'_>) -> (Answer, String) {
         (_, false, false) => Answer::Unknown,
     };
     (answer, text)
+}
+
+/// Where two cores carry the most times what one does, and how many times.
+pub(super) fn most_parallel(outcome: &Outcome) -> Option<(&TwoOverOne, f64)> {
+    let all = outcome.two_over_one.iter().filter_map(|one| Some((one, one.ratio.value?)));
+    all.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// How far is far: the largest over the median.
@@ -145,18 +148,5 @@ fn unknown() -> (Answer, String) {
 }
 
 fn cores(workers: &BTreeSet<usize>) -> String {
-    let all: Vec<String> =
-        workers.iter().map(|n| if *n == 1 { "1 core".into() } else { format!("{n} cores") }).collect();
-    all.join(" and ")
-}
-
-/// Order of values that may not be there: those come first.
-trait TotalCmp {
-    fn total_cmp_of(&self, other: Self) -> std::cmp::Ordering;
-}
-
-impl TotalCmp for Option<f64> {
-    fn total_cmp_of(&self, other: Self) -> std::cmp::Ordering {
-        self.unwrap_or(f64::NEG_INFINITY).total_cmp(&other.unwrap_or(f64::NEG_INFINITY))
-    }
+    workers.iter().map(|count| plural(*count as u64, "core")).collect::<Vec<_>>().join(" and ")
 }

@@ -7,10 +7,10 @@ use takt_lab::store::{RoundRow, RoundState};
 use takt_load::waveform;
 use takt_stats::{Histogram, Ns};
 
-use super::assemble::{read, slot_us, whole};
+use super::assemble::read;
 use super::facts::{ExecutionFacts, ExecutionRow};
 use crate::Figure;
-use crate::part::{Part, at};
+use crate::part::{Point, at};
 
 /// What the components take.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -25,20 +25,17 @@ pub struct Execution {
     pub mac_per_s: Figure,
     /// Table I, in the paper's order.
     pub components: Vec<ExecutionPoint>,
-    /// All of them together.
     pub total: Option<ExecutionPoint>,
     /// Figure 1.
     pub histograms: Vec<Scatter>,
     /// Slots of components missed, all rounds that count.
     pub misses: u64,
-    /// Slots that were run in those.
     pub slots: u64,
 }
 
 /// A row of Table I.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExecutionPoint {
-    /// The paper's row.
     pub paper: ExecutionRow,
     /// Mean of the shorter runs, ns.
     pub few_ns: Figure,
@@ -56,15 +53,10 @@ pub struct ExecutionPoint {
 pub struct Scatter {
     /// As the paper calls it.
     pub name: String,
-    /// Executions counted.
     pub measured: u64,
-    /// Mean, ns.
     pub mean_ns: Option<f64>,
-    /// Median, ns.
     pub p50_ns: Option<u64>,
-    /// 99.9 %, ns.
     pub p99_9_ns: Option<u64>,
-    /// Largest, ns.
     pub max_ns: Option<u64>,
     /// From where a bin begins, ns, and the share of executions in it; ends with an empty one.
     pub bins: Vec<(f64, f64)>,
@@ -76,12 +68,12 @@ const DRAWN: [&str; 2] = ["1st Interl.", "TurboDec"];
 /// Width of a bin: each begins at so many times the one before.
 const BIN: f64 = 1.05;
 
-pub(super) fn execution(part: &Part<'_>, paper: &ExecutionFacts) -> Execution {
+pub(super) fn execution(part: &[Point<'_>], paper: &ExecutionFacts) -> Execution {
     let mut by_slots: BTreeMap<usize, (Vec<&RoundRow>, f64)> = BTreeMap::new();
-    for (settings, rounds) in part.points() {
-        let entry = by_slots.entry(whole(settings, "slots")).or_default();
-        entry.0.extend(rounds);
-        entry.1 = slot_us(settings);
+    for point in part {
+        let entry = by_slots.entry(point.whole("slots")).or_default();
+        entry.0.extend(&point.rounds);
+        entry.1 = point.slot_us();
     }
     let (Some((&few, (few_rounds, _))), Some((&many, (many_rounds, slot)))) =
         (by_slots.first_key_value(), by_slots.last_key_value())
@@ -112,7 +104,6 @@ pub(super) fn execution(part: &Part<'_>, paper: &ExecutionFacts) -> Execution {
     }
 }
 
-/// Rounds with what they brought.
 struct Runs<'a>(Vec<(&'a RoundRow, Option<waveform::Outcome>)>);
 
 fn runs<'a>(rounds: &[&'a RoundRow]) -> Runs<'a> {

@@ -5,7 +5,6 @@ use serde::{Deserialize, Serialize};
 /// The paper's figures. Times in microseconds, rates in bits a second, memory in bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct Facts {
     pub cite: String,
     pub platforms: Vec<Platform>,
@@ -23,7 +22,6 @@ pub struct Facts {
 /// A machine of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct Platform {
     pub name: String,
     pub about: String,
@@ -32,7 +30,6 @@ pub struct Platform {
 /// Table I and Figure 1.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct ExecutionFacts {
     pub mean_of: u64,
     pub histogram_of: u64,
@@ -47,7 +44,6 @@ pub struct ExecutionFacts {
 /// they are estimated from those on the x86, by clock frequency and by multiply-accumulates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct ExecutionRow {
     /// As the paper calls it.
     pub name: String,
@@ -65,7 +61,6 @@ pub struct ExecutionRow {
 /// Figure 2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct LongestFacts {
     pub says: String,
     pub two_over_one: f64,
@@ -74,7 +69,6 @@ pub struct LongestFacts {
 /// Figures 3 and 4.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct InterfaceFacts {
     pub packet_bits: u64,
     pub measurements: u64,
@@ -86,7 +80,6 @@ pub struct InterfaceFacts {
 /// Figure 5 and the model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct OverheadFacts {
     pub x86_module_us: f64,
     pub arm_module_us: f64,
@@ -106,7 +99,6 @@ impl OverheadFacts {
 /// A row of Table II.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct RoleFacts {
     pub name: String,
     pub does: String,
@@ -119,7 +111,6 @@ pub struct RoleFacts {
 /// Table III.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct MemoryFacts {
     pub base_bytes: u64,
     pub component_bytes: u64,
@@ -128,7 +119,6 @@ pub struct MemoryFacts {
 /// A claim of the paper, in our words.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs, reason = "the file says it")]
 pub struct ClaimFacts {
     pub number: u32,
     pub says: String,

@@ -24,7 +24,7 @@ use takt_load::waveform::Floors;
 
 use super::{Figure, StudyRun};
 
-pub use assemble::assemble;
+pub(super) use assemble::assemble;
 pub use execution::{Execution, ExecutionPoint, Scatter};
 pub use facts::{ClaimFacts, ExecutionRow, Facts, RoleFacts, facts};
 
@@ -34,19 +34,16 @@ pub const SCHEMA: u32 = 1;
 /// Everything the study found: what `takt paper aloe --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What it says of its run.
     #[serde(flatten)]
     pub of: StudyRun,
     /// Whether workers had real-time priority; `None` where no round tells.
     pub real_time: Option<bool>,
-    /// What the paper reports.
     pub paper: Facts,
     /// Table I and Figure 1; empty in documents of before they were looked at.
     #[serde(default)]
     pub execution: Execution,
     /// Figure 2: longest packets, by workers and slot.
     pub longest: Vec<LongestPoint>,
-    /// Of them: throughput on two cores over that on one, by slot.
     pub two_over_one: Vec<TwoOverOne>,
     /// Figures 3 and 4, by reader and length.
     pub interface: Vec<InterfacePoint>,
@@ -63,7 +60,6 @@ pub struct Outcome {
 /// One slot duration of Figure 2.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LongestPoint {
-    /// Length of a slot, µs.
     pub slot_us: f64,
     /// Workers, each on a core of its own.
     pub workers: usize,
@@ -82,7 +78,6 @@ pub struct LongestPoint {
 /// Two cores beside one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwoOverOne {
-    /// Length of a slot, µs.
     pub slot_us: f64,
     /// Throughput on two over that on one, block by block.
     pub ratio: Figure,
@@ -91,7 +86,6 @@ pub struct TwoOverOne {
 /// One packet length of Figures 3 and 4.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InterfacePoint {
-    /// Bits of a packet.
     pub packet_bits: u64,
     /// `same-core` or `other-core`.
     pub reader: String,
@@ -135,15 +129,12 @@ pub struct Overhead {
 /// One length of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OverheadPoint {
-    /// Components.
     pub components: usize,
-    /// Overhead of a slot, ns.
     pub overhead_ns: Figure,
 }
 
 /// What lies between two components.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[allow(missing_docs, reason = "the names say it")]
 pub struct Between {
     pub measured: u64,
     pub mean_ns: Option<f64>,
@@ -158,9 +149,7 @@ pub struct Between {
 /// A chain where slots begin at their edges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BeatPoint {
-    /// Components.
     pub components: usize,
-    /// Length of a slot, µs.
     pub slot_us: f64,
     /// Overhead over the slot, 0 to 1.
     pub share: Figure,
@@ -169,9 +158,7 @@ pub struct BeatPoint {
 /// Figure 6.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Relative {
-    /// Components.
     pub components: usize,
-    /// Length of a slot, µs.
     pub slot_us: f64,
     /// By the line through what was measured here, 0 to 1.
     pub share: f64,
@@ -182,13 +169,10 @@ pub struct Relative {
 /// A row of Table II.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Role {
-    /// ALOE's name for it.
     pub name: String,
-    /// What it does there.
     pub does: String,
     /// The paper's, µs a slot, x86.
     pub paper_x86_us: f64,
-    /// The paper's, µs a slot, ARM.
     pub paper_arm_us: Option<f64>,
     /// Here, ns a slot; `None` where the role has no cost a slot.
     pub per_slot_ns: Option<Figure>,
@@ -214,8 +198,6 @@ pub struct MemoryUse {
 /// One length of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MemoryPoint {
-    /// Components.
     pub components: usize,
-    /// Written by the process, bytes.
     pub private_bytes: Figure,
 }

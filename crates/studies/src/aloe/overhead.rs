@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use takt_lab::store::{RoundRow, RoundState};
 
-use super::{Between, Facts, Overhead, OverheadPoint, Relative};
+use super::{Between, Facts, Overhead, Relative};
 use crate::figure::{Figure, RoundValue};
 use crate::fit::line;
 use takt_stats::{Histogram, Ns};
@@ -31,7 +31,6 @@ pub(super) fn lines(rounds: &[(usize, &RoundRow)], value: impl Fn(&RoundRow) -> 
     (Figure::from_rounds(bases), Figure::from_rounds(slopes))
 }
 
-/// What the distribution between components says.
 pub(super) fn between(all: &Histogram<Ns>) -> Between {
     Between {
         measured: all.len(),
@@ -48,7 +47,6 @@ pub(super) fn between(all: &Histogram<Ns>) -> Between {
 const SLOTS_US: [f64; 8] = [10_000.0, 5_000.0, 2_000.0, 1_000.0, 500.0, 250.0, 100.0, 50.0];
 const COMPONENTS: [usize; 4] = [1, 10, 20, 50];
 
-/// Shares of slots by both models.
 pub(super) fn relative(overhead: &Overhead, paper: &Facts) -> Vec<Relative> {
     let (Some(base_ns), Some(module_ns)) = (overhead.base_ns.value, overhead.module_ns.value) else {
         return Vec::new();
@@ -62,10 +60,4 @@ pub(super) fn relative(overhead: &Overhead, paper: &Facts) -> Vec<Relative> {
         })
     };
     COMPONENTS.into_iter().flat_map(of).collect()
-}
-
-/// One point of the free chains.
-pub(super) fn point(components: usize, rounds: &[&RoundRow]) -> OverheadPoint {
-    let read = |round: &RoundRow| round.record.as_ref()?.result.get("overhead_ns_per_slot")?.as_f64();
-    OverheadPoint { components, overhead_ns: Figure::of(rounds, read) }
 }

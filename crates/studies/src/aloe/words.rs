@@ -3,6 +3,7 @@
 use takt_base::words::sentence;
 
 use super::Outcome;
+use super::claims::most_parallel;
 use crate::Figure;
 
 /// A time from nanoseconds: `12 ns`, `1.4 µs`, `250 µs`, `2 ms`.
@@ -26,22 +27,13 @@ fn significant(value: f64, digits: i32) -> String {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
 }
 
-/// With its interval where it has one.
 pub(super) fn figure(figure: &Figure, decimals: usize) -> String {
-    match (figure.estimate, figure.value) {
-        (Some(e), _) => format!("{:.decimals$} [{:.decimals$}, {:.decimals$}]", e.point(), e.low(), e.high()),
-        (None, Some(value)) => format!("{value:.decimals$}"),
-        (None, None) => "unknown".to_owned(),
-    }
+    figure.shown(|value| format!("{value:.decimals$}")).unwrap_or_else(|| "unknown".to_owned())
 }
 
 /// A time with its interval, from nanoseconds.
 fn interval(of: &Figure) -> String {
-    match (of.estimate, of.value) {
-        (Some(e), _) => format!("{} [{}, {}]", time(e.point()), time(e.low()), time(e.high())),
-        (None, Some(value)) => time(value),
-        (None, None) => "unknown".to_owned(),
-    }
+    of.shown(time).unwrap_or_else(|| "unknown".to_owned())
 }
 
 fn rate(bps: f64) -> String {
@@ -93,8 +85,7 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
             paper.interface.largest_over_mean,
         ));
     }
-    let best = outcome.two_over_one.iter().filter_map(|one| Some((one, one.ratio.value?)));
-    if let Some((one, _)) = best.max_by(|a, b| a.1.total_cmp(&b.1)) {
+    if let Some((one, _)) = most_parallel(outcome) {
         says.push(format!(
             "longest packets: two cores carry {} times what one does at slots of {}; the paper says almost double",
             figure(&one.ratio, 2),
@@ -114,7 +105,6 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     says.iter().map(|words| sentence(words)).collect()
 }
 
-/// What the UTRAN chain takes.
 fn execution(outcome: &Outcome) -> Option<String> {
     let (execution, paper) = (&outcome.execution, &outcome.paper.execution);
     let total = execution.total.as_ref()?;
@@ -141,7 +131,6 @@ fn times(paper: f64, here: f64) -> String {
     if here > 0.0 { significant(paper / here, 2) } else { "many".to_owned() }
 }
 
-/// The limits of what was measured.
 pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     let mut words = vec![
         "the paper's machines are from 2010 (2.27 GHz x86, 1.2 GHz ARMv5): part of every ratio is the processor's, which is \
@@ -205,8 +194,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_told_in_the_unit_that_suits_them() {
-        let told = [0.0, 12.34, 1_400.0, 250_000.0, 2e6, 3.2e9].map(time);
-        assert_eq!(told, ["0 ns", "12.3 ns", "1.4 µs", "250 µs", "2 ms", "3.2 s"]);
+    fn times_stand_in_the_unit_that_suits_them() {
+        let times = [0.0, 12.34, 1_400.0, 250_000.0, 2e6, 3.2e9].map(time);
+        assert_eq!(times, ["0 ns", "12.3 ns", "1.4 µs", "250 µs", "2 ms", "3.2 s"]);
     }
 }

@@ -1,12 +1,12 @@
 //! From a run in the store to the outcome of the study: a pure reading.
 
-use takt_lab::store::Store;
+use takt_lab::check::StoredRun;
 
 use super::failed::Account;
 use super::{Case, Outcome, SCHEMA, case, claims, facts, measures, rules, why, words};
-use crate::PaperError;
+use crate::StudyRun;
 use crate::claim::answer;
-use crate::stored::Stored;
+use crate::part::part;
 use crate::sweep::{Chart, ChartPlan, Facts, Measure, sites};
 
 const FIGURE_6: ChartPlan = ChartPlan {
@@ -15,43 +15,35 @@ const FIGURE_6: ChartPlan = ChartPlan {
     part: "figure-6",
     x: "cap",
     by: "tick_hz",
-    only: None,
     measure: Measure::Share,
     read: |round| Account::Own.ratio(round),
-    over: None,
-    boxes: false,
+    ..ChartPlan::BLANK
 };
 
-/// The outcome of a run of this study, finished or not.
-///
-/// # Errors
-/// There is no such run, it is of something else, or it can't be read.
-pub fn assemble(store: &Store, run: &str) -> Result<Outcome, PaperError> {
-    let stored = Stored::read(store, run)?;
-    if stored.study() != "linux-rt" {
-        return Err(stored.other_than("linux-rt"));
-    }
+/// What a run found, finished or not.
+pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
+    let part = |name: &str| part(stored, name);
     let paper = facts();
-    let cases = stored.file.parts.iter().flat_map(|one| case::of(&one.name, &stored.part(&one.name)));
+    let cases = stored.file.parts.iter().flat_map(|one| case::of(&one.name, &part(&one.name)));
     let mut outcome = Outcome {
-        of: stored.about(SCHEMA),
+        of: StudyRun::of(stored, SCHEMA),
         sites: sites(&stored.rounds),
         cases: cases.map(|case| with_paper(case, &paper)).collect(),
-        figure_6: Chart::of(&FIGURE_6, &stored.part("figure-6"), &paper),
-        effects: measures::of(&stored.part("measures")),
-        measures_not_had: measures::not_had(&stored.part("measures")).into_iter().map(str::to_owned).collect(),
-        traces: why::of(&stored.part("why")),
+        figure_6: Chart::of(&FIGURE_6, &part("figure-6"), &paper),
+        effects: measures::of(&part("measures")),
+        measures_not_had: measures::not_had(&part("measures")).into_iter().map(str::to_owned).collect(),
+        traces: why::of(&part("why")),
         rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
         warnings: Vec::new(),
         paper,
     };
-    outcome.of.claims = claims::claims(&outcome);
+    outcome.of.claims = outcome.paper.judged(|number| claims::judge(number, &outcome));
     outcome.of.answer = answer(&outcome.of.claims);
     outcome.warnings = words::warnings(&outcome);
     outcome.warnings.extend(outcome.rules.as_ref().and_then(|rules| rules::broken(rules, &stored.rounds)));
     outcome.of.says = words::says(&outcome);
     outcome.of.does_not_say = words::does_not_say(&outcome);
-    Ok(outcome)
+    outcome
 }
 
 /// The paper has four numbers.

@@ -5,22 +5,19 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_lab::experiment::plain;
-use takt_lab::store::{RoundRow, RoundState};
+use takt_lab::store::{RoundRow, merged};
 use takt_load::deadline::STAGES;
 use takt_stats::{FailureBound, Histogram, Ns};
 
 use super::failed::Account;
 use crate::Figure;
-use crate::part::{Part, at};
+use crate::part::{Point, at};
 
 /// A point of the study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Case {
-    /// The part of the file.
     pub part: String,
-    /// What the file sets there.
     pub settings: BTreeMap<String, Value>,
-    /// What the paper says of it, if it has the case.
     pub paper: Option<f64>,
     /// Failures over subframes, without those that a late radio or a core that stood still spoilt. A round that could not be
     /// run has failed altogether.
@@ -33,15 +30,15 @@ pub struct Case {
     pub bound_all: Option<FailureBound>,
     /// Processes of the disturbance that ran at the end of a round: the fewest of all rounds; `None` without a disturbance.
     pub loops: Option<u64>,
-    /// Share of the subframes that were set aside.
+    /// Share of the subframes that were excluded.
     pub aside: Figure,
-    /// For how long cores stood still by what was looked at, over all rounds that count, milliseconds.
+    /// For how long the watched cores stood still, over all rounds that count, milliseconds.
     #[serde(default)]
     pub stalls_ms: f64,
     /// How much of these cores was stolen by the kernel's account, milliseconds.
     #[serde(default)]
     pub steal_ms: f64,
-    /// Why nobody looked whether the machine below stopped a core, if nobody did.
+    /// Why it was not watched whether the machine below stopped a core, if it was not.
     pub unwatched: Option<String>,
     /// Answers that the radio called late, over subframes.
     pub radio_late: Figure,
@@ -49,7 +46,6 @@ pub struct Case {
     pub decoded: Figure,
     /// From the first downlink slot to the answer, all rounds that count together.
     pub total: StageFacts,
-    /// Each stage.
     pub stages: Vec<StageFacts>,
     /// Where the worst late answers lost most of their time: stages by how often.
     pub blamed: BTreeMap<String, u64>,
@@ -59,16 +55,12 @@ pub struct Case {
     pub skipped: Option<String>,
 }
 
-/// A stage of the answers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct StageFacts {
-    /// Its name.
     pub name: String,
     /// Half of the answers took less, microseconds.
     pub p50_us: Option<f64>,
-    /// 99.9 % took less.
     pub p99_9_us: Option<f64>,
-    /// The longest.
     pub max_us: Option<f64>,
 }
 
@@ -81,29 +73,30 @@ impl Case {
 }
 
 /// Points that differ in `twin` alone are one, with more rounds.
-pub(super) fn of(name: &str, part: &Part<'_>) -> Vec<Case> {
-    let mut alike: Vec<(BTreeMap<String, Value>, Vec<&RoundRow>)> = Vec::new();
-    for (settings, rounds) in part.points() {
+pub(super) fn of(name: &str, part: &[Point<'_>]) -> Vec<Case> {
+    let mut alike: Vec<Point<'_>> = Vec::new();
+    for Point { settings, rounds } in part {
         let mut settings = settings.clone();
         settings.remove("twin");
-        match alike.iter_mut().find(|(others, _)| *others == settings) {
-            Some((_, all)) => all.extend(rounds),
-            None => alike.push((settings, rounds.to_vec())),
+        match alike.iter_mut().find(|other| other.settings == settings) {
+            Some(other) => other.rounds.extend(rounds),
+            None => alike.push(Point { settings, rounds: rounds.clone() }),
         }
     }
-    alike.iter().map(|(settings, rounds)| case(name, settings, rounds)).collect()
+    alike.iter().map(|point| case(name, point)).collect()
 }
 
-fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) -> Case {
-    let counted: Vec<&RoundRow> = rounds.iter().filter(|round| round.state == RoundState::Valid).copied().collect();
+fn case(part: &str, point: &Point<'_>) -> Case {
+    let rounds = &point.rounds;
+    let counted: Vec<&RoundRow> = point.counted().collect();
     let share = |of: &'static str, over: &'static str| {
         Figure::of(rounds, move |round| Some(at(round, of)? / at(round, over)?.max(1.0)))
     };
-    let skipped = rounds.iter().find(|round| round.record.is_none()).and_then(|round| round.why.clone());
+    let times = |name: &str, pointer: &str| stage(name, &merged(point.counted(), pointer));
     let failure = Account::Own.figure(rounds);
     Case {
         part: part.into(),
-        settings: settings.clone(),
+        settings: point.settings.clone(),
         paper: None,
         bound: Account::Own.bound(rounds),
         all: Account::All.figure(rounds),
@@ -115,11 +108,11 @@ fn case(part: &str, settings: &BTreeMap<String, Value>, rounds: &[&RoundRow]) ->
         unwatched: counted.iter().find_map(|round| unwatched(round)),
         radio_late: share("/radio/late", "/subframes"),
         decoded: share("/decoded", "/answers"),
-        total: stage("total", &merged(&counted, "/total_ns")),
-        stages: STAGES.iter().map(|one| stage(one.name(), &merged(&counted, &budget(one.name())))).collect(),
+        total: times("total", "/total_ns"),
+        stages: STAGES.iter().map(|one| times(one.name(), &format!("/budget/stages/{}", one.name()))).collect(),
         blamed: blamed(&counted),
         disturbance_cpus: Figure::of(rounds, disturbance_cpus),
-        skipped: skipped.filter(|_| failure.value.is_none()),
+        skipped: point.skipped().filter(|_| failure.value.is_none()),
         failure,
     }
 }
@@ -132,24 +125,8 @@ fn unwatched(round: &RoundRow) -> Option<String> {
     Some(round.record.as_ref()?.result.pointer("/aside/unwatched")?.as_str()?.to_owned())
 }
 
-fn budget(stage: &str) -> String {
-    format!("/budget/stages/{stage}")
-}
-
 fn loops(round: &RoundRow) -> Option<u64> {
     round.record.as_ref()?.in_force.pointer("/disturbance/running")?.as_u64()
-}
-
-fn merged(rounds: &[&RoundRow], pointer: &str) -> Histogram<Ns> {
-    let mut all = Histogram::<Ns>::default();
-    for round in rounds {
-        let document = round.record.as_ref().and_then(|record| record.result.pointer(pointer));
-        if let Some(Ok(histogram)) = document.map(Histogram::<Ns>::deserialize) {
-            // Unlike bounds would be another version's.
-            let _ = all.merge(&histogram);
-        }
-    }
-    all
 }
 
 fn stage(name: &str, histogram: &Histogram<Ns>) -> StageFacts {

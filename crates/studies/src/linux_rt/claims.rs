@@ -6,25 +6,10 @@ use takt_stats::FailureBound;
 
 use super::{Case, Outcome};
 use crate::Figure;
-use crate::claim::Claim;
+use crate::claim::every;
 use crate::sweep::{Judged, Measure, all_above, all_below, surely_more, value};
 
-pub(super) fn claims(outcome: &Outcome) -> Vec<Claim> {
-    let claim = |claim: &crate::sweep::ClaimFacts| {
-        let Judged { answer, seen } = judge(claim.number, outcome);
-        Claim {
-            number: claim.number,
-            claim: claim.says.clone(),
-            answer,
-            covered: true,
-            by_construction: claim.by_construction.clone(),
-            seen,
-        }
-    };
-    outcome.paper.claims.iter().map(claim).collect()
-}
-
-fn judge(number: u32, outcome: &Outcome) -> Judged {
+pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
     let paper = &outcome.paper;
     let of =
         |disturbance, scheduling| outcome.case("cases", &[("disturbance", disturbance), ("scheduling", scheduling)]);
@@ -40,14 +25,14 @@ fn judge(number: u32, outcome: &Outcome) -> Judged {
     }
 }
 
-fn told(figure: &Figure) -> String {
+fn share(figure: &Figure) -> String {
     value(Measure::Share, figure)
 }
 
 fn one(case: Option<&Case>, what: &str, judge: impl Fn(&Figure) -> Answer) -> Judged {
     match case.filter(|case| case.failure.value.is_some()) {
         None => Judged::not_run(what),
-        Some(case) => Judged::new(judge(&case.failure), format!("{} failed", told(&case.failure))),
+        Some(case) => Judged::new(judge(&case.failure), format!("{} failed", share(&case.failure))),
     }
 }
 
@@ -59,17 +44,17 @@ fn caps(outcome: &Outcome) -> Judged {
         let mut spots = curve.measured();
         let (Some(tight), Some(free)) = (spots.next(), spots.last()) else { continue };
         answers.push(surely_more(&free.figure, &tight.figure));
-        let (loose, close) = (told(&free.figure), told(&tight.figure));
+        let (loose, close) = (share(&free.figure), share(&tight.figure));
         seen.push(format!("{}: {loose} without a cap, {close} at {} %", timer(&curve.name), tight.x));
     }
-    Judged::new(every(&answers), seen.join("; "))
+    Judged::new(every(answers), seen.join("; "))
 }
 
 /// Without a cap: the coarsest timer against the finest of the paper's.
 fn timers(outcome: &Outcome) -> Judged {
     let at = |name: &str| outcome.figure_6.curve(name)?.measured().last().map(|spot| spot.figure.clone());
     let (Some(coarse), Some(fine)) = (at("128"), at("1024")) else { return Judged::not_run("128 and 1024 Hz") };
-    let seen = format!("without a cap {} at 128 Hz, {} at 1024 Hz", told(&coarse), told(&fine));
+    let seen = format!("without a cap {} at 128 Hz, {} at 1024 Hz", share(&coarse), share(&fine));
     Judged::new(surely_more(&coarse, &fine), seen)
 }
 
@@ -83,7 +68,7 @@ fn together(outcome: &Outcome, undisturbed: Option<&Case>) -> Judged {
     };
     let few = all_below([corner], outcome.paper.number("few"));
     let answer = if surely_more(corner, undisturbed) == Answer::Holds { Answer::Fails } else { few };
-    let seen = format!("{} failed at 10 % and 1024 Hz, {} undisturbed", told(corner), told(undisturbed));
+    let seen = format!("{} failed at 10 % and 1024 Hz, {} undisturbed", share(corner), share(undisturbed));
     Judged::new(answer, seen)
 }
 
@@ -104,13 +89,12 @@ fn best(outcome: &Outcome) -> Judged {
          the paper's best is {limit}",
         best.load(),
         of(&best.own),
-        told(&best.case.aside),
+        share(&best.case.aside),
         of(&best.all)
     );
     Judged::new(answer, seen)
 }
 
-/// What the best measures reach.
 pub(super) struct Best<'a> {
     case: &'a Case,
     pub(super) own: FailureBound,
@@ -143,14 +127,4 @@ impl<'a> Best<'a> {
 /// The name of a curve of Figure 6 in words.
 pub(super) fn timer(name: &str) -> String {
     if name == "0" { "the kernel's own timers".into() } else { format!("{name} Hz") }
-}
-
-/// All must; one that surely is the other way round decides against.
-fn every(answers: &[Answer]) -> Answer {
-    match answers {
-        [] => Answer::Unknown,
-        all if all.contains(&Answer::Fails) => Answer::Fails,
-        all if all.contains(&Answer::Unknown) => Answer::Unknown,
-        _ => Answer::Holds,
-    }
 }

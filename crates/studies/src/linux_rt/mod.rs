@@ -14,7 +14,7 @@ mod rules;
 mod why;
 mod words;
 
-pub use assemble::assemble;
+pub(super) use assemble::assemble;
 pub use case::{Case, StageFacts};
 pub use measures::{EffectFacts, MEASURES};
 pub use why::{Ran, TraceFacts};
@@ -32,16 +32,13 @@ pub const SCHEMA: u32 = 2;
 /// Everything the study found: what `takt paper linux-rt --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What it says of its run.
     #[serde(flatten)]
     pub of: StudyRun,
     /// Where rounds ran, and what was in force there.
     pub sites: Vec<SiteFacts>,
-    /// What the paper reports.
     pub paper: Facts,
     /// Every point of every part.
     pub cases: Vec<Case>,
-    /// Figure 6.
     pub figure_6: Chart,
     /// What each measure buys, alone and together; empty without two whole blocks.
     pub effects: Vec<EffectFacts>,
@@ -52,7 +49,6 @@ pub struct Outcome {
     pub traces: Vec<TraceFacts>,
     /// What was fixed before the data were seen; `None` in runs of older files.
     pub rules: Option<Rules>,
-    /// Doubts about the rounds.
     pub warnings: Vec<String>,
 }
 
@@ -67,10 +63,7 @@ impl Outcome {
     }
 }
 
-/// The facts that come with the program.
-///
-/// # Panics
-/// Never: a test reads the same text.
+/// The facts that come with the program; a test reads the same text.
 pub(super) fn facts() -> Facts {
     toml::from_str(include_str!("../../../../experiments/papers/linux-rt.toml")).expect("tested to be right")
 }

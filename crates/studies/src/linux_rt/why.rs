@@ -5,17 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use takt_lab::experiment::plain;
-use takt_lab::store::RoundState;
 use takt_load::deadline::WATCHES;
 
-use crate::part::Part;
+use crate::part::Point;
 
 /// A trace around the worst answer of a round.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TraceFacts {
-    /// The round.
     pub round_id: i64,
-    /// The cap on the disturbance there.
     pub cap: String,
     /// From the first downlink slot to the answer, milliseconds.
     pub total_ms: f64,
@@ -33,10 +30,9 @@ pub struct TraceFacts {
     pub hidden: Option<String>,
 }
 
-/// Somebody who ran.
+/// A process that ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ran {
-    /// Its name.
     pub name: String,
     /// For how long, milliseconds.
     pub ms: f64,
@@ -46,11 +42,11 @@ pub struct Ran {
     pub longest_ms: f64,
 }
 
-pub(super) fn of(part: &Part<'_>) -> Vec<TraceFacts> {
+pub(super) fn of(part: &[Point<'_>]) -> Vec<TraceFacts> {
     let mut traces = Vec::new();
-    for (settings, rounds) in part.points() {
-        let cap = settings.get("cap").map(plain).unwrap_or_default();
-        for round in rounds.iter().filter(|round| round.state == RoundState::Valid) {
+    for point in part {
+        let cap = point.settings.get("cap").map(plain).unwrap_or_default();
+        for round in point.counted() {
             let trace = round.record.as_ref().and_then(|record| record.result.get("trace"));
             traces.extend(trace.and_then(|trace| facts(round.id, &cap, trace)));
         }
@@ -81,8 +77,8 @@ fn facts(round_id: i64, cap: &str, trace: &Value) -> Option<TraceFacts> {
     .filter(|facts| facts.hidden.is_some() || !facts.stage.is_empty())
 }
 
-/// Who held up the answers over the limit: for how long in all, in milliseconds, and in a turn. Threads that watch the
-/// machine below take a few microseconds, and hold nobody up.
+/// The processes that delayed the answers over the limit: for how long in all and in a turn, milliseconds. Threads that watch
+/// the machine below take a few microseconds and are left out.
 pub(super) fn culprits(traces: &[TraceFacts], limit_ms: f64) -> Vec<(String, f64, f64)> {
     let mut by: BTreeMap<&str, (f64, f64)> = BTreeMap::new();
     let late = traces.iter().filter(|trace| trace.total_ms > limit_ms);

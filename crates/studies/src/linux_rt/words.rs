@@ -4,15 +4,13 @@ use std::collections::BTreeMap;
 
 use takt_base::words::{plural, sentence};
 use takt_lab::experiment::Rules;
+use takt_lab::summary::FEW_ROUNDS;
 use takt_stats::contrast;
 
 use super::claims::Best;
 use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
 use crate::Figure;
 use crate::sweep::{Measure, value};
-
-/// Rounds below which an interval is so wide that it seldom decides.
-const FEW: usize = 5;
 
 /// What was seen, the best first.
 pub(super) fn says(outcome: &Outcome) -> Vec<String> {
@@ -65,6 +63,11 @@ fn not_had(outcome: &Outcome) -> Option<String> {
     })
 }
 
+/// The share of a case's answers that failed, with its interval.
+fn failed(case: &Case) -> String {
+    value(Measure::Share, &case.failure)
+}
+
 fn is_sure(effect: &EffectFacts) -> bool {
     effect.estimate.low() > 0.0 || effect.estimate.high() < 0.0
 }
@@ -98,25 +101,21 @@ fn by_slot(outcome: &Outcome) -> Option<String> {
         physical_us(slots)?,
         physical_us(whole)?,
         slots.level("idle").unwrap_or_else(|| "sleep".to_owned()),
-        value(Measure::Share, &slots.failure),
-        value(Measure::Share, &whole.failure)
+        failed(slots),
+        failed(whole)
     ))
 }
 
 /// What the timers of Figure 6 cost with nothing to disturb.
 fn ticks_alone(outcome: &Outcome) -> Option<String> {
     let cases = outcome.cases.iter().filter(|case| case.part == "timers" && case.failure.value.is_some());
-    let told: Vec<String> = cases
-        .map(|case| {
-            let timer = claims::timer(&case.level("tick_hz").unwrap_or_default());
-            format!("{} with {timer}", value(Measure::Share, &case.failure))
-        })
-        .collect();
-    (!told.is_empty()).then(|| {
+    let timer = |case: &Case| claims::timer(&case.level("tick_hz").unwrap_or_default());
+    let each: Vec<String> = cases.map(|case| format!("{} with {}", failed(case), timer(case))).collect();
+    (!each.is_empty()).then(|| {
         format!(
             "without any load the timers of Figure 6 let fail: {}; a tick of 1024 Hz ends a sleep up to 0.98 ms late, and 0.75 ms \
              are left when the samples are in",
-            told.join(", ")
+            each.join(", ")
         )
     })
 }
@@ -127,12 +126,10 @@ fn cap_on_ordinary(outcome: &Outcome) -> Option<String> {
     let capped: Vec<&Case> =
         outcome.cases.iter().filter(|c| c.part == "why" && c.level("cap") != free.level("cap")).collect();
     let does = does(free, &capped)?;
-    let told: Vec<String> = capped
-        .iter()
-        .map(|case| format!("{} at {} %", value(Measure::Share, &case.failure), case.level("cap").unwrap_or_default()))
-        .collect();
-    let none = value(Measure::Share, &free.failure);
-    Some(format!("a cap on the disturbance {does} ordinary processes here: {none} failed without, {}", told.join(", ")))
+    let at = |case: &&Case| format!("{} at {} %", failed(case), case.level("cap").unwrap_or_default());
+    let capped = capped.iter().map(at).collect::<Vec<_>>().join(", ");
+    let free = failed(free);
+    Some(format!("a cap on the disturbance {does} ordinary processes here: {free} failed without, {capped}"))
 }
 
 /// The same for processes with a priority, on cores that they share with the disturbance, and what took longer.
@@ -147,8 +144,8 @@ fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
     Some(format!(
         "it {does} processes with a priority on the same cores: {} failed without, {} at 10 %; what grew most is the stage \
          {}, in which 50 and 99.9 % of the answers are for up to {} without, {} with it",
-        value(Measure::Share, &free.failure),
-        value(Measure::Share, &capped.failure),
+        failed(free),
+        failed(capped),
         before.name,
         us(before)?,
         us(after)?
@@ -157,21 +154,13 @@ fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
 
 /// What it is worth that idle cores do not sleep.
 fn asleep(outcome: &Outcome) -> Option<String> {
-    let told = |disturbance: &str, words: &str| {
+    let of = |disturbance: &str, words: &str| {
         let with = |idle| outcome.case("idle", &[("disturbance", disturbance), ("idle", idle)]);
-        let (sleep, poll) = (with("sleep")?, with("poll")?);
-        let share = |case: &Case| value(Measure::Share, &case.failure);
-        Some(format!(
-            "{words} {} failed with cores that sleep when idle, {} with cores that poll",
-            share(sleep),
-            share(poll)
-        ))
+        let (sleep, poll) = (failed(with("sleep")?), failed(with("poll")?));
+        Some(format!("{words} {sleep} failed with cores that sleep when idle, {poll} with cores that poll"))
     };
-    let both: Option<Vec<String>> = [("none", "undisturbed"), ("busy:4x", "under loops capped at 10 %")]
-        .map(|(of, words)| told(of, words))
-        .into_iter()
-        .collect();
-    Some(format!("with priority, {}", both?.join("; ")))
+    let (free, loaded) = (of("none", "undisturbed")?, of("busy:4x", "under loops capped at 10 %")?);
+    Some(format!("with priority, {free}; {loaded}"))
 }
 
 /// Whether fewer answers fail in these cases than without.
@@ -187,7 +176,6 @@ fn does(free: &Case, with: &[&Case]) -> Option<&'static str> {
     })
 }
 
-/// The estimate of no change.
 fn change_free(change: &takt_stats::Contrast) -> f64 {
     match change {
         takt_stats::Contrast::Ratio { .. } => 1.0,
@@ -195,12 +183,12 @@ fn change_free(change: &takt_stats::Contrast) -> f64 {
     }
 }
 
-/// Whom the worst answers waited for, without a cap and with one.
+/// Which processes the worst answers waited for, without a cap and with one.
 fn who(outcome: &Outcome) -> Vec<String> {
     let limit_ms = outcome.paper.number("limit_ms");
-    let told = |capped: bool| {
-        let seen = outcome.traces.iter().filter(|trace| (trace.cap != "none") == capped && trace.hidden.is_none());
-        let traces: Vec<TraceFacts> = seen.cloned().collect();
+    let of = |capped: bool| {
+        let shown = outcome.traces.iter().filter(|trace| (trace.cap != "none") == capped && trace.hidden.is_none());
+        let traces: Vec<TraceFacts> = shown.cloned().collect();
         let late = traces.iter().filter(|trace| trace.total_ms > limit_ms).count();
         let culprits = why::culprits(&traces, limit_ms);
         let all: f64 = culprits.iter().map(|(_, ms, _)| ms).sum();
@@ -219,7 +207,7 @@ fn who(outcome: &Outcome) -> Vec<String> {
             )
         })
     };
-    [false, true].into_iter().filter_map(told).collect()
+    [false, true].into_iter().filter_map(of).collect()
 }
 
 /// The host's count of late answers beside the radio's.
@@ -242,14 +230,14 @@ fn unexplained(outcome: &Outcome) -> Option<String> {
         .then(|| format!("at {undecoded} points some blocks were not decoded: they were answered with NACK, and count"))
 }
 
-/// Doubts about the rounds.
 pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     let mut warnings = Vec::new();
     let measured = || outcome.cases.iter().filter(|case| case.failure.value.is_some());
-    let few = measured().filter(|case| case.failure.counted() < FEW).count();
+    let few = measured().filter(|case| case.failure.counted() < FEW_ROUNDS).count();
     if few > 0 {
         let all = measured().count();
-        warnings.push(format!("{few} of {all} points rest on fewer than {FEW} rounds: their intervals are wide"));
+        warnings
+            .push(format!("{few} of {all} points rest on fewer than {FEW_ROUNDS} rounds: their intervals are wide"));
     }
     let rounds = &outcome.of.rounds;
     let (not, ran) = (rounds.disturbed + rounds.emulator_late, rounds.valid + rounds.disturbed + rounds.emulator_late);
@@ -278,7 +266,6 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     warnings.iter().map(|words| sentence(words)).collect()
 }
 
-/// The limits of what was measured.
 pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     let mut words = vec![
         "timers of 128, 512 and 1024 Hz are this kernel's own, whose sleeps are made to end at such ticks; its scheduler ticks as it was built"
@@ -298,7 +285,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     words.iter().map(|words| sentence(words)).collect()
 }
 
-/// Where failures that the hypervisor caused could not be told from the host's own.
+/// Where failures that the hypervisor caused could not be separated from the host's own.
 fn unwatched(outcome: &Outcome) -> Vec<String> {
     let mut reasons: BTreeMap<&str, Vec<String>> = BTreeMap::new();
     for case in &outcome.cases {
@@ -307,42 +294,28 @@ fn unwatched(outcome: &Outcome) -> Vec<String> {
         }
     }
     let all = outcome.cases.iter().filter(|case| case.failure.value.is_some()).count();
-    let told = |(why, cases): (&str, Vec<String>)| {
+    let words = |(why, cases): (&str, Vec<String>)| {
         let at = if cases.len() == all { "nowhere".to_owned() } else { format!("not at \"{}\"", cases.join("\", \"")) };
         format!("whether the hypervisor stopped a core was watched {at}: {why}")
     };
-    reasons.into_iter().map(told).collect()
+    reasons.into_iter().map(words).collect()
 }
 
-/// What a case is, in words.
 #[must_use]
 pub fn label(case: &Case) -> String {
-    let level = |name: &str| case.level(name).unwrap_or_default();
-    let mut words = vec![match level("disturbance").as_str() {
-        "none" => "undisturbed".to_owned(),
-        other => other.to_owned(),
-    }];
-    let alone = if level("scheduled") == "interface" { " for the interface" } else { "" };
-    match level("scheduling").as_str() {
-        "" | "other" => {}
-        policy => words.push(format!("{policy}{alone}")),
-    }
-    match level("cap").as_str() {
-        "" | "none" => {}
-        cap => words.push(format!("capped at {cap} %")),
-    }
-    if level("timer") == "nanosleep" {
-        words.push(claims::timer(&level("tick_hz")));
-    }
-    match level("cores").as_str() {
-        "" | "any" => {}
-        cores => words.push(cores.to_owned()),
-    }
-    if level("idle") == "poll" {
-        words.push("cores that poll".to_owned());
-    }
-    if level("handover") == "slot" {
-        words.push("slot by slot".to_owned());
-    }
-    words.join(", ")
+    let is = |name: &str, level: &str| case.level(name).as_deref() == Some(level);
+    let unusual = |name: &str, usual: &str| case.level(name).filter(|level| level != usual);
+    let disturbance = if is("disturbance", "none") { Some("undisturbed".into()) } else { case.level("disturbance") };
+    let alone = if is("scheduled", "interface") { " for the interface" } else { "" };
+    let timer = || claims::timer(&case.level("tick_hz").unwrap_or_default());
+    let words = [
+        Some(disturbance.unwrap_or_default()),
+        unusual("scheduling", "other").map(|policy| format!("{policy}{alone}")),
+        unusual("cap", "none").map(|cap| format!("capped at {cap} %")),
+        is("timer", "nanosleep").then(timer),
+        unusual("cores", "any"),
+        is("idle", "poll").then(|| "cores that poll".to_owned()),
+        is("handover", "slot").then(|| "slot by slot".to_owned()),
+    ];
+    words.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }

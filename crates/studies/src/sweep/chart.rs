@@ -9,7 +9,7 @@ use takt_lab::store::{RoundRow, RoundState};
 
 use super::Facts;
 use crate::figure::{Figure, RoundValue};
-use crate::part::Part;
+use crate::part::Point;
 
 /// What a chart shows and where it comes from.
 pub(crate) struct ChartPlan {
@@ -17,18 +17,36 @@ pub(crate) struct ChartPlan {
     /// The paper's number.
     pub(crate) number: &'static str,
     pub(crate) part: &'static str,
-    /// The factor across.
     pub(crate) x: &'static str,
     /// The factor with a curve for each level.
     pub(crate) by: &'static str,
     /// Only points with this level.
     pub(crate) only: Option<(&'static str, &'static str)>,
     pub(crate) measure: Measure,
-    pub(crate) read: fn(&RoundRow) -> Option<f64>,
+    pub(crate) read: Read,
     /// Over the same quantity at this level of `by`, in the same block.
     pub(crate) over: Option<&'static str>,
     /// As boxes over rounds.
     pub(crate) boxes: bool,
+}
+
+/// What a round says, as one number.
+pub(crate) type Read = fn(&RoundRow) -> Option<f64>;
+
+impl ChartPlan {
+    /// To be filled.
+    pub(crate) const BLANK: ChartPlan = ChartPlan {
+        id: "",
+        number: "",
+        part: "",
+        x: "",
+        by: "",
+        only: None,
+        measure: Measure::BitsPerS,
+        read: |_| None,
+        over: None,
+        boxes: false,
+    };
 }
 
 /// What is plotted, in base units.
@@ -37,19 +55,14 @@ pub(crate) struct ChartPlan {
 pub enum Measure {
     /// Payload bits a second.
     BitsPerS,
-    /// Datagrams a second.
     DatagramsPerS,
-    /// Samples a second.
     SamplesPerS,
     /// A share, 0 to 1.
     Share,
     /// How many times as much.
     Times,
-    /// Processor cores kept busy.
     Cores,
-    /// Seconds.
     Seconds,
-    /// How many.
     Count,
 }
 
@@ -60,7 +73,6 @@ pub struct Chart {
     pub id: String,
     /// The paper's number: `3a`.
     pub number: String,
-    /// What it plots.
     pub title: String,
     /// What the paper's shows.
     pub paper: String,
@@ -68,7 +80,6 @@ pub struct Chart {
     pub part: String,
     /// The factor across.
     pub x: String,
-    /// What is plotted.
     pub measure: Measure,
     /// The level that the others are held against; `None`: none, these are values of their own.
     #[serde(default)]
@@ -82,7 +93,6 @@ pub struct Chart {
 /// The points of one level.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Curve {
-    /// The level.
     pub name: String,
     /// Ascending in x.
     pub points: Vec<Spot>,
@@ -93,7 +103,6 @@ pub struct Curve {
 pub struct Spot {
     /// The level across, in its base unit.
     pub x: f64,
-    /// What was measured.
     pub figure: Figure,
     /// Why nothing was, if nothing was.
     pub skipped: Option<String>,
@@ -101,7 +110,7 @@ pub struct Spot {
 
 impl Chart {
     /// From the rounds of its part; a chart whose part was not run has no curves.
-    pub(crate) fn of(plan: &ChartPlan, part: &Part<'_>, facts: &Facts) -> Chart {
+    pub(crate) fn of(plan: &ChartPlan, part: &[Point<'_>], facts: &Facts) -> Chart {
         let facts = facts.figures.iter().find(|figure| figure.number == plan.number);
         Chart {
             id: plan.id.into(),
@@ -117,13 +126,11 @@ impl Chart {
         }
     }
 
-    /// Whether any of its points has a value.
     #[must_use]
     pub fn is_measured(&self) -> bool {
         self.curves.iter().any(|curve| curve.measured().next().is_some())
     }
 
-    /// A curve by its level.
     #[must_use]
     pub fn curve(&self, name: &str) -> Option<&Curve> {
         self.curves.iter().find(|curve| curve.name == name)
@@ -150,20 +157,20 @@ fn across(level: &Value) -> Option<f64> {
 
 type Rounds<'a> = Vec<&'a RoundRow>;
 
-fn curves(plan: &ChartPlan, part: &Part<'_>) -> Vec<Curve> {
+fn curves(plan: &ChartPlan, part: &[Point<'_>]) -> Vec<Curve> {
     let mut names: Vec<String> = Vec::new();
     let mut by: BTreeMap<String, Vec<(f64, Rounds<'_>)>> = BTreeMap::new();
-    for (settings, rounds) in part.points() {
-        let level = |name: &str| settings.get(name).map(plain);
+    for point in part {
+        let level = |name: &str| point.settings.get(name).map(plain);
         if plan.only.is_some_and(|(name, wanted)| level(name).as_deref() != Some(wanted)) {
             continue;
         }
-        let Some(x) = settings.get(plan.x).and_then(across) else { continue };
+        let Some(x) = point.settings.get(plan.x).and_then(across) else { continue };
         let name = level(plan.by).unwrap_or_else(|| plan.by.to_owned());
         if !names.contains(&name) {
             names.push(name.clone());
         }
-        by.entry(name).or_default().push((x, rounds.to_vec()));
+        by.entry(name).or_default().push((x, point.rounds.clone()));
     }
     let base = plan.over.and_then(|level| by.get(level)).cloned();
     let curve = |name: String| {
@@ -189,7 +196,7 @@ fn spot(plan: &ChartPlan, (x, rounds): &(f64, Rounds<'_>), base: Option<&[(f64, 
 }
 
 /// Each round over the base's of the same block: what drifts hits both.
-fn over(read: fn(&RoundRow) -> Option<f64>, rounds: &[&RoundRow], base: &[&RoundRow]) -> Vec<RoundValue> {
+fn over(read: Read, rounds: &[&RoundRow], base: &[&RoundRow]) -> Vec<RoundValue> {
     let counts = |round: &&&RoundRow| round.state == RoundState::Valid;
     let base: BTreeMap<u32, f64> =
         base.iter().filter(counts).filter_map(|round| Some((round.block, read(round)?))).collect();

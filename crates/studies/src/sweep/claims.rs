@@ -2,10 +2,10 @@
 
 use takt_lab::check::Answer;
 
-use super::compared::{Compared, every, undecided};
+use super::compared::{Compared, undecided};
 use crate::Figure;
+use crate::claim::every;
 
-/// What was seen of a claim.
 pub(crate) struct Judged {
     pub(crate) answer: Answer,
     pub(crate) seen: String,
@@ -21,7 +21,7 @@ impl Judged {
         if comparisons.is_empty() {
             return Judged::not_run(what);
         }
-        let answer = every(comparisons);
+        let answer = every(comparisons.iter().map(Compared::answer));
         if answer == Answer::Unknown {
             seen.extend(undecided(comparisons));
         }
@@ -31,15 +31,11 @@ impl Judged {
     /// The same with why, from what else was measured.
     pub(crate) fn because(mut self, why: impl IntoIterator<Item = String>) -> Judged {
         if self.answer != Answer::Holds {
-            for why in why {
-                self.seen += "; ";
-                self.seen += &why;
-            }
+            self.seen.extend(why.into_iter().map(|why| format!("; {why}")));
         }
         self
     }
 
-    /// Nothing to judge by.
     pub(crate) fn not_run(what: &str) -> Judged {
         Judged::new(Answer::Unknown, format!("{what} was not measured here"))
     }
@@ -50,12 +46,10 @@ pub(crate) fn all_above<'a>(figures: impl IntoIterator<Item = &'a Figure>, limit
     all(figures, |low, _| low > limit, |_, high| high < limit)
 }
 
-/// Whether all lie below a limit.
 pub(crate) fn all_below<'a>(figures: impl IntoIterator<Item = &'a Figure>, limit: f64) -> Answer {
     all(figures, |_, high| high < limit, |low, _| low > limit)
 }
 
-/// Whether one is more than the other.
 pub(crate) fn surely_more(more: &Figure, less: &Figure) -> Answer {
     match (more.estimate, less.estimate) {
         (Some(more), Some(less)) if more.low() > less.high() => Answer::Holds,
@@ -84,12 +78,8 @@ fn all<'a>(
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::figure;
     use super::*;
-    use crate::RoundValue;
-
-    fn figure(rounds: &[f64]) -> Figure {
-        Figure::from_rounds(rounds.iter().map(|&value| RoundValue { round_id: 1, value, counts: true }).collect())
-    }
 
     #[test]
     fn intervals_decide_and_a_single_round_does_not() {

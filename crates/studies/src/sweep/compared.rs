@@ -9,6 +9,7 @@ use super::Measure;
 use super::claims::{all_above, all_below, surely_more};
 use super::words::value;
 use crate::Figure;
+use crate::claim::every;
 
 /// One comparison: a figure with a limit, or with another figure.
 #[derive(Clone, Debug)]
@@ -33,29 +34,25 @@ enum How {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Needed {
     Rounds(usize),
-    /// No number of rounds that anybody would wait for.
+    /// More rounds than a run can have.
     TooMany,
     /// As many rounds of one of its figures count, too few for an interval.
     Interval(usize),
 }
 
 impl Compared {
-    /// It lies above a limit.
     pub(crate) fn above(what: String, measure: Measure, figure: &Figure, limit: f64) -> Compared {
         Compared { what, measure, figures: vec![figure.clone()], how: How::Above(limit) }
     }
 
-    /// It lies below a limit.
     pub(crate) fn below(what: String, measure: Measure, figure: &Figure, limit: f64) -> Compared {
         Compared { what, measure, figures: vec![figure.clone()], how: How::Below(limit) }
     }
 
-    /// It lies between two limits.
     pub(crate) fn within(what: String, measure: Measure, figure: &Figure, limits: (f64, f64)) -> Compared {
         Compared { what, measure, figures: vec![figure.clone()], how: How::Within(limits.0, limits.1) }
     }
 
-    /// One is more than the other.
     pub(crate) fn more(what: String, measure: Measure, more: &Figure, less: &Figure) -> Compared {
         Compared { what, measure, figures: vec![more.clone(), less.clone()], how: How::More }
     }
@@ -65,11 +62,7 @@ impl Compared {
         match (self.how, self.figures.as_slice()) {
             (How::Above(limit), figures) => all_above(figures, limit),
             (How::Below(limit), figures) => all_below(figures, limit),
-            (How::Within(low, high), figures) => match (all_above(figures, low), all_below(figures, high)) {
-                (Answer::Fails, _) | (_, Answer::Fails) => Answer::Fails,
-                (Answer::Holds, Answer::Holds) => Answer::Holds,
-                _ => Answer::Unknown,
-            },
+            (How::Within(low, high), figures) => every([all_above(figures, low), all_below(figures, high)]),
             (How::More, [more, less]) => surely_more(more, less),
             (How::More, _) => Answer::Unknown,
         }
@@ -90,7 +83,7 @@ impl Compared {
     }
 
     /// `open: router at 512 B, 0.98 [0.93, 1.04] against 0.95: some 12 rounds that spread like these would tell`.
-    fn told(&self) -> String {
+    fn words(&self) -> String {
         let figures: Vec<String> = self.figures.iter().map(|figure| value(self.measure, figure)).collect();
         let limit = |limit: f64| value(self.measure, &Figure { value: Some(limit), ..Figure::default() });
         let against = match self.how {
@@ -109,39 +102,24 @@ impl Compared {
     }
 }
 
-/// Fails if one does; holds if there is one and all do.
-pub(crate) fn every(comparisons: &[Compared]) -> Answer {
-    let is = |answer| comparisons.iter().any(|compared| compared.answer() == answer);
-    match (is(Answer::Fails), is(Answer::Unknown) || comparisons.is_empty()) {
-        (true, _) => Answer::Fails,
-        (false, true) => Answer::Unknown,
-        (false, false) => Answer::Holds,
-    }
-}
-
-/// Open comparisons that are told one by one.
-const TOLD: usize = 3;
+/// Open comparisons that are named one by one.
+const NAMED: usize = 3;
 
 /// Which intervals are too wide, and how many rounds would decide: first what takes most.
 pub(super) fn undecided(comparisons: &[Compared]) -> Vec<String> {
     let mut open: Vec<&Compared> = comparisons.iter().filter(|compared| compared.answer() == Answer::Unknown).collect();
     open.sort_by_key(|compared| Reverse(compared.needed()));
-    let mut told: Vec<String> = open.iter().take(TOLD).map(|compared| compared.told()).collect();
-    if open.len() > TOLD {
-        let more = open.len() - TOLD;
-        told.push(format!("{more} more {} open", if more == 1 { "is" } else { "are" }));
+    let mut words: Vec<String> = open.iter().take(NAMED).map(|compared| compared.words()).collect();
+    if let Some(more @ 1..) = open.len().checked_sub(NAMED) {
+        words.push(format!("{more} more {} open", if more == 1 { "is" } else { "are" }));
     }
-    told
+    words
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::testing::figure;
     use super::*;
-    use crate::RoundValue;
-
-    fn figure(rounds: &[f64]) -> Figure {
-        Figure::from_rounds(rounds.iter().map(|&value| RoundValue { round_id: 1, value, counts: true }).collect())
-    }
 
     fn near(rounds: &[f64]) -> Compared {
         Compared::above("router at 512 B".into(), Measure::Times, &figure(rounds), 0.95)
@@ -151,9 +129,9 @@ mod tests {
     fn what_is_open_says_which_interval_is_too_wide_and_how_many_rounds_would_tell() {
         let open = near(&[0.93, 1.01, 0.99, 0.98, 1.00]);
         assert_eq!(open.answer(), Answer::Unknown);
-        let told =
+        let words =
             "open: router at 512 B, 0.98 [0.94, 1.02] against 0.95: some 7 rounds that spread like these would tell";
-        assert_eq!(undecided(&[open]), [told]);
+        assert_eq!(undecided(&[open]), [words]);
         assert_eq!(undecided(&[near(&[0.99, 1.0, 1.01])]), Vec::<String>::new(), "that holds");
         let [one, none] = [near(&[0.9]), near(&[])].map(|open| undecided(&[open]).join(""));
         assert!(one.ends_with("a single round counts, which has no interval"), "{one}");
@@ -161,20 +139,21 @@ mod tests {
     }
 
     #[test]
-    fn two_that_do_not_differ_are_told_so_and_many_are_counted() {
+    fn two_that_do_not_differ_say_so_and_many_are_counted() {
         let alike =
             || Compared::more("the vm and native".into(), Measure::Count, &figure(&[1.0, 3.0]), &figure(&[1.0, 3.0]));
-        let told = undecided(&[alike(), alike(), near(&[0.9, 1.0]), near(&[0.9, 1.0]), near(&[0.9])]);
-        assert_eq!(told.len(), 4, "{told:?}");
-        assert!(told[0].contains("a single round") && told[1].contains("too small to be told"), "{told:?}");
-        assert_eq!(told[3], "2 more are open");
+        let words = undecided(&[alike(), alike(), near(&[0.9, 1.0]), near(&[0.9, 1.0]), near(&[0.9])]);
+        assert_eq!(words.len(), 4, "{words:?}");
+        assert!(words[0].contains("a single round") && words[1].contains("too small to be told"), "{words:?}");
+        assert_eq!(words[3], "2 more are open");
     }
 
     #[test]
     fn one_that_fails_decides_and_none_decides_nothing() {
         let fails = near(&[0.1, 0.11, 0.12]);
-        assert_eq!(every(&[near(&[0.9]), fails]), Answer::Fails);
-        assert_eq!(every(&[near(&[0.99, 1.0, 1.01])]), Answer::Holds);
-        assert_eq!(every(&[]), Answer::Unknown);
+        let of = |compared: &[Compared]| every(compared.iter().map(Compared::answer));
+        assert_eq!(of(&[near(&[0.9]), fails]), Answer::Fails);
+        assert_eq!(of(&[near(&[0.99, 1.0, 1.01])]), Answer::Holds);
+        assert_eq!(of(&[]), Answer::Unknown);
     }
 }

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::Judged;
+use crate::Claim;
+
 /// A paper's figures and claims.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Facts {
-    /// Authors and title.
     pub cite: String,
     /// On what it was measured.
     pub setup: Vec<String>,
@@ -17,38 +19,30 @@ pub struct Facts {
     pub places: BTreeMap<String, String>,
     /// Numbers that its text states, by name; units stand in the names.
     pub numbers: BTreeMap<String, f64>,
-    /// Its figures.
     #[serde(rename = "figure")]
     pub figures: Vec<FigureFacts>,
-    /// Its claims.
     #[serde(rename = "claim")]
     pub claims: Vec<ClaimFacts>,
 }
 
-/// A figure of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureFacts {
     /// The paper's number: `3a`.
     pub number: String,
-    /// What it plots.
     pub title: String,
-    /// What it shows.
     pub shows: String,
     /// Where several charts here are of this one: by chart, what tells it from the others.
     #[serde(default)]
     pub asides: BTreeMap<String, String>,
 }
 
-/// A claim of the paper.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimFacts {
     /// Its place in this list.
     pub number: u32,
-    /// The figures it is about.
     pub figures: Vec<String>,
-    /// What it says.
     pub says: String,
     /// Why it can't come out otherwise here, if it can't.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -67,6 +61,16 @@ impl FigureFacts {
 }
 
 impl Facts {
+    /// Its claims, each with what `judge` says of its number.
+    pub(crate) fn judged(&self, judge: impl Fn(u32) -> Judged) -> Vec<Claim> {
+        let claim = |facts: &ClaimFacts| {
+            let Judged { answer, seen } = judge(facts.number);
+            let (claim, by_construction) = (facts.says.clone(), facts.by_construction.clone());
+            Claim { number: facts.number, claim, answer, covered: true, by_construction, seen }
+        };
+        self.claims.iter().map(claim).collect()
+    }
+
     /// A stated number; NaN where the file lacks it, which makes every comparison with it undecided.
     #[must_use]
     pub fn number(&self, name: &str) -> f64 {

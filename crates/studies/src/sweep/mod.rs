@@ -20,20 +20,20 @@ mod read;
 pub(super) mod testing;
 mod words;
 
-pub use assemble::assemble;
+pub(super) use assemble::assemble;
 pub use chart::{Chart, Curve, Measure, Spot};
 pub use facts::{ClaimFacts, Facts, FigureFacts};
 pub use noise::SiteFacts;
 
 pub use takt_lab::aa_pairs::Noise;
 
-pub(super) use chart::ChartPlan;
+pub(super) use chart::{ChartPlan, Read};
 pub(super) use claims::{Judged, all_above, all_below, surely_more};
-pub(super) use compared::{Compared, every};
+pub(super) use compared::Compared;
 pub(super) use noise::sites;
 pub(super) use read::{
-    cpu_cores, end_busy, from_host, guest_cores, hop_cores, host_cores, limit_used, lost_on_path, per_datagram,
-    radio_cores, rate, stream_busy, to_host,
+    cpu_cores, end_busy, from_host, guest_cores, hop_cores, limit_used, lost_on_path, per_datagram, rate, side_cores,
+    stream_busy, to_host,
 };
 pub(super) use words::{at, list, value};
 
@@ -48,13 +48,9 @@ pub const SCHEMA: u32 = 1;
 /// Share from which a processor counts as full.
 pub(super) const FULL: f64 = 0.85;
 
-/// A study of this kind.
 pub(super) struct Study {
-    /// Its name.
     pub(super) name: &'static str,
-    /// What the paper reports.
     pub(super) facts: fn() -> Facts,
-    /// Its figures.
     pub(super) charts: &'static [ChartPlan],
     /// What else is read from the rounds, to say why: no figures of the paper. Each with its title.
     pub(super) evidence: &'static [(&'static str, ChartPlan)],
@@ -67,7 +63,6 @@ pub(super) struct Study {
 /// Everything such a study found: what `takt paper NAME --json` prints. Keys are stable and carry their units.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// What it says of its run.
     #[serde(flatten)]
     pub of: StudyRun,
     /// Where rounds ran: each environment and path, and what was in force there.
@@ -75,9 +70,7 @@ pub struct Outcome {
     /// What was fixed before the data were seen.
     #[serde(default)]
     pub rules: Option<Rules>,
-    /// What the paper reports.
     pub paper: Facts,
-    /// The figures, in the paper's order.
     pub charts: Vec<Chart>,
     /// What else was measured, which says why.
     #[serde(default)]

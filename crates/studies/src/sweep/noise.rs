@@ -16,9 +16,7 @@ use crate::figure::{Figure, RoundValue};
 /// An environment and a path in which rounds ran.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SiteFacts {
-    /// The environment.
     pub environment: String,
-    /// The path.
     pub path: String,
     /// Its first round's account of what was in force: limits, accelerator, kernel, placement, topology.
     pub in_force: Value,
@@ -38,10 +36,9 @@ pub(crate) fn sites(rounds: &[RoundRow]) -> Vec<SiteFacts> {
     let mut sites: Vec<SiteFacts> = Vec::new();
     for round in rounds {
         let Some(record) = &round.record else { continue };
-        let text = |name: &str| record.in_force.get(name).and_then(Value::as_str).unwrap_or_default().to_owned();
-        let (environment, path) = (text("environment"), text("path"));
         let place = sites.iter().position(|site| site.is(&record.in_force));
         let place = place.unwrap_or_else(|| {
+            let [environment, path] = ["environment", "path"].map(|name| text(&record.in_force, name).to_owned());
             let notes = record.in_force.get("notes").and_then(Value::as_array).into_iter().flatten();
             let notes = notes.filter_map(Value::as_str).map(str::to_owned).collect();
             let in_force = record.in_force.clone();
@@ -74,10 +71,14 @@ impl SiteFacts {
     }
 
     fn is(&self, in_force: &Value) -> bool {
-        let of = |name: &str| in_force.get(name).and_then(Value::as_str).unwrap_or_default();
         let spec = |in_force: &Value| in_force.get("path_spec").cloned().unwrap_or_default();
-        of("environment") == self.environment && of("path") == self.path && spec(in_force) == spec(&self.in_force)
+        let same = text(in_force, "environment") == self.environment && text(in_force, "path") == self.path;
+        same && spec(in_force) == spec(&self.in_force)
     }
+}
+
+fn text<'a>(in_force: &'a Value, name: &str) -> &'a str {
+    in_force.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
 /// What set the result of a round of datagram load; `None` for other workloads.

@@ -103,29 +103,16 @@ pub(crate) fn per_datagram(round: &RoundRow) -> Option<f64> {
 
 /// Cores that one side of a load kept busy, `host` or `radio`: its processes, and the kernel threads that work off what it
 /// receives.
-fn side_cores(round: &RoundRow, name: &str) -> Option<f64> {
+pub(crate) fn side_cores(round: &RoundRow, name: &str) -> Option<f64> {
     let usage = usage(round)?;
     let side = side(round, &usage, name)?;
     Some(cores(side.iter().map(|process| process.cpu_ns).sum(), &usage))
 }
 
-/// Of the host's side.
-pub(crate) fn host_cores(round: &RoundRow) -> Option<f64> {
-    side_cores(round, "host")
-}
-
-/// Of the radio's.
-pub(crate) fn radio_cores(round: &RoundRow) -> Option<f64> {
-    side_cores(round, "radio")
-}
-
-/// Cores that the nodes between the ends kept busy; `None` if the work of one is done by whoever sends to it. The work of a
-/// card is its router's.
+/// Cores that the nodes between the ends kept busy; `None` if the work of one is done by the process that sends to it. The
+/// work of a card is its router's.
 pub(crate) fn hop_cores(round: &RoundRow) -> Option<f64> {
-    let nodes: Vec<NodeFigures> =
-        nodes(round)?.into_iter().filter(|node| !CARDS.contains(&node.node.as_str())).collect();
-    let cores: Vec<f64> = nodes.iter().filter_map(|node| node.cpu_cores).collect();
-    (cores.len() == nodes.len()).then(|| cores.iter().sum())
+    nodes(round)?.iter().filter(|node| !CARDS.contains(&node.node.as_str())).map(|node| node.cpu_cores).sum()
 }
 
 /// How much of its processor limit the node on the path that has one used.

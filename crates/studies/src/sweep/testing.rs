@@ -1,8 +1,8 @@
-//! Outcomes that nobody measured, for the tests of what is said of them.
+//! Outcomes that were not measured, for the tests of what is said of them.
 
 use serde_json::{Value, json};
 
-use super::{Chart, Curve, Facts, Measure, Outcome, SiteFacts, Spot};
+use super::{Chart, Curve, Facts, Measure, Outcome, SiteFacts, Spot, Study};
 use crate::{Figure, RoundValue};
 
 /// With the paper's facts and no figures.
@@ -19,15 +19,27 @@ pub(crate) fn outcome(paper: &Facts) -> Outcome {
     serde_json::from_value(document).expect("the keys of the document are stable")
 }
 
+/// Every chart and claim of a study is a figure of its paper, and these numbers are stated.
+pub(crate) fn assert_of_its_paper(study: &Study, numbers: &[&str]) {
+    let facts = (study.facts)();
+    let known = |number: &str| facts.figures.iter().any(|figure| figure.number == number);
+    assert!(study.charts.iter().all(|plan| known(plan.number)));
+    assert!(facts.claims.iter().all(|claim| claim.figures.iter().all(|number| known(number))));
+    for name in numbers {
+        assert!(facts.number(name).is_finite(), "{name}");
+    }
+}
+
+/// A figure of rounds that all count.
+pub(crate) fn figure(rounds: &[f64]) -> Figure {
+    Figure::from_rounds(rounds.iter().map(|&value| RoundValue { round_id: 1, value, counts: true }).collect())
+}
+
 /// A curve: its name and, for each point, where it is and what its rounds were.
 pub(crate) type Points<'a> = (&'a str, &'a [(f64, &'a [f64])]);
 
-/// A chart of some curves.
 pub(crate) fn chart(id: &str, x: &str, measure: Measure, curves: &[Points<'_>]) -> Chart {
-    let spot = |(x, rounds): &(f64, &[f64])| {
-        let rounds = rounds.iter().map(|&value| RoundValue { round_id: 1, value, counts: true }).collect();
-        Spot { x: *x, figure: Figure::from_rounds(rounds), skipped: None }
-    };
+    let spot = |(x, rounds): &(f64, &[f64])| Spot { x: *x, figure: figure(rounds), skipped: None };
     let curve =
         |(name, points): &Points<'_>| Curve { name: (*name).to_owned(), points: points.iter().map(spot).collect() };
     let [number, title, paper, part] = [const { String::new() }; 4];
@@ -36,7 +48,6 @@ pub(crate) fn chart(id: &str, x: &str, measure: Measure, curves: &[Points<'_>]) 
     Chart { id: id.into(), number, title, paper, part, x: x.into(), measure, over, boxes, curves }
 }
 
-/// A site with what was in force there.
 pub(crate) fn site(environment: &str, path: &str, in_force: Value) -> SiteFacts {
     SiteFacts { environment: environment.into(), path: path.into(), in_force, ..SiteFacts::default() }
 }

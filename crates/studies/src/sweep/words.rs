@@ -2,12 +2,10 @@
 
 use takt_base::words::sentence;
 use takt_lab::experiment::Rules;
+use takt_lab::summary::FEW_ROUNDS;
 
 use super::noise::in_order;
 use super::{Chart, Measure, Outcome, Spot, Study};
-
-/// Rounds below which an interval is so wide that it seldom decides.
-const FEW: usize = 5;
 
 /// What was seen of the claims, and what set the results.
 pub(super) fn says(outcome: &Outcome) -> Vec<String> {
@@ -24,9 +22,9 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
         }
     }
     for site in outcome.sites.iter().filter(|site| !site.set_by.is_empty()) {
-        let told = site.set_by.iter().map(|(who, rounds)| format!("{} in {rounds}", setter(who)));
-        let told = told.collect::<Vec<_>>().join(", ");
-        says.push(format!("{}: what set the result of a load, by rounds: {told}", site.name()));
+        let each = site.set_by.iter().map(|(who, rounds)| format!("{} in {rounds}", setter(who)));
+        let each = each.collect::<Vec<_>>().join(", ");
+        says.push(format!("{}: what set the result of a load, by rounds: {each}", site.name()));
     }
     says.iter().map(|words| sentence(words)).collect()
 }
@@ -40,15 +38,15 @@ fn setter(who: &str) -> &str {
     }
 }
 
-/// Doubts about the rounds behind the figures.
 pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     let mut warnings = Vec::new();
     let spots = || outcome.charts.iter().flat_map(|chart| chart.curves.iter().map(move |curve| (chart, curve)));
     let measured = || spots().flat_map(|(chart, curve)| curve.measured().map(move |spot| (chart, curve, spot)));
-    let few = measured().filter(|(.., spot)| spot.figure.counted() < FEW).count();
+    let few = measured().filter(|(.., spot)| spot.figure.counted() < FEW_ROUNDS).count();
     let all = measured().count();
     if few > 0 {
-        warnings.push(format!("{few} of {all} figures rest on fewer than {FEW} rounds: their intervals are wide"));
+        warnings
+            .push(format!("{few} of {all} figures rest on fewer than {FEW_ROUNDS} rounds: their intervals are wide"));
     }
     let mut order: Vec<String> = Vec::new();
     let mut looked = 0;
@@ -78,7 +76,6 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
     warnings.iter().map(|words| sentence(words)).collect()
 }
 
-/// The limits of what was measured.
 pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
     let mut words: Vec<String> = study.does_not_say.iter().map(|&words| words.to_owned()).collect();
     let claims = outcome.of.claims.len();
@@ -92,9 +89,9 @@ pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
     words.extend(outcome.rules.as_ref().map(Rules::in_words));
     words.extend(outcome.of.limits());
-    let mut told: Vec<String> = words.iter().map(|words| sentence(words)).collect();
-    told.dedup();
-    told
+    let mut sentences: Vec<String> = words.iter().map(|words| sentence(words)).collect();
+    sentences.dedup();
+    sentences
 }
 
 /// A level across as a person says it.
@@ -127,9 +124,5 @@ pub(crate) fn value(measure: Measure, figure: &crate::Figure) -> String {
     // An interval ends where its quantity does: nothing here is less than nothing, nor a share more than all.
     let whole = |value: f64| value.clamp(0.0, if measure == Measure::Share { 1.0 } else { f64::INFINITY });
     let show = |value: f64| format!("{:.decimals$}", whole(value) * factor);
-    match (figure.estimate, figure.value) {
-        (Some(e), _) => format!("{} [{}, {}]{unit}", show(e.point()), show(e.low()), show(e.high())),
-        (None, Some(value)) => format!("{}{unit}", show(value)),
-        (None, None) => "unknown".into(),
-    }
+    figure.shown(show).map_or_else(|| "unknown".into(), |shown| shown + unit)
 }

@@ -5,7 +5,8 @@ use takt_lab::check::Answer;
 use super::needs::lacking;
 use super::why::{beyond_the_wire, cost, guest};
 use crate::Figure;
-use crate::sweep::{Chart, Compared, Curve, Judged, Measure, Outcome, Spot, at, every, list, value};
+use crate::claim::every;
+use crate::sweep::{Chart, Compared, Curve, Judged, Measure, Outcome, Spot, at, list, value};
 
 /// What was seen of a claim, and the answer where it can be judged.
 pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
@@ -75,20 +76,14 @@ fn container(outcome: &Outcome) -> Judged {
     let (wire, free) = (outcome.curve("wire-relative", "container"), outcome.curve("link-relative", "container"));
     let above = |(chart, curve): (&Chart, &Curve)| -> Vec<Compared> {
         let what = |spot: &Spot| format!("the container at {}", at(chart, spot.x));
-        curve
-            .measured()
-            .filter(large)
-            .map(|spot| Compared::above(what(spot), chart.measure, &spot.figure, share))
-            .collect()
+        let above = |spot: &Spot| Compared::above(what(spot), chart.measure, &spot.figure, share);
+        curve.measured().filter(large).map(above).collect()
     };
-    let told =
+    let list =
         |lead: &str, (chart, curve): (&Chart, &Curve)| format!("{lead}{}", list(chart, curve.measured().filter(large)));
-    let mut seen: Vec<String> = wire
-        .map(|shown| told("of native's throughput when sending, on a wire of 1 Gb/s: ", shown))
-        .into_iter()
-        .collect();
+    let on_wire = wire.map(|shown| list("of native's throughput when sending, on a wire of 1 Gb/s: ", shown));
     let lead = if wire.is_some() { "with no wire in the way: " } else { SENDING };
-    seen.extend(free.map(|shown| told(lead, shown)));
+    let mut seen: Vec<String> = on_wire.into_iter().chain(free.map(|shown| list(lead, shown))).collect();
     seen.extend(beyond_the_wire(outcome).into_iter().chain(cost(outcome)));
     Judged::by(&wire.or(free).map(above).unwrap_or_default(), "the container", seen)
 }
@@ -147,23 +142,24 @@ fn duplex(outcome: &Outcome, within: f64) -> Judged {
             )
         };
         let first = pairs.iter().find(|pair| less(pair).answer() == Answer::Holds);
-        let all_as_much: Vec<Compared> = pairs.iter().map(as_much).collect();
-        let (answer, told) = match (first, every(&all_as_much)) {
-            (Some((spot, _)), _) => {
-                (Answer::Holds, format!("the {name} receives surely less than native from {} on", at(chart, spot.x)))
+        let one = match (first, every(pairs.iter().map(|pair| as_much(pair).answer()))) {
+            (Some((spot, _)), _) => Judged::new(
+                Answer::Holds,
+                format!("the {name} receives surely less than native from {} on", at(chart, spot.x)),
+            ),
+            (None, Answer::Holds) => {
+                Judged::new(Answer::Fails, format!("the {name} receives as much as native at every rate"))
             }
-            (None, Answer::Holds) => (Answer::Fails, format!("the {name} receives as much as native at every rate")),
             (None, _) => {
                 let open: Vec<Compared> =
                     pairs.iter().map(less).filter(|less| less.answer() == Answer::Unknown).collect();
-                (
-                    Answer::Unknown,
-                    Judged::by(&open, name, vec![format!("whether the {name} receives less can't be told")]).seen,
-                )
+                let seen =
+                    Judged::by(&open, name, vec![format!("whether the {name} receives less can't be told")]).seen;
+                Judged::new(Answer::Unknown, seen)
             }
         };
-        answers.push(answer);
-        seen.push(told);
+        answers.push(one.answer);
+        seen.push(one.seen);
     }
     let answer = match answers.as_slice() {
         [] => return Judged::not_run("neither container nor virtual machine"),
@@ -204,9 +200,9 @@ fn most_cpu(outcome: &Outcome) -> Judged {
             Compared::more(format!("the vm and {name}, {mode} at {x}"), chart.measure, &top.figure, &other.figure)
         }));
         let all = ["native", "container", "vm"].into_iter().filter_map(of);
-        let told: Vec<String> =
+        let all: Vec<String> =
             all.map(|(name, spot)| format!("{name} {}", value(chart.measure, &spot.figure))).collect();
-        seen.push(format!("{mode} at {x}: {}", told.join(", ")));
+        seen.push(format!("{mode} at {x}: {}", all.join(", ")));
     }
     Judged::by(&comparisons, "the vm", seen)
 }

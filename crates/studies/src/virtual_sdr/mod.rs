@@ -29,10 +29,7 @@ pub(super) const STUDY: Study = Study {
     ],
 };
 
-/// The facts that come with the program.
-///
-/// # Panics
-/// Never: a test reads the same text.
+/// The facts that come with the program; a test reads the same text.
 fn facts() -> Facts {
     toml::from_str(include_str!("../../../../experiments/papers/virtual-sdr.toml")).expect("tested to be right")
 }
@@ -40,24 +37,12 @@ fn facts() -> Facts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::testing::assert_of_its_paper;
 
     #[test]
     fn every_chart_and_claim_is_a_figure_of_the_paper() {
-        let facts = facts();
-        for plan in &CHARTS {
-            assert!(facts.figures.iter().any(|figure| figure.number == plan.number), "{}", plan.number);
-        }
-        let known = |number: &String| facts.figures.iter().any(|figure| figure.number == *number);
-        assert!(facts.claims.iter().all(|claim| claim.figures.iter().all(known)));
-        for name in [
-            "alike_within",
-            "close_within",
-            "container_bytes_from",
-            "container_share_from",
-            "vm_share_up_to",
-            "vm_cpu_times",
-        ] {
-            assert!(facts.number(name).is_finite(), "{name}");
-        }
+        let (alike, container) = (["alike_within", "close_within"], ["container_bytes_from", "container_share_from"]);
+        let numbers = [alike, container, ["vm_share_up_to", "vm_cpu_times"]].concat();
+        assert_of_its_paper(&STUDY, &numbers);
     }
 }

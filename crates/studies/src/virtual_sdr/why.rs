@@ -37,7 +37,7 @@ pub(super) fn cost(outcome: &Outcome) -> Option<String> {
     let chart = outcome.chart("cost-link")?;
     let busy = |name: &str| outcome.curve("busy-link", name)?.1.measured().last()?.figure.value;
     let of = |name: &'static str| Some((name, chart.curve(name)?.measured().last()?));
-    let told = |(name, spot): (&str, &Spot)| format!("{name} {}", value(chart.measure, &spot.figure));
+    let words = |(name, spot): (&str, &Spot)| format!("{name} {}", value(chart.measure, &spot.figure));
     let (native, container) = (of("native")?, of("container")?);
     let full = busy("native")?.min(busy("container")?) > FULL;
     let who = if full { ", a full processor" } else { "" };
@@ -48,8 +48,8 @@ pub(super) fn cost(outcome: &Outcome) -> Option<String> {
     Some(format!(
         "why: a datagram of {}, sent or received, takes the host's end{who}, {}, {}: {difference}",
         at(chart, native.1.x),
-        told(native),
-        told(container)
+        words(native),
+        words(container)
     ))
 }
 
@@ -96,17 +96,20 @@ mod tests {
     fn what_is_beyond_the_papers_wire_is_held_against_it() {
         let mut seen = outcome(&facts());
         seen.charts = vec![sent(2.8e9, 1.9e9)];
-        let told = beyond_the_wire(&seen).expect("beyond");
-        assert!(told.starts_with("of the 957 Mb/s that the paper's wire carries in datagrams of 1472 B"), "{told}");
-        assert!(told.ends_with("native sent 2.9 times as much here, the container 2.0: both would fill it"), "{told}");
+        let words = beyond_the_wire(&seen).expect("beyond");
+        assert!(words.starts_with("of the 957 Mb/s that the paper's wire carries in datagrams of 1472 B"), "{words}");
+        assert!(
+            words.ends_with("native sent 2.9 times as much here, the container 2.0: both would fill it"),
+            "{words}"
+        );
         seen.charts = vec![sent(1.2e9, 0.5e9)];
-        assert!(beyond_the_wire(&seen).is_some_and(|told| told.ends_with("native alone would fill it")));
+        assert!(beyond_the_wire(&seen).is_some_and(|words| words.ends_with("native alone would fill it")));
         seen.charts = vec![sent(0.9e9, 0.5e9)];
         assert_eq!(beyond_the_wire(&seen), None, "the wire would change nothing");
     }
 
     #[test]
-    fn a_datagrams_cost_is_told_and_whether_the_processor_was_full() {
+    fn a_datagrams_cost_is_said_and_whether_the_processor_was_full() {
         let mut seen = outcome(&facts());
         let of = |id: &str, measure, native: f64, container: f64| {
             let curves: [Points<'_>; 2] =
@@ -115,14 +118,18 @@ mod tests {
         };
         let cost_link = of("cost-link", Measure::Seconds, 2.1e-6, 3.1e-6);
         seen.evidence = vec![cost_link.clone(), of("busy-link", Measure::Share, 1.0, 0.99)];
-        let told = cost(&seen).expect("measured");
-        assert!(told.contains("512 B, sent or received, takes the host's end, a full processor, native 2.1"), "{told}");
+        let words = cost(&seen).expect("measured");
+        assert!(
+            words.contains("512 B, sent or received, takes the host's end, a full processor, native 2.1"),
+            "{words}"
+        );
         seen.evidence = vec![cost_link, of("busy-link", Measure::Share, 0.4, 0.99)];
         assert!(
-            cost(&seen).is_some_and(|told| !told.contains("full processor") && told.ends_with("cost the difference"))
+            cost(&seen)
+                .is_some_and(|words| !words.contains("full processor") && words.ends_with("cost the difference"))
         );
         seen.evidence = vec![of("cost-link", Measure::Seconds, 2e-6, 2e-6), of("busy-link", Measure::Share, 1.0, 1.0)];
-        assert!(cost(&seen).is_some_and(|told| told.ends_with("can't be told apart")));
+        assert!(cost(&seen).is_some_and(|words| words.ends_with("can't be told apart")));
         assert_eq!(cost(&outcome(&facts())), None, "a run without these figures");
     }
 
@@ -146,12 +153,12 @@ mod tests {
         );
         seen.sites = vec![site("vm", "veth", json!({ "accelerator": "kvm" }))];
         seen.evidence = vec![busy(0.5)];
-        let told = guest(&seen, "rx").expect("measured");
-        assert!(told.starts_with("why: the guest's processor was not full: at 25 MS/s"), "{told}");
+        let words = guest(&seen, "rx").expect("measured");
+        assert!(words.starts_with("why: the guest's processor was not full: at 25 MS/s"), "{words}");
         let wide: Points<'_> = ("vm", &[(25e6, &[0.5, 1.0])]);
         seen.evidence = vec![chart("busy-rx", "rate_sps", Measure::Share, &[wide])];
         assert!(
-            guest(&seen, "rx").is_some_and(|told| told.starts_with("why: the guest's processor may have been full"))
+            guest(&seen, "rx").is_some_and(|words| words.starts_with("why: the guest's processor may have been full"))
         );
         assert_eq!(guest(&seen, "tx"), None, "not measured");
     }

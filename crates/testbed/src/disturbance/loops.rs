@@ -1,4 +1,4 @@
-//! What disturbing processes do, until they are told to stop.
+//! What disturbing processes do, until a stop is requested.
 
 use std::fs::File;
 use std::hint::black_box;
@@ -16,7 +16,6 @@ use takt_host::timer::{self, Method, Timer};
 
 use super::Load;
 
-/// What a process is to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LoopOptions {
     pub(crate) load: Load,
@@ -29,7 +28,6 @@ pub(crate) struct Loops {
     thread: JoinHandle<io::Result<u64>>,
 }
 
-/// What a load did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Done {
     /// Times it went round: blocks copied, datagrams sent, processes started.
@@ -45,10 +43,7 @@ impl Loops {
         Ok(Loops { stop, thread })
     }
 
-    /// Ends it.
-    ///
-    /// # Errors
-    /// It had ended by itself: no disk to write to, no sockets.
+    /// Ends it. Fails if it had ended by itself: no disk to write to, no sockets.
     pub(crate) fn finish(self) -> io::Result<Done> {
         self.stop.request();
         let rounds = self.thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))?;
@@ -151,7 +146,7 @@ fn network() -> io::Result<Step> {
     }))
 }
 
-/// A process that ends at once: this program, asked something that it knows without looking.
+/// A process that ends at once: this program, asked for its version.
 fn fork() -> io::Result<()> {
     let mut child = Command::new("/proc/self/exe");
     child.arg("--version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
@@ -188,7 +183,6 @@ fn timers() -> io::Result<Step> {
     }))
 }
 
-/// What the calling thread has used of its CPU.
 fn own_cpu_time() -> Duration {
     let used = clock_gettime(ClockId::ThreadCPUTime);
     Duration::new(used.tv_sec.unsigned_abs(), used.tv_nsec.unsigned_abs() as u32) // below a second

@@ -15,13 +15,10 @@ use crate::environment::Native;
 /// What is to disturb, and how much of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Wanted {
-    /// Which processes.
     pub spec: Spec,
     /// What all of them together may use of their CPUs, 0 to 1; `None`: no cap.
     pub cap_share: Option<f64>,
-    /// The period over which the cap is counted.
     pub cap_period: Duration,
-    /// Their CPUs.
     pub cpus: Vec<usize>,
     /// Cores that `4x` means four each of: those of the machine that takt may use, the radio's among them.
     pub cores: usize,
@@ -46,10 +43,8 @@ struct Cap {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DisturbanceError {
-    /// A process.
     #[error("a process of the disturbance")]
     Agent(#[from] AgentError),
-    /// The cap.
     #[error("the cap on the disturbance")]
     Cap(#[from] GroupError),
     /// The group can't be recorded, so it was not made.
@@ -58,7 +53,6 @@ pub enum DisturbanceError {
 }
 
 impl DisturbanceError {
-    /// What to do about it.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
         match self {
@@ -73,9 +67,6 @@ impl DisturbanceError {
 
 impl Disturbance {
     /// Starts it: every process is in its place and capped before the first begins to work.
-    ///
-    /// # Errors
-    /// A process can't be started, or there is no control group to cap it with.
     pub fn start(wanted: &Wanted, native: &Native, run: &Run, label: &str) -> Result<Disturbance, DisturbanceError> {
         let loads = wanted.spec.processes(wanted.cores);
         let cap = match wanted.cap_share {
@@ -95,7 +86,6 @@ impl Disturbance {
         Ok(disturbance)
     }
 
-    /// Its processes.
     #[must_use]
     pub fn pids(&self) -> Vec<u32> {
         self.agents.iter().map(Agent::pid).collect()
@@ -127,9 +117,6 @@ impl Disturbance {
     }
 
     /// Ends it; how often the cap was felt.
-    ///
-    /// # Errors
-    /// A process had ended by itself, or its load had.
     pub fn finish(mut self) -> Result<Throttled, AgentError> {
         let throttled = self.quota().map_or_else(Throttled::default, |quota| {
             let felt = quota.throttled();
@@ -160,8 +147,6 @@ impl Drop for Cap {
     fn drop(&mut self) {
         self.quota = None;
         // What could not be removed stays recorded, for `takt clean`.
-        if let Some(registration) = self.registration.take() {
-            let _ = registration.released();
-        }
+        let _ = self.registration.take().map(Registration::released);
     }
 }

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use takt_base::nearest;
 
-/// What a disturbing process does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
@@ -40,7 +39,6 @@ impl Load {
         ("timers", Load::Timers),
     ];
 
-    /// Its name.
     #[must_use]
     pub fn name(self) -> &'static str {
         Load::ALL.iter().find(|(_, load)| *load == self).map_or("", |(name, _)| name)
@@ -65,24 +63,13 @@ struct Part {
     per_core: bool,
 }
 
-/// A text that is no disturbance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpecError {
-    /// No such load.
     #[error("unknown load \"{got}\": {remedy}")]
-    Load {
-        /// The word.
-        got: String,
-        /// What could stand there.
-        remedy: String,
-    },
-    /// No number of processes.
+    Load { got: String, remedy: String },
     #[error("\"{got}\" is no number of processes: 1 to {MOST}, or as many for each core, such as 4x")]
-    Count {
-        /// The word.
-        got: String,
-    },
+    Count { got: String },
 }
 
 /// Processes of one kind at most.
@@ -96,7 +83,6 @@ impl Spec {
         self.0.iter().flat_map(|part| std::iter::repeat_n(part.load, count(part))).collect()
     }
 
-    /// Whether nothing disturbs.
     #[must_use]
     pub fn is_none(&self) -> bool {
         self.0.is_empty()
@@ -141,18 +127,7 @@ impl fmt::Display for Spec {
     }
 }
 
-impl TryFrom<String> for Spec {
-    type Error = SpecError;
-    fn try_from(text: String) -> Result<Spec, SpecError> {
-        text.parse()
-    }
-}
-
-impl From<Spec> for String {
-    fn from(spec: Spec) -> String {
-        spec.to_string()
-    }
-}
+kept_as_text!(Spec, SpecError);
 
 #[cfg(test)]
 mod tests {
@@ -171,12 +146,12 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_word_is_told_with_the_right_one() {
-        let told = |text: &str| text.parse::<Spec>().unwrap_err().to_string();
-        assert_eq!(told("bussy:4"), "unknown load \"bussy\": did you mean busy?");
-        assert!(told("").starts_with("unknown load \"\": one of busy, memory"), "{}", told(""));
+    fn a_wrong_word_is_answered_with_the_right_one() {
+        let error = |text: &str| text.parse::<Spec>().unwrap_err().to_string();
+        assert_eq!(error("bussy:4"), "unknown load \"bussy\": did you mean busy?");
+        assert!(error("").starts_with("unknown load \"\": one of busy, memory"), "{}", error(""));
         for count in ["busy:0", "busy:-1", "busy:x", "busy:257", "busy:", "busy:1+disk:many"] {
-            assert!(told(count).contains("is no number of processes"), "{count}");
+            assert!(error(count).contains("is no number of processes"), "{count}");
         }
     }
 }

@@ -12,6 +12,7 @@ const OUTER: [u8; 6] = [0x02, 0x74, 0x6b, 0xff, 0x00, 0x01];
 
 /// The end's interface as a port of a bridge, its addresses taken away for the inside end. Dropping it gives the end
 /// back as it was.
+#[derive(Debug)]
 pub(super) struct Bridge {
     netlink: Rtnetlink,
     interface: String,
@@ -51,7 +52,6 @@ impl Bridge {
         self.netlink.set_up(port)
     }
 
-    /// Gives the inside end the end's addresses and route.
     pub(super) fn settle(&self, inside: &mut Rtnetlink, interface: &str) -> Result<(), PathError> {
         inside.set_hardware_address(interface, self.hardware)?;
         inside.set_mtu(interface, self.mtu_bytes)?;
@@ -70,11 +70,5 @@ impl Drop for Bridge {
         let _ = netlink.set_hardware_address(interface, *hardware);
         let _ = netlink.add_address(interface, *address, *prefix_len);
         let _ = gateway.map_or(Ok(()), |gateway| netlink.set_default_route(gateway));
-    }
-}
-
-impl std::fmt::Debug for Bridge {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Bridge").field("interface", &self.interface).finish_non_exhaustive()
     }
 }

@@ -58,16 +58,15 @@ mod tests {
         }
     }
 
+    fn facts(environment: &str, interface: &str) -> EnvironmentFacts {
+        let (environment, interface) = (environment.into(), Some(interface.into()));
+        EnvironmentFacts { environment, interface, ..EnvironmentFacts::default() }
+    }
+
     #[test]
     fn a_container_has_the_address_and_the_host_is_a_bridge_between() {
-        let holder = EnvironmentFacts {
-            environment: "container".into(),
-            runtime: Some("runc 1.1.5".into()),
-            cpus: Some(2.0),
-            memory_bytes: Some(1 << 30),
-            interface: Some("veth1".into()),
-            ..EnvironmentFacts::default()
-        };
+        let (runtime, cpus, memory_bytes) = (Some("runc 1.1.5".into()), Some(2.0), Some(1 << 30));
+        let holder = EnvironmentFacts { runtime, cpus, memory_bytes, ..facts("container", "veth1") };
         let drawn = inside(cable(), &holder);
         let names: Vec<&str> = drawn.nodes.iter().map(|node| node.name.as_str()).collect();
         assert_eq!(names, ["container", "host", "radio"]);
@@ -82,21 +81,11 @@ mod tests {
 
     #[test]
     fn a_guest_says_what_executes_it_and_native_changes_nothing() {
-        let guest = EnvironmentFacts {
-            environment: "vm".into(),
-            runtime: Some("QEMU 7.2.22".into()),
-            accelerator: Some("tcg".into()),
-            interface: Some("eth0".into()),
-            ..EnvironmentFacts::default()
-        };
+        let (runtime, accelerator) = (Some("QEMU 7.2.22".into()), Some("tcg".into()));
+        let guest = EnvironmentFacts { runtime, accelerator, ..facts("vm", "eth0") };
         let drawn = inside(cable(), &guest);
         assert_eq!(drawn.nodes[0].notes, ["QEMU 7.2.22", "software emulation"]);
         assert_eq!(drawn.links[0].ends[1].interface, "tap0");
-        let native = EnvironmentFacts {
-            environment: "native".into(),
-            interface: Some("host0".into()),
-            ..EnvironmentFacts::default()
-        };
-        assert_eq!(inside(cable(), &native), cable());
+        assert_eq!(inside(cable(), &facts("native", "host0")), cable());
     }
 }

@@ -1,7 +1,7 @@
 //! Why an environment could not be had.
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{self, PathBuf};
 
 use takt_agent::AgentError;
 use takt_host::dirs::DirError;
@@ -13,105 +13,49 @@ use crate::net::PathError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum EnvironmentError {
-    /// A limit that no environment of that kind can keep.
+    /// `limit` is `cpus` or `memory`.
     #[error("{limit} {value} is not possible: {allowed}")]
-    Limit {
-        /// `cpus` or `memory`.
-        limit: &'static str,
-        /// What was asked for.
-        value: String,
-        /// What can be asked for.
-        allowed: &'static str,
-    },
-    /// The program that makes it is not installed.
+    Limit { limit: &'static str, value: String, allowed: &'static str },
     #[error("no {what} on this machine: looked for {names} in PATH")]
-    Missing {
-        /// `container runtime`, `QEMU`.
-        what: &'static str,
-        /// Programs that would do.
-        names: String,
-        /// What installs one.
-        fix: String,
-    },
-    /// A program is there but can't do it here.
+    Missing { what: &'static str, names: String, fix: String },
     #[error("{program} does not work on this machine: {why}")]
-    Unusable {
-        /// The program.
-        program: PathBuf,
-        /// In its words, or ours.
-        why: String,
-        /// What mends it.
-        fix: String,
-    },
-    /// There is no kernel for a guest.
+    Unusable { program: PathBuf, why: String, fix: String },
     #[error("no kernel for a virtual machine: looked at {looked}")]
-    NoKernel {
-        /// Files and folders.
-        looked: String,
-        /// What gets one.
-        fix: String,
-    },
-    /// Making namespaces, control groups and the like is not permitted.
+    NoKernel { looked: String, fix: String },
     #[error("{what} needs {capability}, which this process lacks")]
-    NotPermitted {
-        /// What was to be made.
-        what: &'static str,
-        /// The capability.
-        capability: &'static str,
-    },
-    /// There is no path into it without a namespace of one's own.
+    NotPermitted { what: &'static str, capability: &'static str },
+    /// `asked`: such a path was asked for; else it is all that is permitted.
     #[error("a path without namespaces does not lead into a {environment}")]
-    NoPathEnd {
-        /// `container` or `vm`.
-        environment: &'static str,
-        /// Whether such a path was asked for; else it is all that is permitted.
-        asked: bool,
-    },
-    /// A file of it.
+    NoPathEnd { environment: &'static str, asked: bool },
     #[error("{doing} {path}")]
-    File {
-        /// What was being done: `writing`.
-        doing: &'static str,
-        /// The file.
-        path: PathBuf,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// A program can't be taken into a guest.
+    File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{path}: {why}")]
-    Program {
-        /// The program, library or kernel module.
-        path: PathBuf,
-        /// What is wrong with it.
-        why: String,
-    },
-    /// Its folder.
+    Program { path: PathBuf, why: String },
     #[error(transparent)]
     Dir(#[from] DirError),
     /// It could not be registered for clean-up, so it was not made.
     #[error("registering the environment for later clean-up")]
     Leftovers(#[from] LeftoversError),
-    /// Its bridge and interfaces.
     #[error("bridge of the environment")]
     Path(#[from] PathError),
     /// The agent in `native`.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// The agent inside does not answer; what the environment said last.
     #[error("{program} brought up no agent; it said last:\n{said}")]
-    Inside {
-        /// The program that was to bring it up.
-        program: PathBuf,
-        /// Its last lines, or those of the guest's console.
-        said: String,
-        /// What became of the agent.
-        #[source]
-        source: AgentError,
-    },
+    Inside { program: PathBuf, said: String, source: AgentError },
 }
 
 impl EnvironmentError {
+    /// For `map_err`: what was being done (`writing`), and to which file.
+    pub(super) fn file(doing: &'static str, path: &path::Path) -> impl Fn(io::Error) -> EnvironmentError {
+        move |source| EnvironmentError::File { doing, path: path.to_owned(), source }
+    }
+
+    /// `path`: a program, library or kernel module.
+    pub(super) fn program(path: &path::Path, why: impl Into<String>) -> EnvironmentError {
+        EnvironmentError::Program { path: path.to_owned(), why: why.into() }
+    }
+
     /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {

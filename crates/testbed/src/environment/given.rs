@@ -1,4 +1,4 @@
-//! A radio that is there already: asked how late it was itself, which only takt's emulator answers.
+//! A radio that is there already. It is asked how late it was itself, which only takt's emulator answers.
 //!
 //! Before a round and after it, never during one. No answer is no error: a real radio has none to give.
 
@@ -22,13 +22,11 @@ const PORT: PortIndex = PortIndex(0);
 /// Room for replies; there is one at a time.
 const BUFFER_BYTES: usize = 32 << 10;
 
-/// A radio that this run does not emulate.
 #[derive(Debug)]
 pub(super) struct GivenRadio {
     addr: Ipv4Addr,
     /// It has answered: it is takt's emulator.
     is_emulator: bool,
-    /// What it said before the round.
     before: Option<LagReply>,
     next_id: u32,
 }
@@ -40,7 +38,7 @@ impl GivenRadio {
 
     /// Before a round; whether it is takt's emulator, as far as it has said so yet.
     pub(super) fn begin(&mut self) -> bool {
-        // Of spans it is to tell none: none ends so late.
+        // No spans are requested: none ends so late.
         self.before = self.open().ok().and_then(|mut engine| self.ask(&mut *engine, u64::MAX));
         self.is_emulator |= self.before.is_some();
         self.is_emulator

@@ -34,6 +34,7 @@ mod vm;
 pub use container::{Container, RuntimeName};
 pub use error::EnvironmentError;
 pub use native::Native;
+pub(crate) use native::launch;
 pub use placement::Placement;
 pub use running::{EnvironmentFacts, RunningEnvironment};
 pub use scratch::Scratch;
@@ -44,7 +45,7 @@ pub use vm::{GuestError, Parameters, ParametersError, Vm, serve_guest};
 
 use crate::net::PathEnd;
 
-/// Something that can hold the measured side: this machine itself, a container, a virtual machine.
+/// Something in which the measured side can run: this machine itself, a container, a virtual machine.
 pub trait Environment: Send {
     /// Its name in experiment files and records: `native`, `container`, `vm`.
     fn name(&self) -> &'static str;
@@ -52,9 +53,6 @@ pub trait Environment: Send {
     /// What starts agents on this machine itself: those of the other side.
     fn outside(&self) -> &Native;
 
-    /// Starts an agent inside, on the end if there is a path, on these CPUs of this machine.
-    ///
-    /// # Errors
-    /// It can't be brought up, or the agent in it does not answer; nothing is left then.
-    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError>;
+    /// Starts an agent inside, on the end if there is a path, on these CPUs of this machine. If that fails nothing is left.
+    fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError>;
 }

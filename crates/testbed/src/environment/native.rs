@@ -12,8 +12,9 @@ use crate::net::PathEnd;
 /// Agents are children of this process: the same program, called as `takt agent`.
 #[derive(Clone, Debug)]
 pub struct Native {
-    program: PathBuf,
-    caller: Caller,
+    /// The takt that agents are.
+    pub(super) program: PathBuf,
+    pub(super) caller: Caller,
 }
 
 impl Native {
@@ -26,29 +27,25 @@ impl Native {
     }
 
     /// Starts an agent, in a network namespace of this machine if one is given, on these CPUs.
-    ///
-    /// # Errors
-    /// The agent can't be started there.
     pub fn start_agent(&self, namespace: Option<&Path>, cpus: &[usize]) -> Result<Agent, AgentError> {
-        let (name, value) = self.caller.mark();
-        Agent::launch(&Launch {
-            program: self.program.clone(),
-            arguments: vec!["agent".into()],
-            namespace: namespace.map(Path::to_owned),
-            cpus: cpus.to_vec(),
-            mark: Some((name.to_owned(), value.to_owned())),
-        })
+        launch(&self.program, self.caller.mark(), namespace, cpus)
     }
+}
 
-    /// The takt that agents are.
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
-    /// Who calls other programs for the run.
-    pub(super) fn caller(&self) -> &Caller {
-        &self.caller
-    }
+/// Starts `program` as an agent that carries this mark: name and value of a variable.
+pub(crate) fn launch(
+    program: &Path,
+    (name, value): (&str, &str),
+    namespace: Option<&Path>,
+    cpus: &[usize],
+) -> Result<Agent, AgentError> {
+    Agent::launch(&Launch {
+        program: program.to_owned(),
+        arguments: vec!["agent".into()],
+        namespace: namespace.map(Path::to_owned),
+        cpus: cpus.to_vec(),
+        mark: Some((name.to_owned(), value.to_owned())),
+    })
 }
 
 impl Environment for Native {
@@ -60,16 +57,16 @@ impl Environment for Native {
         self
     }
 
-    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+    fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
         let namespace = end.map(|end| end.namespace.path());
         let agent = self.start_agent(namespace.as_deref(), cpus)?;
-        let holder = EnvironmentFacts {
+        let facts = EnvironmentFacts {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
             interface: end.map(|end| end.interface.to_owned()),
             ..EnvironmentFacts::default()
         };
         let shell = Shell::by(&self.caller.command("/bin/sh"), namespace);
-        Ok(RunningEnvironment { agent, holder, shell })
+        Ok(RunningEnvironment { agent, holder: facts, shell })
     }
 }

@@ -8,11 +8,9 @@ use takt_host::topology::Topology;
 /// CPUs of the two sides. They share no core where there are two cores to share out.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Placement {
-    /// CPUs of the host side.
     pub host: Vec<usize>,
     /// CPUs of the emulator; empty without one.
     pub radio: Vec<usize>,
-    /// How it was decided, for the record.
     pub how: String,
 }
 
@@ -23,11 +21,8 @@ impl Placement {
     pub fn of(topology: &Topology, allowed: &[usize], emulated: bool) -> Placement {
         let cores = topology.cores(allowed).len();
         if !emulated {
-            return Placement {
-                host: allowed.to_vec(),
-                radio: Vec::new(),
-                how: format!("{cores} cores, all for the host side"),
-            };
+            let how = format!("{cores} cores, all for the host side");
+            return Placement { host: allowed.to_vec(), radio: Vec::new(), how };
         }
         match topology.split(allowed, 1) {
             Some((host, radio)) => {
@@ -37,17 +32,13 @@ impl Placement {
                 };
                 Placement { host, radio, how }
             }
-            None => Placement {
-                host: allowed.to_vec(),
-                radio: allowed.to_vec(),
-                how: "1 core, shared: the emulator takes time from the host side".into(),
-            },
+            None => {
+                let how = "1 core, shared: the emulator takes time from the host side".into();
+                Placement { host: allowed.to_vec(), radio: allowed.to_vec(), how }
+            }
         }
     }
-}
 
-impl Placement {
-    /// The CPUs of both sides.
     #[must_use]
     pub fn cpus(&self) -> BTreeSet<usize> {
         self.host.iter().chain(&self.radio).copied().collect()
@@ -66,7 +57,6 @@ mod tests {
 
     use super::*;
 
-    /// CPUs by the cores they belong to.
     fn machine(cores: &[&[usize]]) -> Topology {
         let cpus = cores.iter().flat_map(|core| core.iter().map(|&id| (id, core.to_vec())));
         let cpu = |(id, core)| Cpu { id, core, package: None, node: 0, last_level_cache: Vec::new(), isolated: false };

@@ -44,7 +44,6 @@ impl Caller {
         }
     }
 
-    /// A call of that program.
     pub(super) fn command(&self, program: impl AsRef<OsStr>) -> Command {
         let (name, value) = self.mark();
         let program = program.as_ref();
@@ -68,7 +67,6 @@ impl Caller {
         (&self.mark.0, &self.mark.1)
     }
 
-    /// Of a run that is nobody's.
     #[cfg(test)]
     pub(super) fn stranger() -> Caller {
         Caller { mark: ("TAKT_RUN".into(), "nobody".into()), run: None }

@@ -8,32 +8,27 @@ use super::{Parameters, Shell};
 /// A running agent in its environment. Dropping the agent takes the environment away.
 #[derive(Debug)]
 pub struct RunningEnvironment {
-    /// The measured side.
     pub agent: Agent,
-    /// What holds it.
     pub holder: EnvironmentFacts,
-    /// The way to a shell beside it.
     pub shell: Shell,
 }
 
 /// What holds the measured side, as found in force, not as wished for; goes into every record.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct EnvironmentFacts {
-    /// `native`, `container` or `vm`.
     pub environment: String,
     /// Release of the kernel under the agent, in its own words.
     pub kernel: String,
     /// What decides in a guest's kernel when a thread wakes up; `None` outside of guests: the host's fingerprint says it.
     #[serde(default)]
     pub kernel_facts: Option<KernelFacts>,
-    /// What a guest's kernel was told, as found in its command line.
+    /// Parameters of a guest's kernel, as found in its command line.
     #[serde(default)]
     pub parameters: Option<Parameters>,
     /// What brought it up, with its version: `runc 1.1.5`, `QEMU 7.2.22`; `None`: nothing was needed.
     pub runtime: Option<String>,
     /// What executes a guest's instructions: `kvm` (the processor) or `tcg` (software); `None` outside of guests.
     pub accelerator: Option<String>,
-    /// Why the accelerator is not the processor.
     pub not_accelerated: Option<String>,
     /// Whether the kernel moves a guest's datagrams (`true`) or QEMU itself does; `None` outside of guests.
     pub vhost: Option<bool>,

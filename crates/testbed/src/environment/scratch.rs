@@ -17,10 +17,6 @@ pub struct Scratch {
 }
 
 impl Scratch {
-    /// Makes it.
-    ///
-    /// # Errors
-    /// The registry of leftovers can't be written, or the folder can't be made.
     pub fn create(run: &Run, label: &str) -> Result<Scratch, EnvironmentError> {
         let name = run.name(label);
         let registration = Some(run.will_create(Leftover::Scratch { name: name.clone() })?);
@@ -33,7 +29,6 @@ impl Scratch {
         &self.name
     }
 
-    /// Where it is.
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
@@ -42,29 +37,23 @@ impl Scratch {
     /// Writes a file into it; its path.
     pub(super) fn write(&self, name: &str, content: &[u8]) -> Result<PathBuf, EnvironmentError> {
         let path = self.path.join(name);
-        match fs::write(&path, content) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(EnvironmentError::File { doing: "writing", path, source }),
-        }
+        fs::write(&path, content).map_err(EnvironmentError::file("writing", &path))?;
+        Ok(path)
     }
 
     /// Makes a folder in it; its path.
     pub(super) fn folder(&self, name: &str) -> Result<PathBuf, EnvironmentError> {
         let path = self.path.join(name);
-        match fs::create_dir_all(&path) {
-            Ok(()) => Ok(path),
-            Err(source) => Err(EnvironmentError::File { doing: "making", path, source }),
-        }
+        fs::create_dir_all(&path).map_err(EnvironmentError::file("making", &path))?;
+        Ok(path)
     }
 }
 
 impl Drop for Scratch {
     fn drop(&mut self) {
         // What can't be removed now stays registered, and `takt clean` says why.
-        if remove_scratch(&self.name).is_ok()
-            && let Some(registration) = self.registration.take()
-        {
-            let _ = registration.released();
+        if remove_scratch(&self.name).is_ok() {
+            let _ = self.registration.take().map(Registration::released);
         }
     }
 }

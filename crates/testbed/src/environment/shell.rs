@@ -9,30 +9,25 @@ use std::thread;
 
 use takt_host::namespace::enter_network;
 
+use crate::net::on_own_thread;
+
 /// The way to a shell; it leads nowhere once the environment has gone. What it starts carries the mark of the run, so that
 /// `takt clean` ends it after a run that was killed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Shell {
-    /// By a program: the shell itself, or what leads inside.
     Program {
         /// The file of the network namespace it is called in; `None`: this one.
         namespace: Option<PathBuf>,
-        /// The program.
         program: PathBuf,
-        /// Its arguments.
         arguments: Vec<OsString>,
-        /// What is added to its environment: names and values.
         variables: Vec<(OsString, OsString)>,
     },
-    /// Behind a socket.
     Socket {
-        /// Its file.
         path: PathBuf,
     },
 }
 
 impl Shell {
-    /// By this call of a program, in that network namespace.
     pub(super) fn by(command: &Command, namespace: Option<PathBuf>) -> Shell {
         let variables = command.get_envs().filter_map(|(name, value)| Some((name.to_owned(), value?.to_owned())));
         Shell::Program {
@@ -44,25 +39,17 @@ impl Shell {
     }
 
     /// Joins standard input and output with the shell until it ends.
-    ///
-    /// # Errors
-    /// It can't be reached.
     pub fn attach(&self) -> io::Result<()> {
         match self {
-            Shell::Program { namespace, program, arguments, variables } => thread::scope(|scope| {
-                // A thread that has entered a namespace stays there.
-                let caller = scope.spawn(|| {
-                    namespace.as_ref().map_or(Ok(()), enter_network).map_err(io::Error::other)?;
-                    Command::new(program).args(arguments).envs(variables.clone()).status().map(|_| ())
-                });
-                caller.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            Shell::Program { namespace, program, arguments, variables } => on_own_thread(|| {
+                namespace.as_ref().map_or(Ok(()), enter_network).map_err(io::Error::other)?;
+                Command::new(program).args(arguments).envs(variables.clone()).status().map(|_| ())
             }),
             Shell::Socket { path } => join(&UnixStream::connect(path)?),
         }
     }
 }
 
-/// What is typed goes in, what comes out is shown, until the far end closes.
 fn join(stream: &UnixStream) -> io::Result<()> {
     let mut typed = stream.try_clone()?;
     // Not joined: a read of a terminal can't be interrupted, and the program ends soon after.

@@ -18,7 +18,6 @@ use crate::net::{
     Build, Ceiling, HopCounters, Limit, NodeCounters, Path, PathError, PathName, PathSpec, RadioPair, Towards, topology,
 };
 
-/// What a site is to be.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SiteOptions {
     /// A radio that is there already, real or software; `None`: one is emulated.
@@ -34,14 +33,11 @@ pub struct SiteOptions {
 /// What a site turned out to be; goes into every record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InForce {
-    /// `native`, `container` or `vm`.
     pub environment: String,
     /// `veth`, `loopback`, `network`, or the name of a built path; `none` where there is no other side.
     pub path: String,
-    /// What that path was built from, where it was built.
     #[serde(default)]
     pub path_spec: Option<PathSpec>,
-    /// What it looks like, the environment before it.
     #[serde(default)]
     pub topology: Option<topology::Topology>,
     /// What its router may use of a CPU, where that is limited.
@@ -50,9 +46,7 @@ pub struct InForce {
     /// What it carried flat out, each way, before the first round, beside what it is said to carry.
     #[serde(default)]
     pub ceilings: Vec<Ceiling>,
-    /// Address of the radio.
     pub radio_addr: Ipv4Addr,
-    /// Whether this run emulates the radio.
     pub emulated: bool,
     /// Whether a radio that was there already is takt's emulator, and so says how late it was itself.
     #[serde(default)] // records older than this key
@@ -60,13 +54,10 @@ pub struct InForce {
     /// Whether the radio may be sent samples even if it is not takt's own.
     #[serde(default)]
     pub transmit: bool,
-    /// Who runs where.
     pub placement: Placement,
     /// Real-time priority of the emulator's threads; `None`: not permitted, or no emulator.
     pub emulator_priority: Option<u8>,
-    /// What a reader must know about all this.
     pub notes: Vec<String>,
-    /// What executes a guest's instructions, `kvm` or `tcg`; `None` outside of guests.
     pub accelerator: Option<String>,
     /// What holds the host side: kernel, limits, accelerator and what made them.
     #[serde(default)]
@@ -76,15 +67,12 @@ pub struct InForce {
 /// The path, and an agent on each side. Dropping it takes everything away again.
 #[derive(Debug)]
 pub struct Site {
-    /// The measured side.
     pub host: Agent,
-    /// The way to a shell beside it.
     pub shell: Shell,
     /// The radio's side, if the radio is emulated.
     pub radio: Option<Agent>,
     /// The radio, if it was there already.
     given: Option<GivenRadio>,
-    /// What it turned out to be.
     pub in_force: InForce,
     /// Last, so that the agents have left when the namespaces go. `None`: nothing of ours lies between the sides.
     path: Option<Box<Path>>,
@@ -94,22 +82,12 @@ pub struct Site {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SiteError {
-    /// The path.
     #[error("network path")]
     Path(#[from] PathError),
-    /// The agent of the radio's side.
     #[error("agent of the radio side")]
     Radio(#[source] AgentError),
-    /// What is to hold the host side, or the agent in it.
     #[error("environment {name}")]
-    Environment {
-        /// Its name.
-        name: &'static str,
-        /// Why.
-        #[source]
-        source: EnvironmentError,
-    },
-    /// The processors of this machine can't be listed.
+    Environment { name: &'static str, source: EnvironmentError },
     #[error("processors")]
     Topology(#[from] ReadError),
 }
@@ -151,7 +129,7 @@ impl Site {
         let emulated = options.addr.is_none() && !options.alone;
         let placement = Placement::of(&topology, &own_cpus(), emulated);
         let mut notes = Vec::new();
-        let program = environment.outside().program();
+        let program = &environment.outside().program;
         let with = Build { run, label, program, cpus: &[] };
         let between = if !emulated || options.loopback { None } else { build(options, &with, &mut notes)? };
         let ceilings = between.as_deref().map_or_else(|| Ok(Vec::new()), calibrate)?;
@@ -163,13 +141,13 @@ impl Site {
             (None, Some(path)) if options.path.is_none() => ("veth", path.radio.address),
             (None, Some(path)) => (path.spec.name.as_str(), path.radio.address),
         };
-        let held = match between.is_none() && emulated && environment.name() != "native" {
+        let running = match between.is_none() && emulated && environment.name() != "native" {
             // There is no way from the loopback interface of this machine into another namespace.
             true => Err(EnvironmentError::NoPathEnd { environment: environment.name(), asked: options.loopback }),
-            false => environment.hold(between.as_ref().map(|path| &path.host), &placement.host),
+            false => environment.start(between.as_ref().map(|path| &path.host), &placement.host),
         };
         let RunningEnvironment { agent: host, holder, shell } =
-            held.map_err(|source| SiteError::Environment { name: environment.name(), source })?;
+            running.map_err(|source| SiteError::Environment { name: environment.name(), source })?;
         let radio = match emulated {
             false => None,
             true => {
@@ -217,24 +195,18 @@ impl Site {
     }
 
     /// Kernel threads that work off what an end of the path receives, `host` or `radio`: their CPU time is that side's, as
-    /// its processes' is. None where whoever sends does that work.
+    /// its processes' is. None where the sender does that work.
     #[must_use]
     pub fn end_pids(&self, end: &str) -> Vec<u32> {
         self.path.as_deref().map(|path| path.pids_of(end)).unwrap_or_default()
     }
 
     /// What the hops of the path have counted; empty where it has none in user space.
-    ///
-    /// # Errors
-    /// A hop has ended.
     pub fn hops(&mut self) -> Result<Vec<HopCounters>, PathError> {
         self.path.as_mut().map_or_else(|| Ok(Vec::new()), |path| path.look())
     }
 
     /// What the kernel has counted in each namespace of the path, from the host to the radio; empty without one of ours.
-    ///
-    /// # Errors
-    /// A namespace can't be entered, or the kernel does not answer.
     pub fn nodes(&self) -> Result<Vec<NodeCounters>, PathError> {
         self.path.as_ref().map_or_else(|| Ok(Vec::new()), |path| path.counters())
     }
@@ -247,14 +219,11 @@ impl Site {
     }
 
     /// Starts a fresh emulator, so that its lag and its counters are those of one round; a radio that is there already is
-    /// asked whether it is one. `asked`: more of its options.
-    ///
-    /// # Errors
-    /// It can't be started: the address is taken, the kernel refuses.
-    pub fn start_emulator(&mut self, asked: Value) -> Result<(), AgentError> {
+    /// asked whether it is one. `more`: more of its options.
+    pub fn start_emulator(&mut self, more: Value) -> Result<(), AgentError> {
         let mut options = self.emulator_options(self.in_force.emulator_priority);
-        if let (Value::Object(asked), Some(options)) = (asked, options.as_object_mut()) {
-            options.extend(asked);
+        if let (Value::Object(more), Some(options)) = (more, options.as_object_mut()) {
+            options.extend(more);
         }
         if let Some(given) = &mut self.given {
             self.in_force.given_emulator = given.begin();
@@ -267,9 +236,6 @@ impl Site {
 
     /// Ends it; its summary. Of a radio that was there already what it says of its lateness, `null` if it says nothing; if it
     /// could have, that is in the notes of this round.
-    ///
-    /// # Errors
-    /// It ended by itself.
     pub fn finish_emulator(&mut self) -> Result<Value, AgentError> {
         if let Some(radio) = &mut self.radio {
             return radio.finish();
@@ -316,7 +282,7 @@ impl Site {
 /// Below everything the kernel runs as FIFO, above every normal thread.
 const PRIORITY: u8 = 10;
 
-/// Sizes at which a path is held against what it is said to carry, and for how long each.
+/// Sizes at which a path is compared with its specification, and for how long each.
 const CALIBRATED_BYTES: [usize; 2] = [64, 1472];
 const CALIBRATION: Duration = Duration::from_millis(300);
 
@@ -331,7 +297,7 @@ fn calibrate(path: &Path) -> Result<Vec<Ceiling>, PathError> {
     }
 }
 
-/// A cable can be replaced by loopback; what was asked for by name can't.
+/// A cable can be replaced by loopback; a path that was requested by name can't.
 fn build(options: &SiteOptions, with: &Build<'_>, notes: &mut Vec<String>) -> Result<Option<Box<Path>>, PathError> {
     let spec = options.path.clone().unwrap_or_else(|| PathSpec::of(PathName::Direct));
     match Path::build(&spec, with) {

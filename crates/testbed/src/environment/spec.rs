@@ -7,16 +7,12 @@ use takt_host::leftovers::Run;
 
 use super::{Container, Environment, EnvironmentError, Native, Parameters, RuntimeName, Vm};
 
-/// Which environment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
-    /// Processes of this machine.
     #[default]
     Native,
-    /// A container of this machine's kernel.
     Container,
-    /// A virtual machine with a kernel of its own.
     Vm,
 }
 
@@ -24,7 +20,6 @@ impl Kind {
     /// Every one, the least separated first.
     pub const ALL: [Kind; 3] = [Kind::Native, Kind::Container, Kind::Vm];
 
-    /// Its name in experiment files and records.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -34,14 +29,12 @@ impl Kind {
         }
     }
 
-    /// The one of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<Kind> {
         Kind::ALL.into_iter().find(|kind| kind.name() == name)
     }
 }
 
-/// How much of this machine the environment may use.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
@@ -52,10 +45,8 @@ pub struct Limits {
     pub memory_bytes: Option<u64>,
 }
 
-/// What to open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Spec {
-    /// Which environment.
     pub kind: Kind,
     /// How much of this machine it may use; `native` has no limits.
     #[serde(default)]
@@ -63,7 +54,7 @@ pub struct Spec {
     /// What is to make a container; `None`: the first that works here.
     #[serde(default)]
     pub runtime: Option<RuntimeName>,
-    /// What a virtual machine's kernel is told.
+    /// Of a virtual machine's kernel.
     #[serde(default)]
     pub parameters: Parameters,
     /// Whether a person will look into it: a virtual machine then also gets a shell and some programs.
@@ -75,16 +66,15 @@ pub struct Spec {
 /// machine of a boot is preceded by a test whether KVM works.
 ///
 /// `program` is the takt that is to run inside as agent.
-///
-/// # Errors
-/// It can't be had: the program that makes it is missing, or a privilege, or a limit is impossible.
 pub fn open(spec: &Spec, program: PathBuf, run: &Run) -> Result<Box<dyn Environment>, EnvironmentError> {
     let native = Native::new(program, run);
     check(spec)?;
     Ok(match spec.kind {
         Kind::Native => Box::new(native),
         Kind::Container => Box::new(Container::open(native, run.clone(), spec.limits, spec.runtime)?),
-        Kind::Vm => Box::new(Vm::open(native, run.clone(), spec.limits)?.told(spec.parameters).with_shell(spec.shell)),
+        Kind::Vm => Box::new(
+            Vm::open(native, run.clone(), spec.limits)?.with_parameters(spec.parameters).with_shell(spec.shell),
+        ),
     })
 }
 

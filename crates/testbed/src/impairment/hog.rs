@@ -19,8 +19,6 @@ pub(crate) struct Hog {
 }
 
 impl Hog {
-    /// # Errors
-    /// The priority is not permitted.
     pub(crate) fn start(every: Every) -> Result<Hog, PolicyError> {
         debug_assert_eq!(own_cpus().len(), 1, "a hog takes one core");
         let stop = Stop::new();

@@ -24,12 +24,10 @@ use stall::Stall;
 
 use crate::environment::Native;
 
-/// What is to be done to the host side.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Wanted {
     /// Taken from each of its cores.
     pub hog: Option<Every>,
-    /// How long its process is stopped, and how often.
     pub stall: Option<Every>,
     /// CPUs' worth of time that its process may use.
     pub quota_cpus: Option<f64>,
@@ -49,25 +47,15 @@ pub struct Impairment {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ImpairmentError {
-    /// A thread that takes a core.
     #[error("taking a core from the host side")]
     Hog(#[source] AgentError),
-    /// A process that is to stop.
     #[error("stopping the host side's process {pid}")]
-    Stall {
-        /// The process.
-        pid: u32,
-        /// Why.
-        #[source]
-        source: std::io::Error,
-    },
-    /// A control group.
+    Stall { pid: u32, source: std::io::Error },
     #[error("a CPU quota for the host side")]
     Quota(#[source] GroupError),
 }
 
 impl ImpairmentError {
-    /// What to do about it, as it travels.
     pub fn failure(&self) -> Failure {
         let (fix, lasting) = match self {
             ImpairmentError::Quota(error) => (error.fix(), error.is_unavailable()),
@@ -79,10 +67,6 @@ impl ImpairmentError {
 }
 
 impl Impairment {
-    /// Starts it, on the host side's process and cores.
-    ///
-    /// # Errors
-    /// Not permitted, or there is no such control.
     pub fn start(
         wanted: &Wanted,
         (pid, cpus): (u32, &[usize]),
@@ -110,15 +94,11 @@ impl Impairment {
         Ok(impairment)
     }
 
-    /// Its processes.
     pub fn pids(&self) -> Vec<u32> {
         self.hogs.iter().map(Agent::pid).collect()
     }
 
     /// Ends it; what was in force, for the record, and `null` if nothing was.
-    ///
-    /// # Errors
-    /// A process had ended by itself, or the host side can't be given back its CPU time.
     pub fn end(mut self) -> Result<Value, AgentError> {
         if self.wanted == Wanted::default() {
             return Ok(Value::Null);

@@ -18,8 +18,6 @@ pub(super) struct Stall {
 }
 
 impl Stall {
-    /// # Errors
-    /// No thread can be started, or there is no such process.
     pub(super) fn start(pid: u32, every: Every) -> io::Result<Stall> {
         let pid = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::NotFound)?;
         rustix::process::test_kill_process(pid)?;

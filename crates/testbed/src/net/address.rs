@@ -14,10 +14,6 @@ use super::PathError;
 use super::rtnetlink::Rtnetlink;
 
 impl Rtnetlink {
-    /// Gives an interface an address with its network.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn add_address(&mut self, name: &str, address: Ipv4Addr, prefix_len: u8) -> Result<(), PathError> {
         let mut message = self.address(name, address, prefix_len)?;
         let broadcast = Ipv4Addr::from_bits(address.to_bits() | u32::MAX.checked_shr(prefix_len.into()).unwrap_or(0));
@@ -26,9 +22,6 @@ impl Rtnetlink {
     }
 
     /// Takes an address from an interface; one that is not there is gone already.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is not there.
     pub fn delete_address(&mut self, name: &str, address: Ipv4Addr, prefix_len: u8) -> Result<(), PathError> {
         let message = self.address(name, address, prefix_len)?;
         match self.request(
@@ -41,19 +34,12 @@ impl Rtnetlink {
         }
     }
 
-    /// Where everything goes that no other route knows.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn set_default_route(&mut self, gateway: Ipv4Addr) -> Result<(), PathError> {
         let via = vec![RouteAttribute::Gateway(RouteAddress::Inet(gateway))];
         self.route(&format!("default route by {gateway}"), 0, RouteScope::Universe, via)
     }
 
     /// Broadcasts of a host that has no address yet leave by this interface.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn route_broadcasts(&mut self, name: &str) -> Result<(), PathError> {
         let to = RouteAttribute::Destination(RouteAddress::Inet(Ipv4Addr::BROADCAST));
         let by = RouteAttribute::Oif(self.index(name)?);

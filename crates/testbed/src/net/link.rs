@@ -16,9 +16,6 @@ impl Rtnetlink {
     ///
     /// An aggregate (UDP GSO) is taken apart before it enters either interface (`gso_max_segs` 1): what crosses the pair
     /// are the datagrams a cable would carry, and a figure never counts a 64 KiB aggregate as datagrams.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn add_veth(&mut self, name: &str, peer: &str, peer_in: &File) -> Result<(), PathError> {
         let single = LinkAttribute::GsoMaxSegs(1);
         let mut other = LinkMessage::default();
@@ -32,9 +29,6 @@ impl Rtnetlink {
 
     /// Makes a bridge that forwards at once: no spanning tree, which would keep a new port silent for 30 s, and no
     /// snooping of multicast, which would send queries of its own.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn add_bridge(&mut self, name: &str) -> Result<(), PathError> {
         let settings = vec![
             InfoBridge::StpState(BridgeStpState::Disabled),
@@ -47,52 +41,33 @@ impl Rtnetlink {
         self.create(&format!("bridge {name}"), RouteNetlinkMessage::NewLink(link))
     }
 
-    /// Makes an interface a port of a bridge of the same namespace.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn enslave(&mut self, name: &str, bridge: &str) -> Result<(), PathError> {
         let bridge_index = self.index(bridge)?;
         self.change(name, &format!("{name} into bridge {bridge}"), LinkAttribute::Controller(bridge_index))
     }
 
     /// Moves an interface into another namespace. It comes up there without addresses, and down.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn move_to(&mut self, name: &str, namespace: &File) -> Result<(), PathError> {
         let to = LinkAttribute::NetNsFd(namespace.as_raw_fd());
         self.change(name, &format!("{name} into another namespace"), to)
     }
 
     /// The largest packet, without the Ethernet header, bytes.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn set_mtu(&mut self, name: &str, mtu_bytes: u32) -> Result<(), PathError> {
         self.change(name, &format!("MTU {mtu_bytes} on {name}"), LinkAttribute::Mtu(mtu_bytes))
     }
 
     /// Takes aggregates (UDP GSO) apart before they enter this interface, as [`Rtnetlink::add_veth`] does for pairs.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is not there.
     pub fn set_single(&mut self, name: &str) -> Result<(), PathError> {
         self.change(name, &format!("single datagrams on {name}"), LinkAttribute::GsoMaxSegs(1))
     }
 
     /// The hardware address of an interface, which must be down for it.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is not there.
     pub fn set_hardware_address(&mut self, name: &str, address: [u8; 6]) -> Result<(), PathError> {
         self.change(name, &format!("hardware address of {name}"), LinkAttribute::Address(address.to_vec()))
     }
 
     /// Runs an XDP program on what an interface receives, in its driver, before the kernel has made a packet of a frame.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is not there, one that runs a program already, a driver that runs none.
     pub fn attach_xdp(&mut self, name: &str, program: &OwnedFd) -> Result<(), PathError> {
         // linux/if_link.h: XDP_FLAGS_UPDATE_IF_NOEXIST, XDP_FLAGS_DRV_MODE
         const NATIVE_IF_NONE: u32 = 1 | 4;
@@ -100,10 +75,6 @@ impl Rtnetlink {
         self.change(name, &format!("XDP program on {name}"), program)
     }
 
-    /// Brings an interface up.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn set_up(&mut self, name: &str) -> Result<(), PathError> {
         let mut link = LinkMessage::default();
         link.header.index = self.index(name)?;
@@ -113,9 +84,6 @@ impl Rtnetlink {
     }
 
     /// Removes an interface; of a pair, both.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn delete(&mut self, name: &str) -> Result<(), PathError> {
         let mut link = LinkMessage::default();
         link.header.index = self.index(name)?;

@@ -20,9 +20,11 @@ mod nftables;
 mod pair;
 mod path;
 mod queue;
+mod raw;
 mod rtnetlink;
 mod shaper;
 
+use std::fmt::Display;
 use std::io;
 
 use takt_host::Host;
@@ -30,127 +32,53 @@ use takt_host::call::{self, WITH_SUDO, quoted};
 use takt_host::user_namespace::barriers;
 
 pub use namespace::Namespace;
+pub(crate) use namespace::on_own_thread;
 pub use pair::RadioPair;
-pub use path::CARDS;
 pub use path::{
-    Addressing, Build, Ceiling, HopCounters, InterfaceCounters, Limit, NodeCounters, OPTIONS, Path, PathEnd, PathName,
-    PathSpec, PathSpecError, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES, SetBy, Towards,
+    Addressing, Build, CARDS, Ceiling, HopCounters, InterfaceCounters, Limit, NodeCounters, OPTIONS, Path, PathEnd,
+    PathName, PathSpec, PathSpecError, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES, SetBy, Towards,
 };
 pub use rtnetlink::Rtnetlink;
 pub use shaper::Shape;
 pub use takt_path::topology::Topology;
 pub use takt_path::{ethernet, topology};
 
-/// Why a path could not be built.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathError {
-    /// This process may not make namespaces or interfaces.
     #[error("making network namespaces needs CAP_SYS_ADMIN and CAP_NET_ADMIN, which this process lacks")]
     NotPermitted,
-    /// A namespace of that name exists.
     #[error("a network namespace {name} exists already")]
-    Taken {
-        /// Its name.
-        name: String,
-    },
-    /// Entering or making a namespace.
+    Taken { name: String },
     #[error("network namespace {name}")]
-    Namespace {
-        /// Its name.
-        name: String,
-        /// Why.
-        #[source]
-        source: takt_host::namespace::NamespaceError,
-    },
+    Namespace { name: String, source: takt_host::namespace::NamespaceError },
     /// A file under /run/netns, or its mount.
     #[error("{what} {name}")]
-    File {
-        /// What was being done: `mounting namespace`.
-        what: &'static str,
-        /// The name or file.
-        name: String,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// A request to the kernel's routing socket.
+    File { what: &'static str, name: String, source: io::Error },
     #[error("netlink: {what}")]
-    Netlink {
-        /// What was asked: `veth pair radio0, host0`.
-        what: String,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
+    Netlink { what: String, source: io::Error },
     /// The record that lets `takt clean` find it could not be written; so it was not made.
     #[error("registering namespace {name} for later clean-up")]
-    Register {
-        /// Its name.
-        name: String,
-        /// Why.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// This kernel has not what a path needs.
+    Register { name: String, source: Box<dyn std::error::Error + Send + Sync> },
     #[error("{what} needs {needs}")]
-    Missing {
-        /// What of a path.
-        what: &'static str,
-        /// What it needs.
-        needs: &'static str,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// The kernel does not limit a router.
+    Missing { what: &'static str, needs: &'static str, source: io::Error },
     #[error("a router on {share_percent:.1} % of a CPU each way")]
-    Limit {
-        /// What it was to have.
-        share_percent: f64,
-        /// Why not.
-        #[source]
-        source: Box<takt_host::policy::PolicyError>,
-    },
-    /// Nothing crossed a router whose share of a CPU was to be found out.
+    Limit { share_percent: f64, source: Box<takt_host::policy::PolicyError> },
     #[error("nothing crosses the router, so what a datagram costs it can't be found out; `cpu` states a share")]
     Uncalibrated,
-    /// A CPU of this machine is no match for the study's small router.
     #[error(
         "a CPU of this machine forwards {datagrams_per_s:.0} datagrams of 128 bytes a second: too few to stand for the \
          study's small router, which passed {needed_per_s:.0}, each way; `cpu` states a share"
     )]
-    TooSlow {
-        /// What it does.
-        datagrams_per_s: f64,
-        /// What the study's did.
-        needed_per_s: f64,
-    },
-    /// The account of processor time.
+    TooSlow { datagrams_per_s: f64, needed_per_s: f64 },
     #[error(transparent)]
     Account(takt_host::ReadError),
-    /// The program of a fast forwarder.
     #[error(transparent)]
     Program(takt_host::bpf::BpfError),
-    /// A hop in user space.
     #[error("hop {node} of the path")]
-    Hop {
-        /// As in the topology.
-        node: String,
-        /// Why.
-        #[source]
-        source: takt_agent::AgentError,
-    },
-    /// An address over the path itself.
+    Hop { node: String, source: takt_agent::AgentError },
     #[error("namespace {name} gets no address by DHCP")]
-    Lease {
-        /// The namespace that asks.
-        name: String,
-        /// Why.
-        #[source]
-        source: io::Error,
-    },
-    /// A calibration.
+    Lease { name: String, source: io::Error },
     #[error("calibrating the path")]
     Calibration(#[source] takt_packet::EngineError),
 }
@@ -168,6 +96,11 @@ fn with_rights(host: &Host, again: &str) -> String {
 }
 
 impl PathError {
+    /// For `map_err`: what was being done (`mounting namespace`), and to which name or file.
+    pub(crate) fn file(what: &'static str, name: impl Display) -> impl FnOnce(io::Error) -> PathError {
+        move |source| PathError::File { what, name: name.to_string(), source }
+    }
+
     /// What to do about it; lines are alternatives.
     #[must_use]
     pub fn fix(&self) -> Option<String> {
@@ -187,8 +120,7 @@ impl PathError {
     pub fn is_unavailable(&self) -> bool {
         use takt_host::bpf::BpfError;
         match self {
-            PathError::NotPermitted | PathError::Missing { .. } => true,
-            PathError::TooSlow { .. } => true,
+            PathError::NotPermitted | PathError::Missing { .. } | PathError::TooSlow { .. } => true,
             PathError::Limit { source, .. } => source.is_lasting(),
             PathError::Program(error) => matches!(error, BpfError::NotPermitted | BpfError::NotThere),
             // An interface, queue or address family that the kernel was built without.
@@ -204,7 +136,6 @@ impl PathError {
 mod tests {
     use super::*;
 
-    /// The fix on a host whose kernel has these settings.
     fn fix(settings: &[(&str, &str)]) -> String {
         let root = tempfile::tempdir().unwrap();
         for (name, value) in settings {

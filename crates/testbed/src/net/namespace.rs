@@ -25,9 +25,6 @@ pub struct Namespace {
 
 impl Namespace {
     /// Makes the namespace `takt-PID-LABEL` of `run`, with its loopback interface up.
-    ///
-    /// # Errors
-    /// No permission, or the name is taken.
     pub fn create(run: &Run, label: &str) -> Result<Namespace, PathError> {
         let name = run.name(label);
         let directory = Path::new(NAMED_DIR);
@@ -43,14 +40,13 @@ impl Namespace {
         let namespace = Namespace { name, registration: Some(registration) };
         File::options().write(true).create_new(true).open(&file).map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => PathError::NotPermitted,
-            _ => namespace.file_error("making the mount point of namespace", source),
+            _ => PathError::file("making the mount point of namespace", &namespace.name)(source),
         })?;
         namespace.mount(&file)?;
         namespace.netlink()?.set_up("lo")?;
         Ok(namespace)
     }
 
-    /// Its name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -63,29 +59,15 @@ impl Namespace {
     }
 
     /// Calls `work` on a thread inside it. What it opens (sockets) stays inside.
-    ///
-    /// # Errors
-    /// The namespace can't be entered.
     pub fn inside<T: Send>(&self, work: impl FnOnce() -> T + Send) -> Result<T, PathError> {
-        let entered = thread::scope(|scope| {
-            let worker = scope.spawn(|| enter_network(self.path()).map(|()| work()));
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
-        entered.map_err(|source| self.error(source))
+        on_own_thread(|| enter_network(self.path()).map(|()| work())).map_err(|source| self.error(source))
     }
 
-    /// A routing socket of this namespace.
-    ///
-    /// # Errors
-    /// The namespace can't be entered.
     pub fn netlink(&self) -> Result<Rtnetlink, PathError> {
         self.inside(Rtnetlink::open)?
     }
 
-    /// Makes a tap interface in it. Its other end is whoever opens it by its name inside the namespace.
-    ///
-    /// # Errors
-    /// The kernel has no tun device, or the name is taken.
+    /// Makes a tap interface in it. Its other end is the process that opens it by its name inside the namespace.
     pub fn add_tap(&self, tap: &str) -> Result<(), PathError> {
         let made = self.inside(|| add_tap(tap))?;
         made.map_err(|source| match source.kind() {
@@ -94,33 +76,28 @@ impl Namespace {
                 needs: "/dev/net/tun, open for writing",
                 source,
             },
-            _ => PathError::File { what: "tap through /dev/net/tun in", name: self.name.clone(), source },
+            _ => PathError::file("tap through /dev/net/tun in", &self.name)(source),
         })
     }
 
     /// Makes it a router: what is not for itself is passed on.
-    ///
-    /// # Errors
-    /// `/proc/sys` is read-only.
     pub fn set_forwarding(&self) -> Result<(), PathError> {
-        self.inside(|| set_forwarding(true))?.map_err(|source| self.file_error("net.ipv4.ip_forward of", source))
+        self.inside(|| set_forwarding(true))?.map_err(PathError::file("net.ipv4.ip_forward of", &self.name))
     }
 
     /// A new namespace comes into being on a thread of its own, is mounted, and outlives the thread through the mount.
     fn mount(&self, file: &Path) -> Result<(), PathError> {
-        thread::scope(|scope| {
-            let worker = scope.spawn(|| {
-                unshare_network().map_err(|source| self.error(source))?;
-                settle();
-                rustix::mount::mount_bind("/proc/thread-self/ns/net", file)
-                    .map_err(|errno| self.file_error("mounting namespace", errno.into()))
-            });
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        on_own_thread(|| {
+            unshare_network().map_err(|source| self.error(source))?;
+            settle();
+            rustix::mount::mount_bind("/proc/thread-self/ns/net", file)
+                .map_err(|errno| PathError::file("mounting namespace", &self.name)(errno.into()))
         })
     }
 
-    fn file_error(&self, what: &'static str, source: io::Error) -> PathError {
-        PathError::File { what, name: self.name.clone(), source }
+    /// The namespace as an open file, for netlink requests.
+    pub(super) fn open(&self) -> Result<File, PathError> {
+        File::open(self.path()).map_err(PathError::file("opening namespace", &self.name))
     }
 
     fn error(&self, source: NamespaceError) -> PathError {
@@ -131,18 +108,14 @@ impl Namespace {
     }
 
     /// Connects it with `other` by a veth pair, brings both ends up and gives them addresses in one /24.
-    ///
-    /// # Errors
-    /// A name or address is taken, or the kernel has no veth.
     pub(super) fn connect(
         &self,
         other: &Namespace,
         here: (&str, Ipv4Addr),
         there: (&str, Ipv4Addr),
     ) -> Result<(), PathError> {
-        let peer_in = File::open(other.path()).map_err(|source| other.file_error("opening namespace", source))?;
         let mut netlink = self.netlink()?;
-        netlink.add_veth(here.0, there.0, &peer_in)?;
+        netlink.add_veth(here.0, there.0, &other.open()?)?;
         let mut other_netlink = other.netlink()?;
         for (netlink, (name, address)) in [(&mut netlink, here), (&mut other_netlink, there)] {
             netlink.add_address(name, address, 24)?;
@@ -155,9 +128,8 @@ impl Namespace {
 impl Drop for Namespace {
     fn drop(&mut self) {
         let removed = remove_named(&self.name).map_err(|error| error.to_string());
-        let released = removed.and_then(|_| match self.registration.take() {
-            Some(registration) => registration.released().map_err(|error| error.to_string()),
-            None => Ok(()),
+        let released = removed.and_then(|_| {
+            self.registration.take().map_or(Ok(()), Registration::released).map_err(|error| error.to_string())
         });
         if let Err(error) = released {
             tracing::warn!(namespace = self.name, error, "left behind; {} removes it", call::sudo_takt("clean"));
@@ -165,12 +137,17 @@ impl Drop for Namespace {
     }
 }
 
+/// Calls `work` on a thread made for it: a thread that enters a namespace, or is bound to CPUs, stays so.
+pub(crate) fn on_own_thread<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    thread::scope(|scope| scope.spawn(work).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+}
+
 /// As `ip netns` prepares the directory: a shared mount, so that a namespace removed here is removed in every mount
 /// namespace that saw it.
 fn prepare(directory: &Path) -> Result<(), PathError> {
     let failed = |source: io::Error| match source.kind() {
         io::ErrorKind::PermissionDenied => PathError::NotPermitted,
-        _ => PathError::File { what: "preparing", name: directory.display().to_string(), source },
+        _ => PathError::file("preparing", directory.display())(source),
     };
     fs::create_dir_all(directory).map_err(failed)?;
     let share = || rustix::mount::mount_change(directory, MountPropagationFlags::SHARED | MountPropagationFlags::REC);

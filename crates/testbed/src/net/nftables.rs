@@ -1,14 +1,15 @@
 //! Address translation, through nf_tables' own netlink messages: table, chain and one rule, in one transaction.
 //!
-//! What `nft` would be told: `add table ip takt; add chain ip takt out { type nat hook postrouting priority 100; };
+//! As commands of nft(8): `add table ip takt; add chain ip takt out { type nat hook postrouting priority 100; };
 //! add rule ip takt out oifname "wan0" masquerade`.
 
 use std::io;
 
-use rustix::net::netlink::{NETFILTER, SocketAddrNetlink};
-use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::RecvFlags;
+use rustix::net::netlink::NETFILTER;
 
 use super::PathError;
+use super::raw::{self, ERROR, REQUEST, attribute, message};
 
 const TABLE: &str = "takt";
 const CHAIN: &str = "out";
@@ -28,56 +29,38 @@ const REGISTER_1: u32 = 1;
 const EQUAL: u32 = 0;
 const NAME_BYTES: usize = 16;
 
-const REQUEST: u16 = 1;
 const ACKNOWLEDGE: u16 = 4;
 const CREATE: u16 = 0x400;
 const APPEND: u16 = 0x800;
 const NESTED: u16 = 0x8000;
-const ERROR: u16 = 2;
 
 /// Hides, in the calling thread's network namespace, what leaves by `out` behind that interface's address.
 pub(super) fn masquerade(out: &str) -> Result<(), PathError> {
-    let socket = rustix::net::socket_with(
-        rustix::net::AddressFamily::NETLINK,
-        SocketType::RAW,
-        SocketFlags::CLOEXEC,
-        Some(NETFILTER),
-    )
-    .map_err(|errno| failed(errno.into()))?;
-    let bytes = transaction(out);
-    rustix::net::sendto(&socket, &bytes, SendFlags::empty(), &SocketAddrNetlink::new(0, 0))
-        .map_err(|errno| failed(errno.into()))?;
-    // The kernel has worked it off, and answered each of the three requests, when the call above returns.
-    let mut buffer = vec![0; 8192];
-    for _ in 0..REQUESTS {
-        let (got, _) = rustix::net::recv(&socket, &mut buffer, RecvFlags::DONTWAIT).map_err(|e| failed(e.into()))?;
-        let code = error_code(buffer.get(..got).unwrap_or_default());
-        match code {
-            Some(0) => {}
-            Some(code) => return Err(failed(io::Error::from_raw_os_error(-code))),
-            None => return Err(failed(io::Error::other("an answer that is no acknowledgement"))),
-        }
-    }
-    Ok(())
-}
-
-const REQUESTS: usize = 3;
-
-fn failed(source: io::Error) -> PathError {
-    match source.kind() {
+    commit(&transaction(out)).map_err(|source| match source.kind() {
         io::ErrorKind::PermissionDenied => PathError::NotPermitted,
         _ => PathError::Missing {
             what: "address translation",
             needs: "the kernel options NF_TABLES, NF_TABLES_IPV4, NFT_NAT and NFT_MASQ (modules nf_tables, nft_masq)",
             source,
         },
-    }
+    })
 }
 
-/// Of an acknowledgement: header, then the code.
-fn error_code(bytes: &[u8]) -> Option<i32> {
-    let kind = u16::from_ne_bytes(*bytes.get(4..)?.first_chunk()?);
-    (kind == ERROR).then_some(i32::from_ne_bytes(*bytes.get(16..)?.first_chunk()?))
+const REQUESTS: usize = 3;
+
+fn commit(requests: &[u8]) -> io::Result<()> {
+    let socket = raw::socket(Some(NETFILTER))?;
+    raw::send(&socket, requests)?;
+    // The kernel has worked them off, and answered each of the three requests, when the call above returns.
+    let mut buffer = vec![0; 8192];
+    for _ in 0..REQUESTS {
+        let (got, _) = rustix::net::recv(&socket, &mut buffer, RecvFlags::DONTWAIT)?;
+        match raw::first(buffer.get(..got).unwrap_or_default()) {
+            Some((ERROR, body, _)) => raw::refused(body)?,
+            _ => return Err(io::Error::other("an answer that is no acknowledgement")),
+        }
+    }
+    Ok(())
 }
 
 fn transaction(out: &str) -> Vec<u8> {
@@ -103,31 +86,9 @@ fn transaction(out: &str) -> Vec<u8> {
     .concat()
 }
 
-/// An element of a rule's list.
 fn expression(name: &str, data: &[u8]) -> Vec<u8> {
     let data = if data.is_empty() { Vec::new() } else { nested(2, data) };
     nested(1, &[text(1, name), data].concat())
-}
-
-fn message(kind: u16, flags: u16, sequence: u32, family: [u8; 4], body: &[u8]) -> Vec<u8> {
-    let len = u32::try_from(16 + 4 + body.len()).unwrap_or(u32::MAX);
-    let mut bytes = len.to_ne_bytes().to_vec();
-    bytes.extend(kind.to_ne_bytes());
-    bytes.extend(flags.to_ne_bytes());
-    bytes.extend(sequence.to_ne_bytes());
-    bytes.extend([0; 4]);
-    bytes.extend(family);
-    bytes.extend(body);
-    bytes
-}
-
-/// Attributes begin at multiples of four.
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let len = u16::try_from(4 + value.len()).unwrap_or(u16::MAX);
-    let mut bytes = [len.to_ne_bytes(), kind.to_ne_bytes()].concat();
-    bytes.extend(value);
-    bytes.resize(bytes.len().next_multiple_of(4), 0);
-    bytes
 }
 
 fn nested(kind: u16, value: &[u8]) -> Vec<u8> {

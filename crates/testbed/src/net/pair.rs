@@ -23,9 +23,6 @@ impl RadioPair {
 
     /// Makes both, in the record of `run`, and connects them. `label` tells apart several pairs of one run; the names
     /// are `takt-PID-LABEL-radio` and `-host`.
-    ///
-    /// # Errors
-    /// No permission, or the kernel lacks namespaces or veth; nothing is left then.
     pub fn create(run: &Run, label: &str) -> Result<RadioPair, PathError> {
         let radio = Namespace::create(run, &format!("{label}-radio"))?;
         let host = Namespace::create(run, &format!("{label}-host"))?;

@@ -1,4 +1,4 @@
-//! What queues dropped, asked of the kernel: `/proc/net/dev` does not say.
+//! What queues dropped, which `/proc/net/dev` does not say: the kernel answers through netlink.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,9 +14,6 @@ use super::rtnetlink::Rtnetlink;
 impl Rtnetlink {
     /// Frames that the root queue of each interface has dropped since it was installed, by the interface's number. An
     /// interface without a queue of its own (veth without a rate) drops none there and is not named.
-    ///
-    /// # Errors
-    /// What the kernel answered.
     pub fn queue_drops(&mut self) -> Result<BTreeMap<i32, u64>, PathError> {
         self.dump_queues().map_err(|source| PathError::Netlink { what: "counters of queues".into(), source })
     }

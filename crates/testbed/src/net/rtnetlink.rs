@@ -3,19 +3,20 @@
 use std::io;
 use std::os::fd::OwnedFd;
 use std::path::Path;
-use std::thread;
 
 use netlink_packet_core::{
     NLM_F_ACK, NLM_F_CREATE, NLM_F_EXCL, NLM_F_REQUEST, NetlinkHeader, NetlinkMessage, NetlinkPayload,
 };
 use netlink_packet_route::RouteNetlinkMessage;
-use rustix::net::netlink::SocketAddrNetlink;
-use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType};
+use rustix::net::RecvFlags;
 use takt_host::namespace::enter_network;
 
-use super::PathError;
+use super::namespace::on_own_thread;
+use super::{PathError, raw};
 
-/// A routing socket of the namespace in which it was opened, whichever thread uses it later.
+/// A routing socket of the namespace in which it was opened, whichever thread uses it later. A request fails with what the
+/// kernel answered, for example that a name is taken or not there.
+#[derive(Debug)]
 pub struct Rtnetlink {
     pub(super) socket: OwnedFd,
     sequence: u32,
@@ -23,25 +24,15 @@ pub struct Rtnetlink {
 
 impl Rtnetlink {
     /// Opens one in the calling thread's network namespace.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn open() -> Result<Rtnetlink, PathError> {
-        let family = rustix::net::AddressFamily::NETLINK;
-        let socket = rustix::net::socket_with(family, SocketType::RAW, SocketFlags::CLOEXEC, None) // None is protocol 0, NETLINK_ROUTE
-            .map_err(|errno| PathError::Netlink { what: "socket".into(), source: errno.into() })?;
+        // None is protocol 0, NETLINK_ROUTE.
+        let socket = raw::socket(None).map_err(|source| PathError::Netlink { what: "socket".into(), source })?;
         Ok(Rtnetlink { socket, sequence: 0 })
     }
 
     /// Opens one in the network namespace that a file stands for: `/proc/PID/ns/net`.
-    ///
-    /// # Errors
-    /// The namespace can't be entered.
     pub fn of(network: &Path) -> Result<Rtnetlink, PathError> {
-        let entered = thread::scope(|scope| {
-            let inside = scope.spawn(|| enter_network(network).map(|()| Rtnetlink::open()));
-            inside.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-        });
+        let entered = on_own_thread(|| enter_network(network).map(|()| Rtnetlink::open()));
         entered.map_err(|source| PathError::Namespace { name: network.display().to_string(), source })?
     }
 
@@ -58,17 +49,12 @@ impl Rtnetlink {
         self.request(what, message, NLM_F_CREATE | NLM_F_EXCL)
     }
 
-    /// Sends a request and waits for its acknowledgement.
     pub(super) fn request(&mut self, what: &str, message: RouteNetlinkMessage, flags: u16) -> Result<(), PathError> {
-        self.exchange(message, flags).map_err(|source| match source.kind() {
+        let done = self.send(message, NLM_F_ACK | flags).and_then(|()| self.acknowledged());
+        done.map_err(|source| match source.kind() {
             io::ErrorKind::PermissionDenied => PathError::NotPermitted,
             _ => PathError::Netlink { what: what.into(), source },
         })
-    }
-
-    fn exchange(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
-        self.send(message, NLM_F_ACK | flags)?;
-        self.acknowledged()
     }
 
     pub(super) fn send(&mut self, message: RouteNetlinkMessage, flags: u16) -> io::Result<()> {
@@ -80,9 +66,7 @@ impl Rtnetlink {
         request.finalize();
         let mut bytes = vec![0; request.buffer_len()];
         request.serialize(&mut bytes);
-        let kernel = SocketAddrNetlink::new(0, 0);
-        rustix::net::sendto(&self.socket, &bytes, SendFlags::empty(), &kernel)?;
-        Ok(())
+        raw::send(&self.socket, &bytes)
     }
 
     /// The kernel answers a request with an error message, code 0 for success (netlink(7)).

@@ -8,10 +8,10 @@ use netlink_packet_route::RouteNetlinkMessage;
 use netlink_packet_route::tc::{TcAttribute, TcHandle, TcMessage, TcOption};
 
 use super::PathError;
+use super::raw::attribute;
 use super::rtnetlink::Rtnetlink;
 use takt_path::ethernet::{OVERHEAD_BYTES, wire_bytes};
 
-/// A cable's rate, and the buffer before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// Bits a second on the wire, preamble and gap counted.
@@ -35,10 +35,6 @@ const TCA_TBF_BURST: u16 = 6;
 const LINKLAYER_ETHERNET: u8 = 1;
 
 impl Rtnetlink {
-    /// Limits what leaves by an interface.
-    ///
-    /// # Errors
-    /// What the kernel answered; a name that is taken or not there.
     pub fn set_rate(&mut self, name: &str, shape: &Shape) -> Result<(), PathError> {
         let index = i32::try_from(self.index(name)?).unwrap_or(i32::MAX);
         let mut message = TcMessage::with_index(index);
@@ -94,12 +90,6 @@ fn size_table() -> Vec<u8> {
     };
     let data: Vec<u8> = (0..TABLE_ENTRIES).flat_map(entry).collect();
     [attribute(TCA_STAB_BASE, &base), attribute(TCA_STAB_DATA, &data)].concat()
-}
-
-/// A netlink attribute: length, kind, value; all lengths here are multiples of four.
-fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
-    let len = u16::try_from(value.len() + 4).unwrap_or(u16::MAX);
-    [&len.to_ne_bytes()[..], &kind.to_ne_bytes(), value].concat()
 }
 
 #[cfg(test)]

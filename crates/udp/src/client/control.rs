@@ -1,4 +1,4 @@
-//! The client's side of the conversation: asks until it is answered, or has waited long enough.
+//! The client's side of the conversation: it asks until it gets an answer or has waited long enough.
 
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, SocketAddr};
@@ -8,7 +8,7 @@ use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_packet::{Engine, EngineError, PortIndex, PortSpec, Wait, open};
 
 use super::super::clock::{Probe, Relation, relate};
-use super::super::end::{ASK_EVERY, GONE, ReadUntil, SILENCE, boot_id, config, tell};
+use super::super::end::{ASK_EVERY, GONE, ReadUntil, SILENCE, boot_id, config, send_message};
 use super::super::error::UdpError;
 use super::super::options::Options;
 use super::super::protocol::data::Data;
@@ -17,21 +17,19 @@ use super::super::receiver::Receiver;
 
 /// Times both clocks are read to compare them.
 const PROBES: usize = 32;
-/// A session's engine, and what has been heard on it.
+/// A session's engine, and what was received by it.
 pub(super) struct ControlChannel<'a> {
     pub(super) options: &'a Options,
     pub(super) stop: &'a Stop,
     pub(super) engine: Box<dyn Engine>,
     session: u64,
     pub(super) round: u8,
-    /// When the server was last heard.
-    heard: MonoNs,
+    last_received: MonoNs,
     read_until: ReadUntil,
     pub(super) receiver: Option<Receiver>,
     pub(super) received_by_server: u64,
 }
 
-/// A control message, owned.
 pub(super) struct ControlMessage {
     flow: u8,
     round: u8,
@@ -47,37 +45,36 @@ impl<'a> ControlChannel<'a> {
         let largest = options.sizes.iter().copied().max().unwrap_or(0).max(options.payload_bytes);
         let engine = open(options.engine, &config(ports, options.aggregate, options.buffer_bytes, largest))?;
         let session = RandomState::new().hash_one(WallClock.now().0);
-        let heard = WallClock.now();
-        let read_until = ReadUntil::begin(heard);
+        let last_received = WallClock.now();
+        let read_until = ReadUntil::begin(last_received);
         Ok(ControlChannel {
             options,
             stop,
             engine,
             session,
             round: 0,
-            heard,
+            last_received,
             read_until,
             receiver: None,
             received_by_server: 0,
         })
     }
 
-    pub(super) fn say(&mut self, flow: u8, body: Body<'_>) -> Result<(), EngineError> {
+    pub(super) fn send(&mut self, flow: u8, body: Body<'_>) -> Result<(), EngineError> {
         let message = Message { flow, round: self.round, session: self.session, body };
-        tell(&mut *self.engine, PortIndex(flow), None, &message)
+        send_message(&mut *self.engine, PortIndex(flow), None, &message)
     }
 
     /// Shows the server that each flow's address is ours; returns the number of its machine's boot.
     pub(super) fn open_flows(&mut self) -> Result<[u8; 16], UdpError> {
         let mut server_boot = [0; 16];
         for flow in 0..self.options.flows {
-            let cookie = self.ask(flow, Body::Hello, "before it answered", |body| match body {
+            let cookie = self.ask(flow, Body::Hello, "before it answered", |body, _| match body {
                 Body::Cookie(cookie) => Some(cookie),
                 _ => None,
             })?;
-            let flows = self.options.flows;
-            let open = Body::Open { cookie, flows };
-            server_boot = self.ask(flow, open, "while the session was opened", |body| match body {
+            let open = Body::Open { cookie, flows: self.options.flows };
+            server_boot = self.ask(flow, open, "while the session was opened", |body, _| match body {
                 Body::Opened { boot_id } => Some(boot_id),
                 _ => None,
             })?;
@@ -88,48 +85,35 @@ impl<'a> ControlChannel<'a> {
     pub(super) fn compare_clocks(&mut self, server_boot: [u8; 16]) -> Result<Relation, UdpError> {
         let mut probes = Vec::with_capacity(PROBES);
         for _ in 0..PROBES {
-            let asked = WallClock.now();
-            let mut told = asked;
-            let ping = Body::Ping { sent_ns: asked.0 };
-            let probe = self.ask_at(0, ping, "while clocks were compared", |body, arrived| match body {
-                Body::Pong { sent_ns, arrived_ns, answered_ns } if sent_ns == asked.0 => {
-                    told = arrived;
-                    Some((arrived_ns, answered_ns))
+            let origin = WallClock.now().0;
+            let ping = Body::Ping { sent_ns: origin };
+            let probe = self.ask(0, ping, "while clocks were compared", |body, arrived| match body {
+                Body::Pong { sent_ns, arrived_ns: receive, answered_ns: transmit } if sent_ns == origin => {
+                    Some(Probe { origin, receive, transmit, destination: arrived.0 })
                 }
                 _ => None,
             })?;
-            probes.push(Probe { asked: asked.0, heard: probe.0, answered: probe.1, told: told.0 });
+            probes.push(probe);
         }
         let ours = boot_id();
         let known = relate(ours == server_boot && ours != [0; 16], &probes);
         known.ok_or(UdpError::Silent { server: self.options.server, during: "while clocks were compared" })
     }
 
-    /// That the server was heard within `limit`.
-    pub(super) fn check_sign(&mut self, limit: Duration, during: &'static str) -> Result<(), UdpError> {
+    /// Fails unless the server has sent something within `limit`.
+    pub(super) fn check_alive(&mut self, limit: Duration, during: &'static str) -> Result<(), UdpError> {
         let server = self.options.server;
-        if self.engine.refused().is_some() || self.read_until.since(self.heard) >= limit {
+        if self.engine.refused().is_some() || self.read_until.since(self.last_received) >= limit {
             return Err(UdpError::Silent { server, during });
         }
         Ok(())
     }
 
-    pub(super) fn ask<T>(
-        &mut self,
-        flow: u8,
-        body: Body<'_>,
-        during: &'static str,
-        mut accept: impl FnMut(Body<'_>) -> Option<T>,
-    ) -> Result<T, UdpError> {
-        self.ask_at(flow, body, during, |body, _| accept(body))
-    }
-
-    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. A server is silent that leaves
+    /// Asks until an answer is accepted. Load that arrives meanwhile is counted as always. The server is silent if it leaves
     /// so many questions in a row without an answer, each waited for: this end may have stood still meanwhile, which
-    /// says nothing of the other one. A server with another client is
-    /// asked for as long as that one may be dead without the server knowing: it is busy for good if it says so to a
-    /// question that was asked after that.
-    fn ask_at<T>(
+    /// says nothing of the server. A server that says that it is busy is asked again for as long as its other client may be
+    /// dead without the server knowing. It is busy for good if it says so to a question that was asked after that.
+    pub(super) fn ask<T>(
         &mut self,
         flow: u8,
         body: Body<'_>,
@@ -158,17 +142,17 @@ impl<'a> ControlChannel<'a> {
                 return Err(UdpError::Stopped);
             }
             if now >= next {
-                self.say(flow, body)?;
+                self.send(flow, body)?;
                 questions += 1;
                 early += u32::from(waited <= SILENCE);
                 next = now + ASK_EVERY;
             }
             let (mut answer, mut refused) = (None, None);
-            self.listen(Wait::Until(next), &mut |heard| match Message::parse(&heard.bytes).map(|m| m.body) {
-                _ if heard.flow != flow || heard.round != round => {}
+            self.listen(Wait::Until(next), &mut |received| match Message::parse(&received.bytes).map(|m| m.body) {
+                _ if received.flow != flow || received.round != round => {}
                 Some(Body::Refused(Reason::Busy)) => busy += 1,
                 Some(Body::Refused(reason)) => refused = Some(reason),
-                Some(body) => answer = answer.take().or_else(|| accept(body, heard.arrived)),
+                Some(body) => answer = answer.take().or_else(|| accept(body, received.arrived)),
                 None => {}
             })?;
             if let Some(answer) = answer {
@@ -207,7 +191,7 @@ impl<'a> ControlChannel<'a> {
                 && data.flow == datagram.port.0
             {
                 receiver.data(&data, datagram.bytes.len(), arrived);
-                self.heard = now;
+                self.last_received = now;
                 continue;
             }
             if other_version(datagram.bytes).is_some() {
@@ -215,7 +199,7 @@ impl<'a> ControlChannel<'a> {
             }
             let message = Message::parse(datagram.bytes).filter(|message| message.session == self.session);
             let Some(message) = message else { continue };
-            self.heard = now;
+            self.last_received = now;
             match message.body {
                 Body::Alive { received } => self.received_by_server = received,
                 _ => control.push(ControlMessage {

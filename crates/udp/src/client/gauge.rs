@@ -6,20 +6,14 @@ use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, WallClock};
 
-/// Where a load stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Since the round began.
     pub elapsed: Duration,
-    /// How long it will be.
     pub planned: Duration,
-    /// Whether this is the warm-up.
     pub warm_up: bool,
-    /// Datagrams this end has sent.
     pub sent: u64,
     /// Datagrams the server has received, as it last said.
     pub received_by_server: u64,
-    /// Datagrams this end has received.
     pub received: u64,
 }
 
@@ -36,7 +30,6 @@ pub(in super::super) struct Gauge {
 }
 
 impl Gauge {
-    /// A round begins.
     pub(super) fn begin(&self, now: MonoNs, planned_ns: u64, warm_up: bool) {
         self.show(0, 0, 0);
         self.planned_ns.store(planned_ns, Ordering::Relaxed);
@@ -44,7 +37,6 @@ impl Gauge {
         self.began_ns.store(now.0.max(1), Ordering::Relaxed);
     }
 
-    /// How far it is.
     pub(super) fn show(&self, sent: u64, received_by_server: u64, received: u64) {
         self.sent.store(sent, Ordering::Relaxed);
         self.received_by_server.store(received_by_server, Ordering::Relaxed);

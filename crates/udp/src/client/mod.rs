@@ -1,10 +1,9 @@
-//! The end that asks: opens a session, runs rounds in it, joins both halves of each into a report.
+//! The client: opens a session, runs rounds in it, joins both halves of each into a report.
 
 mod control;
 mod gauge;
 mod round;
 
-use std::num::NonZeroU64;
 use std::thread;
 use std::time::Duration;
 
@@ -15,6 +14,7 @@ pub use gauge::Progress;
 use self::control::ControlChannel;
 use self::gauge::Gauge;
 use super::clock::Relation;
+use super::end::spawn_for_load;
 use super::error::UdpError;
 use super::join::report;
 use super::options::Options;
@@ -22,10 +22,9 @@ use super::plan::Plan;
 use super::protocol::message::Body;
 use super::report::UdpReport;
 
-/// How often progress is told.
-const TELL_EVERY: Duration = Duration::from_millis(200);
+const PROGRESS_EVERY: Duration = Duration::from_millis(200);
 
-/// Runs a load against a server that consents to it. The calling thread waits and tells `progress` about five times a
+/// Runs a load against a server that consents to it. The calling thread waits and calls `progress` about five times a
 /// second; the load has a thread of its own, which inherits the caller's network namespace.
 ///
 /// When `stop` is requested the load ends early and what was measured is reported, with `complete` false.
@@ -36,14 +35,14 @@ pub fn run(options: &Options, progress: &mut (dyn FnMut(Progress) + Send), stop:
     options.check()?;
     on_its_thread(options, progress, |gauge| {
         let mut client = Client::open(options, gauge, stop)?;
-        // Whatever becomes of it, the server is free for others after.
+        // The server is free for others afterwards, whatever the outcome.
         let report = client.warm_up(options).and_then(|()| client.round(options));
         client.close()?;
         report
     })
 }
 
-/// Does `work` on a thread made for load, and tells `progress` meanwhile.
+/// Does `work` on a thread made for load, and calls `progress` meanwhile.
 pub(super) fn on_its_thread<T: Send>(
     options: &Options,
     progress: &mut (dyn FnMut(Progress) + Send),
@@ -51,18 +50,15 @@ pub(super) fn on_its_thread<T: Send>(
 ) -> Result<T, UdpError> {
     let (gauge, waiting) = (Gauge::default(), thread::current());
     thread::scope(|scope| {
-        let worker = thread::Builder::new().name("takt-udp-client".into()).spawn_scoped(scope, || {
-            // Also after a panic: who waits must not wait for longer.
-            let _awake = Wake(&waiting);
-            takt_host::slack::set_timer_slack_ns(NonZeroU64::MIN);
-            if !options.cpus.is_empty() {
-                takt_host::affinity::pin_self(&options.cpus)?;
-            }
-            work(&gauge)
-        });
-        let worker = worker.map_err(|source| UdpError::Thread { source })?;
+        // Also after a panic: the thread that waits must not wait for longer.
+        let awake = Wake(&waiting);
+        let gauge = &gauge;
+        let worker = spawn_for_load(scope, "takt-udp-client", &options.cpus, move || {
+            let _awake = awake;
+            work(gauge)
+        })?;
         while !worker.is_finished() {
-            thread::park_timeout(TELL_EVERY);
+            thread::park_timeout(PROGRESS_EVERY);
             if let Some(now) = gauge.read() {
                 progress(now);
             }
@@ -79,9 +75,8 @@ impl Drop for Wake<'_> {
     }
 }
 
-/// A session with a server.
 pub(super) struct Client<'a> {
-    talk: ControlChannel<'a>,
+    control: ControlChannel<'a>,
     gauge: &'a Gauge,
     server_boot: [u8; 16],
     clock: Relation,
@@ -90,31 +85,29 @@ pub(super) struct Client<'a> {
 impl<'a> Client<'a> {
     /// Opens a session for rounds of these flows, with payloads as large as those of `options`.
     pub(super) fn open(options: &'a Options, gauge: &'a Gauge, stop: &'a Stop) -> Result<Client<'a>, UdpError> {
-        let mut talk = ControlChannel::open(options, stop)?;
-        let server_boot = talk.open_flows()?;
-        let clock = talk.compare_clocks(server_boot)?;
-        Ok(Client { talk, gauge, server_boot, clock })
+        let mut control = ControlChannel::open(options, stop)?;
+        let server_boot = control.open_flows()?;
+        let clock = control.compare_clocks(server_boot)?;
+        Ok(Client { control, gauge, server_boot, clock })
     }
 
-    /// The round before, where one is asked for.
+    /// The round before the measured one, where one is requested.
     pub(super) fn warm_up(&mut self, options: &Options) -> Result<(), UdpError> {
         if !options.warm_up.is_zero() {
             let plan = Plan::of(options, self.clock.offset_ns, Some(options.warm_up));
-            self.talk.run_round(&plan, true, self.gauge)?;
+            self.control.run_round(&plan, true, self.gauge)?;
         }
         Ok(())
     }
 
-    /// One round, and its report.
     pub(super) fn round(&mut self, options: &Options) -> Result<UdpReport, UdpError> {
         let plan = Plan::of(options, self.clock.offset_ns, None);
-        let (mine, theirs, complete) = self.talk.run_round(&plan, false, self.gauge)?;
-        let after = self.talk.compare_clocks(self.server_boot)?;
+        let (mine, theirs, complete) = self.control.run_round(&plan, false, self.gauge)?;
+        let after = self.control.compare_clocks(self.server_boot)?;
         report(options, &plan, (mine, theirs), self.clock.confirmed_by(&after), complete)
     }
 
-    /// Ends the session.
     pub(super) fn close(&mut self) -> Result<(), UdpError> {
-        Ok(self.talk.say(0, Body::Close)?)
+        Ok(self.control.send(0, Body::Close)?)
     }
 }

@@ -34,7 +34,7 @@ impl ControlChannel<'_> {
             .then(|| Receiver::new(plan, self.round, plan.server_ahead_ns.saturating_neg()));
         let measure = Measure::begin(&*self.engine, server.ip())?;
         if let Err(error) = self.start(&text) {
-            // It has closed the session if this machine stood still for as long.
+            // The server has closed the session if this machine stood still for as long.
             if !matches!(error, UdpError::Silent { .. }) || self.open_flows().is_err() {
                 return Err(error);
             }
@@ -52,18 +52,18 @@ impl ControlChannel<'_> {
     }
 
     fn start(&mut self, plan: &[u8]) -> Result<(), UdpError> {
-        self.ask(0, Body::Start(plan), "before the load began", |body| match body {
+        self.ask(0, Body::Start(plan), "before the load began", |body, _| match body {
             Body::Started => Some(()),
             _ => None,
         })
     }
 
-    /// Sends and receives until the plan's time is over, or somebody wants it to stop.
+    /// Sends and receives until the plan's time is over, or a stop is requested.
     fn load(&mut self, plan: &Plan, gauge: &Gauge) -> Result<(Option<Sender>, bool), UdpError> {
         let begin = WallClock.now();
         let routes = (0..plan.flows).map(|flow| (PortIndex(flow), None)).collect();
         let mut sender = plan.direction.to_server().then(|| Sender::new(plan, self.round, begin + HEAD_START, routes));
-        // The server's sender began when it heard `Start`, and has a head start as well.
+        // The server's sender began when it received `Start`, and has a head start as well.
         let end = begin + plan.duration() + 3 * HEAD_START;
         let mut alive = begin;
         loop {
@@ -74,7 +74,7 @@ impl ControlChannel<'_> {
             };
             if now >= alive {
                 let received = self.receiver.as_ref().map_or(0, Receiver::unique);
-                self.say(0, Body::Alive { received })?;
+                self.send(0, Body::Alive { received })?;
                 gauge.show(sender.as_ref().map_or(0, Sender::done), self.received_by_server, received);
                 alive = now + ALIVE_EVERY;
             }
@@ -86,7 +86,7 @@ impl ControlChannel<'_> {
             if stopped || sent_all && (now >= end || self.has_all(plan, now)) {
                 return Ok((sender, !stopped));
             }
-            self.check_sign(SILENCE, "under load")?;
+            self.check_alive(SILENCE, "under load")?;
             self.listen(Wait::Until(next.min(alive).min(end)), &mut |_| {})?;
         }
     }
@@ -105,27 +105,26 @@ impl ControlChannel<'_> {
         while bytes == 0 {
             let now = WallClock.now();
             if now >= next {
-                self.say(0, Body::Finish { sent })?;
+                self.send(0, Body::Finish { sent })?;
                 next = now + ALIVE_EVERY;
             }
-            self.check_sign(GONE, "after the load")?;
-            self.listen(Wait::Until(next), &mut |heard| {
-                if let Some(Message { body: Body::Finished { bytes: told }, .. }) = Message::parse(&heard.bytes) {
-                    bytes = told;
+            self.check_alive(GONE, "after the load")?;
+            self.listen(Wait::Until(next), &mut |received| {
+                if let Some(Message { body: Body::Finished { bytes: size }, .. }) = Message::parse(&received.bytes) {
+                    bytes = size;
                 }
             })?;
         }
         Ok(bytes)
     }
 
-    /// Takes what is still on its way.
     fn drain(&mut self) -> Result<(), UdpError> {
         let begin = WallClock.now();
         while let Some(last) = self.receiver.as_ref().map(Receiver::last) {
             let now = WallClock.now();
             let over = now.saturating_since(last) >= QUIET || now.saturating_since(begin) >= SILENCE;
             let wait = if over { Wait::Poll } else { Wait::Until(last + QUIET) };
-            // Also who comes late to its socket reads what is in it.
+            // A thread that comes late to its socket reads what is in it all the same.
             if self.listen(wait, &mut |_| {})? == 0 && over {
                 break;
             }
@@ -151,7 +150,7 @@ impl ControlChannel<'_> {
         let chunks = bytes.div_ceil(CHUNK_BYTES as u32).min(MAX_CHUNKS);
         for wanted in 0..chunks {
             let piece =
-                self.ask(0, Body::Get { chunk: wanted }, "while the result was fetched", |body| match body {
+                self.ask(0, Body::Get { chunk: wanted }, "while the result was fetched", |body, _| match body {
                     Body::Chunk { chunk, bytes } if chunk == wanted => Some(bytes.to_vec()),
                     _ => None,
                 })?;

@@ -2,10 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What a device counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceCounts {
-    /// Its name.
     pub name: String,
     /// Frames received. An aggregate that crosses whole counts as one.
     pub rx_frames: u64,
@@ -13,11 +11,8 @@ pub struct DeviceCounts {
     pub rx_dropped: u64,
     /// Frames it received damaged, or lost before it could say more.
     pub rx_errors: u64,
-    /// Frames sent.
     pub tx_frames: u64,
-    /// Frames it did not send.
     pub tx_dropped: u64,
-    /// Frames it could not send.
     pub tx_errors: u64,
 }
 

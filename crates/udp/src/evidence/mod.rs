@@ -25,7 +25,7 @@ pub use snmp::UdpCounts;
 pub struct NetCounts {
     /// Of the namespace, all sockets together. `None`: can't be read.
     pub udp: Option<UdpCounts>,
-    /// The device that the route to the other end uses. `None`: can't be told.
+    /// The device that the route to the other end uses. `None`: not known.
     pub device: Option<DeviceCounts>,
     /// Frames its queueing discipline dropped. `None`: can't be read.
     pub queue_drops: Option<u64>,

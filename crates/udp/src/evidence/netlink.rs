@@ -13,7 +13,6 @@ use netlink_packet_route::{AddressFamily, RouteNetlinkMessage};
 use rustix::net::netlink::SocketAddrNetlink;
 use rustix::net::{RecvFlags, SendFlags, SocketFlags, SocketType};
 
-/// The device of a route.
 pub(super) struct Route {
     pub(super) device: String,
     pub(super) index: u32,
@@ -44,7 +43,6 @@ pub(super) fn route(to: IpAddr) -> io::Result<Route> {
     Ok(Route { device, index })
 }
 
-/// The longest packet a device carries in one frame, bytes.
 pub(super) fn mtu(device: u32) -> io::Result<u32> {
     let mut question = LinkMessage::default();
     question.header.index = device;

@@ -5,25 +5,19 @@ use serde::{Deserialize, Serialize};
 /// Datagrams, as the kernel counted them for all sockets of a namespace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UdpCounts {
-    /// Handed to sockets.
     pub in_datagrams: u64,
-    /// For a port nobody has.
     pub no_ports: u64,
     /// Not handed over for any other reason, those of the next two lines included.
     pub in_errors: u64,
     /// The socket's buffer was full.
     pub rcvbuf_errors: u64,
-    /// The checksum was wrong.
     pub csum_errors: u64,
-    /// Sent.
     pub out_datagrams: u64,
     /// The sending socket's buffer was full, or a queue below it.
     pub sndbuf_errors: u64,
     /// IP packets thrown away on the way in, for want of memory.
     pub ip_in_discards: u64,
-    /// IP packets thrown away on the way out.
     pub ip_out_discards: u64,
-    /// IP packets that had nowhere to go.
     pub ip_out_no_routes: u64,
 }
 

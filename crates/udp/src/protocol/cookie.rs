@@ -1,4 +1,4 @@
-//! Cookies: numbers that only somebody who receives what is sent to an address can say back.
+//! Cookies: numbers that only the receiver at an address can send back.
 //!
 //! A cookie is a keyed hash (`SipHash`, a key drawn when the server starts) of address, session and time, so that the
 //! server keeps nothing about an address that has not answered. It holds for 8 to 16 seconds.
@@ -8,20 +8,17 @@ use std::net::SocketAddr;
 
 use takt_base::MonoNs;
 
-/// What a server needs to make and check cookies.
 #[derive(Debug, Default)]
 pub struct Cookies(RandomState);
 
 const SLOT_NS: u64 = 8_000_000_000;
 
 impl Cookies {
-    /// The cookie for an address and a session, now.
     #[must_use]
     pub fn bake(&self, to: SocketAddr, session: u64, now: MonoNs) -> u64 {
         self.of(to, session, now.0 / SLOT_NS)
     }
 
-    /// Whether this is the cookie baked for them a short while ago.
     #[must_use]
     pub fn accepts(&self, cookie: u64, from: SocketAddr, session: u64, now: MonoNs) -> bool {
         let slot = now.0 / SLOT_NS;

@@ -11,12 +11,9 @@
 
 use takt_base::MonoNs;
 
-/// Bytes of the header, and so the smallest payload.
 pub const HEADER_BYTES: usize = 16;
-/// Flows a round can have.
 pub const MAX_FLOWS: u8 = 16;
 
-/// The header of a datagram of load.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Data {
     /// Which flow, below [`MAX_FLOWS`].

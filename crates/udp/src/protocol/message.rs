@@ -10,7 +10,6 @@
 
 /// Version of the protocol; another one is answered with [`Reason::Version`].
 pub const VERSION: u8 = 1;
-/// Bytes of the header.
 pub const HEADER_BYTES: usize = 16;
 /// No control message is longer: it passes any network unfragmented.
 pub const MESSAGE_BYTES: usize = 1232;
@@ -21,97 +20,73 @@ pub const HELLO_BYTES: usize = 64;
 
 const MAGIC: [u8; 4] = *b"TAKT";
 
-/// A control message, borrowed from its datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message<'a> {
-    /// The flow it is about.
     pub flow: u8,
-    /// The round it is about.
     pub round: u8,
-    /// The session it belongs to.
     pub session: u64,
-    /// What it says.
     pub body: Body<'a>,
 }
 
 /// What a message says. C: only the client sends it; S: only the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Body<'a> {
-    /// C: is anybody there? Padded to [`HELLO_BYTES`].
+    /// C: is a server there? Padded to [`HELLO_BYTES`].
     Hello,
-    /// S: show that you can hear me: say this number.
+    /// S: answer with this number, which shows that you receive at your address.
     Cookie(u64),
-    /// C: here it is; `flow` of `flows` is mine.
+    /// C: that number; `flow` of `flows` is mine.
     Open {
-        /// The number from [`Body::Cookie`].
         cookie: u64,
-        /// Flows the session will have.
         flows: u8,
     },
-    /// S: the flow is open.
+    /// S: the flow is open; the kernel's number for this boot of the server's machine.
     Opened {
-        /// The kernel's number for this boot of the server's machine.
         boot_id: [u8; 16],
     },
-    /// S: no.
     Refused(Reason),
     /// C: what time is it with you?
     Ping {
-        /// The client's clock when it sent this, ns.
         sent_ns: u64,
     },
-    /// S: this.
+    /// S: the server's clock when the ping arrived and when this was sent, ns.
     Pong {
-        /// From the ping.
         sent_ns: u64,
-        /// The server's clock when the ping arrived, ns.
         arrived_ns: u64,
-        /// The server's clock when this was sent, ns.
         answered_ns: u64,
     },
     /// C: begin `round` as this plan says (JSON).
     Start(&'a [u8]),
-    /// S: begun.
     Started,
     /// Both: I am still here, and have received so many datagrams of this round.
     Alive {
-        /// Datagrams received.
         received: u64,
     },
     /// C: I have sent all I will send of this round; stop sending if you still are.
     Finish {
-        /// Datagrams sent, of all flows.
         sent: u64,
     },
-    /// S: heard; `bytes` is the length of the round's result, 0 while there is none yet.
+    /// S: received; `bytes` is the length of the round's result, 0 while there is none yet.
     Finished {
-        /// Bytes of the result.
         bytes: u32,
     },
     /// C: give me this chunk of the result.
     Get {
-        /// Which, from 0.
         chunk: u32,
     },
-    /// S: here.
+    /// S: at most [`CHUNK_BYTES`].
     Chunk {
-        /// Which.
         chunk: u32,
-        /// At most [`CHUNK_BYTES`].
         bytes: &'a [u8],
     },
     /// C: the session is over.
     Close,
 }
 
-/// Why a server refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// It has a session with somebody else.
     Busy,
-    /// It speaks another version.
     Version,
-    /// It does not understand or permit the plan.
     Plan,
 }
 
@@ -280,9 +255,7 @@ impl Writer<'_> {
     }
 
     fn zeros(&mut self, count: usize) {
-        for _ in 0..count {
-            self.bytes(&[0]);
-        }
+        (0..count).for_each(|_| self.bytes(&[0]));
     }
 }
 

@@ -1,6 +1,5 @@
 //! A binary search with loss verification (ETSI GS NFV-TST 009, 12.3.3, which RFC 9004 recommends): pure.
 
-/// When a search is content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Goal {
     /// It ends when the highest good value and the lowest bad one are so close, as a share of the bad one.
@@ -23,7 +22,6 @@ pub enum Verdict {
     Behind,
 }
 
-/// The search.
 #[derive(Clone, Debug)]
 pub struct Bisection {
     goal: Goal,
@@ -43,7 +41,6 @@ impl Bisection {
         Bisection { goal, ceiling, clean: 0.0, failed: None, unclean: 0 }
     }
 
-    /// The value to try next; `None` when it has ended.
     #[must_use]
     pub fn next(&self) -> Option<f64> {
         let Some((failed, _)) = self.failed else { return (self.clean < self.ceiling).then_some(self.ceiling) };
@@ -52,8 +49,7 @@ impl Bisection {
         (!close && !nothing).then_some((self.clean + failed) / 2.0)
     }
 
-    /// What the trial at [`Bisection::next`] said.
-    pub fn told(&mut self, verdict: Verdict) {
+    pub fn record(&mut self, verdict: Verdict) {
         let Some(value) = self.next() else { return };
         match verdict {
             Verdict::Clean => (self.clean, self.unclean) = (value, 0),
@@ -62,7 +58,6 @@ impl Bisection {
         }
     }
 
-    /// The highest clean value; `None`: none was.
     #[must_use]
     pub fn clean(&self) -> Option<f64> {
         Some(self.clean).filter(|&clean| clean > 0.0)
@@ -88,7 +83,7 @@ mod tests {
         let (mut search, mut trials) = (Bisection::new(goal, ceiling), 0);
         while let Some(value) = search.next() {
             let clean = value <= capacity && !unlucky(trials);
-            search.told(if clean { Verdict::Clean } else { Verdict::Lossy });
+            search.record(if clean { Verdict::Clean } else { Verdict::Lossy });
             trials += 1;
             assert!(trials < 1000, "it must end");
         }

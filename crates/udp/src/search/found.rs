@@ -9,48 +9,30 @@ use super::report::{Found, SetBy, Trial};
 /// Lower values that are tried, where a rate does not hold for longer.
 const STEPS_DOWN: i32 = 12;
 
-/// A trial to be run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ask {
-    /// The rate, or the length of a burst.
     pub value: f64,
-    /// For how long.
     pub duration: Duration,
 }
 
-/// What running a trial came to.
-#[derive(Clone, Debug)]
-pub enum Outcome {
-    /// It was run.
-    Ran(Box<Trial>),
-    /// The search is to stop.
-    Stopped,
-}
-
-/// Searches up to `ceiling`. `confirm`: how long the result must hold, if longer than `trial`.
-///
-/// # Errors
-/// Those of `run`.
+/// Searches up to `ceiling`. `confirm`: how long the result must hold, if longer than `trial`. `run` returns `None` when the
+/// search is to stop.
 pub fn find<E>(
     goal: Goal,
     ceiling: f64,
     (trial, confirm): (Duration, Option<Duration>),
-    run: &mut dyn FnMut(Ask) -> Result<Outcome, E>,
+    run: &mut dyn FnMut(Ask) -> Result<Option<Trial>, E>,
 ) -> Result<Found, E> {
     let (mut search, mut trials) = (Bisection::new(goal, ceiling), Vec::new());
     let mut ran = |value, duration, trials: &mut Vec<Trial>| -> Result<Option<Verdict>, E> {
-        match run(Ask { value, duration })? {
-            Outcome::Stopped => Ok(None),
-            Outcome::Ran(trial) => {
-                let verdict = trial.verdict;
-                trials.push(*trial);
-                Ok(Some(verdict))
-            }
-        }
+        let trial = run(Ask { value, duration })?;
+        let verdict = trial.as_ref().map(|trial| trial.verdict);
+        trials.extend(trial);
+        Ok(verdict)
     };
     while let Some(value) = search.next() {
         match ran(value, trial, &mut trials)? {
-            Some(verdict) => search.told(verdict),
+            Some(verdict) => search.record(verdict),
             None => return Ok(found(None, &search, trials, false)),
         }
     }
@@ -136,18 +118,14 @@ mod tests {
         }
 
         fn searched(&self, ceiling: f64, confirm: Option<Duration>) -> Found {
-            let mut run = |ask| Ok::<_, Infallible>(Outcome::Ran(Box::new(self.trial(ask))));
+            let mut run = |ask| Ok::<_, Infallible>(Some(self.trial(ask)));
             find(GOAL, ceiling, (TRIAL, confirm), &mut run).unwrap()
         }
     }
 
     fn store(per_s: u64, holds: u64) -> Store {
-        Store {
-            forward_ns: 1_000_000_000 / per_s,
-            holds,
-            clock: VirtualClock::starting_at(MonoNs(1_000_000_000)),
-            sender_ns: 1,
-        }
+        let clock = VirtualClock::starting_at(MonoNs(1_000_000_000));
+        Store { forward_ns: 1_000_000_000 / per_s, holds, clock, sender_ns: 1 }
     }
 
     #[test]
@@ -172,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_search_that_is_stopped_says_so() {
-        let mut run = |_| Ok::<_, Infallible>(Outcome::Stopped);
+        let mut run = |_| Ok::<_, Infallible>(None);
         let found = find(GOAL, 10.0, (TRIAL, None), &mut run).unwrap();
         assert_eq!((found.value, found.complete, found.trials.len()), (None, false, 0));
     }

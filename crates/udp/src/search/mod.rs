@@ -14,7 +14,7 @@ mod report;
 mod run;
 
 pub use bisection::{Bisection, Goal, Verdict};
-pub use found::{Ask, Outcome, find};
+pub use found::{Ask, find};
 pub use options::SearchOptions;
 pub use report::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
 pub use run::search;

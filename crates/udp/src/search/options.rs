@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::super::error::UdpError;
+use super::super::error::{UdpError, within};
 use super::super::options::{Options, RATES_PER_S};
 use super::bisection::Goal;
 
@@ -19,7 +19,6 @@ pub struct SearchOptions {
     pub ceiling_per_s: Option<f64>,
     /// Share of the sent that may be lost; 0 is RFC 2544's throughput.
     pub loss_share: f64,
-    /// How long a trial lasts.
     pub trial: Duration,
     /// How long the result must hold. `None`: as long as a trial.
     pub confirm: Option<Duration>,
@@ -29,7 +28,6 @@ pub struct SearchOptions {
     pub verify: u32,
     /// The whole search is repeated so often; from 2 on the result has an interval.
     pub repeats: u32,
-    /// Also search the longest burst that passes without loss.
     pub bursts: bool,
 }
 
@@ -51,35 +49,23 @@ impl SearchOptions {
         }
     }
 
-    /// Whether such a search can be run.
-    ///
-    /// # Errors
-    /// Names the option, its value and the range.
     pub fn check(&self) -> Result<(), UdpError> {
-        let out_of = |what, got: String, want| Err(UdpError::option(what, got, want));
-        if !(1..=64).contains(&self.payloads_bytes.len()) {
-            return out_of("sizes", self.payloads_bytes.len().to_string(), "1 to 64");
-        }
+        let sizes = self.payloads_bytes.len();
+        within("sizes", (1..=64).contains(&sizes), || sizes.to_string(), "1 to 64")?;
         for &payload_bytes in &self.payloads_bytes {
             self.trial(payload_bytes, None, self.trial).check()?;
             self.trial(payload_bytes, None, self.confirm.unwrap_or(self.trial)).check()?;
         }
-        if let Some(rate) = self.ceiling_per_s.filter(|rate| !RATES_PER_S.contains(rate)) {
-            return out_of("highest rate", format!("{rate} datagrams/s"), "0.001 to 1e9 datagrams/s");
+        if let Some(rate) = self.ceiling_per_s {
+            let got = || format!("{rate} datagrams/s");
+            within("highest rate", RATES_PER_S.contains(&rate), got, "0.001 to 1e9 datagrams/s")?;
         }
-        if !(0.0..1.0).contains(&self.loss_share) {
-            return out_of("loss", self.loss_share.to_string(), "a share from 0 to below 1");
-        }
-        if !(0.0001..=0.5).contains(&self.resolution) {
-            return out_of("resolution", self.resolution.to_string(), "a share from 0.0001 to 0.5");
-        }
-        if self.verify > 20 {
-            return out_of("verify", self.verify.to_string(), "0 to 20");
-        }
-        if !(1..=1000).contains(&self.repeats) {
-            return out_of("repeats", self.repeats.to_string(), "1 to 1000");
-        }
-        Ok(())
+        let (loss, resolution) = (self.loss_share, self.resolution);
+        within("loss", (0.0..1.0).contains(&loss), || loss.to_string(), "a share from 0 to below 1")?;
+        let close = (0.0001..=0.5).contains(&resolution);
+        within("resolution", close, || resolution.to_string(), "a share from 0.0001 to 0.5")?;
+        within("verify", self.verify <= 20, || self.verify.to_string(), "0 to 20")?;
+        within("repeats", (1..=1000).contains(&self.repeats), || self.repeats.to_string(), "1 to 1000")
     }
 
     /// About how long it takes where the path, not the sender, sets the limit.
@@ -99,7 +85,6 @@ impl SearchOptions {
         Goal { resolution: self.resolution, floor: 1e-4, verify: self.verify }
     }
 
-    /// A trial at a rate, or flat out.
     pub(super) fn trial(&self, payload_bytes: usize, datagrams_per_s: Option<f64>, duration: Duration) -> Options {
         Options {
             payload_bytes,
@@ -114,7 +99,6 @@ impl SearchOptions {
         }
     }
 
-    /// A burst: so many as fast as they leave.
     pub(super) fn burst(&self, payload_bytes: usize, datagrams: u64) -> Options {
         Options { datagrams: Some(datagrams), ..self.trial(payload_bytes, None, LONGEST_BURST) }
     }

@@ -10,97 +10,68 @@ use super::bisection::Verdict;
 use super::found::Ask;
 use super::options::SearchOptions;
 
-/// The document.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchReport {
-    /// [`super::super::SCHEMA`] of the program that wrote it.
     pub schema: u32,
-    /// What was asked for.
     pub options: SearchOptions,
-    /// One for each payload.
     pub sizes: Vec<SizeFound>,
     /// Whether all was searched; `false` after Ctrl-C.
     pub complete: bool,
 }
 
-/// What was found for one payload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeFound {
-    /// Payload of a datagram.
     pub payload_bytes: usize,
     /// Everything the sender can send, whatever is lost of it.
     pub flat_out: Trial,
     /// The highest rate that held, datagrams a second each way: the mean of the searches that found one. `None`: none did.
     pub datagrams_per_s: Option<f64>,
-    /// Its payload bits a second.
     pub throughput_bps: Option<f64>,
-    /// The same with its interval, from two searches on.
     pub estimate: Option<Estimate>,
-    /// What set the limit in most searches.
     pub set_by: Option<SetBy>,
-    /// Each search.
     pub searches: Vec<Found>,
-    /// The longest burst, where it was asked for.
     pub bursts: Option<Bursts>,
 }
 
-/// One search.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// The highest value that held: datagrams a second, or datagrams of a burst. `None`: none did.
     pub value: Option<f64>,
     /// The lowest above it that did not. `None`: none failed.
     pub failed_at: Option<f64>,
-    /// What set the limit.
     pub set_by: SetBy,
     /// Each trial, in order; the last clean one at `value` is the one that counts.
     pub trials: Vec<Trial>,
-    /// `false`: stopped before its end.
     pub complete: bool,
 }
 
-/// What set a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SetBy {
     /// More was lost than the goal allows: the path, or the receiver.
     Path,
-    /// The sender could not send more in time.
     Sender,
-    /// The highest that was offered held.
     Ceiling,
 }
 
 /// One trial. With both directions at once counts are of both, the rate is each way's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Datagrams a second, or of the burst.
     pub asked: f64,
-    /// How long it was to last.
     pub duration_s: f64,
-    /// What it says.
     pub verdict: Verdict,
-    /// Datagrams given to the kernel.
     pub sent: u64,
-    /// Different datagrams received.
     pub received: u64,
-    /// Sent and not received.
     pub lost: u64,
     /// The share of it, of the way that lost more.
     pub lost_share: f64,
-    /// Due and not sent in time. Not among the lost.
     pub unsent: u64,
-    /// How long was sent.
     pub sent_s: f64,
     /// Datagrams received a second, each way's mean.
     pub received_per_s: f64,
-    /// From intended send time to arrival, µs, of the way that was asked for.
     pub latency_us: Quantiles,
-    /// RFC 3550, µs.
     pub jitter_us: Option<f64>,
-    /// Where losses went.
     pub by_place: Places,
-    /// Losses no counter saw.
     pub unplaced: u64,
 }
 
@@ -132,8 +103,6 @@ impl Trial {
         }
     }
 
-    /// From a round's report.
-    #[must_use]
     pub(super) fn of(ask: Ask, report: &UdpReport, loss_share: f64) -> Trial {
         let ways = || std::iter::once(&report.way).chain(&report.from_server);
         let sum = |of: fn(&super::super::report::Way) -> u64| ways().map(of).sum::<u64>();
@@ -168,11 +137,9 @@ fn verdict(lost_share: f64, (sent, unsent): (u64, u64), goal: f64) -> Verdict {
 /// The longest burst without loss (RFC 2544, 26.4; RFC 9004).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Bursts {
-    /// Each search; values are datagrams.
     pub searches: Vec<Found>,
     /// The longest burst that passed, datagrams: the mean of the searches. `None`: not one datagram passed.
     pub datagrams: Option<f64>,
-    /// The same with its interval, from two searches on.
     pub estimate: Option<Estimate>,
     /// How fast bursts left, datagrams a second: what RFC 9004 calls the maximum theoretical frame rate.
     pub sent_per_s: Option<f64>,
@@ -185,7 +152,6 @@ pub struct Bursts {
 
 impl Bursts {
     /// RFC 9004, section 6.4, from the searches and the throughput that was measured before.
-    #[must_use]
     pub(super) fn of(searches: Vec<Found>, throughput_per_s: Option<f64>) -> Bursts {
         let lengths: Vec<f64> = searches.iter().filter_map(|found| found.value).collect();
         let rates = |found: &Found| {
@@ -213,22 +179,17 @@ pub(super) fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
-/// Where a search stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SearchProgress {
-    /// The payload that is searched for.
     pub payload_bytes: usize,
     /// Which of the searches, from 1; 0: the trial flat out.
     pub repeat: u32,
-    /// How many there are.
     pub repeats: u32,
     /// Whether the longest burst is searched; else the rate.
     pub burst: bool,
     /// The value on trial; infinite flat out.
     pub asked: f64,
-    /// Trials done, of all searches.
     pub trials: u32,
-    /// Where the trial stands.
     pub round: Progress,
 }
 

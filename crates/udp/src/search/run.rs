@@ -10,7 +10,7 @@ use super::super::error::UdpError;
 use super::super::options::Options;
 use super::super::report::SCHEMA;
 use super::bisection::Goal;
-use super::found::{Ask, Outcome, find};
+use super::found::{Ask, find};
 use super::options::SearchOptions;
 use super::report::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeFound, Trial, mean};
 
@@ -19,7 +19,7 @@ const LONGEST_BURST: f64 = 1e6;
 
 /// Searches the highest rate without loss, and the longest burst where that is asked for, of each payload.
 ///
-/// `progress` is told about five times a second. When `stop` is requested the search ends early and what was found is
+/// `progress` is called about five times a second. When `stop` is requested the search ends early and what was found is
 /// reported, with `complete` false.
 ///
 /// # Errors
@@ -43,7 +43,8 @@ pub fn search(
     on_its_thread(&load, &mut { show }, |gauge| {
         let mut client = Client::open(&load, gauge, stop)?;
         let mut searcher = Searcher { options, client: &mut client, stop, at: &at, trials: 0 };
-        let found = searcher.warm_up(&load).and_then(|()| searcher.all());
+        let flat_out = Options { datagrams_per_s: None, ramp_from_per_s: None, burst: 1, ..load.clone() };
+        let found = searcher.client.warm_up(&flat_out).and_then(|()| searcher.all());
         client.close()?;
         found
     })
@@ -58,10 +59,6 @@ struct Searcher<'a, 'b> {
 }
 
 impl Searcher<'_, '_> {
-    fn warm_up(&mut self, load: &Options) -> Result<(), UdpError> {
-        self.client.warm_up(&Options { datagrams_per_s: None, ramp_from_per_s: None, burst: 1, ..load.clone() })
-    }
-
     fn all(&mut self) -> Result<SearchReport, UdpError> {
         let mut sizes = Vec::new();
         for &payload_bytes in &self.options.payloads_bytes {
@@ -70,10 +67,8 @@ impl Searcher<'_, '_> {
                 None => break,
             }
         }
-        let searches = |size: &SizeFound| {
-            let bursts = size.bursts.as_ref().map_or(0, |bursts| bursts.searches.len());
-            size.searches.len() + bursts
-        };
+        let searches =
+            |size: &SizeFound| size.searches.len() + size.bursts.as_ref().map_or(0, |bursts| bursts.searches.len());
         let each = self.options.repeats as usize * if self.options.bursts { 2 } else { 1 };
         let complete = sizes.len() == self.options.payloads_bytes.len()
             && sizes.iter().all(|size| searches(size) == each)
@@ -86,7 +81,7 @@ impl Searcher<'_, '_> {
         let options = self.options;
         let flat = Ask { value: f64::INFINITY, duration: options.trial };
         let round = options.trial(payload_bytes, None, options.trial);
-        let Outcome::Ran(mut flat_out) = self.trial(flat, &round, (0, false))? else { return Ok(None) };
+        let Some(mut flat_out) = self.trial(flat, &round, (0, false))? else { return Ok(None) };
         let sent_per_s = flat_out.sent as f64 / flat_out.sent_s.max(f64::MIN_POSITIVE) / ways(options);
         flat_out.asked = sent_per_s;
         let ceiling = options.ceiling_per_s.unwrap_or(f64::MAX).min(sent_per_s);
@@ -104,7 +99,7 @@ impl Searcher<'_, '_> {
         };
         Ok(Some(SizeFound {
             payload_bytes,
-            flat_out: *flat_out,
+            flat_out,
             datagrams_per_s,
             throughput_bps: datagrams_per_s.map(|per_s| per_s * payload_bytes as f64 * 8.0),
             estimate: takt_stats::mean(&rates, 0.95),
@@ -143,9 +138,10 @@ impl Searcher<'_, '_> {
         Ok(searches)
     }
 
-    fn trial(&mut self, ask: Ask, round: &Options, (repeat, burst): (u32, bool)) -> Result<Outcome, UdpError> {
+    /// `None`: stopped before its end.
+    fn trial(&mut self, ask: Ask, round: &Options, (repeat, burst): (u32, bool)) -> Result<Option<Trial>, UdpError> {
         if self.stop.requested() {
-            return Ok(Outcome::Stopped);
+            return Ok(None);
         }
         let (payload_bytes, repeats) = (round.payload_bytes, self.options.repeats);
         let (asked, trials) = (ask.value, self.trials);
@@ -153,10 +149,10 @@ impl Searcher<'_, '_> {
         *self.at.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(at);
         let report = self.client.round(round)?;
         if !report.complete {
-            return Ok(Outcome::Stopped);
+            return Ok(None);
         }
         self.trials += 1;
-        Ok(Outcome::Ran(Box::new(Trial::of(ask, &report, self.options.loss_share))))
+        Ok(Some(Trial::of(ask, &report, self.options.loss_share)))
     }
 }
 

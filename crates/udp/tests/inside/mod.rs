@@ -8,7 +8,7 @@ use std::thread;
 
 use takt_base::Stop;
 use takt_host::namespace::enter_network;
-use takt_udp::{Notice, Options, ServeOptions, UdpReport, run, serve};
+use takt_udp::{Notice, Options, ServeOptions, ServeSummary, UdpReport, run, serve};
 
 /// Client 10.1.0.1 (c0) - r0 10.1.0.2 router 10.2.0.1 r1 - s0 10.2.0.2 server. Neighbours are known, so that nothing but
 /// load and its control crosses.
@@ -66,28 +66,44 @@ pub fn have(programs: &[&str]) -> bool {
     missing.is_none()
 }
 
-/// Runs `work` beside a server in namespace `server`, or here; it is told where the server listens.
-pub fn beside_server<T>(namespace: Option<&'static str>, at: &str, work: impl FnOnce(SocketAddr) -> T) -> T {
-    let (stop, (tell, told)) = (Stop::new(), mpsc::channel());
-    let bind: SocketAddr = at.parse().expect("an address");
+/// Requests a stop when dropped, also when an assertion fails.
+pub struct StopOnDrop(pub Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.request();
+    }
+}
+
+/// Runs `work` beside a server in namespace `server`, or here, with the server's address and its notices as they come.
+/// Returns the notices that `work` does not take as well.
+pub fn beside<T>(
+    namespace: Option<&'static str>,
+    options: ServeOptions,
+    work: impl FnOnce(SocketAddr, &mpsc::Receiver<Notice>) -> T,
+) -> (T, ServeSummary, Vec<Notice>) {
+    let (stop, (notices, received)) = (Stop::new(), mpsc::channel());
     let server = thread::spawn({
         let stop = stop.clone();
         move || {
             if let Some(name) = namespace {
                 enter_network(format!("/run/netns/{name}")).expect("it was made");
             }
-            let mut notice = |notice| {
-                // Nobody asks for the later ones.
-                let _ = tell.send(notice);
-            };
-            serve(&ServeOptions::at(bind), &mut notice, &stop).expect("it serves")
+            let mut notice = |notice| notices.send(notice).expect("the test receives them");
+            serve(&options, &mut notice, &stop).expect("it serves")
         }
     });
-    let Ok(Notice::Ready(at)) = told.recv() else { panic!("a server says first where it is") };
-    let done = work(at);
-    stop.request();
-    server.join().expect("in good order");
-    done
+    let Ok(Notice::Ready(at)) = received.recv() else { panic!("a server says first where it is") };
+    let result = {
+        let _when_done = StopOnDrop(stop);
+        work(at, &received)
+    };
+    (result, server.join().expect("in good order"), received.into_iter().collect())
+}
+
+/// As [`beside`], for `work` that needs no more than the server's address.
+pub fn beside_server<T>(namespace: Option<&'static str>, at: &str, work: impl FnOnce(SocketAddr) -> T) -> T {
+    beside(namespace, ServeOptions::at(at.parse().expect("an address")), |at, _| work(at)).0
 }
 
 /// One load; what it says adds up.

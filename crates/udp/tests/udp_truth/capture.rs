@@ -9,7 +9,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use takt_base::{Clock, WallClock};
 use takt_testing::wait_for;
 
-/// A datagram of load that crossed.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Crossed {
     /// When, ns of the monotonic clock.
@@ -20,7 +19,6 @@ pub struct Crossed {
     pub payload_bytes: usize,
 }
 
-/// A capture that is going on.
 pub struct Capture {
     child: Child,
     file: PathBuf,
@@ -65,8 +63,8 @@ impl Capture {
             written.windows(marker.len()).any(|bytes| bytes == marker.as_bytes()).then_some(())
         });
         let pid = self.child.id().to_string();
-        let told = Command::new("kill").args(["-INT", &pid]).status().expect("kill");
-        assert!(told.success() && self.child.wait().expect("ours").success(), "dumpcap ends in good order");
+        let ended = Command::new("kill").args(["-INT", &pid]).status().expect("kill");
+        assert!(ended.success() && self.child.wait().expect("ours").success(), "dumpcap ends in good order");
         let fields = ["-T", "fields", "-e", "frame.time_epoch", "-e", "udp.payload"];
         let out = Command::new("tshark").arg("-r").arg(&self.file).args(fields).output().expect("tshark");
         assert!(out.status.success(), "{}", String::from_utf8_lossy(&out.stderr));

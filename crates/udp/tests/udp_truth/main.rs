@@ -40,7 +40,7 @@ fn through(
     faults: Faults,
 ) -> (UdpReport, Done) {
     let stop = Arc::new(AtomicBool::new(false));
-    let (tell, told) = std::sync::mpsc::channel();
+    let (address, received) = std::sync::mpsc::channel();
     let relay = thread::spawn({
         let stop = Arc::clone(&stop);
         move || {
@@ -48,11 +48,11 @@ fn through(
                 enter_network(format!("/run/netns/{name}")).expect("it was made");
             }
             let relay = Relay::between(front, server);
-            tell.send(relay.at()).expect("we wait");
+            address.send(relay.at()).expect("we wait");
             relay.run(faults, 7, &stop)
         }
     });
-    let report = load(&options(told.recv().expect("it says where it is")));
+    let report = load(&options(received.recv().expect("it says where it is")));
     stop.store(true, Ordering::Relaxed);
     (report, relay.join().expect("in good order"))
 }
@@ -187,7 +187,7 @@ fn a_capture_on_the_same_interfaces_sees_the_same() {
 /// What a load of `PPS` datagrams a second for `SECONDS` was to one of the two, and whether it can be judged: nothing but
 /// the path and the program itself decided about it.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct Outcome {
     per_s: f64,
     loss: f64,
     kept_up: bool,
@@ -214,7 +214,7 @@ fn full_buffers() -> u64 {
 }
 
 /// iperf3's, as its receiver counted.
-fn iperf3() -> Seen {
+fn iperf3() -> Outcome {
     let mut server = Command::new("ip");
     server.args(["netns", "exec", "server", "iperf3", "-s", "-1", "-B", "10.2.0.2"]);
     let server = Killed(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("iperf3"));
@@ -234,21 +234,19 @@ fn iperf3() -> Seen {
     let (sent, lost, span_s) =
         (number("/end/sum/packets"), number("/end/sum/lost_packets"), number("/end/sum/seconds"));
     let kept_up = kept_up(sent, span_s) && full_buffers() == full;
-    Seen { per_s: (sent - lost) / span_s, loss: lost / sent, kept_up }
+    Outcome { per_s: (sent - lost) / span_s, loss: lost / sent, kept_up }
 }
 
-/// Ours.
-fn takt_udp() -> Seen {
+fn takt_udp() -> Outcome {
     let report = beside_server(Some("server"), "10.2.0.2:0", |server| {
         let duration = Duration::from_secs(SECONDS.into());
         load(&Options { payload_bytes: PAYLOAD_BYTES, duration, datagrams: None, ..options(server) })
     });
     let way = &report.way;
     let kept_up = kept_up(way.sent.datagrams as f64, way.sent.span_s) && way.lost.by_place.receiver_buffer == 0;
-    Seen { per_s: way.datagrams_per_s, loss: way.lost.share, kept_up }
+    Outcome { per_s: way.datagrams_per_s, loss: way.lost.share, kept_up }
 }
 
-/// A child, killed when dropped.
 struct Killed(Child);
 
 impl Drop for Killed {
@@ -264,15 +262,15 @@ fn iperf3_agrees_where_both_are_below_what_the_path_carries() {
     if !have(&["iperf3"]) || !inside(TEST, ROUTED) {
         return;
     }
-    let mut seen = Vec::new();
+    let mut outcomes = Vec::new();
     for _ in 0..3 {
         let (theirs, ours) = (iperf3(), takt_udp());
-        seen.push((theirs, ours));
+        outcomes.push((theirs, ours));
         if theirs.kept_up && ours.kept_up {
             let agree = (ours.per_s / theirs.per_s - 1.0).abs() <= 0.01 && (ours.loss - theirs.loss).abs() <= 0.01;
-            assert!(agree, "datagrams/s and loss, iperf3's and ours, do not agree: {seen:?}");
+            assert!(agree, "datagrams/s and loss, iperf3's and ours, do not agree: {outcomes:?}");
             return;
         }
     }
-    not_judged(format_args!("the host did not let both keep up in any of three pairs: {seen:?}"));
+    not_judged(format_args!("the host did not let both keep up in any of three pairs: {outcomes:?}"));
 }

@@ -22,10 +22,8 @@ pub struct Faults {
     pub spread: Duration,
 }
 
-/// What happened.
 #[derive(Clone, Debug, Default)]
 pub struct Done {
-    /// Datagrams of load that came.
     pub came: u64,
     pub lost: u64,
     pub repeated: u64,

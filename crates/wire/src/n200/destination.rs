@@ -31,21 +31,14 @@ impl Destination {
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let ([_, header], rest) = words::read(datagram, WHAT)?;
         if header & 0xFFFF != 0 {
-            return Err(WireError::Field { what: "VRT length of a destination packet", got: header.into(), want: "0" });
+            return Err(WireError::field("VRT length of a destination packet", header, "0"));
         }
         let Ok(([address, port], _)) = words::read(rest, WHAT) else { return Ok(Self::Sender) };
-        let port = u16::try_from(port).map_err(|_| WireError::Field {
-            what: "destination port",
-            got: port.into(),
-            want: "at most 0xffff",
-        })?;
+        let port = u16::try_from(port).map_err(|_| WireError::field("destination port", port, "at most 0xffff"))?;
         Ok(Self::Named { address: Ipv4Addr::from_bits(address), port })
     }
 
-    /// Writes 8 or 16 bytes; returns which.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 8 or 16 bytes; returns which. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         match *self {
             Self::Sender => words::write(out, WHAT, [0, 0]),
@@ -73,14 +66,11 @@ impl DestinationAnswer {
         match words::read(datagram, ANSWER)?.0 {
             [0] => Ok(Self::Resolved),
             [u32::MAX] => Ok(Self::Unresolved),
-            [got] => Err(WireError::Field { what: ANSWER, got: got.into(), want: "0 or 0xffffffff" }),
+            [got] => Err(WireError::field(ANSWER, got, "0 or 0xffffffff")),
         }
     }
 
-    /// Writes 4 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 4 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         words::write(out, ANSWER, [if *self == Self::Resolved { 0 } else { u32::MAX }])
     }

@@ -55,10 +55,10 @@ impl FifoCommand {
                 let ([high, low, control, data], _) = words::read(rest, COMMAND).map_err(|_| short(24))?;
                 (Some(words::join(high, low)), [control, data])
             }
-            _ => return Err(field("FIFO command header", header, "0x400n0003 or 0x401n0005")),
+            _ => return Err(WireError::field("FIFO command header", header, "0x400n0003 or 0x401n0005")),
         };
         if control & 0xFE00 != 0 {
-            return Err(field("FIFO control word", control, "bits 15:9 zero"));
+            return Err(WireError::field("FIFO control word", control, "bits 15:9 zero"));
         }
         let index = control as u8;
         let action = match control & POKE {
@@ -68,10 +68,7 @@ impl FifoCommand {
         Ok(Self { sequence: (control >> 16) as u16, tick, action })
     }
 
-    /// Writes 16 bytes, or 24 with a time; returns which.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 16 bytes, or 24 with a time; returns which. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let sequence = u32::from(self.sequence);
         let count = (sequence & 15) << 16;
@@ -123,15 +120,12 @@ impl FifoAck {
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let ([header, _, control, data], _) = words::read(datagram, ACK)?;
         if header & !COUNT != 0x5000_0004 {
-            return Err(field("FIFO ack header", header, "0x500n0004"));
+            return Err(WireError::field("FIFO ack header", header, "0x500n0004"));
         }
         Ok(Self { control, data })
     }
 
-    /// Writes 16 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 16 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let count = self.control & COUNT;
         words::write(out, ACK, [0x5000_0004 | count, 0, self.control, self.data])
@@ -142,8 +136,4 @@ impl FifoAck {
     pub fn sequence(&self) -> u16 {
         (self.control >> 16) as u16
     }
-}
-
-fn field(what: &'static str, got: u32, want: &'static str) -> WireError {
-    WireError::Field { what, got: got.into(), want }
 }

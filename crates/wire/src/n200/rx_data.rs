@@ -57,17 +57,15 @@ impl<'a> RxData<'a> {
     pub fn parse(datagram: &'a [u8]) -> Result<Self, WireError> {
         let ([header, stream_id, high, low], rest) = words::read(datagram, WHAT)?;
         if (header & !HEADER_END_OF_BURST) >> 20 != HEADER >> 20 {
-            return Err(WireError::Field { what: "RX data header", got: header.into(), want: "0x141nllll" });
+            return Err(WireError::field("RX data header", header, "0x141nllll"));
         }
-        let need = (header & 0xFFFF) as usize * 4;
-        let short = |need| WireError::Short { what: WHAT, need, have: datagram.len() };
-        let body = need.checked_sub(RxHead::BYTES + 4).ok_or(WireError::Field {
-            what: "RX data length in words",
-            got: (header & 0xFFFF).into(),
-            want: "at least 5",
-        })?;
-        let (payload, tail) = rest.split_at_checked(body).ok_or(short(need))?;
-        let ([trailer], _) = words::read(tail, WHAT).map_err(|_| short(need))?;
+        let length = header & 0xFFFF;
+        let need = length as usize * 4;
+        let short = WireError::Short { what: WHAT, need, have: datagram.len() };
+        let body = need.checked_sub(RxHead::OVERHEAD_BYTES);
+        let body = body.ok_or(WireError::field("RX data length in words", length, "at least 5"))?;
+        let (payload, tail) = rest.split_at_checked(body).ok_or(short)?;
+        let ([trailer], _) = words::read(tail, WHAT).map_err(|_| short)?;
         let in_trailer = trailer & ENABLE_END_OF_BURST != 0 && trailer & END_OF_BURST != 0;
         let packing = match trailer & SC8 {
             0 => RxPacking::Sc16,

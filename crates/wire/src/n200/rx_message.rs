@@ -1,7 +1,8 @@
 //! Inline messages, device to host on a receive port: what happened to the stream, and when.
 
 use super::RxData;
-use crate::{WireError, words};
+use crate::WireError;
+use crate::words::{self, codes};
 
 const WHAT: &str = "RX message";
 const HEADER: u32 = 0x5010_0005;
@@ -35,31 +36,7 @@ pub enum RxEvent {
     Other(u32),
 }
 
-impl RxEvent {
-    /// The event of a code; codes with a name never become [`RxEvent::Other`].
-    #[must_use]
-    pub fn from_code(code: u32) -> Self {
-        match code {
-            0x2 => Self::LateCommand,
-            0x4 => Self::BrokenChain,
-            0x8 => Self::Overflow,
-            0x10 => Self::StopWhileIdle,
-            other => Self::Other(other),
-        }
-    }
-
-    /// The code on the wire.
-    #[must_use]
-    pub fn code(self) -> u32 {
-        match self {
-            Self::LateCommand => 0x2,
-            Self::BrokenChain => 0x4,
-            Self::Overflow => 0x8,
-            Self::StopWhileIdle => 0x10,
-            Self::Other(code) => code,
-        }
-    }
-}
+codes!(RxEvent: u32 { LateCommand = 0x2, BrokenChain = 0x4, Overflow = 0x8, StopWhileIdle = 0x10 });
 
 impl RxMessage {
     /// Size of a message.
@@ -70,7 +47,7 @@ impl RxMessage {
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let ([header, stream_id, high, low, code], _) = words::read(datagram, WHAT)?;
         if header & !COUNT != HEADER {
-            return Err(WireError::Field { what: "RX message header", got: header.into(), want: "0x501n0005" });
+            return Err(WireError::field("RX message header", header, "0x501n0005"));
         }
         Ok(Self {
             count: (header >> 16) as u8 & 15,
@@ -80,10 +57,7 @@ impl RxMessage {
         })
     }
 
-    /// Writes 20 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 20 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let [high, low] = words::split(self.tick);
         let header = HEADER | u32::from(self.count & 15) << 16;

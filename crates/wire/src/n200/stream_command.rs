@@ -52,7 +52,7 @@ impl StreamCommand {
             StreamAction::SamplesAndMore(count) => CHAIN | checked(count)?,
         };
         let now = if self.tick.is_none() { NOW } else { 0 };
-        let (high, low) = time::split(self.tick.unwrap_or(0));
+        let [high, low] = time::split(self.tick.unwrap_or(0));
         Ok([word | now, high, low])
     }
 
@@ -73,8 +73,5 @@ impl StreamCommand {
 }
 
 fn checked(count: u32) -> Result<u32, WireError> {
-    if count > MAX_SAMPLES {
-        return Err(WireError::Field { what: "sample count", got: count.into(), want: "at most 0xfffffff" });
-    }
-    Ok(count)
+    if count <= MAX_SAMPLES { Ok(count) } else { Err(WireError::field("sample count", count, "at most 0xfffffff")) }
 }

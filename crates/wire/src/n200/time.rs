@@ -1,14 +1,3 @@
-//! A device time as two registers.
+//! A device time as two registers, high word first.
 
-/// The high and low word of a tick count, as the time registers want them.
-#[must_use]
-pub fn split(tick: u64) -> (u32, u32) {
-    let [high, low] = crate::words::split(tick);
-    (high, low)
-}
-
-/// The tick count of two time registers.
-#[must_use]
-pub fn join(high: u32, low: u32) -> u64 {
-    crate::words::join(high, low)
-}
+pub use crate::words::{join, split};

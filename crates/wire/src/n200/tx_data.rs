@@ -51,25 +51,25 @@ impl<'a> TxData<'a> {
     /// length 0, which is a [`Destination`].
     pub fn parse(datagram: &'a [u8]) -> Result<Self, WireError> {
         let ([sequence, header], rest) = words::read(datagram, WHAT)?;
-        let field = |what, want| WireError::Field { what, got: header.into(), want };
+        let field = |what, want| WireError::field(what, header, want);
         if header & FIXED != TRAILER_PRESENT {
             return Err(field("TX data header", "0x04nnllll to 0x071nllll"));
         }
         let length = (header & 0xFFFF) as usize;
-        let short = |need| WireError::Short { what: WHAT, need, have: datagram.len() };
         let need = 4 + 4 * length;
+        let short = WireError::Short { what: WHAT, need, have: datagram.len() };
         let timed = header & TIMED != 0;
         let overhead = TxHead::prologue(timed) + 4;
         let body = need.checked_sub(overhead).ok_or(field("TX data length", "2 words, 4 with a time"))?;
         let (tick, rest) = match timed {
             false => (None, rest),
             true => {
-                let ([high, low], rest) = words::read(rest, WHAT).map_err(|_| short(need))?;
+                let ([high, low], rest) = words::read(rest, WHAT).map_err(|_| short)?;
                 (Some(words::join(high, low)), rest)
             }
         };
-        let (payload, tail) = rest.split_at_checked(body).ok_or(short(need))?;
-        let ([trailer], _) = words::read(tail, WHAT).map_err(|_| short(need))?;
+        let (payload, tail) = rest.split_at_checked(body).ok_or(short)?;
+        let ([trailer], _) = words::read(tail, WHAT).map_err(|_| short)?;
         let head = TxHead {
             sequence,
             count: (header >> 16) as u8 & 15,

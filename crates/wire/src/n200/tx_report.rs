@@ -1,6 +1,7 @@
 //! Flow control and async messages, device to host from the transmit port.
 
-use crate::{WireError, words};
+use crate::WireError;
+use crate::words::{self, codes};
 
 const WHAT: &str = "TX report";
 const HEADER: u32 = 0x5010_0006;
@@ -42,37 +43,15 @@ pub enum TxEvent {
     Other(u16),
 }
 
-impl TxEvent {
-    /// The event of a code; codes with a name never become [`TxEvent::Other`].
-    #[must_use]
-    pub fn from_code(code: u16) -> Self {
-        match code {
-            0x00 => Self::FlowControl,
-            0x01 => Self::BurstAck,
-            0x02 => Self::Underflow,
-            0x04 => Self::SequenceError,
-            0x08 => Self::TimeError,
-            0x10 => Self::UnderflowInPacket,
-            0x20 => Self::SequenceErrorInBurst,
-            other => Self::Other(other),
-        }
-    }
-
-    /// The code on the wire.
-    #[must_use]
-    pub fn code(self) -> u16 {
-        match self {
-            Self::FlowControl => 0x00,
-            Self::BurstAck => 0x01,
-            Self::Underflow => 0x02,
-            Self::SequenceError => 0x04,
-            Self::TimeError => 0x08,
-            Self::UnderflowInPacket => 0x10,
-            Self::SequenceErrorInBurst => 0x20,
-            Self::Other(code) => code,
-        }
-    }
-}
+codes!(TxEvent: u16 {
+    FlowControl = 0x00,
+    BurstAck = 0x01,
+    Underflow = 0x02,
+    SequenceError = 0x04,
+    TimeError = 0x08,
+    UnderflowInPacket = 0x10,
+    SequenceErrorInBurst = 0x20
+});
 
 impl TxReport {
     /// Size of a report.
@@ -83,7 +62,7 @@ impl TxReport {
     pub fn parse(datagram: &[u8]) -> Result<Self, WireError> {
         let ([header, stream_id, high, low, code, sequence], _) = words::read(datagram, WHAT)?;
         if header & !COUNT != HEADER {
-            return Err(WireError::Field { what: "TX report header", got: header.into(), want: "0x501n0006" });
+            return Err(WireError::field("TX report header", header, "0x501n0006"));
         }
         Ok(Self {
             count: (header >> 16) as u8 & 15,
@@ -94,10 +73,7 @@ impl TxReport {
         })
     }
 
-    /// Writes 24 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 24 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         let [high, low] = words::split(self.tick);
         let header = HEADER | u32::from(self.count & 15) << 16;

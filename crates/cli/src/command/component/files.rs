@@ -7,10 +7,8 @@ use std::io::{BufReader, BufWriter, IsTerminal, Read, Write, stdin, stdout};
 use takt_graph::Item;
 use takt_host::call;
 
-/// What is wrong with a file.
 #[derive(Debug, thiserror::Error)]
 pub enum FileError {
-    /// The system says no.
     #[error("{name}")]
     Io {
         name: String,
@@ -23,13 +21,11 @@ pub enum FileError {
     /// A byte that ought to be a bit is none.
     #[error("byte {at} of {name} is {value}, not 0 or 1")]
     NoBit { name: String, at: u64, value: u8 },
-    /// Binary data would go to a terminal.
     #[error("output `{port}` would go to the terminal")]
     Terminal { port: String },
 }
 
 impl FileError {
-    /// What would be right.
     pub fn fix(&self) -> String {
         match self {
             FileError::Io { .. } => "a file that can be opened, or - for standard input or output".to_owned(),
@@ -42,9 +38,8 @@ impl FileError {
     }
 }
 
-/// A file of items, read packet by packet.
 pub struct Reader {
-    name: String,
+    pub name: String,
     item: Item,
     packed: bool,
     from: Box<dyn Read>,
@@ -68,11 +63,6 @@ impl Reader {
             (name.to_owned(), Box::new(BufReader::with_capacity(1 << 16, file)), size)
         };
         Ok(Reader { name, item, packed, from, rest: Vec::new(), bytes_read: 0, size_bytes })
-    }
-
-    /// Its name, for messages.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// Whether `bits`, the last ones, can be what fills the last byte of packed bits.
@@ -113,14 +103,12 @@ impl Reader {
     }
 }
 
-/// A file that items are written to.
 pub struct Writer {
     name: String,
     to: Box<dyn Write>,
     packed: bool,
     /// Bits that do not yet fill a byte.
     rest: Vec<u8>,
-    /// Items written.
     pub items: u64,
 }
 
@@ -140,7 +128,6 @@ impl Writer {
         Ok(Writer { name, to, packed, rest: Vec::new(), items: 0 })
     }
 
-    /// Writes a packet.
     pub fn packet(&mut self, bytes: &[u8], item: Item) -> Result<(), FileError> {
         self.items += (bytes.len() / item.bytes()) as u64;
         if !self.packed {
@@ -177,29 +164,33 @@ fn pack(bits: &[u8]) -> u8 {
 mod tests {
     use super::*;
 
+    fn file(content: &[u8]) -> (tempfile::TempDir, String) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("file");
+        std::fs::write(&path, content).expect("written");
+        let path = path.to_str().expect("text").to_owned();
+        (folder, path)
+    }
+
     #[test]
     fn packed_bits_go_out_as_they_came_in_and_the_last_byte_is_filled_with_zeros() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = |name: &str| folder.path().join(name).to_str().expect("text").to_owned();
-        std::fs::write(path("in"), [0b1010_0001, 0xff]).expect("written");
-        let mut reader = Reader::open(&path("in"), Item::Bit, true).expect("opened");
+        let (_folder, path) = file(&[0b1010_0001, 0xff]);
+        let mut reader = Reader::open(&path, Item::Bit, true).expect("opened");
         assert_eq!(reader.items(), Some(16));
         let mut bits = Vec::new();
         reader.packet(16, &mut bits).expect("read");
         assert_eq!(bits, [1, 0, 1, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 1]);
-        let mut writer = Writer::create(&path("out"), "out", Item::Bit, true).expect("made");
+        let mut writer = Writer::create(&path, "out", Item::Bit, true).expect("made");
         writer.packet(&bits[..3], Item::Bit).expect("written");
         writer.packet(&bits[3..9], Item::Bit).expect("written");
         assert_eq!(writer.finish().expect("written"), 9);
-        assert_eq!(std::fs::read(path("out")).expect("there"), [0b1010_0001, 0x80]);
+        assert_eq!(std::fs::read(path).expect("there"), [0b1010_0001, 0x80]);
     }
 
     #[test]
     fn packets_of_packed_bits_need_not_end_with_a_byte() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("in");
-        std::fs::write(&path, [0b1010_0001, 0b1100_0000]).expect("written");
-        let mut reader = Reader::open(path.to_str().expect("text"), Item::Bit, true).expect("opened");
+        let (_folder, path) = file(&[0b1010_0001, 0b1100_0000]);
+        let mut reader = Reader::open(&path, Item::Bit, true).expect("opened");
         let mut packet = |items| {
             let mut bits = Vec::new();
             reader.packet(items, &mut bits).expect("read");
@@ -213,19 +204,11 @@ mod tests {
 
     #[test]
     fn what_is_no_bit_and_what_is_half_an_item_is_refused_with_its_place() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let path = folder.path().join("in");
-        std::fs::write(&path, [0, 1, 2, 1, 0]).expect("written");
-        let name = path.to_str().expect("text");
-        let read = |item: Item| {
-            let mut reader = Reader::open(name, item, false)?;
-            reader.packet(100, &mut Vec::new())
-        };
-        assert_eq!(read(Item::Bit).expect_err("refused").to_string(), format!("byte 2 of {name} is 2, not 0 or 1"));
-        assert_eq!(
-            read(Item::F32).expect_err("refused").to_string(),
-            format!("{name} ends with 1 bytes of an item of 4")
-        );
+        let (_folder, name) = file(&[0, 1, 2, 1, 0]);
+        let read = |item: Item| Reader::open(&name, item, false)?.packet(100, &mut Vec::new());
+        let refused = |item: Item| read(item).expect_err("refused").to_string();
+        assert_eq!(refused(Item::Bit), format!("byte 2 of {name} is 2, not 0 or 1"));
+        assert_eq!(refused(Item::F32), format!("{name} ends with 1 bytes of an item of 4"));
         read(Item::Byte).expect("bytes are bytes");
     }
 }

@@ -9,14 +9,12 @@ use takt_stats::{Histogram, Ns};
 use super::files::{Reader, Writer};
 use super::ports::file_problem;
 use super::run::{Args, Outcome};
+use crate::Problem;
 use crate::costs;
-use crate::problem::Problem;
-use crate::waveform::Said;
 
 /// Items a packet from a pipe, where the component does not say.
 const FROM_A_PIPE: u64 = 65_536;
 
-/// A component between files.
 pub struct Job {
     bench: Bench,
     name: String,
@@ -24,9 +22,9 @@ pub struct Job {
     shape: Shape,
     readers: Vec<Reader>,
     writers: Vec<Writer>,
-    /// Items a packet, of each input, and whether that was asked for.
+    /// Items a packet, of each input, and whether that was requested.
     lengths: Vec<usize>,
-    asked: bool,
+    requested: bool,
     items_in: Vec<u64>,
     slots: u64,
     execution_ns: u64,
@@ -36,9 +34,7 @@ pub struct Job {
 
 impl Job {
     /// Makes the component.
-    ///
-    /// # Errors
-    /// It refuses; the packets would be too long.
+    /// Errors: it refuses; the packets would be too long.
     pub fn open(
         registry: &Registry,
         kind: &Kind,
@@ -52,18 +48,16 @@ impl Job {
         let longest = lengths.iter().copied().max().unwrap_or(1);
         let bench = Bench::sized(registry, &kind.name, &params, longest)
             .map_err(|error| Problem::new(format!("`{}` was not made", kind.name)).why(error))?;
-        let items_in = vec![0; readers.len()];
-        let name = kind.name.clone();
         Ok(Job {
             bench,
-            name,
+            name: kind.name.clone(),
+            items_in: vec![0; readers.len()],
             params,
             shape,
             readers,
             writers,
             lengths,
-            asked: args.items.is_some(),
-            items_in,
+            requested: args.items.is_some(),
             slots: 0,
             execution_ns: 0,
             times: Histogram::default(),
@@ -72,9 +66,7 @@ impl Job {
     }
 
     /// Executes the next slot; `false` when there is none.
-    ///
-    /// # Errors
-    /// A file can't be used, or holds what the component does not take.
+    /// Errors: a file can't be used, or holds what the component does not take.
     pub fn slot(&mut self, most: Option<u64>) -> Result<bool, Problem> {
         let most = most.or_else(|| self.readers.is_empty().then_some(1));
         if most.is_some_and(|most| self.slots >= most) || !self.feed()? {
@@ -104,7 +96,7 @@ impl Job {
         for (index, reader) in self.readers.iter_mut().enumerate() {
             let accepts = self.shape.inputs[index].accepts;
             reader.packet(self.lengths[index], &mut self.packet).map_err(file_problem)?;
-            let step = step(accepts).unwrap_or(if self.asked { self.lengths[index] } else { 1 });
+            let step = step(accepts).unwrap_or(if self.requested { self.lengths[index] } else { 1 });
             let whole_packets = self.packet.len() / step.max(1) * step;
             if reader.may_be_padding(&self.packet[whole_packets..]) {
                 self.packet.truncate(whole_packets);
@@ -117,9 +109,9 @@ impl Job {
         }
         match (ended, goes_on) {
             (Some(short), Some(long)) => {
-                let (short, long) = (self.readers[short].name(), self.readers[long].name());
+                let (short, long) = (&self.readers[short].name, &self.readers[long].name);
                 let why = format!("{short} ends in slot {}, {long} goes on", self.slots);
-                let what = Problem::new("the inputs are of different lengths").why(Said(why));
+                let what = Problem::new("the inputs are of different lengths").why(why);
                 Err(what.fix("files with as many packets each, or --slots N"))
             }
             (None, Some(_)) => Ok(true),
@@ -128,14 +120,12 @@ impl Job {
     }
 
     /// What it cost, and what predicts it elsewhere.
-    ///
-    /// # Errors
-    /// It executed no slot.
+    /// Errors: it executed no slot.
     pub fn costs(&self, called: Option<&str>, registry: &Registry) -> Result<Costs, Problem> {
         let name = called.unwrap_or(&self.name);
         let Some(cost) = costs::of_times(&self.times) else {
             let what = Problem::new(format!("nothing is known about what `{}` costs", self.name));
-            return Err(what.why(Said("it executed no slot".to_owned())).fix("an input that is not empty"));
+            return Err(what.why("it executed no slot").fix("an input that is not empty"));
         };
         let mut costs = Costs::of(&costs::class(), Some(costs::capacities()?)).with(name, cost);
         let items: Vec<u64> = self.lengths.iter().map(|&items| items as u64).collect();
@@ -147,9 +137,7 @@ impl Job {
     }
 
     /// Ends the files.
-    ///
-    /// # Errors
-    /// One takes no more.
+    /// Errors: one takes no more.
     pub fn finish(self) -> Result<Outcome, Problem> {
         let by_port = |names: Vec<String>, counts: Vec<u64>| names.into_iter().zip(counts).collect();
         let inputs = self.shape.inputs.iter().map(|port| port.name.clone()).collect();
@@ -168,16 +156,15 @@ impl Job {
     }
 }
 
-/// Items a packet, of each input: what the component takes, what was asked for, or the whole file.
-fn lengths(shape: &Shape, readers: &[Reader], asked: Option<u32>) -> Result<Vec<usize>, Problem> {
+/// Items a packet, of each input: what the component takes, what was requested, or the whole file.
+fn lengths(shape: &Shape, readers: &[Reader], requested: Option<u32>) -> Result<Vec<usize>, Problem> {
     let mut lengths: Vec<u64> = Vec::new();
     for (port, reader) in shape.inputs.iter().zip(readers) {
         let step = if let Accepts::MultipleOf(n) = port.accepts { u64::from(n) } else { 1 };
         lengths.push(match port.accepts {
             Accepts::Exactly(n) => u64::from(n),
-            _ => {
-                asked.map_or_else(|| reader.items().unwrap_or((FROM_A_PIPE / step).max(1) * step).max(step), u64::from)
-            }
+            _ => requested
+                .map_or_else(|| reader.items().unwrap_or((FROM_A_PIPE / step).max(1) * step).max(step), u64::from),
         });
     }
     for (index, port) in shape.inputs.iter().enumerate() {
@@ -191,7 +178,7 @@ fn lengths(shape: &Shape, readers: &[Reader], asked: Option<u32>) -> Result<Vec<
     };
     let longest = lengths.iter().copied().chain(shape.outputs.iter().map(of_output)).max().unwrap_or(1);
     if longest > limits::ITEMS {
-        let why = Said(format!("a packet would have {longest} items, and at most {} are taken", limits::ITEMS));
+        let why = format!("a packet would have {longest} items, and at most {} are taken", limits::ITEMS);
         return Err(Problem::new("can't take the file as one packet").why(why).fix("--items N, so many a packet"));
     }
     Ok(lengths.into_iter().map(|items| usize::try_from(items).unwrap_or(usize::MAX)).collect())
@@ -212,7 +199,7 @@ fn whole(items: usize, accepts: Accepts, reader: &Reader) -> Result<(), Problem>
         Accepts::Exactly(_) => format!("packets of exactly {step} items"),
         _ => format!("a multiple of {step} items"),
     };
-    let why = Said(format!("the component takes {wants}, and {} gives {items}", reader.name()));
+    let why = format!("the component takes {wants}, and {} gives {items}", reader.name);
     let fix = format!("a file of a multiple of {step} items, or --items with a multiple of {step}");
     Err(Problem::new("the input does not fill a packet").why(why).fix(fix))
 }

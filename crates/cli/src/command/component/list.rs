@@ -5,14 +5,13 @@ use std::fmt::Write;
 use miette::Result;
 use serde::Serialize;
 use takt_base::nearest;
+use takt_base::words::sentence;
 use takt_graph::{Accepts, Catalogue, Kind, Length, ParamSpec, Params, Shape};
 use takt_host::call;
 use takt_runtime::Registry;
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::waveform::{Libraries, Said};
+use crate::waveform::Libraries;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -24,7 +23,6 @@ pub struct Args {
     libraries: Libraries,
 }
 
-/// A component type, for `--json`.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -43,24 +41,21 @@ struct Ports {
 struct Port {
     name: String,
     item: &'static str,
-    /// Items a packet, in words.
     packet: String,
 }
 
-/// Lists them.
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     match &args.name {
         None => {
             let all: Vec<Document<'_>> = registry.kinds().into_iter().map(|kind| document(kind, &registry)).collect();
-            output.result(&all, || table(&all))?;
+            output.answer(&all, || table(&all), Answer::Yes)
         }
         Some(name) => {
             let one = document(find(name, &registry)?, &registry);
-            output.result(&one, || page(&one))?;
+            output.answer(&one, || page(&one), Answer::Yes)
         }
     }
-    Ok(Answer::Yes)
 }
 
 /// The type of this name, or a problem that knows the nearest.
@@ -70,7 +65,7 @@ pub fn find<'a>(name: &str, registry: &'a Registry) -> Result<&'a Kind, Problem>
         let list = call::takt("component list");
         let fix = near.map_or_else(|| list.clone(), |near| format!("did you mean {near}?\n{list}"));
         Problem::new(format!("there is no component `{name}`"))
-            .why(Said("no component of this program has that name".to_owned()))
+            .why("no component of this program has that name")
             .fix(fix)
     })
 }
@@ -108,7 +103,6 @@ fn table(all: &[Document<'_>]) -> String {
     let width = all.iter().map(|one| one.kind.name.len()).max().unwrap_or(0);
     let line = |one: &Document<'_>| format!("{:<width$}  {}", one.kind.name, one.kind.summary);
     let mut text = all.iter().map(line).collect::<Vec<_>>().join("\n");
-    // Writing to a String can't fail.
     let _ = write!(text, "\n\n{} says all about one", call::takt("component list NAME"));
     text
 }
@@ -117,7 +111,6 @@ fn page(one: &Document<'_>) -> String {
     let mut text = format!("{}: {}\n", one.kind.name, one.kind.summary);
     let names = |param: &ParamSpec| param.names().collect::<Vec<_>>().join(", ");
     let width = one.kind.params.iter().map(|param| names(param).len()).max().unwrap_or(0).max(12);
-    // Writing to a String can't fail.
     match &one.ports {
         Some(ports) => {
             for (side, list) in [("input", &ports.inputs), ("output", &ports.outputs)] {
@@ -138,10 +131,5 @@ fn page(one: &Document<'_>) -> String {
 fn about(param: &ParamSpec) -> String {
     let default = param.default.as_ref().map_or_else(|| "must be given".to_owned(), |value| format!("default {value}"));
     let variable = if param.variable { "; can be set while running" } else { "" };
-    format!("{} {} ({default}{variable})", param.doc, capital(&param.expected()))
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
+    format!("{} {} ({default}{variable})", param.doc, sentence(&param.expected()))
 }

@@ -6,8 +6,7 @@ mod list;
 mod ports;
 mod run;
 
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::{Answer, Output};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -24,7 +23,6 @@ enum Command {
     Run(run::Args),
 }
 
-/// Carries the command out.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     match args.command {
         Command::List(args) => list::run(&args, output),

@@ -4,14 +4,10 @@ use takt_graph::{InputShape, OutputShape, Shape};
 
 use super::files::{FileError, Reader, Writer};
 use super::run::Args;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::waveform::Said;
+use crate::{Output, Problem};
 
 /// Opens what the inputs read.
-///
-/// # Errors
-/// A port has no file, or two; a file can't be opened.
+/// Errors: a port has no file, or two; a file can't be opened.
 pub fn sources(args: &Args, shape: &Shape) -> Result<Vec<Reader>, Problem> {
     let names: Vec<&str> = shape.inputs.iter().map(|port| port.name.as_str()).collect();
     let files = assign(&args.inputs, &names, "--in")?;
@@ -25,9 +21,7 @@ pub fn sources(args: &Args, shape: &Shape) -> Result<Vec<Reader>, Problem> {
 }
 
 /// Makes what the outputs write.
-///
-/// # Errors
-/// A port has no file, or two; a file can't be opened.
+/// Errors: a port has no file, or two; a file can't be opened.
 pub fn sinks(args: &Args, shape: &Shape, output: &Output) -> Result<Vec<Writer>, Problem> {
     let names: Vec<&str> = shape.outputs.iter().map(|port| port.name.as_str()).collect();
     let files = assign(&args.outputs, &names, "--out")?;
@@ -51,14 +45,12 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, P
             None if ports.len() == 1 => (0, one.as_str()),
             None if ports.is_empty() => {
                 let what = Problem::new(format!("can't take {flag} {one}"));
-                return Err(what
-                    .why(Said("the component has no such port".to_owned()))
-                    .fix(format!("leave {flag} away")));
+                return Err(what.why("the component has no such port").fix(format!("leave {flag} away")));
             }
             None => {
                 let what = Problem::new(format!("can't tell which port {flag} {one} is for"));
                 let ways: Vec<String> = ports.iter().map(|port| format!("{flag} {port}=FILE")).collect();
-                return Err(what.why(Said(format!("the component has {}", ports.len()))).fix(ways.join(" ")));
+                return Err(what.why(format!("the component has {}", ports.len())).fix(ways.join(" ")));
             }
         };
         if files[port].replace(file.to_owned()).is_some() {
@@ -79,8 +71,6 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, P
     Ok(files.into_iter().flatten().collect())
 }
 
-/// A file's error as a problem.
 pub fn file_problem(error: FileError) -> Problem {
-    let fix = error.fix();
-    Problem::new("can't use a file").why(error).fix(fix)
+    Problem::caused("can't use a file", error, FileError::fix)
 }

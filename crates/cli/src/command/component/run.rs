@@ -5,16 +5,14 @@ use std::path::PathBuf;
 
 use miette::Result;
 use serde::Serialize;
-use takt_graph::{Catalogue, Kind, Params, Value};
+use takt_graph::{Catalogue, Kind, ParamError, Params, Value};
 
 use super::job::Job;
 use super::list::find;
 use super::ports::{sinks, sources};
-use crate::answer::Answer;
 use crate::costs;
-use crate::output::Output;
-use crate::problem::Problem;
 use crate::waveform::Libraries;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -58,7 +56,6 @@ pub struct Args {
     libraries: Libraries,
 }
 
-/// What was done, for `--json`.
 #[derive(Serialize)]
 pub struct Outcome {
     pub component: String,
@@ -71,15 +68,12 @@ pub struct Outcome {
     pub results: BTreeMap<&'static str, Value>,
 }
 
-/// Runs it.
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let kind = find(&args.name, &registry)?;
     let params = params(kind, &args.param)?;
-    let unfit = |error: takt_graph::ParamError| {
-        let fix = error.fix();
-        Problem::new(format!("`{}` can't have these parameters", kind.name)).why(error).fix(fix)
-    };
+    let what = format!("`{}` can't have these parameters", kind.name);
+    let unfit = |error| Problem::caused(what.as_str(), error, ParamError::fix);
     let complete = kind.resolve(&params).map_err(unfit)?;
     let shape = registry.shape(kind, &complete).map_err(unfit)?;
     let sources = sources(args, &shape)?;
@@ -101,19 +95,16 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
 fn params(kind: &Kind, given: &[String]) -> Result<Params, Problem> {
     let mut params = Params::new();
     for one in given {
-        let refused = || Problem::new(format!("can't take --param {one}"));
+        let what = || format!("can't take --param {one}");
         let Some((name, text)) = one.split_once('=') else {
-            return Err(refused().fix("--param NAME=VALUE"));
+            return Err(Problem::new(what()).fix("--param NAME=VALUE"));
         };
         match kind.find(name) {
             // The complaint about an unknown one knows the nearest.
             None => params.set(name, Value::Text(text.to_owned())),
             Some(param) => {
-                let value = param.parse(text).map_err(|error| {
-                    let fix = error.fix();
-                    refused().why(error).fix(fix)
-                })?;
-                params.set(name, value);
+                let refused = |error| Problem::caused(what(), error, ParamError::fix);
+                params.set(name, param.parse(text).map_err(refused)?);
             }
         }
     }

@@ -9,18 +9,14 @@ use takt_doctor::{Change, Diagnosis, FixError, FixKind, FixOffer, Fixer, Verdict
 use takt_host::call::{self, WITH_SUDO};
 use takt_host::dirs::state_dir;
 
-use super::{Args, Seen};
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use super::{Args, Findings};
+use crate::{Answer, Output, Problem};
 
-/// What was done: the JSON document.
 #[derive(Serialize)]
 struct Fixed {
     made: Vec<Made>,
     /// Rules that stand, or were named, and were not mended, and why.
     left: Vec<Left>,
-    /// Rules that still stand.
     stands: Vec<String>,
 }
 
@@ -39,16 +35,16 @@ struct Left {
 
 pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     let host = args.host();
-    let before = Seen::of(args, &host);
+    let before = Findings::of(args, &host);
     let mut left = Vec::new();
     let mut agreed: Vec<(&Diagnosis, &FixOffer)> = Vec::new();
-    // What is only noted is changed for whoever names it.
-    let asked = |seen: &&Diagnosis| match seen.verdict {
+    // What is only noted is changed if the user names it.
+    let requested = |seen: &&Diagnosis| match seen.verdict {
         Verdict::Stands => true,
         Verdict::Notice => args.names(&seen.id),
         Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => false,
     };
-    for seen in before.diagnoses.iter().filter(asked) {
+    for seen in before.diagnoses.iter().filter(requested) {
         match &seen.fix {
             Some(offer) if !offer.changes.is_empty() => match agree(args, output, seen, offer)? {
                 Ok(()) => agreed.push((seen, offer)),
@@ -66,9 +62,8 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
             made.extend(changes.into_iter().map(|change| Made { rule: seen.id.clone(), change }));
         }
     }
-    let fixed = Fixed { made, left, stands: Seen::of(args, &host).stands };
-    output.result(&fixed, || text(&fixed))?;
-    Ok(Answer::of(fixed.stands.is_empty()))
+    let fixed = Fixed { made, left, stands: Findings::of(args, &host).stands };
+    output.answer(&fixed, || text(&fixed), Answer::of(fixed.stands.is_empty()))
 }
 
 /// Whether this rule's changes may be made; otherwise why not.
@@ -97,20 +92,18 @@ fn agree(args: &Args, output: &Output, seen: &Diagnosis, offer: &FixOffer) -> mi
 pub(super) fn yes(question: &str) -> bool {
     let mut err = stderr().lock();
     let mut line = String::new();
-    let asked = err.write_all(question.as_bytes()).and_then(|()| err.flush());
-    asked.is_ok() && stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
+    let printed = err.write_all(question.as_bytes()).and_then(|()| err.flush());
+    printed.is_ok() && stdin().read_line(&mut line).is_ok() && matches!(line.trim(), "y" | "Y" | "yes")
 }
 
-/// Why nothing, or nothing more, was changed.
 fn refused(error: FixError) -> Problem {
-    let fix = match (error.fix(), &error) {
+    Problem::caused("the host can't be mended", error, |error| match (error.fix(), error) {
         (Some(fix), _) => fix,
         (None, FixError::Setting(_)) => {
             format!("{}   (gives back what was changed before it)", call::sudo_takt("doctor --undo"))
         }
         (None, _) => WITH_SUDO.into(),
-    };
-    Problem::new("the host can't be mended").why(error).fix(fix)
+    })
 }
 
 fn text(fixed: &Fixed) -> String {

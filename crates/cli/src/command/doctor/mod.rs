@@ -16,9 +16,7 @@ use takt_doctor::{Diagnosis, RULES, Verdict};
 use takt_host::Host;
 use takt_host::dirs::state_dir;
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -84,9 +82,8 @@ fn rules() -> PossibleValuesParser {
     PossibleValuesParser::new(RULES.iter().map(|rule| rule.id))
 }
 
-/// What was seen: the JSON document.
 #[derive(Serialize)]
-struct Seen {
+struct Findings {
     /// Rules whose subject stands in the way.
     stands: Vec<String>,
     diagnoses: Vec<Diagnosis>,
@@ -94,19 +91,17 @@ struct Seen {
     changed: Vec<Entry>,
 }
 
-impl Seen {
-    fn of(args: &Args, host: &Host) -> Seen {
+impl Findings {
+    fn of(args: &Args, host: &Host) -> Findings {
         let diagnoses = takt_doctor::examine(host, |rule| args.picks(rule.id));
         let standing = diagnoses.iter().filter(|seen| seen.verdict == Verdict::Stands);
         let stands = standing.map(|seen| seen.id.clone()).collect();
-        // A journal that cannot be read is told of by those who need it.
+        // A journal that cannot be read is reported by the commands that need it.
         let changed = journal::read(&state_dir()).map(|journal| journal.standing).unwrap_or_default();
-        Seen { stands, diagnoses, changed }
+        Findings { stands, diagnoses, changed }
     }
-}
 
-impl Seen {
-    /// Whether no rule could be told of.
+    /// Whether no rule found out anything.
     fn knows_nothing(&self) -> bool {
         let hidden = |seen: &Diagnosis| matches!(seen.verdict, Verdict::NotVisible | Verdict::NotKnownHere);
         self.diagnoses.iter().all(hidden)
@@ -131,7 +126,6 @@ impl Args {
     }
 }
 
-/// Looks, explains, mends or gives back.
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if let Some(first) = args.guard {
         return prove::stand_guard(first);
@@ -149,15 +143,12 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     if args.fix {
         return fix::run(&args, output);
     }
-    let seen = Seen::of(&args, &args.host());
-    output.result(&seen, || text::seen(&seen, args.all || !args.only.is_empty()))?;
-    Ok(match seen.knows_nothing() {
-        true => Answer::Unknown,
-        false => Answer::of(seen.stands.is_empty()),
-    })
+    let found = Findings::of(&args, &args.host());
+    let answer = if found.knows_nothing() { Answer::Unknown } else { Answer::of(found.stands.is_empty()) };
+    output.answer(&found, || text::findings(&found, args.all || !args.only.is_empty()), answer)
 }
 
-/// That what is to be looked at is there, so that a slip is not taken for a host without faults.
+/// Whether what is to be examined is there, so that a slip is not taken for a host without faults.
 fn there(args: &Args) -> miette::Result<()> {
     if let Some(root) = args.root.as_ref().filter(|root| !root.join("proc").is_dir() && !root.join("sys").is_dir()) {
         return Err(Problem::new(format!("{} is no copy of a host", root.display()))
@@ -180,6 +171,5 @@ fn there(args: &Args) -> miette::Result<()> {
 fn explain(id: &str, output: &Output) -> miette::Result<Answer> {
     let rule = takt_doctor::rule(id).expect("the parser takes only rules there are");
     let words = takt_doctor::explain(rule);
-    output.result(&serde_json::json!({ "id": rule.id, "explanation": words }), || words.clone())?;
-    Ok(Answer::Yes)
+    output.answer(&serde_json::json!({ "id": rule.id, "explanation": words }), || words.clone(), Answer::Yes)
 }

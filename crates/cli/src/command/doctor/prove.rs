@@ -13,11 +13,7 @@ use takt_report::Unit;
 
 use super::Args;
 use super::fix::yes;
-use crate::answer::Answer;
-use crate::bar::Bar;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
 pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answer> {
     let rule = takt_doctor::rule(id).expect("the parser takes only rules there are");
@@ -31,7 +27,7 @@ pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answ
         guard: &|first| guard(first),
     };
     let bar = RefCell::new(Some(Bar::new(output)));
-    let mut told = |progress: Progress| {
+    let mut progressed = |progress: Progress| {
         if let (1, Fix::Consent { who_may_pay, .. }) = (progress.round, &rule.fix) {
             output.note(format!("While it is measured, others may pay: {who_may_pay}"));
         }
@@ -43,11 +39,10 @@ pub(super) fn run(id: &str, args: &Args, output: &Output) -> miette::Result<Answ
         bar.take();
         args.keep || ask(args, output, outcome)
     };
-    let proved = prove::prove(&claim, &mut told, &mut keep, &stop_on_signal()?);
+    let proved = prove::prove(&claim, &mut progressed, &mut keep, &stop_on_signal()?);
     bar.take();
     let outcome = proved.map_err(|error| refused(id, error))?;
-    output.result(&outcome, || text(&outcome))?;
-    Ok(Answer::of(outcome.gain.answer == Worth::Helps))
+    output.answer(&outcome, || text(&outcome), Answer::of(outcome.gain.answer == Worth::Helps))
 }
 
 /// What a killed proof leaves is given back by this program, started anew.
@@ -67,12 +62,12 @@ pub(super) fn stand_guard(first: u64) -> miette::Result<Answer> {
 }
 
 fn ask(args: &Args, output: &Output, outcome: &Outcome) -> bool {
-    let asked = outcome.gain.answer == Worth::Helps && !args.yes && !output.wants_json() && stdin().is_terminal();
-    asked && yes(&format!("{}\nKeep it? [y/N] ", figures(outcome)))
+    let may_ask = outcome.gain.answer == Worth::Helps && !args.yes && !output.wants_json() && stdin().is_terminal();
+    may_ask && yes(&format!("{}\nKeep it? [y/N] ", figures(outcome)))
 }
 
 fn refused(id: &str, error: ProveError) -> Problem {
-    let fix = match &error {
+    Problem::caused(format!("{id} can't be proved"), error, |error| match error {
         ProveError::NotProvable { .. } | ProveError::NotVisible { .. } => {
             Some(format!("{}   (what it looks at)", call::takt(format_args!("doctor --explain {id}"))))
         }
@@ -80,12 +75,7 @@ fn refused(id: &str, error: ProveError) -> Problem {
             Some(format!("{}   (lists what could be changed here)", call::takt("doctor --all")))
         }
         error => error.fix(),
-    };
-    let problem = Problem::new(format!("{id} can't be proved")).why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+    })
 }
 
 fn text(outcome: &Outcome) -> String {
@@ -103,7 +93,6 @@ fn text(outcome: &Outcome) -> String {
     format!("{}\n{verdict}; {stays}.{stopped}", figures(outcome))
 }
 
-/// What was measured, and the gain.
 fn figures(outcome: &Outcome) -> String {
     let mut lines: Vec<String> = Vec::new();
     for change in &outcome.changes {

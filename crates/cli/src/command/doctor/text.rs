@@ -1,4 +1,4 @@
-//! What the doctor saw, for people: what stands first and in full, what could not be told in a line, the rest as a number.
+//! What the doctor found, for people: first and in full what stands, in a line what could not be examined, the rest as a number.
 
 use std::fmt::Write as _;
 
@@ -6,17 +6,17 @@ use takt_base::words::plural;
 use takt_doctor::{Diagnosis, FixKind, FixOffer, Proof, Verdict};
 use takt_host::call;
 
-use super::Seen;
+use super::Findings;
 
 /// The order of the page; the answer is the last line.
 const ORDER: [Verdict; 5] =
     [Verdict::Stands, Verdict::Notice, Verdict::NotVisible, Verdict::NotKnownHere, Verdict::Fine];
 
 /// `all`: also what is fine or only noted.
-pub(super) fn seen(seen: &Seen, all: bool) -> String {
+pub(super) fn findings(found: &Findings, all: bool) -> String {
     let mut text = String::new();
     let shown = |verdict| all || !matches!(verdict, Verdict::Notice | Verdict::Fine);
-    let listed = || seen.diagnoses.iter().filter(|one| shown(one.verdict));
+    let listed = || found.diagnoses.iter().filter(|one| shown(one.verdict));
     let width = listed().map(|seen| seen.id.len()).max().unwrap_or(0);
     for verdict in ORDER {
         for diagnosis in listed().filter(|seen| seen.verdict == verdict) {
@@ -24,19 +24,18 @@ pub(super) fn seen(seen: &Seen, all: bool) -> String {
         }
     }
     if !all {
-        rest(&mut text, seen);
+        rest(&mut text, found);
     }
-    if !seen.changed.is_empty() {
-        let changes = plural(seen.changed.len(), "change");
-        // Writing to a string cannot fail.
+    if !found.changed.is_empty() {
+        let changes = plural(found.changed.len(), "change");
         let _ =
             writeln!(text, "\n{changes} of takt's own in force; {} gives them back.", call::sudo_takt("doctor --undo"));
     }
-    text + &answer(seen)
+    text + &answer(found)
 }
 
-fn rest(text: &mut String, seen: &Seen) {
-    let count = |verdict| seen.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
+fn rest(text: &mut String, found: &Findings) {
+    let count = |verdict| found.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
     let (noted, fine) = (count(Verdict::Notice), count(Verdict::Fine));
     let _ = writeln!(text, "{fine} fine, {noted} noted for other programs or other radios; --all lists them.");
 }
@@ -77,17 +76,17 @@ fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
     own.into_iter().chain(offer.commands.iter().cloned()).collect()
 }
 
-fn answer(seen: &Seen) -> String {
-    let count = |verdict| seen.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
+fn answer(found: &Findings) -> String {
+    let count = |verdict| found.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
     let hidden = count(Verdict::NotVisible) + count(Verdict::NotKnownHere);
     let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be told") };
-    if seen.knows_nothing() {
-        return format!("Not known: none of {} could be told.", plural(seen.diagnoses.len(), "rule"));
+    if found.knows_nothing() {
+        return format!("Not known: none of {} could be told.", plural(found.diagnoses.len(), "rule"));
     }
-    if seen.stands.is_empty() {
-        return format!("Yes: nothing stands in the way of a radio ({} looked at{hidden}).", seen.diagnoses.len());
+    if found.stands.is_empty() {
+        return format!("Yes: nothing stands in the way of a radio ({} looked at{hidden}).", found.diagnoses.len());
     }
-    let stands = if seen.stands.len() == 1 { "stands" } else { "stand" };
-    let names = seen.stands.join(", ");
-    format!("No: {} of {} {stands} in the way of a radio{hidden}: {names}.", seen.stands.len(), seen.diagnoses.len())
+    let stands = if found.stands.len() == 1 { "stands" } else { "stand" };
+    let names = found.stands.join(", ");
+    format!("No: {} of {} {stands} in the way of a radio{hidden}: {names}.", found.stands.len(), found.diagnoses.len())
 }

@@ -1,23 +1,15 @@
 //! `takt doctor --undo`: every setting as it was.
 
-use takt_doctor::journal::{How, Scope};
+use takt_doctor::journal::{How, JournalError, Scope};
 use takt_doctor::{Fixer, Outcome, Undone};
 use takt_host::dirs::state_dir;
 
 use super::Args;
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
-    let mut fixer = Fixer::open(args.host(), &state_dir()).map_err(|error| {
-        let fix = error.fix();
-        let problem = Problem::new("nothing can be given back").why(error);
-        match fix {
-            Some(fix) => problem.fix(fix),
-            None => problem,
-        }
-    })?;
+    let mut fixer = Fixer::open(args.host(), &state_dir())
+        .map_err(|error| Problem::caused("nothing can be given back", error, JournalError::fix))?;
     let mut undone = fixer.undo(|entry| entry.scope == Scope::Host && args.picks(&entry.rule));
     if let Some(at) = undone.iter().position(|undone| matches!(undone.outcome, Outcome::Refused { .. })) {
         let Undone { setting, was, outcome, .. } = undone.swap_remove(at);
@@ -26,8 +18,11 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
         let fix = error.fix().unwrap_or_else(|| setting.command(&was));
         return Err(problem.why(error).fix(fix).into());
     }
-    output.result(&undone, || text(&undone))?;
-    Ok(Answer::of(undone.iter().all(|undone| matches!(undone.outcome, Outcome::Settled { .. }))))
+    output.answer(
+        &undone,
+        || text(&undone),
+        Answer::of(undone.iter().all(|undone| matches!(undone.outcome, Outcome::Settled { .. }))),
+    )
 }
 
 fn text(undone: &[Undone]) -> String {
@@ -54,7 +49,7 @@ fn one(Undone { setting, rule, was, outcome }: &Undone) -> String {
                 setting.command(was)
             )
         }
-        // Told as an error.
+        // Reported as an error before.
         Outcome::Refused { error } => format!("refused   {rule}  {setting}: {error}"),
     }
 }

@@ -10,15 +10,13 @@ use takt_lab::store::Store;
 use takt_stats::Contrast;
 
 use super::store_problem;
-use crate::answer::Answer;
-use crate::output::Output;
+use crate::{Answer, Output};
 
 /// Prints what changed from `a` to `b`; yes if nothing did.
 pub fn run(runs: &Path, a: &str, b: &str, output: &Output) -> Result<Answer> {
     let compared = Store::open(runs).and_then(|store| Compared::of(&store, a, b)).map_err(store_problem)?;
     let changed = compared.points.iter().flat_map(|point| &point.figures).any(|figure| figure.changed);
-    output.result(&compared, || text(&compared))?;
-    Ok(Answer::of(!changed))
+    output.answer(&compared, || text(&compared), Answer::of(!changed))
 }
 
 fn text(compared: &Compared) -> String {

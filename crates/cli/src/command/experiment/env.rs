@@ -4,11 +4,11 @@ use clap::ValueEnum;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_host::leftovers::Registry;
-use takt_testbed::environment::{Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open};
+use takt_testbed::environment::{
+    EnvironmentError, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open,
+};
 
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 /// Flags of `run`.
 #[derive(Debug, clap::Args)]
@@ -68,26 +68,20 @@ impl Flags {
     }
 }
 
-/// What stood while the shell was open.
 #[derive(Serialize)]
 struct Looked {
     in_force: takt_testbed::environment::InForce,
 }
 
-/// Brings it up, opens the shell, takes it away.
 pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     let name = spec.kind.name();
-    let refused = |error: SiteError| {
-        let fix = error.fix();
-        problem(name, error, fix)
-    };
+    let what = format!("no {name} here");
     let run = Registry::system().begin("experiment run --env-only").into_diagnostic()?;
     let program = std::env::current_exe().into_diagnostic()?;
-    let environment = open(spec, program, &run).map_err(|error| {
-        let fix = error.fix();
-        problem(name, error, fix)
-    })?;
-    let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name).map_err(refused)?;
+    let environment =
+        open(spec, program, &run).map_err(|error| Problem::caused(what.as_str(), error, EnvironmentError::fix))?;
+    let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name)
+        .map_err(|error| Problem::caused(what, error, SiteError::fix))?;
     let holder = &site.in_force.holder;
     let by = holder.runtime.as_ref().map_or(String::new(), |runtime| format!(", by {runtime}"));
     let accelerator = holder.accelerator.as_ref().map_or(String::new(), |how| format!(" ({how})"));
@@ -98,16 +92,7 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     let attached = site.shell.attach();
     attached.map_err(|error| Problem::new(format!("the shell in {name} can't be reached")).why(error))?;
     let looked = Looked { in_force: site.in_force.clone() };
-    output.result(&looked, || format!("{name} is gone"))?;
-    Ok(Answer::Yes)
-}
-
-fn problem(name: &str, error: impl std::error::Error + Send + Sync + 'static, fix: Option<String>) -> Problem {
-    let problem = Problem::new(format!("no {name} here")).why(error);
-    match fix {
-        Some(fix) => problem.fix(fix),
-        None => problem,
-    }
+    output.answer(&looked, || format!("{name} is gone"), Answer::Yes)
 }
 
 #[cfg(test)]

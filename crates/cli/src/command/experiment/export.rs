@@ -12,9 +12,7 @@ use miette::{IntoDiagnostic, Result};
 use takt_lab::store::{Store, Table};
 
 use super::store_problem;
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::problem::Problem;
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -48,7 +46,6 @@ impl Args {
     }
 }
 
-/// Writes the file, or prints what would be in it.
 pub fn run(args: &Args, runs: &Path, output: &Output) -> Result<Answer> {
     let store = Store::open(runs).map_err(store_problem)?;
     let run = store.run(&args.run).map_err(store_problem)?.id;

@@ -2,15 +2,14 @@
 
 use std::time::{Duration, Instant};
 
-use indicatif::ProgressStyle;
 use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
 use takt_load::{Kind, Lost};
 
-use crate::output::Output;
+use crate::Output;
+use crate::bar::drawn;
 use crate::radio_problem;
 
-/// Draws the progress of a run on standard error.
 pub struct ProgressBar<'a> {
     output: &'a Output,
     bar: Option<indicatif::ProgressBar>,
@@ -18,18 +17,23 @@ pub struct ProgressBar<'a> {
 }
 
 impl<'a> ProgressBar<'a> {
+    /// What `work` gives, which is given what to call at each event; the bar is gone then.
+    pub fn during<R>(output: &'a Output, work: impl FnOnce(&mut dyn FnMut(&Event, &Progress)) -> R) -> R {
+        let mut progress = ProgressBar::new(output);
+        let result = work(&mut |event, at| progress.show(event, at));
+        if let Some(bar) = progress.bar {
+            bar.finish_and_clear();
+        }
+        result
+    }
+
     /// A bar where one may be drawn, else plain lines; with `--json` neither.
-    pub fn new(output: &'a Output) -> ProgressBar<'a> {
-        let bar = output.may_draw().then(|| {
-            let style = ProgressStyle::with_template("{bar:30} {pos}/{len}  {msg}");
-            // The template is a constant with known keys.
-            indicatif::ProgressBar::new(0).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
-        });
+    fn new(output: &'a Output) -> ProgressBar<'a> {
+        let bar = output.may_draw().then(|| drawn(output, 0, "{bar:30} {pos}/{len}  {msg}"));
         ProgressBar { output, bar, lines: Lines::default() }
     }
 
-    /// Something happened.
-    pub fn tell(&mut self, event: &Event, at: &Progress) {
+    fn show(&mut self, event: &Event, at: &Progress) {
         match (&self.bar, event) {
             // Before any round, so that no bar has been drawn yet.
             (_, Event::OnAir(emission)) => self.output.note(radio_problem::on_air(emission)),
@@ -45,13 +49,6 @@ impl<'a> ProgressBar<'a> {
                 self.output.note(format!("{}/{}  {label}: {outcome}  ({left} left)", at.done, at.planned));
             }
             (None, _) => {}
-        }
-    }
-
-    /// Takes the bar away.
-    pub fn finish(self) {
-        if let Some(bar) = self.bar {
-            bar.finish_and_clear();
         }
     }
 }
@@ -110,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_lost_is_said_whoever_it_may_be() {
+    fn what_was_lost_is_reported_whatever_the_workload() {
         let said = |kind, lost| outcome(kind, RoundState::Valid, None, lost);
         assert_eq!(said(Kind::Rate, Some(Lost::default())), "nothing lost");
         assert_eq!(said(Kind::RoundTrip, Some(Lost::own(0.5))), "50.000 % late");

@@ -10,15 +10,13 @@ use serde::Serialize;
 use takt_base::parse_duration;
 use takt_graph::{Graph, Latency};
 use takt_mapper::{
-    ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformSpec, Predicted, Quantile, map,
-    platform::limits, predicted,
+    ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformError, PlatformSpec, Predicted,
+    Quantile, map, platform::limits, predicted,
 };
 
-use crate::answer::Answer;
 use crate::costs;
-use crate::output::Output;
-use crate::problem::Problem;
 use crate::waveform::{self, Libraries, Misfit, Override};
+use crate::{Answer, Output, Problem};
 
 /// Arguments.
 #[derive(Debug, clap::Args)]
@@ -69,7 +67,6 @@ pub struct Args {
     libraries: Libraries,
 }
 
-/// What was found, for `--json`.
 #[derive(Serialize)]
 struct Document<'a> {
     waveform: &'a str,
@@ -82,7 +79,6 @@ struct Document<'a> {
     infeasible: Option<&'a Infeasible>,
 }
 
-/// Maps.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
@@ -111,15 +107,11 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         mapping: found.as_ref().ok(),
         infeasible: found.as_ref().err().map(|why| &**why),
     };
-    output.result(&document, || {
-        let elsewhere = text::predicted(&costs, &predicted);
-        elsewhere
-            + &match &found {
-                Ok(mapping) => text::mapping(graph.name(), &platform, mapping),
-                Err(why) => text::infeasible(graph.name(), why),
-            }
-    })?;
-    Ok(Answer::of(found.is_ok()))
+    let text = || match &found {
+        Ok(mapping) => text::mapping(graph.name(), &platform, mapping),
+        Err(why) => text::infeasible(graph.name(), why),
+    };
+    output.answer(&document, || text::predicted(&costs, &predicted) + &text(), Answer::of(found.is_ok()))
 }
 
 impl Args {
@@ -161,7 +153,7 @@ fn platform(args: &Args) -> Result<Platform> {
 fn this_host(cores: &[u32]) -> Result<Platform> {
     let own = takt_host::affinity::own_cpus();
     if let Some(core) = cores.iter().find(|core| !own.contains(&(**core as usize))) {
-        let why = waveform::Said(format!("core {core} is not online, or not allowed to this process"));
+        let why = format!("core {core} is not online, or not allowed to this process");
         let list: Vec<String> = own.iter().map(ToString::to_string).collect();
         return Err(Problem::new("can't map onto that core")
             .why(why)
@@ -169,10 +161,7 @@ fn this_host(cores: &[u32]) -> Result<Platform> {
             .into());
     }
     let class = costs::class();
-    let refused = |error: takt_mapper::PlatformError| {
-        let fix = error.fix();
-        Problem::new("can't map onto these cores").why(error).fix(fix)
-    };
+    let refused = |error| Problem::caused("can't map onto these cores", error, PlatformError::fix);
     Ok(PlatformSpec::host(&class, ClassSpec::default(), cores).check().map_err(refused)?)
 }
 
@@ -186,17 +175,13 @@ fn read(path: &Path) -> Result<Platform> {
     Ok(Platform::parse(&name, &text).map_err(Misfit::from)?)
 }
 
-/// A mapper's error as a problem.
 pub fn unmapped(error: MapError) -> Problem {
-    let fix = error.fix();
-    Problem::new("the waveform can't be mapped").why(error).fix(fix)
+    Problem::caused("the waveform can't be mapped", error, MapError::fix)
 }
 
 /// The placement `takt run` takes: the best there is for the median, whether or not it fits the slot; the second is
 /// whether it does.
-///
-/// # Errors
-/// Nothing is known about a component's cost.
+/// Errors: nothing is known about a component's cost.
 pub fn best_effort(graph: &Graph, costs: &Costs, cores: &[usize], latency: Latency) -> Result<(Mapping, bool)> {
     let platform = this_host(&cores.iter().filter_map(|&core| u32::try_from(core).ok()).collect::<Vec<_>>())?;
     // A slot that anything fits: what does not fit the real one is run all the same, and says who missed it.

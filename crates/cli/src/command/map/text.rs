@@ -18,7 +18,6 @@ pub fn mapping(waveform: &str, platform: &Platform, mapping: &Mapping) -> String
         time(mapping.allowed_ns as f64),
     );
     let width = mapping.core_loads.iter().map(|load| load.core.len()).max().unwrap_or(0).max("core".len());
-    // Writing to a String can't fail.
     let _ = writeln!(text, "{:<width$}  {:>9}  {:>6}  components in order", "core", "load", "slot %");
     for load in &mapping.core_loads {
         let (ns, share) = (time(load.load_ns as f64), 100.0 * load.share);
@@ -64,7 +63,6 @@ pub fn predicted(costs: &Costs, predicted: &[Predicted]) -> String {
     };
     let (name, class) = (of(|one| &one.component, "component"), of(|one| &one.class, "class"));
     let mut text = format!("Measured on {}, predicted:\n", costs.reference);
-    // Writing to a String can't fail.
     let _ = writeln!(text, "{:<name$}  {:<class$}  {:>9}  {:>9}  by", "component", "class", "p50 here", "there");
     for one in &elsewhere {
         let here = costs.components.get(&one.component);
@@ -97,7 +95,6 @@ fn by(metric: Metric) -> &'static str {
     }
 }
 
-/// What found it, and how good it is.
 fn quality(mapping: &Mapping) -> String {
     let by = match mapping.algorithm {
         Algorithm::OneCore => "all on one core".to_owned(),
@@ -113,7 +110,6 @@ fn quality(mapping: &Mapping) -> String {
     }
 }
 
-/// Which bound is the largest.
 fn reason(bounds: &Bounds) -> String {
     let best = bounds.best_ns();
     let is = |ns: Option<u64>| ns == Some(best);
@@ -132,7 +128,6 @@ fn reason(bounds: &Bounds) -> String {
     "two of the dearest components share a core".to_owned()
 }
 
-/// Why it does not fit, and what would mend it.
 pub fn infeasible(waveform: &str, why: &Infeasible) -> String {
     let best = why
         .best_ns

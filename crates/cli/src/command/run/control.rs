@@ -10,23 +10,21 @@ use takt_host::call;
 use takt_runtime::{Registry, Report, Running, Scalar};
 
 use super::log::LogFile;
+use crate::Problem;
 use crate::live::{Answer, ControlSocket, Request};
-use crate::problem::Problem;
 
-/// How often it is looked whether somebody is at the socket, and whether the run has ended.
+/// How often the socket is polled, and whether the run has ended.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The same while there is a log to be written.
 const BUSY: Duration = Duration::from_millis(1);
 
-/// A worker answers at its next slot edge; nobody waits longer than this for it.
+/// A worker answers at its next slot edge; the longest wait for it.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Answers whoever asks, and keeps the log, until the run has ended. A socket that can't be opened (two runs in one process)
-/// stays shut.
-///
-/// # Errors
-/// The log can't be written; the run is stopped in good order then.
+/// Answers requests, and keeps the log, until the run has ended. A socket that can't be opened (two runs in one process) is
+/// left out.
+/// Errors: the log can't be written; the run is stopped in good order then.
 pub fn serve(
     mut running: Running,
     graph: &Graph,
@@ -57,7 +55,7 @@ pub fn serve(
     let report = running.join();
     match (failed, log_file) {
         (Some(why), _) => Err(why),
-        (None, Some(log_file)) => log_file.finish().map(|_| report),
+        (None, Some(log_file)) => log_file.finish().map(|()| report),
         (None, None) => Ok(report),
     }
 }
@@ -70,18 +68,11 @@ fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Re
             "components": running.snapshot().components,
         })),
         Request::Variables => Answer::Good(variables(running, graph, registry)),
-        Request::Set { component, variable, value } => set(running, graph, registry, component, variable, value),
+        Request::Set { component, variable, value } => set(running, graph, registry, [component, variable, value]),
     }
 }
 
-fn set(
-    running: &mut Running,
-    graph: &Graph,
-    registry: &Registry,
-    component: &str,
-    variable: &str,
-    value: &str,
-) -> Answer {
+fn set(running: &mut Running, graph: &Graph, registry: &Registry, [component, variable, value]: [&str; 3]) -> Answer {
     let fix = format!("{}   (lists all)", call::takt("variable"));
     let declared = graph.find(component).and_then(|index| spec(graph, registry, index, variable));
     let Some(declared) = declared else {

@@ -7,7 +7,7 @@ mod radio;
 pub mod text;
 
 use std::net::IpAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use miette::Result;
@@ -18,13 +18,11 @@ use takt_runtime::{
     Isolation, LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft,
 };
 
-use crate::answer::Answer;
 use crate::command::map;
 use crate::costs;
-use crate::output::Output;
-use crate::problem::Problem;
-use crate::signals::stop_on_signal;
+use crate::output;
 use crate::waveform::{self, Libraries, Override};
+use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
 const WAITING: usize = 1 << 17;
@@ -91,7 +89,6 @@ pub struct Args {
     libraries: Libraries,
 }
 
-/// What was said of the workers' priority.
 #[derive(Clone, Copy, Debug)]
 enum Priority {
     None,
@@ -110,7 +107,6 @@ impl std::str::FromStr for Priority {
     }
 }
 
-/// What ran and what came of it, for `--json`.
 #[derive(Serialize)]
 struct Document<'a> {
     #[serde(flatten)]
@@ -123,7 +119,6 @@ struct Document<'a> {
     radio: Option<radio::RadioDocument>,
 }
 
-/// Executes it.
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let mut registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
@@ -150,19 +145,20 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
     let report = control::serve(running, &graph, &registry, log_file, &stop)?;
-    // A radio that broke the run off is told last: what ran until then is worth as much to a person.
+    // A radio that broke the run off is reported last: what ran until then is worth as much to a person.
     let (radio, broken) = match radio.map(radio::Radio::finish) {
         Some(Err(why)) if !output.wants_json() => (None, Some(why)),
         finished => (finished.transpose()?, None),
     };
-    if let Some(missing) = log::missing(report.log_dropped) {
-        output.note(missing);
+    if report.log_dropped > 0 {
+        let dropped = report.log_dropped;
+        output.note(format!("note      {dropped} executions are not in the log: the file was too slow for them"));
     }
     if let Some(path) = &args.save_costs {
         costs::keep(path, costs::for_elsewhere(costs::of_report(&report), &graph, &registry)?)?;
     }
     if let Some(path) = &args.trace {
-        write(path, &report.to_perfetto())?;
+        output::write(path, &report.to_perfetto())?;
     }
     let document =
         Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
@@ -201,7 +197,6 @@ impl Args {
     }
 }
 
-/// What runs where.
 struct Placed {
     plan: Plan,
     /// Of each worker; none: wherever the kernel likes.
@@ -238,19 +233,12 @@ fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Re
 }
 
 pub fn unopened(error: OpenError) -> Problem {
-    let fix = match &error {
+    Problem::caused("the waveform can't be opened", error, |error| match error {
         OpenError::Component { source, .. } => source.fix.clone(),
         _ => "shorter packets, or smaller delays".to_owned(),
-    };
-    Problem::new("the waveform can't be opened").why(error).fix(fix)
+    })
 }
 
 pub fn unstarted(error: StartError) -> Problem {
-    let fix = error.fix();
-    Problem::new("the workers did not start").why(error).fix(fix)
-}
-
-fn write(path: &Path, text: &str) -> Result<()> {
-    let refused = |error| Problem::new(format!("{} can't be written", path.display())).why(error);
-    Ok(std::fs::write(path, text).map_err(refused)?)
+    Problem::caused("the workers did not start", error, StartError::fix)
 }

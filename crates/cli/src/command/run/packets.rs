@@ -13,7 +13,6 @@ pub fn first(report: &Report) -> String {
     let lost = report.components.iter().filter(|of| of.lost > 0).map(lost);
     let mut text = String::new();
     for (what, fix) in broken.chain(dropped).chain(lost) {
-        // Writing to a String can't fail.
         let _ = writeln!(text, "{what}\nfix       {fix}");
     }
     text

@@ -14,27 +14,22 @@ use takt_graph::{Graph, Value};
 use takt_packet::EngineKind;
 use takt_radio::WallNet;
 use takt_radio::n200::{OpenOptions, RxStats};
-use takt_radio::waveform::{RadioClock, Wanted, wants_a_radio};
+use takt_radio::waveform::{RadioClock, Wanted, WantedError, wants_a_radio};
 use takt_runtime::{Registry, Report, SlotClock};
 
 use self::software::Software;
-use crate::output::Output;
-use crate::problem::Problem;
 use crate::radio_problem::{on_air, problem};
-use crate::waveform::Said;
+use crate::{Output, Problem};
 
-/// A radio that is open for a waveform.
 pub struct Radio {
     clock: RadioClock,
     addr: IpAddr,
     software: Option<Software>,
 }
 
-/// What the document says of it.
 #[derive(Serialize)]
 pub struct RadioDocument {
     addr: IpAddr,
-    /// Whether it was takt's own.
     software: bool,
     /// How late that one's datagrams left by its own clock: it works in beats of 200 us, and is in `transfer_us`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -48,7 +43,7 @@ pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
         return Ok(());
     }
     let why = if addr.is_some() { "--addr names a radio" } else { "components of the waveform belong to a radio" };
-    Err(Problem::new(format!("the {clock} clock knows no radio")).why(Said(why.to_owned())).fix("--clock radio").into())
+    Err(Problem::new(format!("the {clock} clock knows no radio")).why(why).fix("--clock radio").into())
 }
 
 impl Radio {
@@ -61,20 +56,18 @@ impl Radio {
         registry: &mut Registry,
         (priority, transmit, output): (Option<u8>, bool, &Output),
     ) -> Result<Radio> {
-        let wanted = Wanted::of(graph).map_err(|error| {
-            let fix = error.fix();
-            Problem::new("the waveform can't run on a radio's clock").why(error).fix(fix)
-        })?;
+        let wanted = Wanted::of(graph)
+            .map_err(|error| Problem::caused("the waveform can't run on a radio's clock", error, WantedError::fix))?;
         let software = match addr.or(wanted.addr) {
             Some(_) => None,
             None => Some(Software::start(&wanted.hears, file, registry, priority)?),
         };
-        let addr = addr.or(wanted.addr).or(software.as_ref().map(|software| software.addr().into()));
+        let addr = addr.or(wanted.addr).or(software.as_ref().map(|software| software.addr.into()));
         let addr = addr.ok_or_else(|| Problem::new("there is no radio"))?;
         if let Some(software) = &software {
             output.note(format!(
                 "radio     a software N200 of takt's own at {addr}, hearing {}; --addr names another",
-                software.hears()
+                software.hears
             ));
         }
         let net = Arc::new(WallNet::new(EngineKind::Mmsg));
@@ -88,7 +81,6 @@ impl Radio {
         Ok(Radio { clock, addr, software })
     }
 
-    /// What sets the beat.
     pub fn slot_clock(&self) -> SlotClock {
         SlotClock::Edges(self.clock.edges())
     }
@@ -98,7 +90,6 @@ impl Radio {
         Ok(self.clock.start(fifo_priority, stop).map_err(|error| problem("stream", error, "items for"))?)
     }
 
-    /// Ends the stream, and the software radio behind it.
     pub fn finish(self) -> Result<RadioDocument> {
         let Radio { clock, addr, software } = self;
         let receive = clock.finish().map_err(|error| problem("stream", error, "items for"))?;
@@ -108,8 +99,8 @@ impl Radio {
 }
 
 /// What is said of the radio and its answers in the end; nothing without them.
-pub fn sentence(report: &Report, heard: Option<&RadioDocument>) -> String {
-    let lag = heard.and_then(|heard| heard.lag.as_ref()).map_or_else(String::new, |lag| {
+pub fn sentence(report: &Report, radio: Option<&RadioDocument>) -> String {
+    let lag = radio.and_then(|radio| radio.lag.as_ref()).map_or_else(String::new, |lag| {
         let (half, most) = (lag.p50_us, lag.p99_9_us);
         format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")
     });

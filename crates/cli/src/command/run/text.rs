@@ -8,10 +8,9 @@ use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report};
 
 use super::packets;
 
-/// Misses told one by one; the rest is counted.
-const TOLD: usize = 8;
+/// Misses listed one by one; the rest is counted.
+const LISTED: usize = 8;
 
-/// One line before the first slot.
 pub fn opening(graph: &Graph, plan: &Plan, cores: &[usize], clock: &str) -> String {
     let workers = plan.workers().len();
     let place = match cores {
@@ -31,7 +30,6 @@ pub fn opening(graph: &Graph, plan: &Plan, cores: &[usize], clock: &str) -> Stri
 /// What is wrong with packets, the table, the results, the misses, the answer.
 pub fn report(report: &Report) -> String {
     let mut text = packets::first(report) + &table(report);
-    // Writing to a String can't fail.
     if let Some(late) = report.lateness {
         let _ = writeln!(
             text,
@@ -51,10 +49,10 @@ pub fn report(report: &Report) -> String {
         let _ = writeln!(text, "output    {hash}");
     }
     let events = events(&report.miss_list);
-    for event in events.iter().take(TOLD) {
+    for event in events.iter().take(LISTED) {
         let _ = writeln!(text, "miss      {event}");
     }
-    let beyond = events.iter().skip(TOLD).map(|event| event.misses).sum::<u64>() + report.misses_beyond;
+    let beyond = events.iter().skip(LISTED).map(|event| event.misses).sum::<u64>() + report.misses_beyond;
     if beyond > 0 {
         let _ = writeln!(text, "          and {beyond} misses more");
     }
@@ -124,15 +122,11 @@ fn events(misses: &[Miss]) -> Vec<Event<'_>> {
     let mut events: Vec<Event<'_>> = Vec::new();
     for miss in misses {
         let end = miss.logical_slot + miss.count.saturating_sub(1);
-        let event = match events.last_mut().filter(|last| (last.culprit, last.worker) == (&miss.culprit, miss.worker)) {
-            Some(last) => last,
-            None => {
-                let (culprit, worker, components) = (&miss.culprit, miss.worker, Vec::new());
-                events.push(Event { culprit, worker, first: miss.logical_slot, last: end, components, misses: 0 });
-                let Some(new) = events.last_mut() else { continue };
-                new
-            }
-        };
+        let (culprit, worker, first) = (&miss.culprit, miss.worker, miss.logical_slot);
+        if events.last().is_none_or(|last| (last.culprit, last.worker) != (culprit, worker)) {
+            events.push(Event { culprit, worker, first, last: end, components: Vec::new(), misses: 0 });
+        }
+        let Some(event) = events.last_mut() else { continue };
         event.first = event.first.min(miss.logical_slot);
         event.last = event.last.max(end);
         event.misses += miss.count;
@@ -179,12 +173,10 @@ pub fn time(ns: f64) -> String {
         ns if ns < 1e9 => (ns / 1e6, "ms"),
         ns => (ns / 1e9, "s"),
     };
-    let digits = if value >= 100.0 || value.fract() == 0.0 {
-        0
-    } else if value >= 10.0 {
-        1
-    } else {
-        2
+    let digits = match value {
+        value if value >= 100.0 || value.fract() == 0.0 => 0,
+        value if value >= 10.0 => 1,
+        _ => 2,
     };
     format!("{value:.digits$} {unit}")
 }

@@ -3,12 +3,13 @@
 use std::net::{IpAddr, SocketAddr};
 use std::str::FromStr;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use takt_base::{QuantityError, parse_bytes, parse_number};
 use takt_packet::EngineKind;
-use takt_udp::{DEFAULT_PORT, Direction, IMIX};
+use takt_udp::{DEFAULT_PORT, Direction, IMIX, Options};
 
-use crate::output::Output;
+use crate::Output;
+use crate::bar::drawn;
 
 /// The server of a load.
 #[derive(Debug, clap::Args)]
@@ -22,7 +23,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn at(&self) -> SocketAddr {
+    fn at(&self) -> SocketAddr {
         SocketAddr::new(self.addr, self.port)
     }
 }
@@ -36,10 +37,13 @@ pub(super) struct Ways {
     /// Send both ways at once.
     #[arg(long)]
     bidir: bool,
+    /// Source ports the load is spread over, 1 to 16.
+    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
+    flows: u8,
 }
 
 impl Ways {
-    pub(super) fn direction(&self) -> Direction {
+    fn direction(&self) -> Direction {
         match (self.reverse, self.bidir) {
             (true, _) => Direction::FromServer,
             (_, true) => Direction::Both,
@@ -73,7 +77,6 @@ pub(super) struct Rate {
 }
 
 impl Rate {
-    /// Another unit.
     pub(super) fn over(self, divisor: f64) -> Rate {
         Rate { from: self.from.map(|from| from / divisor), to: self.to / divisor }
     }
@@ -110,7 +113,6 @@ fn payload(text: &str) -> Result<usize, String> {
     if (16..=9000).contains(&bytes) { Ok(bytes) } else { Err(format!("`{text}`: want 16 to 9000 bytes")) }
 }
 
-/// A number of bytes.
 pub(super) fn size(text: &str) -> Result<usize, QuantityError> {
     parse_bytes(text).map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
@@ -129,13 +131,16 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
     number.map(|number| number / divisor).ok_or_else(|| format!("`{text}` is not a share such as 0.1% or 0.001"))
 }
 
-/// A bar where one can be drawn.
+/// Thousandths of the work.
 pub(super) fn bar(output: &Output) -> ProgressBar {
-    if !output.may_draw() {
-        return ProgressBar::hidden();
-    }
-    let style = ProgressStyle::with_template("{bar:30} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(1000).with_style(style)
+    drawn(output, 1000, "{bar:30} {msg}")
+}
+
+/// What both kinds of load have in common.
+pub(super) fn load(server: &Server, ways: &Ways, engine: Engine) -> Options {
+    let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = engine;
+    let (direction, flows) = (ways.direction(), ways.flows);
+    Options { direction, flows, engine, aggregate, buffer_bytes, cpus, ..Options::to(server.at()) }
 }
 
 #[cfg(test)]

@@ -6,11 +6,9 @@ use takt_base::{parse_duration, parse_number};
 use takt_udp::Options;
 use takt_udp::search::{SearchOptions, SearchReport, search};
 
-use super::flags::{Engine, Server, Sizes, Ways, bar, share};
+use super::flags::{Engine, Server, Sizes, Ways, bar, load, share};
 use super::{problem, search_text};
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -60,9 +58,6 @@ pub(super) struct Args {
     warm_up: Duration,
     #[command(flatten)]
     ways: Ways,
-    /// Source ports the load is spread over, 1 to 16.
-    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
-    flows: u8,
     #[command(flatten)]
     engine: Engine,
 }
@@ -78,8 +73,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let report = search(&options, &mut draw, &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
-    output.result(&report, || search_text::report(&report))?;
-    Ok(Answer::of(found(&report)))
+    output.answer(&report, || search_text::report(&report), Answer::of(found(&report)))
 }
 
 fn found(report: &SearchReport) -> bool {
@@ -88,17 +82,7 @@ fn found(report: &SearchReport) -> bool {
 
 impl Args {
     fn options(self) -> SearchOptions {
-        let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = self.engine;
-        let load = Options {
-            direction: self.ways.direction(),
-            warm_up: self.warm_up,
-            flows: self.flows,
-            engine,
-            aggregate,
-            buffer_bytes,
-            cpus,
-            ..Options::to(self.server.at())
-        };
+        let load = Options { warm_up: self.warm_up, ..load(&self.server, &self.ways, self.engine) };
         let Sizes(mut payloads_bytes) = self.size;
         payloads_bytes.sort_unstable();
         payloads_bytes.dedup();

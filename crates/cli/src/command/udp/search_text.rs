@@ -7,10 +7,8 @@ use takt_udp::search::{Bursts, Found, SearchProgress, SearchReport, SetBy, SizeF
 
 use super::text::{grouped, us};
 
-/// The whole report.
 pub(super) fn report(report: &SearchReport) -> String {
     let mut out = String::new();
-    // Writing to a string can't be refused.
     let _ = headline(&mut out, report);
     let _ = table(&mut out, &report.sizes);
     for size in &report.sizes {

@@ -4,13 +4,11 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use takt_base::parse_duration;
-use takt_udp::{Options, Progress, UdpReport, run as load};
+use takt_udp::{Options, Progress, UdpReport, run as send};
 
-use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count};
+use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
 use super::{problem, text};
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -54,9 +52,6 @@ pub(super) struct Args {
     warm_up: Duration,
     #[command(flatten)]
     ways: Ways,
-    /// Source ports the load is spread over, 1 to 16.
-    #[arg(short = 'P', long, value_name = "N", default_value_t = 1)]
-    flows: u8,
     /// Report by intervals of this length; the text shows them where this is given.
     #[arg(short = 'i', long, value_name = "T", value_parser = parse_duration)]
     interval: Option<Duration>,
@@ -69,11 +64,10 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let intervals = args.interval.is_some();
     let options = args.options();
     let bar = bar(output);
-    let report = load(&options, &mut |progress| draw(&bar, &progress), &stop);
+    let report = send(&options, &mut |progress| draw(&bar, &progress), &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
-    output.result(&report, || text::report(&report, intervals))?;
-    Ok(Answer::of(clean(&report)))
+    output.answer(&report, || text::report(&report, intervals), Answer::of(clean(&report)))
 }
 
 /// Whether everything that was to be sent was, and arrived.
@@ -84,25 +78,18 @@ fn clean(report: &UdpReport) -> bool {
 
 impl Args {
     fn options(self) -> Options {
-        let Engine { engine, aggregate, buffer: buffer_bytes, cores: cpus } = self.engine;
-        let defaults = Options::to(self.server.at());
+        let usual = load(&self.server, &self.ways, self.engine);
         let Sizes(sizes) = self.size;
-        let payload_bytes = sizes.first().copied().unwrap_or(defaults.payload_bytes);
+        let payload_bytes = sizes.first().copied().unwrap_or(usual.payload_bytes);
         let options = Options {
             payload_bytes,
             sizes: if sizes.len() > 1 { sizes } else { Vec::new() },
             burst: self.burst,
             datagrams: self.count,
-            direction: self.ways.direction(),
             duration: self.duration,
             warm_up: self.warm_up,
-            flows: self.flows,
-            interval: self.interval.unwrap_or(defaults.interval),
-            engine,
-            aggregate,
-            buffer_bytes,
-            cpus,
-            ..defaults
+            interval: self.interval.unwrap_or(usual.interval),
+            ..usual
         };
         let rate = self.pps.or(self.rate.map(|rate| rate.over(8.0 * options.mean_payload_bytes())));
         Options {

@@ -6,9 +6,7 @@ use takt_udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
 
 use super::flags::Engine;
 use super::{problem, text};
-use crate::answer::Answer;
-use crate::output::Output;
-use crate::signals::stop_on_signal;
+use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -52,6 +50,5 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         Notice::Closed(client, false) => output.note(format!("{client} fell silent; nothing more is sent to it")),
     };
     let summary = serve(&options, &mut notice, &stop).map_err(|error| problem("no load can be served", error))?;
-    output.result(&summary, || text::summary(&summary))?;
-    Ok(Answer::Yes)
+    output.answer(&summary, || text::summary(&summary), Answer::Yes)
 }

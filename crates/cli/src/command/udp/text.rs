@@ -6,10 +6,8 @@ use takt_udp::{
     CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, Quantiles, ServeSummary, UdpReport, Way, WayName,
 };
 
-/// The whole report.
 pub(super) fn report(report: &UdpReport, intervals: bool) -> String {
     let mut out = String::new();
-    // Writing to a string can't be refused.
     let _ = headline(&mut out, report);
     let ways = || std::iter::once(&report.way).chain(&report.from_server);
     let _ = writeln!(
@@ -59,7 +57,6 @@ fn pace(options: &Options) -> String {
         (Some(rate), None) => format!("{rate:.0} datagrams/s"),
         (Some(to), Some(from)) => format!("{from:.0} to {to:.0} datagrams/s"),
     };
-    // Writing to a string can't be refused.
     if options.burst > 1 {
         let _ = write!(pace, " in bursts of {}", options.burst);
     }
@@ -162,7 +159,6 @@ fn reordering(out: &mut String, way: &Way) -> std::fmt::Result {
     )
 }
 
-/// Microseconds, or that there are none.
 pub(super) fn us(value: Option<f64>) -> String {
     value.map_or_else(|| "-".to_owned(), |us| format!("{us:.1}"))
 }
@@ -231,7 +227,6 @@ pub(super) fn progress(progress: &Progress) -> String {
     )
 }
 
-/// What a server has seen.
 pub(super) fn summary(summary: &ServeSummary) -> String {
     format!(
         "{} sessions, {} rounds ({} abandoned): received {} datagrams, sent {}; {} were no business of ours",

@@ -76,8 +76,7 @@ fn on_this_machine_every_setting_is_as_before_after_fix_and_undo_and_after_a_kil
     assert!(rules.contains("nic-mtu") && settings.len() >= 2, "{rules:?}");
     let values = || -> Vec<Option<String>> { settings.iter().map(|one| one.get(&Host::this()).ok()).collect() };
     let before = values();
-    let args = fix_all(&rules);
-    let args: Vec<&str> = args.iter().map(String::as_str).chain(["--interface", &pair.0]).collect();
+    let args = [&fix_all(&rules)[..], &["--interface", &pair.0]].concat();
     let undo = |after: &str| {
         let undone = doctor(&machine.state, &["--undo"]).output().expect("takt");
         assert!(undone.status.success(), "{after}: {}", text(&undone.stdout));

@@ -14,6 +14,7 @@ use takt_testing::{not_judged, run_delay, skip, wait_for};
 
 use super::machine::Machine;
 use super::program::{doctor, entries, json, text};
+use crate::support::while_running;
 
 /// A machine on which a rule has something to change: `setting` has the value `was`.
 struct Patient {
@@ -65,10 +66,7 @@ impl Patient {
         let args = [&["--prove", "timer-migration", "--pairs", "1000", "--round", "20ms"], more].concat();
         let mut command = doctor(self.state(), &args);
         let mut proof = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("takt");
-        wait_for("a change of the proof's", || {
-            assert!(proof.try_wait().expect("a child").is_none(), "it ended by itself");
-            (entries(self.state(), "changes") > 0).then_some(())
-        });
+        while_running(&mut proof, "a change of the proof's", || entries(self.state(), "changes") > 0);
         proof
     }
 }

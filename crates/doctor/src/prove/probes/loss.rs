@@ -9,7 +9,6 @@ use takt_base::Stop;
 
 use crate::prove::MeasureError;
 
-/// How much the receiving socket asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Buffer {
     /// Nothing.

@@ -10,7 +10,6 @@ use takt_load::wakeup::{Options, run};
 
 use crate::prove::MeasureError;
 
-/// Who else runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Beside {
     /// Nobody of ours; the threads have real-time priority where it is granted.
@@ -19,7 +18,6 @@ pub(super) enum Beside {
     Loops,
 }
 
-/// Priority of the threads, where it is granted.
 const FIFO: u8 = 50;
 
 /// What 99 % of wake-ups of all CPUs do not exceed, from their intended times, nanoseconds.

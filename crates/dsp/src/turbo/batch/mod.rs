@@ -5,7 +5,7 @@ mod quantise;
 
 pub(super) use lanes::{BLOCKS, ByteLanes, ByteRow, OfBytes};
 
-use super::code::Code;
+use super::code::{Code, decoder};
 use super::lanes::{Lanes, Task};
 use super::simd::Level;
 use super::spread::TILE;
@@ -37,32 +37,18 @@ pub struct BatchDecoder {
     scaled: Box<[i8]>,
     /// Coded blocks, scaled, a row an item.
     received: Box<[ByteRow]>,
-    /// Systematic with what the last decoder told.
+    /// Systematic with what the last decoder passed on.
     x: Box<[ByteRow]>,
     room: Room,
     borders: [Borders; 2],
     words: Box<[u32]>,
 }
 
+decoder!(BatchDecoder);
+
 impl BatchDecoder {
     /// Blocks that are decoded in the time of one.
     pub const BLOCKS: usize = BLOCKS;
-
-    /// For UMTS blocks of `block_bits`, K.
-    ///
-    /// # Errors
-    /// [`umts::Error::TurboLength`] if K is not 40 to 5114.
-    pub fn umts(block_bits: usize) -> Result<BatchDecoder, umts::Error> {
-        Ok(BatchDecoder::new(Code::Umts, Code::umts(block_bits)?))
-    }
-
-    /// For LTE blocks of `block_bits`, K.
-    ///
-    /// # Errors
-    /// [`lte::Error::TurboLength`] if K is not one of the 188 lengths.
-    pub fn lte(block_bits: usize) -> Result<BatchDecoder, lte::Error> {
-        Ok(BatchDecoder::new(Code::Lte, Code::lte(block_bits)?))
-    }
 
     fn new(code: Code, pi: Vec<u16>) -> BatchDecoder {
         let bits = pi.len();
@@ -81,20 +67,9 @@ impl BatchDecoder {
         }
     }
 
-    /// With other instructions than the fastest there are: to compare them. The bits are the same.
-    pub fn with_level(mut self, level: Level) -> BatchDecoder {
-        self.level = level;
-        self
-    }
-
     /// K.
     pub fn block_len(&self) -> usize {
         self.pi.len()
-    }
-
-    /// 3 K + 12.
-    pub fn coded_len(&self) -> usize {
-        self.code.coded_len(self.block_len())
     }
 
     /// Decides on any number of blocks after `iterations`, each of which runs both constituent decoders; at least one is made.

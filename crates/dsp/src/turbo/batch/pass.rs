@@ -11,12 +11,12 @@
 //! Tried before: metrics relative to state 0, which waste half of the range, and sums that saturate, which take twice as long.
 
 use super::lanes::{BLOCKS, ByteLanes, ByteRow};
-use crate::turbo::lanes::{Lanes, Task};
-use crate::turbo::trellis::{Metrics, backward, forward};
+use crate::turbo::lanes::{Arithmetic, Lanes, Task};
+use crate::turbo::trellis::{Metrics, backward, best, forward, load, store};
 
 /// Soft inputs are limited to this.
 pub(super) const MOST_INPUT: i8 = 20;
-/// What is found is limited to this before 3/4 of it are told.
+/// What is found is limited to this before 3/4 of it are passed on.
 const MOST_FOUND: i8 = 45;
 /// Thus what a decoder takes beside the parity is limited to this.
 const MOST_X: i8 = MOST_INPUT + 34;
@@ -155,7 +155,7 @@ pub(super) struct Pass<'a, O> {
     pub(super) order: O,
     /// Systematic LLRs, in the order of the block.
     pub(super) systematic: Stream<'a>,
-    /// The same with what the other decoder told; afterwards with what this one does.
+    /// The same with what the other decoder passed on; afterwards with what this one does.
     pub(super) x: &'a mut [ByteRow],
     /// LLRs of the parity, in the order of the pass.
     pub(super) p: Stream<'a>,
@@ -211,7 +211,7 @@ impl<O: Order> Pass<'_, O> {
         m
     }
 
-    /// Backward through window n, telling what each step says of its bit.
+    /// Backward through window n, with what each step says of its bit.
     #[inline(always)]
     fn retreat<L: ByteLanes>(&mut self, l: L, g: usize, n: usize, from: usize, to: usize, mut m: Metrics<L>) {
         let room = self.room.kept[..to - from].iter().zip(&self.room.x[..to - from]);
@@ -221,8 +221,8 @@ impl<O: Order> Pass<'_, O> {
             }
             let (x, p, row) = (l.load(x, g), self.p.load(l, g, t), self.order.row(t));
             let found = extrinsic(l, load(l, g, kept), m, p);
-            let told = l.three_quarters(found, l.all(MOST_FOUND));
-            l.store(&mut self.x[row], g, l.add(self.systematic.load(l, g, row), told));
+            let extrinsic = l.three_quarters(found, l.all(MOST_FOUND));
+            l.store(&mut self.x[row], g, l.add(self.systematic.load(l, g, row), extrinsic));
             if O::DECIDES {
                 let bits = l.negative(l.sum(x, found)) << (g * BLOCKS / L::GROUPS);
                 self.decided[row] = if g == 0 { bits } else { self.decided[row] | bits };
@@ -232,7 +232,7 @@ impl<O: Order> Pass<'_, O> {
     }
 }
 
-/// What a step tells of its systematic bit beyond x: the best path with 0 less the best with 1, over the branches of one (u, z) each.
+/// What a step says of its systematic bit beyond x: the best path with 0 less the best with 1, over the branches of one (u, z) each.
 #[inline(always)]
 fn extrinsic<L: ByteLanes>(l: L, a: Metrics<L>, b: Metrics<L>, p: L::Group) -> L::Group {
     let other = l.difference(best(l, a, b, [2, 3, 4, 5], [5, 1, 2, 6]), p);
@@ -240,14 +240,6 @@ fn extrinsic<L: ByteLanes>(l: L, a: Metrics<L>, b: Metrics<L>, p: L::Group) -> L
     let other = l.difference(best(l, a, b, [0, 1, 6, 7], [4, 0, 3, 7]), p);
     let one = l.max(best(l, a, b, [2, 3, 4, 5], [1, 5, 6, 2]), other);
     l.difference(zero, one)
-}
-
-/// The best of four branches.
-#[inline(always)]
-fn best<L: ByteLanes>(l: L, a: Metrics<L>, b: Metrics<L>, from: [usize; 4], to: [usize; 4]) -> L::Group {
-    let one = l.max(l.add(a[from[0]], b[to[0]]), l.add(a[from[1]], b[to[1]]));
-    let other = l.max(l.add(a[from[2]], b[to[2]]), l.add(a[from[3]], b[to[3]]));
-    l.max(one, other)
 }
 
 /// The same metrics with the best at [`TOP`], and none below [`LEAST`].
@@ -259,16 +251,4 @@ fn topped<L: ByteLanes>(l: L, mut m: Metrics<L>) -> Metrics<L> {
         *metric = l.add(l.max(*metric, least), lift);
     }
     m
-}
-
-#[inline(always)]
-fn load<L: ByteLanes>(l: L, g: usize, states: &States) -> Metrics<L> {
-    std::array::from_fn(|s| l.load(&states[s], g))
-}
-
-#[inline(always)]
-fn store<L: ByteLanes>(l: L, g: usize, m: Metrics<L>, states: &mut States) {
-    for (row, metrics) in states.iter_mut().zip(m) {
-        l.store(row, g, metrics);
-    }
 }

@@ -2,7 +2,7 @@
 //! AVX-512 has nothing faster than AVX2 for 32 bytes; only more registers, which the compiler uses.
 
 use super::super::batch::{BLOCKS, ByteLanes, ByteRow, OfBytes};
-use super::super::lanes::Arithmetic;
+use super::super::lanes::{Arithmetic, memory};
 use super::{Avx2, Sse41};
 use std::arch::x86_64::*;
 
@@ -12,8 +12,7 @@ macro_rules! bytes {
      $add:ident $sub:ident $max:ident $sum:ident $difference:ident
      $abs:ident $min:ident $less:ident $mean:ident $sign:ident $signs:ident $zero:ident $all:ident) => {
         impl Arithmetic for OfBytes<$level> {
-            type Group = $vector;
-
+            memory!(ByteRow, BLOCKS, i8, $vector, $lanes);
             by! {
                 add(a, b) -> $vector = $add(a, b);
                 sub(a, b) -> $vector = $sub(a, b);
@@ -22,23 +21,6 @@ macro_rules! bytes {
         }
 
         impl ByteLanes for OfBytes<$level> {
-            const GROUPS: usize = BLOCKS / $lanes;
-
-            #[inline(always)]
-            fn load(self, row: &ByteRow, group: usize) -> $vector {
-                bytemuck::cast(row.0.as_chunks::<$lanes>().0[group])
-            }
-
-            #[inline(always)]
-            fn store(self, row: &mut ByteRow, group: usize, values: $vector) {
-                row.0.as_chunks_mut::<$lanes>().0[group] = bytemuck::cast(values);
-            }
-
-            #[inline(always)]
-            fn all(self, value: i8) -> $vector {
-                bytemuck::cast([value; $lanes])
-            }
-
             by! {
                 sum(a, b) -> $vector = $sum(a, b);
                 difference(a, b) -> $vector = $difference(a, b);

@@ -1,6 +1,6 @@
 //! Which instructions are used: chosen at run time, from what the processor has.
 //!
-//! A value of [`Sse41`], [`Avx2`] or [`Avx512`] is made here alone, after the processor was asked; so whoever has one may
+//! A value of [`Sse41`], [`Avx2`] or [`Avx512`] is made here alone, after detection; so the owner of one may
 //! execute the instructions. [`Level::run`] compiles the task as a whole for the extension: all of [`Lanes`](super::lanes::Lanes)
 //! is inlined into it.
 
@@ -30,62 +30,51 @@ use super::lanes::{Plain, Task};
 #[derive(Clone, Copy, Debug)]
 pub struct Level(Kind);
 
-#[derive(Clone, Copy, Debug)]
-enum Kind {
-    Plain(Plain),
-    #[cfg(target_arch = "x86_64")]
-    Sse41(Sse41),
-    #[cfg(target_arch = "x86_64")]
-    Avx2(Avx2),
-    #[cfg(target_arch = "x86_64")]
-    Avx512(Avx512),
+/// The levels beyond plain Rust, the fastest last: how they are found, called and run.
+macro_rules! levels {
+    ($($level:ident = $name:literal),*) => {
+        #[derive(Clone, Copy, Debug)]
+        enum Kind {
+            Plain(Plain),
+            $(#[cfg(target_arch = "x86_64")] $level($level),)*
+        }
+
+        impl Level {
+            /// All that this processor has, the fastest last.
+            pub fn all() -> impl Iterator<Item = Level> {
+                let found = [
+                    Some(Kind::Plain(Plain)),
+                    $(#[cfg(target_arch = "x86_64")] $level::found().map(Kind::$level),)*
+                ];
+                found.into_iter().flatten().map(Level)
+            }
+
+            /// `plain`, `sse4.1`, `avx2` or `avx512`.
+            pub fn name(self) -> &'static str {
+                match self.0 {
+                    Kind::Plain(_) => "plain",
+                    $(#[cfg(target_arch = "x86_64")] Kind::$level(_) => $name,)*
+                }
+            }
+
+            /// Runs `task` with these.
+            #[inline]
+            pub(super) fn run<T: Task>(self, task: T) -> T::Output {
+                match self.0 {
+                    Kind::Plain(plain) => task.run(plain),
+                    $(#[cfg(target_arch = "x86_64")] Kind::$level(level) => level.run(task),)*
+                }
+            }
+        }
+    };
 }
+
+levels!(Sse41 = "sse4.1", Avx2 = "avx2", Avx512 = "avx512");
 
 impl Level {
     /// The fastest that this processor has.
     pub fn best() -> Level {
         Level::all().last().expect("plain Rust is always there")
-    }
-
-    /// All that this processor has, the fastest last.
-    pub fn all() -> impl Iterator<Item = Level> {
-        let found = [
-            Some(Kind::Plain(Plain)),
-            #[cfg(target_arch = "x86_64")]
-            Sse41::found().map(Kind::Sse41),
-            #[cfg(target_arch = "x86_64")]
-            Avx2::found().map(Kind::Avx2),
-            #[cfg(target_arch = "x86_64")]
-            Avx512::found().map(Kind::Avx512),
-        ];
-        found.into_iter().flatten().map(Level)
-    }
-
-    /// `plain`, `sse4.1`, `avx2` or `avx512`.
-    pub fn name(self) -> &'static str {
-        match self.0 {
-            Kind::Plain(_) => "plain",
-            #[cfg(target_arch = "x86_64")]
-            Kind::Sse41(_) => "sse4.1",
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(_) => "avx2",
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(_) => "avx512",
-        }
-    }
-
-    /// Runs `task` with these.
-    #[inline]
-    pub(super) fn run<T: Task>(self, task: T) -> T::Output {
-        match self.0 {
-            Kind::Plain(plain) => task.run(plain),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Sse41(level) => level.run(task),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx2(level) => level.run(task),
-            #[cfg(target_arch = "x86_64")]
-            Kind::Avx512(level) => level.run(task),
-        }
     }
 }
 

@@ -50,8 +50,8 @@ pub fn flexible_lengths(
             if most == 0 {
                 return 0;
             }
-            let asked = 8 * frame_bits as u128 * u128::from(channel.attribute) * bits as u128;
-            frames * asked.div_ceil(frames as u128 * most) as usize
+            let demanded = 8 * frame_bits as u128 * u128::from(channel.attribute) * bits as u128;
+            frames * demanded.div_ceil(frames as u128 * most) as usize
         };
         channel.bits.iter().map(length).collect::<Vec<_>>()
     };
@@ -93,7 +93,7 @@ mod tests {
                 picks.iter().map(|pick| channels.iter().zip(pick).map(|(c, p)| p % c.bits.len()).collect()).collect();
             let combinations: Vec<&[usize]> = combinations.iter().map(|c| &c[..]).collect();
             let lengths = flexible_lengths(&channels, &combinations, frame_bits).unwrap();
-            let asked = |formats: &[usize]| -> usize {
+            let demanded = |formats: &[usize]| -> usize {
                 channels.iter().zip(formats).map(|(c, &f)| usize::from(c.attribute) * c.bits[f] * 8 / c.tti.frames()).sum()
             };
             let sent = |formats: &[usize]| -> usize {
@@ -104,9 +104,9 @@ mod tests {
                 prop_assert!(lengths.iter().zip(channel.bits).all(|(&length, &bits)| bits != 0 || length == 0));
             }
             prop_assert!(combinations.iter().all(|formats| sent(formats) <= frame_bits));
-            let largest = combinations.iter().max_by_key(|formats| asked(formats)).unwrap();
+            let largest = combinations.iter().max_by_key(|formats| demanded(formats)).unwrap();
             // Cutting another combination may take a bit a channel from this one.
-            prop_assert!(asked(largest) == 0 || sent(largest) + 2 * channels.len() >= frame_bits, "{}", sent(largest));
+            prop_assert!(demanded(largest) == 0 || sent(largest) + 2 * channels.len() >= frame_bits, "{}", sent(largest));
         }
     }
 

@@ -11,7 +11,7 @@ mod shares;
 
 use super::{Coding, Error, MAX_BITS, Tti};
 use crate::Binary;
-use crate::selection::Selection;
+use crate::bits::selection::Selection;
 pub use flexible::{Formats, flexible_lengths};
 pub use pattern::{Parity, Pattern};
 use repetition::Repetition;

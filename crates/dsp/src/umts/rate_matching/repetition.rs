@@ -1,7 +1,7 @@
 //! Sending bits more than once, and summing what was received of them.
 
 use crate::Binary;
-use crate::selection::Selection;
+use crate::bits::selection::Selection;
 use crate::simd::vectorised;
 
 /// How often each bit of a block is sent, one copy after the other.

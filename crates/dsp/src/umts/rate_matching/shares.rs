@@ -39,10 +39,10 @@ pub fn shares(demands: &[Demand], frame_bits: usize, shares: &mut [usize]) -> Re
         check(demand.attribute, demand.bits.max(frame_bits))?;
     }
     let all: u128 = demands.iter().map(weight).sum();
-    let (mut asked, mut given) = (0, 0);
+    let (mut demanded, mut given) = (0, 0);
     for (share, demand) in shares.iter_mut().zip(demands) {
-        asked += weight(demand);
-        let until = (frame_bits as u128 * asked).checked_div(all).unwrap_or(0) as usize; // Z
+        demanded += weight(demand);
+        let until = (frame_bits as u128 * demanded).checked_div(all).unwrap_or(0) as usize; // Z
         *share = until - given;
         given = until;
     }

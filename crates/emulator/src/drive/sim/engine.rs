@@ -75,7 +75,6 @@ impl SimEngine {
         })
     }
 
-    /// Takes what has arrived by now, at most a batch.
     fn take(&mut self) {
         self.rx_entries.clear();
         let mut inner = self.wire.world.lock();

@@ -60,20 +60,16 @@ impl World {
     }
 
     /// Opens an engine for a host in this world. Unspecified addresses become 127.0.0.1, port 0 the next free port.
-    ///
-    /// # Errors
-    /// A port is taken, or there is none.
+    /// Fails if a port is taken, or there is none.
     pub fn engine(&self, config: &Config) -> Result<SimEngine, EngineError> {
         SimEngine::open(self.clone(), config)
     }
 
-    /// The world's clock, for code that wants to read it.
     #[must_use]
     pub fn clock(&self) -> VirtualClock {
         self.clock.clone()
     }
 
-    /// The present instant.
     #[must_use]
     pub fn now(&self) -> MonoNs {
         self.clock.now()
@@ -84,7 +80,6 @@ impl World {
         self.lock().run_until(end);
     }
 
-    /// Lets a span of time pass.
     pub fn run_for(&self, span: Duration) {
         self.run_until(self.now() + span);
     }

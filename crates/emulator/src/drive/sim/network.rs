@@ -1,17 +1,14 @@
 //! The virtual network: datagrams in flight, and the host ports they fly to.
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use takt_base::MonoNs;
 use takt_packet::{EngineError, PortIndex, PortSpec, Refusal};
 
-/// Largest datagram the network carries, bytes.
 pub(super) const MAX_DATAGRAM_BYTES: usize = 9000;
 
-/// What flies.
 pub(super) enum Cargo {
     Datagram {
         from: SocketAddr,
@@ -25,40 +22,6 @@ pub(super) enum Cargo {
     },
 }
 
-/// Something that lands at `at`; what left first lands first.
-struct Flight {
-    at: MonoNs,
-    order: u64,
-    cargo: Cargo,
-}
-
-impl Flight {
-    fn key(&self) -> (MonoNs, u64) {
-        (self.at, self.order)
-    }
-}
-
-impl PartialEq for Flight {
-    fn eq(&self, other: &Flight) -> bool {
-        self.key() == other.key()
-    }
-}
-
-impl Eq for Flight {}
-
-impl PartialOrd for Flight {
-    fn partial_cmp(&self, other: &Flight) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Flight {
-    fn cmp(&self, other: &Flight) -> std::cmp::Ordering {
-        self.key().cmp(&other.key())
-    }
-}
-
-/// A datagram that waits for its host.
 pub(super) struct Arrived {
     pub(super) port: PortIndex,
     pub(super) source: SocketAddr,
@@ -66,7 +29,6 @@ pub(super) struct Arrived {
     pub(super) bytes: Vec<u8>,
 }
 
-/// All that waits for one engine.
 #[derive(Default)]
 pub(super) struct Inbox {
     pub(super) arrived: VecDeque<Arrived>,
@@ -78,7 +40,6 @@ pub(super) struct Inbox {
     pub(super) news: bool,
 }
 
-/// Names an engine's [`Inbox`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct EngineId(u64);
 
@@ -91,7 +52,8 @@ struct HostPort {
 
 pub(super) struct Network {
     latency: Duration,
-    flights: BinaryHeap<Reverse<Flight>>,
+    /// By when they land, and in the order in which they left.
+    flights: BTreeMap<(MonoNs, u64), Cargo>,
     sent: u64,
     ports: BTreeMap<SocketAddr, HostPort>,
     inboxes: BTreeMap<EngineId, Inbox>,
@@ -105,7 +67,7 @@ impl Network {
     pub(super) fn new(latency: Duration) -> Network {
         Network {
             latency,
-            flights: BinaryHeap::new(),
+            flights: BTreeMap::new(),
             sent: 0,
             ports: BTreeMap::new(),
             inboxes: BTreeMap::new(),
@@ -116,7 +78,7 @@ impl Network {
     }
 
     pub(super) fn next_arrival(&self) -> Option<MonoNs> {
-        self.flights.peek().map(|f| f.0.at)
+        self.flights.first_key_value().map(|((at, _), _)| *at)
     }
 
     /// The next cargo that has arrived by `now`.
@@ -124,10 +86,9 @@ impl Network {
         if self.next_arrival()? > now {
             return None;
         }
-        self.flights.pop().map(|f| f.0.cargo)
+        self.flights.pop_first().map(|(_, cargo)| cargo)
     }
 
-    /// Sends a datagram that `fill` writes.
     pub(super) fn post(
         &mut self,
         now: MonoNs,
@@ -144,7 +105,7 @@ impl Network {
 
     fn launch(&mut self, now: MonoNs, cargo: Cargo) {
         self.sent += 1;
-        self.flights.push(Reverse(Flight { at: now + self.latency, order: self.sent, cargo }));
+        self.flights.insert((now + self.latency, self.sent), cargo);
     }
 
     /// A datagram reached the host side: into its engine's inbox, or back as "unreachable".
@@ -167,7 +128,6 @@ impl Network {
         }
     }
 
-    /// "Unreachable" reached the host port `sender`.
     pub(super) fn refuse(&mut self, sender: SocketAddr, by: SocketAddr) {
         let Some(port) = self.ports.get(&sender) else { return };
         let Some(inbox) = self.inboxes.get_mut(&port.engine) else { return };
@@ -179,7 +139,6 @@ impl Network {
         }
     }
 
-    /// Gives a buffer back.
     pub(super) fn reuse(&mut self, bytes: Vec<u8>) {
         self.spare.push(bytes);
     }
@@ -208,7 +167,6 @@ impl Network {
         self.inboxes.remove(&engine);
     }
 
-    /// Binds a port for an engine and says where.
     pub(super) fn bind(
         &mut self,
         engine: EngineId,

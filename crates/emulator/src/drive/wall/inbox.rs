@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use takt_base::MonoNs;
 use takt_packet::{PortIndex, RxBatch};
 
-/// A datagram that waits to be handed to the device.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub(super) port: PortIndex,
@@ -49,13 +48,11 @@ impl Inbox {
         }
     }
 
-    /// The next datagram and its bytes.
     pub(super) fn front(&self) -> Option<(Waiting, &[u8])> {
         let waiting = *self.waiting.get(self.next)?;
         Some((waiting, self.bytes.get(waiting.start..waiting.start + waiting.len).unwrap_or(&[])))
     }
 
-    /// Done with it.
     pub(super) fn pop(&mut self) {
         self.next += 1;
     }

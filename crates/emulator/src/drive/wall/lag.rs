@@ -33,9 +33,7 @@ pub(super) struct Lag {
 /// clock of its machine. What a host misses outside of such spans is not the emulator's doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LateSpan {
-    /// Its begin, nanoseconds.
     pub from_ns: u64,
-    /// Its end, nanoseconds.
     pub to_ns: u64,
 }
 
@@ -50,17 +48,12 @@ pub struct LagReport {
     pub max_us: u64,
     /// Half of all datagrams left within this, microseconds.
     pub p50_us: u64,
-    /// 99 % did.
     pub p99_us: u64,
-    /// 99.9 % did.
     pub p99_9_us: u64,
-    /// Datagrams measured.
     pub datagrams: u64,
     /// Datagrams that never left: the kernel would not take them, or they were more than a quarter of a second late.
     pub unsent: u64,
-    /// All of it.
     pub histogram: LagHistogram,
-    /// When it was later than the limit, in order.
     #[serde(default)] // summaries older than this key
     pub late_spans: Vec<LateSpan>,
     /// How the driver waited for its beats; `None`: it never ran.
@@ -80,11 +73,9 @@ impl From<LagHistogram> for String {
     }
 }
 
-/// Text that is no lag histogram.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{got}` is not a pair of lag and count such as 1023:7")]
 pub struct LagHistogramError {
-    /// The pair as found.
     pub got: String,
 }
 
@@ -202,10 +193,10 @@ impl LagReport {
     /// The lag within which so many thousandths left.
     fn quantile_us(&self, thousandths: u64) -> u64 {
         let rank = (self.datagrams * thousandths).div_ceil(1000);
-        let mut seen = 0;
+        let mut counted = 0;
         let reached = self.histogram.0.iter().find(|(_, count)| {
-            seen += count;
-            seen >= rank
+            counted += count;
+            counted >= rank
         });
         reached.map_or(0, |(ns, _)| ns.div_ceil(1000))
     }

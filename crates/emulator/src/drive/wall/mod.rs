@@ -47,7 +47,6 @@ const STALE: Duration = Duration::from_millis(250);
 /// How long a full send buffer is waited for.
 const SEND_WAIT: Duration = Duration::from_millis(2);
 
-/// How a driver works.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// While samples flow, datagrams are handled once in this span.
@@ -66,7 +65,6 @@ impl Default for Settings {
 /// A question to a running driver, answered on its own thread between two beats.
 pub type Question<D> = Box<dyn FnOnce(&D, LagReport, Counters) + Send>;
 
-/// Runs one device.
 pub struct Driver<D> {
     device: D,
     engine: Box<dyn Engine>,
@@ -99,9 +97,7 @@ impl<D: Device> Driver<D> {
     }
 
     /// Drives until `stop` is requested, on this thread. Questions are answered in between.
-    ///
-    /// # Errors
-    /// The engine has ended.
+    /// Fails if the engine has ended.
     pub fn run(&mut self, stop: &Stop, questions: &Receiver<Question<D>>) -> Result<(), EngineError> {
         self.waiting = Some(Waiting::prepare(self.settings.beat));
         while !stop.requested() {
@@ -128,7 +124,6 @@ impl<D: Device> Driver<D> {
         Ok(())
     }
 
-    /// The device.
     #[must_use]
     pub fn device(&self) -> &D {
         &self.device
@@ -140,7 +135,6 @@ impl<D: Device> Driver<D> {
         LagReport { waiting: self.waiting.clone(), ..self.lag.report() }
     }
 
-    /// What the engine counted.
     #[must_use]
     pub fn counters(&self) -> Counters {
         self.engine.counters()

@@ -15,7 +15,6 @@ pub(super) struct Outlet<'a, 'e> {
     pub(super) lag: &'a mut Lag,
     pub(super) ports: &'a [Port],
     pub(super) rate: TickRate,
-    /// The present instant, about.
     pub(super) now: MonoNs,
     /// What was due before this is no longer worth sending.
     pub(super) stale: MonoNs,
@@ -44,7 +43,6 @@ pub(super) fn instant_of(rate: TickRate, tick: Tick) -> MonoNs {
     MonoNs(rate.ns_of(Ticks(tick.0)))
 }
 
-/// The tick at an instant.
 pub(super) fn tick_of(rate: TickRate, instant: MonoNs) -> Tick {
     Tick(rate.ticks_in_ns(u128::from(instant.0)).0)
 }

@@ -31,12 +31,10 @@ pub const ORDINARY: &str =
 const REAL_TIME: &str = "interrupts, threads of a higher priority, and the kernel's bound on real-time threads";
 const UNKNOWN: &str = "not known: the kernel does not show the thread's policy";
 
-/// How a driver's thread waited.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
     /// Its scheduling policy: `OTHER`, `FIFO 10`; `None`: the kernel does not show it.
     pub policy: Option<String>,
-    /// The CPUs that it could run on.
     pub cpus: Vec<usize>,
     /// Its timer slack, nanoseconds; 0 of a real-time thread, which has none.
     pub timer_slack_ns: u64,

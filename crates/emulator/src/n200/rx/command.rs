@@ -21,7 +21,6 @@ use takt_wire::n200::{RxEvent, StreamAction, StreamCommand};
 
 use super::super::time::Timekeeper;
 
-/// Commands the queue holds.
 const QUEUE: usize = 16;
 /// Items that may wait to leave: as many one-sample packets as the longest look-ahead of a source holds. Beyond it the
 /// oldest leaves early.
@@ -29,7 +28,6 @@ const ITEMS: usize = 8192;
 /// A packet a host can receive takes longer than the smallest Ethernet frame does: 84 bytes at 1 Gb/s, in ticks.
 const SHORTEST_PACKET_TICKS: u64 = 67;
 
-/// What leaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Item {
     Packet(Packet),
@@ -121,7 +119,6 @@ impl CommandEngine {
         }
     }
 
-    /// Whether samples are being taken.
     pub(super) fn running(&self) -> bool {
         matches!(self.state, State::Running(_))
     }
@@ -145,7 +142,6 @@ impl CommandEngine {
         self.say(RxEvent::Overflow, now, time);
     }
 
-    /// Queues a command.
     pub(super) fn push(&mut self, now: Tick, command: StreamCommand) {
         let empty = matches!(command.action, StreamAction::Samples(0) | StreamAction::SamplesAndMore(0));
         if empty || self.queue.len() == QUEUE {
@@ -205,7 +201,6 @@ impl CommandEngine {
         }
     }
 
-    /// Does what is due at `now`. `shape` is what the registers say at this moment.
     pub(super) fn act(&mut self, now: Tick, time: &Timekeeper, shape: Shape) {
         while self.next_event(now, time).is_some_and(|at| at <= now) {
             match self.state {
@@ -281,7 +276,6 @@ impl CommandEngine {
         self.run(run, at, time);
     }
 
-    /// Closes the last packet of a run.
     fn end(&mut self, run: Run, count: u64, end_of_burst: bool, time: &Timekeeper) {
         self.close(&run, count, end_of_burst, time);
         self.state = State::Idle(run.tick_of(count));

@@ -2,14 +2,13 @@
 
 mod command;
 
-use std::net::SocketAddr;
-
 use takt_base::{Complex32, Tick, Ticks};
-use takt_wire::n200::rate::{Direction, RateWord, device_gain};
-use takt_wire::n200::registers::{RX_VRT_HEADER, dsp, rx_control};
+use takt_wire::n200::rate::Direction;
+use takt_wire::n200::registers::{RX_VRT_HEADER, rx_control};
 use takt_wire::n200::{RxEvent, RxHead, RxMessage, RxPacking, StreamCommand, ports};
 use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
+use super::dsp::{DspBlock, FULL_SCALE, Surroundings, format_of};
 use super::front_end::FrontEnd;
 use super::options::OverflowPolicy;
 use super::report::RxReport;
@@ -24,26 +23,21 @@ const FRAME_BYTES: usize = 9000;
 const MAX_SAMPLES: usize = (FRAME_BYTES - RxHead::OVERHEAD_BYTES) / sc8::BYTES;
 /// How soon a message that found the output blocked is tried again: 10 us.
 const RETRY: Ticks = Ticks(1000);
-/// Full scale of a float on the wire: what hosts divide by.
-pub(super) const FULL_SCALE: f32 = 32_767.0;
 
-/// What the registers say about a stream.
 #[derive(Clone, Copy, Debug, Default)]
-struct Registers {
+pub(super) struct Registers {
     command: u32,
     time_high: u32,
     format: Format,
     header: u32,
     stream_id: u32,
     samples_per_packet: u16,
-    frequency: u32,
-    scale: u32,
-    rate: u32,
+    pub(super) dsp: DspBlock,
 }
 
 pub(super) struct RxDsp {
     port: Port,
-    registers: Registers,
+    pub(super) registers: Registers,
     engine: CommandEngine,
     source: Box<dyn Source>,
     samples: Box<[Complex32]>,
@@ -55,16 +49,7 @@ pub(super) struct RxDsp {
     report: RxReport,
 }
 
-/// What a DSP needs of the rest of the device to send.
-pub(super) struct Surroundings<'a> {
-    pub(super) time: &'a Timekeeper,
-    pub(super) front_end: &'a FrontEnd,
-    pub(super) to: Option<SocketAddr>,
-    pub(super) on_overflow: OverflowPolicy,
-}
-
 impl RxDsp {
-    /// DSP 0 or 1.
     pub(super) fn new(now: Tick, index: usize, source: Box<dyn Source>) -> RxDsp {
         RxDsp {
             port: Port(ports::RX[index]),
@@ -85,7 +70,6 @@ impl RxDsp {
         self.clear(now);
     }
 
-    /// A register of the control block.
     pub(super) fn control(&mut self, now: Tick, offset: u8, data: u32) {
         let registers = &mut self.registers;
         match offset {
@@ -107,19 +91,9 @@ impl RxDsp {
         }
     }
 
-    /// A register of the DSP block; see [`retune`](Self::retune) for what follows.
-    pub(super) fn dsp(&mut self, offset: u8, data: u32) {
-        match offset {
-            dsp::FREQUENCY => self.registers.frequency = data,
-            dsp::SCALE => self.registers.scale = data,
-            dsp::RATE => self.registers.rate = data,
-            _ => {}
-        }
-    }
-
     /// Tells the source where it is tuned to, if that has changed.
     pub(super) fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
-        let centre_hz = front_end.rx_centre_hz(self.registers.frequency);
+        let centre_hz = front_end.rx_centre_hz(self.registers.dsp.frequency);
         if centre_hz != self.centre_hz {
             self.centre_hz = centre_hz;
             self.source.tuned(now, centre_hz);
@@ -133,7 +107,6 @@ impl RxDsp {
         self.retry = None;
     }
 
-    /// Whether samples are being taken.
     pub(super) fn running(&self) -> bool {
         self.engine.running()
     }
@@ -143,7 +116,6 @@ impl RxDsp {
         self.engine.idle()
     }
 
-    /// What it counted so far.
     pub(super) fn report(&self) -> RxReport {
         RxReport { refused_commands: self.engine.refused, ..self.report }
     }
@@ -152,7 +124,6 @@ impl RxDsp {
         self.centre_hz
     }
 
-    /// When [`act`](Self::act) is due; may be in the past.
     pub(super) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
         [self.engine.next_event(now, time), self.next_departure()].into_iter().flatten().min()
     }
@@ -167,7 +138,6 @@ impl RxDsp {
         Some(self.retry.unwrap_or(due).max(due))
     }
 
-    /// Does what is due at `now`.
     pub(super) fn act(&mut self, now: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
         self.engine.act(now, around.time, self.shape());
         while self.next_departure().is_some_and(|due| due <= now) {
@@ -183,10 +153,7 @@ impl RxDsp {
         let registers = &self.registers;
         let most = (FRAME_BYTES - RxHead::OVERHEAD_BYTES) / registers.format.bytes();
         // The host asks for two single samples before it has set a size or a rate.
-        Shape {
-            step: RateWord(registers.rate).factor().max(1),
-            samples: u32::from(registers.samples_per_packet).clamp(1, most as u32),
-        }
+        Shape { step: registers.dsp.step(), samples: u32::from(registers.samples_per_packet).clamp(1, most as u32) }
     }
 
     fn send_packet(&mut self, now: Tick, packet: Packet, around: &Surroundings<'_>, out: &mut dyn Outbox) {
@@ -216,31 +183,27 @@ impl RxDsp {
         }
     }
 
-    /// The output is blocked.
     fn overflow(&mut self, now: Tick, packet: Packet, around: &Surroundings<'_>) {
         self.report.overflows += 1;
         match around.on_overflow {
-            OverflowPolicy::Hardware => {
-                self.engine.overflow(now, around.time);
-                self.retry = Some(now + RETRY);
-            }
+            OverflowPolicy::Hardware => self.engine.overflow(now, around.time),
             OverflowPolicy::Continue => {
                 self.report.overflow_lost_samples += u64::from(packet.samples);
                 self.engine.interrupt(RxEvent::Overflow, now, around.time);
-                self.retry = Some(now + RETRY);
             }
         }
+        self.retry = Some(now + RETRY);
     }
 
     fn write_packet(&mut self, head: &RxHead, packet: Packet, front_end: &FrontEnd, frame: &mut [u8]) -> usize {
         let Some(samples) = self.samples.get_mut(..packet.samples as usize) else { return 0 };
         self.source.fill(packet.first, packet.step, samples);
-        let Registers { rate, scale, header, frequency, .. } = self.registers;
+        let Registers { header, dsp, .. } = self.registers;
         let raw = self.source.raw();
         if !raw {
-            front_end.receive(packet.first, packet.step, frequency, samples);
+            front_end.receive(packet.first, packet.step, dsp.frequency, samples);
         }
-        let gain = device_gain(Direction::Rx, RateWord(rate).cic(), scale) as f32 * FULL_SCALE;
+        let gain = dsp.gain(Direction::Rx) * FULL_SCALE;
         let Some(room) = frame.get_mut(RxHead::BYTES..) else { return 0 };
         let bytes = match head.packing {
             RxPacking::Sc16 => {
@@ -292,9 +255,4 @@ impl RxDsp {
             }
         }
     }
-}
-
-/// Bit 0 of a format register.
-pub(super) fn format_of(data: u32) -> Format {
-    if data & 1 == 0 { Format::Sc16 } else { Format::Sc8 }
 }

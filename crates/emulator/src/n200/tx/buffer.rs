@@ -17,7 +17,6 @@ const LONGEST_BYTES: usize = 1 << 16;
 /// The buffer, and room for one payload left unused at the end and one being written.
 const ARENA_BYTES: usize = TX_BUFFER_BYTES + 2 * LONGEST_BYTES;
 
-/// A packet that waits.
 #[derive(Clone, Debug)]
 pub(super) struct Queued {
     pub(super) head: TxHead,
@@ -105,11 +104,11 @@ mod tests {
     fn it_holds_a_mebibyte_and_not_a_byte_more() {
         let mut buffer = Buffer::new();
         let payload = [0; 1452]; // a full packet with its time takes 1472 bytes; without, 1464
-        let held = (0..1000).take_while(|&n| buffer.push(Tick(0), &packet(n, &payload), true)).count();
-        assert_eq!(held, TX_BUFFER_BYTES / 1464);
+        let kept = (0..1000).take_while(|&n| buffer.push(Tick(0), &packet(n, &payload), true)).count();
+        assert_eq!(kept, TX_BUFFER_BYTES / 1464);
         buffer.pop();
         assert!(buffer.push(Tick(0), &packet(0, &payload), true), "room comes back");
-        assert_eq!(buffer.clear(), held as u64);
+        assert_eq!(buffer.clear(), kept as u64);
     }
 
     #[test]

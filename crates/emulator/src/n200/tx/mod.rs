@@ -17,17 +17,15 @@
 
 mod buffer;
 
-use std::net::SocketAddr;
-
 use takt_base::{Complex32, Tick, Ticks};
-use takt_wire::n200::rate::{Direction, RateWord, device_gain};
-use takt_wire::n200::registers::{UPDATE_ENABLE, dsp, settings, tx_policy};
+use takt_wire::n200::rate::Direction;
+use takt_wire::n200::registers::{UPDATE_ENABLE, settings, tx_policy};
 use takt_wire::n200::{TxData, TxEvent, TxReport as Report, ports};
 use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
+use super::dsp::{DspBlock, FULL_SCALE, Surroundings, format_of};
 use super::front_end::FrontEnd;
 use super::report::TxReport;
-use super::rx::{FULL_SCALE, format_of};
 use super::time::Timekeeper;
 use crate::sink::{BurstEdges, Sink};
 use crate::{Outbox, Port};
@@ -51,20 +49,18 @@ enum State {
 }
 
 #[derive(Clone, Copy, Debug, Default)]
-struct Registers {
+pub(super) struct Registers {
     flushing: bool,
     format: Format,
     stream_id: u32,
     policy: u32,
     cycles_per_update: u32,
     packets_per_update: u32,
-    frequency: u32,
-    scale: u32,
-    rate: u32,
+    pub(super) dsp: DspBlock,
 }
 
 pub(super) struct TxDsp {
-    registers: Registers,
+    pub(super) registers: Registers,
     buffer: Buffer,
     state: State,
     /// Number the next packet must have.
@@ -81,13 +77,6 @@ pub(super) struct TxDsp {
     samples: Box<[Complex32]>,
     centre_hz: f64,
     pub(super) report: TxReport,
-}
-
-/// What the DSP needs of the rest of the device.
-pub(super) struct Surroundings<'a> {
-    pub(super) time: &'a Timekeeper,
-    pub(super) front_end: &'a FrontEnd,
-    pub(super) to: Option<SocketAddr>,
 }
 
 impl TxDsp {
@@ -142,19 +131,9 @@ impl TxDsp {
         }
     }
 
-    /// A register of the DSP block.
-    pub(super) fn dsp(&mut self, offset: u8, data: u32) {
-        match offset {
-            dsp::FREQUENCY => self.registers.frequency = data,
-            dsp::SCALE => self.registers.scale = data,
-            dsp::RATE => self.registers.rate = data,
-            _ => {}
-        }
-    }
-
     /// Tells the sink where the signal leaves, if that has changed.
     pub(super) fn retune(&mut self, now: Tick, front_end: &FrontEnd) {
-        let centre_hz = front_end.tx_centre_hz(self.registers.frequency);
+        let centre_hz = front_end.tx_centre_hz(self.registers.dsp.frequency);
         if centre_hz != self.centre_hz {
             self.centre_hz = centre_hz;
             self.sink.tuned(now, centre_hz);
@@ -165,7 +144,6 @@ impl TxDsp {
         self.centre_hz
     }
 
-    /// Whether a burst is playing.
     pub(super) fn running(&self) -> bool {
         matches!(self.state, State::Playing { .. })
     }
@@ -181,7 +159,6 @@ impl TxDsp {
         self.registers.packets_per_update = 0;
     }
 
-    /// A sample packet arrived.
     pub(super) fn packet(&mut self, now: Tick, packet: &TxData<'_>) {
         self.report.packets += 1;
         if self.registers.flushing {
@@ -191,7 +168,6 @@ impl TxDsp {
         }
     }
 
-    /// When [`act`](Self::act) is due; may be in the past.
     pub(super) fn next_event(&self, now: Tick, time: &Timekeeper) -> Option<Tick> {
         [self.next_play(now, time), self.next_update()].into_iter().flatten().min()
     }
@@ -221,7 +197,6 @@ impl TxDsp {
         (registers.cycles_per_update & UPDATE_ENABLE != 0).then_some(by_time)
     }
 
-    /// Does what is due at `now`.
     pub(super) fn act(&mut self, now: Tick, around: &Surroundings<'_>, out: &mut dyn Outbox) {
         while self.next_play(now, around.time).is_some_and(|at| at <= now) {
             match self.state {
@@ -321,8 +296,8 @@ impl TxDsp {
     fn play(&mut self, at: Tick, start: bool, around: &Surroundings<'_>) {
         let Some(packet) = self.take() else { return };
         self.packets_of_burst += 1;
-        let Registers { format, rate, scale, frequency, .. } = self.registers;
-        let step = RateWord(rate).factor().max(1);
+        let Registers { format, dsp, .. } = self.registers;
+        let step = dsp.step();
         let count = match format {
             Format::Sc16 => packet.payload_words,
             Format::Sc8 => (2 * packet.payload_words).saturating_sub(usize::from(packet.head.odd)),
@@ -335,23 +310,21 @@ impl TxDsp {
         }
         let Some(samples) = self.samples.get_mut(..count) else { return };
         let payload = self.buffer.payload(&packet);
-        let scale = device_gain(Direction::Tx, RateWord(rate).cic(), scale) as f32 / FULL_SCALE;
+        let scale = dsp.gain(Direction::Tx) / FULL_SCALE;
         match format {
             Format::Sc16 => sc16::unpack_f32(payload, ByteOrder::Big, scale, samples),
             // The byte becomes the upper half of a 16-bit sample.
             Format::Sc8 => sc8::unpack_f32(payload, 256.0 * scale, samples),
         };
-        around.front_end.transmit(at, step, frequency, samples);
+        around.front_end.transmit(at, step, dsp.frequency, samples);
         self.sink.take(at, step, samples, BurstEdges { start, end: end_of_burst });
     }
 
     /// Tells the sink that the burst broke off.
     fn close_burst(&mut self, at: Tick) {
-        let step = RateWord(self.registers.rate).factor().max(1);
-        self.sink.take(at, step, &[], BurstEdges { start: false, end: true });
+        self.sink.take(at, self.registers.dsp.step(), &[], BurstEdges { start: false, end: true });
     }
 
-    /// Drops everything queued and resets the state.
     fn flush(&mut self, now: Tick) {
         self.report.flushed_packets += self.buffer.clear();
         if self.running() {

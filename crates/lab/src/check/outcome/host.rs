@@ -7,7 +7,6 @@ use super::FixKind;
 /// Where the radio was and how it was reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Setup {
-    /// Which radio.
     pub radio: RadioSetup,
     /// `veth` (two network namespaces), `loopback`, or `network` (`--addr`).
     pub path: String,
@@ -15,7 +14,6 @@ pub struct Setup {
     pub environment: String,
     /// Packet engine of the host side: `mmsg`, `socket`.
     pub engine: String,
-    /// Cores of the host side.
     pub host_cores: Vec<usize>,
     /// Cores of the emulator; empty with a real radio.
     pub radio_cores: Vec<usize>,
@@ -26,7 +24,13 @@ pub struct Setup {
     pub receive_only: Option<String>,
 }
 
-/// Which radio was used.
+impl Setup {
+    /// Whether the emulator had to run on a core of the host side.
+    pub(crate) fn shares_a_core(&self) -> bool {
+        self.radio_cores.iter().any(|cpu| self.host_cores.contains(cpu))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum RadioSetup {
@@ -37,11 +41,9 @@ pub enum RadioSetup {
     },
     /// A radio, real or software, at an address given with `--addr`.
     Given {
-        /// `n200`.
         model: String,
-        /// Its address.
         addr: String,
-        /// Its serial number, if it told one.
+        /// Its serial number, if it has one.
         serial: Option<String>,
         /// Whether it is takt's emulator, which says how late it was itself.
         #[serde(default)] // outcomes older than this key
@@ -50,7 +52,7 @@ pub enum RadioSetup {
 }
 
 /// One doctor rule and what it saw.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct DoctorFinding {
     /// The rule: `socket-buffer-small`.
     pub id: String,
@@ -70,7 +72,6 @@ pub struct DoctorFinding {
     pub cost: Option<String>,
     /// The command that mends it, or where only a person can, what to do.
     pub fix: Option<String>,
-    /// Who may apply that.
     #[serde(default)]
     pub fix_kind: Option<FixKind>,
 }

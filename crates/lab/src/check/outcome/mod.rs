@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 use super::{Loaded, Stops};
 use crate::about::About;
 
-/// Who may apply a fix: the doctor's own word for it.
 pub use crate::experiment::Need;
 pub use host::{DoctorFinding, RadioSetup, Setup};
 pub use points::{
@@ -24,15 +23,12 @@ pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, NeedVerdict, Verdict,
 /// Version of this document; raised when a key changes its meaning.
 pub const SCHEMA: u32 = 1;
 
-/// Everything a check found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// [`SCHEMA`] of the program that wrote it.
     pub schema: u32,
-    /// The run it is of. Its keys stand beside the others.
     #[serde(flatten)]
     pub about: About,
-    /// Where the radio was and how it was reached.
     pub setup: Setup,
     /// What the doctor saw before the first round.
     pub doctor: Vec<DoctorFinding>,
@@ -51,9 +47,7 @@ pub struct Outcome {
     /// How long this machine stood still, and what a radio that goes on would have lost by it.
     #[serde(default)] // outcomes older than this key
     pub stops: Option<Stops>,
-    /// How many rounds went where.
     pub rounds: RoundsSummary,
-    /// What it all says.
     pub verdict: Verdict,
     /// What this depth left out, a sentence each.
     pub left_out: Vec<String>,
@@ -64,13 +58,11 @@ pub struct Outcome {
 pub struct RoundsSummary {
     /// Points times rounds.
     pub planned: usize,
-    /// Run and counted.
     pub valid: usize,
     /// Run, disturbed by other load, not counted.
     pub disturbed: usize,
     /// Run, emulator late, not counted.
     pub emulator_late: usize,
-    /// Could not be run.
     pub failed: usize,
     /// Not run, since a lower rate had failed clearly.
     pub skipped: usize,

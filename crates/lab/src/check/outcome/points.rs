@@ -1,4 +1,7 @@
 //! What was measured, point by point and round by round.
+//!
+//! A point has all of its `rounds`, `counted` of which count; `skipped` says why none was run, if none was. A round has
+//! its row in the store (`round_id`), its `state`, and `why` it does not count, if it does not.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +31,6 @@ pub struct LostByPlace {
 /// One datagram size in one direction.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UdpPoint {
-    /// Payload of a datagram, bytes.
     pub payload_bytes: u32,
     /// `to_host`, `from_host`.
     pub direction: String,
@@ -38,53 +40,37 @@ pub struct UdpPoint {
     pub throughput_bps: Option<Estimate>,
     /// Share of the sent that did not arrive, 0 to 1.
     pub lost_share: Option<Estimate>,
-    /// CPU time of both ends for one datagram, ns.
+    /// CPU time of both ends for one datagram that arrived, ns.
     pub cpu_ns_per_datagram: Option<Estimate>,
-    /// Every round, also those that do not count.
     pub rounds: Vec<UdpRound>,
-    /// Why it was not run, if it was not.
     pub skipped: Option<String>,
 }
 
-/// One round of a datagram size.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct UdpRound {
-    /// Row in the store.
     pub round_id: i64,
-    /// Whether it counts.
     pub state: RoundState,
-    /// Why not, if not.
     pub why: Option<String>,
-    /// Datagrams a second that arrived.
     pub datagrams_per_s: f64,
-    /// Payload bits a second that arrived.
     pub throughput_bps: f64,
-    /// Datagrams sent.
     pub sent_datagrams: u64,
-    /// Datagrams that did not arrive.
     pub lost_datagrams: u64,
-    /// Where they went.
     pub lost_by_place: LostByPlace,
-    /// CPU time of both ends for one datagram that arrived, ns.
     pub cpu_ns_per_datagram: Option<f64>,
     /// Jitter, RFC 3550, µs.
     pub jitter_us: Option<f64>,
     /// One-way latency, µs: 50 %.
     pub latency_p50_us: Option<f64>,
-    /// One-way latency, µs: 99.9 %.
     pub latency_p99_9_us: Option<f64>,
 }
 
 /// One rate in one mode and format.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatePoint {
-    /// Which way samples flow.
     pub mode: Mode,
-    /// WireFormat on the wire.
     pub format: WireFormat,
     /// Samples a second, each direction.
     pub rate_sps: f64,
-    /// Rounds that count.
     pub counted: usize,
     /// Rounds that count and in which nothing at all went wrong.
     pub clean: usize,
@@ -98,30 +84,24 @@ pub struct RatePoint {
     pub cpu_host: Option<Estimate>,
     /// Busy share of the host's busiest thread, 0 to 1 (1 = a whole core).
     pub busiest_thread: Option<Estimate>,
-    /// Every round, also those that do not count.
     pub rounds: Vec<RateRound>,
-    /// Why it was not run, if it was not.
     pub skipped: Option<String>,
 }
 
-/// One round of a rate.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RateRound {
-    /// Row in the store.
     pub round_id: i64,
-    /// Whether it counts.
     pub state: RoundState,
-    /// Why not, if not.
     pub why: Option<String>,
     /// Nothing at all went wrong.
     pub clean: bool,
     /// Nothing went wrong but what may be the doing of a radio that was late itself.
     #[serde(default)] // records older than this key
     pub own_clean: bool,
-    /// Share of the measured part that is set aside, since the radio was late itself, 0 to 1.
+    /// Share of the measured part that is excluded, since the radio was late itself, 0 to 1.
     #[serde(default)]
     pub aside_share: f64,
-    /// Faults in what is set aside.
+    /// Faults in what is excluded.
     #[serde(default)]
     pub aside_faults: u64,
     /// What was measured, seconds; the warm-up is not in it.
@@ -130,19 +110,15 @@ pub struct RateRound {
     pub rx_lost_share: f64,
     /// Of the samples the radio ought to have got in that time, 0 to 1.
     pub tx_lost_share: f64,
-    /// Samples received.
     pub rx_samples: u64,
     /// Samples lost on receive (from time stamps).
     pub rx_lost_samples: u64,
-    /// Samples sent.
     pub tx_samples: u64,
-    /// Samples the radio had to do without or threw away, if it told.
+    /// Samples the radio had to do without or threw away, if it reports them.
     pub tx_lost_samples: u64,
     /// Events by UHD's letter: `O`, `U`, `L`, `S`, `D`, and `T` for a time-out. All six are always there.
     pub events: BTreeMap<String, u64>,
-    /// Where lost datagrams went.
     pub lost_by_place: LostByPlace,
-    /// CPU seconds of the host side a second.
     pub cpu_host: f64,
     /// Busy share of the busiest thread, with its name.
     pub busiest_thread: Option<(String, f64)>,
@@ -182,24 +158,17 @@ pub struct RoundTripPoint {
     pub delay_us: f64,
     /// Rate of both directions, samples a second.
     pub rate_sps: f64,
-    /// Share of late answers, 0 to 1.
     pub late_share: Option<Estimate>,
-    /// Every round.
     pub rounds: Vec<RoundTripRound>,
     /// Time from the air to the answer at the radio: (µs, share of answers up to it), ascending; all counted rounds.
     pub ecdf_us: Vec<(f64, f64)>,
-    /// Why it was not run, if it was not.
     pub skipped: Option<String>,
 }
 
-/// One round of a delay.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundTripRound {
-    /// Row in the store.
     pub round_id: i64,
-    /// Whether it counts.
     pub state: RoundState,
-    /// Why not, if not.
     pub why: Option<String>,
     /// Answers that were due.
     pub answers: u64,
@@ -217,11 +186,8 @@ pub struct RoundTripRound {
     pub aside_late: u64,
     /// Time from the air to the answer, µs: 50 %.
     pub p50_us: f64,
-    /// 99 %.
     pub p99_us: f64,
-    /// 99.9 %.
     pub p99_9_us: f64,
-    /// Largest.
     pub max_us: f64,
 }
 
@@ -240,17 +206,15 @@ impl RoundTripRound {
 }
 
 /// One slot duration of a waveform.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WaveformPoint {
     /// The waveform: `bpsk`, or a file.
     pub waveform: String,
     /// What its source makes: `5M/s`, items a slot, or `as-written`.
     pub packet: String,
-    /// Length of a slot, µs.
     pub slot_us: f64,
     /// Workers, each on a core of its own.
     pub workers: usize,
-    /// Rounds that count.
     pub counted: usize,
     /// Of them without a missed slot.
     pub held: usize,
@@ -258,20 +222,14 @@ pub struct WaveformPoint {
     pub missed_share_upper: f64,
     /// Share of a slot that 99.9 % of slots use, late release and work together; more than 1 is possible.
     pub used_share: Option<Estimate>,
-    /// Every round, also those that do not count.
     pub rounds: Vec<WaveformRound>,
-    /// Why it was not run, if it was not.
     pub skipped: Option<String>,
 }
 
-/// One round of a slot duration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct WaveformRound {
-    /// Row in the store.
     pub round_id: i64,
-    /// Whether it counts.
     pub state: RoundState,
-    /// Why not, if not.
     pub why: Option<String>,
     /// Slots that every component went through.
     pub slots: u64,
@@ -280,13 +238,11 @@ pub struct WaveformRound {
     /// Packets that were broken or dropped: the waveform lost them, though every component kept its slots.
     #[serde(default)] // records older than this key
     pub lost_packets: u64,
-    /// Share of a slot that 99.9 % of slots use.
     pub used_share: Option<f64>,
     /// From release to the end of the work in 99.9 % of slots, fullest worker, µs.
     pub busy_p99_9_us: Option<f64>,
     /// From edge to release in 99.9 % of slots, µs.
     pub lateness_p99_9_us: Option<f64>,
-    /// The same, largest.
     pub lateness_max_us: Option<f64>,
     /// Who took most: a component, or `release` for the host's late release.
     pub slowest: Option<String>,

@@ -5,16 +5,12 @@ use takt_stats::Estimate;
 
 use super::{FixKind, Mode, Need, WireFormat};
 
-/// What it all says.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
     /// Over all needs: `holds`, `fails`, `unknown`.
     pub answer: Answer,
-    /// Each needed rate.
     pub needs: Vec<NeedVerdict>,
-    /// The highest clean rate of each mode and format.
     pub highest: Vec<HighestClean>,
-    /// What limits each mode that is limited.
     pub limits: Vec<Limit>,
     /// Which slot a waveform is held at; `None` where none was run. No need is about it, so it changes no answer.
     #[serde(default)]
@@ -30,16 +26,12 @@ pub struct Verdict {
     pub does_not_say: Vec<String>,
 }
 
-/// Which slot a waveform is held at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct WaveformVerdict {
-    /// The waveform.
     pub waveform: String,
-    /// What its source makes.
     pub packet: String,
     /// The shortest slot at and above which every round that counts missed nothing, µs.
     pub shortest_held_us: Option<f64>,
-    /// Rounds that count there.
     pub counted: usize,
     /// Upper end of the 95 % interval of the share of rounds that miss a slot there.
     pub missed_share_upper: f64,
@@ -53,11 +45,9 @@ pub struct WaveformVerdict {
     pub blamed: Option<(String, u64)>,
     /// Whether the workers had real-time priority in all rounds.
     pub real_time: bool,
-    /// All of it, one sentence.
     pub why: String,
 }
 
-/// Yes, no, or not to be told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
@@ -69,33 +59,25 @@ pub enum Answer {
     Unknown,
 }
 
-/// Whether a need is met.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NeedVerdict {
-    /// What is needed.
     pub need: Need,
-    /// Met or not.
     pub answer: Answer,
-    /// Rounds that count.
     pub counted: usize,
     /// Of them clean.
     pub clean: usize,
     /// Share of samples lost, both directions, where it fails.
     pub lost_share: Option<Estimate>,
-    /// Why, one sentence.
     pub why: String,
 }
 
 /// How far a mode goes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HighestClean {
-    /// Which way samples flow.
     pub mode: Mode,
-    /// WireFormat on the wire.
     pub format: WireFormat,
     /// Highest rate at and below which every round that counts was clean; `None` if not even the lowest judged one.
     pub rate_sps: Option<f64>,
-    /// Rounds that count at that rate.
     pub counted: usize,
     /// Upper end of the 95 % interval of the share of unclean rounds at that rate.
     pub unclean_share_upper: f64,
@@ -113,9 +95,7 @@ pub struct HighestClean {
 pub enum Layer {
     /// The sending thread could not make datagrams fast enough.
     Sender,
-    /// The kernel's path between two sockets.
     KernelPath,
-    /// The receive buffer of the host's socket.
     ReceiveBuffer,
     /// The thread that reads was not there in time.
     ReaderThread,
@@ -132,13 +112,10 @@ pub enum Layer {
 /// What limits a mode.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Which way samples flow.
     pub mode: Mode,
-    /// WireFormat on the wire.
     pub format: WireFormat,
     /// The rate it was seen at.
     pub rate_sps: f64,
-    /// Where it lies.
     pub layer: Layer,
     /// One sentence with the figures it rests on.
     pub evidence: String,
@@ -153,7 +130,6 @@ pub struct Fix {
     pub what: String,
     /// The command or setting.
     pub how: String,
-    /// Who may apply it.
     pub kind: FixKind,
     /// What it is expected to give, in words; says whether it was measured here.
     pub gain: String,

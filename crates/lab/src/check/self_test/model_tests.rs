@@ -5,9 +5,9 @@ use rand_chacha::ChaCha8Rng;
 use takt_load::Every;
 use takt_load::rate::model::{self, Host};
 
-use super::{Answer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow};
-use crate::check::testing::{point, round as clean_round};
-use crate::check::{Evidence, Mode, Need, RateRound, RoundsSummary, WireFormat, judge};
+use super::{Answer, ErrorRates, GOALS, Goals, TRIAL_ROUNDS, TableRow, of_one_trial};
+use crate::check::testing::{need, point, round as clean_round};
+use crate::check::{Mode, Need, RateRound, judge};
 
 /// Any of many hosts: a core with more or less room, taken away for long or short, and buffers of all sizes.
 fn any_host(random: &mut ChaCha8Rng) -> Host {
@@ -49,17 +49,8 @@ fn as_round(outcome: &takt_load::rate::Outcome) -> RateRound {
 }
 
 fn answer(rounds: Vec<RateRound>, rate_sps: f64) -> Answer {
-    let need = Need { model: "n200".into(), mode: Mode::Rx, rate_sps, format: WireFormat::Sc16 };
-    let evidence = Evidence {
-        points: &[point(Mode::Rx, rate_sps, rounds)],
-        planned: TRIAL_ROUNDS as usize,
-        interrupted: false,
-        shared_core: false,
-        receive_only: None,
-        doctor: &[],
-        rounds: RoundsSummary::default(),
-    };
-    judge(&[need], &evidence).answer
+    let need = Need { mode: Mode::Rx, rate_sps, ..need() };
+    judge(&[need], &of_one_trial(&[point(Mode::Rx, rate_sps, rounds)])).answer
 }
 
 /// The table of confusion over so many hosts.
@@ -72,9 +63,7 @@ fn try_hosts(count: u32, seed: u64) -> TableRow {
         let rounds = phases.into_iter().map(|phase| model::round(&Host { phase, ..host }));
         let (outcomes, truths): (Vec<_>, Vec<_>) = rounds.unzip();
         let Some(loses) = loses(&host, &truths) else { continue };
-        let answer = answer(outcomes.iter().map(as_round).collect(), 1e8 / host.step as f64);
-        let answers = if loses { &mut row.loses } else { &mut row.keeps_up };
-        answers.note(answer);
+        row.note(loses, answer(outcomes.iter().map(as_round).collect(), 1e8 / host.step as f64));
     }
     row
 }

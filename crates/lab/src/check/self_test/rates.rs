@@ -31,9 +31,7 @@ impl Goals {
 /// Trials of a kind, and those that erred.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRate {
-    /// Trials.
     pub trials: usize,
-    /// Of these.
     pub errors: usize,
     /// Their share with its 95 % interval; `None` without a trial.
     pub share: Option<Estimate>,
@@ -49,14 +47,10 @@ impl ErrorRate {
     }
 }
 
-/// How often the verdict erred.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ErrorRates {
-    /// "Yes", of hosts that lose.
     pub wrong_yes: ErrorRate,
-    /// "No", of hosts that keep up.
     pub wrong_no: ErrorRate,
-    /// "Not known", of all.
     pub not_known: ErrorRate,
 }
 

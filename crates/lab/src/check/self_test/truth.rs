@@ -52,7 +52,6 @@ impl Truth {
         })
     }
 
-    /// Whether this host loses.
     #[must_use]
     pub fn loses(&self) -> bool {
         self.missing_samples + self.rounds_behind + self.radio_missed > 0

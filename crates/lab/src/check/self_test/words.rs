@@ -2,16 +2,17 @@
 
 use super::{ErrorRate, ErrorRates, GOALS, Trial};
 use crate::check::limit::percent;
+use crate::nodes::mean;
 
-/// A setting and its level as people say it; empty for one that does nothing.
-pub(super) fn done(name: &str, level: &str) -> String {
-    match (name, level) {
-        (_, "none" | "usual") => String::new(),
+/// A setting and its level as people say it; `None` for one that does nothing.
+pub(super) fn done(name: &str, level: &str) -> Option<String> {
+    Some(match (name, level) {
+        (_, "none" | "usual") => return None,
         ("recv_buffer", size) => format!("buffer {size}"),
         ("cpu_quota", share) => format!("CPU quota {share} %"),
         ("path_loss", share) => format!("path loses {share}"),
         (name, level) => format!("{} {level}", name.replace('_', " ")),
-    }
+    })
 }
 
 /// The three shares, each beside what it may be, and what else must be known.
@@ -29,7 +30,7 @@ pub(super) fn says(rates: &ErrorRates, trials: &[Trial], cores: usize) -> Vec<St
         of(&rates.wrong_no, "Answered \"no\" for hosts that keep up", goals.wrong_no_max),
         of(&rates.not_known, "Answered \"not known\"", goals.not_known_max),
     ];
-    says.extend(set_aside(trials));
+    says.extend(excluded(trials));
     let differ: u64 = trials.iter().map(|trial| trial.truth.accounts_differ).sum();
     if differ > 0 {
         says.push(format!(
@@ -40,12 +41,11 @@ pub(super) fn says(rates: &ErrorRates, trials: &[Trial], cores: usize) -> Vec<St
     says
 }
 
-/// What is done to the host side must not make more be set aside: that is for what the emulator's own core suffers.
-fn set_aside(trials: &[Trial]) -> Option<String> {
+/// What is done to the host side must not exclude more: only stops of the emulator's own core may.
+fn excluded(trials: &[Trial]) -> Option<String> {
     let share = |quiet: bool| {
         let of = trials.iter().filter(|trial| (trial.done == "nothing") == quiet && trial.counted > 0);
-        let shares: Vec<f64> = of.map(|trial| trial.aside_share).collect();
-        (!shares.is_empty()).then(|| super::mean(shares.into_iter()))
+        mean(&of.map(|trial| trial.aside_share).collect::<Vec<_>>())
     };
     let (quiet, impaired) = (share(true)?, share(false)?);
     let [quiet, impaired] = [quiet, impaired].map(percent);
@@ -60,9 +60,14 @@ mod tests {
 
     #[test]
     fn what_is_done_to_a_host_is_said_in_words() {
-        assert_eq!(done("recv_buffer", "32KiB"), "buffer 32KiB");
-        assert_eq!(done("cpu_quota", "80"), "CPU quota 80 %");
-        assert_eq!(done("stall", "5ms every 100ms"), "stall 5ms every 100ms");
-        assert_eq!((done("hog", "none"), done("recv_buffer", "usual")), (String::new(), String::new()));
+        for (name, level, words) in [
+            ("recv_buffer", "32KiB", Some("buffer 32KiB")),
+            ("cpu_quota", "80", Some("CPU quota 80 %")),
+            ("stall", "5ms every 100ms", Some("stall 5ms every 100ms")),
+            ("hog", "none", None),
+            ("recv_buffer", "usual", None),
+        ] {
+            assert_eq!(done(name, level).as_deref(), words, "{name}");
+        }
     }
 }

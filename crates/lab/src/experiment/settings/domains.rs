@@ -1,7 +1,5 @@
 //! What settings of where and beside what a workload runs can be set to.
 
-use std::str::FromStr;
-
 use serde_json::{Value, json};
 use takt_base::parse_bytes;
 use takt_load::Every;
@@ -10,55 +8,73 @@ use takt_testbed::disturbance::{Load, Spec};
 use takt_testbed::environment::Parameters;
 use takt_testbed::net::PathSpec;
 
-/// `"all"`, or CPUs' worth of time.
+/// Values that need nothing but what these two functions say.
 #[derive(Debug)]
-pub(super) struct Cpus;
+pub(super) struct Values {
+    shown: fn() -> String,
+    accept: fn(&Value) -> Result<Value, String>,
+}
 
-impl Domain for Cpus {
+impl Domain for Values {
     fn shown(&self) -> String {
-        "all | a number of CPUs".into()
+        (self.shown)()
     }
 
     fn accept(&self, value: &Value) -> Result<Value, String> {
-        let read = |value: &Value| value.as_f64().filter(|cpus| (0.01..=1024.0).contains(cpus)).map(|cpus| json!(cpus));
-        word_or(value, "all", read, "\"all\", or a number of CPUs from 0.01 to 1024")
+        (self.accept)(value)
     }
 }
 
+/// `"all"`, or CPUs' worth of time.
+pub(super) const CPUS: Values = Values {
+    shown: || "all | a number of CPUs".into(),
+    accept: |value| {
+        let read = |value: &Value| value.as_f64().filter(|cpus| (0.01..=1024.0).contains(cpus)).map(|cpus| json!(cpus));
+        word_or(value, "all", read, "\"all\", or a number of CPUs from 0.01 to 1024")
+    },
+};
+
 /// `"all"`, or bytes: `"2GiB"`.
-#[derive(Debug)]
-pub(super) struct Memory;
-
-impl Domain for Memory {
-    fn shown(&self) -> String {
-        "all | bytes, such as 2GiB".into()
-    }
-
-    fn accept(&self, value: &Value) -> Result<Value, String> {
+pub(super) const MEMORY: Values = Values {
+    shown: || "all | bytes, such as 2GiB".into(),
+    accept: |value| {
         let bytes = |value: &Value| parse_bytes(value.as_str()?).ok().filter(|bytes| *bytes >= 64 << 20);
         let read = |value: &Value| bytes(value).map(|_| value.clone());
         word_or(value, "all", read, "\"all\", or 64MiB and more, such as \"2GiB\"")
-    }
-}
+    },
+};
 
 /// `"none"`, or parameters of a guest's kernel.
-#[derive(Debug)]
-pub(super) struct KernelParameters;
+pub(super) const KERNEL_PARAMETERS: Values = Values {
+    shown: || format!("none | of these, with spaces between: {}", Parameters::known(" ")),
+    accept: |value| match value.as_str().map(str::parse::<Parameters>) {
+        // In their own order, so that the same is one level.
+        Some(Ok(parameters)) => Ok(json!(parameters.to_string())),
+        Some(Err(error)) => Err(error.remedy),
+        None => Err("\"none\", or words such as \"highres=off\"".into()),
+    },
+};
 
-impl Domain for KernelParameters {
-    fn shown(&self) -> String {
-        format!("none | of these, with spaces between: {}", Parameters::known(" "))
-    }
+/// `"none"`, or kinds of load with their counts, such as `"busy:4"`.
+pub(super) const DISTURBANCE: Values = Values {
+    shown: || format!("none | KIND:N, KIND:Nx (N a core), joined by +; {}", Load::words(" | ")),
+    accept: |value| match value.as_str().map(str::parse::<Spec>) {
+        Some(Ok(_)) => Ok(value.clone()),
+        Some(Err(error)) => Err(error.to_string()),
+        None => Err("\"none\", or kinds with counts, such as \"busy:4\"".into()),
+    },
+};
 
-    fn accept(&self, value: &Value) -> Result<Value, String> {
-        match value.as_str().map(str::parse::<Parameters>) {
-            // In their own order, so that the same is one level.
-            Some(Ok(parameters)) => Ok(json!(parameters.to_string())),
-            Some(Err(error)) => Err(error.remedy),
-            None => Err("\"none\", or words such as \"highres=off\"".into()),
-        }
-    }
-}
+/// `"none"`, or a span of every period such as `"4ms every 5ms"`.
+pub(super) const SPAN_OF_PERIOD: Values = Values {
+    shown: || "none | a span of every period, such as 4ms every 5ms".into(),
+    accept: |value| match value.as_str().map(str::parse::<Every>) {
+        Some(Ok(_)) => Ok(value.clone()),
+        _ if value == "none" => Ok(value.clone()),
+        Some(Err(error)) => Err(format!("\"none\"; {error}")),
+        None => Err("\"none\", or a span of every period such as \"4ms every 5ms\"".into()),
+    },
+};
 
 /// `"usual"`, or what that option of a path takes.
 #[derive(Debug)]
@@ -79,24 +95,6 @@ impl Domain for PathOption {
     }
 }
 
-/// `"none"`, or kinds of load with their counts, such as `"busy:4"`.
-#[derive(Debug)]
-pub(super) struct Disturbance;
-
-impl Domain for Disturbance {
-    fn shown(&self) -> String {
-        format!("none | KIND:N, KIND:Nx (N a core), joined by +; {}", Load::words(" | "))
-    }
-
-    fn accept(&self, value: &Value) -> Result<Value, String> {
-        match value.as_str().map(str::parse::<Spec>) {
-            Some(Ok(_)) => Ok(value.clone()),
-            Some(Err(error)) => Err(error.to_string()),
-            None => Err("\"none\", or kinds with counts, such as \"busy:4\"".into()),
-        }
-    }
-}
-
 /// `"none"`, or per cent from 1 to this.
 #[derive(Debug)]
 pub(super) struct Percent(pub(super) u32);
@@ -110,25 +108,6 @@ impl Domain for Percent {
         let fits = |value: &Value| value.as_f64().is_some_and(|percent| (1.0..=f64::from(self.0)).contains(&percent));
         let read = |value: &Value| fits(value).then(|| value.clone());
         word_or(value, "none", read, format!("\"none\", or per cent from 1 to {}", self.0))
-    }
-}
-
-/// `"none"`, or a span of every period such as `"4ms every 5ms"`.
-#[derive(Debug)]
-pub(super) struct SpanOfPeriod;
-
-impl Domain for SpanOfPeriod {
-    fn shown(&self) -> String {
-        "none | a span of every period, such as 4ms every 5ms".into()
-    }
-
-    fn accept(&self, value: &Value) -> Result<Value, String> {
-        match value.as_str().map(Every::from_str) {
-            Some(Ok(_)) => Ok(value.clone()),
-            _ if value == "none" => Ok(value.clone()),
-            Some(Err(error)) => Err(format!("\"none\"; {error}")),
-            None => Err("\"none\", or a span of every period such as \"4ms every 5ms\"".into()),
-        }
     }
 }
 

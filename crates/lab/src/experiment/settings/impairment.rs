@@ -2,28 +2,16 @@
 
 use takt_load::setting::{Setting, Takes};
 
-use super::domains::{Percent, SpanOfPeriod};
+use super::domains::{Percent, SPAN_OF_PERIOD};
 
 /// Of streams and of answers.
 pub(super) const STOPS: &[Setting] = &[
-    Setting {
-        name: "hog",
-        takes: Takes::Domain(&SpanOfPeriod),
-        default: Some("none"),
-        about: "a SCHED_FIFO thread takes that span of every period from each of the host side's cores",
-    },
-    Setting {
-        name: "stall",
-        takes: Takes::Domain(&SpanOfPeriod),
-        default: Some("none"),
-        about: "the host side's process is stopped for that span of every period",
-    },
+    Setting::new("hog", Takes::Domain(&SPAN_OF_PERIOD), "none")
+        .about("a SCHED_FIFO thread takes that span of every period from each of the host side's cores"),
+    Setting::new("stall", Takes::Domain(&SPAN_OF_PERIOD), "none")
+        .about("the host side's process is stopped for that span of every period"),
 ];
 
 /// Of streams alone: what they take without a quota is measured first.
-pub(super) const QUOTA: &[Setting] = &[Setting {
-    name: "cpu_quota",
-    takes: Takes::Domain(&Percent(1000)),
-    default: Some("none"),
-    about: "what the host side may use of the CPU time that the same stream takes without a quota, per cent",
-}];
+pub(super) const QUOTA: &[Setting] = &[Setting::new("cpu_quota", Takes::Domain(&Percent(1000)), "none")
+    .about("what the host side may use of the CPU time that the same stream takes without a quota, per cent")];

@@ -13,7 +13,7 @@ mod site;
 use takt_load::Kind;
 pub use takt_load::setting::{Setting, Settings, Takes};
 
-pub(crate) use path::OPTIONS as PATH_OPTIONS;
+pub(crate) use path::setting_of as path_setting_of;
 
 /// What a workload can be set to, and where, over which path and beside what it runs.
 pub fn of(kind: Kind) -> impl Iterator<Item = &'static Setting> {
@@ -34,12 +34,10 @@ pub fn all() -> impl Iterator<Item = &'static Setting> {
     all.into_iter()
 }
 
-/// The workloads that know a setting.
 pub fn kinds(name: &str) -> impl Iterator<Item = Kind> {
     Kind::ALL.iter().copied().filter(move |&kind| of(kind).any(|setting| setting.name == name))
 }
 
-/// A setting's row by its name.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Setting> {
     all().find(|setting| setting.name == name)

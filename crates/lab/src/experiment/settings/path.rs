@@ -4,34 +4,22 @@ use takt_load::setting::{Setting, Takes};
 
 use super::domains::PathOption;
 
-/// Each setting with the option it sets.
-pub(crate) const OPTIONS: &[(&str, &str)] = &[
-    ("path_rate", "rate"),
-    ("path_buffer", "buffer"),
-    ("path_mtu", "mtu"),
-    ("path_addressing", "addressing"),
-    ("path_cpu", "cpu"),
-    ("path_seed", "seed"),
-    ("path_delay", "delay"),
-    ("path_jitter", "jitter"),
-    ("path_hold", "hold"),
-    ("path_loss", "loss"),
-    ("path_reorder", "reorder"),
-    ("path_duplicate", "duplicate"),
-    ("path_impaired_rate", "impaired-rate"),
-];
+/// The setting that sets an option of a path.
+pub(crate) fn setting_of(option: &str) -> String {
+    format!("path_{}", option.replace('-', "_"))
+}
 
 const fn option(name: &'static str, option: &'static PathOption, about: &'static str) -> Setting {
-    Setting { name, takes: Takes::Domain(option), default: Some("usual"), about }
+    Setting::new(name, Takes::Domain(option), "usual").about(about)
 }
 
 pub(super) const ROWS: &[Setting] = &[
-    Setting {
-        name: "path",
-        takes: Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
-        default: Some("direct"),
-        about: "what lies between host and radio; direct is a veth pair where permitted, else loopback",
-    },
+    Setting::new(
+        "path",
+        Takes::Word(&["direct", "loopback", "switch", "router", "router-small", "router-hw", "xdp-router"]),
+        "direct",
+    )
+    .about("what lies between host and radio; direct is a veth pair where permitted, else loopback"),
     option("path_rate", &PathOption("rate"), "rate of each cable, bits a second"),
     option("path_buffer", &PathOption("buffer"), "what may wait before a cable, bytes"),
     option("path_mtu", &PathOption("mtu"), "the largest packet, bytes"),
@@ -49,12 +37,12 @@ pub(super) const ROWS: &[Setting] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::{OPTIONS, ROWS};
+    use super::{ROWS, setting_of};
 
     #[test]
     fn every_option_of_a_path_can_be_set() {
-        let set: Vec<&str> = OPTIONS.iter().map(|(_, option)| *option).collect();
-        assert_eq!(set, takt_testbed::net::OPTIONS);
-        assert!(ROWS[1..].iter().zip(OPTIONS).all(|(row, (name, _))| row.name == *name));
+        let rows: Vec<&str> = ROWS[1..].iter().map(|row| row.name).collect();
+        let settings: Vec<String> = takt_testbed::net::OPTIONS.iter().map(|option| setting_of(option)).collect();
+        assert_eq!(rows, settings);
     }
 }

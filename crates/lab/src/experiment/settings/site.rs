@@ -2,43 +2,19 @@
 
 use takt_load::setting::{Setting, Takes};
 
-use super::domains::{Cpus, KernelParameters, Memory};
+use super::domains::{CPUS, KERNEL_PARAMETERS, MEMORY};
 
 pub(super) const ROWS: &[Setting] = &[
-    Setting {
-        name: "environment",
-        takes: Takes::Word(&["native", "container", "vm"]),
-        default: Some("native"),
-        about: "where the host side runs",
-    },
-    Setting {
-        name: "environment_cpus",
-        takes: Takes::Domain(&Cpus),
-        default: Some("all"),
-        about: "how many CPUs' worth of time it may use; native has no limit",
-    },
-    Setting {
-        name: "environment_memory",
-        takes: Takes::Domain(&Memory),
-        default: Some("all"),
-        about: "how much memory it may use; native has no limit",
-    },
-    Setting {
-        name: "environment_runtime",
-        takes: Takes::Word(&["any", "runc", "crun", "podman", "docker"]),
-        default: Some("any"),
-        about: "what makes a container; any is the first of these that works here",
-    },
-    Setting {
-        name: "environment_parameters",
-        takes: Takes::Domain(&KernelParameters),
-        default: Some("none"),
-        about: "what the kernel of a virtual machine is told on its command line",
-    },
-    Setting {
-        name: "twin",
-        takes: Takes::Whole(1, 9),
-        default: Some("1"),
-        about: "changes nothing: with the levels 1 and 2 the same is measured twice, and their difference is noise",
-    },
+    Setting::new("environment", Takes::Word(&["native", "container", "vm"]), "native")
+        .about("where the host side runs"),
+    Setting::new("environment_cpus", Takes::Domain(&CPUS), "all")
+        .about("how many CPUs' worth of time it may use; native has no limit"),
+    Setting::new("environment_memory", Takes::Domain(&MEMORY), "all")
+        .about("how much memory it may use; native has no limit"),
+    Setting::new("environment_runtime", Takes::Word(&["any", "runc", "crun", "podman", "docker"]), "any")
+        .about("what makes a container; any is the first of these that works here"),
+    Setting::new("environment_parameters", Takes::Domain(&KERNEL_PARAMETERS), "none")
+        .about("what the kernel of a virtual machine is told on its command line"),
+    Setting::new("twin", Takes::Whole(1, 9), "1")
+        .about("changes nothing: with the levels 1 and 2 the same is measured twice, and their difference is noise"),
 ];

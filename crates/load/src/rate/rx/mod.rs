@@ -20,14 +20,13 @@ mod tests;
 
 /// When so many turns after the end brought nothing, nothing will come: 100 ms.
 const QUIET_TURNS: u32 = 10;
-/// A round that ends by more than this before its time was ended by somebody.
+/// A round that ends by more than this before its time was stopped.
 const EARLY: Duration = Duration::from_millis(1);
 /// Longest time in which what is left is read: eight times what the largest receive buffer holds of 25 MS/s.
 const DRAIN: Duration = Duration::from_secs(4);
 /// A read returns by then, full or not, so that each part of a round has some.
 const TURN: Duration = Duration::from_millis(10);
 
-/// What was counted at one instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct RxCounts {
     overflows: u64,
@@ -41,14 +40,12 @@ struct RxCounts {
     engine: Counters,
 }
 
-/// The receiving side.
 pub(super) struct RxSide {
     net: Arc<dyn Net>,
     streamer: RxStreamer,
     /// Relates the radio's clock to this host's.
     clocks: ClockReading,
     buffers: Vec<Vec<Complex32>>,
-    /// The measured part, on the radio's clock.
     span: Span,
     account: Account,
     backlog: Recorder,
@@ -104,11 +101,6 @@ impl RxSide {
         RxSide { numbers: Some(numbers), ..self }
     }
 
-    /// The present instant.
-    pub(super) fn now(&self) -> MonoNs {
-        self.net.now()
-    }
-
     /// Receives until the buffers are full, something happened, or `until`; returns after [`TURN`] at the latest. How many
     /// samples came on each channel.
     pub(super) fn turn(&mut self, until: MonoNs) -> Result<usize, RadioError> {
@@ -125,7 +117,7 @@ impl RxSide {
             numbers.take(received.first, samples.get(..received.samples).unwrap_or_default());
         }
         if received.samples > 0 {
-            self.backlog.note(now, now.saturating_since(self.clocks.host_at(self.account.at())));
+            self.backlog.note(now, now.saturating_since(self.clocks.host_at(self.account.at)));
         }
         if received.samples > 0 || received.event.is_some() || self.draining {
             self.silent_since = None;
@@ -141,22 +133,22 @@ impl RxSide {
     /// Accounts for what a call brought.
     fn take(&mut self, received: &Received) -> Result<(), RadioError> {
         if received.samples > 0 {
-            let from = self.account.at();
+            let from = self.account.at;
             let unsent = self.account.deliver(received.first, received.samples as u64);
             self.note(Letter::L, from, received.first, unsent);
         }
-        let from = self.account.at();
+        let from = self.account.at;
         match received.event {
             Some(RxEvent::Overflow { lost, .. }) => {
                 let in_span = self.account.lose(lost, Place::Radio);
                 self.counts.overflows += u64::from(in_span > 0);
-                self.note(Letter::O, from, self.account.at(), in_span);
+                self.note(Letter::O, from, self.account.at, in_span);
             }
             Some(RxEvent::Dropped { lost, datagrams, .. }) => {
                 let in_span = self.account.lose(lost, Place::Way);
                 self.counts.gaps += u64::from(in_span > 0);
                 self.counts.lost_datagrams += (datagrams * in_span).div_ceil(lost.max(1));
-                self.note(Letter::D, from, self.account.at(), in_span);
+                self.note(Letter::D, from, self.account.at, in_span);
             }
             // The stream never began, or has come to its end: from now.
             Some(RxEvent::Late { .. }) => {
@@ -213,12 +205,12 @@ impl RxSide {
         let now = self.net.now();
         // Ended before its time. The two clocks may be apart by less than this.
         if now + EARLY < self.clocks.host_at(self.span.to) {
-            self.span = self.span.ending_by(self.clocks.tick_at(now).max(self.account.at()));
+            self.span = self.span.ending_by(self.clocks.tick_at(now).max(self.account.at));
             self.account.cut(self.span);
             self.numbers.iter_mut().for_each(|numbers| numbers.cut(self.span.samples()));
         }
         let end = self.clocks.host_at(self.span.to).min(now);
-        let at_end = end.saturating_since(self.clocks.host_at(self.account.at()));
+        let at_end = end.saturating_since(self.clocks.host_at(self.account.at));
         let pause = self.streamer.stats().longest_pause;
         self.draining = true;
         self.numbers.iter_mut().for_each(Numbers::end);
@@ -230,7 +222,7 @@ impl RxSide {
         let mut done = self.done.unwrap_or_else(|| self.snapshot());
         done.stats.longest_pause = pause; // waiting for the rest is no pause of the reader
         let closed = self.account.close();
-        self.note(Letter::D, self.account.at(), self.span.to, closed.lost.tail);
+        self.note(Letter::D, self.account.at, self.span.to, closed.lost.tail);
         self.add_up(closed, [at_end, rest], done)
     }
 

@@ -62,7 +62,7 @@ impl Reader {
     }
 }
 
-/// What such a reader is told, and the samples that the radio sent while it streamed.
+/// What such a reader receives, and the samples that the radio sent while it streamed.
 fn read(reader: &Reader) -> (Rx, u64) {
     let net = SimNet(World::starting_at(START, Duration::from_micros(20)));
     let signals = Signals { sources: [Box::new(Counter), Box::new(Silence)], sink: Box::new(Null) };

@@ -35,7 +35,11 @@ enum Step {
 }
 
 impl RxStreamer {
-    pub(super) fn receive(&mut self, sink: &mut impl Sink, until: MonoNs) -> Result<Received, RadioError> {
+    pub(super) fn receive<T>(
+        &mut self,
+        sink: &mut Sink<'_, '_, T, impl Fn(&[u8], &mut [T]) -> usize>,
+        until: MonoNs,
+    ) -> Result<Received, RadioError> {
         if sink.channels() != self.lanes.len() {
             return Err(RadioError::Channels { have: self.lanes.len(), got: sink.channels() });
         }
@@ -136,9 +140,9 @@ impl RxStreamer {
             }
             WireEvent::LateCommand => {
                 let planned = self.plan.current().and_then(|run| run.first).unwrap_or(tick);
-                self.told_by(channel, RxEvent::Late { channel, by: Ticks(tick.saturating_sub(planned)) })
+                self.reported_by(channel, RxEvent::Late { channel, by: Ticks(tick.saturating_sub(planned)) })
             }
-            WireEvent::BrokenChain => self.told_by(channel, RxEvent::BrokenChain { channel }),
+            WireEvent::BrokenChain => self.reported_by(channel, RxEvent::BrokenChain { channel }),
             WireEvent::StopWhileIdle => {
                 self.tally.stops_while_idle += 1;
                 Step::Again
@@ -148,14 +152,14 @@ impl RxStreamer {
     }
 
     /// The current run is over on this channel. The first channel ends it, the others say the same again.
-    fn told_by(&mut self, channel: u8, event: RxEvent) -> Step {
+    fn reported_by(&mut self, channel: u8, event: RxEvent) -> Step {
         let bit = 1 << channel;
-        if self.told != 0 && self.told & bit == 0 {
-            self.told |= bit;
+        if self.reported != 0 && self.reported & bit == 0 {
+            self.reported |= bit;
             return Step::Again;
         }
         self.end_run();
-        self.told = bit;
+        self.reported = bit;
         Step::Event(event)
     }
 
@@ -206,7 +210,12 @@ impl RxStreamer {
     }
 
     /// Converts `take` samples of every channel. `true`: a burst ended with them.
-    fn deliver(&mut self, sink: &mut impl Sink, filled: usize, take: u64) -> bool {
+    fn deliver<T>(
+        &mut self,
+        sink: &mut Sink<'_, '_, T, impl Fn(&[u8], &mut [T]) -> usize>,
+        filled: usize,
+        take: u64,
+    ) -> bool {
         let batch = self.engine.held();
         let bytes = take as usize * self.format.bytes();
         let mut ended = false;

@@ -31,14 +31,14 @@ use takt_packet::{Config, Counters, Engine, Limits, PortSpec, Wait};
 use takt_wire::n200::rate::Direction;
 use takt_wire::n200::registers::{RX_STREAM_IDS, RX_VRT_HEADER, dsp, rx_control, settings};
 use takt_wire::n200::{RxHead, StreamAction, StreamCommand, ports};
-use takt_wire::sample::Format;
+use takt_wire::sample::{ByteOrder, Format, sc8, sc16};
 
 pub use options::RxOptions;
 
 use self::commands::{Commander, Plan, Planned};
 use self::lane::{Lane, Shape};
 use self::recovery::Restart;
-use self::sink::{Floats, Integers};
+use self::sink::Sink;
 use super::anchor::Anchor;
 use super::claim::Claim;
 use super::control::{Control, Patience, any};
@@ -74,7 +74,7 @@ pub struct RxStreamer {
     floor: u64,
     restart: Option<Restart>,
     /// Channels, as bits, that have told the end of the current run.
-    told: u8,
+    reported: u8,
     /// The radio has been told to stop; the end of the burst has not come yet.
     stopping: bool,
     /// An event that came together with another.
@@ -195,7 +195,7 @@ impl N200 {
             reached: 0,
             floor: 0,
             restart: None,
-            told: 0,
+            reported: 0,
             stopping: false,
             pending: None,
             last_read: None,
@@ -240,10 +240,7 @@ pub(super) fn checked_size(wish: Option<usize>, most: usize) -> Result<usize, Ra
 
 impl RxStreamer {
     /// Streams until stopped, from `at`, or at once. With several channels "at once" means 10 ms from now, so that all
-    /// begin at the same tick.
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// begin at the same tick. Fails if the radio does not answer.
     pub fn start(&mut self, at: Option<Tick>) -> Result<(), RadioError> {
         self.command(StreamAction::Start, at, None)
     }
@@ -266,9 +263,7 @@ impl RxStreamer {
     }
 
     /// Ends a stream that was started without an end. What was sent before still comes, then [`RxEvent::EndOfBurst`].
-    ///
-    /// # Errors
-    /// The radio does not answer.
+    /// Fails if the radio does not answer.
     pub fn stop(&mut self) -> Result<(), RadioError> {
         for &d in &self.dsps {
             self.commander.issue(d, StreamCommand { action: StreamAction::Stop, tick: None }, false)?;
@@ -323,7 +318,7 @@ impl RxStreamer {
         self.at = first;
         self.reached = first.unwrap_or(self.reached);
         self.floor = first.unwrap_or(0);
-        self.told = 0;
+        self.reported = 0;
         self.lanes.iter_mut().for_each(|lane| lane.expect(first));
     }
 
@@ -333,7 +328,11 @@ impl RxStreamer {
     /// As [`RxStream::recv`].
     pub fn recv_integers(&mut self, out: &mut [&mut [Complex<i16>]], until: MonoNs) -> Result<Received, RadioError> {
         let format = self.format;
-        self.receive(&mut Integers { out, format }, until)
+        let unpack = |wire: &[u8], out: &mut [Complex<i16>]| match format {
+            Format::Sc16 => sc16::unpack_i16(wire, ByteOrder::Big, out),
+            Format::Sc8 => sc8::unpack_i16(wire, out),
+        };
+        self.receive(&mut Sink { out, unpack }, until)
     }
 
     /// When the kernel received the datagram that the last sample delivered was in; `None` without
@@ -396,7 +395,11 @@ impl RxStreamer {
 impl RxStream for RxStreamer {
     fn recv(&mut self, out: &mut [&mut [Complex32]], until: MonoNs) -> Result<Received, RadioError> {
         let (format, scale) = (self.format, self.scale);
-        self.receive(&mut Floats { out, format, scale }, until)
+        let unpack = |wire: &[u8], out: &mut [Complex32]| match format {
+            Format::Sc16 => sc16::unpack_f32(wire, ByteOrder::Big, scale, out),
+            Format::Sc8 => sc8::unpack_f32(wire, scale, out),
+        };
+        self.receive(&mut Sink { out, unpack }, until)
     }
 
     fn channels(&self) -> usize {

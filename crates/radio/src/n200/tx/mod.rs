@@ -188,45 +188,23 @@ impl N200 {
     }
 }
 
-/// Samples of a call, as floats or as integers of the wire.
-trait Samples: Copy {
-    fn len(self) -> usize;
+/// Samples of a call, floats or integers of the wire, and how they come into a datagram.
+#[derive(Clone, Copy)]
+struct Samples<'a, T, F> {
+    samples: &'a [T],
+    pack: F,
+}
+
+impl<T, F: Fn(&[T], &mut [u8]) -> usize> Samples<'_, T, F> {
+    fn len(&self) -> usize {
+        self.samples.len()
+    }
 
     /// Converts samples `from` to `from + count` into `wire`.
-    fn pack(self, from: usize, count: usize, wire: &mut [u8]);
-}
-
-#[derive(Clone, Copy)]
-struct Floats<'a>(&'a [Complex32], Format, f32);
-
-impl Samples for Floats<'_> {
-    fn len(self) -> usize {
-        self.0.len()
-    }
-
-    fn pack(self, from: usize, count: usize, wire: &mut [u8]) {
-        let Some(samples) = self.0.get(from..from + count) else { return };
-        match self.1 {
-            Format::Sc16 => sc16::pack_f32(samples, ByteOrder::Big, self.2, wire),
-            Format::Sc8 => sc8::pack_f32(samples, self.2, wire),
-        };
-    }
-}
-
-#[derive(Clone, Copy)]
-struct Integers<'a>(&'a [Complex<i16>], Format);
-
-impl Samples for Integers<'_> {
-    fn len(self) -> usize {
-        self.0.len()
-    }
-
-    fn pack(self, from: usize, count: usize, wire: &mut [u8]) {
-        let Some(samples) = self.0.get(from..from + count) else { return };
-        match self.1 {
-            Format::Sc16 => sc16::pack_i16(samples, ByteOrder::Big, wire),
-            Format::Sc8 => sc8::pack_i16(samples, wire),
-        };
+    fn pack(&self, from: usize, count: usize, wire: &mut [u8]) {
+        if let Some(samples) = self.samples.get(from..from + count) {
+            (self.pack)(samples, wire);
+        }
     }
 }
 
@@ -241,7 +219,12 @@ impl TxStreamer {
         burst: Burst,
         until: MonoNs,
     ) -> Result<usize, RadioError> {
-        self.transmit(Integers(samples, self.format), burst, until)
+        let format = self.format;
+        let pack = |samples: &[Complex<i16>], wire: &mut [u8]| match format {
+            Format::Sc16 => sc16::pack_i16(samples, ByteOrder::Big, wire),
+            Format::Sc8 => sc8::pack_i16(samples, wire),
+        };
+        self.transmit(&Samples { samples, pack }, burst, until)
     }
 
     /// The integer that is 1.0; depends on rate and format.
@@ -280,7 +263,12 @@ impl TxStreamer {
         self.engine.limits()
     }
 
-    fn transmit(&mut self, samples: impl Samples, burst: Burst, until: MonoNs) -> Result<usize, RadioError> {
+    fn transmit<T>(
+        &mut self,
+        samples: &Samples<'_, T, impl Fn(&[T], &mut [u8]) -> usize>,
+        burst: Burst,
+        until: MonoNs,
+    ) -> Result<usize, RadioError> {
         let total = samples.len();
         let mut done = 0;
         let mut closed = !burst.ends;
@@ -312,9 +300,9 @@ impl TxStreamer {
     }
 
     /// Fills up to `datagrams` frames from sample `from` on and hands them to the kernel.
-    fn send_batch(
+    fn send_batch<T>(
         &mut self,
-        samples: impl Samples,
+        samples: &Samples<'_, T, impl Fn(&[T], &mut [u8]) -> usize>,
         from: usize,
         burst: Burst,
         datagrams: usize,
@@ -341,7 +329,8 @@ impl TxStreamer {
                 end_of_burst: ends,
                 odd: format == Format::Sc8 && count.max(1) % 2 == 1,
             };
-            batch.push(PORT, None, |frame| fill(frame, &head, samples, from + offset, count, format));
+            let pack = |wire: &mut [u8]| samples.pack(from + offset, count, wire);
+            batch.push(PORT, None, |frame| fill(frame, &head, count, format, pack));
         }
         let sent = batch.send(Wait::Until(until))?;
         let taken = left.min(sent * size);
@@ -437,8 +426,8 @@ struct Sent {
     ended: bool,
 }
 
-/// Writes one datagram; returns its bytes. `count` samples from `from` on; none makes one sample of silence.
-fn fill(frame: &mut [u8], head: &TxHead, samples: impl Samples, from: usize, count: usize, format: Format) -> usize {
+/// Writes one datagram, whose `count` samples `pack` writes; returns its bytes. None makes one sample of silence.
+fn fill(frame: &mut [u8], head: &TxHead, count: usize, format: Format, pack: impl FnOnce(&mut [u8])) -> usize {
     let at = head.payload_at();
     // Whole words: an odd sc8 sample is followed by silence, and so is a missing one.
     let payload_bytes = (count.max(1) * format.bytes()).next_multiple_of(4);
@@ -446,7 +435,7 @@ fn fill(frame: &mut [u8], head: &TxHead, samples: impl Samples, from: usize, cou
     if let Some(last) = payload.last_chunk_mut::<4>() {
         *last = [0; 4];
     }
-    samples.pack(from, count, payload);
+    pack(payload);
     head.frame(payload_bytes, frame).unwrap_or(0)
 }
 
@@ -455,7 +444,12 @@ impl TxStream for TxStreamer {
         let &[samples] = samples else {
             return Err(RadioError::Channels { have: 1, got: samples.len() });
         };
-        self.transmit(Floats(samples, self.format, self.scale), burst, until)
+        let (format, scale) = (self.format, self.scale);
+        let pack = |samples: &[Complex32], wire: &mut [u8]| match format {
+            Format::Sc16 => sc16::pack_f32(samples, ByteOrder::Big, scale, wire),
+            Format::Sc8 => sc8::pack_f32(samples, scale, wire),
+        };
+        self.transmit(&Samples { samples, pack }, burst, until)
     }
 
     fn event(&mut self, until: MonoNs) -> Result<Option<TxEvent>, RadioError> {

@@ -13,25 +13,31 @@ pub(super) use replies::replies;
 pub(super) use waveforms::waveforms;
 
 use super::words;
-use crate::figure::{Dot, Point, Reading, Source};
+use crate::figure::{Dot, Look, Point, Reading, Series, Source};
 
 const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
 
-/// The value of a lone round that counts: a figure without interval, and drawn so.
-fn single(rounds: impl Iterator<Item = (RoundState, f64)>) -> Option<Reading> {
-    let mut counted = rounds.filter(|(state, _)| *state == RoundState::Valid).map(|(_, value)| value);
-    counted.next().filter(|_| counted.next().is_none()).map(Reading::alone)
+/// State, number and value of a round.
+type Round = (RoundState, i64, f64);
+
+/// The estimate and a dot for each round that was run. Without an estimate, a lone round that counts is the value, without
+/// interval and drawn so.
+fn point(x: f64, estimate: Option<Reading>, rounds: impl Iterator<Item = Round> + Clone) -> Point {
+    let mut counted = rounds.clone().filter(|(state, ..)| *state == RoundState::Valid).map(|(.., value)| value);
+    let single = counted.next().filter(|_| counted.next().is_none()).map(Reading::alone);
+    let was_run = |state: RoundState| !matches!(state, RoundState::Failed | RoundState::Skipped);
+    let dots = rounds.filter(|(state, ..)| was_run(*state));
+    let dots = dots.map(|(state, id, y)| Dot { y, counts: state == RoundState::Valid, record: Some(words::round(id)) });
+    Point { x, y: estimate.or(single), rounds: dots.collect() }
 }
 
-/// A round that was run.
-fn dot(state: RoundState, id: i64, y: f64) -> Option<Dot> {
-    let was_run = !matches!(state, RoundState::Failed | RoundState::Skipped);
-    was_run.then(|| Dot { y, counts: state == RoundState::Valid, record: Some(words::round(id)) })
-}
-
-fn ascending(mut points: Vec<Point>) -> Vec<Point> {
-    points.sort_by(|a, b| a.x.total_cmp(&b.x));
-    points
+/// A line for each name that has points; the place of a name is its colour.
+fn lines<'a>(names: impl IntoIterator<Item = (&'a str, Vec<Point>)>) -> Vec<Series> {
+    let line = |(slot, (name, mut points)): (usize, (&str, Vec<Point>))| {
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Series { name: name.to_owned(), look: Look::Line, slot, points }
+    };
+    names.into_iter().enumerate().map(line).filter(|series| !series.points.is_empty()).collect()
 }
 
 fn source(outcome: &Outcome, query: &str) -> Source {

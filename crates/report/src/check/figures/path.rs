@@ -2,12 +2,11 @@
 
 use takt_lab::check::{Outcome, UdpPoint, UdpRound};
 
-use super::{HOW_MEANS, ascending, dot, single, source};
+use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
 use crate::check::path;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Series};
+use crate::figure::{Axis, Figure, Reading, Series};
 
-/// Datagrams a second and cost of a datagram, against size.
 pub(in crate::check) fn path(outcome: &Outcome) -> Vec<Figure> {
     let points: Vec<&UdpPoint> = outcome.udp.iter().filter(|p| !p.rounds.is_empty()).collect();
     if points.is_empty() {
@@ -16,21 +15,17 @@ pub(in crate::check) fn path(outcome: &Outcome) -> Vec<Figure> {
     vec![datagrams(outcome, &points), cost(outcome, &points)]
 }
 
-fn udp_series(
+fn series(
     points: &[&UdpPoint],
     value: impl Fn(&UdpRound) -> Option<f64>,
     estimate: impl Fn(&UdpPoint) -> Option<Reading>,
 ) -> Vec<Series> {
-    let of_direction = |(slot, direction): (usize, &str)| {
-        let point = |p: &&UdpPoint| Point {
-            x: f64::from(p.payload_bytes),
-            y: estimate(p).or_else(|| single(p.rounds.iter().filter_map(|r| Some((r.state, value(r)?))))),
-            rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, value(r)?)).collect(),
-        };
-        let points: Vec<Point> = points.iter().filter(|p| p.direction == direction).map(point).collect();
-        Series { name: path::direction(direction).to_owned(), look: Look::Line, slot, points: ascending(points) }
+    let at = |p: &&UdpPoint| {
+        let rounds = p.rounds.iter().filter_map(|r| Some((r.state, r.round_id, value(r)?)));
+        point(f64::from(p.payload_bytes), estimate(p), rounds)
     };
-    [(0, "to_host"), (1, "from_host")].into_iter().map(of_direction).filter(|s| !s.points.is_empty()).collect()
+    let of = |direction: &str| points.iter().filter(|p| p.direction == direction).map(at).collect();
+    lines(["to_host", "from_host"].map(|direction| (path::direction(direction), of(direction))))
 }
 
 fn size_axis(points: &[&UdpPoint]) -> Axis {
@@ -48,10 +43,9 @@ fn datagrams(outcome: &Outcome, points: &[&UdpPoint]) -> Figure {
         how_to_read: format!("{HOW_MEANS} Where the line is level, the cost is by the packet and not by the byte."),
         x: size_axis(points),
         y: Axis::linear("datagrams that arrived", Unit::prefixed("/s")),
-        series: udp_series(points, |r| Some(r.datagrams_per_s), reading),
-        others: Vec::new(),
-        references: Vec::new(),
+        series: series(points, |r| Some(r.datagrams_per_s), reading),
         source: source(outcome, "datagrams that arrived a second, by round of the packet path"),
+        ..Figure::default()
     }
 }
 
@@ -63,10 +57,9 @@ fn cost(outcome: &Outcome, points: &[&UdpPoint]) -> Figure {
         how_to_read: format!("{HOW_MEANS} The CPU time of both ends is counted, the kernel's part included."),
         x: size_axis(points),
         y: Axis::linear("CPU time a datagram", Unit::SECONDS),
-        series: udp_series(points, |r| r.cpu_ns_per_datagram.map(|ns| ns * 1e-9), reading),
-        others: Vec::new(),
-        references: Vec::new(),
+        series: series(points, |r| r.cpu_ns_per_datagram.map(|ns| ns * 1e-9), reading),
         source: source(outcome, "CPU time of both ends over datagrams that arrived, by round of the packet path"),
+        ..Figure::default()
     }
 }
 

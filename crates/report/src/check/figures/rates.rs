@@ -3,10 +3,10 @@
 use takt_base::words::list;
 use takt_lab::check::{Mode, Outcome, RatePoint, RateRound, WireFormat};
 
-use super::{HOW_MEANS, ascending, dot, single, source};
+use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
 use crate::check::words;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
+use crate::figure::{Axis, Figure, Reading, Reference, Series};
 
 /// Lost samples, delivered samples and CPU against rate, for each format that was measured at two rates or more: a lone
 /// point is in the tables.
@@ -18,93 +18,61 @@ pub(in crate::check) fn rates(outcome: &Outcome) -> Vec<Figure> {
         if points.iter().all(|p| p.rate_sps == points[0].rate_sps) {
             continue;
         }
-        figures.push(lost(outcome, format, &points));
-        figures.push(delivered(outcome, format, &points));
-        figures.push(cpu(outcome, format, &points));
-        figures.push(busiest(outcome, format, &points));
+        figures.extend([lost, delivered, cpu, busiest].map(|figure| figure(outcome, format, &points)));
     }
     figures
 }
 
-/// A stream of one direction: which mode, how a round's loss is read, the point's estimate.
+#[derive(Clone, Copy)]
 struct Stream {
     name: &'static str,
-    slot: usize,
     mode: Mode,
-    of_round: fn(&RateRound) -> f64,
-    of_point: fn(&RatePoint) -> Option<Reading>,
+    receives: bool,
 }
 
 /// The four, always in the same colours.
 const STREAMS: [Stream; 4] = [
-    Stream {
-        name: "receive",
-        slot: 0,
-        mode: Mode::Rx,
-        of_round: |r| r.rx_lost_share,
-        of_point: |p| p.rx_lost_share.map(Reading::share),
-    },
-    Stream {
-        name: "transmit",
-        slot: 1,
-        mode: Mode::Tx,
-        of_round: |r| r.tx_lost_share,
-        of_point: |p| p.tx_lost_share.map(Reading::share),
-    },
-    Stream {
-        name: "duplex, receive",
-        slot: 2,
-        mode: Mode::Duplex,
-        of_round: |r| r.rx_lost_share,
-        of_point: |p| p.rx_lost_share.map(Reading::share),
-    },
-    Stream {
-        name: "duplex, transmit",
-        slot: 3,
-        mode: Mode::Duplex,
-        of_round: |r| r.tx_lost_share,
-        of_point: |p| p.tx_lost_share.map(Reading::share),
-    },
+    Stream { name: "receive", mode: Mode::Rx, receives: true },
+    Stream { name: "transmit", mode: Mode::Tx, receives: false },
+    Stream { name: "duplex, receive", mode: Mode::Duplex, receives: true },
+    Stream { name: "duplex, transmit", mode: Mode::Duplex, receives: false },
 ];
+
+impl Stream {
+    fn lost_of_round(self, r: &RateRound) -> f64 {
+        if self.receives { r.rx_lost_share } else { r.tx_lost_share }
+    }
+
+    fn lost_of_point(self, p: &RatePoint) -> Option<Reading> {
+        if self.receives { p.rx_lost_share } else { p.tx_lost_share }.map(Reading::share)
+    }
+}
 
 /// One series a stream, of `value` of each round and `estimate` of each point.
 fn stream_series(
     points: &[&RatePoint],
-    value: impl Fn(&Stream, &RatePoint, &RateRound) -> f64,
-    estimate: impl Fn(&Stream, &RatePoint) -> Option<Reading>,
+    value: impl Fn(Stream, &RatePoint, &RateRound) -> f64,
+    estimate: impl Fn(Stream, &RatePoint) -> Option<Reading>,
 ) -> Vec<Series> {
-    let of_stream = |stream: &Stream| {
-        let point = |p: &&RatePoint| Point {
-            x: p.rate_sps,
-            y: estimate(stream, p).or_else(|| single(p.rounds.iter().map(|r| (r.state, value(stream, p, r))))),
-            rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, value(stream, p, r))).collect(),
+    lines(STREAMS.map(|stream| {
+        let at = |p: &&RatePoint| {
+            let rounds = p.rounds.iter().map(|r| (r.state, r.round_id, value(stream, p, r)));
+            point(p.rate_sps, estimate(stream, p), rounds)
         };
-        let points: Vec<Point> = points.iter().filter(|p| p.mode == stream.mode).map(point).collect();
-        Series { name: stream.name.to_owned(), look: Look::Line, slot: stream.slot, points: ascending(points) }
-    };
-    STREAMS.iter().map(of_stream).filter(|s| !s.points.is_empty()).collect()
+        (stream.name, points.iter().filter(|p| p.mode == stream.mode).map(at).collect())
+    }))
 }
 
-/// One series a mode.
 fn mode_series(
     points: &[&RatePoint],
     value: impl Fn(&RateRound) -> Option<f64>,
     estimate: impl Fn(&RatePoint) -> Option<Reading>,
 ) -> Vec<Series> {
-    let of_mode = |(slot, mode): (usize, Mode)| {
-        let point = |p: &&RatePoint| Point {
-            x: p.rate_sps,
-            y: estimate(p).or_else(|| single(p.rounds.iter().filter_map(|r| Some((r.state, value(r)?))))),
-            rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, value(r)?)).collect(),
-        };
-        let points: Vec<Point> = points.iter().filter(|p| p.mode == mode).map(point).collect();
-        Series { name: words::mode(mode).to_owned(), look: Look::Line, slot, points: ascending(points) }
+    let at = |p: &&RatePoint| {
+        point(p.rate_sps, estimate(p), p.rounds.iter().filter_map(|r| Some((r.state, r.round_id, value(r)?))))
     };
-    [(0, Mode::Rx), (1, Mode::Tx), (2, Mode::Duplex)]
-        .into_iter()
-        .map(of_mode)
-        .filter(|s| !s.points.is_empty())
-        .collect()
+    let of = |mode: Mode| points.iter().filter(|p| p.mode == mode).map(at).collect();
+    lines([Mode::Rx, Mode::Tx, Mode::Duplex].map(|mode| (words::mode(mode), of(mode))))
 }
 
 fn rate_axis() -> Axis {
@@ -118,10 +86,9 @@ fn lost(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure 
         how_to_read: format!("{HOW_MEANS} Zero has a place of its own, below the break."),
         x: rate_axis(),
         y: Axis::log_and_zero("share of samples lost", Unit::SHARE),
-        series: stream_series(points, |s, _, r| (s.of_round)(r), |s, p| (s.of_point)(p)),
-        others: Vec::new(),
-        references: Vec::new(),
+        series: stream_series(points, |s, _, r| s.lost_of_round(r), Stream::lost_of_point),
         source: source(outcome, "lost samples over all samples due, by rate round"),
+        ..Figure::default()
     }
 }
 
@@ -158,12 +125,12 @@ fn delivered(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Fi
         y: Axis::linear("samples that arrived", Unit::SAMPLES_PER_S),
         series: stream_series(
             points,
-            |s, p, r| p.rate_sps * (1.0 - (s.of_round)(r)),
-            |s, p| (s.of_point)(p)?.map(|lost| p.rate_sps * (1.0 - lost)),
+            |s, p, r| p.rate_sps * (1.0 - s.lost_of_round(r)),
+            |s, p| s.lost_of_point(p)?.map(|lost| p.rate_sps * (1.0 - lost)),
         ),
-        others: Vec::new(),
         references: vec![Reference::Proportional { slope: 1.0, label: "all that was sent".into() }],
         source: source(outcome, "rate times the share that was not lost, by rate round"),
+        ..Figure::default()
     }
 }
 
@@ -179,9 +146,8 @@ fn cpu(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
         x: rate_axis(),
         y: Axis::linear("CPU of the host side", Unit::CORES),
         series: mode_series(points, |r| Some(r.cpu_host), |p| p.cpu_host.map(Reading::from)),
-        others: Vec::new(),
-        references: Vec::new(),
         source: source(outcome, "CPU seconds of the host side a second, by rate round"),
+        ..Figure::default()
     }
 }
 
@@ -194,9 +160,9 @@ fn busiest(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figu
         x: rate_axis(),
         y: Axis::linear("busiest thread, share of a core", Unit::SHARE),
         series: mode_series(points, |r| Some(r.busiest_thread.as_ref()?.1), reading),
-        others: Vec::new(),
         references: vec![Reference::Horizontal { y: 1.0, label: "a whole core".into() }],
         source: source(outcome, "busy share of the busiest thread, by rate round"),
+        ..Figure::default()
     }
 }
 

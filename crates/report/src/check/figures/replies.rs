@@ -2,9 +2,9 @@
 
 use takt_lab::check::{Outcome, RoundTripPoint, RoundTripRound};
 
-use super::{HOW_MEANS, ascending, dot, single, source};
+use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
-use crate::check::replies::time;
+use crate::check::words::time;
 use crate::figure::{Axis, Figure, Look, Point, Reading, Series};
 
 /// Distribution of the time to an answer, and late answers against the delay asked for.
@@ -47,21 +47,22 @@ fn latency(outcome: &Outcome, points: &[&RoundTripPoint]) -> Figure {
         x: Axis::log("time from the sample to its answer", Unit::SECONDS),
         y: Axis::nines("answers ready by then"),
         series: shown.map(series).collect(),
-        others: Vec::new(),
-        references: Vec::new(),
         source: source(outcome, "all answers of the rounds that count, by delay asked for"),
+        ..Figure::default()
     }
 }
 
 fn late(outcome: &Outcome) -> Figure {
     let share = RoundTripRound::late_share;
-    let points = outcome.round_trips.iter().filter(|p| !p.rounds.is_empty()).map(|p| Point {
-        x: p.delay_us * 1e-6,
-        y: p.late_share.map(Reading::share).or_else(|| single(p.rounds.iter().map(|r| (r.state, share(r))))),
-        rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, share(r))).collect(),
-    });
-    let points = ascending(points.collect());
+    let at = |p: &RoundTripPoint| {
+        let rounds = p.rounds.iter().map(|r| (r.state, r.round_id, share(r)));
+        point(p.delay_us * 1e-6, p.late_share.map(Reading::share), rounds)
+    };
+    let series =
+        lines([("late answers", outcome.round_trips.iter().filter(|p| !p.rounds.is_empty()).map(at).collect())]);
+    let points = series.iter().flat_map(|line| &line.points).collect::<Vec<_>>();
     let clean = points.iter().rposition(|p| p.rounds.iter().any(|d| d.counts && d.y > 0.0)).map_or(0, |i| i + 1);
+    let show = |seconds: f64| Unit::SECONDS.show(seconds, 3);
     let finding = match (points.get(clean), clean.checked_sub(1).and_then(|i| points.get(i))) {
         (Some(p), Some(worse)) => {
             let lost = worse.y.map(|r| Unit::SHARE.show(r.point, 2)).unwrap_or_default();
@@ -76,13 +77,8 @@ fn late(outcome: &Outcome) -> Figure {
         how_to_read: format!("{HOW_MEANS} Zero has a place of its own, below the break."),
         x: Axis::log("delay asked for", Unit::SECONDS).with_ticks(points.iter().map(|p| p.x).collect::<Vec<_>>()),
         y: Axis::log_and_zero("share of answers late", Unit::SHARE),
-        series: vec![Series { name: "late answers".into(), look: Look::Line, slot: 0, points }],
-        others: Vec::new(),
-        references: Vec::new(),
+        series,
         source: source(outcome, "answers the radio called late over all answers, by round of the answers"),
+        ..Figure::default()
     }
-}
-
-fn show(seconds: f64) -> String {
-    Unit::SECONDS.show(seconds, 3)
 }

@@ -2,24 +2,20 @@
 
 use takt_lab::check::{Outcome, WaveformPoint};
 
-use super::{HOW_MEANS, ascending, dot, single, source};
+use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
-use crate::check::waveforms::time;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
+use crate::check::words::time;
+use crate::figure::{Axis, Figure, Reading, Reference};
 
 pub(in crate::check) fn waveforms(outcome: &Outcome) -> Vec<Figure> {
-    let used = |p: &WaveformPoint| Point {
-        x: p.slot_us * 1e-6,
-        y: p.used_share
-            .map(Reading::from)
-            .or_else(|| single(p.rounds.iter().filter_map(|r| Some((r.state, r.used_share?))))),
-        rounds: p.rounds.iter().filter_map(|r| dot(r.state, r.round_id, r.used_share?)).collect(),
+    let used = |p: &WaveformPoint| {
+        let rounds = p.rounds.iter().filter_map(|r| Some((r.state, r.round_id, r.used_share?)));
+        point(p.slot_us * 1e-6, p.used_share.map(Reading::from), rounds)
     };
     let measured = outcome.waveforms.iter().filter(|p| !p.rounds.is_empty());
-    let points = ascending(measured.map(used).collect());
-    if points.is_empty() {
-        return Vec::new();
-    }
+    let series = lines([("in use", measured.map(used).collect())]);
+    let Some(line) = series.first() else { return Vec::new() };
+    let slots: Vec<f64> = line.points.iter().map(|p| p.x).collect();
     let verdict = outcome.verdict.waveform.as_ref();
     let finding = match verdict.map(|verdict| (verdict.shortest_held_us, verdict.margin)) {
         Some((Some(us), Some(margin))) => {
@@ -35,11 +31,11 @@ pub(in crate::check) fn waveforms(outcome: &Outcome) -> Vec<Figure> {
         how_to_read: format!(
             "What 99.9 % of slots use at most: late release and work together. {HOW_MEANS} Above the line a slot is missed."
         ),
-        x: Axis::log("length of a slot", Unit::SECONDS).with_ticks(points.iter().map(|p| p.x).collect::<Vec<_>>()),
+        x: Axis::log("length of a slot", Unit::SECONDS).with_ticks(slots),
         y: Axis::linear("share of the slot in use", Unit::SHARE),
-        series: vec![Series { name: "in use".into(), look: Look::Line, slot: 0, points }],
-        others: Vec::new(),
+        series,
         references: vec![Reference::Horizontal { y: 1.0, label: "the whole slot".into() }],
         source: source(outcome, "used_share by round of the waveform"),
+        ..Figure::default()
     }]
 }

@@ -2,11 +2,10 @@
 
 use takt_studies::aloe::{ExecutionPoint, Outcome, Scatter};
 
-use super::super::common::{cell, cells, columns};
-use super::figures::{alone, source};
-use crate::figure::{Axis, Look, Reference, Series};
+use super::super::common::{cell, source, step};
+use crate::figure::{Axis, Reference};
 use crate::quantity::significant;
-use crate::{Cell, Figure, Table, Unit, count};
+use crate::{Cell, Column, Figure, Row, Table, Unit, count};
 
 pub(super) fn figures(outcome: &Outcome) -> Vec<Figure> {
     outcome.execution.histograms.iter().map(|scatter| histogram(outcome, scatter)).collect()
@@ -31,15 +30,10 @@ fn histogram(outcome: &Outcome, scatter: &Scatter) -> Figure {
             .into(),
         x: Axis::log("execution time", Unit::SECONDS),
         y: Axis::log_and_zero("executions", Unit::SHARE),
-        series: vec![Series {
-            name: component,
-            look: Look::Step,
-            slot: 0,
-            points: scatter.bins.iter().map(|&(ns, share)| alone(ns * 1e-9, share)).collect(),
-        }],
-        others: Vec::new(),
+        series: vec![step(&component, 0, &scatter.bins)],
         references: paper.iter().flat_map(|row| [mean(row.x86_us, "x86"), mean(row.arm_us, "ARM")]).collect(),
-        source: source(outcome, "executions of the longest runs of part execution that count"),
+        source: source(&outcome.of, "executions of the longest runs of part execution that count"),
+        ..Figure::default()
     }
 }
 
@@ -53,43 +47,32 @@ pub(super) fn tables(outcome: &Outcome) -> Vec<Table> {
     let rate = execution.mac_per_s.value.map(|rate| Unit::prefixed("MAC").show(rate, 3)).unwrap_or_default();
     let paper_rate = |rate: f64| Unit::prefixed("MAC").show(rate, 3);
     let rows = || execution.components.iter().chain(&execution.total);
-    let times = Table {
-        id: "execution-times".into(),
-        title: "Execution times".into(),
-        columns: columns("component", &[&few, &many, "paper, x86", "paper, ARM", "x86 over here"], &[]),
-        rows: rows().map(time_row).collect(),
-        note: format!(
-            "The paper's are means of {}. In the {} slots of the runs of {}, {} slots of components were missed.",
-            outcome.paper.execution.mean_of,
-            count(execution.slots),
-            count(execution.many_slots),
-            count(execution.misses),
-        ),
-    };
-    let metric = Table {
-        id: "execution-mac".into(),
-        title: "The same in multiply-accumulates".into(),
-        columns: columns(
-            "component, kMAC",
-            &["here", "paper, x86", "paper, ARM", "error here", "paper's error, MAC", "paper's error, time"],
-            &[],
-        ),
-        rows: rows().map(metric_row).collect(),
-        note: format!(
-            "Time by the multiply-accumulates of the processor: {rate} a second here, {} and {} in the paper. Errors are those of \
-             estimating a processor's times from the paper's x86: this host's by multiply-accumulates, the ARM's by those and by \
-             clock frequency.",
-            paper_rate(outcome.paper.execution.x86_mac_per_s),
-            paper_rate(outcome.paper.execution.arm_mac_per_s),
-        ),
-    };
+    let numbers = [&few, &many, "paper, x86", "paper, ARM", "x86 over here"];
+    let columns = Column::row("component", &numbers, &[]);
+    let times = Table::new("execution-times", "Execution times", columns, rows().map(time_row).collect());
+    let times = times.with_note(format!(
+        "The paper's are means of {}. In the {} slots of the runs of {}, {} slots of components were missed.",
+        outcome.paper.execution.mean_of,
+        count(execution.slots),
+        count(execution.many_slots),
+        count(execution.misses),
+    ));
+    let numbers = ["here", "paper, x86", "paper, ARM", "error here", "paper's error, MAC", "paper's error, time"];
+    let (title, columns) = ("The same in multiply-accumulates", Column::row("component, kMAC", &numbers, &[]));
+    let metric = Table::new("execution-mac", title, columns, rows().map(metric_row).collect()).with_note(format!(
+        "Time by the multiply-accumulates of the processor: {rate} a second here, {} and {} in the paper. Errors are those of \
+         estimating a processor's times from the paper's x86: this host's by multiply-accumulates, the ARM's by those and by \
+         clock frequency.",
+        paper_rate(outcome.paper.execution.x86_mac_per_s),
+        paper_rate(outcome.paper.execution.arm_mac_per_s),
+    ));
     vec![times, metric]
 }
 
-fn time_row(point: &ExecutionPoint) -> crate::Row {
+fn time_row(point: &ExecutionPoint) -> Row {
     let paper = |us: f64| Cell::text(Unit::SECONDS.show(us * 1e-6, 4));
     let ratio = point.many_ns.value.filter(|ns| *ns > 0.0).map(|ns| point.paper.x86_us * 1e3 / ns);
-    cells(vec![
+    Row::plain([
         Cell::text(&point.paper.name),
         cell(&point.few_ns, Unit::SECONDS, 1e-9),
         cell(&point.many_ns, Unit::SECONDS, 1e-9),
@@ -99,11 +82,11 @@ fn time_row(point: &ExecutionPoint) -> crate::Row {
     ])
 }
 
-fn metric_row(point: &ExecutionPoint) -> crate::Row {
+fn metric_row(point: &ExecutionPoint) -> Row {
     let kmac = |kmac: f64| Cell::text(significant(kmac, 4));
     let percent = |percent: f64| Cell::text(Unit::SHARE.show(percent / 100.0, 3));
     let none = || Cell::text("–");
-    cells(vec![
+    Row::plain([
         Cell::text(&point.paper.name),
         point.kmac.map_or_else(none, kmac),
         kmac(point.paper.x86_kmac),

@@ -2,26 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome};
+use takt_studies::aloe::{InterfacePoint, LongestPoint, Outcome, OverheadPoint};
 
-use super::super::common::point;
+use super::super::common::{HOW_MEANS, alone, point, source, step};
 use crate::Unit;
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
-
-const HOW_MEANS: &str = "Means over rounds with 95 % intervals.";
-
-pub(super) fn source(outcome: &Outcome, query: &str) -> Source {
-    Source { run: outcome.of.about.run.clone(), query: query.to_owned() }
-}
+use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
 
 fn line(name: &str, slot: usize, mut points: Vec<Point>) -> Series {
     points.sort_by(|a, b| a.x.total_cmp(&b.x));
     Series { name: name.to_owned(), look: Look::Line, slot, points }
-}
-
-/// A value of the paper, or of a model: no rounds behind it.
-pub(super) fn alone(x: f64, y: f64) -> Point {
-    Point { x, y: Some(Reading::alone(y)), rounds: Vec::new() }
 }
 
 pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
@@ -52,9 +41,8 @@ pub(super) fn longest(outcome: &Outcome) -> Vec<Figure> {
         x: Axis::log("length of a slot", Unit::SECONDS),
         y: Axis::log(label, unit),
         series: series(of),
-        others: Vec::new(),
-        references: Vec::new(),
-        source: source(outcome, "rounds of part longest"),
+        source: source(&outcome.of, "rounds of part longest"),
+        ..Figure::default()
     };
     let bits = Unit::prefixed("bit");
     vec![
@@ -84,8 +72,7 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
     let bits = || Axis::log("packet", Unit::prefixed("bit"));
     let curves = readers.iter().enumerate().filter_map(|(slot, (reader, name))| {
         let at = of(reader).find(|p| p.packet_bits == paper.packet_bits)?;
-        let points = at.ecdf_ns.iter().map(|&(ns, share)| alone(ns * 1e-9, share)).collect();
-        Some(Series { name: (*name).to_owned(), look: Look::Step, slot, points })
+        Some(step(name, slot, &at.ecdf_ns))
     });
     let curves: Vec<Series> = curves.collect();
     let at = of("same-core").find(|p| p.packet_bits == paper.packet_bits);
@@ -105,9 +92,8 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
             x: Axis::log("time from the first byte written to the last read", Unit::SECONDS),
             y: Axis::nines("packets read by then"),
             series: curves,
-            others: Vec::new(),
-            references: Vec::new(),
-            source: source(outcome, "all packets of the rounds of part interface that count"),
+            source: source(&outcome.of, "all packets of the rounds of part interface that count"),
+            ..Figure::default()
         });
     }
     figures.push(Figure {
@@ -117,9 +103,8 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
         x: bits(),
         y: Axis::log("latency", Unit::SECONDS),
         series: series(&|p| point(p.packet_bits as f64, &p.mean_ns, 1e-9)),
-        others: Vec::new(),
-        references: Vec::new(),
-        source: source(outcome, "mean_ns by round of part interface"),
+        source: source(&outcome.of, "mean_ns by round of part interface"),
+        ..Figure::default()
     });
     let reference = |bps: f64, label: &str| Reference::Horizontal { y: bps, label: label.to_owned() };
     figures.push(Figure {
@@ -129,13 +114,13 @@ pub(super) fn interface(outcome: &Outcome) -> Vec<Figure> {
         x: bits(),
         y: Axis::log("throughput", Unit::BITS_PER_S),
         series: series(&|p| point(p.packet_bits as f64, &p.throughput_bps, 1.0)),
-        others: Vec::new(),
         references: vec![
             reference(paper.x86_bps[0], "paper, x86, from"),
             reference(paper.x86_bps[1], "paper, x86, to"),
             reference(paper.arm_bps[1], "paper, ARM, to"),
         ],
-        source: source(outcome, "throughput_bps by round of part interface"),
+        source: source(&outcome.of, "throughput_bps by round of part interface"),
+        ..Figure::default()
     });
     figures
 }
@@ -145,8 +130,9 @@ pub(super) fn overhead(outcome: &Outcome) -> Vec<Figure> {
     let paper = &outcome.paper.overhead;
     let mut figures = Vec::new();
     if let (Some(base), Some(module)) = (costs.base_ns.value, costs.module_ns.value) {
-        let components = costs.points.iter().map(|p| p.components as f64);
-        let largest = components.fold(1.0, f64::max);
+        let measured = |p: &OverheadPoint| point(p.components as f64, &p.overhead_ns, 1e-9);
+        let largest = costs.points.iter().map(|p| p.components as f64).fold(1.0, f64::max);
+        let places = [1.0, largest / 4.0, largest];
         let ours = |n: f64| (base + n * module) * 1e-9;
         figures.push(Figure {
             id: "overhead".into(),
@@ -160,25 +146,17 @@ pub(super) fn overhead(outcome: &Outcome) -> Vec<Figure> {
             how_to_read: format!("{HOW_MEANS} Hollow: the paper's model and the line fitted here."),
             x: Axis::log("components", Unit::COUNT),
             y: Axis::log("overhead of a slot", Unit::SECONDS),
-            series: vec![line(
-                "measured",
-                0,
-                costs.points.iter().map(|p| point(p.components as f64, &p.overhead_ns, 1e-9)).collect(),
-            )],
+            series: vec![line("measured", 0, costs.points.iter().map(measured).collect())],
             others: vec![
-                line(
-                    "line fitted",
-                    1,
-                    [1.0, largest / 4.0, largest].map(|n| alone(n.max(1.0), ours(n.max(1.0)))).into(),
-                ),
-                line("paper, x86", 2, [1.0, largest / 4.0, largest].map(|n| alone(n, paper.x86_us(n) * 1e-6)).into()),
+                line("line fitted", 1, places.map(|n| alone(n.max(1.0), ours(n.max(1.0)))).into()),
+                line("paper, x86", 2, places.map(|n| alone(n, paper.x86_us(n) * 1e-6)).into()),
             ],
-            references: Vec::new(),
-            source: source(outcome, "overhead_ns_per_slot by round of part overhead"),
+            source: source(&outcome.of, "overhead_ns_per_slot by round of part overhead"),
+            ..Figure::default()
         });
     }
     if !costs.between.ecdf_ns.is_empty() {
-        let points = costs.between.ecdf_ns.iter().map(|&(ns, share)| alone(ns.max(1.0) * 1e-9, share)).collect();
+        let points_ns: Vec<_> = costs.between.ecdf_ns.iter().map(|&(ns, share)| (ns.max(1.0), share)).collect();
         let mean = costs.between.mean_ns.map(|ns| Unit::SECONDS.show(ns * 1e-9, 3)).unwrap_or_default();
         figures.push(Figure {
             id: "module".into(),
@@ -191,10 +169,10 @@ pub(super) fn overhead(outcome: &Outcome) -> Vec<Figure> {
                 .into(),
             x: Axis::log("time between two components", Unit::SECONDS),
             y: Axis::nines("times no longer"),
-            series: vec![Series { name: "between two components".into(), look: Look::Step, slot: 0, points }],
-            others: Vec::new(),
+            series: vec![step("between two components", 0, &points_ns)],
             references: vec![Reference::Vertical { x: paper.x86_module_us * 1e-6, label: "paper's mean, x86".into() }],
-            source: source(outcome, "traces of the rounds of part overhead that count"),
+            source: source(&outcome.of, "traces of the rounds of part overhead that count"),
+            ..Figure::default()
         });
     }
     figures.extend(relative(outcome));
@@ -247,6 +225,6 @@ fn relative(outcome: &Outcome) -> Option<Figure> {
             })
             .collect(),
         references: vec![Reference::Horizontal { y: 1.0, label: "the whole slot".into() }],
-        source: source(outcome, "overhead_ns_per_slot over slot_ns by round of part beat"),
+        source: source(&outcome.of, "overhead_ns_per_slot over slot_ns by round of part beat"),
     })
 }

@@ -10,42 +10,24 @@ mod tables;
 use takt_studies::aloe::Outcome;
 
 use super::common;
-use crate::{Report, Unit};
+use crate::{Report, Section, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
+    let execution = (execution::figures(outcome), execution::tables(outcome));
+    let longest = (figures::longest(outcome), tables::longest(outcome));
+    let interface = (figures::interface(outcome), tables::interface(outcome));
+    let overhead = (figures::overhead(outcome), tables::overhead(outcome));
     let sections = [
-        common::section(
-            "execution",
-            "Table I and Figure 1: execution times",
-            EXECUTION,
-            execution::figures(outcome),
-            execution::tables(outcome),
-        ),
-        common::section(
-            "longest",
-            "Figure 2: the longest packet of a slot",
-            LONGEST,
-            figures::longest(outcome),
-            tables::longest(outcome),
-        ),
-        common::section(
-            "interface",
-            "Figures 3 and 4: interfaces",
-            INTERFACE,
-            figures::interface(outcome),
-            tables::interface(outcome),
-        ),
-        common::section(
-            "overhead",
-            "Figures 5 and 6: overhead",
-            OVERHEAD,
-            figures::overhead(outcome),
-            tables::overhead(outcome),
-        ),
-        common::section("roles", "Table II: by role", ROLES, Vec::new(), tables::roles(outcome)),
-        common::section("memory", "Table III: memory", MEMORY, Vec::new(), tables::memory(outcome)),
+        ("execution", "Table I and Figure 1: execution times", EXECUTION, execution),
+        ("longest", "Figure 2: the longest packet of a slot", LONGEST, longest),
+        ("interface", "Figures 3 and 4: interfaces", INTERFACE, interface),
+        ("overhead", "Figures 5 and 6: overhead", OVERHEAD, overhead),
+        ("roles", "Table II: by role", ROLES, (Vec::new(), tables::roles(outcome))),
+        ("memory", "Table III: memory", MEMORY, (Vec::new(), tables::memory(outcome))),
     ];
+    let sections =
+        sections.map(|(id, title, lead, (figures, tables))| Section::shown(id, title, lead, figures, tables));
     let priority = if outcome.real_time == Some(true) { "real-time priority" } else { "normal priority" };
     let mut report = common::report(&outcome.of, &outcome.paper.cite);
     report.facts.insert(3, priority.to_owned());

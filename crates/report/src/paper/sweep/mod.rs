@@ -1,15 +1,15 @@
 //! The report of a study that is a sweep: `virtual-sdr`, `routers`. A section for each figure of the paper.
 
-mod evidence;
 mod places;
 
 use std::collections::BTreeMap;
 
 use takt_studies::sweep::{Chart, Measure, Outcome, Spot};
 
-use super::common::{self, anchor, cells, columns, point, section};
-use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series, Source};
-use crate::{Cell, Report, Section, Table, Unit};
+use super::common::{self, HOW_MEANS, point, source};
+use crate::check::words::round;
+use crate::figure::{Axis, Figure, Look, Point, Reading, Reference, Series};
+use crate::{Cell, Column, Report, Row, Section, Table, Unit};
 
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
@@ -31,14 +31,18 @@ fn sections(outcome: &Outcome) -> Vec<Section> {
     }
     let mut sections: Vec<Section> = places::section(outcome).into_iter().collect();
     sections.extend(order.into_iter().filter_map(|number| of_paper(outcome, number, by.get(number)?)));
-    sections.extend(evidence::section(outcome));
+    let evidence = outcome.evidence.iter().map(table).collect();
+    sections.extend(Section::shown("why", "Why it is so", EVIDENCE, Vec::new(), evidence));
     let tables =
         vec![places::sites(&outcome.sites), places::nodes(outcome), places::ceilings(outcome), places::noise(outcome)];
     let lead = "Whether the path or the machine set a result, what each node on the way did, and how far two measurements of \
                 the same thing differ.";
-    sections.extend(section("fidelity", "Where it was measured", lead, Vec::new(), tables));
+    sections.extend(Section::shown("fidelity", "Where it was measured", lead, Vec::new(), tables));
     sections
 }
+
+const EVIDENCE: &str = "Not in the paper: what the same rounds say of their causes. The sentences under the answer that begin with \
+                        \u{201c}why\u{201d} rest on these.";
 
 fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Section> {
     let mut shows: Vec<String> = Vec::new();
@@ -51,20 +55,21 @@ fn of_paper(outcome: &Outcome, number: &str, charts: &[&Chart]) -> Option<Sectio
     }
     let lead = format!("The paper's shows: {}.", shows.join("; "));
     let figures = charts.iter().map(|chart| figure(outcome, chart)).collect();
-    let tables = charts.iter().map(|chart| table(chart)).collect();
-    section(&format!("figure-{number}"), &format!("Figure {number}"), &lead, figures, tables)
+    let tables = charts.iter().copied().map(table).collect();
+    Section::shown(&format!("figure-{number}"), &format!("Figure {number}"), &lead, figures, tables)
 }
 
-fn unit(measure: Measure) -> Unit {
+/// What it measures, and in which unit.
+fn quantity(measure: Measure) -> (&'static str, Unit) {
     match measure {
-        Measure::BitsPerS => Unit::BITS_PER_S,
-        Measure::DatagramsPerS => Unit::DATAGRAMS_PER_S,
-        Measure::SamplesPerS => Unit::SAMPLES_PER_S,
-        Measure::Share => Unit::SHARE,
-        Measure::Times => Unit::TIMES,
-        Measure::Cores => Unit::CORES,
-        Measure::Seconds => Unit::SECONDS,
-        Measure::Count => Unit::COUNT,
+        Measure::BitsPerS => ("throughput", Unit::BITS_PER_S),
+        Measure::DatagramsPerS => ("datagrams", Unit::DATAGRAMS_PER_S),
+        Measure::SamplesPerS => ("samples", Unit::SAMPLES_PER_S),
+        Measure::Share => ("share lost", Unit::SHARE),
+        Measure::Times => ("ratio", Unit::TIMES),
+        Measure::Cores => ("CPU", Unit::CORES),
+        Measure::Seconds => ("jitter", Unit::SECONDS),
+        Measure::Count => ("count", Unit::COUNT),
     }
 }
 
@@ -77,19 +82,16 @@ fn across(factor: &str) -> (&'static str, Unit) {
 
 fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
     let (label, x_unit) = across(&chart.x);
-    let mut levels: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|spot| spot.x)).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
-    let x =
-        if x_unit == Unit::BYTES { Axis::log(label, x_unit).with_ticks(levels) } else { Axis::linear(label, x_unit) };
-    let name = match &chart.over {
-        Some(base) => format!("over {base}"),
-        None => quantity(chart).to_owned(),
+    let x = match x_unit {
+        Unit::BYTES => Axis::log(label, x_unit).with_ticks(levels(chart)),
+        _ => Axis::linear(label, x_unit),
     };
+    let (name, unit) = quantity(chart.measure);
+    let name = chart.over.as_ref().map_or_else(|| name.to_owned(), |base| format!("over {base}"));
     let y = match chart.measure {
-        Measure::Share | Measure::Count => Axis::log_and_zero(name, unit(chart.measure)),
-        Measure::BitsPerS | Measure::Seconds => Axis::log(name, unit(chart.measure)),
-        _ => Axis::linear(name, unit(chart.measure)),
+        Measure::Share | Measure::Count => Axis::log_and_zero(name, unit),
+        Measure::BitsPerS | Measure::Seconds => Axis::log(name, unit),
+        _ => Axis::linear(name, unit),
     };
     let look = if chart.boxes { Look::Box } else { Look::Line };
     let series = chart.curves.iter().map(|curve| Series {
@@ -101,7 +103,7 @@ fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
     let how = if chart.boxes {
         "Boxes over rounds: from a quarter to three quarters, the median across, whiskers to the ends."
     } else {
-        "Means over rounds with 95 % intervals."
+        HOW_MEANS
     };
     Figure {
         id: chart.id.clone(),
@@ -110,10 +112,18 @@ fn figure(outcome: &Outcome, chart: &Chart) -> Figure {
         x,
         y,
         series: series.filter(|series| !series.points.is_empty()).collect(),
-        others: Vec::new(),
         references: references(chart),
-        source: Source { run: outcome.of.about.run.clone(), query: format!("rounds of part {}", chart.part) },
+        source: source(&outcome.of, format!("rounds of part {}", chart.part)),
+        ..Figure::default()
     }
+}
+
+/// Values of the factor that are on the x axis, ascending.
+fn levels(chart: &Chart) -> Vec<f64> {
+    let mut levels: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|spot| spot.x)).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels
 }
 
 /// The same environment or path has the same colour in every figure.
@@ -145,7 +155,7 @@ fn cell(measure: Measure, spot: &Spot) -> Cell {
     let reading = spot_point(measure, spot).y;
     let text = reading.map_or_else(|| "–".to_owned(), |reading| in_table(measure).show_reading(&reading));
     match spot.figure.rounds.first() {
-        Some(round) => Cell::linked(text, anchor(round.round_id)),
+        Some(first) => Cell::linked(text, round(first.round_id)),
         None => Cell::text(text),
     }
 }
@@ -154,20 +164,7 @@ fn cell(measure: Measure, spot: &Spot) -> Cell {
 fn in_table(measure: Measure) -> Unit {
     match measure {
         Measure::DatagramsPerS => Unit::COUNT,
-        _ => unit(measure),
-    }
-}
-
-fn quantity(chart: &Chart) -> &'static str {
-    match chart.measure {
-        Measure::BitsPerS => "throughput",
-        Measure::DatagramsPerS => "datagrams",
-        Measure::SamplesPerS => "samples",
-        Measure::Share => "share lost",
-        Measure::Times => "ratio",
-        Measure::Cores => "CPU",
-        Measure::Seconds => "jitter",
-        Measure::Count => "count",
+        _ => quantity(measure).1,
     }
 }
 
@@ -179,15 +176,15 @@ fn titled(chart: &Chart) -> String {
 
 /// The ends of the sweep in words.
 fn finding(chart: &Chart) -> String {
-    let unit = unit(chart.measure);
-    let told = chart.curves.iter().filter_map(|curve| {
+    let (_, unit) = quantity(chart.measure);
+    let curves = chart.curves.iter().filter_map(|curve| {
         let mut spots = curve.measured();
         let first = spots.next()?;
         let last = spots.last().unwrap_or(first);
         let show = |spot: &Spot| unit.show(spot.figure.value.unwrap_or_default(), 3);
         Some(format!("{} {} to {}", curve.name, show(first), show(last)))
     });
-    format!("{}: {}", titled(chart), told.collect::<Vec<_>>().join("; "))
+    format!("{}: {}", titled(chart), curves.collect::<Vec<_>>().join("; "))
 }
 
 fn references(chart: &Chart) -> Vec<Reference> {
@@ -201,9 +198,6 @@ fn references(chart: &Chart) -> Vec<Reference> {
 fn table(chart: &Chart) -> Table {
     let (label, x_unit) = across(&chart.x);
     let names: Vec<&str> = chart.curves.iter().map(|curve| curve.name.as_str()).collect();
-    let mut levels: Vec<f64> = chart.curves.iter().flat_map(|curve| curve.points.iter().map(|spot| spot.x)).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
     let row = |x: &f64| {
         let at = |spot: &&Spot| spot.x == *x;
         let of = chart.curves.iter().map(|curve| match curve.points.iter().find(at) {
@@ -211,15 +205,11 @@ fn table(chart: &Chart) -> Table {
             Some(spot) => cell(chart.measure, spot),
             None => Cell::text("–"),
         });
-        cells(std::iter::once(Cell::text(x_unit.show(*x, 4))).chain(of).collect())
+        Row::plain(std::iter::once(Cell::text(x_unit.show(*x, 4))).chain(of))
     };
     let mut why: Vec<&str> = chart.curves.iter().flat_map(|c| &c.points).filter_map(|s| s.skipped.as_deref()).collect();
     why.dedup();
-    Table {
-        id: format!("{}-table", chart.id),
-        title: titled(chart),
-        columns: columns(label, &names, &[]),
-        rows: levels.iter().map(row).collect(),
-        note: why.first().map(|why| format!("Not run: {why}.")).unwrap_or_default(),
-    }
+    let rows = levels(chart).iter().map(row).collect();
+    Table::new(format!("{}-table", chart.id), titled(chart), Column::row(label, &names, &[]), rows)
+        .with_note(why.first().map(|why| format!("Not run: {why}.")).unwrap_or_default())
 }

@@ -5,8 +5,7 @@ use takt_studies::sweep::{Noise, Outcome, SiteFacts};
 use takt_testbed::environment::EnvironmentFacts;
 use takt_testbed::net::{Ceiling, SetBy, Topology, Towards};
 
-use super::super::common::{cells, columns};
-use crate::{Cell, Column, Drawing, Section, Table, Unit, count};
+use crate::{Cell, Column, Drawing, Row, Section, Table, Unit, count};
 
 /// What rounds ran on, each as a drawing under the name that the paper gives it.
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
@@ -47,7 +46,7 @@ pub(super) fn nodes(outcome: &Outcome) -> Table {
     let row = |site: &SiteFacts, node: &NodeFigures| {
         let cpu = node.cpu_cores.map_or_else(|| "a neighbour's".to_owned(), |cores| Unit::CORES.show(cores, 2));
         let limit = node.limit_used.map_or_else(String::new, |share| Unit::SHARE.show(share, 2));
-        cells(vec![
+        Row::plain([
             Cell::text(format!("{}: {}", site.name(), node.node)),
             Cell::text(count(node.to_radio.in_frames)),
             Cell::text(lost(&node.to_radio)),
@@ -59,15 +58,11 @@ pub(super) fn nodes(outcome: &Outcome) -> Table {
     };
     let of = |site: &SiteFacts| -> Vec<_> { site.nodes.iter().map(|node| row(site, node)).collect() };
     let heads = ["frames to the radio", "of them lost", "frames to the host", "of them lost", "CPU", "of its limit"];
-    Table {
-        id: "nodes".into(),
-        title: "What each node on the way did".into(),
-        columns: std::iter::once(Column::text("node")).chain(heads.map(Column::number)).collect(),
-        rows: outcome.sites.iter().flat_map(of).collect(),
-        note: "All rounds that count, load and answers together. CPU is that of the node's own processes and kernel threads; \
-               where it has none, whoever sends to it does its work. Of a limit each way, the busier way's use."
-            .into(),
-    }
+    let (columns, rows) = (Column::row("node", &heads, &[]), outcome.sites.iter().flat_map(of).collect());
+    Table::new("nodes", "What each node on the way did", columns, rows).with_note(
+        "All rounds that count, load and answers together. CPU is that of the node's own processes and kernel threads; \
+         where it has none, whoever sends to it does its work. Of a limit each way, the busier way's use.",
+    )
 }
 
 /// `12 % (ring 11 %, queue 1 %)`.
@@ -93,7 +88,7 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
             SetBy::Machine => "the machine",
             SetBy::Nobody => "nobody: the limit is not in force",
         };
-        cells(vec![
+        Row::plain([
             Cell::text(format!("{} {way}, {}", site.name(), Unit::BYTES.show(ceiling.payload_bytes as f64, 4))),
             Cell::text(Unit::DATAGRAMS_PER_S.show(ceiling.datagrams_per_s, 3)),
             Cell::text(ceiling.specified_per_s.map_or_else(String::new, |most| Unit::DATAGRAMS_PER_S.show(most, 3))),
@@ -103,13 +98,9 @@ pub(super) fn ceilings(outcome: &Outcome) -> Table {
     let of = |site: &SiteFacts| -> Vec<_> {
         read::<Vec<Ceiling>>(site, "ceilings").unwrap_or_default().iter().map(|ceiling| row(site, ceiling)).collect()
     };
-    Table {
-        id: "ceilings".into(),
-        title: "What limited paths carry, found before the first round".into(),
-        columns: columns("path", &["carried flat out", "said to carry"], &["set by"]),
-        rows: outcome.sites.iter().flat_map(of).collect(),
-        note: String::new(),
-    }
+    let columns = Column::row("path", &["carried flat out", "said to carry"], &["set by"]);
+    let title = "What limited paths carry, found before the first round";
+    Table::new("ceilings", title, columns, outcome.sites.iter().flat_map(of).collect())
 }
 
 /// Where rounds ran, what was in force, and what set their results.
@@ -121,7 +112,7 @@ pub(super) fn sites(sites: &[SiteFacts]) -> Table {
             Some(other) => other.to_string(),
         };
         let set_by: Vec<String> = site.set_by.iter().map(|(who, rounds)| format!("{who} {rounds}")).collect();
-        cells(vec![
+        Row::plain([
             Cell::text(site.name()),
             Cell::text(text("/placement/how")),
             Cell::text(text("/accelerator")),
@@ -129,30 +120,23 @@ pub(super) fn sites(sites: &[SiteFacts]) -> Table {
             Cell::text(set_by.join(", ")),
         ])
     };
-    Table {
-        id: "sites".into(),
-        title: "Sites".into(),
-        columns: columns("site", &[], &["cores", "accelerator", "limits in force", "result set by, rounds"]),
-        rows: sites.iter().map(row).collect(),
-        note: "Set by the load: all that was offered arrived. By the path: its rate was reached, or it lost. By the machine: \
-               a core was full, or a socket lost."
-            .into(),
-    }
+    let columns = Column::row("site", &[], &["cores", "accelerator", "limits in force", "result set by, rounds"]);
+    Table::new("sites", "Sites", columns, sites.iter().map(row).collect()).with_note(
+        "Set by the load: all that was offered arrived. By the path: its rate was reached, or it lost. By the machine: \
+         a core was full, or a socket lost.",
+    )
 }
 
 /// The same point, measured twice.
 pub(super) fn noise(outcome: &Outcome) -> Table {
     let row = |noise: &Noise| {
         let ratio = noise.ratio.map_or_else(|| "–".to_owned(), |ratio| format!("{ratio:.3}"));
-        cells(vec![Cell::text(&noise.point), Cell::text(ratio), Cell::text(&noise.quantity)])
+        Row::plain([Cell::text(&noise.point), Cell::text(ratio), Cell::text(&noise.quantity)])
     };
-    Table {
-        id: "noise".into(),
-        title: "The same thing, measured twice".into(),
-        columns: columns("point", &["second over first"], &["of"]),
-        rows: outcome.noise.iter().map(row).collect(),
-        note: "One point, measured twice in each block: an A/A pair. Differences between levels that are not larger than this \
-               mean nothing."
-            .into(),
-    }
+    let (columns, rows) =
+        (Column::row("point", &["second over first"], &["of"]), outcome.noise.iter().map(row).collect());
+    Table::new("noise", "The same thing, measured twice", columns, rows).with_note(
+        "One point, measured twice in each block: an A/A pair. Differences between levels that are not larger than this \
+         mean nothing.",
+    )
 }

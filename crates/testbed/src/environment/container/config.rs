@@ -7,20 +7,17 @@ use serde_json::{Value, json};
 use super::super::Limits;
 use super::root::Bind;
 
-/// What varies between containers.
 #[derive(Debug)]
 pub(super) struct Config<'a> {
-    /// The program inside and its arguments.
     pub(super) arguments: Vec<String>,
     /// The variable by which `takt clean` knows its processes.
     pub(super) mark: (&'a str, &'a str),
-    /// Its name.
     pub(super) name: &'a str,
     /// Whether it has a control group of that name, at the top of each hierarchy.
     pub(super) group: bool,
     /// The network namespace; `None`: a new one with nothing in it.
     pub(super) network: Option<PathBuf>,
-    /// What is seen of this machine.
+    /// Parts of this machine that are visible inside.
     pub(super) binds: Vec<Bind>,
     pub(super) limits: Limits,
 }
@@ -62,7 +59,9 @@ impl Config<'_> {
     }
 
     fn mounts(&self) -> Vec<Value> {
-        let mount = |destination: &str, kind: &str, options: &[&str]| json!({ "destination": destination, "type": kind, "source": kind, "options": options });
+        fn mount(at: &str, kind: &str, options: &[&str]) -> Value {
+            json!({ "destination": at, "type": kind, "source": kind, "options": options })
+        }
         let mut mounts = vec![
             mount("/proc", "proc", &["nosuid", "noexec", "nodev"]),
             mount("/dev", "tmpfs", &["nosuid", "strictatime", "mode=755", "size=65536k"]),
@@ -100,22 +99,20 @@ impl Config<'_> {
 }
 
 #[cfg(test)]
+impl Config<'static> {
+    pub(super) fn example(limits: Limits, network: Option<PathBuf>) -> Config<'static> {
+        let arguments = vec!["/takt".into(), "agent".into()];
+        let binds = vec![Bind { source: "/usr".into(), target: "/usr".into() }];
+        Config { arguments, mark: ("TAKT_RUN", "id"), name: "takt-1-box0", group: true, network, binds, limits }
+    }
+}
+
+#[cfg(test)]
 mod tests {
     use super::*;
 
     fn config(limits: Limits, network: Option<PathBuf>) -> Value {
-        let bind = Bind { source: "/usr".into(), target: "/usr".into() };
-        let arguments = vec!["/takt".into(), "agent".into()];
-        let config = Config {
-            arguments,
-            mark: ("TAKT_RUN", "id"),
-            name: "takt-1-box0",
-            group: true,
-            network,
-            binds: vec![bind],
-            limits,
-        };
-        config.document()
+        Config::example(limits, network).document()
     }
 
     #[test]

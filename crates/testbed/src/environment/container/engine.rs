@@ -141,18 +141,6 @@ mod tests {
     use super::super::super::Limits;
     use super::*;
 
-    fn config(network: Option<&str>, limits: Limits) -> Config<'static> {
-        Config {
-            arguments: vec!["/takt".into(), "agent".into()],
-            mark: ("TAKT_RUN", "id"),
-            name: "takt-1-box0",
-            group: true,
-            network: network.map(Into::into),
-            binds: vec![Bind { source: "/usr".into(), target: "/usr".into() }],
-            limits,
-        }
-    }
-
     fn words(arguments: Vec<OsString>) -> Vec<String> {
         arguments.into_iter().map(|word| word.into_string().expect("text")).collect()
     }
@@ -160,7 +148,8 @@ mod tests {
     #[test]
     fn podman_runs_the_root_in_the_namespace_and_group_of_the_container() {
         let limits = Limits { cpus: Some(0.5), memory_bytes: Some(1 << 28) };
-        let words = words(podman_run(&config(Some("/run/netns/takt-1-box0-in"), limits), Path::new("/s")));
+        let words =
+            words(podman_run(&Config::example(limits, Some("/run/netns/takt-1-box0-in".into())), Path::new("/s")));
         for wanted in [
             "--network=ns:/run/netns/takt-1-box0-in",
             "--cpus=0.5",
@@ -177,7 +166,7 @@ mod tests {
 
     #[test]
     fn docker_runs_the_imported_root_without_a_network_of_its_own() {
-        let words = words(docker_run(&config(Some("/run/netns/takt-1-box0-in"), Limits::default())));
+        let words = words(docker_run(&Config::example(Limits::default(), Some("/run/netns/takt-1-box0-in".into()))));
         assert_eq!(words[words.len() - 3..], ["takt-1-box0:root", "/takt", "agent"]);
         assert!(words.iter().any(|word| word == "--network=none"), "{words:?}");
         assert!(words.iter().any(|word| word.starts_with("--cap-add=NET_ADMIN,NET_RAW")), "{words:?}");

@@ -33,7 +33,6 @@ use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell};
 use crate::net::{Namespace, PathEnd, PathError, Rtnetlink};
 
-/// Agents in containers.
 #[derive(Debug)]
 pub struct Container {
     native: Native,
@@ -44,16 +43,13 @@ pub struct Container {
 
 impl Container {
     /// Finds a runtime that works here, the one that is `wanted` if one is.
-    ///
-    /// # Errors
-    /// There is none, or this process may not make namespaces.
     pub fn open(
         native: Native,
         run: Run,
         limits: Limits,
         wanted: Option<RuntimeName>,
     ) -> Result<Container, EnvironmentError> {
-        let runtime = Runtime::find(native.caller(), wanted)?;
+        let runtime = Runtime::find(&native.caller, wanted)?;
         if !Capabilities::own().has(Capability::CapSysAdmin) {
             return Err(EnvironmentError::NotPermitted { what: "a container", capability: "CAP_SYS_ADMIN" });
         }
@@ -69,27 +65,38 @@ impl Container {
         }
         let config = Config {
             arguments,
-            mark: self.native.caller().mark(),
+            mark: self.native.caller.mark(),
             name: parts.scratch.name(),
             // Root of a user namespace may make none. Without limits the container does without; with them the runtime
             // says that they can't be had.
             group: self.limits != Limits::default() || in_user_namespace(&Host::this()) != Some(true),
             network: parts.inside.as_ref().map(Namespace::path),
-            binds: root::lay_out(&root, self.native.program())?,
+            binds: root::lay_out(&root, &self.native.program)?,
             limits: self.limits,
         };
         let path = parts.scratch.path();
-        let stderr = path.join("stderr");
-        let said = fs::File::create(&stderr);
-        let said = said.map_err(|source| EnvironmentError::File { doing: "making", path: stderr, source })?;
-        let program = self.runtime.program().to_owned();
-        let mut command = self.runtime.run(&config, path).map_err(|error| EnvironmentError::Unusable {
-            program,
-            why: error.to_string(),
-            fix: "environment_runtime = \"runc\" makes it without an engine".into(),
-        })?;
-        command.stderr(Stdio::from(said));
+        let file = path.join("stderr");
+        let stderr = fs::File::create(&file).map_err(EnvironmentError::file("making", &file))?;
+        let mut command = self.runtime.run(&config, path).map_err(|error| self.unusable(error.to_string()))?;
+        command.stderr(Stdio::from(stderr));
         Ok(command)
+    }
+
+    /// Connects a container that has started to the bridge.
+    fn join(&self, end: &PathEnd, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
+        let network = pid.and_then(engine::foreign_network);
+        let network = network.ok_or_else(|| self.unusable("the container has no network namespace of its own"))?;
+        Ok(connect(end, &network)?)
+    }
+
+    fn unusable(&self, why: impl Into<String>) -> EnvironmentError {
+        let fix = "environment_runtime = \"runc\" makes it without an engine".into();
+        EnvironmentError::Unusable { program: self.runtime.program.clone(), why: why.into(), fix }
+    }
+
+    fn explain(&self, parts: &Parts, source: AgentError) -> EnvironmentError {
+        let said = fs::read_to_string(parts.scratch.path().join("stderr")).unwrap_or_default();
+        EnvironmentError::Inside { program: self.runtime.program.clone(), said: last_lines(&said), source }
     }
 }
 
@@ -102,7 +109,7 @@ impl Environment for Container {
         &self.native
     }
 
-    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+    fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
         let mut parts = Parts::create(self, end)?;
         let command = self.prepare(&parts, cpus)?;
         let agent = Agent::spawn(command, PATIENCE).map_err(|source| self.explain(&parts, source))?;
@@ -112,7 +119,7 @@ impl Environment for Container {
         }
         let group = pid.and_then(engine::group_of).unwrap_or_else(|| parts.scratch.name().to_owned());
         let GroupLimits { cpus, memory_bytes } = cgroup::limits_of(&group);
-        let holder = EnvironmentFacts {
+        let facts = EnvironmentFacts {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
             runtime: Some(self.runtime.title()),
@@ -123,24 +130,7 @@ impl Environment for Container {
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
         let shell = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
-        Ok(RunningEnvironment { agent: agent.held_by(pid, parts), holder, shell: Shell::by(&shell, None) })
-    }
-}
-
-impl Container {
-    /// Connects a container that has started to the bridge.
-    fn join(&self, end: &PathEnd, pid: Option<u32>) -> Result<Bridge, EnvironmentError> {
-        let network = pid.and_then(engine::foreign_network).ok_or_else(|| EnvironmentError::Unusable {
-            program: self.runtime.program().to_owned(),
-            why: "the container has no network namespace of its own".into(),
-            fix: "environment_runtime = \"runc\" makes it without an engine".into(),
-        })?;
-        Ok(connect(end, &network)?)
-    }
-
-    fn explain(&self, parts: &Parts, source: AgentError) -> EnvironmentError {
-        let said = fs::read_to_string(parts.scratch.path().join("stderr")).unwrap_or_default();
-        EnvironmentError::Inside { program: self.runtime.program().to_owned(), said: last_lines(&said), source }
+        Ok(RunningEnvironment { agent: agent.held_by(pid, parts), holder: facts, shell: Shell::by(&shell, None) })
     }
 }
 
@@ -163,7 +153,7 @@ impl Parts {
             Parts { runtime: container.runtime.clone(), group: Some(group), _bridge: None, inside: None, scratch };
         // Docker makes the namespace itself, later.
         if let Some(end) = end
-            && container.runtime.name() != RuntimeName::Docker
+            && container.runtime.name != RuntimeName::Docker
         {
             let inside = parts.inside.insert(Namespace::create(&container.run, &format!("{label}-in"))?);
             parts._bridge = Some(connect(end, &inside.path())?);
@@ -175,12 +165,7 @@ impl Parts {
 /// A pair of interfaces from the bridge into the container's namespace (Figure 2 of the study).
 fn connect(end: &PathEnd, network: &Path) -> Result<Bridge, PathError> {
     let mut bridge = Bridge::over(end)?;
-    let file = fs::File::open(network);
-    let file = file.map_err(|source| PathError::File {
-        what: "opening namespace",
-        name: network.display().to_string(),
-        source,
-    })?;
+    let file = fs::File::open(network).map_err(PathError::file("opening namespace", network.display()))?;
     end.namespace.netlink()?.add_veth(OUTSIDE, INSIDE, &file)?;
     bridge.connect(OUTSIDE)?;
     bridge.settle(&mut Rtnetlink::of(network)?, INSIDE)?;
@@ -191,15 +176,12 @@ impl Drop for Parts {
     fn drop(&mut self) {
         // The runtime does this itself when its container ends; not when it was killed.
         self.runtime.delete(self.scratch.path(), self.scratch.name());
-        if remove_control_group(self.scratch.name()).is_ok()
-            && let Some(group) = self.group.take()
-        {
-            let _ = group.released();
+        if remove_control_group(self.scratch.name()).is_ok() {
+            let _ = self.group.take().map(Registration::released);
         }
     }
 }
 
-/// Containers of this process.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// The ends of the pair of interfaces, named as in the study.
 const OUTSIDE: &str = "veth0";

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use super::super::EnvironmentError;
 
-/// Something of this machine, seen read-only inside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bind {
     pub(super) source: PathBuf,
@@ -21,12 +20,11 @@ const EMPTY: [&str; 5] = ["proc", "sys", "dev", "tmp", "etc"];
 /// The one file of /etc that a program needs: where the dynamic linker has found libraries.
 const LINKER_CACHE: &str = "etc/ld.so.cache";
 
-/// Lays out the folder `root`, and says what is to be seen in it. `program` becomes `/takt`.
+/// Lays out the folder `root`, and says what is to be visible in it. `program` becomes `/takt`.
 pub(super) fn lay_out(root: &Path, program: &Path) -> Result<Vec<Bind>, EnvironmentError> {
-    let failed = |path: &Path| {
-        let path = path.to_owned();
-        move |source| EnvironmentError::File { doing: "making", path, source }
-    };
+    fn failed(path: &Path) -> impl Fn(io::Error) -> EnvironmentError {
+        EnvironmentError::file("making", path)
+    }
     for name in EMPTY {
         let path = root.join(name);
         fs::create_dir_all(&path).map_err(failed(&path))?;

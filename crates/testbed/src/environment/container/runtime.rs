@@ -15,17 +15,12 @@ use super::super::programs::{Caller, find, version};
 use super::config::Config;
 use super::engine;
 
-/// Which program makes containers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuntimeName {
-    /// The reference runtime of the OCI.
     Runc,
-    /// Another runtime of the OCI.
     Crun,
-    /// An engine without a daemon.
     Podman,
-    /// An engine with one.
     Docker,
 }
 
@@ -33,7 +28,6 @@ impl RuntimeName {
     /// In the order in which they are tried: what needs least first.
     pub const ALL: [RuntimeName; 4] = [RuntimeName::Runc, RuntimeName::Crun, RuntimeName::Podman, RuntimeName::Docker];
 
-    /// As in experiment files, and as the program is called.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -44,7 +38,6 @@ impl RuntimeName {
         }
     }
 
-    /// The one of that name.
     #[must_use]
     pub fn named(name: &str) -> Option<RuntimeName> {
         RuntimeName::ALL.into_iter().find(|runtime| runtime.name() == name)
@@ -67,15 +60,15 @@ impl RuntimeName {
 #[derive(Clone, Debug)]
 pub(super) struct Runtime {
     caller: Caller,
-    program: PathBuf,
-    name: RuntimeName,
+    pub(super) program: PathBuf,
+    pub(super) name: RuntimeName,
     version: String,
     /// Of an engine: the OCI runtime that works here, if one was found.
     oci: Option<PathBuf>,
 }
 
 impl Runtime {
-    /// The first that works here, or the one that is asked for.
+    /// The first that works here, or the requested one.
     pub(super) fn find(caller: &Caller, wanted: Option<RuntimeName>) -> Result<Runtime, EnvironmentError> {
         let tried: Vec<RuntimeName> =
             RuntimeName::ALL.into_iter().filter(|name| wanted.is_none_or(|w| w == *name)).collect();
@@ -100,15 +93,6 @@ impl Runtime {
         Err(refused.unwrap_or_else(missing))
     }
 
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
-    pub(super) fn name(&self) -> RuntimeName {
-        self.name
-    }
-
-    /// Name and version, for the record.
     pub(super) fn title(&self) -> String {
         format!("{} {}", self.name.name(), self.version)
     }
@@ -146,13 +130,8 @@ impl Runtime {
     pub(super) fn exec(&self, scratch: &Path, name: &str, terminal: bool) -> Command {
         let mut command = self.command(scratch);
         command.arg("exec");
-        if self.name == RuntimeName::Podman || self.name == RuntimeName::Docker {
-            command.arg("--interactive");
-        }
-        if terminal {
-            command.arg("--tty");
-        }
-        command.args([name, "/bin/sh"]);
+        let engine = matches!(self.name, RuntimeName::Podman | RuntimeName::Docker);
+        command.args(engine.then_some("--interactive")).args(terminal.then_some("--tty")).args([name, "/bin/sh"]);
         command
     }
 
@@ -239,7 +218,7 @@ mod tests {
         let Shell::Program { program, arguments, variables, .. } = shell else {
             panic!("a container's shell is a program");
         };
-        assert_eq!(program, runtime.program());
+        assert_eq!(program, runtime.program);
         assert_eq!(arguments[arguments.len() - 5..], ["exec", "--interactive", "--tty", "box", "/bin/sh"]);
         let expected = [("CONTAINERS_CONF", "/s/containers.conf"), ("TAKT_RUN", "nobody")];
         assert_eq!(variables, expected.map(|(name, value)| (OsString::from(name), OsString::from(value))));

@@ -14,17 +14,11 @@ use super::super::EnvironmentError;
 use super::kernel::Kernel;
 use super::qemu::Qemu;
 
-/// How a guest's instructions are executed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "accelerator", rename_all = "snake_case")]
 pub(super) enum Accelerator {
-    /// By the processor.
     Kvm,
-    /// By QEMU, which translates them.
-    Tcg {
-        /// Why not by the processor.
-        why: String,
-    },
+    Tcg { why: String },
 }
 
 impl Accelerator {
@@ -47,7 +41,6 @@ impl Accelerator {
 pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 const DEVICE: &str = "/dev/kvm";
 
-/// What was found out, and about what.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Finding {
     qemu: String,

@@ -2,7 +2,7 @@
 //! Documentation/driver-api/early-userspace/buffer-format.rst).
 
 /// Grows by what is added; folders must come before what is in them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Archive {
     bytes: Vec<u8>,
     inode: u32,
@@ -17,26 +17,18 @@ enum Kind {
 }
 
 impl Archive {
-    pub(super) fn new() -> Archive {
-        Archive { bytes: Vec::new(), inode: 0 }
-    }
-
-    /// A folder; the one it is in must be there.
     pub(super) fn folder(&mut self, name: &str) {
         self.entry(name, Kind::Folder, &[], (0, 0));
     }
 
-    /// A file that may be executed.
     pub(super) fn file(&mut self, name: &str, content: &[u8]) {
         self.entry(name, Kind::Program, content, (0, 0));
     }
 
-    /// A character device.
     pub(super) fn device(&mut self, name: &str, major: u32, minor: u32) {
         self.entry(name, Kind::CharacterDevice, &[], (major, minor));
     }
 
-    /// The archive, ended.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.inode = 0;
         self.header("TRAILER!!!", 0, 0, (0, 0));
@@ -77,7 +69,7 @@ mod tests {
 
     #[test]
     fn an_entry_has_the_bytes_that_the_kernel_documents() {
-        let mut archive = Archive::new();
+        let mut archive = Archive::default();
         archive.file("init", b"hello");
         let bytes = archive.finish();
         let header = b"07070100000001000081ED00000000000000000000000100000000000000050000000000000000\
@@ -89,7 +81,7 @@ mod tests {
 
     #[test]
     fn another_program_reads_it() {
-        let mut archive = Archive::new();
+        let mut archive = Archive::default();
         archive.folder("lib");
         archive.file("lib/one", &[7; 4097]);
         archive.device("console", 5, 1);

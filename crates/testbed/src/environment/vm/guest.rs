@@ -12,14 +12,13 @@ use std::time::{Duration, Instant};
 use rustix::mount::{MountFlags, mount};
 use rustix::system::{RebootCommand, init_module, reboot};
 use serde::{Deserialize, Serialize};
-use takt_agent::ServeError;
+use takt_agent::{Failure, ServeError};
 
 use crate::duty::serve;
 use crate::net::{PathEnd, PathError, Rtnetlink};
 
-/// The agent.
 pub(super) const PROGRAM: &str = "/takt";
-/// What it is to do, as a file.
+/// The [`Orders`], as JSON.
 pub(super) const ORDERS: &str = "/orders.json";
 /// The virtio-serial port on which it speaks.
 pub(super) const PORT: &str = "takt.agent";
@@ -30,18 +29,16 @@ pub(super) const SHELL: &str = "/bin/sh";
 /// The path's end: the only network device of a guest.
 pub(super) const INTERFACE: &str = "eth0";
 
-/// What the first process of a guest is told.
+/// What the first process of a guest is to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Orders {
     /// Kernel modules, in the order in which they are to be loaded.
     pub(super) modules: Vec<String>,
-    /// Its place on the path.
     pub(super) link: Option<Link>,
-    /// Whether somebody wants a shell.
+    /// Whether the guest is to have a shell.
     pub(super) shell: bool,
 }
 
-/// What the interface is given.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Link {
     pub(super) address: Ipv4Addr,
@@ -64,21 +61,10 @@ pub enum GuestError {
     /// This is no guest of takt's.
     #[error("only the first process of a virtual machine may do this")]
     NotFirst,
-    /// A file system, module or port.
     #[error("{what} {name}")]
-    System {
-        /// `mounting`, `loading`, ...
-        what: &'static str,
-        /// What it was about.
-        name: String,
-        /// What the kernel answered.
-        #[source]
-        source: io::Error,
-    },
-    /// The interface.
+    System { what: &'static str, name: String, source: io::Error },
     #[error("the guest's interface")]
     Path(#[from] PathError),
-    /// The agent.
     #[error("the guest's agent")]
     Serve(#[from] ServeError),
 }
@@ -94,19 +80,14 @@ pub fn serve_guest(orders: &Path) -> Result<(), GuestError> {
     }
     let served = make_ready(orders).and_then(|()| speak());
     if let Err(error) = served {
-        let mut chain = vec![error.to_string()];
-        let mut cause = std::error::Error::source(&error);
-        while let Some(error) = cause {
-            chain.push(error.to_string());
-            cause = error.source();
-        }
-        let _ = fs::write(CONSOLE, format!("takt guest: {}\n", chain.join(": ")));
+        let chain = Failure::of(&error, None).chain.join(": ");
+        let _ = fs::write(CONSOLE, format!("takt guest: {chain}\n"));
     }
     end();
     Ok(())
 }
 
-/// QEMU was told that a restart is the end.
+/// QEMU ends at a restart (`-no-reboot`).
 fn end() {
     let _ = reboot(RebootCommand::Restart);
 }
@@ -150,7 +131,7 @@ fn mount_control_groups() -> Result<(), GuestError> {
 fn shell(port: &Path) {
     let run = || -> io::Result<()> {
         let mut input = File::options().read(true).write(true).open(port)?;
-        // Writing waits until somebody has connected; reading would find the end of the input before.
+        // Writing waits until a reader has connected; reading would find the end of the input before.
         input.write_all(b"a shell in the guest; the guest ends with it\n")?;
         let (output, errors) = (input.try_clone()?, input.try_clone()?);
         let mut command = Command::new(SHELL);
@@ -194,13 +175,13 @@ fn speak() -> Result<(), GuestError> {
     let open = |path: &Path| File::options().read(true).write(true).open(path);
     let file = open(&port(PORT)?).map_err(|source| system("opening", PORT, source))?;
     let input = file.try_clone().map_err(|source| system("opening", PORT, source))?;
-    Ok(serve(BufReader::new(Line { port: input, heard: false }), file, end)?)
+    Ok(serve(BufReader::new(Line { port: input, received: false }), file, end)?)
 }
 
 /// The port, read. Until the lab has connected, a read finds the end of the input at once.
 struct Line {
     port: File,
-    heard: bool,
+    received: bool,
 }
 
 impl Read for Line {
@@ -208,8 +189,8 @@ impl Read for Line {
         let begun = Instant::now();
         loop {
             let got = self.port.read(buffer)?;
-            self.heard |= got > 0;
-            if got > 0 || self.heard || begun.elapsed() > PATIENCE {
+            self.received |= got > 0;
+            if got > 0 || self.received || begun.elapsed() > PATIENCE {
                 return Ok(got);
             }
             thread::sleep(LOOK);

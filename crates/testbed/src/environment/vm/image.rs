@@ -27,7 +27,7 @@ pub(super) fn build(
     tools: &[PathBuf],
     orders: &Orders,
 ) -> Result<Vec<u8>, EnvironmentError> {
-    let mut root = Root { caller, archive: Archive::new(), folders: BTreeSet::new(), files: BTreeSet::new() };
+    let mut root = Root { caller, archive: Archive::default(), folders: BTreeSet::new(), files: BTreeSet::new() };
     for folder in ["/proc", "/sys", "/dev", "/tmp"] {
         root.folder(folder);
     }
@@ -37,7 +37,9 @@ pub(super) fn build(
     for name in if orders.shell { &TOOLS[..] } else { &[] } {
         match programs::find(name) {
             Some(tool) => root.program(&tool, &format!("/bin/{name}"))?,
-            None if format!("/bin/{name}") == guest::SHELL => return Err(no_shell()),
+            None if format!("/bin/{name}") == guest::SHELL => {
+                return Err(EnvironmentError::program(guest::SHELL.as_ref(), "it is not in PATH"));
+            }
             None => {}
         }
     }
@@ -58,19 +60,13 @@ pub(super) fn build(
         }
     }
     let orders = serde_json::to_vec(&orders);
-    root.file(
-        guest::ORDERS,
-        &orders.map_err(|error| EnvironmentError::Program { path: guest::ORDERS.into(), why: error.to_string() })?,
-    );
+    let unwritten = |error: serde_json::Error| EnvironmentError::program(guest::ORDERS.as_ref(), error.to_string());
+    root.file(guest::ORDERS, &orders.map_err(unwritten)?);
     Ok(root.archive.finish())
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, EnvironmentError> {
-    fs::read(path).map_err(|source| EnvironmentError::File { doing: "reading", path: path.to_owned(), source })
-}
-
-fn no_shell() -> EnvironmentError {
-    EnvironmentError::Program { path: guest::SHELL.into(), why: "it is not in PATH".into() }
+    fs::read(path).map_err(EnvironmentError::file("reading", path))
 }
 
 /// An archive that makes the folders of what is put into it.
@@ -82,12 +78,9 @@ struct Root<'a> {
 }
 
 impl Root<'_> {
-    /// A program of this machine, at `target`, with its libraries.
     fn program(&mut self, program: &Path, target: &str) -> Result<(), EnvironmentError> {
         let content = read(program)?;
-        let part = loaded(&content);
-        let part = part.map_err(|why| EnvironmentError::Program { path: program.to_owned(), why: why.into() })?;
-        self.file(target, &part);
+        self.file(target, &loaded(&content).map_err(|why| EnvironmentError::program(program, why))?);
         for library in libraries(self.caller, program, &content)? {
             if !self.files.contains(&library.target) {
                 self.file(&library.target, &read(&library.source)?);

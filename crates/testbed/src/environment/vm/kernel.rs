@@ -42,36 +42,28 @@ impl Kernel {
         found(true).ok_or_else(|| {
             let closed = found(false).map(|kernel| kernel.image);
             let looked = folders.iter().map(|folder| folder.join("boot/vmlinuz-*").display().to_string());
-            EnvironmentError::NoKernel {
-                looked: looked.collect::<Vec<_>>().join(", ")
-                    + &closed.as_deref().map_or_else(String::new, for_root_alone),
-                fix: fix(closed.as_deref(), Family::of(&Host::this()), &unpacked),
+            let mut looked = looked.collect::<Vec<_>>().join(", ");
+            // As Ubuntu installs its kernels.
+            if let Some(image) = &closed {
+                looked += &format!("; {} may be read by root alone", image.display());
             }
+            EnvironmentError::NoKernel { looked, fix: fix(closed.as_deref(), Family::of(&Host::this()), &unpacked) }
         })
     }
-}
 
-/// Where a kernel for guests is unpacked.
-fn unpacked() -> PathBuf {
-    state_dir().join("kernel")
-}
-
-/// As Ubuntu installs its kernels.
-fn for_root_alone(image: &Path) -> String {
-    format!("; {} may be read by root alone", image.display())
-}
-
-impl Kernel {
     /// The command that brings one, by the packages of this distribution.
     pub(super) fn package() -> Option<String> {
         package(Family::of(&Host::this()), &unpacked())
     }
 
-    /// How it was built, where that lies beside it.
     pub(super) fn config(&self) -> Option<PathBuf> {
         let file = self.image.with_file_name(format!("config-{}", self.release));
         file.is_file().then_some(file)
     }
+}
+
+fn unpacked() -> PathBuf {
+    state_dir().join("kernel")
 }
 
 /// What opens a `closed` image, what gets another by the packages of this distribution, and the way to name one.

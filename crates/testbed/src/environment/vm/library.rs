@@ -18,8 +18,10 @@ pub(super) struct Library {
 
 /// The dynamic linker and the libraries of `program`, whose bytes are `content`; nothing for a static program.
 pub(super) fn libraries(caller: &Caller, program: &Path, content: &[u8]) -> Result<Vec<Library>, EnvironmentError> {
-    let wrong = |why: String| EnvironmentError::Program { path: program.to_owned(), why };
-    let Some(linker) = interpreter(content).map_err(|why| wrong(why.into()))? else { return Ok(Vec::new()) };
+    let wrong = |why: String| EnvironmentError::program(program, why);
+    let Some(linker) = interpreter(content).map_err(|why| EnvironmentError::program(program, why))? else {
+        return Ok(Vec::new());
+    };
     let listed = caller.command(&linker).arg("--list").arg(program).output();
     let listed = listed.map_err(|error| wrong(format!("asking {linker} for its libraries: {error}")))?;
     let text = String::from_utf8_lossy(&listed.stdout);

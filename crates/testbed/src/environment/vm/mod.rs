@@ -40,9 +40,8 @@ use super::bridge::Bridge;
 use super::programs::last_lines;
 use super::scratch::Scratch;
 use super::{Environment, EnvironmentError, EnvironmentFacts, Limits, Native, RunningEnvironment, Shell};
-use crate::net::PathEnd;
+use crate::net::{PathEnd, on_own_thread};
 
-/// Agents in virtual machines.
 #[derive(Debug)]
 pub struct Vm {
     native: Native,
@@ -61,11 +60,8 @@ impl Vm {
     pub const MEMORY_BYTES: u64 = 1 << 30;
 
     /// Finds QEMU and a kernel, and finds out whether KVM boots it; that is remembered until the next boot.
-    ///
-    /// # Errors
-    /// There is no QEMU or no kernel.
     pub fn open(native: Native, run: Run, limits: Limits) -> Result<Vm, EnvironmentError> {
-        let (qemu, kernel) = both(Qemu::find(native.caller()), Kernel::find())?;
+        let (qemu, kernel) = both(Qemu::find(&native.caller), Kernel::find())?;
         let mut vm = Vm {
             native,
             run,
@@ -77,18 +73,18 @@ impl Vm {
             tools: Vec::new(),
             shell: false,
         };
-        vm.accelerator = accelerator::find(&vm.qemu, &vm.kernel, || vm.try_kvm())?;
+        vm.accelerator =
+            accelerator::find(&vm.qemu, &vm.kernel, || vm.boot(None, &own_cpus(), accelerator::PATIENCE).map(drop))?;
         Ok(vm)
     }
 
-    /// Kernels of guests started from now on are told this.
+    /// Kernels of guests started from now on have these on their command line.
     #[must_use]
-    pub fn told(mut self, parameters: Parameters) -> Vm {
+    pub fn with_parameters(mut self, parameters: Parameters) -> Vm {
         self.parameters = parameters;
         self
     }
 
-    /// Guests started from now on have a shell and some programs.
     #[must_use]
     pub fn with_shell(mut self, shell: bool) -> Vm {
         self.shell = shell;
@@ -102,11 +98,6 @@ impl Vm {
         self
     }
 
-    /// Boots a guest with KVM; what it came to.
-    fn try_kvm(&self) -> Result<(), EnvironmentError> {
-        self.boot(None, &own_cpus(), accelerator::PATIENCE).map(|_| ())
-    }
-
     fn boot(
         &self,
         end: Option<&PathEnd>,
@@ -117,13 +108,8 @@ impl Vm {
         let scratch = Scratch::create(&self.run, &label)?;
         let bridge = end.map(plug_in).transpose()?;
         let link = end.map(Link::of);
-        let image = image::build(
-            self.native.caller(),
-            self.native.program(),
-            &self.kernel,
-            &self.tools,
-            &Orders { modules: Vec::new(), link, shell: self.shell },
-        )?;
+        let orders = Orders { modules: Vec::new(), link, shell: self.shell };
+        let image = image::build(&self.native.caller, &self.native.program, &self.kernel, &self.tools, &orders)?;
         let shell = scratch.path().join("shell");
         let machine = Machine {
             accelerator: &self.accelerator,
@@ -137,9 +123,9 @@ impl Vm {
             parameters: self.parameters,
             name: scratch.name(),
         };
-        let agent = self.start(&machine, end, cpus, patience);
+        let agent = self.launch(&machine, end, cpus, patience);
         let agent = agent.map_err(|source| self.explain(scratch.path(), source))?;
-        let holder = EnvironmentFacts {
+        let facts = EnvironmentFacts {
             environment: self.name().into(),
             kernel: agent.hello().kernel.clone(),
             parameters: Some(Parameters::in_command_line(&agent.hello().kernel_facts.command_line)),
@@ -155,14 +141,14 @@ impl Vm {
         let pid = agent.child_pid();
         Ok(RunningEnvironment {
             agent: agent.held_by(pid, (bridge, scratch)),
-            holder,
+            holder: facts,
             shell: Shell::Socket { path: shell },
         })
     }
 
     /// QEMU opens the tap by its name, so it has to be born in its namespace; its threads stay on `cpus`, as an agent's
     /// would.
-    fn start(
+    fn launch(
         &self,
         machine: &Machine<'_>,
         end: Option<&PathEnd>,
@@ -180,14 +166,9 @@ impl Vm {
         };
         match end {
             Some(end) => end.namespace.inside(spawn).unwrap_or_else(|error| {
-                Err(AgentError::Launch {
-                    program: self.qemu.program().to_owned(),
-                    source: std::io::Error::other(error),
-                })
+                Err(AgentError::Launch { program: self.qemu.program.clone(), source: std::io::Error::other(error) })
             }),
-            None => std::thread::scope(|scope| {
-                scope.spawn(spawn).join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            }),
+            None => on_own_thread(spawn),
         }
     }
 
@@ -195,7 +176,7 @@ impl Vm {
     fn explain(&self, scratch: &Path, source: AgentError) -> EnvironmentError {
         let read = |name: &str| String::from_utf8_lossy(&fs::read(scratch.join(name)).unwrap_or_default()).into_owned();
         let said = last_lines(&format!("{}\n{}", read("console"), read("stderr")));
-        EnvironmentError::Inside { program: self.qemu.program().to_owned(), said, source }
+        EnvironmentError::Inside { program: self.qemu.program.clone(), said, source }
     }
 }
 
@@ -216,12 +197,11 @@ impl Environment for Vm {
         &self.native
     }
 
-    fn hold(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
+    fn start(&self, end: Option<&PathEnd>, cpus: &[usize]) -> Result<RunningEnvironment, EnvironmentError> {
         self.boot(end, cpus, PATIENCE)
     }
 }
 
-/// Guests of this process.
 static NUMBER: AtomicU32 = AtomicU32::new(0);
 /// The outer end of the guest's interface.
 const TAP: &str = "tap0";

@@ -12,7 +12,6 @@ use std::process::Stdio;
 use super::super::EnvironmentError;
 use super::super::programs::Caller;
 
-/// A module, unpacked.
 #[derive(Clone, Debug)]
 pub(super) struct Module {
     pub(super) name: String,
@@ -23,8 +22,7 @@ pub(super) struct Module {
 /// out. `folder` is `lib/modules/RELEASE`.
 pub(super) fn resolve(caller: &Caller, folder: &Path, names: &[&str]) -> Result<Vec<Module>, EnvironmentError> {
     let mut files = BTreeMap::new();
-    let failed = |source| EnvironmentError::File { doing: "listing", path: folder.to_owned(), source };
-    index(&folder.join("kernel"), &mut files).map_err(failed)?;
+    index(&folder.join("kernel"), &mut files).map_err(EnvironmentError::file("listing", folder))?;
     let builtin = fs::read_to_string(folder.join("modules.builtin")).unwrap_or_default();
     let mut library = Library { caller, folder, files, builtin: builtin.lines().map(module_name).collect() };
     let mut found = Vec::new();
@@ -49,12 +47,11 @@ impl Library<'_> {
         if found.iter().any(|module| module.name == name) || self.builtin.iter().any(|builtin| builtin == name) {
             return Ok(());
         }
-        let wrong = |path: &Path, why: String| EnvironmentError::Program { path: path.to_owned(), why };
         let Some(path) = self.files.get(name).cloned() else {
-            return Err(wrong(self.folder, format!("it has no module {name}")));
+            return Err(EnvironmentError::program(self.folder, format!("it has no module {name}")));
         };
         if depth > DEPTH {
-            return Err(wrong(&path, "it needs itself".into()));
+            return Err(EnvironmentError::program(&path, "it needs itself"));
         }
         let content = unpacked(self.caller, &path)?;
         for needed in depends(&content) {
@@ -85,15 +82,14 @@ fn module_name(path: &str) -> String {
 
 /// Distributions compress modules with programs that are then installed as well.
 fn unpacked(caller: &Caller, path: &Path) -> Result<Vec<u8>, EnvironmentError> {
-    let failed = |source| EnvironmentError::File { doing: "reading", path: path.to_owned(), source };
     let program = match path.extension().and_then(|extension| extension.to_str()) {
         Some("xz") => "xz",
         Some("zst") => "zstd",
         Some("gz") => "gzip",
-        _ => return fs::read(path).map_err(failed),
+        _ => return fs::read(path).map_err(EnvironmentError::file("reading", path)),
     };
     let out = caller.command(program).arg("-dc").arg(path).stdin(Stdio::null()).output();
-    let wrong = |why: String| EnvironmentError::Program { path: path.to_owned(), why };
+    let wrong = |why: String| EnvironmentError::program(path, why);
     match out {
         Ok(out) if out.status.success() => Ok(out.stdout),
         Ok(out) => Err(wrong(format!("{program} -dc: {}", String::from_utf8_lossy(&out.stderr).trim()))),

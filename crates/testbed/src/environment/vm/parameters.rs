@@ -1,4 +1,4 @@
-//! What a guest's kernel is told on its command line: words of a list, since any other could take the guest's console, its
+//! Parameters of a guest's kernel on its command line: words of a list, since any other could take the guest's console, its
 //! first process or its modules away (Linux, Documentation/admin-guide/kernel-parameters.txt).
 
 use std::fmt;
@@ -18,12 +18,10 @@ pub struct Parameters([bool; WORDS.len()]);
 const WORDS: [&str; 6] = ["highres=off", "nohz=off", "preempt=none", "preempt=voluntary", "preempt=full", "threadirqs"];
 const NONE: &str = "none";
 
-/// A text that is no list of parameters.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{word}` is no parameter for a guest's kernel: {remedy}")]
 pub struct ParametersError {
     word: String,
-    /// What could stand there.
     pub remedy: String,
 }
 
@@ -99,19 +97,7 @@ fn remedy(word: &str) -> String {
     }
 }
 
-impl TryFrom<String> for Parameters {
-    type Error = ParametersError;
-
-    fn try_from(text: String) -> Result<Parameters, ParametersError> {
-        text.parse()
-    }
-}
-
-impl From<Parameters> for String {
-    fn from(parameters: Parameters) -> String {
-        parameters.to_string()
-    }
-}
+kept_as_text!(Parameters, ParametersError);
 
 #[cfg(test)]
 mod tests {

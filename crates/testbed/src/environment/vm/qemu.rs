@@ -17,11 +17,10 @@ use super::parameters::Parameters;
 #[derive(Clone, Debug)]
 pub(super) struct Qemu {
     caller: Caller,
-    program: PathBuf,
+    pub(super) program: PathBuf,
     version: String,
 }
 
-/// What a guest is to be.
 #[derive(Debug)]
 pub(super) struct Machine<'a> {
     pub(super) accelerator: &'a Accelerator,
@@ -29,13 +28,12 @@ pub(super) struct Machine<'a> {
     pub(super) memory_bytes: u64,
     pub(super) kernel: &'a Path,
     pub(super) image: &'a Path,
-    /// Where its console is written.
     pub(super) console: &'a Path,
     /// The interface of this machine that is the guest's cable, and the hardware address of the guest's end.
     pub(super) tap: Option<(&'a str, [u8; 6])>,
-    /// The socket on which a shell in the guest is heard.
+    /// The socket of a shell in the guest.
     pub(super) shell: Option<&'a Path>,
-    /// What the kernel is told beside what takt needs.
+    /// Of the kernel, beside those that takt needs.
     pub(super) parameters: Parameters,
     pub(super) name: &'a str,
 }
@@ -66,11 +64,6 @@ impl Qemu {
         }
     }
 
-    pub(super) fn program(&self) -> &Path {
-        &self.program
-    }
-
-    /// Name and version, for the record.
     pub(super) fn title(&self) -> String {
         format!("QEMU {}", self.version)
     }

@@ -1,6 +1,5 @@
 //! From a specification to a path that stands.
 
-use std::fs::File;
 use std::net::Ipv4Addr;
 use std::os::fd::OwnedFd;
 
@@ -34,12 +33,9 @@ const BURST: u64 = 1000;
 
 impl Path {
     /// Builds it. Each part is in the record of the run before it exists; what was made is gone if this fails.
+    /// [`PathError::is_unavailable`] says whether it failed for what this machine lacks, or this process may not do.
     ///
     /// The thread that calls this must outlive the path: hops end with it.
-    ///
-    /// # Errors
-    /// Something this machine does not have or this process may not do, told by [`PathError::is_unavailable`]; a name
-    /// that is taken.
     pub fn build(spec: &PathSpec, with: &Build<'_>) -> Result<Path, PathError> {
         let members = chain(spec);
         let create = |name: &str| Namespace::create(with.run, &format!("{}-{name}", with.label));
@@ -82,7 +78,6 @@ impl Path {
     }
 }
 
-/// What the ends and the router have.
 struct Addresses {
     host: Ipv4Addr,
     host_gateway: Option<Ipv4Addr>,
@@ -127,19 +122,13 @@ impl Building<'_> {
         for (index, pair) in self.namespaces.windows(2).enumerate() {
             let [near, far] = pair else { continue };
             let (here, there) = (interface(index, count, true), interface(index + 1, count, false));
-            let peer_in = File::open(far.path()).map_err(|source| PathError::File {
-                what: "opening namespace",
-                name: far.name().into(),
-                source,
-            })?;
-            near.netlink()?.add_veth(here, there, &peer_in)?;
+            near.netlink()?.add_veth(here, there, &far.open()?)?;
             self.ready(index, here, true)?;
             self.ready(index + 1, there, false)?;
         }
         Ok(())
     }
 
-    /// Gives an interface its hardware address, size and rate, and brings it up.
     fn ready(&self, index: usize, name: &str, to_radio: bool) -> Result<(), PathError> {
         let (Some(namespace), Some(member)) = (self.namespaces.get(index), self.members.get(index)) else {
             return Ok(());
@@ -167,7 +156,6 @@ impl Building<'_> {
         Ok(())
     }
 
-    /// Bridges, routers and hops come to life.
     fn inner_nodes(&self, with: &Build<'_>) -> Result<Vec<RunningHop>, PathError> {
         let mut hops = Vec::new();
         for (index, (member, namespace)) in self.members.iter().zip(self.namespaces).enumerate() {
@@ -189,7 +177,7 @@ impl Building<'_> {
         Ok(hops)
     }
 
-    /// Where the kernel works between the ends: threads of its own for each node. Where there can't be any, whoever sends
+    /// Where the kernel works between the ends: threads of its own for each node. Where there can't be any, the sender
     /// does the work, and a note says so; a router that is to be limited can't do without.
     fn threads(&self) -> Result<Threads, PathError> {
         if !self.has_threads() {
@@ -223,7 +211,7 @@ impl Building<'_> {
         Ok(threads)
     }
 
-    /// Whether the kernel works between the ends: if not, nobody's work is to be told from anybody else's.
+    /// Whether the kernel works between the ends: if not, there is no work to account to one of several nodes.
     fn has_threads(&self) -> bool {
         self.members.iter().any(|member| member.part != Part::End && member.part.has_threads())
     }
@@ -277,44 +265,31 @@ impl Building<'_> {
         let radio = lease::PathEnd { namespace: self.radio, interface: "radio0" };
         let mut nodes = self.members.iter().zip(self.namespaces).enumerate();
         let router = nodes.find(|(_, (member, _))| matches!(member.part, Part::Router(_)));
-        radio.namespace.netlink()?.add_address("radio0", RadioPair::RADIO_ADDR, PREFIX)?;
+        give(radio, RadioPair::RADIO_ADDR)?;
         let by_dhcp = self.spec.addressing == Addressing::Dhcp;
-        // The study's scenario I: somebody on the same switch gives addresses.
+        // The study's scenario I: a server on the same switch gives addresses.
         let outside =
             Pool { server: RadioPair::RADIO_ADDR, prefix_len: PREFIX, first: OUTSIDE_ROUTER, count: 1, router: None };
         let Some((index, (_, namespace))) = router else {
             let address = match by_dhcp {
                 true => lease(radio, outside, host, hardware(0, true))?.address,
-                false => {
-                    host.namespace.netlink()?.add_address("host0", RadioPair::HOST_ADDR, PREFIX)?;
-                    RadioPair::HOST_ADDR
-                }
+                false => give(host, RadioPair::HOST_ADDR)?,
             };
             return Ok(Addresses { host: address, host_gateway: None, router: None });
         };
         let router = lease::PathEnd { namespace, interface: "lan0" };
         let wan = lease::PathEnd { interface: "wan0", ..router };
         let outer = match self.spec.addressing {
-            Addressing::Static => {
-                wan.namespace.netlink()?.add_address("wan0", OUTSIDE_ROUTER, PREFIX)?;
-                OUTSIDE_ROUTER
-            }
+            Addressing::Static => give(wan, OUTSIDE_ROUTER)?,
             Addressing::Outside | Addressing::Dhcp => lease(radio, outside, wan, hardware(index, true))?.address,
         };
-        router.namespace.netlink()?.add_address("lan0", INSIDE_ROUTER, PREFIX)?;
-        let inside = Pool {
-            server: INSIDE_ROUTER,
-            prefix_len: PREFIX,
-            first: INSIDE_HOST,
-            count: 1,
-            router: Some(INSIDE_ROUTER),
-        };
+        give(router, INSIDE_ROUTER)?;
+        let inside = Pool { server: INSIDE_ROUTER, first: INSIDE_HOST, router: Some(INSIDE_ROUTER), ..outside };
         let address = match by_dhcp {
             true => lease(router, inside, host, hardware(0, true))?.address,
             false => {
-                let mut netlink = host.namespace.netlink()?;
-                netlink.add_address("host0", INSIDE_HOST, PREFIX)?;
-                netlink.set_default_route(INSIDE_ROUTER)?;
+                give(host, INSIDE_HOST)?;
+                host.namespace.netlink()?.set_default_route(INSIDE_ROUTER)?;
                 INSIDE_HOST
             }
         };
@@ -328,13 +303,7 @@ impl Building<'_> {
             let address = match (&member.part, addresses.router) {
                 (Part::End, _) if index == 0 => addresses.host,
                 (Part::End, _) => RadioPair::RADIO_ADDR,
-                (Part::Router(_), Some([inside, outside])) => {
-                    if to_radio {
-                        outside
-                    } else {
-                        inside
-                    }
-                }
+                (Part::Router(_), Some(sides)) => sides[usize::from(to_radio)],
                 _ => return None,
             };
             Some(format!("{address}/{PREFIX}"))
@@ -367,6 +336,11 @@ impl Building<'_> {
             links: (0..count - 1).map(link).collect(),
         }
     }
+}
+
+fn give(end: lease::PathEnd<'_>, address: Ipv4Addr) -> Result<Ipv4Addr, PathError> {
+    end.namespace.netlink()?.add_address(end.interface, address, PREFIX)?;
+    Ok(address)
 }
 
 fn bridge(namespace: &Namespace) -> Result<(), PathError> {

@@ -11,41 +11,30 @@ use takt_packet::{Config, Engine, EngineError, EngineKind, PortIndex, PortSpec, 
 use super::super::PathError;
 use super::Path;
 
-/// What crossed one way, flat out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ceiling {
-    /// Which way.
     #[serde(default)]
     pub towards: Towards,
-    /// Bytes of each datagram.
     pub payload_bytes: usize,
-    /// Datagrams a second that arrived.
     pub datagrams_per_s: f64,
     /// Datagrams a second that were offered, refused ones not counted.
     pub offered_per_s: f64,
-    /// What the specification says; `None`: no limit.
     pub specified_per_s: Option<f64>,
-    /// Who sets it.
     pub set_by: SetBy,
 }
 
-/// A way along a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Towards {
-    /// From the host.
     #[default]
     Radio,
-    /// From the radio.
     Host,
 }
 
 impl Towards {
-    /// Both, from the host first.
     pub const BOTH: [Towards; 2] = [Towards::Radio, Towards::Host];
 }
 
-/// Who sets a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SetBy {
@@ -73,16 +62,13 @@ const SETTLE: u32 = 3;
 impl Path {
     /// Sends datagrams of that size from one end's namespace to the other's for `span`, flat out, and counts. Where nothing
     /// crosses at all, nothing is offered either.
-    ///
-    /// # Errors
-    /// A socket can't be opened.
     pub fn ceiling(&self, towards: Towards, payload_bytes: usize, span: Duration) -> Result<Ceiling, PathError> {
         let specified_per_s = self.spec.ceiling_datagrams_per_s(payload_bytes);
         let ends = match towards {
             Towards::Radio => Some(self.way_forth(payload_bytes)?),
             Towards::Host => self.way_back(payload_bytes)?,
         };
-        let crossed = || ends.map_or(Ok((0.0, 0.0)), |ends| flood(ends, payload_bytes, span));
+        let crossed = || ends.map_or(Ok((0.0, 0.0)), |ends| offer(ends, payload_bytes, span, Duration::ZERO));
         let ((datagrams_per_s, offered_per_s), limit_used) = self.limit_used(crossed)?;
         // A processor whose speed wanders is within its own bounds.
         let spread = self.spec.hardware().and_then(|hardware| hardware.processor).map_or(0.0, |p| p.spread);
@@ -128,21 +114,15 @@ impl Path {
     }
 }
 
-/// A call may be lost, as the path may have been told to lose; and the first waits for addresses to be resolved.
+/// A call may be lost, as the path may be set to lose frames; and the first waits for addresses to be resolved.
 const PATIENCE: Duration = Duration::from_secs(5);
 const RETRY: Duration = Duration::from_millis(50);
 
-/// Of a flow.
 pub(super) struct Ends {
     from: Box<dyn Engine>,
     to: Box<dyn Engine>,
     /// Where each datagram goes, if the sender's socket has no peer of its own.
     caller: Option<SocketAddr>,
-}
-
-/// Sends flat out. Datagrams a second that arrived, and that were offered.
-pub(super) fn flood(ends: Ends, payload_bytes: usize, span: Duration) -> Result<(f64, f64), PathError> {
-    offer(ends, payload_bytes, span, Duration::ZERO)
 }
 
 /// Sends a datagram each `gap`, zero for flat out. Datagrams a second that arrived, and that were offered.
@@ -190,7 +170,7 @@ fn count(engine: &mut dyn Engine, from: MonoNs, until: MonoNs) -> Result<u64, En
 const BATCH: usize = 64;
 
 /// Waits for the next datagram of a stream with one each `gap`. Returns how many are due: more than one after this thread
-/// was held up, and what exceeds a batch is never sent.
+/// was delayed, and what exceeds a batch is never sent.
 fn owed(due: &mut MonoNs, gap: Duration) -> usize {
     if gap.is_zero() {
         return BATCH;

@@ -5,16 +5,13 @@ use takt_path::topology::NodeKind;
 
 use super::spec::{PathName, PathSpec};
 
-/// A node before it exists.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Part {
-    /// One of the two ends.
     End,
     Switch,
     /// Before a router: keeps who sends from waiting for it. A frame that finds the router's ring full is lost here.
     Card,
     Router(Forwarding),
-    /// A process that passes frames on as the model says.
     Hop(HopSpec),
 }
 
@@ -24,7 +21,6 @@ pub const CARDS: [&str; 2] = ["lan-card", "wan-card"];
 /// What a virtual pair keeps for the thread that works it off (`VETH_RING_SIZE` of drivers/net/veth.c).
 const RING_FRAMES: usize = 256;
 
-/// How a router forwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Forwarding {
     /// The kernel, which hides what leaves behind the outer address.
@@ -41,7 +37,6 @@ pub(super) struct Member {
     pub(super) limits: [bool; 2],
 }
 
-/// From the host to the radio.
 pub(super) fn chain(spec: &PathSpec) -> Vec<Member> {
     let member = |name, part, limits| Member { name, part, limits };
     let mut members = vec![member("host", Part::End, [true; 2])];

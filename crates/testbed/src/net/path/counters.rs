@@ -1,4 +1,4 @@
-//! What the kernel has counted along a path: with the hops' own counters it tells where every frame ended.
+//! What the kernel has counted along a path: with the hops' own counters it shows where every frame ended.
 
 use std::collections::BTreeMap;
 
@@ -7,28 +7,20 @@ use serde::{Deserialize, Serialize};
 use super::super::{Namespace, PathError, Rtnetlink};
 use super::Path;
 
-/// One namespace of a path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NodeCounters {
-    /// As in the topology.
     pub node: String,
-    /// Processes and kernel threads that do its work, in this machine's numbering; none where whoever sends does it.
+    /// Processes and kernel threads that do its work, in this machine's numbering; none where the sender does it.
     #[serde(default)]
     pub pids: Vec<u32>,
-    /// By interface, `lo` left out.
     pub interfaces: BTreeMap<String, InterfaceCounters>,
 }
 
-/// One interface.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceCounters {
-    /// Frames received.
     pub rx_frames: u64,
-    /// Received frames dropped.
     pub rx_dropped: u64,
-    /// Frames sent.
     pub tx_frames: u64,
-    /// Frames that the interface did not send.
     pub tx_dropped: u64,
     /// Frames that its queue had no room for: a rate's buffer was full.
     pub queue_dropped: u64,
@@ -36,9 +28,6 @@ pub struct InterfaceCounters {
 
 impl Path {
     /// What the kernel has counted in each namespace, from the host to the radio.
-    ///
-    /// # Errors
-    /// A namespace can't be entered, or the kernel does not answer.
     pub fn counters(&self) -> Result<Vec<NodeCounters>, PathError> {
         let namespaces = [&self.host.namespace].into_iter().chain(&self.between).chain([&self.radio.namespace]);
         let named = self.topology.nodes.iter().zip(namespaces);
@@ -61,7 +50,7 @@ fn read(namespace: &Namespace) -> Result<BTreeMap<String, InterfaceCounters>, Pa
         });
         (text, drops)
     })?;
-    let text = text.map_err(|source| PathError::File { what: "counters of", name: namespace.name().into(), source })?;
+    let text = text.map_err(PathError::file("counters of", namespace.name()))?;
     let drops = drops?;
     let interface = |line: &str| {
         let (name, counters) = parse(line).filter(|(name, _)| name != "lo")?;

@@ -1,25 +1,24 @@
 //! Hops at work: agents in namespaces of their own.
 
 use serde_json::json;
-use takt_agent::{Agent, AgentError, Launch, Service};
+use takt_agent::{Agent, AgentError, Service};
 use takt_path::hop::{LARGE_BUFFER_BYTES, Options, Report};
 use takt_path::model::HopSpec;
 
 use super::super::{Namespace, PathError};
 use super::{Build, HopCounters, Path};
+use crate::environment::launch;
 
 /// Above the host side, below the kernel's own threads; a node stands for hardware, which is punctual.
 pub(super) const PRIORITY: u8 = 10;
 
-/// A hop that passes frames on.
 #[derive(Debug)]
 pub(super) struct RunningHop {
-    node: String,
+    pub(super) node: String,
     agent: Agent,
 }
 
 impl RunningHop {
-    /// Starts one between `lan0` and `wan0` of a namespace.
     pub(super) fn start(
         node: &str,
         namespace: &Namespace,
@@ -30,15 +29,7 @@ impl RunningHop {
         let failed = |source| PathError::Hop { node: node.into(), source };
         let unrecorded = |source| PathError::Register { name: node.into(), source: Box::new(source) };
         with.run.starts(with.program).map_err(unrecorded)?;
-        let (variable, value) = with.run.mark();
-        let launch = Launch {
-            program: with.program.to_owned(),
-            arguments: vec!["agent".into()],
-            namespace: Some(namespace.path()),
-            cpus: with.cpus.to_vec(),
-            mark: Some((variable.to_owned(), value.to_owned())),
-        };
-        let mut agent = Agent::launch(&launch).map_err(failed)?;
+        let mut agent = launch(with.program, with.run.mark(), Some(&namespace.path()), with.cpus).map_err(failed)?;
         let options = Options {
             spec,
             ports: ["lan0".into(), "wan0".into()],
@@ -48,10 +39,6 @@ impl RunningHop {
         };
         agent.start(Service::Hop, json!(options)).map_err(failed)?;
         Ok(RunningHop { node: node.into(), agent })
-    }
-
-    pub(super) fn node(&self) -> &str {
-        &self.node
     }
 
     pub(super) fn pid(&self) -> u32 {
@@ -67,10 +54,7 @@ impl RunningHop {
 
 impl Path {
     /// What the hops in user space have counted since they began. Taken before and after a round it tells where frames
-    /// ended; what the kernel drops on the way its own counters tell, by namespace.
-    ///
-    /// # Errors
-    /// A hop is gone.
+    /// ended. The kernel's counters say what it dropped on the way, by namespace.
     pub fn look(&mut self) -> Result<Vec<HopCounters>, PathError> {
         let failed = |node: String, source| PathError::Hop { node, source };
         self.hops.iter_mut().map(|hop| hop.look().map_err(|source| failed(hop.node.clone(), source))).collect()

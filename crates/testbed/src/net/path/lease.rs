@@ -9,7 +9,6 @@ use takt_path::dhcp::{CLIENT_PORT, Client, Lease, MAX_BYTES, Message, Pool, SERV
 
 use super::super::{Namespace, PathError};
 
-/// An interface in its namespace.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct PathEnd<'a> {
     pub(super) namespace: &'a Namespace,
@@ -20,7 +19,7 @@ pub(super) struct PathEnd<'a> {
 const PATIENCE: Duration = Duration::from_secs(15);
 const STEP: Duration = Duration::from_millis(300);
 
-/// Has `server` give `client`, whose hardware address is told, an address of `pool`, and puts it on the interface.
+/// Has `server` give `client`, which has this hardware address, an address of `pool`, and puts it on the interface.
 pub(super) fn lease(
     server: PathEnd<'_>,
     pool: Pool,
@@ -57,9 +56,9 @@ fn exchange(serving: &UdpSocket, pool: Pool, asking: &UdpSocket, hardware: [u8; 
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
         asking.send_to(&client.ask().to_bytes(), (Ipv4Addr::BROADCAST, SERVER_PORT))?;
-        let Some(answer) = hear(serving)?.and_then(|asked| server.answer(&asked)) else { continue };
+        let Some(answer) = receive(serving)?.and_then(|request| server.answer(&request)) else { continue };
         serving.send_to(&answer.to_bytes(), (Ipv4Addr::BROADCAST, CLIENT_PORT))?;
-        if let Some(lease) = hear(asking)?.and_then(|answer| client.hear(&answer)) {
+        if let Some(lease) = receive(asking)?.and_then(|answer| client.hear(&answer)) {
             return Ok(lease);
         }
     }
@@ -67,7 +66,7 @@ fn exchange(serving: &UdpSocket, pool: Pool, asking: &UdpSocket, hardware: [u8; 
 }
 
 /// The next message; `None` when none comes, or what comes is none.
-fn hear(socket: &UdpSocket) -> io::Result<Option<Message>> {
+fn receive(socket: &UdpSocket) -> io::Result<Option<Message>> {
     let mut buffer = [0; MAX_BYTES];
     match socket.recv(&mut buffer) {
         Ok(got) => Ok(Message::parse(buffer.get(..got).unwrap_or_default()).ok()),

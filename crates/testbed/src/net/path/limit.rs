@@ -19,17 +19,16 @@ use takt_host::policy::{Policy, set_policy};
 
 use super::super::PathError;
 use super::Path;
-use super::calibrate::{flood, offer};
+use super::calibrate::offer;
 use super::chain::CARDS;
 use super::counters::InterfaceCounters;
 
 /// Datagrams of [`SMALL_PAYLOAD_BYTES`] that the study's small router, a Raspberry Pi 4, passed each second without loss: all
 /// that 100 Mb/s carry. How much faster it is than that the study does not say.
 pub const SMALL_DATAGRAMS_PER_S: f64 = 64_424.0;
-/// Payload of those datagrams, bytes.
 pub const SMALL_PAYLOAD_BYTES: usize = 128;
 
-/// Shares that may be asked for. A CPU for each way would be none of a small computer.
+/// Shares that can be set. A CPU for each way would be none of a small computer.
 pub(super) const SHARES: RangeInclusive<f64> = 0.01..=0.9;
 
 /// What a datagram costs differs by about this much from one second to the next; at its average cost the router would lose
@@ -47,15 +46,14 @@ const TRIAL_SHARE: f64 = 0.05;
 const PERIOD: Duration = Duration::from_millis(1);
 
 /// What a router may use, and how it came to that.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
-    /// Share of a CPU each way.
     pub share: f64,
     /// Processor time that a datagram of [`SMALL_PAYLOAD_BYTES`] took when the share was found out, nanoseconds; `None`: the
-    /// share was asked for.
+    /// share was set.
     pub datagram_ns: Option<f64>,
     /// Datagrams of that size offered each second when the share was tried, none of which was lost; `None`: the share was
-    /// asked for, or some were lost in every trial.
+    /// set, or some were lost in every trial.
     #[serde(default)] // records older than this key
     pub passed_per_s: Option<f64>,
 }
@@ -63,10 +61,6 @@ pub struct Limit {
 impl Limit {
     /// The node that has it, as in the topology.
     pub const NODE: &str = "router";
-
-    fn of(share: f64) -> Limit {
-        Limit { share, datagram_ns: None, passed_per_s: None }
-    }
 
     /// Datagrams of [`SMALL_PAYLOAD_BYTES`] that the share is enough for each second, at the cost that was found out.
     #[must_use]
@@ -85,17 +79,17 @@ impl Path {
     /// Limits the router's threads to the share that the specification asks for, or to what makes it as fast as the study's.
     pub(super) fn put_limit(&mut self) -> Result<(), PathError> {
         let limit = match self.spec.cpu_share {
-            Some(share) => Limit::of(share),
+            Some(share) => Limit { share, ..Limit::default() },
             None => self.as_the_study()?,
         };
-        self.hold_to(limit)?;
+        self.set_limit(limit)?;
         if let Some(router) = self.topology.nodes.iter_mut().find(|node| node.name == Limit::NODE) {
             router.notes.push(format!("{:.1} % of a CPU each way", limit.share * 100.0));
         }
         Ok(())
     }
 
-    fn hold_to(&mut self, limit: Limit) -> Result<(), PathError> {
+    fn set_limit(&mut self, limit: Limit) -> Result<(), PathError> {
         for thread in self.pids_of(Limit::NODE) {
             let refused = |source| PathError::Limit { share_percent: limit.share * 100.0, source: Box::new(source) };
             set_policy(thread, limit.policy()).map_err(refused)?;
@@ -124,7 +118,7 @@ impl Path {
         let mut share = (SMALL_DATAGRAMS_PER_S * MARGIN * datagram_ns / 1e9).max(*SHARES.start());
         let until = WallClock.now() + PATIENCE;
         while SHARES.contains(&share) {
-            self.hold_to(Limit::of(share))?;
+            self.set_limit(Limit { share, ..Limit::default() })?;
             let (offered_per_s, lost) = self.offer_the_study()?;
             let passed_per_s = (lost == 0).then_some(offered_per_s);
             if passed_per_s >= Some(SMALL_DATAGRAMS_PER_S * OFFERED_MIN) || WallClock.now() > until {
@@ -143,12 +137,12 @@ impl Path {
         /// The first datagrams wait for addresses to be resolved, perhaps over a delay.
         const PATIENCE: Duration = Duration::from_secs(15);
         const ENOUGH: u64 = 1000;
-        self.hold_to(Limit::of(TRIAL_SHARE))?;
+        self.set_limit(Limit { share: TRIAL_SHARE, ..Limit::default() })?;
         let threads = self.pids_of(Limit::NODE);
         let (mut cpu_ns, mut frames, until) = (0, 0, WallClock.now() + PATIENCE);
         while frames < ENOUGH && WallClock.now() < until {
             let before = self.left_router()?;
-            let flat_out = || flood(self.way_forth(SMALL_PAYLOAD_BYTES)?, SMALL_PAYLOAD_BYTES, SPAN);
+            let flat_out = || offer(self.way_forth(SMALL_PAYLOAD_BYTES)?, SMALL_PAYLOAD_BYTES, SPAN, Duration::ZERO);
             let (_, usage) = during(&threads, flat_out)?;
             frames += self.left_router()?.saturating_sub(before);
             cpu_ns += usage.companions.iter().map(|thread| thread.cpu_ns).sum::<u64>();

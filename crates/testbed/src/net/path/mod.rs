@@ -43,12 +43,10 @@ pub use limit::{Limit, SMALL_DATAGRAMS_PER_S, SMALL_PAYLOAD_BYTES};
 pub use options::OPTIONS;
 pub use spec::{Addressing, PathName, PathSpec, PathSpecError};
 
-/// With what a path is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Build<'a> {
     /// In whose record everything is.
     pub run: &'a Run,
-    /// Tells several paths of a run apart.
     pub label: &'a str,
     /// The program whose `agent` the hops are: takt itself.
     pub program: &'a FilePath,
@@ -59,18 +57,14 @@ pub struct Build<'a> {
 /// A path that stands. Dropping it takes everything away: first the hops, then the namespaces.
 #[derive(Debug)]
 pub struct Path {
-    /// What it was built from.
     pub spec: PathSpec,
-    /// What it looks like.
     pub topology: Topology,
-    /// What a reader must know of how it was built.
     pub notes: Vec<String>,
     /// What the router of `router-small` may use of a CPU, and how it came to that.
     pub limit: Option<Limit>,
     hops: Vec<RunningHop>,
     /// Kernel threads that work off what a node receives, by its name.
     threads: Vec<(&'static str, u32)>,
-    /// Where the measured side sits.
     pub host: PathEnd,
     /// Where the radio, or the other end of a load, sits.
     pub radio: PathEnd,
@@ -80,27 +74,20 @@ pub struct Path {
 /// An end of a path: its namespace, and what it has there. The interface is up and has the address.
 #[derive(Debug)]
 pub struct PathEnd {
-    /// Where it is.
     pub namespace: Namespace,
     /// The only interface besides `lo`.
     pub interface: &'static str,
-    /// Its address.
     pub address: Ipv4Addr,
-    /// Length of the network's prefix.
     pub prefix_len: u8,
-    /// Where everything else goes.
     pub gateway: Option<Ipv4Addr>,
-    /// The largest packet, bytes.
     pub mtu_bytes: u32,
     /// Hardware address of the interface. Who moves the address elsewhere moves this one too: leases and the constants of
     /// `xdp-router` hang on it.
     pub hardware: [u8; 6],
 }
 
-/// What a hop has counted.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HopCounters {
-    /// As in the topology.
     pub node: String,
     /// From the host to the radio, then back.
     pub report: Report,
@@ -111,10 +98,9 @@ impl Path {
     #[must_use]
     pub fn pids_of(&self, node: &str) -> Vec<u32> {
         let threads = self.threads.iter().filter(|(of, _)| *of == node).map(|(_, thread)| *thread);
-        self.hops.iter().filter(|hop| hop.node() == node).map(RunningHop::pid).chain(threads).collect()
+        self.hops.iter().filter(|hop| hop.node == node).map(RunningHop::pid).chain(threads).collect()
     }
 
-    /// Those of all nodes, the ends included.
     #[must_use]
     pub fn pids(&self) -> Vec<u32> {
         self.hops.iter().map(RunningHop::pid).chain(self.threads.iter().map(|(_, thread)| *thread)).collect()

@@ -5,7 +5,6 @@ use takt_base::{parse_bytes, parse_duration, parse_number};
 use super::limit::SHARES;
 use super::spec::{Addressing, PathSpec, PathSpecError};
 
-/// Names of all options.
 pub const OPTIONS: [&str; 13] = [
     "rate",
     "buffer",
@@ -26,9 +25,6 @@ impl PathSpec {
     /// Sets an option from text: `rate` 100M or none, `buffer` 64KiB, `mtu` 9000, `addressing` static, outside or dhcp,
     /// `cpu` 0.25 or calibrated, `seed` 7, `delay` and `jitter` and `hold` 5ms, `loss` and `reorder` and `duplicate` 0.01 or 1 %,
     /// `impaired-rate` 10M.
-    ///
-    /// # Errors
-    /// No such option, or a value it can't have.
     pub fn set(&mut self, option: &str, value: &str) -> Result<(), PathSpecError> {
         let Some(option) = OPTIONS.into_iter().find(|known| *known == option) else {
             return Err(PathSpecError::Option { option: option.into(), nearest: takt_base::nearest(option, OPTIONS) });

@@ -10,51 +10,37 @@ use takt_path::model::{HopSpec, Impairments};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PathSpec {
-    /// Its kind.
     pub name: PathName,
     /// Rate of each cable, bits a second, preamble and gap counted; `None`: as fast as this machine.
     pub rate_bps: Option<u64>,
     /// What may wait before a cable in a switch or router, bytes on the wire.
     pub buffer_bytes: u32,
-    /// The largest packet, bytes.
     pub mtu_bytes: u32,
-    /// How addresses are given.
     pub addressing: Addressing,
     /// What `router-small` may use of a CPU each way; `None`: found out, so that it is as fast as the study's
     /// ([`SMALL_DATAGRAMS_PER_S`](super::SMALL_DATAGRAMS_PER_S)).
     pub cpu_share: Option<f64>,
     /// What befalls frames, in a hop of its own next to the radio.
     pub impairments: Impairments,
-    /// Rate of that hop, bits a second.
     pub impaired_rate_bps: Option<u64>,
-    /// Of all chance on the path.
     pub seed: u64,
 }
 
-/// The kinds of path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PathName {
-    /// A cable.
     #[default]
     Direct,
-    /// A bridge of the kernel between two cables.
     Switch,
-    /// The kernel forwards and translates addresses.
     Router,
-    /// The same in a share of a CPU.
     RouterSmall,
-    /// The same behind a model of the study's hardware router.
     RouterHw,
-    /// XDP programs of takt's own forward and translate addresses, in the driver.
     XdpRouter,
 }
 
-/// How addresses are given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Addressing {
-    /// All by hand.
     #[default]
     Static,
     /// A router's outer address by DHCP, the host's by hand: the study's scenarios II and III.
@@ -63,36 +49,15 @@ pub enum Addressing {
     Dhcp,
 }
 
-/// A name or option that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PathSpecError {
-    /// There is no such path.
     #[error("there is no path {name:?}; there are {}", PathSpec::NAMES.join(", "))]
-    Name {
-        /// As it was written.
-        name: String,
-        /// The most similar one.
-        nearest: Option<&'static str>,
-    },
-    /// There is no such option.
+    Name { name: String, nearest: Option<&'static str> },
     #[error("a path has no option {option:?}; there are {}", super::OPTIONS.join(", "))]
-    Option {
-        /// As it was written.
-        option: String,
-        /// The most similar one.
-        nearest: Option<&'static str>,
-    },
-    /// A value that it can't have.
+    Option { option: String, nearest: Option<&'static str> },
     #[error("{option} of a path is {expected}, not {value:?}")]
-    Value {
-        /// The option.
-        option: &'static str,
-        /// What it takes.
-        expected: &'static str,
-        /// As it was written.
-        value: String,
-    },
+    Value { option: &'static str, expected: &'static str, value: String },
 }
 
 const MEGABIT: u64 = 1_000_000;
@@ -104,7 +69,6 @@ impl Default for PathSpec {
 }
 
 impl PathSpec {
-    /// Names of all paths, as in files and records.
     pub const NAMES: [&'static str; 6] = ["direct", "switch", "router", "router-small", "router-hw", "xdp-router"];
 
     /// A path of this kind as it is unless said otherwise: the study's addressing, ports of 100 Mb/s in `router-hw`, of
@@ -131,10 +95,6 @@ impl PathSpec {
         }
     }
 
-    /// The path of that name.
-    ///
-    /// # Errors
-    /// There is none.
     pub fn named(name: &str) -> Result<PathSpec, PathSpecError> {
         name.parse().map(PathSpec::of)
     }
@@ -155,7 +115,6 @@ impl PathSpec {
         cable.into_iter().chain(processor).reduce(f64::min)
     }
 
-    /// The model of `router-hw`.
     pub(super) fn hardware(&self) -> Option<HopSpec> {
         let of_study = HopSpec::wr741nd(self.seed);
         (self.name == PathName::RouterHw).then_some(HopSpec { rate_bps: self.rate_bps, ..of_study })
@@ -177,7 +136,6 @@ impl PathSpec {
         self.frames(payload_bytes).into_iter().map(wire_bytes).sum()
     }
 
-    /// Bytes of each frame of a datagram, header and payload.
     fn frames(&self, payload_bytes: usize) -> Vec<usize> {
         const IP_BYTES: usize = 20;
         let mtu = self.mtu_bytes as usize;
@@ -192,16 +150,9 @@ impl PathSpec {
 }
 
 impl PathName {
-    const ALL: [PathName; 6] = [
-        PathName::Direct,
-        PathName::Switch,
-        PathName::Router,
-        PathName::RouterSmall,
-        PathName::RouterHw,
-        PathName::XdpRouter,
-    ];
+    const ALL: [PathName; 6] =
+        [Self::Direct, Self::Switch, Self::Router, Self::RouterSmall, Self::RouterHw, Self::XdpRouter];
 
-    /// As in files and records.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         let found = PathName::ALL.iter().zip(PathSpec::NAMES).find(|(name, _)| **name == self);
@@ -220,10 +171,8 @@ impl FromStr for PathName {
 
     fn from_str(text: &str) -> Result<PathName, PathSpecError> {
         let found = PathName::ALL.into_iter().find(|name| name.as_str() == text);
-        found.ok_or_else(|| PathSpecError::Name {
-            name: text.into(),
-            nearest: takt_base::nearest(text, PathSpec::NAMES),
-        })
+        let nearest = takt_base::nearest(text, PathSpec::NAMES);
+        found.ok_or_else(|| PathSpecError::Name { name: text.into(), nearest })
     }
 }
 

@@ -47,9 +47,7 @@ pub(super) struct Body(pub(super) [u8; 24]);
 impl Body {
     pub(super) fn of<const N: usize>(words: [u32; N]) -> Self {
         let mut body = Self::default();
-        for (bytes, word) in body.0.as_chunks_mut::<4>().0.iter_mut().zip(words) {
-            *bytes = word.to_be_bytes();
-        }
+        words::put(&mut body.0, words);
         body
     }
 
@@ -62,11 +60,7 @@ impl Body {
     }
 
     pub(super) fn words(&self) -> [u32; 6] {
-        let mut words = [0; 6];
-        for (word, bytes) in words.iter_mut().zip(self.0.as_chunks::<4>().0) {
-            *word = u32::from_be_bytes(*bytes);
-        }
-        words
+        words::get(&self.0)
     }
 
     pub(super) fn i2c_bytes(&self) -> Result<I2cBytes, WireError> {

@@ -17,8 +17,7 @@ impl I2cBytes {
     /// `Field` for more than 20 bytes.
     pub fn new(data: &[u8]) -> Result<Self, WireError> {
         let mut bytes = [0; Self::MAX];
-        let field = WireError::Field { what: "I2C byte count", got: data.len() as u64, want: "at most 0x14" };
-        bytes.get_mut(..data.len()).ok_or(field)?.copy_from_slice(data);
+        bytes.get_mut(..data.len()).ok_or(too_many(data.len() as u64))?.copy_from_slice(data);
         Ok(Self { count: data.len() as u8, bytes })
     }
 
@@ -41,8 +40,9 @@ impl I2cBytes {
 
 /// A count from the wire, at most [`I2cBytes::MAX`].
 pub(super) fn count(count: u8) -> Result<u8, WireError> {
-    if usize::from(count) > I2cBytes::MAX {
-        return Err(WireError::Field { what: "I2C byte count", got: count.into(), want: "at most 0x14" });
-    }
-    Ok(count)
+    if usize::from(count) <= I2cBytes::MAX { Ok(count) } else { Err(too_many(count)) }
+}
+
+fn too_many(count: impl Into<u64>) -> WireError {
+    WireError::field("I2C byte count", count, "at most 0x14")
 }

@@ -162,17 +162,12 @@ impl ControlRequest {
         Ok(Self { version, sequence, ask })
     }
 
-    /// Writes 36 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 36 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         self.write_sized(out, Self::BYTES)
     }
 
     /// Writes a request of exactly `bytes` bytes, cut or padded with zeros: how a host probes the path with an echo.
-    ///
-    /// # Errors
     /// `Short` if `out` is smaller.
     pub fn write_sized(&self, out: &mut [u8], bytes: usize) -> Result<usize, WireError> {
         let (id, body) = match self.ask {
@@ -233,17 +228,12 @@ impl ControlReply {
         Ok(Self { version, sequence, answer })
     }
 
-    /// Writes 36 bytes.
-    ///
-    /// # Errors
-    /// `Short` if `out` is smaller.
+    /// Writes 36 bytes. `Short` if `out` is smaller.
     pub fn write(&self, out: &mut [u8]) -> Result<usize, WireError> {
         self.write_sized(out, Self::BYTES)
     }
 
     /// Writes a reply of exactly `bytes` bytes, cut or padded with zeros: what an echo asks for.
-    ///
-    /// # Errors
     /// `Short` if `out` is smaller.
     pub fn write_sized(&self, out: &mut [u8], bytes: usize) -> Result<usize, WireError> {
         let (id, body) = match self.answer {

@@ -1,5 +1,7 @@
 //! What a control packet can do to a register.
 
+use crate::words::codes;
+
 /// What to do with a register. Hosts of an N200 use only the 32-bit and firmware actions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegisterAction {
@@ -19,32 +21,4 @@ pub enum RegisterAction {
     Other(u8),
 }
 
-impl RegisterAction {
-    /// The action of a code; codes with a name never become [`RegisterAction::Other`].
-    #[must_use]
-    pub fn from_code(code: u8) -> Self {
-        match code {
-            1 => Self::Peek32,
-            2 => Self::Peek16,
-            3 => Self::Poke32,
-            4 => Self::Poke16,
-            5 => Self::FirmwarePeek,
-            6 => Self::FirmwarePoke,
-            other => Self::Other(other),
-        }
-    }
-
-    /// The code on the wire.
-    #[must_use]
-    pub fn code(self) -> u8 {
-        match self {
-            Self::Peek32 => 1,
-            Self::Peek16 => 2,
-            Self::Poke32 => 3,
-            Self::Poke16 => 4,
-            Self::FirmwarePeek => 5,
-            Self::FirmwarePoke => 6,
-            Self::Other(code) => code,
-        }
-    }
-}
+codes!(RegisterAction: u8 { Peek32 = 1, Peek16 = 2, Poke32 = 3, Poke16 = 4, FirmwarePeek = 5, FirmwarePoke = 6 });

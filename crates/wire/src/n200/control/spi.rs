@@ -34,7 +34,7 @@ impl Edge {
         match byte {
             b'r' => Ok(Self::Rising),
             b'f' => Ok(Self::Falling),
-            got => Err(WireError::Field { what: "SPI edge", got: got.into(), want: "0x72 'r' or 0x66 'f'" }),
+            got => Err(WireError::field("SPI edge", got, "0x72 'r' or 0x66 'f'")),
         }
     }
 
@@ -50,14 +50,8 @@ impl SpiTransfer {
     pub(super) fn parse(body: Body) -> Result<Self, WireError> {
         let [slaves, data, ..] = body.words();
         let [_, _, _, _, _, _, _, _, input, output, bits, readback, ..] = body.0;
-        Ok(Self {
-            slaves,
-            data,
-            input: Edge::parse(input)?,
-            output: Edge::parse(output)?,
-            bits,
-            readback: readback != 0,
-        })
+        let (input, output) = (Edge::parse(input)?, Edge::parse(output)?);
+        Ok(Self { slaves, data, input, output, bits, readback: readback != 0 })
     }
 
     pub(super) fn body(self) -> Body {

@@ -12,7 +12,6 @@ use takt_lab::store::{Column, ColumnKind, Table};
 
 use crate::columnar::{column, create, io_error};
 
-/// Writes it.
 pub fn write(file: File, table: &Table) -> io::Result<()> {
     let fields = table.columns.iter().map(field).collect::<io::Result<Vec<TypePtr>>>()?;
     let schema = Type::group_type_builder("rounds").with_fields(fields).build().map_err(io_error)?;

@@ -10,15 +10,12 @@ use std::path::{Path, PathBuf};
 use takt_graph::Graph;
 use takt_runtime::{Log, TraceEvent};
 
-use crate::problem::Problem;
+use crate::Problem;
 
-/// Where rows go.
 pub struct LogFile {
     path: PathBuf,
     names: Vec<String>,
     to: Form,
-    /// Rows written.
-    rows: u64,
 }
 
 enum Form {
@@ -27,17 +24,12 @@ enum Form {
     Parquet(Box<parquet::Rows>),
 }
 
-/// One execution.
 pub struct Row<'a> {
-    /// Physical slot.
     pub slot: u64,
-    /// Its name.
     pub component: &'a str,
-    /// The worker that executed it.
     pub worker: u32,
     /// From the edge of the slot, or from its release under a free clock.
     pub start_ns: u64,
-    /// How long.
     pub execution_ns: u64,
 }
 
@@ -46,19 +38,15 @@ const HEAD: &str = "slot,component,worker,start_ns,execution_ns";
 
 impl LogFile {
     /// Opens a log; `.parquet` is that, everything else text.
-    ///
-    /// # Errors
-    /// The file can't be made, or this build has no Parquet.
+    /// Errors: the file can't be made, or this build has no Parquet.
     pub fn create(path: &Path, graph: &Graph) -> Result<LogFile, Problem> {
         let names = graph.components().iter().map(|component| component.name.clone()).collect();
         let to = if path.extension().is_some_and(|end| end == "parquet") { parquet(path)? } else { csv(path)? };
-        Ok(LogFile { path: path.to_owned(), names, to, rows: 0 })
+        Ok(LogFile { path: path.to_owned(), names, to })
     }
 
     /// Writes what has come.
-    ///
-    /// # Errors
-    /// The file takes no more.
+    /// Errors: the file takes no more.
     pub fn write(&mut self, log: &mut Log) -> Result<(), Problem> {
         let mut result = Ok(());
         log.read(|worker, event| {
@@ -74,7 +62,6 @@ impl LogFile {
         let TraceEvent { slot, component, start_ns, execution_ns } = event;
         let component = self.names.get(component).map_or("", String::as_str);
         let row = Row { slot, component, worker: u32::try_from(worker).unwrap_or(u32::MAX), start_ns, execution_ns };
-        self.rows += 1;
         match &mut self.to {
             Form::Csv(to) => {
                 let Row { slot, component, worker, start_ns, execution_ns } = row;
@@ -85,18 +72,15 @@ impl LogFile {
         }
     }
 
-    /// Ends the file; how many rows it has.
-    ///
-    /// # Errors
-    /// The file takes no more.
-    pub fn finish(self) -> Result<u64, Problem> {
-        let LogFile { path, to, rows, .. } = self;
+    /// Errors: the file takes no more.
+    pub fn finish(self) -> Result<(), Problem> {
+        let LogFile { path, to, .. } = self;
         let ended = match to {
             Form::Csv(mut to) => to.flush(),
             #[cfg(feature = "parquet")]
             Form::Parquet(to) => to.finish(),
         };
-        ended.map(|()| rows).map_err(|error| unwritable(&path, error))
+        ended.map_err(|error| unwritable(&path, error))
     }
 }
 
@@ -121,9 +105,4 @@ fn unwritable(path: &Path, error: io::Error) -> Problem {
     Problem::new(format!("the log {} can't be written", path.display()))
         .why(error)
         .fix("a place with room, or no --log")
-}
-
-/// Says on standard error what is not in the log.
-pub fn missing(dropped: u64) -> Option<String> {
-    (dropped > 0).then(|| format!("note      {dropped} executions are not in the log: the file was too slow for them"))
 }

@@ -9,7 +9,6 @@ use parquet::schema::parser::parse_message_type;
 use super::Row;
 use crate::columnar::{Writer, column, create, io_error};
 
-/// Rows that are written together.
 const GROUP: usize = 65_536;
 
 const SCHEMA: &str = "message executions {
@@ -20,7 +19,6 @@ const SCHEMA: &str = "message executions {
     required int64 execution_ns (integer(64, false));
 }";
 
-/// Rows on their way into a file.
 pub struct Rows {
     to: Writer,
     slot: Vec<i64>,
@@ -31,14 +29,12 @@ pub struct Rows {
 }
 
 impl Rows {
-    /// Into this file.
     pub fn new(file: File) -> io::Result<Rows> {
         let to = create(file, parse_message_type(SCHEMA).map_err(io_error)?)?;
         let (slot, component, worker, start_ns, execution_ns) = Default::default();
         Ok(Rows { to, slot, component, worker, start_ns, execution_ns })
     }
 
-    /// One row more.
     pub fn push(&mut self, row: &Row<'_>) -> io::Result<()> {
         // Unsigned columns keep their bits in signed ones.
         self.slot.push(row.slot.cast_signed());

@@ -15,19 +15,19 @@ use takt_emulator::emulate::{EmulateError, Emulator, Options};
 use takt_graph::{Graph, Latency, Plan};
 use takt_runtime::{Registry, Session};
 
+use crate::Problem;
 use crate::command::emulate;
 use crate::command::run::{unopened, unstarted};
-use crate::problem::Problem;
-use crate::waveform::{self, Override, Said};
+use crate::waveform::{self, Override};
 
 /// Slots of the other waveform, after which it begins again.
 const SLOTS: u64 = 64;
 
-/// A running software radio.
 pub struct Software {
     emulator: Emulator,
-    addr: Ipv4Addr,
-    hears: String,
+    pub addr: Ipv4Addr,
+    /// As the waveform says it.
+    pub hears: String,
     /// What it plays, where that is not a file.
     _samples: Option<OwnedFd>,
 }
@@ -51,16 +51,6 @@ impl Software {
         };
         let emulator = emulator.map_err(emulate::problem)?;
         Ok(Software { emulator, addr, hears: hears.to_owned(), _samples: samples })
-    }
-
-    /// Where it listens.
-    pub fn addr(&self) -> Ipv4Addr {
-        self.addr
-    }
-
-    /// What it hears, as the waveform says it.
-    pub fn hears(&self) -> &str {
-        &self.hears
     }
 
     /// Ends it; answers how late its own datagrams left.
@@ -93,7 +83,7 @@ fn played(file: &Path, registry: &Registry) -> Result<(String, OwnedFd)> {
 fn sink(graph: &Graph, file: &Path) -> Result<(String, &'static str)> {
     let wrong = |why: &str, fix: &str| {
         let what = format!("a software radio can't hear {}", file.display());
-        miette::Report::from(Problem::new(what).why(Said(why.to_owned())).fix(fix))
+        miette::Report::from(Problem::new(what).why(why).fix(fix))
     };
     let mut sinks = graph.components().iter().filter(|component| component.kind == "file-sink");
     let (Some(sink), None) = (sinks.next(), sinks.next()) else {

@@ -1,0 +1,19 @@
+//! Signals as functions of ticks: tones, noise, frequency shifts, another grid of ticks, and what is in a signal.
+//!
+//! Every phase and every random value is computed from the tick of its sample, never from the sample before. So a signal may be
+//! cut into blocks anywhere, and two radios with one clock agree on it. A caller gives the tick of the first sample, the
+//! ticks from sample to sample, and a slice to fill; the table in the crate's page says which function is for what.
+
+pub(crate) mod dot;
+mod estimate;
+mod noise;
+mod phasor;
+mod resample;
+mod rotation;
+mod tone;
+
+pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
+pub use noise::noise;
+pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};
+pub use rotation::Rotation;
+pub use tone::{mix, tone};

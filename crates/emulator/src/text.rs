@@ -1,0 +1,283 @@
+//! Sources, sinks and faults as text: `kind:key=value,key=value`.
+//!
+//! In a source or a sink the first value may stand without its key (`file:/tmp/x.sc16,loop=true`), a flag without its value
+//! (`loop`). A value with a comma in it stands in quotes: `path="a,b.sc16"`, and there `\"` is a quote and `\\` a backslash.
+//! A fault is stricter ([`Grammar::strict`]).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::{Range, RangeInclusive};
+use std::path::{Path, PathBuf};
+
+use takt_base::{nearest, parse_number};
+use takt_dsp::file::SampleFormat;
+
+/// What is wrong with the text of a source, a sink or a fault: where, what stands there, what could.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SpecError {
+    /// "source", "sink" or "fault".
+    pub what: &'static str,
+    pub text: String,
+    /// The part that is wrong, in bytes; empty where something is missing.
+    pub at: Range<usize>,
+    /// What would be right there.
+    pub expected: String,
+    /// What was probably meant.
+    pub meant: Option<String>,
+}
+
+impl SpecError {
+    /// What to write instead.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match &self.meant {
+            Some(meant) => {
+                let (before, after) = (self.text.get(..self.at.start), self.text.get(self.at.end..));
+                format!("--{} {}{meant}{}", self.what, before.unwrap_or(""), after.unwrap_or(""))
+            }
+            None => format!("give {} there", self.expected),
+        }
+    }
+
+    /// Where it goes wrong, counted in characters from 1.
+    fn character(&self) -> usize {
+        self.text.get(..self.at.start).map_or(1, |before| before.chars().count() + 1)
+    }
+}
+
+impl fmt::Display for SpecError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SpecError { what, text, at, expected, meant } = self;
+        match text.get(at.clone()).filter(|got| !got.is_empty()) {
+            Some(got) => write!(f, "{what} `{text}`: `{got}` (character {}) is not {expected}", self.character())?,
+            None => write!(f, "{what} `{text}`: character {} lacks {expected}", self.character())?,
+        }
+        match meant {
+            Some(meant) => write!(f, "; did you mean `{meant}`?"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for SpecError {}
+
+/// What may be written.
+pub(crate) struct Grammar {
+    /// "source", "sink" or "fault".
+    pub(crate) what: &'static str,
+    pub(crate) kinds: &'static [Kind],
+    /// Of the kinds, for messages.
+    pub(crate) names: &'static str,
+    /// The main value stands first, without its key; whatever follows is `key=value`, without quotes. Messages guess nothing.
+    pub(crate) strict: bool,
+}
+
+/// A kind of source, sink or fault: its name, its keys, and the key whose value may stand first without it.
+pub(crate) struct Kind {
+    pub(crate) name: &'static str,
+    pub(crate) main: &'static str,
+    pub(crate) keys: &'static [&'static str],
+}
+
+/// A text taken apart, every key known to its kind and there once.
+pub(crate) struct Words<'a> {
+    grammar: &'static Grammar,
+    text: &'a str,
+    pub(crate) kind: &'static Kind,
+    pairs: Vec<(&'a str, &'a str)>,
+}
+
+impl<'a> Words<'a> {
+    pub(crate) fn read(grammar: &'static Grammar, text: &'a str) -> Result<Words<'a>, SpecError> {
+        let name = text.split(':').next().unwrap_or(text);
+        // A part of the text even where it is empty, so that an error can point at it.
+        let rest = &text[text.len().min(name.len() + 1)..];
+        let Some(kind) = grammar.kinds.iter().find(|kind| kind.name == name) else {
+            let expected = format!("a {}: {}", grammar.what, grammar.names);
+            let names = grammar.kinds.iter().map(|kind| kind.name);
+            return Err(grammar.wrong(text, name, expected, nearest(name, names)));
+        };
+        let mut words = Words { grammar, text, kind, pairs: vec![] };
+        for piece in pieces(rest, !grammar.strict) {
+            words.add(piece)?;
+        }
+        Ok(words)
+    }
+
+    fn add(&mut self, piece: &'a str) -> Result<(), SpecError> {
+        let Kind { main, keys, .. } = *self.kind;
+        let first = self.pairs.is_empty() && !main.is_empty();
+        // A key is a word: what has anything else before its `=` is a value, such as a path.
+        let is_key = |key: &str| self.grammar.strict || key.bytes().all(|byte| byte.is_ascii_lowercase());
+        let pair = match piece.split_once('=') {
+            _ if first && self.grammar.strict => {
+                self.pairs.push((main, piece));
+                return Ok(());
+            }
+            _ if piece.is_empty() => return Ok(()),
+            Some(pair) if is_key(pair.0) => pair,
+            _ if self.grammar.strict => return Err(self.wrong(piece, "key=value", &[])),
+            _ if keys.contains(&piece) => (piece, ""),
+            _ if first => (main, piece),
+            _ => return Err(self.wrong_key(piece)),
+        };
+        if !keys.contains(&pair.0) {
+            return Err(self.wrong_key(pair.0));
+        }
+        if self.find(pair.0).is_some() {
+            return Err(self.wrong(pair.0, "allowed twice", &[]));
+        }
+        self.pairs.push(pair);
+        Ok(())
+    }
+
+    fn wrong_key(&self, got: &str) -> SpecError {
+        let Kind { name, keys, .. } = *self.kind;
+        let of = if self.grammar.strict { format!("this {}", self.grammar.what) } else { name.to_owned() };
+        match keys {
+            [] => self.wrong(got, &format!("wanted: {name} has no keys"), &[]),
+            keys => self.wrong(got, &format!("a key of {of}: {}", keys.join(", ")), keys),
+        }
+    }
+
+    fn find(&self, key: &str) -> Option<&'a str> {
+        self.pairs.iter().find(|pair| pair.0 == key).map(|pair| pair.1)
+    }
+
+    /// The value of a key, if it is there, as `parse` understands it; `expected` says what that is.
+    pub(crate) fn value<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        parse: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Result<Option<T>, SpecError> {
+        self.word(key, expected, &[], parse)
+    }
+
+    /// A value that is one of a few words.
+    pub(crate) fn word<T>(
+        &self,
+        key: &str,
+        expected: &str,
+        words: &[&str],
+        parse: impl FnOnce(&'a str) -> Option<T>,
+    ) -> Result<Option<T>, SpecError> {
+        let Some(text) = self.find(key) else { return Ok(None) };
+        parse(text).map(Some).ok_or_else(|| self.wrong(text, expected, words))
+    }
+
+    /// A number within a range; `expected` says what it is, with its range.
+    pub(crate) fn number(
+        &self,
+        key: &str,
+        range: RangeInclusive<f64>,
+        expected: &str,
+    ) -> Result<Option<f64>, SpecError> {
+        self.value(key, expected, |text| {
+            let (sign, digits) = text.strip_prefix('-').map_or((1.0, text), |digits| (-1.0, digits));
+            parse_number(digits).ok().map(|number| sign * number).filter(|number| range.contains(number))
+        })
+    }
+
+    pub(crate) fn whole_number(&self, key: &str) -> Result<Option<u64>, SpecError> {
+        self.value(key, "a whole number", |text| text.parse().ok())
+    }
+
+    /// Whether a flag is set.
+    pub(crate) fn flag(&self, key: &str) -> Result<bool, SpecError> {
+        let flag = self.word(key, "true or false", &["true", "false"], |text| match text {
+            "false" | "no" | "0" => Some(false),
+            "" | "true" | "yes" | "1" => Some(true),
+            _ => None,
+        })?;
+        Ok(flag.unwrap_or(false))
+    }
+
+    /// A path that has to be there, without its quotes.
+    pub(crate) fn path(&self, expected: &str) -> Result<PathBuf, SpecError> {
+        match self.find("path").map(unquote).filter(|value| !value.is_empty()) {
+            Some(value) => Ok(value.into_owned().into()),
+            None => Err(self.lacks(expected)),
+        }
+    }
+
+    /// The format of a file of samples, if it is named.
+    pub(crate) fn format(&self) -> Result<Option<SampleFormat>, SpecError> {
+        let names = SampleFormat::ALL.map(SampleFormat::name);
+        self.word("format", &names.join(", "), &names, |name| name.parse().ok())
+    }
+
+    /// The format of the file at this path, named or by its extension.
+    pub(crate) fn format_of(&self, path: &Path) -> Result<SampleFormat, SpecError> {
+        let format = self.format()?.or_else(|| SampleFormat::of_path(path));
+        format.ok_or_else(|| self.lacks("format=sc16, sc8 or fc32: the name of the file does not say which"))
+    }
+
+    /// Something is missing.
+    pub(crate) fn lacks(&self, expected: &str) -> SpecError {
+        self.wrong(&self.text[self.text.len()..], expected, &[])
+    }
+
+    /// `piece`, a part of the text, is not what could stand there; it may have been meant as one of a few words.
+    pub(crate) fn wrong(&self, piece: &str, expected: &str, words: &[&str]) -> SpecError {
+        self.grammar.wrong(self.text, piece, expected.to_owned(), nearest(piece, words.iter().copied()))
+    }
+}
+
+impl Grammar {
+    fn wrong(&self, text: &str, piece: &str, expected: String, meant: Option<&str>) -> SpecError {
+        let start = (piece.as_ptr() as usize).saturating_sub(text.as_ptr() as usize).min(text.len());
+        let at = start..start + piece.len();
+        let meant = meant.filter(|_| !self.strict).map(str::to_owned);
+        SpecError { what: self.what, text: text.to_owned(), at, expected, meant }
+    }
+}
+
+/// A value as [`Words`] reads it back.
+pub(crate) fn quote(value: &str) -> Cow<'_, str> {
+    if value.contains([',', '"', '\\']) {
+        Cow::Owned(format!("\"{}\"", value.replace('\\', r"\\").replace('"', "\\\"")))
+    } else {
+        Cow::Borrowed(value)
+    }
+}
+
+fn unquote(value: &str) -> Cow<'_, str> {
+    let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else {
+        return Cow::Borrowed(value);
+    };
+    let mut out = String::with_capacity(inner.len());
+    let mut letters = inner.chars();
+    while let Some(letter) = letters.next() {
+        out.push(if letter == '\\' { letters.next().unwrap_or('\\') } else { letter });
+    }
+    Cow::Owned(out)
+}
+
+/// What stands between the commas that are not in quotes.
+fn pieces(text: &str, quotes: bool) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    text.split(move |letter| {
+        let ends = letter == ',' && !quoted;
+        quoted ^= quotes && letter == '"' && !escaped;
+        escaped = letter == '\\' && !escaped && quoted;
+        ends
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_value_survives_its_quotes(value in "[ -~é]{1,20}", other in "[a-z,]{0,5}") {
+            let text = format!("{},{other}", quote(&value));
+            let first = pieces(&text, true).next().unwrap();
+            if !value.starts_with('"') && !value.ends_with('"') || value.contains(['"', ',', '\\']) {
+                prop_assert_eq!(unquote(first), value);
+            }
+        }
+    }
+}

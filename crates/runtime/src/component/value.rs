@@ -1,0 +1,77 @@
+//! What a variable carries, and what components send each other.
+
+use takt_graph::Value;
+
+use super::Component;
+
+/// A value that fits into a word: what variables carry into a running waveform.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Scalar {
+    /// Yes or no.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number.
+    Float(f64),
+}
+
+impl Scalar {
+    /// As a number; yes is 1.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Scalar::Bool(yes) => f64::from(u8::from(yes)),
+            Scalar::Int(n) => n as f64,
+            Scalar::Float(x) => x,
+        }
+    }
+
+    /// As a whole number; a float is truncated, yes is 1.
+    #[must_use]
+    pub fn as_i64(self) -> i64 {
+        match self {
+            Scalar::Bool(yes) => i64::from(yes),
+            Scalar::Int(n) => n,
+            Scalar::Float(x) => x as i64,
+        }
+    }
+
+    /// The scalar a parameter's value is, if it is one.
+    #[must_use]
+    pub fn of(value: &Value) -> Option<Scalar> {
+        match value {
+            Value::Bool(yes) => Some(Scalar::Bool(*yes)),
+            Value::Int(n) => Some(Scalar::Int(*n)),
+            Value::Float(x) => Some(Scalar::Float(*x)),
+            Value::Text(_) | Value::Floats(_) => None,
+        }
+    }
+}
+
+/// A message to a component: a cache line, by value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct Message {
+    /// What it is about; the component's own numbering.
+    pub tag: u64,
+    /// What it says.
+    pub words: [u64; 7],
+}
+
+/// What reaches a component between its slots.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Instruction {
+    Set { param: usize, value: Scalar },
+    Message(Message),
+    Degrade,
+}
+
+impl Instruction {
+    pub(crate) fn perform(&self, component: &mut dyn Component) {
+        match self {
+            Instruction::Set { param, value } => component.set(*param, *value),
+            Instruction::Message(message) => component.message(message),
+            Instruction::Degrade => component.degrade(),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Component types by name: those linked into this program, and those added while it runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use takt_graph::{Catalogue, Kind, ParamError, Params, Shape};
+
+use super::{LibraryError, LibraryKind, open};
+use crate::component::{Component, Make, MakeError};
+
+/// A component type as `#[component]` or `inventory::submit!` registers it.
+#[derive(Clone, Copy)]
+pub struct Registration {
+    /// What it is called and can be set to.
+    pub kind: fn() -> Kind,
+    /// Its ports, by its parameters.
+    pub shape: fn(&Params) -> Result<Shape, ParamError>,
+    /// Makes one.
+    pub make: Make,
+}
+
+inventory::collect!(Registration);
+
+/// All component types there are. One is a [`Catalogue`] for the checks of `takt-graph`.
+pub struct Registry {
+    by_name: BTreeMap<String, (Kind, Origin)>,
+}
+
+/// Where a component type comes from.
+enum Origin {
+    /// With equipment it is made in another way.
+    Program(Registration, Option<Equipment>),
+    Library(LibraryKind),
+}
+
+/// Makes components that need what only exists while this program runs: a radio.
+pub type Equipment = Arc<dyn Fn(&Params) -> Result<Box<dyn Component>, MakeError> + Send + Sync>;
+
+/// Two component types have one name.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("two component types are called `{name}`")]
+pub struct NameTaken {
+    /// The name.
+    pub name: String,
+}
+
+impl Registry {
+    /// All types that are linked into this program; refused where two of them have one name.
+    pub fn of_program() -> Result<Registry, NameTaken> {
+        let mut registry = Registry::empty();
+        for registration in inventory::iter::<Registration> {
+            registry.add(*registration)?;
+        }
+        Ok(registry)
+    }
+
+    /// None.
+    #[must_use]
+    pub fn empty() -> Registry {
+        Registry { by_name: BTreeMap::new() }
+    }
+
+    /// Adds a type; refused where there is one of this name.
+    pub fn add(&mut self, registration: Registration) -> Result<(), NameTaken> {
+        let kind = (registration.kind)();
+        if self.by_name.contains_key(&kind.name) {
+            return Err(NameTaken { name: kind.name });
+        }
+        self.by_name.insert(kind.name.clone(), (kind, Origin::Program(registration, None)));
+        Ok(())
+    }
+
+    /// Makes a component of a type with complete, checked parameters.
+    ///
+    /// # Errors
+    /// The type is not there, or refuses them.
+    pub fn make(&self, kind: &str, params: &Params) -> Result<Box<dyn Component>, MakeError> {
+        let (_, origin) = self.by_name.get(kind).ok_or_else(|| MakeError {
+            what: format!("no component type `{kind}`"),
+            fix: "check the waveform against the registry it is made from".to_owned(),
+        })?;
+        match origin {
+            Origin::Program(_, Some(make)) => make(params),
+            Origin::Program(registration, None) => (registration.make)(params),
+            Origin::Library(library) => library.make(params),
+        }
+    }
+
+    /// From now on components of a type of this program are made by `make`; its name, parameters and ports stay.
+    /// `false`: there is no such type.
+    pub fn equip(&mut self, kind: &str, make: Equipment) -> bool {
+        let Some((_, Origin::Program(_, equipment))) = self.by_name.get_mut(kind) else { return false };
+        *equipment = Some(make);
+        true
+    }
+
+    /// The shared library that a component type comes from; `None` for one of this program, or where there is no such type.
+    #[must_use]
+    pub fn library_of(&self, kind: &str) -> Option<&Path> {
+        match &self.by_name.get(kind)?.1 {
+            Origin::Program(..) => None,
+            Origin::Library(library) => Some(&library.path),
+        }
+    }
+
+    /// Adds the component types of a shared library, made with [`crate::export!`], and answers their names. The library
+    /// stays in memory until the program ends. Its code runs in this process with all its rights: load what you would run.
+    ///
+    /// # Errors
+    /// The file is no library of components, speaks another version of the interface, or has a name that is taken. Nothing
+    /// is added then.
+    pub fn load(&mut self, path: impl AsRef<Path>) -> Result<Vec<String>, LibraryError> {
+        let path = path.as_ref();
+        let kinds = open(path)?;
+        let mut of_library = BTreeSet::new();
+        let mut names = kinds.iter().map(|(kind, _)| kind.name.as_str());
+        if let Some(name) = names.find(|&name| self.by_name.contains_key(name) || !of_library.insert(name)) {
+            return Err(LibraryError::NameTaken { path: path.to_owned(), name: name.to_owned() });
+        }
+        let names = kinds.iter().map(|(kind, _)| kind.name.clone()).collect();
+        for (kind, library) in kinds {
+            self.by_name.insert(kind.name.clone(), (kind, Origin::Library(library)));
+        }
+        Ok(names)
+    }
+}
+
+impl Catalogue for Registry {
+    fn kinds(&self) -> Vec<&Kind> {
+        self.by_name.values().map(|(kind, _)| kind).collect()
+    }
+
+    fn kind(&self, name: &str) -> Option<&Kind> {
+        self.by_name.get(name).map(|(kind, _)| kind)
+    }
+
+    fn shape(&self, kind: &Kind, params: &Params) -> Result<Shape, ParamError> {
+        let Some((_, origin)) = self.by_name.get(&kind.name) else {
+            let what = format!("no component type `{}`", kind.name);
+            return Err(ParamError::Together { what, fix: "`takt component list` lists all".to_owned() });
+        };
+        match origin {
+            Origin::Program(registration, _) => (registration.shape)(params),
+            Origin::Library(library) => library.shape(params),
+        }
+    }
+}

@@ -1,0 +1,15 @@
+//! What a run says of itself when it has ended.
+//!
+//! In a slot there is time to record, not to explain. All that needs names, sorting or text is done here, from what the
+//! workers recorded.
+//!
+//! [`report()`] makes the [`Report`] of workers that have ended. Its [`Miss`]es name a [`Culprit`] each, and
+//! [`Report::to_perfetto`] draws the last executions.
+
+mod miss;
+mod perfetto;
+mod run;
+
+pub use miss::{Before, Culprit, Miss};
+pub(crate) use run::report;
+pub use run::{ComponentReport, Granted, OutputReport, Quantiles, Report, WorkerReport};

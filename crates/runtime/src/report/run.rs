@@ -1,0 +1,280 @@
+//! What a run says about itself.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use takt_graph::{Component, Graph, OutputShape, Plan, Value};
+use takt_stats::{Histogram, Ns};
+
+use super::miss::{Miss, explain};
+use crate::port::{BrokenPacket, Losses, OutPort};
+use crate::soft::Outgoing;
+use crate::stats::{BOUND_NS, TraceEvent};
+use crate::table::Entry;
+use crate::worker::Worker;
+
+/// What a run did, how long it took, and what went wrong.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// The waveform.
+    pub waveform: String,
+    /// Logical slots that every component went through, executed or missed.
+    pub slots: u64,
+    /// Length of a slot, nanoseconds.
+    pub slot_ns: u64,
+    /// Slots between what a source makes and the last component that depends on it.
+    pub latency_slots: u32,
+    /// Logical slots of components that were missed, faults and late ends included.
+    pub misses: u64,
+    /// Packets of all components that were refused ([`OutputReport::broken_packets`]).
+    pub broken_packets: u64,
+    /// Packets of all components that a consumer did not get ([`OutputReport::dropped_packets`]).
+    pub dropped_packets: u64,
+    /// Components, in the order of the waveform.
+    pub components: Vec<ComponentReport>,
+    /// Workers.
+    pub workers: Vec<WorkerReport>,
+    /// From the edge of a slot to its release, all workers; `None` under a free clock.
+    pub lateness: Option<Quantiles>,
+    /// What the sinks received, folded; where asked for. 16 hexadecimal digits.
+    pub output_hash: Option<String>,
+    /// Misses with who is to blame; the first 256 of each worker.
+    pub miss_list: Vec<Miss>,
+    /// Misses beyond those in the list.
+    pub misses_beyond: u64,
+    /// What the host granted of what was asked for.
+    pub granted: Granted,
+    /// Executions that are not in the log, because its reader was behind.
+    pub log_dropped: u64,
+}
+
+/// What the host granted of the real-time settings that were asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Granted {
+    /// Whether all memory of the process was locked.
+    pub memory_locked: bool,
+    /// Why it was not, where it was asked for.
+    pub memory_refused: Option<String>,
+    /// The `SCHED_FIFO` priority that all workers had.
+    pub fifo_priority: Option<u8>,
+    /// Why they had not, where it was asked for.
+    pub priority_refused: Option<String>,
+}
+
+/// What one component did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ComponentReport {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub kind: String,
+    /// The worker that has it; `None` for a component of an earlier waveform.
+    pub worker: Option<usize>,
+    /// Physical slot of its logical slot 0.
+    pub depth: u32,
+    /// Executions.
+    pub executions: u64,
+    /// Execution times.
+    pub execution: Option<Quantiles>,
+    /// Logical slots not executed, or of which nothing came from outside.
+    pub missed: u64,
+    /// Of these, those of which nothing came from outside: the component said so by [`Io::lose`](crate::Io::lose).
+    pub lost: u64,
+    /// Executions that ended behind their deadline.
+    pub late: u64,
+    /// Panics.
+    pub faults: u64,
+    /// How often its process was started again; of an isolated component.
+    pub restarts: u64,
+    /// Whether it had to use its cheaper mode.
+    pub degraded: bool,
+    /// Packets that should have been there and were not, all inputs.
+    pub missing_packets: u64,
+    /// Packets a consumer did not get because it was behind, all outputs.
+    pub dropped_packets: u64,
+    /// Packets refused because they had a number of items that the shape does not allow, all outputs.
+    pub broken_packets: u64,
+    /// The same by output, in the order of its ports.
+    pub outputs: Vec<OutputReport>,
+    /// What it found out.
+    pub results: BTreeMap<String, Value>,
+    /// All execution times, for more than quantiles.
+    #[serde(skip)]
+    pub histogram: Histogram<Ns>,
+}
+
+/// What became of the packets of one output.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OutputReport {
+    /// Its name.
+    pub name: String,
+    /// Packets a consumer did not get because it was behind.
+    pub dropped_packets: u64,
+    /// Packets refused because they had a number of items that the shape does not allow: consumers got empty ones.
+    pub broken_packets: u64,
+    /// The first of these.
+    pub first_broken: Option<BrokenPacket>,
+}
+
+/// What one worker did.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct WorkerReport {
+    /// Physical slots.
+    pub slots: u64,
+    /// From the release of its first slot to the end of its last, by its own clock.
+    pub elapsed_ns: u64,
+    /// From release to the end of the last entry; of slots in one burst, each the same part of it.
+    pub busy: Option<Quantiles>,
+    /// From edge to release; `None` under a free clock.
+    pub lateness: Option<Quantiles>,
+    /// All of `busy`, for more than quantiles.
+    #[serde(skip)]
+    pub busy_histogram: Histogram<Ns>,
+    /// All of `lateness`.
+    #[serde(skip)]
+    pub lateness_histogram: Histogram<Ns>,
+    /// What it executed last, oldest first.
+    #[serde(skip)]
+    pub trace: Vec<TraceEvent>,
+}
+
+/// Quantiles of a histogram, nanoseconds; `None` where they lie beyond its bound of a second.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
+pub struct Quantiles {
+    pub mean_ns: Option<f64>,
+    pub min_ns: u64,
+    pub p50_ns: Option<u64>,
+    pub p99_ns: Option<u64>,
+    pub p999_ns: Option<u64>,
+    pub max_ns: u64,
+}
+
+impl Quantiles {
+    /// Of a histogram; `None` of an empty one.
+    #[must_use]
+    pub fn of(histogram: &Histogram<Ns>) -> Option<Quantiles> {
+        Some(Quantiles {
+            mean_ns: histogram.mean(),
+            min_ns: histogram.min()?,
+            p50_ns: histogram.quantile(0.5),
+            p99_ns: histogram.quantile(0.99),
+            p999_ns: histogram.quantile(0.999),
+            max_ns: histogram.max()?,
+        })
+    }
+}
+
+impl Report {
+    /// Whether every component made every slot in time, and every packet came to all its consumers as its shape says.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        (self.misses, self.broken_packets, self.dropped_packets) == (0, 0, 0)
+    }
+}
+
+/// Makes the report of workers that have ended. `known`: all components there were, by id; `left_behind`: those of
+/// earlier waveforms, the latest first.
+pub(crate) fn report<'a>(
+    graph: &Graph,
+    plan: &Plan,
+    workers: &'a [Worker],
+    known: &[Component],
+    left_behind: impl Iterator<Item = &'a Entry>,
+) -> Report {
+    let mut components: Vec<Option<ComponentReport>> = vec![None; known.len()];
+    let mut slots = u64::MAX;
+    let mut hashes = BTreeMap::new();
+    let running =
+        workers.iter().enumerate().flat_map(|(worker, w)| w.table.entries.iter().map(move |e| (Some(worker), e)));
+    for (worker, entry) in running.chain(left_behind.map(|entry| (None, entry))) {
+        if components[entry.id].is_some() {
+            continue;
+        }
+        components[entry.id] = Some(component(&known[entry.id], worker, entry));
+        if worker.is_some() {
+            slots = slots.min(entry.next);
+        }
+        for (port, hash) in entry.inputs.iter().enumerate().filter_map(|(port, input)| Some((port, input.hash?))) {
+            hashes.insert((known[entry.id].name.clone(), port, entry.id), hash);
+        }
+    }
+    // Each component that was made was placed, so all are there.
+    let components: Vec<ComponentReport> = components.into_iter().flatten().collect();
+    let mut lateness = Histogram::with_bound(BOUND_NS);
+    for worker in workers {
+        // All of one bound.
+        let _ = lateness.merge(&worker.stats.lateness);
+    }
+    let misses = components.iter().map(|component| component.missed + component.late + component.faults).sum();
+    Report {
+        waveform: graph.name().to_owned(),
+        slots: if components.is_empty() { 0 } else { slots },
+        slot_ns: graph.slot_ns(),
+        latency_slots: plan.latency_slots(),
+        misses,
+        broken_packets: components.iter().map(|component| component.broken_packets).sum(),
+        dropped_packets: components.iter().map(|component| component.dropped_packets).sum(),
+        lateness: Quantiles::of(&lateness),
+        output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
+        miss_list: explain(known, &components, workers),
+        granted: Granted::default(),
+        log_dropped: workers.iter().filter_map(|worker| worker.stats.log.as_ref()).map(Outgoing::dropped).sum(),
+        misses_beyond: workers.iter().map(|worker| worker.stats.misses_beyond).sum(),
+        workers: workers.iter().map(worker_report).collect(),
+        components,
+    }
+}
+
+fn component(known: &Component, worker: Option<usize>, entry: &Entry) -> ComponentReport {
+    let histogram = entry.stats.live.histogram();
+    let results = entry.component.results().into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+    let outputs: Vec<OutputReport> = known.shape.outputs.iter().zip(&entry.outputs).map(output).collect();
+    ComponentReport {
+        name: known.name.clone(),
+        kind: known.kind.clone(),
+        worker,
+        depth: u32::try_from(entry.depth).unwrap_or(u32::MAX),
+        executions: histogram.len(),
+        execution: Quantiles::of(&histogram),
+        missed: entry.stats.live.missed.get(),
+        lost: entry.stats.live.lost.get(),
+        late: entry.stats.live.late.get(),
+        faults: entry.stats.live.faults.get(),
+        restarts: entry.remote().map_or(0, |remote| remote.restarts),
+        degraded: entry.stats.degraded,
+        missing_packets: entry.inputs.iter().map(|input| input.missing).sum(),
+        dropped_packets: outputs.iter().map(|output| output.dropped_packets).sum(),
+        broken_packets: outputs.iter().map(|output| output.broken_packets).sum(),
+        outputs,
+        results,
+        histogram,
+    }
+}
+
+fn output((shape, port): (&OutputShape, &OutPort)) -> OutputReport {
+    let Losses { dropped, broken, first_broken } = port.losses;
+    OutputReport { name: shape.name.clone(), dropped_packets: dropped, broken_packets: broken, first_broken }
+}
+
+fn worker_report(worker: &Worker) -> WorkerReport {
+    WorkerReport {
+        slots: worker.stats.slots,
+        elapsed_ns: worker.timer.ns(worker.stats.begun, worker.stats.ended),
+        busy: Quantiles::of(&worker.stats.busy),
+        lateness: Quantiles::of(&worker.stats.lateness),
+        busy_histogram: worker.stats.busy.clone(),
+        lateness_histogram: worker.stats.lateness.clone(),
+        trace: worker.stats.events().map(|event| event.in_ns(&worker.timer)).collect(),
+    }
+}
+
+/// One hash of all sinks' inputs, by name: independent of where and in which order they ran.
+fn fold(hashes: &BTreeMap<(String, usize, usize), u64>) -> String {
+    let mut all = 0;
+    for ((name, port, _), hash) in hashes {
+        let line = format!("{name}.{port}={hash:016x}");
+        all = xxhash_rust::xxh3::xxh3_64_with_seed(line.as_bytes(), all);
+    }
+    format!("{all:016x}")
+}

@@ -1,0 +1,385 @@
+//! [`Running`]: what can be read and changed of a waveform while it runs.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use rtrb::Consumer;
+use takt_base::{Clock, Stop, WallClock};
+use takt_graph::{Catalogue, Component, Graph, ParamError, ParamSpec, Plan, PortId, Value};
+use takt_host::affinity;
+
+use crate::component::{Instruction, Message, Scalar};
+use crate::library::Registry;
+use crate::options::Options;
+use crate::report::{Granted, Report, report};
+use crate::slot::{Edges, SlotClock, Timer, WallEdges};
+use crate::stats::{Live, Snapshot, StatsReader, TraceEvent};
+use crate::table::{Body, OpenError, Pending, Table, make, make_components};
+use crate::worker::{Change, Command, Ending, Outbox, Worker, changes};
+
+/// A running waveform.
+pub struct Running {
+    pub(crate) threads: Vec<JoinHandle<Worker>>,
+    pub(crate) outboxes: Vec<Outbox>,
+    pub(crate) graph: Graph,
+    pub(crate) plan: Plan,
+    /// What the graph's components are called in the tables.
+    pub(crate) ids: Vec<usize>,
+    /// All components there ever were, by id.
+    pub(crate) known: Vec<Component>,
+    /// Changes to other waveforms that are done, with what they left behind.
+    pub(crate) left_behind: Vec<Change>,
+    pub(crate) options: Options,
+    pub(crate) timer: Timer,
+    pub(crate) gates: Vec<Sender<Option<Arc<dyn Edges>>>>,
+    pub(crate) logs: Vec<Consumer<TraceEvent>>,
+    pub(crate) ending: Ending,
+    pub(crate) broken: Stop,
+    pub(crate) granted: Granted,
+    /// By id.
+    pub(crate) live: Vec<Arc<Live>>,
+}
+
+/// Every execution, as workers log them; see [`Options::log`]. It has to be read: under [`Policy::Hold`] a worker waits for
+/// its reader.
+///
+/// [`Policy::Hold`]: crate::soft::Policy::Hold
+#[derive(Debug)]
+pub struct Log {
+    workers: Vec<Consumer<TraceEvent>>,
+}
+
+impl Log {
+    /// Hands over what has come since the last call: the worker, and the execution.
+    pub fn read(&mut self, mut each: impl FnMut(usize, TraceEvent)) {
+        for (worker, waiting) in self.workers.iter_mut().enumerate() {
+            while let Ok(event) = waiting.pop() {
+                each(worker, event);
+            }
+        }
+    }
+}
+
+/// Why a running waveform refuses a command.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ControlError {
+    /// There is no such component.
+    #[error("no component is called `{component}`")]
+    Component {
+        /// The name.
+        component: String,
+    },
+    /// It has no such variable.
+    #[error("`{component}` has no variable `{variable}`")]
+    Variable {
+        /// The component.
+        component: String,
+        /// The name.
+        variable: String,
+    },
+    /// The value does not suit.
+    #[error("variable of `{component}`")]
+    Value {
+        /// The component.
+        component: String,
+        /// Why.
+        source: ParamError,
+    },
+    /// The worker has a thousand commands waiting.
+    #[error("worker {worker} has no room for another command")]
+    Full {
+        /// The worker.
+        worker: usize,
+    },
+    /// The new plan has more workers than were started.
+    #[error("the plan has {workers} workers, and {started} were started")]
+    Workers {
+        /// Of the plan.
+        workers: usize,
+        /// Threads there are.
+        started: usize,
+    },
+    /// The new waveform has another beat.
+    #[error("a slot of the waveform is {slot_ns} ns, and one of those running is {runs_ns} ns")]
+    Slot {
+        /// Of the new one.
+        slot_ns: u64,
+        /// Of the one that runs.
+        runs_ns: u64,
+    },
+    /// The run has come to its end.
+    #[error("a worker has executed its last slot")]
+    Ended,
+    /// The new plan was not opened.
+    #[error("the new plan")]
+    Open {
+        /// Why.
+        source: OpenError,
+    },
+}
+
+impl Running {
+    /// Lets paused workers begin. Does nothing for running ones.
+    pub fn go(&mut self) {
+        let edges = self.edges();
+        for gate in self.gates.drain(..) {
+            // A worker that is gone has ended by a stop.
+            let _ = gate.send(edges.clone());
+        }
+    }
+
+    pub(crate) fn spins(&self) -> u32 {
+        if self.plan.workers().len() <= affinity::own_cpus().len() { 10_000 } else { 0 }
+    }
+
+    fn edges(&self) -> Option<Arc<dyn Edges>> {
+        match &self.options.clock {
+            SlotClock::Free => None,
+            SlotClock::Edges(edges) => Some(Arc::clone(edges)),
+            SlotClock::Wall => {
+                // A little ahead: all workers are at their first wait by then.
+                let start = WallClock.now() + Duration::from_millis(2);
+                Some(Arc::new(WallEdges { start, slot_ns: self.graph.slot_ns() }))
+            }
+        }
+    }
+
+    /// Sets a variable, checked against the component type's declaration, before logical slot `before` of the component
+    /// is executed; as soon as can be, if that has passed.
+    ///
+    /// # Errors
+    /// There is no such component or variable, the value is out of range, or the worker has too many commands waiting.
+    pub fn set(
+        &mut self,
+        registry: &Registry,
+        component: &str,
+        variable: &str,
+        value: &Value,
+        before: u64,
+    ) -> Result<(), ControlError> {
+        let (index, param, spec) = self.variable(registry, component, variable)?;
+        let refused = |source| ControlError::Value { component: component.to_owned(), source };
+        let admitted = spec.admit(value).map_err(refused)?;
+        let value = Scalar::of(&admitted).ok_or_else(|| no_variable(component, variable))?;
+        let pending = Pending { before, what: Instruction::Set { param, value } };
+        self.command(index, Command::Hand { component: self.ids[index], pending })
+    }
+
+    /// Asks for a variable; the answer comes from [`Running::readings`]. It fails as [`Running::set`].
+    pub fn ask(&mut self, registry: &Registry, component: &str, variable: &str) -> Result<(), ControlError> {
+        let (component, param, _) = self.variable(registry, component, variable)?;
+        self.command(component, Command::Get { component: self.ids[component], param })
+    }
+
+    /// Answers that have come: component, index of the parameter, value.
+    pub fn readings(&mut self) -> Vec<(String, usize, Option<Scalar>)> {
+        let mut all = Vec::new();
+        for outbox in &mut self.outboxes {
+            while let Ok((component, param, value)) = outbox.readings.pop() {
+                all.push((self.known[component].name.clone(), param, value));
+            }
+        }
+        all
+    }
+
+    /// A handle that reads the state of the components at any time, without the slot loop noticing.
+    #[must_use]
+    pub fn stats(&self) -> StatsReader {
+        let of = |(&id, node): (&usize, &Component)| (node.name.clone(), node.kind.clone(), Arc::clone(&self.live[id]));
+        StatsReader { components: self.ids.iter().zip(self.graph.components()).map(of).collect() }
+    }
+
+    /// A look at all components: how often they ran, how long it took, what they missed.
+    #[must_use]
+    pub fn snapshot(&self) -> Snapshot {
+        self.stats().snapshot()
+    }
+
+    /// Sends a message to a component, to arrive before its logical slot `before`. It fails as [`Running::set`].
+    pub fn tell(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
+        let component = self.component(component)?;
+        let pending = Pending { before, what: Instruction::Message(message) };
+        self.command(component, Command::Hand { component: self.ids[component], pending })
+    }
+
+    /// Goes over to another plan of the same waveform at the edge of physical slot `at`, or as soon as can be. No slot is
+    /// lost; components whose depth shrinks catch up in that slot.
+    ///
+    /// # Errors
+    /// The plan has more workers than were started, its links take too much memory, or a worker has too many commands waiting.
+    pub fn change_plan(&mut self, plan: &Plan, at: u64) -> Result<(), ControlError> {
+        // The packets in flight must fit: those of the old plan before components catch up, and those of components that
+        // are ahead afterwards, one slot more where a worker was within a slot.
+        let least = |link: usize| {
+            let from = self.graph.links()[link].from.component;
+            let ahead = plan.depth(from).saturating_sub(self.plan.depth(from));
+            u64::from(self.plan.delay(link).max(plan.delay(link) + ahead)) + 3
+        };
+        let vacant = self.ids.iter().map(|_| Body::vacant()).collect();
+        let tables = make(&self.graph, plan, vacant, &self.ids, &self.options, &least);
+        self.send_change(tables.map_err(|source| ControlError::Open { source })?, false, at)?;
+        self.plan = plan.clone();
+        Ok(())
+    }
+
+    /// Goes over to another waveform at logical slot `at`, or as soon as can be. All components first finish their slots
+    /// before it. Those that both waveforms have, with the same name, type, parameters and packet lengths, keep their
+    /// state; new ones begin with this slot, and links that were not there begin empty. The rest is left behind, and in
+    /// the report.
+    ///
+    /// # Errors
+    /// Its slot has another length, a component refuses, or as [`Running::change_plan`].
+    pub fn change_waveform(
+        &mut self,
+        graph: &Graph,
+        plan: &Plan,
+        registry: &Registry,
+        at: u64,
+    ) -> Result<(), ControlError> {
+        let (slot_ns, runs_ns) = (graph.slot_ns(), self.graph.slot_ns());
+        if slot_ns != runs_ns {
+            return Err(ControlError::Slot { slot_ns, runs_ns });
+        }
+        let open = |source| ControlError::Open { source };
+        let mut live = self.live.clone();
+        let mut known = self.known.clone();
+        let mut ids = Vec::new();
+        let same = |index: usize| {
+            let old = self.graph.find(&graph.components()[index].name);
+            old.filter(|&old| is_same(graph, index, &self.graph, old))
+        };
+        let new = |index| same(index).is_none();
+        let components = make_components(graph, registry, &self.options, &new).map_err(open)?;
+        for (index, node) in graph.components().iter().enumerate() {
+            if let Some(old) = same(index) {
+                ids.push(self.ids[old]);
+            } else {
+                ids.push(known.len());
+                known.push(node.clone());
+            }
+        }
+        let least = |link: usize| u64::from(plan.delay(link)).max(graph.links()[link].delay.into()) + 3;
+        let tables = make(graph, plan, components, &ids, &self.options, &least).map_err(open)?;
+        live.resize_with(known.len(), Arc::default);
+        for entry in tables.iter().flat_map(|table| &table.entries) {
+            // Those that keep their state keep their counters; the new ones stand behind.
+            if let Some(place) = live.get_mut(entry.id).filter(|_| entry.id >= self.known.len()) {
+                *place = Arc::clone(&entry.stats.live);
+            }
+        }
+        self.send_change(tables, true, at)?;
+        self.live = live;
+        (self.graph, self.plan, self.ids, self.known) = (graph.clone(), plan.clone(), ids, known);
+        Ok(())
+    }
+
+    fn send_change(&mut self, mut tables: Vec<Table>, whole: bool, at: u64) -> Result<(), ControlError> {
+        let started = self.threads.len();
+        if tables.len() > started {
+            return Err(ControlError::Workers { workers: tables.len(), started });
+        }
+        let end = tables.first().map_or(0, |table| table.end);
+        tables.resize_with(started, || Table { end, ..Table::default() });
+        // On a clock each worker has a core of its own, and makes no system call.
+        let spins = if matches!(self.options.clock, SlotClock::Free) { self.spins() } else { u32::MAX };
+        let changes = changes(at, tables, whole, &self.timer, &self.broken, spins);
+        self.clear_away();
+        if let Some(worker) = self.outboxes.iter().position(|outbox| outbox.commands.is_full()) {
+            return Err(ControlError::Full { worker });
+        }
+        if !self.ending.begin() {
+            return Err(ControlError::Ended);
+        }
+        for (outbox, change) in self.outboxes.iter_mut().zip(changes) {
+            // There is room: checked above, and only this side fills the queue.
+            let _ = outbox.commands.push(Command::Change(Box::new(change)));
+        }
+        self.ending.sent();
+        Ok(())
+    }
+
+    /// Drops changes that are done, but for what other waveforms left behind.
+    fn clear_away(&mut self) {
+        for outbox in &mut self.outboxes {
+            while let Ok(change) = outbox.spent.pop() {
+                if change.left_behind().next().is_some() {
+                    self.left_behind.push(*change);
+                }
+            }
+        }
+    }
+
+    /// The executions as they come, where [`Options::log`] asked for them; once.
+    #[must_use]
+    pub fn log(&mut self) -> Option<Log> {
+        let workers = std::mem::take(&mut self.logs);
+        (!workers.is_empty()).then_some(Log { workers })
+    }
+
+    /// Whether all workers have executed their last slot, so that [`Running::join`] returns at once.
+    #[must_use]
+    pub fn ended(&self) -> bool {
+        self.threads.iter().all(JoinHandle::is_finished)
+    }
+
+    /// Waits for the end: all slots executed, or asked to stop.
+    ///
+    /// # Panics
+    /// If a worker did, outside a component: a mistake of ours.
+    #[must_use]
+    pub fn join(mut self) -> Report {
+        self.go();
+        // A log that was not taken holds no worker up.
+        self.logs.clear();
+        let threads = std::mem::take(&mut self.threads);
+        let joined = |thread: JoinHandle<Worker>| thread.join().expect("a worker panics only by our mistake");
+        let workers: Vec<Worker> = threads.into_iter().map(joined).collect();
+        self.clear_away();
+        let left_behind = self.left_behind.iter().rev().flat_map(Change::left_behind);
+        Report { granted: self.granted, ..report(&self.graph, &self.plan, &workers, &self.known, left_behind) }
+    }
+
+    fn command(&mut self, component: usize, command: Command) -> Result<(), ControlError> {
+        let worker = self.plan.worker_of(component);
+        self.outboxes[worker].commands.push(command).map_err(|_| ControlError::Full { worker })
+    }
+
+    fn component(&self, name: &str) -> Result<usize, ControlError> {
+        self.graph.find(name).ok_or_else(|| ControlError::Component { component: name.to_owned() })
+    }
+
+    /// Index of the component, and index and declaration of its variable.
+    fn variable<'a>(
+        &self,
+        registry: &'a Registry,
+        name: &str,
+        variable: &str,
+    ) -> Result<(usize, usize, &'a ParamSpec), ControlError> {
+        let component = self.component(name)?;
+        let kind = registry.kind(&self.graph.components()[component].kind);
+        let mut params = kind.into_iter().flat_map(|kind| &kind.params).enumerate();
+        let found = params.find(|(_, param)| param.variable && param.is_called(variable));
+        found.map(|(index, spec)| (component, index, spec)).ok_or_else(|| no_variable(name, variable))
+    }
+}
+
+/// Whether a component of one graph is that of another: it can keep its state.
+fn is_same(graph: &Graph, index: usize, other: &Graph, at: usize) -> bool {
+    let (a, b) = (&graph.components()[index], &other.components()[at]);
+    let longest = |graph: &Graph, component: usize, port: usize| {
+        graph.link_to(PortId { component, port }).map(|link| graph.links()[link].lengths)
+    };
+    let packets = |port| longest(graph, index, port) == longest(other, at, port);
+    // A process of its own has all ports, those for messages as well.
+    let ports = |node: &Component| if node.isolated { node.shape.clone() } else { node.declared() };
+    let (ours, theirs) = (ports(a), ports(b));
+    (&a.kind, &a.params, a.isolated, &ours) == (&b.kind, &b.params, b.isolated, &theirs)
+        && (0..ours.inputs.len()).all(packets)
+}
+
+fn no_variable(component: &str, variable: &str) -> ControlError {
+    ControlError::Variable { component: component.to_owned(), variable: variable.to_owned() }
+}

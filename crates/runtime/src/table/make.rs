@@ -1,0 +1,186 @@
+//! From a graph and a plan to components and tables.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use takt_graph::{Graph, MissPolicy, Plan, PortId};
+use takt_link::ring::{Reader, Writer, ring};
+
+use super::entry::{Body, Entry, PENDING};
+use super::rings::{Layout, layout};
+use crate::component::{Component, MakeError, Prepared};
+use crate::isolated::Remote;
+use crate::library::Registry;
+use crate::options::Options;
+use crate::port::{Cell, Grant, InPort, OutPort, Source, declared, in_place, longest};
+use crate::slot::SlotClock;
+use crate::stats::EntryStats;
+
+/// What a worker executes in each slot, in this order.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub(crate) entries: Vec<Entry>,
+    /// First physical slot that is not executed.
+    pub(crate) end: u64,
+    /// Settings and messages that wait in its entries.
+    pub(crate) pending: usize,
+    /// All physical slots from this one on are still to be executed, by all entries.
+    pub(crate) reached: u64,
+}
+
+impl Table {
+    pub(crate) fn count_pending(&mut self) {
+        self.pending = self.entries.iter().map(|entry| entry.pending.len()).sum();
+    }
+}
+
+/// Why a waveform was not opened.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// A component was not made; the cause says why.
+    #[error("component `{component}`")]
+    Component {
+        /// The component.
+        component: String,
+        /// Why.
+        source: MakeError,
+    },
+    /// The links take too much memory.
+    #[error("the links take {needed_bytes} bytes, and {allowed_bytes} are allowed")]
+    Memory {
+        /// So many.
+        needed_bytes: u64,
+        /// At most.
+        allowed_bytes: u64,
+    },
+}
+
+/// The components of a graph, ready for their first slot; in place of those that are not `wanted`, nothing.
+pub(crate) fn make_components(
+    graph: &Graph,
+    registry: &Registry,
+    options: &Options,
+    wanted: &dyn Fn(usize) -> bool,
+) -> Result<Vec<Body>, OpenError> {
+    let make = |index: usize| {
+        let node = &graph.components()[index];
+        let refused = |source| OpenError::Component { component: node.name.clone(), source };
+        if !wanted(index) {
+            return Ok(Body::vacant());
+        }
+        if node.isolated {
+            let remote = Remote::open(graph, index, registry, options).map_err(refused)?;
+            return Ok(Body::Isolated(Box::new(remote)));
+        }
+        let mut component = registry.make(&node.kind, &node.params).map_err(refused)?;
+        prepare(graph, index, component.as_mut()).map_err(refused)?;
+        Ok(Body::Here(component))
+    };
+    (0..graph.components().len()).map(make).collect()
+}
+
+fn prepare(graph: &Graph, index: usize, component: &mut dyn Component) -> Result<(), MakeError> {
+    let shape = graph.components()[index].declared();
+    let (mut input_items, mut output_items) = longest(graph, index);
+    input_items.truncate(shape.inputs.len());
+    output_items.truncate(shape.outputs.len());
+    let ports =
+        Prepared { shape: &shape, input_items: &input_items, output_items: &output_items, slot_ns: graph.slot_ns() };
+    ports.prepare(component)
+}
+
+/// Tables of a plan. Components are taken from `components`, by index; `ids` are what they are called in the tables: a
+/// component keeps its id through all changes. `least`: cells that the ring of a link must have at least.
+pub(crate) fn make(
+    graph: &Graph,
+    plan: &Plan,
+    components: Vec<Body>,
+    ids: &[usize],
+    options: &Options,
+    least: &dyn Fn(usize) -> u64,
+) -> Result<Vec<Table>, OpenError> {
+    let allowed_bytes = options.memory_max_bytes;
+    // Under a clock a ring has no cells beyond need: a packet that is late is missing.
+    let burst = matches!(options.clock, SlotClock::Free).then_some(options.burst.max(1));
+    let roomy = layout(graph, plan, least, burst);
+    let layout = if roomy.bytes() <= allowed_bytes { roomy } else { layout(graph, plan, least, None) };
+    let needed_bytes = layout.bytes();
+    if needed_bytes > allowed_bytes {
+        return Err(OpenError::Memory { needed_bytes, allowed_bytes });
+    }
+    let mut writers = Writers::new();
+    let mut readers = Readers::new();
+    for spec in &layout.rings {
+        let room = layout.rooms[&spec.output];
+        let (writer, ends) = ring((0..spec.cells).map(|_| Cell::new(room)), spec.links.len());
+        let rings = writers.entry(spec.output).or_default();
+        let output = PortId { component: ids[spec.output.component], port: spec.output.port };
+        let source = Source { output, ring: rings.len() };
+        rings.push(writer);
+        readers.extend(spec.links.iter().copied().zip(ends.into_iter().map(|end| (source, end))));
+    }
+    let sinks: BTreeSet<usize> = if options.hash { graph.sinks().collect() } else { BTreeSet::new() };
+    let mut components: Vec<Option<Body>> = components.into_iter().map(Some).collect();
+    let slots = options.slots.unwrap_or(u64::MAX);
+    let end = slots.saturating_add(plan.latency_slots().into());
+    let mut table = |order: &Vec<usize>| {
+        let entries = order.iter().filter_map(|&id| {
+            let component = components.get_mut(id)?.take()?;
+            let inputs = inputs(graph, id, &mut readers, &layout, sinks.contains(&id));
+            let outputs = outputs(graph, id, &mut writers, &layout);
+            let node = &graph.components()[id];
+            Some(Entry {
+                id: ids[id],
+                depth: plan.depth(id).into(),
+                next: 0,
+                until: slots,
+                policy: node.on_miss,
+                component,
+                inputs,
+                outputs,
+                declared: declared(node),
+                // A process of its own does that there.
+                in_place: if node.isolated { Box::default() } else { in_place(&node.shape) },
+                pending: Vec::with_capacity(PENDING),
+                stats: EntryStats::default(),
+            })
+        });
+        Table { entries: entries.collect(), end, pending: 0, reached: 0 }
+    };
+    Ok(plan.workers().iter().map(&mut table).collect())
+}
+
+type Readers = BTreeMap<usize, (Source, Reader<Cell>)>;
+type Writers = BTreeMap<PortId, Vec<Writer<Cell>>>;
+
+fn inputs(graph: &Graph, id: usize, readers: &mut Readers, layout: &Layout, hash: bool) -> Box<[InPort]> {
+    let shape = &graph.components()[id].shape;
+    let port = |(port, input): (usize, &takt_graph::InputShape)| {
+        let index = graph.link_to(PortId { component: id, port })?;
+        let link = &graph.links()[index];
+        let (source, reader) = readers.remove(&index)?;
+        let mut made = InPort::new(input.item, source, link.delay, input.history as usize, reader);
+        made.room = layout.rooms[&link.from];
+        if link.message {
+            return Some(made);
+        }
+        if graph.components()[link.from.component].on_miss == MissPolicy::Repeat {
+            made.keep_last(made.room);
+        }
+        made.hash = hash.then_some(0);
+        Some(made)
+    };
+    shape.inputs.iter().enumerate().filter_map(port).collect()
+}
+
+fn outputs(graph: &Graph, id: usize, writers: &mut Writers, layout: &Layout) -> Box<[OutPort]> {
+    let shape = &graph.components()[id].shape;
+    let port = |(port, output): (usize, &takt_graph::OutputShape)| {
+        let output_id = PortId { component: id, port };
+        let grant = Grant::of(output.length);
+        let history = layout.histories.get(&output_id).copied().unwrap_or(0);
+        let rings = writers.remove(&output_id).unwrap_or_default();
+        OutPort::new(output.item, grant, rings, layout.rooms[&output_id], history)
+    };
+    shape.outputs.iter().enumerate().map(port).collect()
+}

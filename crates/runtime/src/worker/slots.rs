@@ -1,0 +1,341 @@
+//! [`Worker`]: the entries of one core, slot after slot.
+//!
+//! In a slot it looks at the commands that wait for the edge, then executes its entries in their static order: look at
+//! the links, execute, record, hand over. Its only system call is the clock's sleep.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_graph::MissPolicy;
+
+use super::inbox::{Ending, Inbox};
+use crate::isolated::Answer;
+use crate::slot::{Edges, Patience, Timer};
+use crate::stats::{Event, MissKind, RawMiss, TraceEvent, WINDOW, WorkerStats};
+use crate::table::{Due, Entry, Executed, Table};
+
+pub(crate) struct Worker {
+    pub(crate) table: Table,
+    pub(crate) stats: WorkerStats,
+    pub(crate) timer: Timer,
+    pub(crate) inbox: Inbox,
+    pub(crate) stop: Stop,
+    pub(crate) ending: Ending,
+    /// Looks at a link before others are let run.
+    pub(crate) spins: u32,
+}
+
+/// The physical slot a worker is in.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Slot {
+    pub(crate) number: u64,
+    /// The timer at its edge.
+    pub(crate) edge: u64,
+    /// The timer at its release.
+    pub(crate) base: u64,
+    /// The timer at its deadline; `u64::MAX` where there is none.
+    pub(crate) deadline: u64,
+    /// From the edge to the release.
+    pub(crate) release_ns: u64,
+    /// The worker was still busy with an earlier slot at the edge.
+    pub(crate) carried: bool,
+}
+
+impl Slot {
+    /// A slot without an edge.
+    pub(crate) fn free(number: u64, base: u64) -> Slot {
+        Slot { number, edge: base, base, deadline: u64::MAX, release_ns: 0, carried: false }
+    }
+
+    /// What is left to say of slots that were lost when all is over.
+    pub(crate) fn behind(number: u64) -> Slot {
+        Slot { carried: true, ..Slot::free(number, 0) }
+    }
+
+    /// A slot released at `base`, so long after its edge and before its deadline.
+    pub(crate) fn timed(number: u64, base: u64, release_ns: u64, left_ns: u64, timer: &Timer) -> Slot {
+        let edge = base.saturating_sub(timer.ticks_of(release_ns));
+        let deadline = base.saturating_add(timer.ticks_of(left_ns));
+        Slot { number, edge, base, deadline, release_ns, carried: false }
+    }
+}
+
+impl Worker {
+    /// Each slot follows the last, in bursts of so many; waits for other workers' packets. Answers the first slot not
+    /// executed.
+    pub(crate) fn run_free(&mut self, first: u64, burst: u64) -> u64 {
+        let mut number = first;
+        while let Some(next) = self.go_on(number) {
+            number = next;
+            let slot = Slot::free(number, self.timer.read());
+            let until = self.burst_until(number, burst);
+            if self.burst(slot, until) {
+                self.account(slot, until - number, None);
+                number = until;
+            }
+        }
+        number
+    }
+
+    /// Where a burst ends that begins with slot `number`: with that slot, while anything waits for an edge or for another
+    /// process.
+    fn burst_until(&self, number: u64, burst: u64) -> u64 {
+        let single =
+            self.table.pending > 0 || !self.inbox.is_empty() || self.table.entries.iter().any(Entry::is_isolated);
+        number.saturating_add(if single { 1 } else { burst }).min(self.table.end)
+    }
+
+    /// Slots begin at their edges; what is not there in time is missing.
+    pub(crate) fn run_timed(&mut self, first: u64, edges: &Arc<dyn Edges>, spin: Duration) -> u64 {
+        let mut number = first;
+        let mut free_at = MonoNs(0);
+        loop {
+            let due = edges.due(number);
+            let now = edges.wait(number, spin, &self.stop).unwrap_or(due);
+            let base = self.timer.read();
+            let Some(next) = self.go_on(number) else { break };
+            if next != number {
+                // A change went on with a later slot.
+                number = next;
+                continue;
+            }
+            let release_ns = now.0.saturating_sub(due.0);
+            let left_ns = edges.due(number + 1).0.saturating_sub(now.0);
+            let slot = Slot::timed(number, base, release_ns, left_ns, &self.timer);
+            let slot = Slot { carried: free_at > due, ..slot };
+            self.pass_by_missed(slot);
+            self.slot(slot);
+            self.account(slot, 1, Some(release_ns));
+            free_at = WallClock.now();
+            number = edges.slot_at(free_at).max(number + 1);
+        }
+        if !self.stop.requested() {
+            // The last slots may have been lost: they count.
+            let end = Slot::behind(self.table.end);
+            self.pass_by_missed(end);
+            (0..self.table.entries.len()).for_each(|index| self.collect(end, index));
+        }
+        number
+    }
+
+    /// What is to be done before physical slot `number`: commands, and at the end or at a stop the changes that others
+    /// wait for. Answers the slot to go on with, if there is one.
+    #[inline]
+    fn go_on(&mut self, number: u64) -> Option<u64> {
+        let leaving = number >= self.table.end || self.stop.requested();
+        if leaving {
+            return self.leave(number);
+        }
+        if self.inbox.is_empty() && self.table.pending == 0 {
+            return Some(number);
+        }
+        self.inbox.apply(number, false, &mut self.table)
+    }
+
+    #[cold]
+    fn leave(&mut self, number: u64) -> Option<u64> {
+        self.ending.end();
+        let number = self.inbox.apply(number, true, &mut self.table)?;
+        // A new plan may be longer.
+        (number < self.table.end && !self.stop.requested()).then_some(number)
+    }
+
+    /// Counts the slots that were lost, for all entries before any is executed: a producer must find the room that its
+    /// consumers' lost slots took.
+    #[inline]
+    pub(crate) fn pass_by_missed(&mut self, slot: Slot) {
+        for index in 0..self.table.entries.len() {
+            if let Due::Slot { slot: logical, missed: 1.. } = self.table.entries[index].due(slot.number) {
+                self.passed_by(slot, index, logical);
+            }
+        }
+    }
+
+    fn slot(&mut self, slot: Slot) {
+        for index in 0..self.table.entries.len() {
+            if let Some((logical, executed)) = self.start(slot, index) {
+                self.finish(slot, index, logical, executed);
+            }
+        }
+    }
+
+    /// Executes all slots from this one to below `until`: each entry as many in a row as its links have packets and room
+    /// for. `false`: it is to stop, or a command has come, which may be a change that the other worker, for which this
+    /// one waits, is already waiting in. What was executed until then is not executed again.
+    fn burst(&mut self, slot: Slot, until: u64) -> bool {
+        let mut patience = Patience::new(self.spins);
+        loop {
+            let before = self.stats.executions();
+            let mut left = false;
+            for index in 0..self.table.entries.len() {
+                left |= !self.burst_of(slot, index, until);
+            }
+            if !left {
+                return true;
+            }
+            if self.stats.executions() != before {
+                patience = Patience::new(self.spins);
+                continue;
+            }
+            if self.stop.requested() || self.inbox.has_news() {
+                return false;
+            }
+            patience.pause();
+        }
+    }
+
+    /// One entry's part of a burst, as far as can be. Answers whether that is all of it.
+    #[inline]
+    fn burst_of(&mut self, slot: Slot, index: usize, until: u64) -> bool {
+        let entry = &self.table.entries[index];
+        if entry.is_isolated() {
+            return self.isolated(slot, index);
+        }
+        let last = until.saturating_sub(entry.depth).min(entry.until);
+        loop {
+            let entry = &self.table.entries[index];
+            let next = entry.next;
+            if next >= last {
+                return true;
+            }
+            let ready = entry.ready_until().min(last);
+            if ready <= next {
+                return false;
+            }
+            for logical in next..ready {
+                let entry = &mut self.table.entries[index];
+                let number = logical + entry.depth;
+                self.table.reached = self.table.reached.max(number + 1);
+                let executed = entry.execute(logical, &mut self.timer);
+                self.finish(Slot { number, ..slot }, index, logical, executed);
+            }
+        }
+    }
+
+    /// A slot of a component in another process; `false`: it can't be gone on with yet.
+    #[cold]
+    fn isolated(&mut self, slot: Slot, index: usize) -> bool {
+        let ready = self.table.entries[index].ready(slot.number);
+        if ready && let Some((logical, executed)) = self.start(slot, index) {
+            self.finish(slot, index, logical, executed);
+        }
+        ready
+    }
+
+    /// Executes an entry's logical slot, if it is due and its deadline has not passed.
+    #[inline]
+    pub(crate) fn start(&mut self, slot: Slot, index: usize) -> Option<(u64, Executed)> {
+        if self.table.entries[index].is_isolated() {
+            self.collect(slot, index);
+        }
+        let Due::Slot { slot: logical, missed: 0 } = self.table.entries[index].due(slot.number) else { return None };
+        // Without a deadline the timer is not read.
+        if slot.deadline != u64::MAX && self.timer.read() > slot.deadline {
+            self.passed_by(slot, index, logical + 1);
+            return None;
+        }
+        Some((logical, self.table.entries[index].execute(logical, &mut self.timer)))
+    }
+
+    /// Hands over what an entry made, and records how long it took.
+    #[inline(always)]
+    pub(crate) fn finish(&mut self, slot: Slot, index: usize, logical: u64, executed: Executed) {
+        let ticks = executed.end.saturating_sub(executed.start);
+        let ns = self.timer.ns_of(ticks);
+        let entry = &mut self.table.entries[index];
+        entry.publish(logical, executed, ns);
+        let start = executed.start.saturating_sub(slot.edge);
+        let event = Event { slot: slot.number, component: entry.id, start, ticks };
+        self.stats.trace(event);
+        // Of an isolated component this was the request; its execution is logged when the answer comes.
+        if self.stats.log.is_some() && !entry.requested(event) {
+            self.stats.log(event.in_ns(&self.timer));
+        }
+        let late = executed.end > slot.deadline;
+        let kind = if executed.fault {
+            MissKind::Fault
+        } else if executed.lost {
+            MissKind::Lost
+        } else {
+            MissKind::Late
+        };
+        if late || executed.fault || executed.lost {
+            self.missed(slot, index, kind, logical, 1, ns);
+        }
+    }
+
+    /// Takes the answer of an isolated component to its last request.
+    #[inline]
+    fn collect(&mut self, slot: Slot, index: usize) {
+        match self.table.entries[index].collect(slot.number, false) {
+            None => {}
+            Some((_, Answer::Done { ns })) => self.answered(index, ns),
+            Some((logical, Answer::Lost { ns })) => {
+                self.answered(index, ns);
+                self.missed(slot, index, MissKind::Lost, logical, 1, ns);
+            }
+            Some((logical, Answer::Fault { ns })) => {
+                self.answered(index, ns);
+                self.missed(slot, index, MissKind::Fault, logical, 1, ns);
+            }
+            Some((logical, Answer::None)) => self.missed(slot, index, MissKind::Unanswered, logical, 1, 0),
+        }
+    }
+
+    /// The execution of an isolated component: in the slot and from the time of its request, as long as its process took.
+    #[cold]
+    fn answered(&mut self, index: usize, execution_ns: u64) {
+        if let Some(remote) = self.table.entries[index].remote() {
+            self.stats.log(TraceEvent { execution_ns, ..remote.requested.in_ns(&self.timer) });
+        }
+    }
+
+    #[cold]
+    fn passed_by(&mut self, slot: Slot, index: usize, upto: u64) {
+        self.collect(slot, index);
+        let entry = &mut self.table.entries[index];
+        let (first, count) = (entry.next, upto - entry.next);
+        entry.pass_by(upto);
+        self.missed(slot, index, MissKind::Skipped, first, count, 0);
+    }
+
+    #[cold]
+    fn missed(&mut self, slot: Slot, index: usize, kind: MissKind, logical: u64, count: u64, execution_ns: u64) {
+        let entry = &mut self.table.entries[index];
+        if kind == MissKind::Late {
+            entry.stats.live.late.add(1);
+            entry.degrade();
+        }
+        if entry.policy == MissPolicy::Stop {
+            self.stop.request();
+        }
+        self.stats.miss(RawMiss {
+            kind,
+            component: entry.id,
+            logical,
+            count,
+            slot: slot.number,
+            release_ns: slot.release_ns,
+            carried: slot.carried,
+            execution_ns,
+            window: [Event::default(); WINDOW],
+            window_len: 0,
+        });
+    }
+
+    /// Counts so many slots, which took as long as has passed since the release of the first, each the same part of it.
+    pub(crate) fn account(&mut self, slot: Slot, slots: u64, lateness_ns: Option<u64>) {
+        let end = self.timer.read();
+        let busy = self.timer.ns(slot.base, end);
+        if self.stats.slots == 0 {
+            self.stats.begun = slot.base;
+        }
+        self.stats.ended = end;
+        self.stats.slots += slots;
+        self.stats.busy.record_n_saturating(busy / slots.max(1), slots);
+        if let Some(ns) = lateness_ns {
+            self.stats.lateness.record_saturating(ns);
+        }
+    }
+}
