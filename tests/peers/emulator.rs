@@ -9,7 +9,7 @@ use takt_host::affinity::own_cpus;
 use crate::row::may_be_real_time;
 
 /// Above the programs that judge it.
-const PRIORITY: &str = "60";
+const POLICY: &str = "fifo:60";
 
 /// The program under test.
 pub fn takt() -> OsString {
@@ -56,7 +56,7 @@ impl Emulator {
             command.args(["--addr", addr]);
         }
         if may_be_real_time() {
-            command.args(["--priority", PRIORITY]);
+            command.args(["--policy", POLICY]);
         }
         // The last core is the radios': nothing of what judges them can move them from there.
         if let [_, .., last] = own_cpus().as_slice() {

@@ -13,6 +13,7 @@ mod command;
 mod costs;
 mod live;
 mod output;
+mod policy;
 mod problem;
 mod radio_args;
 mod radio_problem;

@@ -50,7 +50,7 @@ fn fix(error: &RadioError) -> Option<String> {
             "what was received until then is kept; start again when the radio is back".to_owned()
         }
         RadioError::Engine(EngineError::PortInUse { .. }) => "end the program that has the port".to_owned(),
-        RadioError::File(file) => file.fix().into(),
+        RadioError::File(file) => file.fix(),
         _ => return error.fix().map(Into::into),
     })
 }

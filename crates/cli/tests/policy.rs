@@ -109,7 +109,7 @@ fn the_study_says_which_of_its_policies_are_not_there() {
     assert_eq!([&outcome["rounds"]["valid"], &outcome["rounds"]["skipped"]], [1, 1], "{outcome:#}");
     let cases = outcome["cases"].as_array().expect("cases");
     for case in cases {
-        let (is_deadline, skipped) = (case["settings"]["scheduling"] == "deadline", case["skipped"].as_str());
+        let (is_deadline, skipped) = (case["settings"]["policy"] == "deadline", case["skipped"].as_str());
         assert_eq!(skipped.is_some_and(|why| why.contains(&has_no_deadline())), is_deadline, "{case:#}");
     }
     let page = page_of(&place, &outcome);

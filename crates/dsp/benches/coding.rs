@@ -105,11 +105,11 @@ fn modulation(c: &mut Criterion) {
     for modulation in lte::Modulation::ALL {
         let mut symbols = vec![Complex32::default(); 14_400 / modulation.bits()];
         bench(c, format!("lte modulate 14400 {modulation:?}"), || {
-            lte::modulate(modulation, black_box(&bits), &mut symbols)
+            lte::modulate(modulation, black_box(&bits), &mut symbols);
         });
         let weights = vec![1.0; symbols.len()];
         bench(c, format!("lte demodulate 14400 {modulation:?}"), || {
-            lte::demodulate(modulation, 30.0, black_box(&symbols), Some(&weights), &mut llrs)
+            lte::demodulate(modulation, 30.0, black_box(&symbols), Some(&weights), &mut llrs);
         });
     }
 }

@@ -73,7 +73,7 @@ impl Summary {
         let run = store.run(run)?;
         let rounds = store.rounds(&run.id)?;
         // A file of another version may use words this one does not know: then there are rounds, and no figures.
-        let file = Experiment::parse(&run.experiment, &run.file).ok();
+        let file = Experiment::recorded(&run.experiment, &run.file).ok();
         let kind = |name: &str| file.as_ref()?.parts.iter().find(|part| part.name == name).map(|part| part.kind);
         let rows = store.points(&run.id)?;
         let noise = file.as_ref().map(|file| noise(file, &rows, &rounds)).unwrap_or_default();

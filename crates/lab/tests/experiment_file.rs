@@ -42,7 +42,7 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
     settings.as_object_mut().unwrap().retain(|name, value| !name.starts_with("path_") || value != "usual");
     let expected = json!({
         "environment": "native", "environment_cpus": "all", "environment_memory": "all", "environment_runtime": "any", "environment_parameters": "none", "path": "direct", "model": "n200", "engine": "socket", "duration": "2s",
-        "policy": "normal", "disturbance": "none", "cap": "none", "cap_period": "100ms",
+        "policy": "other", "disturbance": "none", "cap": "none", "cap_period": "100ms",
         "warm_up": "500ms", "twin": 1, "mode": "duplex", "rate_sps": 25e6, "format": "sc16",
         "source": "tone", "recv_buffer": "usual", "hog": "none", "stall": "none", "cpu_quota": "none"
     });
@@ -53,6 +53,19 @@ fn a_good_file_has_a_point_for_every_combination_and_states_its_defaults() {
 fn a_single_count_is_that_of_both_depths() {
     let both = Experiment::parse("my-sweep", &GOOD.replace("{ full = 10, quick = 2 }", "4")).unwrap();
     assert_eq!((both.rounds.full, both.rounds.quick), (4, 4));
+}
+
+#[test]
+fn the_file_of_a_recorded_run_may_have_the_names_of_an_older_version() {
+    let swept = GOOD
+        .replace("mode     = [\"rx\", \"duplex\"]", "policy = { full = [\"normal\", \"fifo\"], quick = [\"normal\"] }");
+    let swept = swept.replace("engine   =", "mode = \"rx\"\nengine   =");
+    let levels = Experiment::recorded("my-sweep", &swept).unwrap().parts[0].factors[0].clone();
+    assert_eq!((levels.full, levels.quick), (vec![json!("other"), json!("fifo")], vec![json!("other")]));
+    let fixed = "question = \"?\"\n[fixed]\nworkload = { kind = \"wakeup\", duration = \"1s\", scheduling = \"rr\", wait = \"spin\" }\n\
+                 [rounds]\ncount = 1\norder = { seed = 1 }\n";
+    let fixed = Experiment::recorded("beat", fixed).unwrap().parts[0].fixed.clone();
+    assert_eq!((&fixed["policy"], &fixed["timer"]), (&json!("rr"), &json!("spin")));
 }
 
 #[test]
@@ -100,6 +113,20 @@ fn every_other_mistake_has_its_place_and_its_remedy() {
         ("engine   = \"socket\"", "mode = \"rx\"", "4:1", "mode is both a factor and fixed", "one of the two"),
         ("engine   =", "payload_bytes =", "8:1", "payload_bytes means nothing to a rate workload", "knows:"),
         ("\"socket\"", "[\"socket\"]", "8:12", "engine is a list, and fixed", "[factors]"),
+        (
+            "engine   = \"socket\"",
+            "priority = \"fifo\"",
+            "8:1",
+            "unknown factor \"priority\"",
+            "it is called \"policy\" now",
+        ),
+        (
+            "engine   = \"socket\"",
+            "policy = \"normal\"",
+            "8:10",
+            "policy can't be \"normal\"",
+            "it is called \"other\" now",
+        ),
         ("[25e6]", "[]", "5:48", "rate_sps has no level", "at least one level"),
         ("quick = [25e6]", "brief = [25e6]", "5:12", "rate_sps is a table, and a factor", "quick = [...]"),
         ("[\"rx\", \"duplex\"]", "\"rx\"", "4:12", "mode is a single value, and a factor", "mode = [...]"),

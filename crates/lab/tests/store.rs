@@ -62,6 +62,23 @@ fn what_was_finished_is_read_back_whole() {
 }
 
 #[test]
+fn what_an_older_version_recorded_is_read_by_the_present_names() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    let mut old = run_with_points(1);
+    old.points[0].factors = [("scheduling".into(), json!("fifo")), ("wait".into(), json!("spin"))].into();
+    let run = store.begin_run(&old).unwrap();
+    let mut done = round(0, 0);
+    done.record.as_mut().unwrap().settings = json!({ "priority": "normal", "cap": "none" });
+    store.finish_round(&run, &done).unwrap();
+
+    let factors = BTreeMap::from([("policy".to_owned(), json!("fifo")), ("timer".to_owned(), json!("spin"))]);
+    let read = store.rounds(&run).unwrap().remove(0);
+    assert_eq!((&store.points(&run).unwrap()[0].factors, &read.factors), (&factors, &factors));
+    assert_eq!(read.record.unwrap().settings, json!({ "policy": "other", "cap": "none" }));
+}
+
+#[test]
 fn a_round_of_a_point_that_is_not_in_the_run_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();

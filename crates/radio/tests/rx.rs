@@ -76,7 +76,7 @@ fn swapped_datagrams_come_into_order_again() {
         if n == 20 { Action::Swap } else { Action::Pass }
     });
     let events = receive_ramp(&mut rx, start, 30_000, 100 * FULL, net.after(ms(500)));
-    assert!(events.is_empty(), "{:?}", events);
+    assert!(events.is_empty(), "{events:?}");
     assert!(rx.stats().reordered_datagrams >= 1);
 }
 
@@ -90,7 +90,7 @@ fn a_datagram_that_comes_twice_counts_once() {
         if n % 5 == 0 { Action::Double } else { Action::Pass }
     });
     let events = receive_ramp(&mut rx, start, 1000, 100 * FULL, net.after(ms(500)));
-    assert!(events.is_empty(), "{:?}", events);
+    assert!(events.is_empty(), "{events:?}");
     assert!(rx.stats().stale_datagrams >= 19);
 }
 

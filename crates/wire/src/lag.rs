@@ -127,7 +127,7 @@ impl LagReply {
         let spans = self.spans.as_slice();
         let (need, have) = (Self::HEAD_BYTES + spans.len() * LagSpans::SPAN_BYTES, out.len());
         let room = out.get_mut(..need).ok_or(WireError::Short { what: "lag reply", need, have })?;
-        let flags = u32::from(self.receive_buffer_drops.is_some()) * DROPS_KNOWN | u32::from(self.more) * MORE;
+        let flags = (u32::from(self.receive_buffer_drops.is_some()) * DROPS_KNOWN) | (u32::from(self.more) * MORE);
         let counts = [
             self.now_ns,
             self.clock_offset_ticks,

@@ -121,7 +121,7 @@ fn how_to_go_on(outcome: &Outcome) -> Option<String> {
     }
     (outcome.verdict.answer == check::Answer::Unknown).then(|| match &outcome.setup.radio {
         RadioSetup::Given { addr, emulator: true, .. } => format!(
-            "The rounds that count do not tell. Where the emulator at {addr} was late, start it with --priority 60, as \
+            "The rounds that count do not tell. Where the emulator at {addr} was late, start it with --policy fifo:60, as \
              root, and check again."
         ),
         _ => {

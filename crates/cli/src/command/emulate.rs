@@ -1,5 +1,6 @@
 //! `takt emulate`: run software radios until stopped.
 
+use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -9,6 +10,7 @@ use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary
 use takt_emulator::n200::{Board, OverflowPolicy};
 use takt_packet::EngineError;
 
+use crate::policy::{Policy, priority_is_policy};
 use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
@@ -69,9 +71,11 @@ pub struct Args {
     /// CPUs for the radios' threads, one each.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
     cores: Vec<usize>,
-    /// Run the radios' threads under SCHED_FIFO at this priority.
-    #[arg(long, value_name = "1-99", value_parser = clap::value_parser!(u8).range(1..=99))]
-    priority: Option<u8>,
+    /// Scheduling policy of the radios' threads: other, or fifo:PRIORITY.
+    #[arg(long, value_name = "P", default_value = "other")]
+    policy: Policy,
+    #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
+    _priority: Option<Infallible>,
     /// While samples flow, handle datagrams once in so many microseconds [default: 200]; fewer: more punctual, more CPU.
     #[arg(long = "beat", value_name = "US", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     beat_us: Option<u32>,
@@ -122,7 +126,7 @@ impl Args {
             engine: self.engine,
             aggregate: self.aggregate,
             cores: self.cores,
-            priority: self.priority,
+            priority: self.policy.fifo_priority(),
             beat_us: self.beat_us,
             firmware: self.firmware,
             fpga: self.fpga,
@@ -164,7 +168,7 @@ fn fix(error: &EmulateError) -> Option<String> {
             format!("--addr 127.0.0.1\nip addr add {addr}/24 dev INTERFACE")
         }
         EmulateError::Priority { source, .. } => {
-            let without = "leave --priority away";
+            let without = "leave --policy away";
             source.fix().map_or_else(|| without.to_owned(), |fix| format!("{fix}\n{without}"))
         }
         EmulateError::ForeignEeprom { .. } => {

@@ -252,11 +252,11 @@ struct Word {
 }
 
 fn factors(output: &Output) -> Result<Answer> {
-    let word = |setting: &settings::Setting| Word {
+    let word = |setting: &'static settings::Setting| Word {
         name: setting.name,
         takes: setting.takes.to_string(),
         default: setting.default,
-        workloads: settings::kinds(setting.name).map(Kind::name).collect(),
+        workloads: settings::kinds(setting).map(Kind::name).collect(),
         about: setting.about,
     };
     let words: Vec<Word> = settings::all().map(word).collect();

@@ -81,7 +81,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 
 pub fn is_study(store: &Store, run: &str) -> Result<bool> {
     let run = store.run(run).map_err(store_problem)?;
-    Ok(Experiment::parse(&run.experiment, &run.file).is_ok_and(|file| file.study.is_some()))
+    Ok(Experiment::recorded(&run.experiment, &run.file).is_ok_and(|file| file.study.is_some()))
 }
 
 /// Judges the records of a study again.

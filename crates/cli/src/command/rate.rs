@@ -1,5 +1,6 @@
 //! `takt rate`: stream at a rate and count everything that goes wrong.
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::time::Duration;
 
@@ -8,6 +9,7 @@ use takt_load::rate::{self, Notice, Options, RateError, Threads, WireFormat};
 use takt_packet::EngineKind;
 use takt_radio::n200::ClockSource;
 
+use crate::policy::{Policy, cpus_is_cores, priority_is_policy};
 use crate::radio_problem;
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
@@ -61,10 +63,14 @@ pub struct Args {
     threads: String,
     /// CPUs for the streaming threads: receiving, transmitting.
     #[arg(long, value_name = "N,N", value_delimiter = ',')]
-    cpus: Vec<usize>,
-    /// SCHED_FIFO priority of the streaming threads, 1 to 99.
-    #[arg(long, value_name = "P", value_parser = clap::value_parser!(u8).range(1..=99))]
-    priority: Option<u8>,
+    cores: Vec<usize>,
+    /// Scheduling policy of the streaming threads: other, or fifo:PRIORITY.
+    #[arg(long, value_name = "P", default_value = "other")]
+    policy: Policy,
+    #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
+    _priority: Option<Infallible>,
+    #[arg(long = "cpus", hide = true, value_parser = cpus_is_cores)]
+    _cpus: Option<Infallible>,
     /// What the radio's clock follows: internal, external or mimo; another than its own must lock.
     #[arg(long, value_name = "R", default_value = "internal")]
     reference: ClockSource,
@@ -94,8 +100,8 @@ impl Args {
             recv_buffer_bytes: self.recv_buffer.map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX)),
             counter: false,
             threads: if self.threads == "1" { Threads::One } else { Threads::Two },
-            cpus: self.cpus.clone(),
-            priority: self.priority,
+            cpus: self.cores.clone(),
+            priority: self.policy.fifo_priority(),
             force: self.force,
             transmit: self.transmit,
             reference: self.reference,
@@ -133,11 +139,11 @@ fn problem(error: RateError, args: &Args) -> Problem {
                 ))
         }
         RateError::Priority(error) => {
-            let fix = error.fix().unwrap_or_else(|| "leave --priority away".to_owned());
-            Problem::new("a streaming thread can't have that priority").why(error).fix(fix)
+            let fix = error.fix().unwrap_or_else(|| "leave --policy away".to_owned());
+            Problem::new("a streaming thread can't have that policy").why(error).fix(fix)
         }
         RateError::Affinity(error) => {
-            Problem::new("a streaming thread can't have that CPU").why(error).fix("--cpus with CPUs of this host")
+            Problem::new("a streaming thread can't have that CPU").why(error).fix("--cores with CPUs of this host")
         }
         error => Problem::new("can't stream").why(error),
     }

@@ -37,6 +37,20 @@ fn a_rate_an_n200_does_not_have_is_refused_with_its_neighbours() {
 }
 
 #[test]
+fn an_option_of_an_older_version_is_refused_with_the_present_one() {
+    for (command, old, value, present) in [
+        ("rate", "--priority", "50", "--policy fifo:50"),
+        ("rate", "--cpus", "0,1", "--cores 0,1"),
+        ("emulate", "--priority", "60", "--policy fifo:60"),
+        ("run", "--priority", "none", "--policy other"),
+    ] {
+        let out = takt(&[command, old, value]);
+        let said = text(&out.stderr);
+        assert!(out.status.code() == Some(2) && said.contains(&format!("it is called {present} now")), "{said}");
+    }
+}
+
+#[test]
 fn radios_of_another_kind_or_version_are_told_apart() {
     let usrp2 = Radio::at(29, &["--hardware", "0x0400", "--fpga", "10.0"]);
     assert!(refusal(&usrp2.takt(&["probe"])).contains("is a USRP2, not an N200"));
@@ -111,7 +125,7 @@ fn a_priority_that_is_refused_says_who_may_grant_it() {
     let said = refusal(&answered(|| {
         let mut command = Command::new("prlimit");
         command.arg("--rtprio=0:0").args(bounded.iter().filter(|_| root));
-        command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--priority", "50", "--addr", &radio.addr]);
+        command.args([TAKT, "rate", "--rx", "1M", "--duration", "100ms", "--policy", "fifo:50", "--addr", &radio.addr]);
         command
     }));
     has(&said, &["FIFO 50", "CAP_SYS_NICE", "RLIMIT_RTPRIO", "sudo", "rtprio 95", "limits.d"]);

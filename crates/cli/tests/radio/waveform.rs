@@ -25,7 +25,7 @@ const BEARABLE: Duration = Duration::from_millis(20);
 /// disturbed more often, as the witness sees, and no less is asked of it.
 fn punctual(host: u8, faults: &[&str]) -> Radio {
     let faults = faults.iter().flat_map(|fault| ["--fault", fault]);
-    let priority = if matches!(Host::this().attempt_fifo(), Some(Ok(()))) { &["--priority", "60"][..] } else { &[] };
+    let priority = if matches!(Host::this().attempt_fifo(), Some(Ok(()))) { &["--policy", "fifo:60"][..] } else { &[] };
     Radio::at(host, &faults.chain(priority.iter().copied()).collect::<Vec<_>>())
 }
 

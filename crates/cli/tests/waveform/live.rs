@@ -14,7 +14,7 @@ struct Runner(Child);
 impl Runner {
     fn start() -> Runner {
         let mut command = Command::new(TAKT);
-        command.args(["run", &waveform("bpsk.toml"), "--slot", "5ms", "--priority", "none"]);
+        command.args(["run", &waveform("bpsk.toml"), "--slot", "5ms", "--policy", "other"]);
         let mut runner = Runner(command.stdout(Stdio::null()).spawn().expect("takt"));
         let pid = runner.pid();
         let answers = || takt(&["execinfo", "--process", &pid]).status.code() == Some(0);

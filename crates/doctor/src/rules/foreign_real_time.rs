@@ -11,7 +11,7 @@ pub(super) static RULE: Rule = Rule {
                most of them sleep; those there are are noted.",
     probe,
     known: "As long as the other thread runs at a time. Not measured here.",
-    fix: Fix::Advice(Ways::Always(&["chrt -p PID shows a thread's priority; takt's own is given with --priority"])),
+    fix: Fix::Advice(Ways::Always(&["chrt -p PID shows a thread's priority; takt's own is given with --policy"])),
     ..Rule::COMMON
 };
 

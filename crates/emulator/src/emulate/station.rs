@@ -200,14 +200,12 @@ fn spawn(
     thread::Builder::new().name(name).spawn(body).map_err(|source| EmulateError::Thread { addr, source })
 }
 
+/// An engine, the device port of each of its ports, and whether the radio receives broadcasts.
+type OpenPorts = (Box<dyn Engine>, Vec<Port>, bool);
+
 /// Opens the ports of a radio; the control port also on the broadcast address, where there is one and no other radio of its
-/// network has it. Returns the device port of each port of the engine, and whether the radio receives broadcasts.
-fn open_ports(
-    kind: EngineKind,
-    aggregate: bool,
-    addr: Ipv4Addr,
-    device: &Radio,
-) -> Result<(Box<dyn Engine>, Vec<Port>, bool), EngineError> {
+/// network has it.
+fn open_ports(kind: EngineKind, aggregate: bool, addr: Ipv4Addr, device: &Radio) -> Result<OpenPorts, EngineError> {
     let spec = |ip: Ipv4Addr, port: u16| PortSpec { bind: SocketAddr::new(IpAddr::V4(ip), port), peer: None };
     let mut ports = device.ports().to_vec();
     let mut config = Config::new(ports.iter().map(|port| spec(addr, port.0)).collect());

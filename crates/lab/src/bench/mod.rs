@@ -149,7 +149,7 @@ struct Beside<'a> {
 impl Beside<'_> {
     /// CPUs that the processes of a point have for themselves, if it takes that.
     fn exclusive(&self, point: &Point, site: &Site, pids: &[u32]) -> Result<Option<CpuSet>, Failure> {
-        let needed = point.kind == Kind::Deadline && point.settings.word("scheduling") == "deadline";
+        let needed = point.kind == Kind::Deadline && point.settings.word("policy") == "deadline";
         needed.then(|| exclusive::cpus(&point.settings, &site.in_force, pids, self.run)).transpose()
     }
 }

@@ -68,7 +68,7 @@ mod tests {
         for row in settings::all().filter(|row| !ELSEWHERE.contains(&row.name)) {
             let Takes::Word(levels) = row.takes else { continue };
             // What all kinds know is of the site.
-            let kinds: Vec<Kind> = settings::kinds(row.name).collect();
+            let kinds: Vec<Kind> = settings::kinds(row).collect();
             for &kind in kinds.iter().filter(|_| kinds.len() < 6) {
                 let documents: Vec<Value> = levels.iter().map(|level| options(kind, row.name, level)).collect();
                 for (n, one) in documents.iter().enumerate() {

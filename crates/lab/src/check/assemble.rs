@@ -55,7 +55,7 @@ impl StoredRun {
     /// There is no such run, or it can't be read.
     pub fn read(store: &Store, run: &str) -> Result<StoredRun, AssembleError> {
         let run = store.run(run)?;
-        let file = Experiment::parse(&run.experiment, &run.file);
+        let file = Experiment::recorded(&run.experiment, &run.file);
         let file = file.map_err(|source| AssembleError::File { run: run.id.clone(), source })?;
         let depth = if run.depth == Depth::Quick.name() { Depth::Quick } else { Depth::Full };
         let (points, rounds) = (store.points(&run.id)?, store.rounds(&run.id)?);

@@ -18,6 +18,7 @@ pub struct Loaded {
     pub disturbance: String,
     /// From the samples to the time at which the answer is due, microseconds.
     pub delay_us: f64,
+    /// Under `SCHED_OTHER`.
     pub normal: LoadedAnswers,
     pub fifo: LoadedAnswers,
     /// What FIFO saves of the share that is late: differences block by block, 0 to 1; `None` below two blocks.
@@ -40,9 +41,9 @@ pub struct LoadedAnswers {
 /// From the points of round trips that are disturbed: settings and rounds. `None` unless both policies are there.
 pub(super) fn loaded(points: &[(Levels, Vec<&RoundRow>)]) -> Option<Loaded> {
     let of = |policy: &str| {
-        points.iter().find(|(levels, _)| levels.get("policy").and_then(Value::as_str).unwrap_or("normal") == policy)
+        points.iter().find(|(levels, _)| levels.get("policy").and_then(Value::as_str).unwrap_or("other") == policy)
     };
-    let ((levels, normal_rounds), (_, fifo_rounds)) = (of("normal")?, of("fifo")?);
+    let ((levels, normal_rounds), (_, fifo_rounds)) = (of("other")?, of("fifo")?);
     let (normal, fifo) = (answers(normal_rounds), answers(fifo_rounds));
     if normal.counted == 0 || fifo.counted == 0 {
         return None;
@@ -136,7 +137,7 @@ mod tests {
             let all = [("policy", policy), ("disturbance", "busy:2x"), ("delay", "1ms")];
             all.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect()
         };
-        loaded(&[(settings("normal"), normal.iter().collect()), (settings("fifo"), fifo.iter().collect())])
+        loaded(&[(settings("other"), normal.iter().collect()), (settings("fifo"), fifo.iter().collect())])
     }
 
     #[test]

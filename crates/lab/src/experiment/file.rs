@@ -12,7 +12,7 @@ use super::count::Count;
 use super::error::{Complaint, FileError, meant};
 use super::need::Need;
 use super::node::Table;
-use super::part::{self, Part, RawPart};
+use super::part::{self, Part, RawPart, Spelling};
 
 #[derive(Clone, Debug)]
 pub struct Experiment {
@@ -140,7 +140,15 @@ impl Experiment {
     /// # Errors
     /// The first thing that is wrong, with its place and what would be right.
     pub fn parse(name: &str, text: &str) -> Result<Experiment, FileError> {
-        check(name, text).map_err(|complaint| complaint.within(&format!("{name}.toml"), text))
+        check(name, text, Spelling::Present).map_err(|complaint| complaint.within(&format!("{name}.toml"), text))
+    }
+
+    /// Reads the file of a recorded run; settings may have the names of an older version.
+    ///
+    /// # Errors
+    /// As above.
+    pub fn recorded(name: &str, text: &str) -> Result<Experiment, FileError> {
+        check(name, text, Spelling::Any).map_err(|complaint| complaint.within(&format!("{name}.toml"), text))
     }
 }
 
@@ -182,19 +190,19 @@ fn yes() -> bool {
     true
 }
 
-fn check(name: &str, text: &str) -> Result<Experiment, Complaint> {
+fn check(name: &str, text: &str, spelling: Spelling) -> Result<Experiment, Complaint> {
     let raw: RawFile = toml::from_str(text).map_err(|error| of_toml(&error))?;
     let rounds = rounds(raw.rounds)?;
     let parts = if raw.part.is_empty() {
         let whole = RawPart::whole(name, raw.factors, raw.fixed, raw.stop);
-        vec![part::check(whole, 0..text.len())?]
+        vec![part::check(whole, 0..text.len(), spelling)?]
     } else {
         no_level_outside_parts(&raw.factors, &raw.fixed)?;
         raw.part
             .into_iter()
             .map(|part| {
                 let span = part.span();
-                part::check(part.into_inner(), span)
+                part::check(part.into_inner(), span, spelling)
             })
             .collect::<Result<_, _>>()?
     };

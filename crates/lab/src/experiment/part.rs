@@ -6,6 +6,7 @@ use std::ops::Range;
 use serde::Deserialize;
 use serde_json::Value;
 use takt_load::Kind;
+use takt_load::setting::former;
 use toml::Spanned;
 
 use super::error::{Complaint, meant};
@@ -50,6 +51,15 @@ impl Factor {
     }
 }
 
+/// Which names a file may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// The present ones: somebody wrote it and can mend it.
+    Present,
+    /// Those of older versions too: it is the file of a recorded run.
+    Any,
+}
+
 /// A part as the file has it.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a table: [[part]]")]
@@ -68,9 +78,46 @@ impl RawPart {
     pub(super) fn whole(name: &str, factors: Table, fixed: Table, stop: Option<Spanned<Stop>>) -> RawPart {
         RawPart { name: name.into(), question: None, factors, fixed, stop }
     }
+
+    fn modernise(&mut self) {
+        modernise(&mut self.factors);
+        modernise(&mut self.fixed);
+    }
 }
 
-pub(super) fn check(mut raw: RawPart, span: Range<usize>) -> Result<Part, Complaint> {
+/// Gives settings their present names and levels, those in the workload's own table too.
+fn modernise(table: &mut Table) {
+    *table = std::mem::take(table)
+        .into_iter()
+        .map(|(name, mut value)| {
+            let name = match former::present_name(name.get_ref()) {
+                Some(present) => Spanned::new(name.span(), present.to_owned()),
+                None => name,
+            };
+            modernise_levels(name.get_ref(), value.get_mut());
+            (name, value)
+        })
+        .collect();
+}
+
+fn modernise_levels(name: &str, node: &mut Node) {
+    match node {
+        Node::Leaf(level) => {
+            if let Some(present) = former::present_level(name, level) {
+                *level = present.into();
+            }
+        }
+        Node::List(levels) => levels.iter_mut().for_each(|level| modernise_levels(name, level.get_mut())),
+        // The workload's options, or the levels of a full and of a quick run.
+        Node::Table(table) if name == "workload" => modernise(table),
+        Node::Table(table) => table.values_mut().for_each(|levels| modernise_levels(name, levels.get_mut())),
+    }
+}
+
+pub(super) fn check(mut raw: RawPart, span: Range<usize>, spelling: Spelling) -> Result<Part, Complaint> {
+    if spelling == Spelling::Any {
+        raw.modernise();
+    }
     let (kind, mut options) = workload(&mut raw.fixed, span.clone())?;
     options.append(&mut raw.fixed);
     let (mut fixed, mut fixed_quick) = (BTreeMap::new(), BTreeMap::new());
@@ -128,8 +175,12 @@ fn setting(name: &Spanned<String>, kind: Kind) -> Result<&'static Setting, Compl
     let known = || settings::of(kind).map(|setting| setting.name);
     let complain = |what: String| {
         let all = format!("a {} workload knows: {}", kind.name(), known().collect::<Vec<_>>().join(", "));
-        Complaint::new(name.span(), what, meant(name.get_ref(), known(), all))
-            .help("`takt experiment factors` lists all. Nothing was run.")
+        let renamed = former::present_name(name.get_ref()).filter(|present| known().any(|known| known == *present));
+        let remedy = match renamed {
+            Some(present) => format!("it is called \"{present}\" now"),
+            None => meant(name.get_ref(), known(), all),
+        };
+        Complaint::new(name.span(), what, remedy).help("`takt experiment factors` lists all. Nothing was run.")
     };
     match settings::find(name.get_ref()) {
         None => Err(complain(format!("unknown factor \"{}\"", name.get_ref()))),

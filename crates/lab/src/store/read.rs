@@ -2,7 +2,8 @@
 
 use rusqlite::Row;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
+use takt_load::setting::former;
 
 use super::{PointRow, Record, RoundRow, RoundState, RunRow, Store, StoreError};
 
@@ -50,7 +51,9 @@ impl Store {
     pub fn points(&self, run: &str) -> Result<Vec<PointRow>, StoreError> {
         let sql = "SELECT part, factors FROM points WHERE run = ?1 ORDER BY point";
         let point = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        let read = |(part, factors): (String, String)| Ok(PointRow { part, factors: parse("factors", 0, &factors)? });
+        let read = |(part, factors): (String, String)| {
+            Ok(PointRow { part, factors: former::rename(parse("factors", 0, &factors)?) })
+        };
         self.rows(sql, &[&run], point)?.into_iter().map(read).collect()
     }
 
@@ -62,7 +65,7 @@ impl Store {
                    WHERE run = ?1 ORDER BY rounds.id";
         let read = |(round, factors, documents): (RoundRow, String, Option<Documents>)| {
             let record = documents.map(|documents| record(round.id, &documents)).transpose()?;
-            Ok(RoundRow { factors: parse("factors", round.id, &factors)?, record, ..round })
+            Ok(RoundRow { factors: former::rename(parse("factors", round.id, &factors)?), record, ..round })
         };
         self.rows(sql, &[&run], round_row)?.into_iter().map(read).collect()
     }
@@ -126,7 +129,7 @@ fn round_row(row: &Row<'_>) -> rusqlite::Result<(RoundRow, String, Option<Docume
 fn record(round: i64, documents: &Documents) -> Result<Record, StoreError> {
     let [settings, result, before, after, in_force, emulator, machine] = documents;
     Ok(Record {
-        settings: parse("settings", round, settings)?,
+        settings: json!(parse::<Option<_>>("settings", round, settings)?.map(former::rename)),
         result: parse("result", round, result)?,
         before: parse("before", round, before)?,
         after: parse("after", round, after)?,

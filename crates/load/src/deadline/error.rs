@@ -25,7 +25,7 @@ pub enum DeadlineError {
     Radio(#[from] RadioError),
     #[error("a process of the exchange")]
     Process(#[source] AgentError),
-    #[error("scheduling of the {who}")]
+    #[error("policy of the {who}")]
     Policy {
         who: &'static str,
         #[source]

@@ -62,7 +62,7 @@ pub use error::DeadlineError;
 use exchange::Exchange;
 pub use excluded::{Excluded, Own, SEGMENT_SUBFRAMES, Segments};
 use interface::{Plan, Receiving, Sending};
-pub use options::{Apart, Handover, Options, ProcessCpus, Scheduling, Wake};
+pub use options::{Apart, Handover, Options, PolicyName, ProcessCpus, Wake};
 pub use outcome::{Answered, Budget, Outcome, Radio};
 pub use process_cpus::process_cpus;
 pub use roles::{Role, RoleOptions};
@@ -114,7 +114,7 @@ pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     let plan = Plan::new(options, start, ClockModel::through(before, before));
     let receiving = Receiving::new(rx, &exchange, options, &plan)?;
     let sending = Sending::new(tx, &exchange, options, &plan);
-    let above_all = options.scheduling == Scheduling::Deadline;
+    let above_all = options.policy == PolicyName::Deadline;
     let unwatched = above_all.then_some("nothing comes before processes under SCHED_DEADLINE");
     let watch = Watch::over(&options.used_cpus(), &plan, unwatched);
     let ran = exchange.run(receiving, sending, watch, plan.end_by(net.now()), stop)?;

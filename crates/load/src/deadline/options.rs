@@ -20,7 +20,7 @@ pub struct Options {
     pub duration: Duration,
     pub warm_up: Duration,
     pub engine: EngineKind,
-    pub scheduling: Scheduling,
+    pub policy: PolicyName,
     /// Only the interface has that policy, as in the study; the others are `other`.
     pub interface_alone: bool,
     pub wake: Wake,
@@ -42,7 +42,7 @@ pub struct Options {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scheduling {
+pub enum PolicyName {
     #[default]
     Other,
     /// `SCHED_FIFO`: the process that is nearer to the answer comes first, the physical layer last.
@@ -98,7 +98,7 @@ impl Default for Options {
             duration: Duration::from_secs(2),
             warm_up: Duration::from_millis(200),
             engine: EngineKind::Mmsg,
-            scheduling: Scheduling::default(),
+            policy: PolicyName::default(),
             interface_alone: false,
             wake: Wake::default(),
             tick_hz: 0,
@@ -158,12 +158,12 @@ impl Options {
     pub(super) fn policy(&self, rank: u8) -> Policy {
         // Both threads of the interface and both layers fit into the 95 % of one CPU that the kernel promises at most.
         let (run_us, each_us) = [(200, 1_000), (100, 1_000), (1_600, 4_000)][usize::from(rank.min(2))];
-        match self.scheduling {
+        match self.policy {
             _ if self.interface_alone && rank > 0 => Policy::Other { nice: 0 },
-            Scheduling::Other => Policy::Other { nice: 0 },
-            Scheduling::Fifo => Policy::Fifo { priority: HIGHEST - rank },
-            Scheduling::Rr => Policy::RoundRobin { priority: HIGHEST - rank },
-            Scheduling::Deadline => Policy::Deadline {
+            PolicyName::Other => Policy::Other { nice: 0 },
+            PolicyName::Fifo => Policy::Fifo { priority: HIGHEST - rank },
+            PolicyName::Rr => Policy::RoundRobin { priority: HIGHEST - rank },
+            PolicyName::Deadline => Policy::Deadline {
                 runtime_ns: run_us * 1_000,
                 deadline_ns: each_us * 1_000,
                 period_ns: each_us * 1_000,
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn in_the_study_only_the_interface_had_a_priority() {
-        let all = Options { scheduling: Scheduling::Fifo, ..Options::default() };
+        let all = Options { policy: PolicyName::Fifo, ..Options::default() };
         let alone = Options { interface_alone: true, ..all.clone() };
         assert_eq!([0, 1, 2].map(|rank| all.policy(rank)), [52, 51, 50].map(|priority| Policy::Fifo { priority }));
         assert_eq!(alone.policy(0), Policy::Fifo { priority: 52 });

@@ -5,17 +5,17 @@ use takt_agent::Failure;
 use takt_base::Stop;
 
 use super::process_cpus::process_cpus;
-use super::{Handover, Options, Scheduling, Wake};
+use super::{Handover, Options, PolicyName, Wake};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, ENGINE, IDLE, SCHEDULING, Setting, Settings, TICK_HZ, Takes, WARM_UP};
+use crate::setting::{DURATION, ENGINE, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
 use crate::workload::{Lost, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
     DURATION,
     WARM_UP,
-    SCHEDULING,
+    POLICY,
     Setting::new("scheduled", Takes::Word(&["all", "interface"]), "all")
         .about("which processes have that policy; the study gave it to the data interface alone"),
     Setting::new("timer", Takes::Word(&["arrival", "nanosleep", "timerfd", "hybrid", "spin"]), "arrival")
@@ -67,10 +67,10 @@ impl Workload for Deadline {
             _ => Wake::Timer(settings.parsed("timer")?),
         };
         let policies = [
-            ("other", Scheduling::Other),
-            ("fifo", Scheduling::Fifo),
-            ("rr", Scheduling::Rr),
-            ("deadline", Scheduling::Deadline),
+            ("other", PolicyName::Other),
+            ("fifo", PolicyName::Fifo),
+            ("rr", PolicyName::Rr),
+            ("deadline", PolicyName::Deadline),
         ];
         write(&Options {
             addr: target.addr.into(),
@@ -78,7 +78,7 @@ impl Workload for Deadline {
             duration: settings.span("duration"),
             warm_up: settings.span("warm_up"),
             engine: settings.parsed("engine")?,
-            scheduling: settings.choice("scheduling", &policies)?,
+            policy: settings.choice("policy", &policies)?,
             interface_alone: settings.choice("scheduled", &[("all", false), ("interface", true)])?,
             wake,
             tick_hz: settings.whole("tick_hz") as u32,

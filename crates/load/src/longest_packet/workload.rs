@@ -10,10 +10,10 @@ use super::longest;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings};
 use crate::waveform::Options;
-use crate::waveform::workload::{COMPONENTS, LATENCY, PRIORITY, SLOT, WAVEFORM, WORKERS, options};
+use crate::waveform::workload::{COMPONENTS, LATENCY, POLICY, SLOT, WAVEFORM, WORKERS, options};
 use crate::workload::{Target, Workload, read, write};
 
-const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, COMPONENTS, SLOT, WORKERS, LATENCY, PRIORITY];
+const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, COMPONENTS, SLOT, WORKERS, LATENCY, POLICY];
 
 const QUANTITIES: &[Quantity] = &[
     Quantity::amount("items", "/items", "longest packet held"),

@@ -18,8 +18,8 @@ use crate::workload::{Lost, Peer, Target, Workload, read, write};
 pub(crate) const MODEL: Setting = Setting::new("model", Takes::Word(&["n200"]), "n200").about("the radio");
 pub(crate) const RATE_SPS: Setting =
     Setting::required("rate_sps", Takes::Domain(&SampleRate)).about("samples a second, each direction");
-pub(crate) const POLICY: Setting =
-    Setting::new("policy", Takes::Word(&["normal", "fifo"]), "normal").about("scheduling of the threads that stream");
+pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["other", "fifo"]), "other")
+    .about("scheduling policy of the threads that stream");
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
@@ -109,7 +109,7 @@ pub(crate) fn fix(error: &RateError, addr: IpAddr) -> String {
 }
 
 pub(crate) fn priority(settings: &Settings) -> Result<Option<u8>, Failure> {
-    Ok(settings.choice("policy", &[("normal", None), ("fifo", Some(STREAM_PRIORITY))])?)
+    Ok(settings.choice("policy", &[("other", None), ("fifo", Some(STREAM_PRIORITY))])?)
 }
 
 /// Priority of the streaming threads under `policy = "fifo"`: among the lower ones, below the kernel's own threads.

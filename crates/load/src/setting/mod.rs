@@ -4,11 +4,12 @@
 //! reference page come from these rows, so a new setting is a new row.
 
 mod domain;
+pub mod former;
 mod shared;
 mod values;
 
 pub use domain::{Domain, Takes, word_or, word_remedy};
-pub(crate) use shared::{DURATION, ENGINE, IDLE, SCHEDULING, TICK_HZ, WARM_UP};
+pub(crate) use shared::{DURATION, ENGINE, IDLE, POLICY, TICK_HZ, WARM_UP};
 pub use values::{Settings, UnknownLevel};
 
 use serde_json::{Value, json};
@@ -60,6 +61,10 @@ impl Setting {
     /// # Errors
     /// What is wrong with it and what could stand there, as `(complaint, remedy)`.
     pub fn accept(&self, value: &Value) -> Result<Value, (String, String)> {
-        self.takes.accept(value).map_err(|remedy| (format!("{} can't be {value}", self.name), remedy))
+        let refuse = |remedy| match former::present_level(self.name, value) {
+            Some(present) => (format!("{} can't be {value}", self.name), format!("it is called \"{present}\" now")),
+            None => (format!("{} can't be {value}", self.name), remedy),
+        };
+        self.takes.accept(value).map_err(refuse)
     }
 }

@@ -8,9 +8,8 @@ pub(crate) const DURATION: Setting = Setting::required("duration", Takes::Span)
     .about("what of a round is measured; of a search: its confirmation, a trial takes a quarter");
 pub(crate) const WARM_UP: Setting =
     Setting::new("warm_up", Takes::SpanOrNone, "500ms").about("runs before it and is not in the record");
-pub(crate) const SCHEDULING: Setting =
-    Setting::new("scheduling", Takes::Word(&["other", "fifo", "rr", "deadline"]), "other")
-        .about("policy of the processes of the exchange, or of the threads that wake up");
+pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["other", "fifo", "rr", "deadline"]), "other")
+    .about("scheduling policy of the processes of the exchange, or of the threads that wake up");
 pub(crate) const TICK_HZ: Setting = Setting::new("tick_hz", Takes::Whole(0, 100_000), "0")
     .about("clock ticks at which a timer's sleeps end; 0: whenever the kernel's own timers can");
 pub(crate) const IDLE: Setting = Setting::new("idle", Takes::Word(&["sleep", "poll"]), "sleep")

@@ -7,17 +7,17 @@ use takt_host::policy::PolicySpec;
 
 use super::Options;
 use crate::quantity::Quantity;
-use crate::setting::{DURATION, IDLE, SCHEDULING, Setting, Settings, TICK_HZ, Takes, WARM_UP};
+use crate::setting::{DURATION, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
 use crate::workload::{Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     DURATION,
     WARM_UP,
-    SCHEDULING,
+    POLICY,
     TICK_HZ,
     IDLE,
     Setting::new("interval", Takes::Span, "1ms").about("from one tick to the next"),
-    Setting::new("wait", Takes::Word(&["nanosleep", "timerfd", "hybrid", "spin"]), "nanosleep")
+    Setting::new("timer", Takes::Word(&["nanosleep", "timerfd", "hybrid", "spin"]), "nanosleep")
         .about("how the threads wait for a tick"),
     Setting::new("timer_slack", Takes::SpanOrNone, "0s")
         .about("how late the kernel may wake them on purpose; 0s: as late as everybody"),
@@ -55,8 +55,8 @@ impl Workload for Wakeup {
             duration: settings.span("duration"),
             warm_up: settings.span("warm_up"),
             interval,
-            policy: settings.choice("scheduling", &policies)?,
-            timer: settings.parsed("wait")?,
+            policy: settings.choice("policy", &policies)?,
+            timer: settings.parsed("timer")?,
             tick_hz: settings.number("tick_hz").filter(|&hz| hz > 0.0).map(|hz| hz as u32),
             slack: Some(settings.span("timer_slack")).filter(|slack| !slack.is_zero()),
             idle: settings.parsed("idle")?,

@@ -66,7 +66,7 @@ impl Opened {
     pub(crate) fn execute(&self, slots: Option<u64>, limit: Duration, stop: &Stop) -> Result<Executed, WaveformError> {
         let limit = slots.is_none().then_some(limit);
         match self.policy {
-            Policy::Normal => self.attempt(slots, limit, None, stop),
+            Policy::Other => self.attempt(slots, limit, None, stop),
             Policy::Fifo => self.attempt(slots, limit, Some(PRIORITY), stop),
             Policy::Highest => match self.attempt(slots, limit, Some(PRIORITY), stop) {
                 Err(WaveformError::Start(StartError::Priority { .. })) => self.attempt(slots, limit, None, stop),

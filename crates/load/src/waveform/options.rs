@@ -63,7 +63,7 @@ pub enum Clock {
 #[serde(rename_all = "snake_case")]
 pub enum Policy {
     /// As the process has it.
-    Normal,
+    Other,
     Fifo,
     /// Real time where permitted, else normal; the outcome says which.
     #[default]

@@ -22,8 +22,8 @@ pub(crate) const WORKERS: Setting =
     Setting::new("workers", Takes::Whole(1, 64), "1").about("workers, each on a core of its own");
 pub(crate) const LATENCY: Setting = Setting::new("latency", Takes::Word(&["fixed", "compact"]), "compact")
     .about("a slot each hop, or only between workers");
-pub(crate) const PRIORITY: Setting = Setting::new("priority", Takes::Word(&["highest", "fifo", "normal"]), "highest")
-    .about("scheduling of the workers; highest is fifo where permitted");
+pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["highest", "fifo", "other"]), "highest")
+    .about("scheduling policy of the workers; highest is fifo where permitted");
 
 const SETTINGS: &[Setting] = &[
     DURATION,
@@ -36,7 +36,7 @@ const SETTINGS: &[Setting] = &[
     WORKERS,
     LATENCY,
     Setting::new("clock", Takes::Word(&["wall", "free"]), "wall").about("the host's clock, or as fast as can be"),
-    PRIORITY,
+    POLICY,
     Setting::new("process", Takes::Word(&["shared", "fresh"]), "shared")
         .about("whether each round has a process of its own, as memory needs it"),
 ];
@@ -88,7 +88,7 @@ pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
         (None, Some(per_s)) => Packet::PerSecond(per_s),
         (None, None) => Packet::AsWritten,
     };
-    let policies = [("highest", Policy::Highest), ("fifo", Policy::Fifo), ("normal", Policy::Normal)];
+    let policies = [("highest", Policy::Highest), ("fifo", Policy::Fifo), ("other", Policy::Other)];
     Ok(Options {
         waveform: name.to_owned(),
         text: text(name)?,
@@ -101,7 +101,7 @@ pub(crate) fn options(settings: &Settings) -> Result<Options, Failure> {
         workers: settings.whole("workers").max(1),
         latency: settings.choice("latency", &[("fixed", Latency::Fixed), ("compact", Latency::Compact)])?,
         clock: settings.choice("clock", &[("wall", Clock::Wall), ("free", Clock::Free)])?,
-        policy: settings.choice("priority", &policies)?,
+        policy: settings.choice("policy", &policies)?,
         hash: settings.word("clock") == "free" && name != "chain",
         watch_memory: settings.word("process") == "fresh",
     })

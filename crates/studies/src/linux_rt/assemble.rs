@@ -50,9 +50,9 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
 fn with_paper(mut case: Case, paper: &Facts) -> Case {
     let is = |name: &str, level: &str| case.level(name).as_deref() == Some(level);
     let name = match case.part.as_str() {
-        "cases" if is("disturbance", "none") && is("scheduling", "other") => Some("ideal"),
-        "cases" if is("disturbance", "busy:2x") && is("scheduling", "other") => Some("disturbed"),
-        "cases" if is("disturbance", "busy:2x") && is("scheduling", "fifo") => Some("priority"),
+        "cases" if is("disturbance", "none") && is("policy", "other") => Some("ideal"),
+        "cases" if is("disturbance", "busy:2x") && is("policy", "other") => Some("disturbed"),
+        "cases" if is("disturbance", "busy:2x") && is("policy", "fifo") => Some("priority"),
         "figure-6" if is("cap", "10") && is("tick_hz", "1024") => Some("best"),
         _ => None,
     };

@@ -11,8 +11,7 @@ use crate::sweep::{Judged, Measure, all_above, all_below, surely_more, value};
 
 pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
     let paper = &outcome.paper;
-    let of =
-        |disturbance, scheduling| outcome.case("cases", &[("disturbance", disturbance), ("scheduling", scheduling)]);
+    let of = |disturbance, scheduling| outcome.case("cases", &[("disturbance", disturbance), ("policy", scheduling)]);
     match number {
         1 => one(of("none", "other"), "the undisturbed host", |figure| all_below([figure], paper.number("few"))),
         2 => one(of("busy:2x", "other"), "the disturbed host", |figure| all_above([figure], paper.number("most"))),

@@ -11,7 +11,7 @@ use crate::part::Point;
 pub type Measure = (&'static str, &'static str, &'static str);
 
 pub const MEASURES: [Measure; 3] =
-    [("priority", "scheduling", "fifo"), ("cap", "cap", "10"), ("isolation", "cores", "isolated")];
+    [("priority", "policy", "fifo"), ("cap", "cap", "10"), ("isolation", "cores", "isolated")];
 
 /// What measures do to the failure ratio.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

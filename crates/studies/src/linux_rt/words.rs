@@ -91,7 +91,7 @@ fn bought(effect: &EffectFacts) -> String {
 
 /// What it buys to hand samples over as they come, and what cores do when idle besides; everything else being alike.
 fn by_slot(outcome: &Outcome) -> Option<String> {
-    let alike = [("disturbance", "busy:4x"), ("scheduling", "fifo"), ("cores", "any"), ("cap", "none")];
+    let alike = [("disturbance", "busy:4x"), ("policy", "fifo"), ("cores", "any"), ("cap", "none")];
     let whole = outcome.case("measures", &alike)?;
     let slots = outcome.case("best", &[("handover", "slot")])?;
     let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
@@ -134,7 +134,7 @@ fn cap_on_ordinary(outcome: &Outcome) -> Option<String> {
 
 /// The same for processes with a priority, on cores that they share with the disturbance, and what took longer.
 fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
-    let with = |cap| outcome.case("measures", &[("scheduling", "fifo"), ("cores", "any"), ("cap", cap)]);
+    let with = |cap| outcome.case("measures", &[("policy", "fifo"), ("cores", "any"), ("cap", cap)]);
     let (free, capped) = (with("none")?, with("10")?);
     let does = does(free, &[capped])?;
     let pairs = free.stages.iter().zip(&capped.stages);
@@ -310,7 +310,7 @@ pub fn label(case: &Case) -> String {
     let timer = || claims::timer(&case.level("tick_hz").unwrap_or_default());
     let words = [
         Some(disturbance.unwrap_or_default()),
-        unusual("scheduling", "other").map(|policy| format!("{policy}{alone}")),
+        unusual("policy", "other").map(|policy| format!("{policy}{alone}")),
         unusual("cap", "none").map(|cap| format!("capped at {cap} %")),
         is("timer", "nanosleep").then(timer),
         unusual("cores", "any"),

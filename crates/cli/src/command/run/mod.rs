@@ -6,6 +6,7 @@ mod packets;
 mod radio;
 pub mod text;
 
+use std::convert::Infallible;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,7 @@ use takt_runtime::{
 use crate::command::map;
 use crate::costs;
 use crate::output;
+use crate::policy::{Policy, priority_is_policy};
 use crate::waveform::{self, Libraries, Override};
 use crate::{Answer, Output, Problem, stop_on_signal};
 
@@ -35,7 +37,7 @@ const DEFAULT_PRIORITY: u8 = 50;
 #[command(after_help = "\
 Examples:
   takt run waveforms/bpsk.toml --slots 10000
-  takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --priority 80
+  takt run waveforms/bpsk.toml --slots 100000 --cores 0,1 --policy fifo:80
   takt run waveforms/bpsk.toml --slots 1000 --clock free --set channel.ebn0_db=4 --json
   takt run waveforms/td-scdma.toml --slots 2000 --clock radio
   takt run waveforms/td-scdma.toml --clock radio --addr 192.168.10.2 --transmit --cores 1
@@ -75,9 +77,11 @@ pub struct Args {
     /// Change a parameter of the file; repeat for several.
     #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
     set: Vec<Override>,
-    /// SCHED_FIFO priority of the workers, 1 to 99, or none; by default 50 under a clock, where permitted.
+    /// Scheduling policy of the workers: other, or fifo:PRIORITY; by default fifo:50 under a clock, where permitted.
     #[arg(long, value_name = "P")]
-    priority: Option<Priority>,
+    policy: Option<Policy>,
+    #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
+    _priority: Option<Infallible>,
     /// Write the last executions of every worker as a trace that ui.perfetto.dev draws.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
@@ -87,24 +91,6 @@ pub struct Args {
     log: Option<PathBuf>,
     #[command(flatten)]
     libraries: Libraries,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Priority {
-    None,
-    Fifo(u8),
-}
-
-impl std::str::FromStr for Priority {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Priority, &'static str> {
-        match text.parse() {
-            _ if text == "none" => Ok(Priority::None),
-            Ok(priority @ 1..=99) => Ok(Priority::Fifo(priority)),
-            _ => Err("expected 1 to 99, or none"),
-        }
-    }
 }
 
 #[derive(Serialize)]
@@ -173,11 +159,11 @@ impl Args {
     /// A clock asks for all the host grants; without one nothing is late.
     fn options(&self, cores: &[usize], process_cores: Vec<usize>) -> Options {
         let free = self.clock == "free";
-        let (fifo_priority, priority) = match self.priority {
+        let (fifo_priority, priority) = match self.policy {
             None if free => (None, Wish::No),
             None => (Some(DEFAULT_PRIORITY), Wish::Try),
-            Some(Priority::None) => (None, Wish::No),
-            Some(Priority::Fifo(priority)) => (Some(priority), Wish::Require),
+            Some(Policy::Other) => (None, Wish::No),
+            Some(Policy::Fifo(priority)) => (Some(priority), Wish::Require),
         };
         Options {
             slots: self.slots,

@@ -23,19 +23,25 @@ pub fn of(kind: Kind) -> impl Iterator<Item = &'static Setting> {
     [site::ROWS, path, disturbance::ROWS, stops, quota, kind.settings()].into_iter().flatten()
 }
 
-/// Everything that can be set, each once.
+/// Everything that can be set, each once. Of two rows with one name each is for other workloads.
 pub fn all() -> impl Iterator<Item = &'static Setting> {
     let mut all: Vec<&'static Setting> = Vec::new();
     for setting in Kind::ALL.iter().flat_map(|&kind| of(kind)) {
-        if !all.iter().any(|known| known.name == setting.name) {
+        if !all.iter().any(|known| is_same(known, setting)) {
             all.push(setting);
         }
     }
     all.into_iter()
 }
 
-pub fn kinds(name: &str) -> impl Iterator<Item = Kind> {
-    Kind::ALL.iter().copied().filter(move |&kind| of(kind).any(|setting| setting.name == name))
+/// The workloads that know a setting.
+pub fn kinds(setting: &'static Setting) -> impl Iterator<Item = Kind> {
+    Kind::ALL.iter().copied().filter(move |&kind| of(kind).any(|known| is_same(known, setting)))
+}
+
+/// Workloads share a row by a copy of it.
+fn is_same(one: &Setting, other: &Setting) -> bool {
+    (one.name, one.about) == (other.name, other.about)
 }
 
 #[must_use]
