@@ -7,7 +7,7 @@ pub enum Answer {
     Yes,
     /// Done, and the answer is no: samples were lost, a rule stands, a rate does not hold.
     No,
-    /// Done as far as it went, and it can't be told. What was printed says why; an error would print a second document.
+    /// Done as far as it went, and the answer is not known. What was printed says why; an error would print a second document.
     Unknown,
 }
 

@@ -18,7 +18,7 @@ const ROUNDS: &str = "[rounds]\ncount = 1\norder = { seed = 1 }\n\
 
 fn with(policies: &str, kind: &str) -> Place {
     let text = format!(
-        "question = \"?\"\n[factors]\nscheduling = {policies}\n[fixed]\n\
+        "question = \"?\"\n[factors]\npolicy = {policies}\n[fixed]\n\
          workload = {{ kind = \"{kind}\", duration = \"50ms\", warm_up = \"10ms\" }}\n{ROUNDS}"
     );
     Place::with("x.toml", &text)
@@ -100,7 +100,7 @@ fn an_experiment_of_nothing_else_ends_with_the_reason_and_measures_nothing() {
 #[test]
 fn the_study_says_which_of_its_policies_are_not_there() {
     let part = "question = \"?\"\n[study]\nname = \"linux-rt\"\n[[part]]\nname = \"policies\"\n\
-                factors = { scheduling = [\"other\", \"deadline\"] }\n\
+                factors = { policy = [\"other\", \"deadline\"] }\n\
                 fixed = { codes = 2, workload = { kind = \"deadline\", duration = \"100ms\", warm_up = \"20ms\" } }\n";
     let place = Place::with("small.toml", &format!("{part}{ROUNDS}"));
     let mut command = place.command(&["paper", "linux-rt", "--file", "small.toml", "--json"]);

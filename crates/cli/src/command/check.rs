@@ -26,10 +26,10 @@ Examples:
   takt check --need n200:10M --need n200:25M:rx
   takt check --self-test                    would it have said no? Hosts made bad by a known amount
 
-Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 it could
-not be told: samples were lost only while the emulator was late, too few rounds count, or the
-run was interrupted. With --self-test: 0 the verdict errs no more often than it may, 1 it does,
-2 it could not be told.")]
+Exit status: 0 every needed rate was clean in all rounds that count, 1 one was not, 2 not
+known: samples were lost only while the emulator was late, too few rounds count, or the run was
+interrupted. With --self-test: 0 the verdict errs no more often than it may, 1 it does, 2 not
+known.")]
 pub struct Args {
     /// A few rates, three rounds; says what it leaves out.
     #[arg(long)]

@@ -30,8 +30,8 @@ Examples:
   takt paper routers                   every point and round; Ctrl-C stops it, --resume goes on
   takt report last                     the report of an earlier run, drawn again
 
-Exit status: 0 what was seen agrees with the paper's claims, 1 it does not with one, 2 it could not
-be told.")]
+Exit status: 0 what was seen agrees with the paper's claims, 1 it does not with one, 2 not
+known.")]
 pub struct Args {
     #[command(subcommand)]
     study: StudyName,

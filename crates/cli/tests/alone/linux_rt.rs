@@ -25,7 +25,7 @@ const PARTS: &str = r#"
 [[part]]
 name = "cases"
 factors = { disturbance = ["none", "busy:1+timers:1"] }
-fixed = { scheduling = "other", scheduled = "interface", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
+fixed = { policy = "other", scheduled = "interface", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 [[part]]
 name = "best"
 fixed = { disturbance = "busy:2x", codes = 2, workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
@@ -39,7 +39,7 @@ factors = { cores = ["any", "isolated"] }
 fixed = { disturbance = "busy:1", workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 [[part]]
 name = "policies"
-fixed = { scheduling = "deadline", disturbance = "busy:1", workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
+fixed = { policy = "deadline", disturbance = "busy:1", workload = { kind = "deadline", duration = "100ms", warm_up = "20ms" } }
 "#;
 
 #[test]

@@ -80,7 +80,7 @@ of 212 992 bytes lasts 2.7 ms, 4 MiB last 53 ms and 50 MB 0.6 s.
          or      sudo sysctl -w net.core.wmem_max=1048576
          prove   {takt} doctor --prove socket-buffer-small
 hidden   swap                 reading /proc/meminfo: No such file or directory (os error 2)
-No: 1 of 2 stands in the way of a radio, 1 could not be told: socket-buffer-small.
+No: 1 of 2 stands in the way of a radio, 1 could not be judged: socket-buffer-small.
 "
         )
     );
@@ -119,7 +119,7 @@ fn a_slip_is_not_taken_for_a_host_without_faults() {
 
     let out = host.doctor(&["--only", "swap", "--only", "numa"]);
     assert_eq!(out.status.code(), Some(2));
-    assert_eq!(text(&out.stdout).lines().last(), Some("Not known: none of 2 rules could be told."));
+    assert_eq!(text(&out.stdout).lines().last(), Some("Not known: none of 2 rules could be judged."));
 }
 
 #[test]

@@ -23,7 +23,7 @@ pub(super) static RULE: Rule = Rule {
 };
 
 fn probe(host: &Host) -> Look {
-    let tick = kernel::tick_hz(host).map_or("tick not told".to_owned(), |hz| format!("tick {hz} Hz"));
+    let tick = kernel::tick_hz(host).map_or("tick not known".to_owned(), |hz| format!("tick {hz} Hz"));
     match kernel::high_resolution_timers(host) {
         None => hidden("this kernel does not say whether its timers are of high resolution"),
         Some(true) => fine(format!("high resolution, {tick}")),
@@ -40,7 +40,7 @@ mod tests {
         let list = |ns: u32| format!("Timer List Version: v0.10\ncpu: 0\n clock 0:\n  .resolution: {ns} nsecs\n");
         assert_eq!(
             said(&RULE, &[("/proc/timer_list", &list(1))]),
-            ("fine", "high resolution, tick not told".to_owned())
+            ("fine", "high resolution, tick not known".to_owned())
         );
         assert_eq!(word(&RULE, &[("/proc/timer_list", &list(4_000_000))]), "stands");
     }

@@ -104,7 +104,7 @@ fn says(loaded: &Loaded) -> String {
         }
         Some(saved) if saved.high() < 0.0 => "FIFO makes it worse here".to_owned(),
         _ if loaded.normal.late == 0 && loaded.fifo.late == 0 => "there is nothing to mend".to_owned(),
-        _ => "whether FIFO mends it can't be told by these rounds".to_owned(),
+        _ => "these rounds do not show whether FIFO fixes it".to_owned(),
     };
     format!(
         "under load ({}), answers due after {:.1} ms: {} at normal priority, {} with FIFO; {helps}",
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((sure.normal.late, sure.normal.answers, sure.fifo.late), (60, 300, 1));
         assert!(sure.says.contains("FIFO mends it, by 20 %"), "{}", sure.says);
         let open = of(&[0, 30, 0], &[0, 1, 0]).unwrap();
-        assert!(open.says.contains("can't be told"), "{}", open.says);
+        assert!(open.says.contains("do not show"), "{}", open.says);
         assert!(of(&[0, 0], &[0, 0]).unwrap().says.contains("nothing to mend"));
         assert_eq!(of(&[1], &[]), None);
     }

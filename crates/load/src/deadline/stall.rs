@@ -88,7 +88,7 @@ impl Watch {
 
     fn begin(&mut self, plan: &Plan) {
         let untraced = |error| {
-            self.unwatched = Some(format!("who stops a core can't be told without the kernel's trace: {error}"));
+            self.unwatched = Some(format!("who stops a core is not known without the kernel's trace: {error}"));
         };
         let Ok(evidence) = Evidence::begin().map_err(untraced) else { return };
         let (report, reports) = mpsc::channel();

@@ -48,7 +48,7 @@ fn headline(claims: &[Claim]) -> String {
         made => format!(" {made} more can't come out otherwise here, by construction, and are not counted."),
     };
     let of = open_to_doubt().count();
-    format!("{confirmed} of the paper's {of} claims were seen here, {not} were not, {open} could not be told.{made}")
+    format!("{confirmed} of the paper's {of} claims were seen here, {not} were not, {open} could not be judged.{made}")
 }
 
 fn host(of: &StudyRun) -> Vec<(String, String)> {

@@ -279,7 +279,7 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
     let open = outcome.of.claims.iter().filter(|claim| claim.answer == takt_lab::check::Answer::Unknown).count();
     if open > 0 {
         words.push(format!(
-            "{open} claims could not be told at this depth; the full run has more rounds and longer ones"
+            "{open} claims could not be judged at this depth; the full run has more rounds and longer ones"
         ));
     }
     words.iter().map(|words| sentence(words)).collect()

@@ -94,7 +94,7 @@ impl Compared {
         };
         let needed = match self.needed() {
             Needed::Rounds(rounds) => format!("some {rounds} rounds that spread like these would tell"),
-            Needed::TooMany => "for their spread the difference is too small to be told".to_owned(),
+            Needed::TooMany => "the difference is too small for their spread".to_owned(),
             Needed::Interval(0) => "no round counts".to_owned(),
             Needed::Interval(_) => "a single round counts, which has no interval".to_owned(),
         };
@@ -144,7 +144,7 @@ mod tests {
             || Compared::more("the vm and native".into(), Measure::Count, &figure(&[1.0, 3.0]), &figure(&[1.0, 3.0]));
         let words = undecided(&[alike(), alike(), near(&[0.9, 1.0]), near(&[0.9, 1.0]), near(&[0.9])]);
         assert_eq!(words.len(), 4, "{words:?}");
-        assert!(words[0].contains("a single round") && words[1].contains("too small to be told"), "{words:?}");
+        assert!(words[0].contains("a single round") && words[1].contains("too small for their spread"), "{words:?}");
         assert_eq!(words[3], "2 more are open");
     }
 

@@ -154,7 +154,7 @@ fn duplex(outcome: &Outcome, within: f64) -> Judged {
                 let open: Vec<Compared> =
                     pairs.iter().map(less).filter(|less| less.answer() == Answer::Unknown).collect();
                 let seen =
-                    Judged::by(&open, name, vec![format!("whether the {name} receives less can't be told")]).seen;
+                    Judged::by(&open, name, vec![format!("it is not known whether the {name} receives less")]).seen;
                 Judged::new(Answer::Unknown, seen)
             }
         };
@@ -235,7 +235,7 @@ mod tests {
         assert_eq!(duplex_of(STEADY[1], STEADY[1]).answer, Answer::Holds);
         let open = duplex_of(STEADY[1], &[9e6, 25e6]);
         assert_eq!(open.answer, Answer::Unknown);
-        assert!(open.seen.contains("whether the vm receives less can't be told; open: native and the vm at 25 MS/s"));
+        assert!(open.seen.contains("it is not known whether the vm receives less; open: native and the vm at 25 MS/s"));
         assert!(open.seen.contains("rounds that spread like these would tell"), "{}", open.seen);
     }
 

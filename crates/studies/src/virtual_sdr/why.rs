@@ -43,7 +43,7 @@ pub(super) fn cost(outcome: &Outcome) -> Option<String> {
     let who = if full { ", a full processor" } else { "" };
     let difference = match surely_more(&container.1.figure, &native.1.figure) {
         Answer::Holds => "bridge and second pair, which carry it in the sender's own system call, cost the difference",
-        _ => "in these rounds the two can't be told apart",
+        _ => "these rounds do not separate the two",
     };
     Some(format!(
         "why: a datagram of {}, sent or received, takes the host's end{who}, {}, {}: {difference}",
@@ -129,7 +129,7 @@ mod tests {
                 .is_some_and(|words| !words.contains("full processor") && words.ends_with("cost the difference"))
         );
         seen.evidence = vec![of("cost-link", Measure::Seconds, 2e-6, 2e-6), of("busy-link", Measure::Share, 1.0, 1.0)];
-        assert!(cost(&seen).is_some_and(|words| words.ends_with("can't be told apart")));
+        assert!(cost(&seen).is_some_and(|words| words.ends_with("do not separate the two")));
         assert_eq!(cost(&outcome(&facts())), None, "a run without these figures");
     }
 

@@ -32,7 +32,7 @@ Examples:
 
 Every change is written to a journal before it is made, and none outlives a reboot.
 Exit status: 0 nothing stands in the way, or the change helps; 1 something does, or it does not; 2 it could not be carried \
-out, or nothing could be told.")]
+out, or no rule could be judged.")]
 pub struct Args {
     /// Look at, mend or give back this rule's subject only; repeat for several. --all lists the rules.
     #[arg(long, value_name = "RULE", value_parser = rules(), hide_possible_values = true)]

@@ -79,9 +79,9 @@ fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
 fn answer(found: &Findings) -> String {
     let count = |verdict| found.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
     let hidden = count(Verdict::NotVisible) + count(Verdict::NotKnownHere);
-    let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be told") };
+    let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be judged") };
     if found.knows_nothing() {
-        return format!("Not known: none of {} could be told.", plural(found.diagnoses.len(), "rule"));
+        return format!("Not known: none of {} could be judged.", plural(found.diagnoses.len(), "rule"));
     }
     if found.stands.is_empty() {
         return format!("Yes: nothing stands in the way of a radio ({} looked at{hidden}).", found.diagnoses.len());
