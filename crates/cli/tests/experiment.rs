@@ -231,26 +231,12 @@ fn without_any_container_runtime_that_is_said_with_what_gets_one_and_nothing_is_
 /// The program where nobody can reach it. Not this process copies it: where it has a file open for writing, children that
 /// other tests start have it open as well until they are programs of their own, and a file that is open for writing can't
 /// be called.
-fn place_a_copy(program: &Path) {
-    let copied = Command::new("cp").arg("--reflink=auto").arg(TAKT).arg(program).status();
-    assert!(copied.expect("cp is of every system").success(), "room for a copy");
-}
-
 #[test]
 fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
     let place = with(&format!(
         "[factors]\npath = [\"direct\", \"router-hw\"]\nenvironment = [\"native\", \"container\"]\n[fixed]\n{LOAD}"
     ));
-    let mut command = place.command(&["experiment", "run", "x.toml", "--quick", "--json"]);
-    if rustix::process::geteuid().is_root() {
-        // As nobody, who must reach the program and own the folder.
-        let program = place.path("takt");
-        place_a_copy(&program);
-        rustix::fs::chown(place.folder(), Some(rustix::fs::Uid::from_raw(65_534)), None).expect("root may");
-        command = place.call("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]).arg(program);
-        command.args(["experiment", "run", "x.toml", "--quick", "--json"]);
-    }
+    let mut command = place.command_of_a_user(&["experiment", "run", "x.toml", "--quick", "--json"]);
     let output = match command.output() {
         Err(error) => return takt_testing::skip(format!("setpriv: {error}   (apt-get install util-linux)")),
         Ok(output) => output,

@@ -227,12 +227,19 @@ fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError
         }
         // Longer beats take less of a core, and so leave more time to be punctual in; answers, whose delay a beat is part of,
         // keep the usual ones.
-        Peer::Radio if kind == Kind::Rate && site.in_force.emulator_priority.is_none() => {
-            site.start_emulator(json!({ "beat_us": ORDINARY_BEAT_US }))
+        Peer::Radio => {
+            let ordinary = kind == Kind::Rate && site.in_force.emulator_priority.is_none();
+            site.start_emulator(if ordinary { with_beat(emulation, ORDINARY_BEAT_US) } else { emulation })
         }
-        Peer::Radio => site.start_emulator(emulation),
         Peer::None => Ok(()),
     }
+}
+
+/// The options of an emulated radio with a beat beside what they already say, its source above all.
+fn with_beat(emulation: Value, beat_us: u32) -> Value {
+    let mut options = emulation;
+    options["beat_us"] = json!(beat_us);
+    options
 }
 
 fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {

@@ -35,8 +35,10 @@ pub fn self_test(outcome: &SelfTest) -> Report {
 
 fn verdict(outcome: &SelfTest) -> Verdict {
     let answer = Answer::from(outcome.answer);
+    let contradicts = outcome.trials.iter().any(|trial| trial.truth.accounts_differ > 0);
     let headline = match answer {
         Answer::Yes => "the verdict of takt check can be relied on here.",
+        Answer::No if contradicts => "the self-test contradicts itself, and proves nothing.",
         Answer::No => "the verdict of takt check errs more often here than it may.",
         Answer::Unknown => "whether the verdict of takt check can be relied on here.",
     };

@@ -147,8 +147,9 @@ pub fn assemble(store: &Store, run: &str) -> Result<SelfTest, AssembleError> {
     let about = About::of(&stored.run, &stored.file, &stored.rounds);
     let table = table(&trials);
     let error_rates = ErrorRates::of(&table);
-    let answer = error_rates.answer(&GOALS.on(about.host.cores));
-    let says = words::says(&error_rates, &trials, about.host.cores);
+    let contradictions = trials.iter().map(|trial| trial.truth.accounts_differ).sum();
+    let answer = error_rates.answer(&GOALS.on(about.host.cores), contradictions);
+    let says = words::says(&error_rates, &trials, contradictions, about.host.cores);
     Ok(SelfTest { schema: SCHEMA.into(), about, answer, says, error_rates, table, trials, not_tried })
 }
 

@@ -66,8 +66,12 @@ impl ErrorRates {
         }
     }
 
-    /// Whether the verdict errs within the goals. Without hosts of both kinds nothing is known.
-    pub(super) fn answer(&self, goals: &Goals) -> Answer {
+    /// Whether the verdict errs within the goals. Without hosts of both kinds nothing is known, nor where the truth is not:
+    /// in `contradictions` rounds the two accounts of samples differ.
+    pub(super) fn answer(&self, goals: &Goals, contradictions: u64) -> Answer {
+        if contradictions > 0 {
+            return Answer::Fails;
+        }
         if self.wrong_yes.trials == 0 || self.wrong_no.trials == 0 {
             return Answer::Unknown;
         }
@@ -105,8 +109,9 @@ mod tests {
             ([0, 20, 0], [0, 0, 0], Answer::Unknown),
         ];
         for (loses, keeps_up, answer) in table {
-            assert_eq!(rates(loses, keeps_up).answer(&goals), answer, "{loses:?} {keeps_up:?}");
+            assert_eq!(rates(loses, keeps_up).answer(&goals, 0), answer, "{loses:?} {keeps_up:?}");
         }
-        assert_eq!(rates([0, 16, 4], [16, 0, 4]).answer(&GOALS.on(2)), Answer::Holds);
+        assert_eq!(rates([0, 16, 4], [16, 0, 4]).answer(&GOALS.on(2), 0), Answer::Holds);
+        assert_eq!(rates([0, 20, 0], [20, 0, 0]).answer(&goals, 1), Answer::Fails, "accounts that differ");
     }
 }

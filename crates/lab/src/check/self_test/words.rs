@@ -1,5 +1,7 @@
 //! What the self-test says.
 
+use takt_base::words::plural;
+
 use super::{ErrorRate, ErrorRates, GOALS, Trial};
 use crate::check::limit::percent;
 use crate::nodes::mean;
@@ -16,7 +18,7 @@ pub(super) fn done(name: &str, level: &str) -> Option<String> {
 }
 
 /// The three shares, each beside what it may be, and what else must be known.
-pub(super) fn says(rates: &ErrorRates, trials: &[Trial], cores: usize) -> Vec<String> {
+pub(super) fn says(rates: &ErrorRates, trials: &[Trial], contradictions: u64, cores: usize) -> Vec<String> {
     let goals = GOALS.on(cores);
     let of = |rate: &ErrorRate, what: &str, most: f64| {
         let interval = rate.share.map_or_else(
@@ -30,14 +32,14 @@ pub(super) fn says(rates: &ErrorRates, trials: &[Trial], cores: usize) -> Vec<St
         of(&rates.wrong_no, "Answered \"no\" for hosts that keep up", goals.wrong_no_max),
         of(&rates.not_known, "Answered \"not known\"", goals.not_known_max),
     ];
-    says.extend(excluded(trials));
-    let differ: u64 = trials.iter().map(|trial| trial.truth.accounts_differ).sum();
-    if differ > 0 {
+    if contradictions > 0 {
         says.push(format!(
-            "In {differ} rounds the account of samples by time stamps differs from the one by their numbers: report it, it \
-             is a fault of takt"
+            "In {} the account of samples by time stamps differs from the one by their numbers: report it, it is a fault \
+             of takt",
+            plural(contradictions, "round")
         ));
     }
+    says.extend(excluded(trials));
     says
 }
 
