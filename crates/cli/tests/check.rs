@@ -248,7 +248,9 @@ fn sets_the_verdict_beside_the_truth(place: &Place, output: &Output) {
     for trial in trials.iter().filter(|trial| trial["part"] == "stall") {
         // 400 ms of 1 MS/s are 1.6 MB, and the radio holds 1 MiB.
         assert_eq!(trial["loses"], true, "{trial}");
-        assert_eq!(trial["answer"], "fails", "{trial}");
+        // A machine that gives even the radio no time leaves no answer, and says so.
+        let set_aside = trial["aside_share"].as_f64().expect("a share");
+        assert!(trial["answer"] == "fails" || (trial["answer"] == "unknown" && set_aside > 0.1), "{trial}");
         assert_eq!(trial["done"], "buffer 64KiB, stall 400ms every 500ms");
     }
     let differ = |trial: &Value| trial["truth"]["accounts_differ"].as_u64();

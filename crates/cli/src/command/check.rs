@@ -8,7 +8,7 @@ use takt_host::call;
 use takt_lab::check::self_test::{self, SelfTest};
 use takt_lab::check::{self, CheckError, CheckOptions, DoctorFinding, Need, Outcome, RadioSetup};
 use takt_lab::experiment::Depth;
-use takt_radio::n200::ALLOW_TRANSMIT;
+use takt_radio::n200::{ALLOW_TRANSMIT, ClockSource};
 
 use super::experiment::progress::ProgressBar;
 use super::experiment::{read, version};
@@ -43,6 +43,9 @@ pub struct Args {
     /// Transmit, even with a radio that is not takt's own software radio; without, such a radio is only received from.
     #[arg(long, requires = "addr")]
     transmit: bool,
+    /// What that radio's clock follows while it streams: internal, external or mimo; another than its own must lock.
+    #[arg(long, value_name = "R", requires = "addr")]
+    reference: Option<ClockSource>,
     /// A rate that must hold: MODEL:RATE[:rx|tx|duplex[:sc16|sc8]]; repeat for several [default: n200:25M:duplex:sc16].
     #[arg(long = "need", value_name = "MODEL:RATE")]
     needs: Vec<Need>,
@@ -69,6 +72,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         depth: if args.quick || args.self_test && !args.full { Depth::Quick } else { Depth::Full },
         addr: args.addr,
         transmit: args.transmit,
+        reference: args.reference,
         needs: args.needs,
         resume: args.resume,
         doctor: DoctorFinding::of_this_host(),

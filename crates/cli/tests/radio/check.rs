@@ -100,6 +100,15 @@ fn an_emulator_that_is_there_already_says_how_late_it_was() {
     assert!(begins(&of_round).iter().all(|begin| begins(all).contains(begin)), "{of_round:?} of {all:?}");
 }
 
+#[test]
+fn a_reference_of_the_radio_is_asked_for_while_it_streams() {
+    let radio = Radio::at(72, &[]);
+    let check = Check::of(&radio.addr, "300ms");
+    let ran = check.command().args(["--reference", "external"]).output().expect("takt runs");
+    assert_eq!(json(&ran)["rates"][0]["rounds"][0]["reference_locked"], true);
+    assert_eq!(check.record()["settings"]["workload"]["reference"], "external");
+}
+
 /// Runs a radio that has the ports of an N200 and no other, until `then` has ended.
 fn with_bare_radio<R>(addr: Ipv4Addr, then: impl FnOnce() -> R) -> R {
     let born = Tick(CLOCK.ticks_in_ns(u128::from(WallClock.now().0)).0);

@@ -3,6 +3,7 @@
 use takt_stats::{Estimate, clean_rounds, mean};
 
 use super::{HighestClean, Mode, RatePoint, RateRound, RoundState, WireFormat};
+use crate::nodes;
 
 /// Level of every interval of a check.
 pub(super) const LEVEL: f64 = 0.95;
@@ -82,6 +83,18 @@ pub(super) fn holds(point: &RatePoint) -> bool {
 /// Rounds that count and in which nothing went wrong by this host's own doing.
 pub(super) fn own_clean(point: &RatePoint) -> usize {
     point.rounds.iter().filter(|round| round.state == RoundState::Valid && round.own_clean).count()
+}
+
+/// Share of what was streamed at a rate that is set aside, 0 to 1: whole rounds that do not count for what else ran, and spans
+/// of those that do. A round that could not be run streamed nothing.
+pub(super) fn set_aside_share(point: &RatePoint) -> f64 {
+    let of = |round: &RateRound| match round.state {
+        RoundState::Valid => Some(round.aside_share),
+        RoundState::EmulatorLate | RoundState::Disturbed => Some(1.0),
+        _ => None,
+    };
+    let shares: Vec<f64> = point.rounds.iter().filter_map(of).collect();
+    nodes::mean(&shares).unwrap_or_default()
 }
 
 /// Not clean, but nothing of it is surely this host's own doing.

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde_json::{Map, Value, json};
 use takt_base::Stop;
 use takt_load::Kind;
-use takt_radio::n200::Emission;
+use takt_load::rate::REFERENCE;
+use takt_radio::n200::{ClockSource, Emission};
 
 use super::assemble::{AssembleError, assemble};
 use super::self_test::{self, SelfTest};
@@ -27,6 +28,8 @@ pub struct CheckOptions {
     pub addr: Option<Ipv4Addr>,
     /// That radio may be sent samples even if it is not takt's own; otherwise such a radio is only received from.
     pub transmit: bool,
+    /// What that radio's clock follows while it streams; `None`: what the file says.
+    pub reference: Option<ClockSource>,
     /// Rates that are needed, instead of those of the file.
     pub needs: Vec<Need>,
     /// Continue the newest unfinished check of the same kind.
@@ -76,6 +79,12 @@ pub fn run(options: &CheckOptions, report: Report<'_>, stop: &Stop) -> Result<Ou
             on_air::receive_only(&mut experiment);
             more.insert("receive_only".into(), json!(why));
         }
+    }
+    if let Some(reference) = options.reference {
+        for part in experiment.parts.iter_mut().filter(|part| part.kind == Kind::Rate) {
+            part.fixed.insert(REFERENCE.into(), json!(reference));
+        }
+        more.insert(REFERENCE.into(), json!(reference));
     }
     let (store, run) = measure(options, experiment, Value::Object(more), report, stop)?;
     Ok(assemble(&store, &run)?)

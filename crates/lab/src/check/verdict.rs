@@ -4,7 +4,7 @@ use takt_base::words::{list, plural};
 
 use super::fixes::fixes;
 use super::limit::{limit, mode_words, percent};
-use super::rates::{highest, holds, own_clean};
+use super::rates::{highest, holds, own_clean, set_aside_share};
 use super::{
     Answer, DoctorFinding, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
     Verdict, WireFormat,
@@ -72,12 +72,15 @@ fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     NeedVerdict { need: need.clone(), answer, counted: point.counted, clean: point.clean, lost_share, why }
 }
 
-/// The answer for one rate. A round that counts and that this host itself spoilt decides. Clean rounds decide if at least half
+/// The answer for one rate. Nothing is known if most of it is set aside, or the radio's clock was not locked. A round that counts and that this host itself spoilt decides. Clean rounds decide if at least half
 /// of those planned count, the run was not interrupted before the rest, and they are clean on both accounts: where only
 /// what may be the radio's doing went wrong, the two accounts differ, and nothing is known.
 fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
     let (counted, clean, planned) = (point.counted, point.clean, evidence.planned);
     let own_clean = own_clean(point);
+    if let Some(why) = unknowable(point).filter(|_| counted > 0) {
+        return (Answer::Unknown, why);
+    }
     if counted > own_clean && evidence.shared_core && !needs_more_than_a_core(point) {
         let why = "the emulator comes first on the core that it shares with the host side; on a second machine, with \
                    --addr, it would take nothing from this host";
@@ -112,6 +115,23 @@ fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
     let causes = if causes.is_empty() { "no round was run".into() } else { causes.join(", ") };
     let count = if counted == 1 { "counts" } else { "count" };
     (Answer::Unknown, format!("{counted} of {} {count}, too few to tell: {causes}", rounds(planned)))
+}
+
+/// Share of what was streamed at a rate that a verdict may set aside: not more than it counts.
+const SET_ASIDE_MAX: f64 = 0.5;
+
+/// Why rounds say nothing of a host, however they ended.
+fn unknowable(point: &RatePoint) -> Option<String> {
+    let set_aside = set_aside_share(point);
+    if set_aside > SET_ASIDE_MAX {
+        let most = percent(SET_ASIDE_MAX);
+        return Some(format!("{} of its streaming is set aside, more than {most}", percent(set_aside)));
+    }
+    let unlocked = point.rounds.iter().filter(|round| round.reference_locked == Some(false)).count();
+    (unlocked > 0).then(|| {
+        let of = rounds(point.rounds.len());
+        format!("the radio's clock did not follow its reference in {unlocked} of {of}, so its rate is not known")
+    })
 }
 
 /// Whether the host side alone, without an emulator beside it, would fill a core: what a round used, brought to the whole of
@@ -234,10 +254,11 @@ mod tests {
     fn rounds_decide_the_answer() {
         use Answer::{Fails, Holds, Unknown};
         let late = || unclean(RoundState::EmulatorLate);
+        let unlocked = || RateRound { reference_locked: Some(false), ..round() };
         let disturbed = || RateRound { state: RoundState::Disturbed, ..round() };
         let lost = "not clean: the receiving socket dropped 36 datagrams, its buffer being full";
         let few = "of 4 rounds count, too few to tell";
-        let table: [(Vec<RateRound>, Answer, String); 11] = [
+        let table: [(Vec<RateRound>, Answer, String); 14] = [
             (vec![round(), round(), round(), round()], Holds, "clean in all 4 rounds that count".into()),
             (vec![round(), lossy(), round()], Fails, format!("1 of 3 rounds {lost}")),
             (vec![round(), round(), late(), late()], Holds, "clean in both rounds that count".into()),
@@ -248,11 +269,26 @@ mod tests {
             ),
             (vec![excluded(), excluded(), excluded(), lossy()], Fails, format!("1 of 4 rounds {lost}")),
             (
-                vec![round(), late(), late(), late()],
+                vec![round(), late()],
                 Unknown,
-                "1 of 4 rounds counts, too few to tell: the emulator was late itself in 3 rounds".into(),
+                "1 of 4 rounds counts, too few to tell: the emulator was late itself in 1 round".into(),
             ),
-            (vec![lossy(), late(), late(), late()], Fails, format!("1 of 1 round {lost}")),
+            (
+                vec![lossy(), late(), late(), late()],
+                Unknown,
+                "75 % of its streaming is set aside, more than 50 %".into(),
+            ),
+            (vec![lossy(), late()], Fails, format!("1 of 1 round {lost}")),
+            (
+                vec![RateRound { aside_share: 0.7, ..round() }; 4],
+                Unknown,
+                "70 % of its streaming is set aside, more than 50 %".into(),
+            ),
+            (
+                vec![round(), round(), unlocked(), lossy()],
+                Unknown,
+                "the radio's clock did not follow its reference in 1 of 4 rounds, so its rate is not known".into(),
+            ),
             (
                 vec![late(), disturbed()],
                 Unknown,

@@ -39,6 +39,7 @@ pub use outcome::{Cpu, LostSamples, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;
 use tx::TxSide;
+pub use workload::REFERENCE;
 
 const START_AHEAD: Duration = Duration::from_millis(100);
 /// A call that brings nothing, or takes nothing, for so long counts as a timeout.

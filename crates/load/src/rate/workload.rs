@@ -21,6 +21,9 @@ pub(crate) const RATE_SPS: Setting =
 pub(crate) const POLICY: Setting = Setting::new("policy", Takes::Word(&["other", "fifo"]), "other")
     .about("scheduling policy of the threads that stream");
 
+/// The setting that says what the radio's clock follows.
+pub const REFERENCE: &str = "reference";
+
 const SETTINGS: &[Setting] = &[
     ENGINE,
     DURATION,
@@ -34,6 +37,8 @@ const SETTINGS: &[Setting] = &[
     Setting::new("recv_buffer", Takes::Domain(&Buffer), "usual")
         .about("receive buffer of the socket that samples come to; usual: what an ordinary program gets"),
     POLICY,
+    Setting::new(REFERENCE, Takes::Word(&["internal", "external", "mimo"]), "internal")
+        .about("what the radio's clock follows; another than its own must lock"),
 ];
 
 const QUANTITIES: &[Quantity] = &[
@@ -75,6 +80,7 @@ impl Workload for Rate {
             recv_buffer_bytes: parse_bytes(settings.word("recv_buffer")).ok().map(|bytes| bytes as usize),
             counter: settings.choice("source", &[("tone", false), ("counter", true)])?,
             priority: priority(settings)?,
+            reference: settings.parsed(REFERENCE)?,
             ..Options::default()
         })
     }
