@@ -78,7 +78,9 @@ summary() {
     printf '%-44s %7s %7s %7s\n' all "$(clock $((SECONDS - run_began)))" $all_passed $all_failed
     skipped=$(grep -c '^SKIPPED' "$TAKT_TEST_RECORD" || true)
     not_judged=$(grep -c '^NOT JUDGED' "$TAKT_TEST_RECORD" || true)
-    sort -u "$TAKT_TEST_RECORD" | cut -c 1-200 | head -n 8
+    for name in SKIPPED 'NOT JUDGED' REPEATED; do
+        grep "^$name" "$TAKT_TEST_RECORD" | sort -u | cut -c 1-200
+    done
     while IFS='|' read -r name seconds state logs_at; do
         [ "$state" = ok ] && continue
         printf 'FAILED: %s   (%s)\n' "$name" "$logs_at.log"

@@ -1,13 +1,11 @@
 //! One row of the acceptance table: an emulator, a judge, and the rule about repeating.
 //!
-//! A complaint fails the row at once, unless a witness saw a disturbance during this attempt. What a disturbance is is
-//! fixed here, before the verdict is known:
+//! A complaint fails the row at once, unless the emulator counted that it was late itself during this attempt
+//! (`lag.over_limit` in its summary): such an attempt is repeated, twice at most. What else was seen (a core that was gone, a
+//! program that waited) stands in the complaint and excuses nothing. Where the judged program may not have real-time
+//! priority, which CI always gives, its waiting longer than [`LOST`] for a processor is such a disturbance too.
 //!
-//! - the emulator counted that it was late itself (`lag.over_limit` in its summary), or
-//! - a core was gone for more than [`LOST`], as a watcher above all other threads found, or
-//! - the judged program, where it may not have real-time priority, waited longer than that for a processor.
-//!
-//! A disturbed attempt is repeated, and said on standard error. When all were disturbed the row is not judged.
+//! A row whose attempts were all disturbed is not judged, and in CI that is a failure.
 
 use std::sync::OnceLock;
 
@@ -69,7 +67,7 @@ impl Row {
             say(&format!("DISTURBED {complaint}"));
             last = Some(complaint);
         }
-        takt_testing::not_judged(last.unwrap_or_default());
+        takt_testing::must_be_judged(last.unwrap_or_default());
     }
 
     /// What was complained about a disturbed attempt; none when the judge was content.
@@ -97,7 +95,8 @@ impl Row {
             "emulator late {late} times, a core gone for {gone:?}, the program without one for {waited:?}:\n{}",
             verdict.err()?
         );
-        assert!(late > 0 || gone > LOST || waited > LOST, "row {}, {complaint}", self.number);
+        let kept_waiting = waited > LOST && !may_be_real_time();
+        assert!(late > 0 || kept_waiting, "row {}, {complaint}", self.number);
         Some(complaint)
     }
 }

@@ -21,7 +21,7 @@ mod wait;
 
 use std::net::Ipv4Addr;
 
-pub use record::{not_judged, repeated, skip};
+pub use record::{must_be_judged, not_judged, repeated, skip};
 pub use run_delay::run_delay;
 pub use wait::{HANG, wait_for};
 

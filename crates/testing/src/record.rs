@@ -25,6 +25,17 @@ pub fn not_judged(why: impl Display) {
     say("NOT JUDGED", &why.to_string(), Location::caller());
 }
 
+/// The same for a test that must be judged where everything is there for it.
+///
+/// # Panics
+/// With `TAKT_NO_SKIP=1`.
+#[track_caller]
+pub fn must_be_judged(why: impl Display) {
+    let why = why.to_string();
+    assert!(!refused(env::var("TAKT_NO_SKIP").ok().as_deref()), "not judged, and TAKT_NO_SKIP is set: {why}");
+    not_judged(why);
+}
+
 /// Says that a test passed, but not at its first attempt, and which attempt it was.
 #[track_caller]
 pub fn repeated(what: impl Display) {
