@@ -32,6 +32,9 @@ pub struct StopsAt {
     pub holds_ms: f64,
     /// Stops that were longer: each would have cost a real radio samples.
     pub longer: usize,
+    /// How much of the stream it would have lost by them, ms.
+    #[serde(default)]
+    pub lost_ms: f64,
     /// `holds_ms` over the longest stop; `None` without a stop.
     pub margin: Option<f64>,
 }
@@ -45,12 +48,14 @@ pub(super) fn stops(points: &[RatePoint]) -> Option<Stops> {
     let longest_ms = lengths_ms.iter().copied().fold(0.0, f64::max);
     let at = |point: &RatePoint| {
         let holds_ms = point.rounds.iter().filter_map(holds_ms).reduce(f64::min)?;
+        let over_ms: Vec<f64> = lengths_ms.iter().map(|length| length - holds_ms).filter(|over| *over > 0.0).collect();
         Some(StopsAt {
             mode: point.mode,
             format: point.format,
             rate_sps: point.rate_sps,
             holds_ms,
-            longer: lengths_ms.iter().filter(|length| **length > holds_ms).count(),
+            longer: over_ms.len(),
+            lost_ms: over_ms.iter().sum(),
             margin: (longest_ms > 0.0).then(|| holds_ms / longest_ms),
         })
     };
@@ -91,7 +96,10 @@ fn need_part(at: &StopsAt, need: &Need) -> String {
         (0, Some(margin)) => format!("the buffers hold {holds:.1} ms of {what}, {margin:.1} times the longest"),
         (0, None) => format!("the buffers hold {holds:.1} ms of {what}"),
         (longer, _) => {
-            format!("the buffers hold {holds:.1} ms of {what}, less than {longer} of them: samples would be lost")
+            format!(
+                "the buffers hold {holds:.1} ms of {what}, less than {longer} of them: {:.1} ms of samples would be lost",
+                at.lost_ms
+            )
         }
     }
 }
@@ -115,11 +123,13 @@ mod tests {
     fn a_stop_that_no_buffer_outlasts_foretells_loss() {
         let stops = stops(&[stopped(&[1.5, 12.0]), stopped(&[11.0])]).unwrap();
         assert_eq!((stops.count, stops.longest_ms, stops.streamed_s), (3, 12.0, 2.0));
-        assert_eq!((stops.at[0].longer, stops.at[0].holds_ms), (2, 10.0), "the radio's buffer is the smaller");
+        let at = &stops.at[0];
+        assert_eq!((at.longer, at.holds_ms, at.lost_ms), (2, 10.0, 3.0), "the radio's buffer is the smaller");
         assert_eq!(
             words(&stops, &[need()]),
             "the emulator was held up 3 times in 2.0 s of streaming, for at most 12.0 ms; a real radio goes on while this \
-             machine stands still: the buffers hold 10.0 ms of 25 + 25 MS/s sc16, less than 2 of them: samples would be lost"
+             machine stands still: the buffers hold 10.0 ms of 25 + 25 MS/s sc16, less than 2 of them: 3.0 ms of samples \
+             would be lost"
         );
     }
 

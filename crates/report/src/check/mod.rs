@@ -10,6 +10,7 @@ mod rates;
 mod records;
 mod replies;
 mod self_test;
+mod stops;
 mod waveforms;
 pub(crate) mod words;
 

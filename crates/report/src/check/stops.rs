@@ -1,0 +1,42 @@
+//! What stops of this machine would cost a radio that does not stop with it, at every rate.
+
+use takt_lab::check::{Outcome, Stops, StopsAt};
+
+use super::words;
+use crate::{Cell, Column, Row, Table, Unit, count};
+
+/// Empty without an emulator of this machine, and without a stop.
+pub(super) fn table(outcome: &Outcome) -> Table {
+    let stops = outcome.stops.as_ref().filter(|stops| stops.count > 0);
+    let rows = stops.into_iter().flat_map(|stops| &stops.at).map(row).collect();
+    let columns = Column::row(
+        "stream",
+        &["buffers hold", "times the longest stop", "stops that were longer", "would be lost"],
+        &[],
+    );
+    let table = Table::new("stops", "What stops of this machine would cost a real radio", columns, rows);
+    table.with_note(stops.map(note).unwrap_or_default())
+}
+
+fn row(at: &StopsAt) -> Row {
+    let ms = |ms: f64| Unit::SECONDS.show(ms / 1e3, 3);
+    let stream = format!("{}, {}, {}", words::mode(at.mode), at.format.name(), words::rate(at.rate_sps));
+    Row::plain([
+        Cell::text(stream),
+        Cell::text(ms(at.holds_ms)),
+        Cell::text(at.margin.map(|margin| Unit::TIMES.show(margin, 2)).unwrap_or_default()),
+        Cell::text(count(at.longer as u64)),
+        Cell::text(if at.longer > 0 { ms(at.lost_ms) } else { "nothing".into() }),
+    ])
+}
+
+fn note(stops: &Stops) -> String {
+    let seconds = |s: f64| Unit::SECONDS.show(s, 3);
+    format!(
+        "The emulator was held up {} in {} of streaming, for at most {}. It sends nothing meanwhile; a real radio goes on, \
+         and what a stop adds must fit into the buffers: what is longer is lost.",
+        words::plural(stops.count, "time"),
+        seconds(stops.streamed_s),
+        seconds(stops.longest_ms / 1e3)
+    )
+}
