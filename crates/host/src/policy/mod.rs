@@ -11,7 +11,7 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::call::WITH_SUDO;
-use crate::capability::{Capabilities, Capability, in_user_namespace};
+use crate::capability::{self, CapabilitySet, in_user_namespace};
 use crate::cgroup;
 use crate::host::Host;
 use crate::proc::limits::{self, Limit};
@@ -285,7 +285,7 @@ fn why_refused(host: &Host, tid: u32, policy: Policy, source: io::Error) -> Poli
     };
     let by_limit = matches!(policy, Policy::Fifo { priority } | Policy::RoundRobin { priority }
         if u64::from(priority) <= rtprio_limit);
-    let by_capability = Capabilities::of(host).is_some_and(|own| own.has(Capability::CapSysNice));
+    let by_capability = capability::of(host).is_some_and(|own| own.contains(CapabilitySet::SYS_NICE));
     if !by_limit && !by_capability {
         return PolicyError::NotPermitted { policy, rtprio_limit };
     }
