@@ -18,7 +18,7 @@ use crate::proc::limits::{self, Limit};
 use crate::proc::{cpu_list, status};
 use crate::sys::sched::{self, SchedAttr};
 
-pub use spec::{AskedError, PolicySpec};
+pub use spec::{PolicySpec, PolicySpecError};
 
 /// How the scheduler treats a thread: sched(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

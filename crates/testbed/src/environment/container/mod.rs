@@ -130,7 +130,11 @@ impl Environment for Container {
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
         let shell = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
-        Ok(RunningEnvironment { agent: agent.held_by(pid, parts), holder: facts, shell: Shell::by(&shell, None) })
+        Ok(RunningEnvironment {
+            agent: agent.in_environment(pid, parts),
+            holder: facts,
+            shell: Shell::by(&shell, None),
+        })
     }
 }
 
