@@ -16,6 +16,8 @@ use std::net::IpAddr;
 use serde::{Deserialize, Serialize};
 use takt_host::proc::net::{self, InterfaceCounts, UdpCounts};
 
+pub use netlink::queue_drops;
+
 /// Frames of one network device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DeviceCounts {
@@ -50,7 +52,10 @@ impl NetCounts {
                 let counts = net::interfaces(&text("dev")?).remove(&route.device)?;
                 Some(DeviceCounts { name: route.device.clone(), counts })
             }),
-            queue_drops: route.as_ref().and_then(|route| netlink::queue_drops(route.index).ok()),
+            queue_drops: route.as_ref().and_then(|route| {
+                let drops = netlink::queue_drops().ok()?;
+                Some(drops.get(&route.device).copied().unwrap_or(0))
+            }),
             mtu_bytes: route.and_then(|route| netlink::mtu(route.index).ok()),
         }
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use takt_host::proc::net::{self, InterfaceCounts};
 
-use super::super::{Namespace, PathError, Rtnetlink};
+use super::super::{Namespace, PathError};
 use super::Path;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -42,15 +42,10 @@ impl Path {
 fn read(namespace: &Namespace) -> Result<BTreeMap<String, InterfaceCounters>, PathError> {
     let (text, drops) = namespace.inside(|| {
         let text = std::fs::read_to_string("/proc/thread-self/net/dev");
-        let drops = Rtnetlink::open().and_then(|mut netlink| {
-            let drops = netlink.queue_drops()?;
-            let name = |(index, dropped): (i32, u64)| Some((netlink.name(index).ok()?, dropped));
-            Ok(drops.into_iter().filter_map(name).collect::<BTreeMap<_, _>>())
-        });
-        (text, drops)
+        (text, takt_udp::queue_drops())
     })?;
     let text = text.map_err(PathError::file("counters of", namespace.name()))?;
-    let drops = drops?;
+    let drops = drops.map_err(|source| PathError::Netlink { what: "counters of queues".into(), source })?;
     let interfaces = net::interfaces(&text).into_iter().filter(|(name, _)| name != "lo");
     let with_queue = |(name, counts): (String, InterfaceCounts)| {
         let queue_dropped = drops.get(&name).copied().unwrap_or(0);
