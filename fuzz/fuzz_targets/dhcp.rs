@@ -21,5 +21,5 @@ libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
         assert!(answer.yours.is_unspecified() || answer.yours == POOL.first);
     }
     let mut client = Client::new(message.client, message.transaction);
-    assert_eq!(client.hear(&message), None, "no lease without an offer");
+    assert_eq!(client.receive(&message), None, "no lease without an offer");
 });

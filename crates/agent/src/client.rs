@@ -38,7 +38,7 @@ pub struct Agent {
     hello: Hello,
     pid: u32,
     /// Dropped after the child has ended.
-    _holder: Option<Box<dyn Any + Send>>,
+    _resources: Option<Box<dyn Any + Send>>,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -82,7 +82,7 @@ impl Agent {
         Agent::spawn(command, PATIENCE)
     }
 
-    /// Starts a program on whose standard input and output an agent speaks: the agent itself, or what holds it. It gets
+    /// Starts a program on whose standard input and output an agent speaks: the agent itself, or its environment. It gets
     /// a process group of its own, and `patience` to answer for the first time.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Agent {
                 }
             }
         });
-        Agent { to: Some(Box::new(to)), from: replies, child: None, hello: Hello::default(), pid: 0, _holder: None }
+        Agent { to: Some(Box::new(to)), from: replies, child: None, hello: Hello::default(), pid: 0, _resources: None }
     }
 
     fn greet(&mut self, patience: Duration) -> Result<(), AgentError> {
@@ -146,12 +146,12 @@ impl Agent {
         self.pid
     }
 
-    /// Ties the life of what holds the agent to it: its process as this machine numbers it, and what is to be dropped
+    /// Says that it runs in an environment: `pid` is the environment's process on this machine, and `resources` are dropped
     /// once the agent has ended.
     #[must_use]
-    pub fn held_by(mut self, pid: u32, holder: impl Send + 'static) -> Agent {
+    pub fn in_environment(mut self, pid: u32, resources: impl Send + 'static) -> Agent {
         self.pid = pid;
-        self._holder = Some(Box::new(holder));
+        self._resources = Some(Box::new(resources));
         self
     }
 

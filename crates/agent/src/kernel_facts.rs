@@ -3,9 +3,9 @@
 use rustix::time::{ClockId, clock_getres};
 use serde::{Deserialize, Serialize};
 use takt_host::Host;
-use takt_host::kernel::{PreemptionSeen, preemption, tick_hz};
+use takt_host::kernel::{PreemptionInForce, preemption, tick_hz};
 
-/// What decides in a kernel when a sleep ends and who runs then. What it does not tell is `None`, never a guess.
+/// What decides in a kernel when a sleep ends and who runs then. What it does not say is `None`, never a guess.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KernelFacts {
@@ -16,7 +16,7 @@ pub struct KernelFacts {
     /// What its timers resolve, nanoseconds, as it says itself: 1, or a whole tick where sleeps end only at ticks
     /// (`clock_getres(2)`).
     pub timer_resolution_ns: u64,
-    pub preemption: Option<PreemptionSeen>,
+    pub preemption: Option<PreemptionInForce>,
 }
 
 impl KernelFacts {

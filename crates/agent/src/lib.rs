@@ -17,7 +17,7 @@ mod protocol;
 mod serve;
 
 pub use client::{Agent, AgentError, Launch, cores};
-pub use counters::{Counters, InterfaceCounters, UdpCounters};
+pub use counters::Counters;
 pub use kernel_facts::KernelFacts;
 pub use protocol::{Failure, Hello, PROTOCOL, Reply, Request, Service};
 pub use serve::{Duty, ServeError, serve};

@@ -24,7 +24,7 @@ pub enum Request {
     },
     /// What has the hop that was started counted so far?
     Look,
-    /// End what was started, and tell what it counted.
+    /// End what was started, and report what it counted.
     Finish,
     Run {
         workload: String,

@@ -28,6 +28,7 @@ mod nearest;
 mod quantity;
 mod stop;
 mod tick;
+mod utc;
 pub mod words;
 
 pub use clock::{Clock, MonoNs, VirtualClock, WallClock};
@@ -37,6 +38,7 @@ pub use num_complex::{Complex, Complex32};
 pub use quantity::{QuantityError, parse_bytes, parse_duration, parse_number};
 pub use stop::Stop;
 pub use tick::{Tick, TickRate, Ticks};
+pub use utc::{Utc, utc_ns, utc_text};
 
 /// The example of the README.
 #[cfg(doctest)]

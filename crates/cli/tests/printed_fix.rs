@@ -140,7 +140,7 @@ fn a_kernel_that_root_alone_may_read_is_opened() {
 
 #[test]
 fn what_needs_root_is_the_same_call_with_sudo_and_is_found_by_it() {
-    let permitted = takt_host::capability::Capabilities::own().has(takt_host::capability::Capability::CapSysNice);
+    let permitted = takt_host::capability::own().contains(takt_host::capability::CapabilitySet::SYS_NICE);
     if !rustix::process::geteuid().is_root() || !permitted {
         return skip("becoming another user and real-time priority need root   (run the tests as root)");
     }

@@ -5,9 +5,9 @@ use std::process::{Command, Stdio};
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
-use takt_base::Complex32;
+use takt_base::{Complex32, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat};
-use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer, utc_text};
+use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer};
 
 fn meta(path: &Path) -> String {
     format!("{}.sigmf-meta", path.display())

@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use takt_base::Complex32;
+use takt_base::{Complex32, utc_ns, utc_text};
 use takt_dsp::file::{Existing, SampleFormat};
-use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer, utc_ns, utc_text};
+use takt_dsp::sigmf::{Annotation, Capture, Global, Reader, Writer};
 
 fn python() -> Option<PathBuf> {
     let named = std::env::var_os("TAKT_SIGMF_PYTHON").map(PathBuf::from);

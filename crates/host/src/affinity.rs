@@ -11,8 +11,8 @@ use crate::proc::cpu_list::format;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum AffinityError {
-    #[error("no CPU of {} is online and allowed here; allowed: {}", format(asked), format(allowed))]
-    NoSuchCpu { asked: Vec<usize>, allowed: Vec<usize> },
+    #[error("no CPU of {} is online and allowed here; allowed: {}", format(requested), format(allowed))]
+    NoSuchCpu { requested: Vec<usize>, allowed: Vec<usize> },
     #[error("thread {tid} does not exist")]
     NoSuchThread { tid: u32 },
     #[error("thread {tid} belongs to another user, and this process lacks CAP_SYS_NICE")]
@@ -59,7 +59,7 @@ pub fn pin(tid: u32, cpus: &[usize]) -> Result<(), AffinityError> {
         set.set(cpu);
     }
     rustix::thread::sched_setaffinity(pid(tid), &set).map_err(|errno| match errno {
-        rustix::io::Errno::INVAL => AffinityError::NoSuchCpu { asked: cpus.to_vec(), allowed: own_cpus() },
+        rustix::io::Errno::INVAL => AffinityError::NoSuchCpu { requested: cpus.to_vec(), allowed: own_cpus() },
         rustix::io::Errno::SRCH => AffinityError::NoSuchThread { tid },
         rustix::io::Errno::PERM => AffinityError::NotPermitted { tid },
         other => AffinityError::Io { tid, source: other.into() },
@@ -115,7 +115,7 @@ mod tests {
     fn a_cpu_that_is_not_there_names_those_that_are() {
         let error = pin_self(&[1000]).unwrap_err();
         assert!(
-            matches!(&error, AffinityError::NoSuchCpu { asked, allowed } if asked == &[1000] && allowed == &own_cpus())
+            matches!(&error, AffinityError::NoSuchCpu { requested, allowed } if requested == &[1000] && allowed == &own_cpus())
         );
     }
 

@@ -2,7 +2,7 @@
 //!
 //! Everything takt reads about a host goes through [`Host`], so that a rule, a fingerprint or an accounting snapshot
 //! can be tried on a recorded machine. Only [`Host::this`] does what files cannot say (asking the scheduler, reading a
-//! clock); a tree answers such questions with what its builder was told.
+//! clock); a tree answers such questions with what its builder was given.
 
 use std::cell::Cell;
 use std::fs;

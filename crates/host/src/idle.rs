@@ -76,12 +76,12 @@ pub struct LatencyLimit {
 }
 
 impl LatencyLimit {
-    /// Asks for wake-ups within `limit_us`; 0 keeps processors from sleeping at all, which costs power and heat.
-    pub fn hold(limit_us: u32) -> Result<LatencyLimit, LatencyError> {
-        LatencyLimit::hold_at(&Host::this(), limit_us)
+    /// Requests wake-ups within `limit_us` (PM QoS); 0 keeps processors from sleeping at all, which costs power and heat.
+    pub fn request(limit_us: u32) -> Result<LatencyLimit, LatencyError> {
+        LatencyLimit::request_at(&Host::this(), limit_us)
     }
 
-    fn hold_at(host: &Host, limit_us: u32) -> Result<LatencyLimit, LatencyError> {
+    fn request_at(host: &Host, limit_us: u32) -> Result<LatencyLimit, LatencyError> {
         let limit = i32::try_from(limit_us).unwrap_or(i32::MAX);
         let open = || -> io::Result<File> {
             let mut file = OpenOptions::new().write(true).open(host.path(LATENCY))?;
@@ -111,9 +111,9 @@ pub enum Idle {
 }
 
 impl Idle {
-    /// Sees to it for as long as what this returns is kept.
-    pub fn hold(self) -> Result<Option<LatencyLimit>, LatencyError> {
-        (self == Idle::Poll).then(|| LatencyLimit::hold(0)).transpose()
+    /// Makes processors do so until the returned limit is dropped.
+    pub fn request(self) -> Result<Option<LatencyLimit>, LatencyError> {
+        (self == Idle::Poll).then(|| LatencyLimit::request(0)).transpose()
     }
 }
 
@@ -152,13 +152,13 @@ mod tests {
 
     #[test]
     fn idle_processors_sleep_unless_told_to_poll() {
-        assert!(Idle::default().hold().unwrap().is_none());
+        assert!(Idle::default().request().unwrap().is_none());
         assert_eq!("poll".parse(), Ok(Idle::Poll));
         assert_eq!(
             "halt".parse::<Idle>().unwrap_err(),
             "`halt` is nothing that an idle CPU does; it can sleep or poll"
         );
-        match Idle::Poll.hold() {
+        match Idle::Poll.request() {
             Ok(limit) => {
                 assert!(limit.is_some());
                 assert_eq!(latency_limit_us(&Host::this()), Some(0));
@@ -170,10 +170,10 @@ mod tests {
     #[test]
     fn a_limit_is_a_number_of_the_processor_in_a_file() {
         let tree = Tree::new();
-        assert!(matches!(LatencyLimit::hold_at(&tree.host(), 5), Err(LatencyError::NotThere)));
+        assert!(matches!(LatencyLimit::request_at(&tree.host(), 5), Err(LatencyError::NotThere)));
         tree.put_bytes(LATENCY, &2_000_000_000i32.to_ne_bytes());
         assert_eq!(latency_limit_us(&tree.host()), Some(2_000_000_000));
-        let limit = LatencyLimit::hold_at(&tree.host(), 5).unwrap();
+        let limit = LatencyLimit::request_at(&tree.host(), 5).unwrap();
         assert_eq!(latency_limit_us(&tree.host()), Some(5));
         drop(limit);
         tree.put_bytes(LATENCY, &[1, 2]);
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn the_kernel_takes_the_limit_and_takes_it_back() {
         let before = latency_limit_us(&Host::this());
-        match LatencyLimit::hold(3) {
+        match LatencyLimit::request(3) {
             Ok(limit) => {
                 assert!(latency_limit_us(&Host::this()).is_some_and(|limit| limit <= 3));
                 drop(limit);

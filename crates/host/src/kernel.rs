@@ -1,6 +1,6 @@
 //! What the running kernel is, as far as punctuality goes: pre-emption, clock tick, slice, real-time throttling.
 //!
-//! Each reader says `None` where the kernel does not tell; nothing is guessed from a version.
+//! Each reader says `None` where the kernel does not say; nothing is guessed from a version.
 
 use std::io::Read;
 
@@ -38,7 +38,7 @@ impl Preemption {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PreemptionSeen {
+pub struct PreemptionInForce {
     pub model: Preemption,
     pub by: String,
     /// It can be changed while the kernel runs, at `/sys/kernel/debug/sched/preempt`.
@@ -48,10 +48,10 @@ pub struct PreemptionSeen {
 /// The pre-emption model in force. From `/sys/kernel/realtime`, from what the scheduler shows in debugfs, from the kernel's
 /// command line, from its configuration, in this order: each of the later ones can be overruled by those before.
 #[must_use]
-pub fn preemption(host: &Host) -> Option<PreemptionSeen> {
+pub fn preemption(host: &Host) -> Option<PreemptionInForce> {
     let build = host.read_opt("/proc/sys/kernel/version").unwrap_or_default();
     let dynamic = build.contains("PREEMPT_DYNAMIC");
-    let seen = |model, by: &str| Some(PreemptionSeen { model, by: by.to_owned(), dynamic });
+    let seen = |model, by: &str| Some(PreemptionInForce { model, by: by.to_owned(), dynamic });
     if host.read_opt(REALTIME).as_deref() == Some("1") || build.contains("PREEMPT_RT") {
         return seen(Preemption::RealTime, if build.contains("PREEMPT_RT") { VERSION } else { REALTIME });
     }

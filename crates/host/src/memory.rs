@@ -6,7 +6,7 @@ use rustix::mm::MlockAllFlags;
 use rustix::process::{Resource, getrlimit};
 
 use crate::call::WITH_SUDO;
-use crate::capability::{Capabilities, Capability};
+use crate::capability::{self, CapabilitySet};
 
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -39,7 +39,7 @@ impl MemoryError {
 /// [`MemoryError::Limit`] if the limit is finite and `CAP_IPC_LOCK` is missing; nothing is locked then.
 pub fn lock_all() -> Result<(), MemoryError> {
     let limit = getrlimit(Resource::Memlock).current;
-    if let Some(limit_bytes) = limit.filter(|_| !Capabilities::own().has(Capability::CapIpcLock)) {
+    if let Some(limit_bytes) = limit.filter(|_| !capability::own().contains(CapabilitySet::IPC_LOCK)) {
         return Err(MemoryError::Limit { limit_bytes });
     }
     rustix::mm::mlockall(MlockAllFlags::CURRENT | MlockAllFlags::FUTURE).map_err(|errno| MemoryError::Io(errno.into()))

@@ -114,11 +114,11 @@ pub fn remove_named(name: &str) -> Result<bool, NamespaceError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::capability::{Capabilities, Capability};
+    use crate::capability::{self, CapabilitySet};
 
     fn only_root_may(error: &NamespaceError) {
         assert!(matches!(error, NamespaceError::NotPermitted), "{error}");
-        assert!(!Capabilities::own().has(Capability::CapSysAdmin));
+        assert!(!capability::own().contains(CapabilitySet::SYS_ADMIN));
         takt_testing::skip(format_args!("{error}   (run as root)"));
     }
 

@@ -1,6 +1,6 @@
 //! A share of processor time that a process may not exceed: a control group of its own, v1 or v2.
 //!
-//! For processes that the caller has started and ends; those of others are [guests](crate::cgroup::Guests).
+//! For processes that the caller has started and ends; those of others are [borrowed](crate::cgroup::Borrowed).
 //!
 //! The quota holds for processes. For kernel threads it does not on every kernel: since Linux 6.18 a group is throttled
 //! where its threads return to user mode, which a kernel thread never does (measured on 6.18: a threaded NAPI poller with

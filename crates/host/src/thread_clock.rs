@@ -81,7 +81,7 @@ impl Moment {
         let others_ns = match (self.waited_ns, earlier.waited_ns) {
             _ if self.put_off == earlier.put_off => 0,
             (Some(now), Some(then)) => now.saturating_sub(then),
-            // The kernel does not tell for how long.
+            // The kernel does not say for how long.
             _ => return Duration::ZERO,
         };
         if self.slept != earlier.slept {

@@ -16,7 +16,6 @@ pub mod nodes;
 pub mod run;
 pub mod store;
 pub mod summary;
-pub mod time;
 
 pub use about::{About, HostFacts};
 pub use execute::{ExecuteError, Expected, Order, execute};

@@ -167,13 +167,14 @@ fn of_kernel(earlier: &NodeCounters, node: &NodeCounters) -> NodeFigures {
         let lost = [
             (
                 "interface",
-                since(enters, |counters| counters.rx_dropped) + since(leaves, |counters| counters.tx_dropped),
+                since(enters, |counters| counters.counts.rx_dropped)
+                    + since(leaves, |counters| counters.counts.tx_dropped),
             ),
             ("queue", since(leaves, |counters| counters.queue_dropped)),
         ];
         WayFigures {
-            in_frames: since(enters, |counters| counters.rx_frames),
-            out_frames: since(leaves, |counters| counters.tx_frames),
+            in_frames: since(enters, |counters| counters.counts.rx_frames),
+            out_frames: since(leaves, |counters| counters.counts.tx_frames),
             lost: places(lost),
         }
     };

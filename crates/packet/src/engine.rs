@@ -27,13 +27,13 @@ pub trait Engine: Send {
     fn recv(&mut self, wait: Wait) -> Result<RxBatch<'_>, EngineError>;
 
     /// The batch that the last [`Engine::recv`] returned, again; empty before the first.
-    fn held(&self) -> RxBatch<'_>;
+    fn last_batch(&self) -> RxBatch<'_>;
 
     /// Lends up to `want` writable frames (fewer when the ring is shorter; never more than [`Limits::batch`]). What is
     /// pushed leaves in order on [`TxBatch::send`]; what is not sent is forgotten on drop.
     fn reserve(&mut self, want: usize) -> TxBatch<'_>;
 
-    /// A destination that answered "port unreachable" since the last call; `None` when all are told. An engine learns of
+    /// A destination that answered "port unreachable" since the last call; `None` when all are reported. An engine learns of
     /// such an answer at its next `recv` or send. At most 64 are kept (a destination only once), the rest only counted.
     fn refused(&mut self) -> Option<Refusal>;
 
@@ -47,7 +47,7 @@ pub trait Engine: Send {
     fn counters(&self) -> Counters;
 }
 
-/// Somebody told us by ICMP that nobody listens there.
+/// A destination answered by ICMP that no socket listens there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Refusal {
     /// The local port that had sent.

@@ -9,7 +9,7 @@
 //! | `socket` | one datagram, as UHD's own transport does | nothing |
 //! | `mmsg` | a batch; optionally aggregates that the kernel splits (UDP GSO) and joins (GRO) | Linux |
 //!
-//! An engine never blocks longer than it was told to, allocates nothing after opening, and treats every length and
+//! An engine never blocks longer than its caller allows, allocates nothing after opening, and treats every length and
 //! address the kernel hands it as a claim to be checked.
 
 #![warn(missing_docs)]

@@ -117,7 +117,7 @@ impl<C: Calls> Engine for Sockets<C> {
         Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
     }
 
-    fn held(&self) -> RxBatch<'_> {
+    fn last_batch(&self) -> RxBatch<'_> {
         RxBatch::new(&self.rx_arena, &self.rx_entries)
     }
 

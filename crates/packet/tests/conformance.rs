@@ -97,15 +97,15 @@ fn what_does_not_fit_into_a_batch_comes_with_the_next(open: Open) {
 
 fn the_batch_can_be_looked_at_again_until_the_next_is_received(open: Open) {
     let (mut server, mut client) = pair(open);
-    assert!(server.held().is_empty());
+    assert!(server.last_batch().is_empty());
     send_all(&mut *client, None, &numbered(0..3));
     let first: Vec<Vec<u8>> = server.recv(soon()).unwrap().iter().map(|d| d.bytes.to_vec()).collect();
-    let again: Vec<Vec<u8>> = server.held().iter().map(|d| d.bytes.to_vec()).collect();
+    let again: Vec<Vec<u8>> = server.last_batch().iter().map(|d| d.bytes.to_vec()).collect();
     assert!(!first.is_empty() && first == again);
-    assert_eq!(server.held().get(0).map(|d| d.bytes.to_vec()), Some(first[0].clone()));
+    assert_eq!(server.last_batch().get(0).map(|d| d.bytes.to_vec()), Some(first[0].clone()));
     recv_some(&mut *server, 3 - first.len());
     assert!(server.recv(Wait::Poll).unwrap().is_empty());
-    assert!(server.held().is_empty());
+    assert!(server.last_batch().is_empty());
 }
 
 fn a_peer_that_is_gone_is_told_by_its_address_and_ends_nothing(open: Open) {

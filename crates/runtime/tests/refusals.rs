@@ -65,9 +65,8 @@ fn a_priority_is_given_or_refused_with_the_cause() {
 /// What a process without capabilities gets. A privileged one runs the test again without them.
 #[test]
 fn without_the_right_to_lock_memory_or_to_have_a_priority_a_run_is_refused_or_goes_on_as_requested() {
-    use takt_host::capability::{Capabilities, Capability};
-    let rights = [Capability::CapIpcLock, Capability::CapSysNice];
-    if rights.into_iter().any(|right| Capabilities::own().has(right)) {
+    use takt_host::capability::{self, CapabilitySet};
+    if capability::own().intersects(CapabilitySet::IPC_LOCK | CapabilitySet::SYS_NICE) {
         let again = std::process::Command::new("setpriv")
             .args(["--bounding-set=-ipc_lock,-sys_nice", "--inh-caps=-ipc_lock,-sys_nice", "prlimit"])
             .args(["--memlock=65536:65536", "--rtprio=0:0"])

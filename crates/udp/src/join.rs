@@ -121,7 +121,7 @@ fn join(
 fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Received, &EndEvidence)) -> Observed {
     let at_sender = lost_at_sender(sender);
     let inward = receiver.net.udp.unwrap_or_default();
-    let device = receiver.net.device.as_ref().map_or(0, |d| d.rx_dropped + d.rx_errors);
+    let device = receiver.net.device.as_ref().map_or(0, |d| d.counts.rx_dropped + d.counts.rx_errors);
     Observed {
         sender: at_sender,
         between: between(sent.datagrams.saturating_sub(at_sender), sender, receiver),
@@ -136,7 +136,7 @@ fn observed((sent, sender): (&Sent, &EndEvidence), (received, receiver): (&Recei
 
 fn lost_at_sender(sender: &EndEvidence) -> u64 {
     let udp = sender.net.udp.unwrap_or_default();
-    let device = sender.net.device.as_ref().map_or(0, |d| d.tx_dropped + d.tx_errors);
+    let device = sender.net.device.as_ref().map_or(0, |d| d.counts.tx_dropped + d.counts.tx_errors);
     // What a queue dropped and said so was offered again.
     let queue = sender.net.queue_drops.unwrap_or(0).saturating_sub(sender.congested);
     sender.undeliverable + udp.sndbuf_errors + udp.ip_out_discards + udp.ip_out_no_routes + device + queue
@@ -146,8 +146,8 @@ fn lost_at_sender(sender: &EndEvidence) -> u64 {
 /// where fewer frames left than the `expected`: aggregates leave as one.
 fn between(expected: u64, sender: &EndEvidence, receiver: &EndEvidence) -> Option<u64> {
     let (out, into) = sender.net.device.as_ref().zip(receiver.net.device.as_ref())?;
-    let left = out.tx_frames.saturating_sub(sender.control_sent);
-    let came = into.rx_frames.saturating_sub(receiver.control_received);
+    let left = out.counts.tx_frames.saturating_sub(sender.control_sent);
+    let came = into.counts.rx_frames.saturating_sub(receiver.control_received);
     (left >= expected).then(|| left.saturating_sub(came))
 }
 
@@ -157,7 +157,7 @@ fn crossed(received: &Received, receiver: &EndEvidence, sender: &EndEvidence, ro
     match &receiver.net.device {
         _ if !(fits(sender) && fits(receiver)) => CrossedAs::Fragments,
         None => CrossedAs::Unknown,
-        Some(device) if device.rx_frames >= received.datagrams + received.duplicates => CrossedAs::Datagrams,
+        Some(device) if device.counts.rx_frames >= received.datagrams + received.duplicates => CrossedAs::Datagrams,
         Some(_) => CrossedAs::Aggregates,
     }
 }
@@ -194,6 +194,8 @@ fn intervals(sent: &Sent, received: &Received, plan: &Plan) -> Vec<Interval> {
 
 #[cfg(test)]
 mod tests {
+    use takt_host::proc::net::InterfaceCounts;
+
     use super::super::evidence::{DeviceCounts, NetCounts};
     use super::*;
 
@@ -220,7 +222,8 @@ mod tests {
         }
     }
 
-    fn evidence(device: DeviceCounts) -> EndEvidence {
+    fn evidence(counts: InterfaceCounts) -> EndEvidence {
+        let device = DeviceCounts { counts, ..DeviceCounts::default() };
         EndEvidence { net: NetCounts { device: Some(device), ..NetCounts::default() }, ..EndEvidence::default() }
     }
 
@@ -234,8 +237,8 @@ mod tests {
 
     #[test]
     fn datagrams_longer_than_the_paths_frames_are_fragments_and_missing_frames_place_none() {
-        let mut sender = evidence(DeviceCounts { tx_frames: 7000, ..DeviceCounts::default() });
-        let mut receiver = evidence(DeviceCounts { rx_frames: 6900, ..DeviceCounts::default() });
+        let mut sender = evidence(InterfaceCounts { tx_frames: 7000, ..InterfaceCounts::default() });
+        let mut receiver = evidence(InterfaceCounts { rx_frames: 6900, ..InterfaceCounts::default() });
         (sender.net.mtu_bytes, receiver.net.mtu_bytes) = (Some(127), Some(9000));
         let way = joined(&sender, &receiver);
         assert_eq!((way.crossed_as, way.lost.by_place.path, way.lost.unplaced), (CrossedAs::Fragments, 0, 100));
@@ -254,8 +257,8 @@ mod tests {
 
     #[test]
     fn frames_that_left_and_did_not_arrive_were_lost_on_the_path() {
-        let mut sender = evidence(DeviceCounts { tx_frames: 1004, ..DeviceCounts::default() });
-        let mut receiver = evidence(DeviceCounts { rx_frames: 943, ..DeviceCounts::default() });
+        let mut sender = evidence(InterfaceCounts { tx_frames: 1004, ..InterfaceCounts::default() });
+        let mut receiver = evidence(InterfaceCounts { rx_frames: 943, ..InterfaceCounts::default() });
         (sender.control_sent, receiver.control_received) = (4, 3);
         receiver.receive_buffer_drops = Some(40);
         let way = joined(&sender, &receiver);
@@ -267,18 +270,18 @@ mod tests {
 
     #[test]
     fn aggregates_say_nothing_about_the_path_and_are_called_so() {
-        let sender = evidence(DeviceCounts { tx_frames: 16, ..DeviceCounts::default() });
-        let receiver = evidence(DeviceCounts { rx_frames: 15, ..DeviceCounts::default() });
+        let sender = evidence(InterfaceCounts { tx_frames: 16, ..InterfaceCounts::default() });
+        let receiver = evidence(InterfaceCounts { rx_frames: 15, ..InterfaceCounts::default() });
         let way = joined(&sender, &receiver);
         assert_eq!((way.lost.by_place.path, way.lost.unplaced, way.crossed_as), (0, 100, CrossedAs::Aggregates));
     }
 
     #[test]
     fn a_drop_that_was_reported_and_sent_again_is_no_loss_of_the_senders() {
-        let mut sender = evidence(DeviceCounts { tx_frames: 980, ..DeviceCounts::default() });
+        let mut sender = evidence(InterfaceCounts { tx_frames: 980, ..InterfaceCounts::default() });
         sender.net.queue_drops = Some(70);
         sender.congested = 50;
-        let receiver = evidence(DeviceCounts { rx_frames: 900, ..DeviceCounts::default() });
+        let receiver = evidence(InterfaceCounts { rx_frames: 900, ..InterfaceCounts::default() });
         let places = joined(&sender, &receiver).lost;
         assert_eq!((places.by_place.sender, places.by_place.path, places.unplaced), (20, 80, 0));
     }

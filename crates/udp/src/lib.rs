@@ -48,7 +48,7 @@ mod window;
 pub use client::{Progress, run};
 pub use clock::Relation;
 pub use error::UdpError;
-pub use evidence::{DeviceCounts, NetCounts, UdpCounts};
+pub use evidence::{DeviceCounts, NetCounts, queue_drops};
 pub use options::{DEFAULT_PORT, Direction, IMIX, Options, ServeOptions};
 pub use place::Places;
 pub use plan::{Plan, PlanError};

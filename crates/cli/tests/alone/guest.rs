@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 use serde_json::to_value;
 use takt_base::Stop;
-use takt_host::cgroup::{CpuSet, GroupError, Guests, Limit};
+use takt_host::cgroup::{Borrowed, CpuSet, GroupError, Limit};
 use takt_host::leftovers::{Registry, Run};
 use takt_host::policy::{Policy, policy, set_policy};
 use takt_load::wakeup::{Options, Outcome};
@@ -289,11 +289,11 @@ fn inside_a_cap_holds() {
     std::fs::create_dir("/sys/fs/cgroup/home").expect("made");
     std::fs::write("/sys/fs/cgroup/home/cgroup.procs", process.pid().to_string()).expect("moved");
     let limit = Limit { cpus: Some(0.2), ..Limit::default() };
-    let mut guests = Guests::invite(&run, "cap", limit).expect("v2");
-    guests.take(process.pid()).expect("taken");
+    let mut borrowed = Borrowed::create(&run, "cap", limit).expect("v2");
+    borrowed.take(process.pid()).expect("taken");
     assert!(process.group().starts_with("0::/takt-"), "{}", process.group());
-    let capped = share_of_a_cpu(&process, || guests.throttled().times);
-    guests.give_back().expect("given back");
+    let capped = share_of_a_cpu(&process, || borrowed.throttled().times);
+    borrowed.give_back().expect("given back");
     assert_eq!(process.group(), "0::/home");
     assert!(process.0.try_wait().expect("ours").is_none(), "it lives");
     let left: Vec<_> = std::fs::read_dir("/sys/fs/cgroup").expect("mounted").flatten().map(|e| e.file_name()).collect();
@@ -331,7 +331,7 @@ fn inside_cpus_are_set_apart() {
 fn inside_control_groups_are_read_only() {
     only_in_a_guest();
     let run = Registry::at("/tmp/records").begin("test").expect("a record");
-    let refused = Guests::invite(&run, "cap", Limit::default()).expect_err("read-only");
+    let refused = Borrowed::create(&run, "cap", Limit::default()).expect_err("read-only");
     assert!(refused.to_string().starts_with("control groups are read-only here, as in most containers"), "{refused}");
     assert!(refused.is_unavailable() && refused.fix().is_some_and(|fix| fix.contains("outside the container")));
     let set = CpuSet::create(&run, "set", &[0], false).expect_err("read-only");

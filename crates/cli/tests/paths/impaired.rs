@@ -183,6 +183,7 @@ fn an_independent_capture_sees_what_the_counters_say() {
     let names: Vec<&str> = counters.iter().map(|node| node.node.as_str()).collect();
     assert_eq!(names, ["host", "router", "network", "radio"]);
     assert!(
-        counters[0].interfaces["host0"].tx_frames >= 1000 && counters[3].interfaces["radio0"].rx_frames >= captured
+        counters[0].interfaces["host0"].counts.tx_frames >= 1000
+            && counters[3].interfaces["radio0"].counts.rx_frames >= captured
     );
 }

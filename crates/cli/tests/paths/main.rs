@@ -174,7 +174,7 @@ fn a_limiter_lets_through_what_its_cable_would_and_no_more() {
 /// Frames towards the radio that found the ring of a small router full.
 fn lost_at_ring(path: &Path) -> u64 {
     let counters = path.counters().unwrap();
-    counters.iter().find(|node| node.node == "lan-card").unwrap().interfaces["wan0"].tx_dropped
+    counters.iter().find(|node| node.node == "lan-card").unwrap().interfaces["wan0"].counts.tx_dropped
 }
 
 /// Cores that the busiest of some processes or kernel threads used.

@@ -1,6 +1,6 @@
 //! `memlock-limit`: memory that may not be kept in memory.
 
-use takt_host::capability::{Capabilities, Capability};
+use takt_host::capability::{self, CapabilitySet};
 use takt_host::proc::limits::{self, Limit};
 
 use super::look::*;
@@ -29,7 +29,7 @@ fn probe(host: &Host) -> Look {
     let text = host.read(path)?;
     let limit = limits::soft(&text, "Max locked memory");
     let limit = limit.ok_or_else(|| malformed(path, "a row `Max locked memory`", &text))?;
-    let capable = Capabilities::of(host).is_some_and(|own| own.has(Capability::CapIpcLock));
+    let capable = capability::of(host).is_some_and(|own| own.contains(CapabilitySet::IPC_LOCK));
     match limit {
         Limit::Unlimited => fine("unlimited"),
         Limit::At(bytes) if capable => fine(format!("CAP_IPC_LOCK, beyond the limit of {bytes} B")),

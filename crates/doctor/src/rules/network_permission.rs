@@ -1,7 +1,7 @@
 //! `network-permission`: what paths beside plain sockets need.
 
 use takt_host::call;
-use takt_host::capability::{Capabilities, Capability};
+use takt_host::capability::{self, CapabilitySet};
 
 use super::look::*;
 
@@ -23,9 +23,10 @@ pub(super) static RULE: Rule = Rule {
 fn probe(host: &Host) -> Look {
     let path = "/proc/self/status";
     let text = host.read(path)?;
-    let own = Capabilities::of(host).ok_or_else(|| malformed(path, "a line CapEff", &text))?;
-    let wanted = [Capability::CapNetRaw, Capability::CapNetAdmin];
-    let missing: Vec<&str> = wanted.into_iter().filter(|&one| !own.has(one)).map(Capability::name).collect();
+    let own = capability::of(host).ok_or_else(|| malformed(path, "a line CapEff", &text))?;
+    let wanted = [CapabilitySet::NET_RAW, CapabilitySet::NET_ADMIN];
+    let missing: Vec<String> =
+        wanted.into_iter().filter(|&one| !own.contains(one)).flat_map(capability::names).collect();
     if missing.is_empty() {
         fine("CAP_NET_RAW and CAP_NET_ADMIN")
     } else {

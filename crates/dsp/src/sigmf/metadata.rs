@@ -46,7 +46,7 @@ pub struct Capture {
     pub global_index: Option<u64>,
     /// `core:frequency`: the radio frequency of 0 Hz, in Hz.
     pub frequency_hz: Option<f64>,
-    /// `core:datetime`: the time of the first sample, as text; [`utc_ns`](super::utc_ns) understands it.
+    /// `core:datetime`: the time of the first sample, as text; [`utc_ns`](takt_base::utc_ns) understands it.
     pub datetime: Option<String>,
     /// All other fields, as they stand.
     pub other: Map<String, Value>,

@@ -32,12 +32,10 @@
 mod metadata;
 mod parse;
 mod reader;
-mod utc;
 mod writer;
 
 pub use metadata::{Annotation, Capture, Global, Metadata};
 pub use reader::Reader;
-pub use utc::{utc_ns, utc_text};
 pub use writer::Writer;
 
 use std::path::{Path, PathBuf};

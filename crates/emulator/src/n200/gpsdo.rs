@@ -6,7 +6,7 @@
 use std::fmt::{self, Write};
 use std::net::SocketAddr;
 
-use takt_base::{Tick, Ticks};
+use takt_base::{Tick, Ticks, Utc};
 use takt_wire::n200::ports;
 
 use super::time::PPS_TICKS;
@@ -48,11 +48,11 @@ impl Gpsdo {
         let edge = self.next - DELAY;
         self.next = due_after(now);
         let Some(to) = to else { return 0 };
-        let moment = Moment::of(self.utc_at_tick_0_s.saturating_add(edge.0 / PPS_TICKS));
+        let time = Utc::of(self.utc_at_tick_0_s.saturating_add(edge.0 / PPS_TICKS));
         for sentence in [Line::position, Line::minimum, Line::servo] {
             let mut line = Line::default();
             // It fits: no sentence is longer than 82 bytes.
-            if sentence(&mut line, &moment).is_ok() {
+            if sentence(&mut line, &time).is_ok() {
                 out.send(now, PORT, to, &mut fill_with(line.bytes()));
             }
         }
@@ -93,25 +93,26 @@ impl Line {
         &self.bytes[..self.len]
     }
 
-    fn position(&mut self, m: &Moment) -> fmt::Result {
-        let [h, min, s] = m.time();
-        write!(self, "$GPGGA,{h:02}{min:02}{s:02}.00,4807.0380,N,01131.0000,E,1,09,0.9,545.4,M,46.9,M,,")?;
+    fn position(&mut self, utc: &Utc) -> fmt::Result {
+        let Utc { hour, minute, second, .. } = utc;
+        write!(self, "$GPGGA,{hour:02}{minute:02}{second:02}.00,4807.0380,N,01131.0000,E,1,09,0.9,545.4,M,46.9,M,,")?;
         self.checksum()
     }
 
-    fn minimum(&mut self, m: &Moment) -> fmt::Result {
-        let ([h, min, s], [year, month, day]) = (m.time(), m.date());
+    fn minimum(&mut self, utc: &Utc) -> fmt::Result {
+        let Utc { hour, minute, second, day, month, year } = utc;
         write!(
             self,
-            "$GPRMC,{h:02}{min:02}{s:02}.00,A,4807.0380,N,01131.0000,E,0.0,0.0,{day:02}{month:02}{year:02},,"
+            "$GPRMC,{hour:02}{minute:02}{second:02}.00,A,4807.0380,N,01131.0000,E,0.0,0.0,{day:02}{month:02}{:02},,",
+            year % 100
         )?;
         self.checksum()
     }
 
     /// Date, count, DAC, frequency error, satellites in view and tracked, status, health.
-    fn servo(&mut self, m: &Moment) -> fmt::Result {
-        let [year, month, day] = m.date();
-        write!(self, "{year:02}-{month:02}-{day:02} 73312 -15.18 2.21E-12 10 9 6 0x0\r\n")
+    fn servo(&mut self, utc: &Utc) -> fmt::Result {
+        let Utc { year, month, day, .. } = utc;
+        write!(self, "{:02}-{month:02}-{day:02} 73312 -15.18 2.21E-12 10 9 6 0x0\r\n", year % 100)
     }
 
     /// Asterisk, exclusive-or of everything between `$` and it, end of line.
@@ -121,67 +122,15 @@ impl Line {
     }
 }
 
-/// A second of UTC.
-struct Moment {
-    year: u64,
-    month: u64,
-    day: u64,
-    second_of_day: u64,
-}
-
-impl Moment {
-    /// Hours, minutes, seconds.
-    fn time(&self) -> [u64; 3] {
-        [self.second_of_day / 3600, self.second_of_day / 60 % 60, self.second_of_day % 60]
-    }
-
-    /// Year of its century, month, day.
-    fn date(&self) -> [u64; 3] {
-        [self.year % 100, self.month, self.day]
-    }
-
-    /// From seconds since 1970, by the proleptic Gregorian calendar; years counted from March, so that the leap day is
-    /// the last of its year.
-    fn of(utc_s: u64) -> Moment {
-        let days = utc_s / 86_400 + 719_468; // since 1 March of year 0
-        let (era, day_of_era) = (days / 146_097, days % 146_097);
-        let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-        let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-        let month_from_march = (5 * day_of_year + 2) / 153;
-        let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
-        Moment {
-            year: 400 * era + year_of_era + u64::from(month <= 2),
-            month,
-            day: day_of_year - (153 * month_from_march + 2) / 5 + 1,
-            second_of_day: utc_s % 86_400,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
-        // `date -u -d @N '+%F %T'`
-        for (utc_s, date, second) in [
-            (0, (1970, 1, 1), 0),
-            (951_782_399, (2000, 2, 28), 86_399),
-            (951_782_400, (2000, 2, 29), 0),
-            (1_700_000_000, (2023, 11, 14), 80_000),
-            (4_107_542_400, (2100, 3, 1), 0),
-        ] {
-            let m = Moment::of(utc_s);
-            assert_eq!(((m.year, m.month, m.day), m.second_of_day), (date, second), "{utc_s}");
-        }
-    }
-
-    #[test]
     fn sentences_end_in_a_comma_and_a_checksum_that_holds() {
         for sentence in [Line::position, Line::minimum] {
             let mut line = Line::default();
-            sentence(&mut line, &Moment::of(1_700_000_000)).unwrap();
+            sentence(&mut line, &Utc::of(1_700_000_000)).unwrap();
             let text = std::str::from_utf8(line.bytes()).unwrap();
             let (body, sum) = text.strip_prefix('$').unwrap().split_once('*').unwrap();
             assert!(body.ends_with(','), "{text}");
@@ -189,7 +138,7 @@ mod tests {
             assert_eq!(sum, format!("{expected:02X}\r\n"));
         }
         let mut line = Line::default();
-        line.minimum(&Moment::of(1_700_000_000)).unwrap();
+        line.minimum(&Utc::of(1_700_000_000)).unwrap();
         assert!(line.bytes().starts_with(b"$GPRMC,221320.00,A,"));
         assert!(line.bytes().windows(8).any(|w| w == b",141123,"));
     }

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
-use takt_base::{Complex32, Tick, Ticks};
+use takt_base::{Complex32, Tick, Ticks, utc_text};
 use takt_dsp::file::{Existing, FileError, SampleFormat, SampleWriter};
-use takt_dsp::sigmf::{Capture, Global, Writer, utc_text};
+use takt_dsp::sigmf::{Capture, Global, Writer};
 
 use super::Spec;
 use crate::signals::Setting;

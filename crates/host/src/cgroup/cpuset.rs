@@ -8,7 +8,7 @@
 //! forget the tie when a process is moved between cpusets).
 
 use super::GroupError;
-use super::guests::{record, released};
+use super::borrowed::{record, released};
 use super::hierarchy::{Hierarchy, Version};
 use crate::host::Host;
 use crate::leftovers::{Leftover, Registration, Run};

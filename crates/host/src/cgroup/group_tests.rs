@@ -50,8 +50,8 @@ impl World {
         world
     }
 
-    fn guests(&self) -> Result<Guests, GroupError> {
-        Guests::invite_at(&self.tree.host(), &self.run, "cap", HALF)
+    fn borrowed(&self) -> Result<Borrowed, GroupError> {
+        Borrowed::create_at(&self.tree.host(), &self.run, "cap", HALF)
     }
 
     fn set(&self, cpus: &[usize], exclusive: bool) -> Result<CpuSet, GroupError> {
@@ -72,27 +72,27 @@ impl World {
 #[test]
 fn version_1_caps_weighs_and_gives_back_to_where_a_process_came_from() {
     let world = World::new(V1);
-    let mut guests = world.guests().unwrap();
-    guests.take(7).unwrap();
+    let mut borrowed = world.borrowed().unwrap();
+    borrowed.take(7).unwrap();
     assert_eq!(world.said("cpu", "OURS-cap/cpu.cfs_quota_us"), "5000");
     assert_eq!(world.said("cpu", "OURS-cap/cpu.cfs_period_us"), "10000");
     assert_eq!(world.said("cpu", "OURS-cap/cpu.shares"), "512");
     assert_eq!(world.said("cpu", "OURS-cap/0/cgroup.procs"), "7");
     assert!(world.recorded().contains("\"from\":\"/user.slice\""), "before it is taken: {}", world.recorded());
     world.tree.put("/sys/fs/cgroup/cpu/user.slice/cgroup.procs", "");
-    drop(guests);
+    drop(borrowed);
     assert_eq!(world.said("cpu", "user.slice/cgroup.procs"), "7");
 }
 
 #[test]
 fn version_2_hands_the_controller_down_and_does_the_same() {
     let world = World::unified("cpu io\n", "io\n");
-    let mut guests = world.guests().unwrap();
-    guests.take(7).unwrap();
+    let mut borrowed = world.borrowed().unwrap();
+    borrowed.take(7).unwrap();
     assert_eq!(world.said("unified", "cgroup.subtree_control"), "+cpu");
     assert_eq!(world.said("unified", "OURS-cap/cpu.max"), "5000 10000");
     assert_eq!(world.said("unified", "OURS-cap/cpu.weight"), "50");
-    guests.limit(Limit::default()).unwrap();
+    borrowed.limit(Limit::default()).unwrap();
     assert_eq!(world.said("unified", "OURS-cap/cpu.max"), "max 10000");
     assert_eq!(world.said("unified", "OURS-cap/cpu.weight"), "100");
 }
@@ -100,10 +100,10 @@ fn version_2_hands_the_controller_down_and_does_the_same() {
 #[test]
 fn a_group_that_has_gone_meanwhile_gives_way_to_the_one_above() {
     let world = World::unified("cpu\n", "cpu\n");
-    let mut guests = world.guests().unwrap();
-    guests.take(7).unwrap();
+    let mut borrowed = world.borrowed().unwrap();
+    borrowed.take(7).unwrap();
     fs::remove_dir_all(world.tree.root().join("sys/fs/cgroup/unified/user.slice/x")).unwrap();
-    drop(guests);
+    drop(borrowed);
     assert_eq!(world.said("unified", "user.slice/cgroup.procs"), "7");
 }
 
@@ -120,10 +120,10 @@ fn on_a_hybrid_host_the_tree_that_has_the_controller_is_used() {
 
 #[test]
 fn a_missing_controller_is_named_with_what_is_mounted() {
-    let none = World::new("").guests().unwrap_err();
+    let none = World::new("").borrowed().unwrap_err();
     assert_eq!(none.to_string(), "this needs control groups with the cpu controller; mounted here: none");
     assert!(none.fix().unwrap().contains("mount -t cgroup2"));
-    let without = World::unified("io memory\n", "").guests().unwrap_err();
+    let without = World::unified("io memory\n", "").borrowed().unwrap_err();
     assert_eq!(without.to_string(), "this needs control groups with the cpu controller; mounted here: v2");
     assert!(without.fix().unwrap().contains("cgroup_disable=cpu") && without.is_unavailable());
 }
@@ -141,23 +141,23 @@ fn read_only_and_forbidden_trees_are_told_apart() {
 #[test]
 fn processes_that_are_not_there_or_not_ours_to_move_are_named() {
     let world = World::new(V1);
-    let mut guests = world.guests().unwrap();
-    assert!(matches!(guests.take(8), Err(GroupError::NoSuchProcess { pid: 8 })));
+    let mut borrowed = world.borrowed().unwrap();
+    assert!(matches!(borrowed.take(8), Err(GroupError::NoSuchProcess { pid: 8 })));
     world.tree.put("/proc/9/cgroup", "2:cpu:/../outside\n");
-    assert!(matches!(guests.take(9), Err(GroupError::OutOfReach { pid: 9, .. })));
+    assert!(matches!(borrowed.take(9), Err(GroupError::OutOfReach { pid: 9, .. })));
 }
 
 #[test]
 fn limits_out_of_range_are_refused() {
     let world = World::new(V1);
-    let mut guests = world.guests().unwrap();
+    let mut borrowed = world.borrowed().unwrap();
     for limit in [
         Limit { cpus: Some(0.0), ..Limit::default() },
         Limit { cpus: Some(f64::NAN), ..Limit::default() },
         Limit { weight: Some(0), ..Limit::default() },
         Limit { period: Some(Duration::from_secs(2)), ..Limit::default() },
     ] {
-        assert!(matches!(guests.limit(limit), Err(GroupError::OutOfRange { .. })), "{limit:?}");
+        assert!(matches!(borrowed.limit(limit), Err(GroupError::OutOfRange { .. })), "{limit:?}");
     }
 }
 
@@ -233,17 +233,17 @@ fn allowed<T>(result: Result<T, GroupError>) -> Option<T> {
 #[test]
 fn a_strangers_process_is_capped_and_goes_home_alive_with_its_children() {
     let (_records, run) = recorded_run();
-    let Some(mut guests) = allowed(Guests::invite(&run, "guests-live", Limit { cpus: Some(0.2), ..HALF })) else {
+    let Some(mut borrowed) = allowed(Borrowed::create(&run, "borrowed-live", Limit { cpus: Some(0.2), ..HALF })) else {
         return;
     };
     let mut stranger = Process::running("while :; do :; done & wait");
     let home = stranger.cpu_group();
-    guests.take(stranger.0.id()).unwrap();
-    guests.take(stranger.0.id()).unwrap();
+    borrowed.take(stranger.0.id()).unwrap();
+    borrowed.take(stranger.0.id()).unwrap();
     let mut late = Process::running("while :; do :; done");
-    guests.take(late.0.id()).unwrap();
-    takt_testing::wait_for("the cap to be felt three times", || (guests.throttled().times >= 3).then_some(()));
-    guests.give_back().unwrap();
+    borrowed.take(late.0.id()).unwrap();
+    takt_testing::wait_for("the cap to be felt three times", || (borrowed.throttled().times >= 3).then_some(()));
+    borrowed.give_back().unwrap();
     assert_eq!((stranger.cpu_group(), late.cpu_group()), (home.clone(), home));
     assert!(stranger.0.try_wait().unwrap().is_none() && late.0.try_wait().unwrap().is_none());
 }
@@ -251,13 +251,13 @@ fn a_strangers_process_is_capped_and_goes_home_alive_with_its_children() {
 #[test]
 fn what_a_killed_run_held_is_given_back_by_clean_and_not_killed() {
     let (records, run) = recorded_run();
-    let Some(mut guests) = allowed(Guests::invite(&run, "guests-dead", HALF)) else { return };
+    let Some(mut borrowed) = allowed(Borrowed::create(&run, "borrowed-dead", HALF)) else { return };
     let mut stranger = Process::running("sleep 600 & wait");
     let home = stranger.cpu_group();
-    guests.take(stranger.0.id()).unwrap();
+    borrowed.take(stranger.0.id()).unwrap();
     assert_ne!(stranger.cpu_group(), home);
     // What a kill does: nothing is undone, and the record is locked no more. That of a copy never was.
-    std::mem::forget(guests);
+    std::mem::forget(borrowed);
     let killed = tempfile::tempdir().unwrap();
     let name = record_name(records.path());
     fs::copy(records.path().join(&name), killed.path().join(&name)).unwrap();

@@ -1,21 +1,21 @@
 //! What control groups allow: this process' real-time threads, and a group that a container runtime made; and groups of
-//! takt's own that hold others' processes ([`Guests`]) or have CPUs of their own ([`CpuSet`]).
+//! takt's own that hold others' processes ([`Borrowed`]) or have CPUs of their own ([`CpuSet`]).
 
+mod borrowed;
 mod cpuset;
 mod error;
 #[cfg(test)]
 mod group_tests;
-mod guests;
 mod hierarchy;
 
 use crate::error::ReadError;
 use crate::host::Host;
 
+pub(crate) use borrowed::give_back;
+pub use borrowed::{Borrowed, Limit};
 pub use cpuset::CpuSet;
 pub(crate) use cpuset::balance_again;
 pub use error::GroupError;
-pub(crate) use guests::give_back;
-pub use guests::{Guests, Limit};
 pub(crate) use hierarchy::{Hierarchy, Version};
 
 /// What in the cgroup tree keeps FIFO and RR away although the process may have them.

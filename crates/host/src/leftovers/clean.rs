@@ -33,7 +33,7 @@ pub struct Cleaned {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Removed {
     pub leftover: Leftover,
-    /// The command of the run, if its record told.
+    /// The command of the run, if its record has one.
     pub left_by: Option<String>,
 }
 

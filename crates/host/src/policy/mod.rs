@@ -11,14 +11,14 @@ use std::io;
 use serde::{Deserialize, Serialize};
 
 use crate::call::WITH_SUDO;
-use crate::capability::{Capabilities, Capability, in_user_namespace};
+use crate::capability::{self, CapabilitySet, in_user_namespace};
 use crate::cgroup;
 use crate::host::Host;
 use crate::proc::limits::{self, Limit};
 use crate::proc::{cpu_list, status};
 use crate::sys::sched::{self, SchedAttr};
 
-pub use spec::{AskedError, PolicySpec};
+pub use spec::{PolicySpec, PolicySpecError};
 
 /// How the scheduler treats a thread: sched(7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -285,7 +285,7 @@ fn why_refused(host: &Host, tid: u32, policy: Policy, source: io::Error) -> Poli
     };
     let by_limit = matches!(policy, Policy::Fifo { priority } | Policy::RoundRobin { priority }
         if u64::from(priority) <= rtprio_limit);
-    let by_capability = Capabilities::of(host).is_some_and(|own| own.has(Capability::CapSysNice));
+    let by_capability = capability::of(host).is_some_and(|own| own.contains(CapabilitySet::SYS_NICE));
     if !by_limit && !by_capability {
         return PolicyError::NotPermitted { policy, rtprio_limit };
     }

@@ -65,14 +65,14 @@ impl fmt::Display for PolicySpec {
     "`{got}` is no policy; there are other, other:NICE (-20 to 19), fifo:PRIORITY and rr:PRIORITY (1 to 99), and \
      deadline:RUNTIME (such as deadline:200us)"
 )]
-pub struct AskedError {
+pub struct PolicySpecError {
     pub got: String,
 }
 
 impl FromStr for PolicySpec {
-    type Err = AskedError;
+    type Err = PolicySpecError;
 
-    fn from_str(text: &str) -> Result<PolicySpec, AskedError> {
+    fn from_str(text: &str) -> Result<PolicySpec, PolicySpecError> {
         let (name, value) = text.split_once(':').map_or((text, None), |(name, value)| (name, Some(value)));
         let priority = || value?.parse().ok().filter(|priority| (1..=99).contains(priority));
         let spec = match name {
@@ -88,7 +88,7 @@ impl FromStr for PolicySpec {
                 .map(PolicySpec::Deadline),
             _ => None,
         };
-        spec.ok_or_else(|| AskedError { got: text.to_owned() })
+        spec.ok_or_else(|| PolicySpecError { got: text.to_owned() })
     }
 }
 
@@ -98,8 +98,8 @@ const SHORTEST: Duration = Duration::from_nanos(1024);
 const LONGEST: Duration = Duration::from_micros(1 << 22);
 
 impl TryFrom<String> for PolicySpec {
-    type Error = AskedError;
-    fn try_from(text: String) -> Result<PolicySpec, AskedError> {
+    type Error = PolicySpecError;
+    fn try_from(text: String) -> Result<PolicySpec, PolicySpecError> {
         text.parse()
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod cpu_list;
 pub mod limits;
+pub mod net;
 pub mod pressure;
 pub mod softnet;
 pub mod stat;
@@ -34,6 +35,7 @@ mod tests {
             "[0-9]{1,5} \\([ -~]{0,20}\\) [A-Z]( -?[0-9]{1,21}){0,60}",
             "((some|full)( (avg10|avg60|avg300|total)=[0-9.]{0,24}){0,5}\n){0,3}",
             "(Max [a-z ]{0,24} +(unlimited|[0-9]{1,22}) +(unlimited|[0-9]{1,22}) +[a-z]{0,6}\n){0,4}",
+            "( ?(eth0|lo|Ip|Udp): ?([0-9]{1,21} |InErrors ){0,17}\n){0,6}",
             any::<String>(),
         ]
     }
@@ -43,6 +45,7 @@ mod tests {
         fn hostile_text_never_panics(text in kernel_like()) {
             let _ = cpu_list::parse(&text);
             let _ = limits::soft(&text, "Max locked memory");
+            let _ = (net::interfaces(&text), net::udp(&text));
             let _ = pressure::parse(&text);
             let _ = pressure::recent_percent(&text);
             let _ = softnet::parse(&text);

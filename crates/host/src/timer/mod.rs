@@ -13,7 +13,7 @@
 //! # Ok::<(), takt_host::timer::TimerError>(())
 //! ```
 //!
-//! A wait never ends before its instant, unless it is told to stop, and allocates nothing. An instant that has passed is
+//! A wait never ends before its instant, unless it is stopped, and allocates nothing. An instant that has passed is
 //! answered at once. What is late is late against the instant asked for; nothing here forgives it.
 //!
 //! [`Ticks`] make a sleep end at the first tick at or after its end, as on a kernel with that `CONFIG_HZ` and without

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use takt_agent::Failure;
-use takt_base::Stop;
+use takt_base::{Stop, Utc};
 use takt_load::Lost;
 
 use super::Conditions;
@@ -15,7 +15,6 @@ use super::progress::{Event, Pace, Progress, Report};
 use crate::about::host_and_kernel;
 use crate::experiment::{Depth, Experiment, Point};
 use crate::store::{NewRound, NewRun, Record, RoundState, RunRow, Store, StoreError};
-use crate::time::utc_now;
 
 /// Runs one round of a point.
 pub trait Bench {
@@ -244,7 +243,7 @@ impl Session<'_> {
     fn one_round(&mut self, place: (u32, u32), stop: &Stop) -> Result<bool, RunError> {
         let (block, number) = (place.0, place.1 as usize);
         let attempt = self.attempts.get(&place).copied().unwrap_or(0);
-        let started = utc_now();
+        let started = Utc::now().to_string();
         let blank = NewRound { point: place.1, block, attempt, started, ..NewRound::default() };
         let skipped = |why: String| (RoundState::Skipped, Some(why));
         let points = self.points;

@@ -2,16 +2,16 @@
 
 use rusqlite::{Transaction, TransactionBehavior, params};
 use serde_json::{Value, json};
+use takt_base::Utc;
 
 use super::error::{ROUND_BYTES, free_bytes};
 use super::{NewRound, NewRun, Record, Store, StoreError};
-use crate::time::utc_now;
 
 impl Store {
     /// Enters a run and its points; returns its name.
     pub fn begin_run(&self, run: &NewRun) -> Result<String, StoreError> {
         self.in_transaction(|t| {
-            let started = utc_now();
+            let started = Utc::now().to_string();
             let id = free_id(t, &started, &run.experiment)?;
             t.execute(
                 "INSERT INTO runs VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, NULL)",
@@ -80,7 +80,7 @@ impl Store {
     /// Marks a run whose rounds have all been run.
     pub fn finish_run(&self, run: &str) -> Result<(), StoreError> {
         self.in_transaction(|t| {
-            t.execute("UPDATE runs SET finished = ?2 WHERE id = ?1", params![run, utc_now()]).map(|_| ())
+            t.execute("UPDATE runs SET finished = ?2 WHERE id = ?1", params![run, Utc::now().to_string()]).map(|_| ())
         })
     }
 

@@ -93,7 +93,7 @@ fn limit_tick(start: Tick) -> Tick {
 /// Runs a round.
 pub fn run(options: &Options, stop: &Stop) -> Result<Outcome, DeadlineError> {
     options.check()?;
-    let _awake = options.idle.hold()?;
+    let _awake = options.idle.request()?;
     let net = Arc::new(WallNet::new(options.engine));
     let open = OpenOptions { force: options.force, transmit: options.transmit, ..OpenOptions::default() };
     let mut radio = N200::open(net.clone(), options.addr, &open)?;

@@ -103,7 +103,7 @@ const LOOK: Duration = Duration::from_millis(100);
 /// The beat makes no sense, or a thread can't have what it needs; nothing was measured then.
 pub fn run(options: &Options, progress: &mut dyn FnMut(Progress), stop: &Stop) -> Result<Outcome, WakeupError> {
     options.check()?;
-    let _awake = options.idle.hold()?;
+    let _awake = options.idle.request()?;
     // Where it is refused, the outcome says so.
     let locked = memory::lock_all();
     let measured = measure(options, progress, stop);

@@ -28,7 +28,7 @@ impl Client {
 
     /// What to send now; the same again when no answer comes.
     #[must_use]
-    pub fn ask(&self) -> Message {
+    pub fn next_message(&self) -> Message {
         match &self.offer {
             None => Message::new(Kind::Discover, self.transaction, self.hardware),
             Some(offer) => Message {
@@ -41,7 +41,7 @@ impl Client {
 
     /// Takes an answer; the lease, once there is one. One that is for another client, or comes out of turn, changes
     /// nothing.
-    pub fn hear(&mut self, answer: &Message) -> Option<Lease> {
+    pub fn receive(&mut self, answer: &Message) -> Option<Lease> {
         if answer.transaction != self.transaction || answer.client != self.hardware {
             return None;
         }

@@ -87,9 +87,9 @@ mod tests {
     fn lease(server: &mut Server, hardware: [u8; 6]) -> Option<Lease> {
         let mut client = Client::new(hardware, 7);
         for _ in 0..2 {
-            let request = Message::parse(&client.ask().to_bytes()).unwrap();
+            let request = Message::parse(&client.next_message().to_bytes()).unwrap();
             let answer = Message::parse(&server.answer(&request)?.to_bytes()).unwrap();
-            if let Some(lease) = client.hear(&answer) {
+            if let Some(lease) = client.receive(&answer) {
                 return Some(lease);
             }
         }
@@ -111,8 +111,8 @@ mod tests {
         let mut server = Server::new(POOL);
         let mut client = Client::new([2, 0, 0, 0, 0, 1], 7);
         let other = Client::new([2, 0, 0, 0, 0, 2], 7);
-        let offer = server.answer(&other.ask()).unwrap();
-        assert_eq!((client.hear(&offer), client.ask().kind), (None, Kind::Discover));
+        let offer = server.answer(&other.next_message()).unwrap();
+        assert_eq!((client.receive(&offer), client.next_message().kind), (None, Kind::Discover));
         let foreign = Message {
             requested: Some([10, 0, 1, 2].into()),
             server: Some([10, 0, 1, 9].into()),

@@ -8,9 +8,9 @@ use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::thread;
 use std::time::Duration;
 
-use takt_base::{Clock, Complex32, Stop, Tick, Ticks};
+use takt_base::{Clock, Complex32, Stop, Tick, Ticks, utc_text};
 use takt_dsp::file::FileError;
-use takt_dsp::sigmf::{Capture, Metadata, Writer, utc_text};
+use takt_dsp::sigmf::{Capture, Metadata, Writer};
 
 use super::stamp;
 use crate::{RadioError, RxEvent, RxStream};

@@ -118,7 +118,7 @@ impl Engine for Tampered {
         Ok(RxBatch::new(&self.arena, &self.entries))
     }
 
-    fn held(&self) -> RxBatch<'_> {
+    fn last_batch(&self) -> RxBatch<'_> {
         RxBatch::new(&self.arena, &self.entries)
     }
 

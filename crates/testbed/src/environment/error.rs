@@ -24,9 +24,9 @@ pub enum EnvironmentError {
     NoKernel { looked: String, fix: String },
     #[error("{what} needs {capability}, which this process lacks")]
     NotPermitted { what: &'static str, capability: &'static str },
-    /// `asked`: such a path was asked for; else it is all that is permitted.
+    /// `requested`: such a path was requested; else it is all that is permitted.
     #[error("a path without namespaces does not lead into a {environment}")]
-    NoPathEnd { environment: &'static str, asked: bool },
+    NoPathEnd { environment: &'static str, requested: bool },
     #[error("{doing} {path}")]
     File { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{path}: {why}")]
@@ -63,7 +63,7 @@ impl EnvironmentError {
             EnvironmentError::Missing { fix, .. }
             | EnvironmentError::Unusable { fix, .. }
             | EnvironmentError::NoKernel { fix, .. } => Some(fix.clone()),
-            EnvironmentError::NoPathEnd { asked: true, .. } => Some("any path but loopback".into()),
+            EnvironmentError::NoPathEnd { requested: true, .. } => Some("any path but loopback".into()),
             EnvironmentError::NotPermitted { .. } | EnvironmentError::NoPathEnd { .. } => PathError::NotPermitted.fix(),
             EnvironmentError::Path(error) => error.fix(),
             _ => None,

@@ -143,7 +143,7 @@ impl Site {
         };
         let running = match between.is_none() && emulated && environment.name() != "native" {
             // There is no way from the loopback interface of this machine into another namespace.
-            true => Err(EnvironmentError::NoPathEnd { environment: environment.name(), asked: options.loopback }),
+            true => Err(EnvironmentError::NoPathEnd { environment: environment.name(), requested: options.loopback }),
             false => environment.start(between.as_ref().map(|path| &path.host), &placement.host),
         };
         let RunningEnvironment { agent: host, holder, shell } =

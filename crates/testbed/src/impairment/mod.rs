@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use takt_agent::{Agent, AgentError, Failure, Service};
-use takt_host::cgroup::{GroupError, Guests, Limit};
+use takt_host::cgroup::{Borrowed, GroupError, Limit};
 use takt_host::leftovers::Run;
 use takt_load::Every;
 
@@ -39,7 +39,7 @@ pub struct Impairment {
     hogs: Vec<Agent>,
     /// Dropped before the quota: a process that is stopped can't be moved.
     stall: Option<Stall>,
-    quota: Option<Guests>,
+    quota: Option<Borrowed>,
     wanted: Wanted,
 }
 
@@ -83,7 +83,7 @@ impl Impairment {
         }
         if let Some(cpus) = wanted.quota_cpus {
             let limit = Limit { cpus: Some(cpus), period: Some(period(cpus)), ..Limit::default() };
-            let mut group = Guests::invite(run, "quota", limit).map_err(ImpairmentError::Quota)?;
+            let mut group = Borrowed::create(run, "quota", limit).map_err(ImpairmentError::Quota)?;
             group.take(pid).map_err(ImpairmentError::Quota)?;
             impairment.quota = Some(group);
         }
@@ -104,7 +104,7 @@ impl Impairment {
             return Ok(Value::Null);
         }
         self.stall = None;
-        let throttled = self.quota.as_ref().map(Guests::throttled);
+        let throttled = self.quota.as_ref().map(Borrowed::throttled);
         if let Some(group) = self.quota.take() {
             group.give_back().map_err(|error| AgentError::Failed(Failure::of(&error, error.fix())))?;
         }

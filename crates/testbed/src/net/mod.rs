@@ -19,7 +19,6 @@ mod napi;
 mod nftables;
 mod pair;
 mod path;
-mod queue;
 mod raw;
 mod rtnetlink;
 mod shaper;

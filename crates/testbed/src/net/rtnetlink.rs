@@ -41,10 +41,6 @@ impl Rtnetlink {
             .map_err(|errno| PathError::Netlink { what: format!("interface {name}"), source: errno.into() })
     }
 
-    pub(super) fn name(&self, index: i32) -> io::Result<String> {
-        Ok(rustix::net::netdevice::index_to_name(&self.socket, index.cast_unsigned())?)
-    }
-
     pub(super) fn create(&mut self, what: &str, message: RouteNetlinkMessage) -> Result<(), PathError> {
         self.request(what, message, NLM_F_CREATE | NLM_F_EXCL)
     }

@@ -9,16 +9,22 @@
 //!
 //! What the socket itself dropped is the packet engine's to say.
 
-mod device;
 mod netlink;
-mod snmp;
 
 use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
+use takt_host::proc::net::{self, InterfaceCounts, UdpCounts};
 
-pub use device::DeviceCounts;
-pub use snmp::UdpCounts;
+pub use netlink::queue_drops;
+
+/// Frames of one network device.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DeviceCounts {
+    pub name: String,
+    #[serde(flatten)]
+    pub counts: InterfaceCounts,
+}
 
 /// Counters of one end at one instant, or what they gained between two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -41,9 +47,15 @@ impl NetCounts {
         let text = |file: &str| std::fs::read_to_string(format!("/proc/thread-self/net/{file}")).ok();
         let route = netlink::route(to).ok();
         NetCounts {
-            udp: text("snmp").and_then(|text| UdpCounts::parse(&text)),
-            device: route.as_ref().and_then(|route| DeviceCounts::parse(&text("dev")?, &route.device)),
-            queue_drops: route.as_ref().and_then(|route| netlink::queue_drops(route.index).ok()),
+            udp: text("snmp").and_then(|text| net::udp(&text)),
+            device: route.as_ref().and_then(|route| {
+                let counts = net::interfaces(&text("dev")?).remove(&route.device)?;
+                Some(DeviceCounts { name: route.device.clone(), counts })
+            }),
+            queue_drops: route.as_ref().and_then(|route| {
+                let drops = netlink::queue_drops().ok()?;
+                Some(drops.get(&route.device).copied().unwrap_or(0))
+            }),
             mtu_bytes: route.and_then(|route| netlink::mtu(route.index).ok()),
         }
     }
@@ -54,7 +66,9 @@ impl NetCounts {
         let pair = self.device.as_ref().zip(earlier.device.as_ref());
         NetCounts {
             udp: self.udp.zip(earlier.udp).map(|(now, then)| now.since(then)),
-            device: pair.filter(|(now, then)| now.name == then.name).map(|(now, then)| now.since(then)),
+            device: pair
+                .filter(|(now, then)| now.name == then.name)
+                .map(|(now, then)| DeviceCounts { name: now.name.clone(), counts: now.counts.since(then.counts) }),
             queue_drops: self.queue_drops.zip(earlier.queue_drops).map(|(now, then)| now.saturating_sub(then)),
             mtu_bytes: self.mtu_bytes,
         }
@@ -76,7 +90,7 @@ mod tests {
         let gained = NetCounts::read(here).since(&before);
         let device = gained.device.as_ref().expect("a route to ourselves exists");
         assert_eq!(device.name, "lo");
-        assert!(device.tx_frames >= 10 && device.rx_frames >= 10, "{device:?}");
+        assert!(device.counts.tx_frames >= 10 && device.counts.rx_frames >= 10, "{device:?}");
         assert!(gained.udp.is_some_and(|udp| udp.out_datagrams >= 10), "{gained:?}");
         assert!(gained.queue_drops.is_some());
         assert!(gained.mtu_bytes.is_some_and(|mtu| mtu >= 576), "{gained:?}");

@@ -1,6 +1,7 @@
 //! Questions to the kernel's routing socket (rtnetlink(7)): which device a route uses, how long its packets may be, and
 //! what its queueing discipline dropped.
 
+use std::collections::BTreeMap;
 use std::io;
 use std::net::IpAddr;
 use std::os::fd::OwnedFd;
@@ -55,21 +56,23 @@ pub(super) fn mtu(device: u32) -> io::Result<u32> {
     mtu.ok_or_else(|| io::Error::other("a device without an MTU"))
 }
 
-/// What the root queueing discipline of a device dropped, since it was installed.
-pub(super) fn queue_drops(device: u32) -> io::Result<u64> {
-    let mut question = TcMessage::default();
-    question.header.index = device.cast_signed();
-    let mut drops = None;
-    ask(&socket()?, RouteNetlinkMessage::GetQueueDiscipline(question), NLM_F_DUMP, &mut |answer| {
+/// Frames that the root queueing discipline of each interface here dropped since it was installed, by name. An interface
+/// without one (veth by default, lo) keeps no queue, drops nothing here and is not named.
+///
+/// # Errors
+/// What the kernel answered.
+pub fn queue_drops() -> io::Result<BTreeMap<String, u64>> {
+    let (socket, mut drops) = (socket()?, BTreeMap::new());
+    ask(&socket, RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()), NLM_F_DUMP, &mut |answer| {
         if let RouteNetlinkMessage::NewQueueDiscipline(queue) = answer
-            && queue.header.index == device.cast_signed()
             && queue.header.parent == TcHandle::ROOT
+            && let Some(dropped) = queue.attributes.iter().find_map(dropped)
+            && let Ok(name) = rustix::net::netdevice::index_to_name(&socket, queue.header.index.cast_unsigned())
         {
-            drops = queue.attributes.iter().find_map(dropped);
+            drops.insert(name, dropped);
         }
     })?;
-    // A device without any discipline (veth by default, lo) keeps no queue and drops nothing here.
-    Ok(drops.unwrap_or(0))
+    Ok(drops)
 }
 
 fn dropped(attribute: &TcAttribute) -> Option<u64> {

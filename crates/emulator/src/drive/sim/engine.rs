@@ -138,7 +138,7 @@ impl Engine for SimEngine {
         Ok(RxBatch::new(&self.rx_arena, &self.rx_entries))
     }
 
-    fn held(&self) -> RxBatch<'_> {
+    fn last_batch(&self) -> RxBatch<'_> {
         RxBatch::new(&self.rx_arena, &self.rx_entries)
     }
 

@@ -216,7 +216,7 @@ impl RxStreamer {
         filled: usize,
         take: u64,
     ) -> bool {
-        let batch = self.engine.held();
+        let batch = self.engine.last_batch();
         let bytes = take as usize * self.format.bytes();
         let mut ended = false;
         for (channel, lane) in self.lanes.iter_mut().enumerate() {
@@ -231,8 +231,8 @@ impl RxStreamer {
 
     /// Fetches datagrams: at once if there are any, else after a nap in which a batch of them may gather.
     fn pull(&mut self, now: MonoNs, until: MonoNs, samples_wanted: u64) -> Result<(), RadioError> {
-        let held = self.engine.held();
-        self.lanes.iter_mut().for_each(|lane| lane.keep(held));
+        let batch = self.engine.last_batch();
+        self.lanes.iter_mut().for_each(|lane| lane.keep(batch));
         // After a full batch there may be more.
         if self.batch_was_full && self.fetch(Wait::Poll)? {
             return Ok(());

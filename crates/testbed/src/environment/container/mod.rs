@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use takt_agent::{Agent, AgentError, cores};
 use takt_host::Host;
-use takt_host::capability::{Capabilities, Capability, in_user_namespace};
+use takt_host::capability::{self, CapabilitySet, in_user_namespace};
 use takt_host::cgroup::{self, GroupLimits};
 use takt_host::leftovers::{Leftover, Registration, Run, remove_control_group};
 
@@ -50,7 +50,7 @@ impl Container {
         wanted: Option<RuntimeName>,
     ) -> Result<Container, EnvironmentError> {
         let runtime = Runtime::find(&native.caller, wanted)?;
-        if !Capabilities::own().has(Capability::CapSysAdmin) {
+        if !capability::own().contains(CapabilitySet::SYS_ADMIN) {
             return Err(EnvironmentError::NotPermitted { what: "a container", capability: "CAP_SYS_ADMIN" });
         }
         Ok(Container { native, run, limits, runtime })
@@ -130,7 +130,11 @@ impl Environment for Container {
         };
         let pid = pid.unwrap_or_else(|| agent.child_pid());
         let shell = self.runtime.exec(parts.scratch.path(), parts.scratch.name(), stdin().is_terminal());
-        Ok(RunningEnvironment { agent: agent.held_by(pid, parts), holder: facts, shell: Shell::by(&shell, None) })
+        Ok(RunningEnvironment {
+            agent: agent.in_environment(pid, parts),
+            holder: facts,
+            shell: Shell::by(&shell, None),
+        })
     }
 }
 

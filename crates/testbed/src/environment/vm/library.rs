@@ -6,6 +6,12 @@
 
 use std::path::{Path, PathBuf};
 
+use elf::ElfBytes;
+use elf::abi::{PT_INTERP, PT_LOAD};
+use elf::endian::LittleEndian;
+use elf::file::Class;
+use elf::segment::ProgramHeader;
+
 use super::super::EnvironmentError;
 use super::super::programs::Caller;
 
@@ -60,58 +66,43 @@ fn library(line: &str) -> Line<'_> {
     }
 }
 
-const PT_LOAD: u32 = 1;
-const PT_INTERP: u32 = 3;
-
-/// The dynamic linker that a program names; `None`: it is static. Only 64-bit little-endian ELF is understood (System V
-/// ABI, chapter 5).
+/// The dynamic linker that a program names; `None`: it is static.
 fn interpreter(program: &[u8]) -> Result<Option<String>, &'static str> {
-    let Some(segment) = segments(program)?.into_iter().find(|segment| segment.kind == PT_INTERP) else {
-        return Ok(None);
-    };
-    let text = program.get(segment.offset..segment.end).ok_or("the name of its dynamic linker is cut off")?;
+    let elf = parse(program)?;
+    let Some(segment) = segments(&elf).find(|segment| segment.p_type == PT_INTERP) else { return Ok(None) };
+    let text = elf.segment_data(&segment).map_err(|_| "the name of its dynamic linker is cut off")?;
     let text = text.split(|&byte| byte == 0).next().unwrap_or_default();
     String::from_utf8(text.to_vec()).map(Some).map_err(|_| "the name of its dynamic linker is no text")
 }
 
 /// The part of a program that is loaded: without symbols and debug information, which may be most of it.
 pub(super) fn loaded(program: &[u8]) -> Result<Vec<u8>, &'static str> {
-    let end = segments(program)?.iter().filter(|segment| segment.kind == PT_LOAD).map(|segment| segment.end).max();
-    let mut bytes = program.get(..end.ok_or("it has nothing to load")?).ok_or("it is cut off")?.to_vec();
-    // The table of sections is gone: no offset, no entries.
+    let elf = parse(program)?;
+    let ends = segments(&elf).filter(|segment| segment.p_type == PT_LOAD);
+    let end = ends.map(|segment| segment.p_offset.saturating_add(segment.p_filesz)).max();
+    let end = usize::try_from(end.ok_or("it has nothing to load")?).unwrap_or(usize::MAX);
+    let mut bytes = program.get(..end).ok_or(CUT_OFF)?.to_vec();
+    // The table of sections is gone: no offset, no entries (System V ABI, chapter 4).
     for range in [40..48, 60..64] {
-        bytes.get_mut(range).ok_or("it is cut off")?.fill(0);
+        bytes.get_mut(range).ok_or(CUT_OFF)?.fill(0);
     }
     Ok(bytes)
 }
 
-struct Segment {
-    kind: u32,
-    offset: usize,
-    end: usize,
-}
+const CUT_OFF: &str = "it is cut off";
 
-fn segments(program: &[u8]) -> Result<Vec<Segment>, &'static str> {
-    if program.get(..6) != Some(b"\x7fELF\x02\x01") {
-        return Err("it is no 64-bit little-endian ELF program");
+type Elf<'a> = ElfBytes<'a, LittleEndian>;
+
+fn parse(program: &[u8]) -> Result<Elf<'_>, &'static str> {
+    match Elf::minimal_parse(program) {
+        Ok(elf) if elf.ehdr.class == Class::ELF64 => Ok(elf),
+        Err(_) if program.starts_with(b"\x7fELF\x02\x01") => Err(CUT_OFF),
+        _ => Err("it is no 64-bit little-endian ELF program"),
     }
-    let cut_off = "it is cut off";
-    let table = number::<8>(program, 32).ok_or(cut_off)?;
-    let size = number::<2>(program, 54).ok_or(cut_off)?;
-    let count = number::<2>(program, 56).ok_or(cut_off)?;
-    let segment = |index: usize| {
-        let at = table.checked_add(index.checked_mul(size)?)?;
-        let (offset, length) = (number::<8>(program, at.checked_add(8)?)?, number::<8>(program, at.checked_add(32)?)?);
-        let kind = number::<4>(program, at)? as u32;
-        Some(Segment { kind, offset, end: offset.checked_add(length)? })
-    };
-    (0..count).map(segment).collect::<Option<_>>().ok_or(cut_off)
 }
 
-fn number<const N: usize>(bytes: &[u8], at: usize) -> Option<usize> {
-    let mut eight = [0; 8];
-    eight.get_mut(..N)?.copy_from_slice(bytes.get(at..at.checked_add(N)?)?);
-    usize::try_from(u64::from_le_bytes(eight)).ok()
+fn segments<'a>(elf: &Elf<'a>) -> impl Iterator<Item = ProgramHeader> + use<'a> {
+    elf.segments().into_iter().flat_map(|table| table.iter())
 }
 
 #[cfg(test)]

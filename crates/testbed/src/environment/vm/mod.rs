@@ -140,7 +140,7 @@ impl Vm {
         };
         let pid = agent.child_pid();
         Ok(RunningEnvironment {
-            agent: agent.held_by(pid, (bridge, scratch)),
+            agent: agent.in_environment(pid, (bridge, scratch)),
             holder: facts,
             shell: Shell::Socket { path: shell },
         })

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use takt_host::proc::net::{self, InterfaceCounts};
 
-use super::super::{Namespace, PathError, Rtnetlink};
+use super::super::{Namespace, PathError};
 use super::Path;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -18,10 +19,8 @@ pub struct NodeCounters {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InterfaceCounters {
-    pub rx_frames: u64,
-    pub rx_dropped: u64,
-    pub tx_frames: u64,
-    pub tx_dropped: u64,
+    #[serde(flatten)]
+    pub counts: InterfaceCounts,
     /// Frames that its queue had no room for: a rate's buffer was full.
     pub queue_dropped: u64,
 }
@@ -43,29 +42,14 @@ impl Path {
 fn read(namespace: &Namespace) -> Result<BTreeMap<String, InterfaceCounters>, PathError> {
     let (text, drops) = namespace.inside(|| {
         let text = std::fs::read_to_string("/proc/thread-self/net/dev");
-        let drops = Rtnetlink::open().and_then(|mut netlink| {
-            let drops = netlink.queue_drops()?;
-            let name = |(index, dropped): (i32, u64)| Some((netlink.name(index).ok()?, dropped));
-            Ok(drops.into_iter().filter_map(name).collect::<BTreeMap<_, _>>())
-        });
-        (text, drops)
+        (text, takt_udp::queue_drops())
     })?;
     let text = text.map_err(PathError::file("counters of", namespace.name()))?;
-    let drops = drops?;
-    let interface = |line: &str| {
-        let (name, counters) = parse(line).filter(|(name, _)| name != "lo")?;
+    let drops = drops.map_err(|source| PathError::Netlink { what: "counters of queues".into(), source })?;
+    let interfaces = net::interfaces(&text).into_iter().filter(|(name, _)| name != "lo");
+    let with_queue = |(name, counts): (String, InterfaceCounts)| {
         let queue_dropped = drops.get(&name).copied().unwrap_or(0);
-        Some((name, InterfaceCounters { queue_dropped, ..counters }))
+        (name, InterfaceCounters { counts, queue_dropped })
     };
-    Ok(text.lines().filter_map(interface).collect())
-}
-
-/// Eight numbers received, eight sent; of both the first four are bytes, frames, errors, dropped.
-fn parse(line: &str) -> Option<(String, InterfaceCounters)> {
-    let (name, numbers) = line.split_once(':')?;
-    let numbers: Vec<u64> = numbers.split_whitespace().map(|n| n.parse().ok()).collect::<Option<_>>()?;
-    let &[_, rx_frames, _, rx_dropped, _, _, _, _, _, tx_frames, _, tx_dropped, ..] = numbers.as_slice() else {
-        return None;
-    };
-    Some((name.trim().into(), InterfaceCounters { rx_frames, rx_dropped, tx_frames, tx_dropped, queue_dropped: 0 }))
+    Ok(interfaces.map(with_queue).collect())
 }

@@ -55,10 +55,10 @@ fn exchange(serving: &UdpSocket, pool: Pool, asking: &UdpSocket, hardware: [u8; 
     let (mut server, mut client) = (Server::new(pool), Client::new(hardware, transaction()));
     let begun = Instant::now();
     while begun.elapsed() < PATIENCE {
-        asking.send_to(&client.ask().to_bytes(), (Ipv4Addr::BROADCAST, SERVER_PORT))?;
+        asking.send_to(&client.next_message().to_bytes(), (Ipv4Addr::BROADCAST, SERVER_PORT))?;
         let Some(answer) = receive(serving)?.and_then(|request| server.answer(&request)) else { continue };
         serving.send_to(&answer.to_bytes(), (Ipv4Addr::BROADCAST, CLIENT_PORT))?;
-        if let Some(lease) = receive(asking)?.and_then(|answer| client.hear(&answer)) {
+        if let Some(lease) = receive(asking)?.and_then(|answer| client.receive(&answer)) {
             return Ok(lease);
         }
     }

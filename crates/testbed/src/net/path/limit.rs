@@ -167,12 +167,12 @@ impl Path {
 
     /// Frames that have left the router towards the radio.
     fn left_router(&self) -> Result<u64, PathError> {
-        self.counted(Limit::NODE, |counters| counters.tx_frames)
+        self.counted(Limit::NODE, |counters| counters.counts.tx_frames)
     }
 
     /// Frames towards the radio that the card before the router had no room for.
     fn lost_at_ring(&self) -> Result<u64, PathError> {
-        self.counted(CARDS[0], |counters| counters.tx_dropped)
+        self.counted(CARDS[0], |counters| counters.counts.tx_dropped)
     }
 
     /// A counter of a node's interface on the side of the radio.

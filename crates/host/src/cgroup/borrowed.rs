@@ -30,7 +30,7 @@ pub struct Limit {
 
 /// Others' processes in a group of ours. Dropping gives them back.
 #[derive(Debug)]
-pub struct Guests {
+pub struct Borrowed {
     run: Run,
     hierarchy: Hierarchy,
     name: String,
@@ -45,23 +45,23 @@ struct Room {
     registration: Option<Registration>,
 }
 
-impl Guests {
+impl Borrowed {
     /// Makes an empty group with a limit, recorded as part of `run`.
     ///
     /// # Errors
     /// [`GroupError`] with what is missing: a controller, permission, a tree that can be written.
-    pub fn invite(run: &Run, label: &str, limit: Limit) -> Result<Guests, GroupError> {
-        Guests::invite_at(&Host::this(), run, label, limit)
+    pub fn create(run: &Run, label: &str, limit: Limit) -> Result<Borrowed, GroupError> {
+        Borrowed::create_at(&Host::this(), run, label, limit)
     }
 
-    pub(super) fn invite_at(host: &Host, run: &Run, label: &str, limit: Limit) -> Result<Guests, GroupError> {
+    pub(super) fn create_at(host: &Host, run: &Run, label: &str, limit: Limit) -> Result<Borrowed, GroupError> {
         let hierarchy = Hierarchy::with(host, CONTROLLER)?;
         let name = run.name(label);
         let top = record(run, Leftover::ControlGroup { name: name.clone() })?;
-        let mut guests = Guests { run: run.clone(), hierarchy, name, rooms: Vec::new(), top: Some(top) };
-        guests.hierarchy.make(&guests.group())?;
-        guests.limit(limit)?;
-        Ok(guests)
+        let mut borrowed = Borrowed { run: run.clone(), hierarchy, name, rooms: Vec::new(), top: Some(top) };
+        borrowed.hierarchy.make(&borrowed.group())?;
+        borrowed.limit(limit)?;
+        Ok(borrowed)
     }
 
     /// Takes a process in, with all its threads; what it starts from now on is in as well. Taking it again changes nothing.
@@ -146,7 +146,7 @@ impl Guests {
     }
 }
 
-impl Drop for Guests {
+impl Drop for Borrowed {
     fn drop(&mut self) {
         // What could not be given back stays recorded, and `clean` finds it.
         let _ = self.dissolve();
