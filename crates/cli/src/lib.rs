@@ -11,7 +11,6 @@ mod bar;
 mod columnar;
 mod command;
 mod costs;
-mod live;
 mod output;
 mod policy;
 mod problem;

@@ -12,25 +12,11 @@ pub enum Policy {
     Fifo(u8),
 }
 
-impl Policy {
-    /// The priority under `SCHED_FIFO`.
-    pub fn fifo_priority(self) -> Option<u8> {
-        match self {
-            Policy::Other => None,
-            Policy::Fifo(priority) => Some(priority),
-        }
-    }
-}
-
 impl FromStr for Policy {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Policy, &'static str> {
-        match text.parse() {
-            Ok(PolicySpec::Other(0)) => Ok(Policy::Other),
-            Ok(PolicySpec::Fifo(priority)) => Ok(Policy::Fifo(priority)),
-            _ => Err("expected other, or fifo:PRIORITY with a priority from 1 to 99"),
-        }
+        PolicySpec::fifo_priority(text).map(|priority| priority.map_or(Policy::Other, Policy::Fifo))
     }
 }
 

@@ -1,8 +1,10 @@
-//! The reference page of all commands: what `-h` says, on one page, kept in step by this test.
+//! The reference page of all commands: what `-h` says, on one page, kept in step by a test; and what flags are by default.
 
 use std::fmt::Write as _;
 
-use clap::{Command, CommandFactory};
+use clap::{Args, Command, CommandFactory};
+use takt_emulator::emulate;
+use takt_load::{rate, wakeup};
 
 use crate::Program;
 
@@ -43,4 +45,17 @@ fn the_reference_page_is_in_step_with_the_program() {
     }
     let on_disk = std::fs::read_to_string(path).expect("docs/reference/cli.md");
     assert!(on_disk == page(), "docs/reference/cli.md is out of step; TAKT_BLESS=1 rewrites it");
+}
+
+/// Options as flags, of which none was given.
+fn without_flags<T: Args>() -> T {
+    let matches = T::augment_args(Command::new("test")).get_matches_from(["test"]);
+    T::from_arg_matches(&matches).expect("nothing is required")
+}
+
+#[test]
+fn without_flags_options_are_the_usual_ones() {
+    assert_eq!(without_flags::<rate::Options>(), rate::Options::default());
+    assert_eq!(without_flags::<wakeup::Options>(), wakeup::Options::default());
+    assert_eq!(without_flags::<emulate::Options>(), emulate::Options::default());
 }

@@ -7,30 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use miette::{Diagnostic, IntoDiagnostic, NamedSource, Result, SourceSpan};
-use takt_base::nearest;
-use takt_graph::{Catalogue, Graph, GraphError, ParamError, Place, Waveform};
+use takt_graph::{Graph, GraphError, Override, OverrideError, Place, Waveform};
 use takt_mapper::PlatformError;
 use takt_runtime::{LibraryError, Registry};
 
 use crate::Problem;
-
-/// A parameter changed on the command line: `component.parameter=value`.
-#[derive(Clone, Debug)]
-pub struct Override {
-    pub component: String,
-    pub param: String,
-    pub value: String,
-}
-
-impl std::str::FromStr for Override {
-    type Err = String;
-
-    fn from_str(text: &str) -> std::result::Result<Override, String> {
-        let (place, value) = text.split_once('=').ok_or("expected COMPONENT.PARAMETER=VALUE")?;
-        let (component, param) = place.split_once('.').ok_or("expected COMPONENT.PARAMETER=VALUE")?;
-        Ok(Override { component: component.to_owned(), param: param.to_owned(), value: value.to_owned() })
-    }
-}
 
 /// Where component types come from besides the program itself.
 #[derive(Debug, clap::Args)]
@@ -63,22 +44,24 @@ pub fn open(path: &Path, slot: Option<Duration>, overrides: &[Override], registr
         waveform.slot_ns = u64::try_from(slot.as_nanos()).unwrap_or(u64::MAX);
     }
     for change in overrides {
-        apply(change, &mut waveform, registry)?;
+        let what = || format!("can't set {}.{}", change.component, change.param);
+        change.apply(&mut waveform, registry).map_err(|error| Problem::caused(what(), error, OverrideError::fix))?;
     }
     Ok(Graph::check(&waveform, registry).map_err(Misfit::from)?)
 }
 
 fn read(path: &Path) -> Result<Waveform> {
     let name = path.display().to_string();
-    let unreadable = |error: std::io::Error| {
-        let fix = match error.kind() {
-            std::io::ErrorKind::NotFound => "a waveform file: docs/reference/waveform.md says what stands in one",
-            _ => "a text file that can be read",
-        };
-        Problem::new(format!("can't read the waveform {name}")).why(error).fix(fix)
-    };
-    let text = text_of(path, takt_graph::limits::FILE_BYTES).map_err(unreadable)?;
+    let text = text_of(path, takt_graph::limits::FILE_BYTES).map_err(|error| unreadable(&name, error))?;
     Ok(Waveform::parse(&name, &text).map_err(Misfit::from)?)
+}
+
+pub fn unreadable(name: &str, error: std::io::Error) -> Problem {
+    let fix = match error.kind() {
+        std::io::ErrorKind::NotFound => "a waveform file: docs/reference/waveform.md says what stands in one",
+        _ => "a text file that can be read",
+    };
+    Problem::new(format!("can't read the waveform {name}")).why(error).fix(fix)
 }
 
 /// The text of a file, and one byte more than `most` of a longer one, so that whoever reads it sees that it is too long.
@@ -87,35 +70,6 @@ pub fn text_of(path: &Path, most: usize) -> std::io::Result<String> {
     let mut text = String::new();
     std::fs::File::open(path)?.take(most as u64 + 1).read_to_string(&mut text)?;
     Ok(text)
-}
-
-fn apply(change: &Override, waveform: &mut Waveform, registry: &Registry) -> Result<()> {
-    let Override { component, param, value } = change;
-    let what = format!("can't set {component}.{param}");
-    let names: Vec<String> = waveform.components.iter().map(|spec| spec.name.clone()).collect();
-    let Some(spec) = waveform.components.iter_mut().find(|spec| spec.name == *component) else {
-        let near = nearest(component, names.iter().map(String::as_str));
-        let fix = near.map_or_else(
-            || format!("its components are {}", names.join(", ")),
-            |n| format!("--set {n}.{param}={value}"),
-        );
-        return Err(Problem::new(what).why(format!("the waveform has no component `{component}`")).fix(fix).into());
-    };
-    // The checks report an unknown type.
-    let Some(kind) = registry.kind(&spec.kind) else { return Ok(()) };
-    let Some(declared) = kind.find(param) else {
-        let near = nearest(param, kind.params.iter().map(|p| p.name.as_str()));
-        let fix = near.map_or_else(
-            || format!("it takes {}", kind.params.iter().map(|p| p.name.as_str()).collect::<Vec<_>>().join(", ")),
-            |n| format!("--set {component}.{n}={value}"),
-        );
-        return Err(Problem::new(what).why(format!("`{}` has no parameter `{param}`", kind.name)).fix(fix).into());
-    };
-    let value = declared.parse(value).map_err(|error| Problem::caused(what, error, ParamError::fix))?;
-    // In the place of what the file says, under whichever of its names.
-    let said = declared.names().find(|name| spec.params.get(name).is_some()).unwrap_or(param);
-    spec.params.set(said, value);
-    Ok(())
 }
 
 /// What is wrong with a file, drawn at its place. The remedy stands there; it is the help where no place is known.

@@ -17,6 +17,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_code)]
 
+mod change;
 mod check;
 mod cycle;
 mod depth;
@@ -32,6 +33,7 @@ mod shape;
 mod value;
 mod waveform;
 
+pub use change::{Override, OverrideError};
 pub use error::{GraphError, Place, Problem, Side, Wanted};
 pub use graph::{Component, Graph, Link, PortId};
 pub use item::{Item, UnknownItem};

@@ -28,7 +28,7 @@ mod place;
 pub mod platform;
 
 pub use cost::calibrate::{CalibrationError, calibrate, calibrate_prices, time_probes};
-pub use cost::costs::{Cost, Costs, Quantile};
+pub use cost::costs::{Cost, Costs, OtherClass, Quantile};
 pub use cost::counted::Counted;
 pub use cost::metric::{ExpectedError, Metric};
 pub use cost::model::{BadMix, Mix, predict, predict_mac};
@@ -41,4 +41,6 @@ pub use map::{
 };
 pub use place::bounds::{Bounds, LinkPart, Part};
 pub use place::solve::{Algorithm, Effort};
-pub use platform::{ClassSpec, CoresSpec, LinkSpec, NodeSpec, Platform, PlatformError, PlatformProblem, PlatformSpec};
+pub use platform::{
+    ClassSpec, CoresSpec, LinkSpec, MeasuredCore, NodeSpec, Platform, PlatformError, PlatformProblem, PlatformSpec,
+};

@@ -92,7 +92,10 @@
 pub struct RefusedByTheCompiler;
 
 mod component;
+pub mod control;
+pub mod costs;
 pub mod isolated;
+pub mod job;
 #[doc(hidden)]
 pub mod library;
 mod options;

@@ -29,6 +29,15 @@ pub struct UdpReport {
     pub complete: bool,
 }
 
+impl UdpReport {
+    /// Whether everything that was to be sent was, and arrived.
+    #[must_use]
+    pub fn is_clean(&self) -> bool {
+        let mut ways = std::iter::once(&self.way).chain(&self.from_server);
+        ways.all(|way| way.sent.datagrams > 0 && way.lost.total == 0 && way.unsent == 0)
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Way {
     pub direction: WayName,

@@ -3,14 +3,12 @@
 use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
-use std::path::PathBuf;
 
 use takt_emulator::drive::wall::Waiting;
 use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary};
-use takt_emulator::n200::{Board, OverflowPolicy};
 use takt_packet::EngineError;
 
-use crate::policy::{Policy, priority_is_policy};
+use crate::policy::priority_is_policy;
 use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Arguments.
@@ -29,75 +27,17 @@ pub struct Args {
     /// Which radio.
     #[arg(value_parser = ["n200"])]
     model: String,
-    /// Where a radio listens; repeat for several.
-    #[arg(long = "addr", value_name = "A", default_value = "127.0.0.1")]
-    addrs: Vec<Ipv4Addr>,
-    /// What the receivers hear: silence, tone, noise, counter, file, sigmf or loopback [default: a tone].
-    #[arg(long = "source", value_name = "S")]
-    sources: Vec<String>,
-    /// Where the transmitted signal goes: null, file or sigmf [default: null].
-    #[arg(long = "sink", value_name = "S")]
-    sinks: Vec<String>,
-    /// A fault to inject, such as lose:rx,every=1000; repeat for several.
-    #[arg(long = "fault", value_name = "F")]
-    faults: Vec<String>,
-    /// Serial number, at most 9 characters [default: EMU001, EMU002, ...].
-    #[arg(long = "serial", value_name = "TEXT")]
-    serials: Vec<String>,
-    /// Name, at most 23 characters.
-    #[arg(long = "name", value_name = "TEXT")]
-    names: Vec<String>,
-    /// Daughterboards: sbx, wbx, basic, lf or none.
-    #[arg(long, value_name = "B", default_value = "sbx")]
-    board: Board,
-    /// Fit a GPSDO.
-    #[arg(long)]
-    gpsdo: bool,
-    /// When the output is blocked: stop as the hardware does, or continue after a gap.
-    #[arg(long, value_name = "P", default_value = "hardware")]
-    overflow: OverflowPolicy,
-    /// A network it may send to, besides loopback, such as 192.168.10.0/24; repeat for several.
-    #[arg(long, value_name = "CIDR")]
-    allow: Vec<String>,
-    /// Keep EEPROM contents in this file between runs.
-    #[arg(long = "eeprom", value_name = "FILE")]
-    eeproms: Vec<PathBuf>,
-    /// Packet engine: socket or mmsg.
-    #[arg(long, value_name = "E", default_value = "mmsg")]
-    engine: String,
-    /// Let the kernel carry runs of datagrams as one (UDP GSO and GRO), unlike a radio.
-    #[arg(long)]
-    aggregate: bool,
-    /// CPUs for the radios' threads, one each.
-    #[arg(long, value_name = "N,N", value_delimiter = ',')]
-    cores: Vec<usize>,
-    /// Scheduling policy of the radios' threads: other, or fifo:PRIORITY.
-    #[arg(long, value_name = "P", default_value = "other")]
-    policy: Policy,
+    #[command(flatten)]
+    options: Options,
     #[arg(long = "priority", hide = true, value_parser = priority_is_policy)]
     _priority: Option<Infallible>,
-    /// While samples flow, handle datagrams once in so many microseconds [default: 200]; fewer: more punctual, more CPU.
-    #[arg(long = "beat", value_name = "US", value_parser = clap::value_parser!(u32).range(1..=10_000))]
-    beat_us: Option<u32>,
-    /// Claim another firmware version (12 is right), to see what hosts say.
-    #[arg(long, value_name = "N")]
-    firmware: Option<u32>,
-    /// Claim another FPGA version MAJOR.MINOR (11.1 is right).
-    #[arg(long, value_name = "N.N", value_parser = fpga_version)]
-    fpga: Option<u32>,
-    /// Claim another hardware word, such as 0x0a01 for an N210.
-    #[arg(long, value_name = "HEX", value_parser = hardware_word)]
-    hardware: Option<u16>,
-    /// Don't say that it is software: takt then treats it as hardware, and sends it nothing without --transmit.
-    #[arg(long)]
-    as_hardware: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let model = args.model.clone();
     let mut ready = |addr| output.line(format!("ready {model} {addr}"));
-    let summary = emulate::run(&args.options(), &mut ready, &stop).map_err(problem)?;
+    let summary = emulate::run(&args.options, &mut ready, &stop).map_err(problem)?;
     for device in &summary.devices {
         if let Some(first) = device.radio.hosts.refused_addresses.first() {
             output.note(format!(
@@ -107,45 +47,6 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         }
     }
     output.answer(&summary, || text(&summary), Answer::Yes)
-}
-
-impl Args {
-    fn options(self) -> Options {
-        Options {
-            addrs: self.addrs,
-            serials: self.serials,
-            names: self.names,
-            sources: self.sources,
-            sinks: self.sinks,
-            eeproms: self.eeproms,
-            faults: self.faults,
-            board: self.board,
-            gpsdo: self.gpsdo,
-            overflow: self.overflow,
-            allow: self.allow,
-            engine: self.engine,
-            aggregate: self.aggregate,
-            cores: self.cores,
-            priority: self.policy.fifo_priority(),
-            beat_us: self.beat_us,
-            firmware: self.firmware,
-            fpga: self.fpga,
-            hardware: self.hardware,
-            as_hardware: self.as_hardware,
-        }
-    }
-}
-
-fn fpga_version(text: &str) -> Result<u32, String> {
-    let (major, minor) = text.split_once('.').unwrap_or((text, "0"));
-    let parts = major.parse::<u16>().ok().zip(minor.parse::<u16>().ok());
-    let (major, minor) = parts.ok_or("want MAJOR.MINOR, such as 11.1")?;
-    Ok(u32::from(major) << 16 | u32::from(minor))
-}
-
-fn hardware_word(text: &str) -> Result<u16, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u16::from_str_radix(digits, 16).map_err(|_| "want four hexadecimal digits, such as 0x0a10".to_owned())
 }
 
 pub fn problem(error: EmulateError) -> Problem {

@@ -7,9 +7,11 @@ use serde::Serialize;
 use serde_json::Value as Json;
 use takt_base::Stop;
 use takt_graph::{Latency, Plan};
+use takt_runtime::control::Request;
+use takt_runtime::costs::capacities;
 use takt_runtime::{Options, Session};
 
-use crate::live::Request;
+use crate::costs::uncalibrated;
 use crate::waveform::{self, Libraries};
 use crate::{Answer, Output, Problem};
 
@@ -102,7 +104,7 @@ fn table(measured: &Json) -> Result<Table, Problem> {
         let why = "it has no `waveform`, `slot_ns` and `components`";
         Problem::new("these are no execution times").why(why).fix("a file written by `takt run WAVEFORM --json > FILE`")
     };
-    let mac_per_s = crate::costs::capacities()?.mac_per_s;
+    let mac_per_s = capacities().map_err(uncalibrated)?.mac_per_s;
     let row = |one: &Json| {
         let times = if one["execution"].is_object() { &one["execution"] } else { one };
         let p50_ns = times["p50_ns"].as_u64();

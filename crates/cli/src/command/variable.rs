@@ -2,10 +2,10 @@
 
 use miette::Result;
 use serde_json::Value as Json;
+use takt_graph::Override;
 use takt_host::call;
+use takt_runtime::control::{self, Answer as Reply, Request};
 
-use crate::live::{self, Request};
-use crate::waveform::Override;
 use crate::{Answer, Output, Problem};
 
 /// Arguments.
@@ -37,7 +37,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
 /// Asks the waveform of a process, or the only one that runs.
 pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
     let what = || Problem::new("no waveform can be asked");
-    let process = match (process, &live::running()[..]) {
+    let process = match (process, &control::running()[..]) {
         (Some(process), _) => process,
         (None, [only]) => *only,
         (None, []) => {
@@ -53,9 +53,9 @@ pub fn ask(process: Option<u32>, request: &Request) -> Result<Json> {
     let unanswered = |error: std::io::Error| {
         Problem::new(format!("process {process} can't be asked")).why(error).fix("a process that runs `takt run`")
     };
-    match live::ask(process, request).map_err(unanswered)? {
-        live::Answer::Good(answer) => Ok(answer),
-        live::Answer::Refused { why, fix } => Err(Problem::new("the waveform says no").why(why).fix(fix).into()),
+    match control::ask(process, request).map_err(unanswered)? {
+        Reply::Good(answer) => Ok(answer),
+        Reply::Refused { why, fix } => Err(Problem::new("the waveform says no").why(why).fix(fix).into()),
     }
 }
 

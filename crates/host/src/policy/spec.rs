@@ -21,6 +21,15 @@ pub enum PolicySpec {
 }
 
 impl PolicySpec {
+    /// The priority of `fifo:PRIORITY`; `None` of `other`. For threads that have no other policy.
+    pub fn fifo_priority(text: &str) -> Result<Option<u8>, &'static str> {
+        match text.parse() {
+            Ok(PolicySpec::Other(0)) => Ok(None),
+            Ok(PolicySpec::Fifo(priority)) => Ok(Some(priority)),
+            _ => Err("expected other, or fifo:PRIORITY with a priority from 1 to 99"),
+        }
+    }
+
     /// The policy of a thread that works once a period; DEADLINE may take until the period's end.
     #[must_use]
     pub fn with_period(self, period: Duration) -> Policy {

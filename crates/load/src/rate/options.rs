@@ -4,6 +4,10 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "clap")]
+use takt_base::{QuantityError, parse_bytes, parse_duration, parse_number};
+#[cfg(feature = "clap")]
+use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
 use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
 
@@ -18,10 +22,11 @@ pub enum Mode {
     Duplex,
 }
 
+/// Samples on the wire: 16 or 8 bits each for I and Q.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum WireFormat {
-    /// 16 bits each for I and Q.
     #[default]
     Sc16,
     Sc8,
@@ -46,50 +51,91 @@ impl WireFormat {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 #[serde(rename_all = "lowercase")]
 pub enum Threads {
-    #[default]
-    Two,
+    #[cfg_attr(feature = "clap", value(name = "1"))]
     One,
+    #[default]
+    #[cfg_attr(feature = "clap", value(name = "2"))]
+    Two,
 }
 
-/// What a stream is to be. Start from [`Options::default`] and change what matters; at least one rate must be given.
+/// What a stream is to be. Start from [`Options::default`], which the flags of `takt rate` have as well, and change what
+/// matters; at least one rate must be given.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
 pub struct Options {
+    /// The radio.
+    #[cfg_attr(feature = "clap", arg(long, default_value = "127.0.0.1"))]
     pub addr: IpAddr,
-    /// Samples a second to receive, on each channel.
+    /// Samples a second to receive: 100 MHz divided by a whole number.
+    // On each channel.
+    #[cfg_attr(feature = "clap", arg(long = "rx", value_name = "R", value_parser = parse_number))]
     pub rx_sps: Option<f64>,
     /// Samples a second to transmit.
+    #[cfg_attr(feature = "clap", arg(long = "tx", value_name = "R", value_parser = parse_number))]
     pub tx_sps: Option<f64>,
+    /// How long it is measured.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "10s", value_parser = parse_duration))]
     pub duration: Duration,
+    /// How long it streams before that.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "500ms", value_parser = parse_duration))]
     pub warm_up: Duration,
-    pub format: WireFormat,
-    pub rx_channels: Vec<u8>,
+    /// Packet engine: socket or mmsg.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "E", default_value = "mmsg"))]
     pub engine: EngineKind,
-    /// Let the kernel split aggregates on the way out (UDP GSO).
-    pub aggregate: bool,
-    /// Largest datagram, bytes; the path is probed up to it.
+    /// Samples on the wire.
+    #[cfg_attr(feature = "clap", arg(long, default_value = "sc16"))]
+    pub format: WireFormat,
+    /// Receive DSPs: 0, 1 or 0,1.
+    #[cfg_attr(feature = "clap", arg(long = "channels", value_name = "N", default_value = "0", value_delimiter = ','))]
+    pub rx_channels: Vec<u8>,
+    /// Largest datagram; the path is probed up to it.
+    #[cfg_attr(feature = "clap", arg(long = "frame", value_name = "BYTES", default_value = "1472", value_parser = bytes))]
     pub frame_bytes: usize,
-    /// Samples in a datagram; `None` = as many as fit.
+    /// Samples in a datagram, instead of as many as fit.
+    #[cfg_attr(feature = "clap", arg(long = "spp", value_name = "N"))]
     pub samples_per_datagram: Option<usize>,
-    /// How long received samples may lie in the socket, so that one wake-up fetches many.
+    /// Let the kernel split aggregates on the way out (UDP GSO).
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub aggregate: bool,
+    /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "2ms", value_parser = parse_duration))]
     pub coalesce: Duration,
-    /// Receive buffer, bytes, taken by privilege beyond `net.core.rmem_max`; `None` = what an ordinary program gets when it
-    /// asks for what UHD asks for.
+    /// Receive buffer of the socket, beyond net.core.rmem_max (CAP_NET_ADMIN); otherwise what an ordinary program gets.
+    // That is what the kernel gives one that asks for what UHD asks for.
+    #[cfg_attr(feature = "clap", arg(long = "recv-buffer", value_name = "BYTES", value_parser = bytes))]
     pub recv_buffer_bytes: Option<usize>,
     /// The radio plays a `counter`: count samples by their numbers too.
+    #[cfg_attr(feature = "clap", arg(skip))]
     pub counter: bool,
+    /// One thread for both directions, or two.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "2"))]
     pub threads: Threads,
-    /// CPUs the streaming threads may use: the first for receiving, the second for transmitting, or the one for both; empty =
-    /// those they have.
+    /// CPUs for the streaming threads: receiving, transmitting.
+    // Of one alone both; without any those they have.
+    #[cfg_attr(feature = "clap", arg(long = "cores", value_name = "N,N", value_delimiter = ','))]
     pub cpus: Vec<usize>,
-    /// `SCHED_FIFO` priority of the streaming threads; `None` = the one they have.
-    pub priority: Option<u8>,
-    pub force: bool,
-    /// Send samples even to a radio that is not takt's own.
-    pub transmit: bool,
+    /// Scheduling policy of the streaming threads: other, or fifo:PRIORITY.
+    // The type is written out so that `other` is a value, and not the lack of one.
+    #[cfg_attr(feature = "clap", arg(long = "policy", value_name = "P", default_value = "other", value_parser = PolicySpec::fifo_priority))]
+    pub priority: std::option::Option<u8>,
+    /// What the radio's clock follows: internal, external or mimo; another than its own must lock.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "R", default_value = "internal"))]
     pub reference: ClockSource,
+    /// Transmit, even with a radio that is not takt's own software radio.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub transmit: bool,
+    /// Take the radio even from another host that uses it.
+    #[cfg_attr(feature = "clap", arg(long))]
+    pub force: bool,
+}
+
+#[cfg(feature = "clap")]
+fn bytes(text: &str) -> Result<usize, QuantityError> {
+    parse_bytes(text).map(|bytes| usize::try_from(bytes).unwrap_or(usize::MAX))
 }
 
 impl Default for Options {

@@ -4,6 +4,8 @@ use std::num::NonZeroU64;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+#[cfg(feature = "clap")]
+use takt_base::parse_duration;
 use takt_host::affinity::own_cpus;
 use takt_host::idle::Idle;
 use takt_host::policy::PolicySpec;
@@ -12,26 +14,44 @@ use takt_host::{Host, kernel};
 
 use super::WakeupError;
 
-/// What a beat is to be. Start from [`Options::default`].
+/// What a beat is to be. Start from [`Options::default`], which the flags of `takt wakeup` have as well.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "clap", derive(clap::Args))]
 #[serde(default)]
 pub struct Options {
+    /// How long it is measured.
+    #[cfg_attr(feature = "clap", arg(long, short = 'D', value_name = "T", default_value = "10s", value_parser = parse_duration))]
     pub duration: Duration,
+    /// How long the threads beat before that.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", default_value = "200ms", value_parser = parse_duration))]
     pub warm_up: Duration,
+    /// From one tick to the next.
+    #[cfg_attr(feature = "clap", arg(long, short = 'i', value_name = "T", default_value = "1ms", value_parser = parse_duration))]
     pub interval: Duration,
+    /// Scheduling of the threads: other, other:NICE, fifo:50, rr:50, or deadline:RUNTIME.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "P", default_value = "other"))]
     pub policy: PolicySpec,
+    /// How they wait: nanosleep, timerfd, hybrid (sleeps, then spins; hybrid:50us says how long) or spin.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "M", default_value = "nanosleep"))]
     pub timer: Method,
-    /// Their sleeps end at the ticks of a clock of so many Hz; `None`: whenever the kernel can.
+    /// Let their sleeps end at the ticks of a clock of N Hz, as on a kernel with that CONFIG_HZ.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N"))]
     pub tick_hz: Option<u32>,
-    /// Their timer slack; `None`: the one they have.
+    /// Timer slack of the threads; those of a real-time policy have none.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", value_parser = parse_duration))]
     pub slack: Option<Duration>,
+    /// What CPUs do between two ticks: sleep, or poll (holds /dev/cpu_dma_latency at 0 meanwhile).
+    #[cfg_attr(feature = "clap", arg(long, value_name = "HOW", default_value = "sleep"))]
     pub idle: Idle,
-    /// A thread for each of these CPUs, tied to it. Empty: one for each CPU that this process may use, tied to it unless
-    /// the policy is DEADLINE, which refuses that.
+    /// One thread on each of these CPUs, tied to it; without it one on every CPU.
+    // Not tied under DEADLINE, which refuses that.
+    #[cfg_attr(feature = "clap", arg(long, short = 'a', value_name = "N,N", value_delimiter = ','))]
     pub cores: Vec<usize>,
-    /// Threads that count in a loop beside them, of ordinary policy: on `cores` if there are any, else anywhere.
+    /// Busy loops of ordinary policy beside them, on the same CPUs; at most 256.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "N", default_value = "0"))]
     pub load: u32,
-    /// The latest that a tick may be.
+    /// The latest that a tick may be; the answer is no if one was later.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "T", value_parser = parse_duration))]
     pub limit: Option<Duration>,
 }
 

@@ -9,6 +9,7 @@ use super::model::predict_mac;
 use super::operations::Profile;
 use super::prices::Prices;
 use super::work::Capacities;
+use crate::platform::Platform;
 
 /// Times of the components of a waveform on one processor. Stored as JSON or TOML through serde.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,6 +42,14 @@ pub struct Cost {
     pub max_ns: u64,
     /// Executions measured.
     pub n: u64,
+}
+
+/// Costs of two kinds of processors do not go together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("it has costs of `{old}`, and these are of `{new}`")]
+pub struct OtherClass {
+    pub old: String,
+    pub new: String,
 }
 
 /// Which figure of a [`Cost`] to plan with.
@@ -103,6 +112,26 @@ impl Costs {
         for (name, cost) in other.components {
             self.components.entry(name).or_insert(cost);
         }
+        self
+    }
+
+    /// [`or`](Self::or), for what was kept before.
+    ///
+    /// # Errors
+    /// That is of another kind of processor.
+    pub fn beside(self, old: Costs) -> Result<Costs, OtherClass> {
+        if old.reference == self.reference {
+            Ok(self.or(old))
+        } else {
+            Err(OtherClass { old: old.reference, new: self.reference })
+        }
+    }
+
+    /// With the capacities of the processor that they were measured on, where the platform has that kind of core.
+    #[must_use]
+    pub fn with_capacities_of(mut self, platform: &Platform) -> Costs {
+        let class = platform.classes().iter().find(|class| class.name == self.reference);
+        self.capacities = self.capacities.or(class.and_then(|class| class.spec.capacities));
         self
     }
 

@@ -71,6 +71,14 @@ pub struct LinkLoad {
 }
 
 impl Mapping {
+    /// The cores for the processes of isolated components, where each has one without a worker, which would come first; else
+    /// none: the kernel finds room better then.
+    #[must_use]
+    pub fn cores_apart(&self) -> Vec<usize> {
+        let apart = || self.process_cores.values().filter(|core| !self.cores.contains(core));
+        if apart().count() == self.process_cores.len() { apart().copied().collect() } else { Vec::new() }
+    }
+
     /// How much longer the period is than the bound: 0 is optimal, 0.1 is at most 10 % from it. 0 where it was proven
     /// optimal though no bound shows it.
     #[must_use]

@@ -6,6 +6,7 @@
 mod check;
 mod error;
 mod file;
+mod measured;
 
 use std::collections::BTreeMap;
 
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub use check::limits;
 pub use error::{PlatformError, PlatformProblem};
+pub use measured::MeasuredCore;
 
 use crate::cost::prices::Prices;
 use crate::cost::work::Capacities;

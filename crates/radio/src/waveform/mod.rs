@@ -10,7 +10,7 @@
 //! says came too late is counted once an answer, with its slot.
 //!
 //! [`RadioClock::open`] opens what a checked waveform wants; [`RadioClock::equip`] lets a registry make its components;
-//! [`RadioClock::start`] begins.
+//! [`RadioClock::start`] begins. [`WaveformRadio`] does all that for a run, and starts a software radio where none is named.
 mod answers;
 mod beat;
 mod budget;
@@ -19,7 +19,9 @@ mod params;
 mod pump;
 mod receive;
 mod slicer;
+mod software;
 mod transmit;
+mod wiring;
 
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -37,6 +39,8 @@ pub use beat::Beat;
 pub use grid::SlotGrid;
 pub use params::{FrontEnd, Wanted, WantedError, wants_a_radio};
 pub use slicer::{Slicer, SlotEnd};
+pub use software::SoftwareError;
+pub use wiring::{Notice, RadioChoice, RadioReport, WaveformRadio, WaveformRadioError, late_answers};
 
 use self::budget::Timeline;
 use self::pump::{Ends, Pump, Tally};

@@ -55,6 +55,17 @@ pub enum OpenError {
     },
 }
 
+impl OpenError {
+    /// What would be right.
+    #[must_use]
+    pub fn fix(&self) -> String {
+        match self {
+            OpenError::Component { source, .. } => source.fix.clone(),
+            OpenError::Memory { .. } => "shorter packets, or smaller delays".to_owned(),
+        }
+    }
+}
+
 /// The components of a graph, ready for their first slot; in place of those that are not `wanted`, nothing.
 pub(crate) fn make_components(
     graph: &Graph,

@@ -19,6 +19,14 @@ pub struct SearchReport {
     pub complete: bool,
 }
 
+impl SearchReport {
+    /// Whether every search ended, and found a rate.
+    #[must_use]
+    pub fn is_found(&self) -> bool {
+        self.complete && self.sizes.iter().all(|size| size.searches.iter().all(|search| search.value.is_some()))
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SizeFound {
     pub payload_bytes: usize,

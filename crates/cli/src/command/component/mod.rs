@@ -1,7 +1,5 @@
 //! `takt component`: what components there are, and one of them on files.
 
-mod files;
-mod job;
 mod list;
 mod ports;
 mod run;

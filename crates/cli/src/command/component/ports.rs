@@ -1,8 +1,11 @@
 //! Files for the ports of a component.
 
-use takt_graph::{InputShape, OutputShape, Shape};
+use std::fs::File;
+use std::io::{self, BufReader, BufWriter, IsTerminal, stdin, stdout};
 
-use super::files::{FileError, Reader, Writer};
+use takt_graph::{InputShape, OutputShape, Shape};
+use takt_runtime::job::{ItemsError, Reader, Writer};
+
 use super::run::Args;
 use crate::{Output, Problem};
 
@@ -16,8 +19,8 @@ pub fn sources(args: &Args, shape: &Shape) -> Result<Vec<Reader>, Problem> {
             Problem::new("two inputs can't both come from standard input").fix("--in PORT=FILE for all but one")
         );
     }
-    let open = |(file, port): (&String, &InputShape)| Reader::open(file, port.item, args.packed);
-    files.iter().zip(&shape.inputs).map(open).collect::<Result<_, _>>().map_err(file_problem)
+    let open = |(file, port): (&String, &InputShape)| source(file, port, args.packed);
+    files.iter().zip(&shape.inputs).map(open).collect()
 }
 
 /// Makes what the outputs write.
@@ -30,8 +33,33 @@ pub fn sinks(args: &Args, shape: &Shape, output: &Output) -> Result<Vec<Writer>,
         let what = if piped > 1 { "two outputs" } else { "an output and the JSON document" };
         return Err(Problem::new(format!("{what} can't both go to standard output")).fix("--out PORT=FILE"));
     }
-    let create = |(file, port): (&String, &OutputShape)| Writer::create(file, &port.name, port.item, args.packed);
-    files.iter().zip(&shape.outputs).map(create).collect::<Result<_, _>>().map_err(file_problem)
+    let create = |(file, port): (&String, &OutputShape)| sink(file, port, args.packed);
+    files.iter().zip(&shape.outputs).map(create).collect()
+}
+
+/// `-` is standard input.
+fn source(name: &str, port: &InputShape, packed: bool) -> Result<Reader, Problem> {
+    if name == "-" {
+        return Ok(Reader::new("standard input", stdin(), None, port.item, packed));
+    }
+    let file = File::open(name).map_err(|source| refused(name, source))?;
+    let about = file.metadata().map_err(|source| refused(name, source))?;
+    let size_bytes = about.is_file().then_some(about.len());
+    Ok(Reader::new(name, BufReader::with_capacity(1 << 16, file), size_bytes, port.item, packed))
+}
+
+/// `-` is standard output, which may not be a terminal.
+fn sink(name: &str, port: &OutputShape, packed: bool) -> Result<Writer, Problem> {
+    if name != "-" {
+        let file = File::create(name).map_err(|source| refused(name, source))?;
+        return Ok(Writer::new(name, BufWriter::with_capacity(1 << 16, file), port.item, packed));
+    }
+    if stdout().is_terminal() {
+        let why = format!("output `{}` would go to the terminal", port.name);
+        let fix = format!("--out {}=FILE\n... | xxd", port.name);
+        return Err(Problem::new("can't use a file").why(why).fix(fix));
+    }
+    Ok(Writer::new("standard output", BufWriter::new(stdout()), port.item, packed))
 }
 
 /// A file for each port: named ones by name, one without a name for the only port.
@@ -71,6 +99,6 @@ fn assign(given: &[String], ports: &[&str], flag: &str) -> Result<Vec<String>, P
     Ok(files.into_iter().flatten().collect())
 }
 
-pub fn file_problem(error: FileError) -> Problem {
-    Problem::caused("can't use a file", error, FileError::fix)
+fn refused(name: &str, source: io::Error) -> Problem {
+    Problem::caused("can't use a file", ItemsError::Io { name: name.to_owned(), source }, ItemsError::fix)
 }

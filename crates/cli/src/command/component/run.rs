@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use miette::Result;
-use serde::Serialize;
 use takt_graph::{Catalogue, Kind, ParamError, Params, Value};
+use takt_runtime::costs::CostsError;
+use takt_runtime::job::{Job, JobError, Outcome};
 
-use super::job::Job;
 use super::list::find;
 use super::ports::{sinks, sources};
 use crate::costs;
@@ -39,7 +39,7 @@ pub struct Args {
     pub outputs: Vec<String>,
     /// Items a packet; by default as many as the component takes, or else the whole file.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub items: Option<u32>,
+    items: Option<u32>,
     /// Slots to execute; by default 1 without inputs, and until they end with.
     #[arg(long, value_name = "N")]
     slots: Option<u64>,
@@ -56,18 +56,6 @@ pub struct Args {
     libraries: Libraries,
 }
 
-#[derive(Serialize)]
-pub struct Outcome {
-    pub component: String,
-    pub params: Params,
-    pub slots: u64,
-    pub items_in: BTreeMap<String, u64>,
-    pub items_out: BTreeMap<String, u64>,
-    /// Execution time of all slots, ports and files not included.
-    pub execution_ns: u64,
-    pub results: BTreeMap<&'static str, Value>,
-}
-
 pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let registry = args.libraries.registry()?;
     let kind = find(&args.name, &registry)?;
@@ -78,18 +66,38 @@ pub fn run(args: &Args, output: &Output) -> Result<Answer> {
     let shape = registry.shape(kind, &complete).map_err(unfit)?;
     let sources = sources(args, &shape)?;
     let sinks = sinks(args, &shape, output)?;
-    let mut job = Job::open(&registry, kind, complete, shape, sources, sinks, args)?;
-    while job.slot(args.slots)? {}
+    let refused = |error| problem(&kind.name, error);
+    let mut job = Job::open(&registry, (kind, complete, shape), sources, sinks, args.items).map_err(refused)?;
+    while job.slot(args.slots).map_err(refused)? {}
     if let Some(path) = &args.save_costs {
-        costs::keep(path, job.costs(args.called.as_deref(), &registry)?)?;
+        let unknown = |error| match error {
+            CostsError::NoSlot => {
+                let what = format!("nothing is known about what `{}` costs", kind.name);
+                Problem::caused(what, error, CostsError::fix)
+            }
+            error => costs::problem(error),
+        };
+        costs::keep(path, job.costs(args.called.as_deref(), &registry).map_err(unknown)?)?;
     }
-    let outcome = job.finish()?;
+    let outcome = job.finish().map_err(refused)?;
     if output.wants_json() {
         output.result(&outcome, String::new)?;
     } else {
         output.note(text(&outcome));
     }
     Ok(Answer::Yes)
+}
+
+fn problem(component: &str, error: JobError) -> Problem {
+    let what = match &error {
+        JobError::Bench(_) => format!("`{component}` was not made"),
+        JobError::Tick { .. } => format!("`{component}` did not survive its input"),
+        JobError::Items(_) => "can't use a file".to_owned(),
+        JobError::Lengths { .. } => "the inputs are of different lengths".to_owned(),
+        JobError::TooLong { .. } => "can't take the file as one packet".to_owned(),
+        _ => "the input does not fill a packet".to_owned(),
+    };
+    Problem::caused(what, error, JobError::fix)
 }
 
 fn params(kind: &Kind, given: &[String]) -> Result<Params, Problem> {

@@ -8,14 +8,15 @@ use std::time::Duration;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
-use takt_graph::{Graph, Latency};
+use takt_graph::{Graph, Latency, Override};
 use takt_mapper::{
     ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformError, PlatformSpec, Predicted,
     Quantile, map, platform::limits, predicted,
 };
+use takt_runtime::costs::{class, for_elsewhere, known};
 
 use crate::costs;
-use crate::waveform::{self, Libraries, Misfit, Override};
+use crate::waveform::{self, Libraries, Misfit};
 use crate::{Answer, Output, Problem};
 
 /// Arguments.
@@ -85,9 +86,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let platform = platform(&args)?;
     let objective = args.objective()?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
-    let mut costs = costs::with_capacities_of(costs::known(&graph, &registry, kept)?, &platform);
+    let mut costs = known(&graph, &registry, kept).map_err(costs::problem)?.with_capacities_of(&platform);
     if args.save_costs.is_some() || platform.classes().iter().any(|class| class.name != costs.reference) {
-        costs = costs::for_elsewhere(costs, &graph, &registry)?;
+        costs = for_elsewhere(costs, &graph, &registry).map_err(costs::problem)?;
     }
     if let Some(path) = &args.save_costs {
         costs::keep(path, costs.clone())?;
@@ -160,9 +161,8 @@ fn this_host(cores: &[u32]) -> Result<Platform> {
             .fix(format!("--cores of {}", list.join(",")))
             .into());
     }
-    let class = costs::class();
     let refused = |error| Problem::caused("can't map onto these cores", error, PlatformError::fix);
-    Ok(PlatformSpec::host(&class, ClassSpec::default(), cores).check().map_err(refused)?)
+    Ok(PlatformSpec::host(&class(), ClassSpec::default(), cores).check().map_err(refused)?)
 }
 
 fn read(path: &Path) -> Result<Platform> {
@@ -184,16 +184,7 @@ pub fn unmapped(error: MapError) -> Problem {
 /// Errors: nothing is known about a component's cost.
 pub fn best_effort(graph: &Graph, costs: &Costs, cores: &[usize], latency: Latency) -> Result<(Mapping, bool)> {
     let platform = this_host(&cores.iter().filter_map(|&core| u32::try_from(core).ok()).collect::<Vec<_>>())?;
-    // A slot that anything fits: what does not fit the real one is run all the same, and says who missed it.
-    let endless = 1 << 60;
-    let objective = Objective {
-        slot_ns: Some(endless),
-        use_at_most: 1.0,
-        quantile: Quantile::P50,
-        latency,
-        ..Objective::default()
-    };
-    let mapping = map(graph, costs, &platform, &objective).map_err(unmapped)?;
+    let mapping = map(graph, costs, &platform, &Objective::best_effort(latency)).map_err(unmapped)?;
     let fits = mapping.period_ns <= graph.slot_ns();
     Ok((mapping, fits))
 }

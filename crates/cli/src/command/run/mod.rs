@@ -1,6 +1,5 @@
 //! `takt run`: execute a waveform on the beat.
 
-mod control;
 mod log;
 mod packets;
 mod radio;
@@ -14,16 +13,19 @@ use std::time::Duration;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
-use takt_graph::{Graph, Plan};
+use takt_graph::{Graph, Override, Plan};
+use takt_radio::waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
+use takt_runtime::control::serve;
+use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{
-    Isolation, LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft,
+    Isolation, Log, LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft,
 };
 
 use crate::command::map;
 use crate::costs;
 use crate::output;
 use crate::policy::{Policy, priority_is_policy};
-use crate::waveform::{self, Libraries, Override};
+use crate::waveform::{self, Libraries};
 use crate::{Answer, Output, Problem, stop_on_signal};
 
 /// Executions of a worker that may wait to be written: 20 ms of one after the other without pause.
@@ -102,7 +104,7 @@ struct Document<'a> {
     cores: &'a [usize],
     plan: &'a Plan,
     #[serde(skip_serializing_if = "Option::is_none")]
-    radio: Option<radio::RadioDocument>,
+    radio: Option<RadioReport>,
 }
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
@@ -114,25 +116,31 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let mut options = args.options(&cores, process_cores);
     let mut radio = None;
     if args.clock == "radio" {
-        let asked = (options.fifo_priority, args.transmit, output);
-        let open = radio::Radio::open(&graph, &args.waveform, args.addr, &mut registry, asked)?;
+        let fifo_priority = options.fifo_priority;
+        let choice = RadioChoice { addr: args.addr, transmit: args.transmit, fifo_priority };
+        let mut notify = |notice: Notice<'_>| radio::note(notice, output);
+        let open = WaveformRadio::open(&graph, &args.waveform, &mut registry, &choice, &mut notify);
+        let open = open.map_err(|error| radio::problem("use the radio", error))?;
         options.clock = open.slot_clock();
         radio = Some(open);
     }
     let priority = options.fifo_priority;
+    let streaming = |error| radio::problem("stream", error);
     let session = Session::open(&graph, &plan, &registry, options).map_err(unopened)?;
-    let log_file = args.log.as_deref().map(|path| log::LogFile::create(path, &graph)).transpose()?;
+    let mut log_file = args.log.as_deref().map(|path| log::LogFile::create(path, &graph)).transpose()?;
     let mut running = session.start_paused(&stop).map_err(unstarted)?;
     if let Some(radio) = &mut radio {
-        radio.start(priority, &stop)?;
+        radio.start(priority, &stop).map_err(|error| streaming(error.into()))?;
     }
     running.go();
     if !output.wants_json() {
         output.line(text::opening(&graph, &plan, &cores, &args.clock));
     }
-    let report = control::serve(running, &graph, &registry, log_file, &stop)?;
+    let write = log_file.as_mut().map(|file| |log: &mut Log| file.write(log));
+    let report = serve(running, &graph, &registry, write, &stop)?;
+    log_file.map_or(Ok(()), log::LogFile::finish)?;
     // A radio that broke the run off is reported last: what ran until then is worth as much to a person.
-    let (radio, broken) = match radio.map(radio::Radio::finish) {
+    let (radio, broken) = match radio.map(|radio| radio.finish().map_err(streaming)) {
         Some(Err(why)) if !output.wants_json() => (None, Some(why)),
         finished => (finished.transpose()?, None),
     };
@@ -141,7 +149,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         output.note(format!("note      {dropped} executions are not in the log: the file was too slow for them"));
     }
     if let Some(path) = &args.save_costs {
-        costs::keep(path, costs::for_elsewhere(costs::of_report(&report), &graph, &registry)?)?;
+        costs::keep(path, for_elsewhere(of_report(&report), &graph, &registry).map_err(costs::problem)?)?;
     }
     if let Some(path) = &args.trace {
         output::write(path, &report.to_perfetto())?;
@@ -151,7 +159,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     output.result(&document, || text::report(&report) + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
-        None => Ok(Answer::of(report.is_clean() && radio::late_answers(&report) == 0)),
+        None => Ok(Answer::of(report.is_clean() && late_answers(&report) == 0)),
     }
 }
 
@@ -199,7 +207,7 @@ fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Re
         return Ok(Placed { plan, cores: args.cores.clone(), process_cores: Vec::new() });
     }
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
-    let costs = costs::known(graph, registry, kept)?;
+    let costs = known(graph, registry, kept).map_err(costs::problem)?;
     let (mapping, fits) = map::best_effort(graph, &costs, &args.cores, latency)?;
     if !fits && args.clock != "free" {
         let (period, slot) = (text::time(mapping.period_ns as f64), text::time(graph.slot_ns() as f64));
@@ -208,21 +216,12 @@ fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Re
     // The platform has the cores as they were named.
     let named = |core: &usize| args.cores.get(*core).copied();
     let cores: Vec<usize> = mapping.cores.iter().filter_map(named).collect();
-    // Beside a worker, which comes first, a process had better be where the kernel finds room for it.
-    let apart = mapping.process_cores.values().filter(|core| !mapping.cores.contains(core));
-    let process_cores = if apart.clone().count() == mapping.process_cores.len() {
-        apart.filter_map(named).collect()
-    } else {
-        Vec::new()
-    };
+    let process_cores = mapping.cores_apart().iter().filter_map(named).collect();
     Ok(Placed { plan: mapping.plan, cores, process_cores })
 }
 
 pub fn unopened(error: OpenError) -> Problem {
-    Problem::caused("the waveform can't be opened", error, |error| match error {
-        OpenError::Component { source, .. } => source.fix.clone(),
-        _ => "shorter packets, or smaller delays".to_owned(),
-    })
+    Problem::caused("the waveform can't be opened", error, OpenError::fix)
 }
 
 pub fn unstarted(error: StartError) -> Problem {

@@ -1,41 +1,19 @@
-//! `takt run --clock radio`: the radio that sets the beat, and a software radio of takt's own where none is named.
-
-mod software;
+//! `takt run --clock radio`: what is said of the radio that sets the beat.
 
 use std::net::IpAddr;
-use std::path::Path;
-use std::sync::Arc;
 
-use miette::Result;
-use serde::Serialize;
-use takt_base::Stop;
-use takt_emulator::drive::wall::LagReport;
-use takt_graph::{Graph, Value};
-use takt_packet::EngineKind;
-use takt_radio::WallNet;
-use takt_radio::n200::{OpenOptions, RxStats};
-use takt_radio::waveform::{RadioClock, Wanted, WantedError, wants_a_radio};
-use takt_runtime::{Registry, Report, SlotClock};
+use miette::{Report as Failure, Result};
+use takt_graph::Graph;
+use takt_radio::waveform::{
+    Notice, RadioReport, SoftwareError, WantedError, WaveformRadioError, late_answers, wants_a_radio,
+};
+use takt_runtime::Report;
 
-use self::software::Software;
-use crate::radio_problem::{on_air, problem};
+use super::{unopened, unstarted};
+use crate::command::emulate;
+use crate::radio_problem::{self, on_air};
+use crate::waveform::{Misfit, unreadable};
 use crate::{Output, Problem};
-
-pub struct Radio {
-    clock: RadioClock,
-    addr: IpAddr,
-    software: Option<Software>,
-}
-
-#[derive(Serialize)]
-pub struct RadioDocument {
-    addr: IpAddr,
-    software: bool,
-    /// How late that one's datagrams left by its own clock: it works in beats of 200 us, and is in `transfer_us`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    lag: Option<LagReport>,
-    receive: RxStats,
-}
 
 /// Refuses a waveform and a clock that do not go together.
 pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
@@ -46,60 +24,43 @@ pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
     Err(Problem::new(format!("the {clock} clock knows no radio")).why(why).fix("--clock radio").into())
 }
 
-impl Radio {
-    /// Opens the radio that a waveform wants, and lets `registry` make its components. `file`: the waveform's. `transmit`: it
-    /// may, even if it is not takt's own.
-    pub fn open(
-        graph: &Graph,
-        file: &Path,
-        addr: Option<IpAddr>,
-        registry: &mut Registry,
-        (priority, transmit, output): (Option<u8>, bool, &Output),
-    ) -> Result<Radio> {
-        let wanted = Wanted::of(graph)
-            .map_err(|error| Problem::caused("the waveform can't run on a radio's clock", error, WantedError::fix))?;
-        let software = match addr.or(wanted.addr) {
-            Some(_) => None,
-            None => Some(Software::start(&wanted.hears, file, registry, priority)?),
-        };
-        let addr = addr.or(wanted.addr).or(software.as_ref().map(|software| software.addr.into()));
-        let addr = addr.ok_or_else(|| Problem::new("there is no radio"))?;
-        if let Some(software) = &software {
-            output.note(format!(
-                "radio     a software N200 of takt's own at {addr}, hearing {}; --addr names another",
-                software.hears
-            ));
+pub fn note(notice: Notice<'_>, output: &Output) {
+    output.note(match notice {
+        Notice::Software { addr, hears } => {
+            format!("radio     a software N200 of takt's own at {addr}, hearing {hears}; --addr names another")
         }
-        let net = Arc::new(WallNet::new(EngineKind::Mmsg));
-        let refused = |error| problem("use the radio", error, "items for");
-        let options = OpenOptions { transmit, ..OpenOptions::default() };
-        let clock = RadioClock::open(net, addr, &wanted, &options).map_err(refused)?;
-        if let Some(emission) = clock.on_air().map_err(refused)? {
-            output.note(on_air(&emission));
+        Notice::OnAir(emission) => on_air(&emission),
+    });
+}
+
+/// Says why the radio could not be `used` (`use the radio`, `stream`).
+pub fn problem(used: &str, error: WaveformRadioError) -> Failure {
+    match error {
+        WaveformRadioError::Wanted(error) => {
+            Problem::caused("the waveform can't run on a radio's clock", error, WantedError::fix).into()
         }
-        clock.equip(registry);
-        Ok(Radio { clock, addr, software })
+        WaveformRadioError::Radio(error) => radio_problem::problem(used, error, "items for").into(),
+        WaveformRadioError::Software(error) => software_problem(error),
+        error => Problem::new(format!("can't {used}")).why(error).into(),
     }
+}
 
-    pub fn slot_clock(&self) -> SlotClock {
-        SlotClock::Edges(self.clock.edges())
-    }
-
-    /// Begins; asks `stop` for an end when the stream breaks.
-    pub fn start(&mut self, fifo_priority: Option<u8>, stop: &Stop) -> Result<()> {
-        Ok(self.clock.start(fifo_priority, stop).map_err(|error| problem("stream", error, "items for"))?)
-    }
-
-    pub fn finish(self) -> Result<RadioDocument> {
-        let Radio { clock, addr, software } = self;
-        let receive = clock.finish().map_err(|error| problem("stream", error, "items for"))?;
-        let lag = software.map(Software::stop).transpose()?;
-        Ok(RadioDocument { addr, software: lag.is_some(), lag, receive })
+fn software_problem(error: SoftwareError) -> Failure {
+    match error {
+        SoftwareError::Read { name, source } => unreadable(&name, source).into(),
+        SoftwareError::Graph(error) => Misfit::from(error).into(),
+        SoftwareError::Unheard { name, why, fix } => {
+            Problem::new(format!("a software radio can't hear {name}")).why(why).fix(fix).into()
+        }
+        SoftwareError::Open(error) => unopened(error).into(),
+        SoftwareError::Start(error) => unstarted(error).into(),
+        SoftwareError::Emulate(error) => emulate::problem(error).into(),
+        error => Problem::new("there is no software radio").why(error).into(),
     }
 }
 
 /// What is said of the radio and its answers in the end; nothing without them.
-pub fn sentence(report: &Report, radio: Option<&RadioDocument>) -> String {
+pub fn sentence(report: &Report, radio: Option<&RadioReport>) -> String {
     let lag = radio.and_then(|radio| radio.lag.as_ref()).map_or_else(String::new, |lag| {
         let (half, most) = (lag.p50_us, lag.p99_9_us);
         format!("radio     of the software radio's datagrams half left within {half} us, 99.9 % within {most} us\n")
@@ -108,14 +69,4 @@ pub fn sentence(report: &Report, radio: Option<&RadioDocument>) -> String {
         0 => lag,
         late => format!("{lag}{late} answers came too late for the radio.\n"),
     }
-}
-
-/// Answers that the radio, or the host's clock, says were too late.
-pub fn late_answers(report: &Report) -> i64 {
-    let count = |results: &std::collections::BTreeMap<String, Value>, name: &str| match results.get(name) {
-        Some(Value::Int(count)) => *count,
-        _ => 0,
-    };
-    let transmit = report.components.iter().filter(|component| component.kind == "radio-transmit");
-    transmit.map(|component| count(&component.results, "late").max(count(&component.results, "radio_late"))).sum()
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_base::{parse_duration, parse_number};
 use takt_udp::Options;
-use takt_udp::search::{SearchOptions, SearchReport, search};
+use takt_udp::search::{SearchOptions, search};
 
 use super::flags::{Engine, Server, Sizes, Ways, bar, load, share};
 use super::{problem, search_text};
@@ -73,11 +73,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let report = search(&options, &mut draw, &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
-    output.answer(&report, || search_text::report(&report), Answer::of(found(&report)))
-}
-
-fn found(report: &SearchReport) -> bool {
-    report.complete && report.sizes.iter().all(|size| size.searches.iter().all(|search| search.value.is_some()))
+    output.answer(&report, || search_text::report(&report), Answer::of(report.is_found()))
 }
 
 impl Args {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use takt_base::parse_duration;
-use takt_udp::{Options, Progress, UdpReport, run as send};
+use takt_udp::{Options, Progress, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
 use super::{problem, text};
@@ -67,13 +67,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let report = send(&options, &mut |progress| draw(&bar, &progress), &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
-    output.answer(&report, || text::report(&report, intervals), Answer::of(clean(&report)))
-}
-
-/// Whether everything that was to be sent was, and arrived.
-fn clean(report: &UdpReport) -> bool {
-    let mut ways = std::iter::once(&report.way).chain(&report.from_server);
-    ways.all(|way| way.sent.datagrams > 0 && way.lost.total == 0 && way.unsent == 0)
+    output.answer(&report, || text::report(&report, intervals), Answer::of(report.is_clean()))
 }
 
 impl Args {

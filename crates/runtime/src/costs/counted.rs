@@ -4,30 +4,34 @@ use std::time::{Duration, Instant};
 
 use takt_graph::{Graph, Item, Params, PortId, Shape};
 use takt_mapper::{Costs, Counted, Profile};
-use takt_runtime::{Bench, Registry};
+
+use crate::{Bench, Registry};
 
 /// Calls by which two components are compared, and what that may take.
 const CALLS: usize = 101;
 const COMPARED: Duration = Duration::from_millis(100);
 
 /// Adds what a component of a waveform executes in a slot, if its type was counted.
-pub fn add(costs: &mut Costs, graph: &Graph, index: usize, registry: &Registry) {
+pub(super) fn add(costs: &mut Costs, graph: &Graph, index: usize, registry: &Registry) {
     let component = &graph.components()[index];
     let longest = |port| {
         let link = graph.link_to(PortId { component: index, port });
         link.map_or(0, |link| graph.links()[link].lengths.max)
     };
     let items: Vec<u64> = (0..component.declared().inputs.len()).map(longest).collect();
-    if let Some((profile, times)) = profile(&component.kind, &component.params, &items, registry) {
-        costs.profiles.insert(component.name.clone(), profile);
-        if let Some(times) = times {
-            costs.scaled.insert(component.name.clone(), times);
-        }
-    }
+    insert(costs, &component.name, profile(&component.kind, &component.params, &items, registry));
+}
+
+/// Keeps what is known, if anything is.
+pub(super) fn insert(costs: &mut Costs, name: &str, known: Option<(Profile, Option<f64>)>) {
+    let Some((profile, times)) = known else { return };
+    costs.profiles.insert(name.to_owned(), profile);
+    costs.scaled.extend(times.map(|times| (name.to_owned(), times)));
 }
 
 /// What a component executes in a call, with packets of so many items. Where the type was counted with others: as many
 /// times as much as it takes longer here, and how many times that is.
+#[must_use]
 pub fn profile(kind: &str, params: &Params, items: &[u64], registry: &Registry) -> Option<(Profile, Option<f64>)> {
     let counted = Counted::nearest(kind, params, items)?;
     if counted.is(params, items) {
@@ -97,23 +101,4 @@ fn packets(shape: &Shape, items: &[u64]) -> Vec<Vec<u8>> {
         }
     };
     shape.inputs.iter().zip(items).map(|(port, &items)| packet(port.item, items)).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_was_counted_is_itself_and_another_of_its_type_so_many_times_as_much() {
-        takt_phy::link();
-        let registry = Registry::of_program().expect("names are unique");
-        let counted = Counted::all().iter().find(|counted| counted.kind == "bpsk-demodulate").expect("was counted");
-        let of = |items: &[u64]| profile("bpsk-demodulate", &counted.params, items, &registry).expect("of that type");
-        assert_eq!(of(&counted.items), (counted.profile(), None));
-        let (more, times) = of(&[counted.items[0] * 8]);
-        let times = times.expect("not what was counted");
-        assert_eq!(more, counted.profile().times(times));
-        assert!(times.is_finite() && times > 0.0, "{times}");
-        assert_eq!(profile("no-such-type", &counted.params, &[1], &registry), None);
-    }
 }

@@ -1,7 +1,10 @@
-//! The control socket of a running waveform, which `takt execinfo` and `takt variable` use while `takt run` runs.
+//! The control socket of a running waveform, which `takt execinfo` and `takt variable` use while `takt run` runs:
+//! [`serve`] answers at one end, [`ask`] asks at the other.
 //!
 //! An abstract Unix socket, `takt/UID/PID`: it vanishes with the process, so nothing is left behind by a kill. The client must
 //! be the same user or root. One line of JSON in, one out; the slot loop never notices.
+
+mod serve;
 
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::linux::net::SocketAddrExt;
@@ -11,41 +14,56 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+pub use serve::serve;
+
 /// Longest line, bytes.
 const LINE: u64 = 1 << 20;
 
 /// A client that says nothing for so long is dropped.
 const PATIENCE: Duration = Duration::from_secs(2);
 
+/// What can be asked of a waveform that runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "ask", rename_all = "snake_case")]
 pub enum Request {
     /// How often its components ran, how long it took, what they missed.
     Execinfo,
+    /// All variables with their values.
     Variables,
     /// Set a variable at the next slot edge.
     Set {
+        /// Whose.
         component: String,
+        /// Its name.
         variable: String,
+        /// The value, as a person writes it.
         value: String,
     },
 }
 
+/// What it answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Answer {
+    /// What was asked for.
     Good(Json),
-    Refused { why: String, fix: String },
+    /// Why there is no answer.
+    Refused {
+        /// What is wrong.
+        why: String,
+        /// What would be right.
+        fix: String,
+    },
 }
 
 /// In the process that runs the waveform.
-pub struct ControlSocket {
+struct ControlSocket {
     listener: UnixListener,
 }
 
 impl ControlSocket {
     /// Errors: the kernel has no such sockets, or this process has one already.
-    pub fn open() -> std::io::Result<ControlSocket> {
+    fn open() -> std::io::Result<ControlSocket> {
         let name = format!("{}{}", prefix(), std::process::id());
         let listener = UnixListener::bind_addr(&SocketAddr::from_abstract_name(name)?)?;
         listener.set_nonblocking(true)?;
@@ -53,15 +71,15 @@ impl ControlSocket {
     }
 
     /// Accepts the clients that wait, and answers one question each. Returns at once when none waits.
-    pub fn attend(&self, mut answer: impl FnMut(Request) -> Answer) {
+    fn attend(&self, mut answer: impl FnMut(Request) -> Answer) {
         while let Ok((client, _)) = self.listener.accept() {
             // A client that leaves early harms only itself.
-            let _ = serve(client, &mut answer);
+            let _ = reply(client, &mut answer);
         }
     }
 }
 
-fn serve(mut client: UnixStream, answer: &mut impl FnMut(Request) -> Answer) -> std::io::Result<()> {
+fn reply(mut client: UnixStream, answer: &mut impl FnMut(Request) -> Answer) -> std::io::Result<()> {
     let peer = rustix::net::sockopt::socket_peercred(&client)?;
     if !peer.uid.is_root() && peer.uid != rustix::process::getuid() {
         return Err(ErrorKind::PermissionDenied.into());
@@ -77,12 +95,13 @@ fn serve(mut client: UnixStream, answer: &mut impl FnMut(Request) -> Answer) -> 
             Answer::Refused { why: error.to_string(), fix: "takt of the same version on both sides".to_owned() }
         }
     };
-    let mut reply = serde_json::to_string(&reply)?;
-    reply.push('\n');
-    client.write_all(reply.as_bytes())
+    let mut line = serde_json::to_string(&reply)?;
+    line.push('\n');
+    client.write_all(line.as_bytes())
 }
 
 /// Processes of this user that run a waveform now.
+#[must_use]
 pub fn running() -> Vec<u32> {
     let table = std::fs::read_to_string("/proc/net/unix").unwrap_or_default();
     let prefix = format!("@{}", prefix());
@@ -94,7 +113,9 @@ pub fn running() -> Vec<u32> {
 }
 
 /// Asks the waveform that a process runs.
-/// Errors: there is none, it is not ours, or it does not answer.
+///
+/// # Errors
+/// There is none, it is not ours, or it does not answer.
 pub fn ask(process: u32, request: &Request) -> std::io::Result<Answer> {
     let address = SocketAddr::from_abstract_name(format!("{}{process}", prefix()))?;
     let mut server = UnixStream::connect_addr(&address)?;

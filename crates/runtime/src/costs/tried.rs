@@ -2,15 +2,13 @@
 
 use std::time::Instant;
 
-use miette::Result;
 use takt_base::Stop;
 use takt_graph::{Graph, Latency, Plan};
 use takt_mapper::{Cost, Costs};
-use takt_runtime::{ComponentReport, Options, Registry, Report, Session};
 use takt_stats::{Histogram, Ns};
 
-use super::class;
-use crate::command::run::{unopened, unstarted};
+use super::{CostsError, class};
+use crate::{ComponentReport, Options, Registry, Report, Session};
 
 /// Slots of the first trial, which only says how many the second may have.
 const FIRST: u64 = 20;
@@ -19,13 +17,12 @@ const MOST: u64 = 1000;
 const TRIAL_S: f64 = 0.5;
 
 /// Runs the waveform for a short while on one core, each slot following the last, and keeps what its components took.
-/// Errors: the waveform can't be opened.
-pub fn tried(graph: &Graph, registry: &Registry) -> Result<Costs> {
-    let run = |slots: u64| -> Result<_> {
+pub(super) fn tried(graph: &Graph, registry: &Registry) -> Result<Costs, CostsError> {
+    let run = |slots: u64| -> Result<Report, CostsError> {
         let options = Options { slots: Some(slots), hash: false, ..Options::default() };
         let plan = Plan::single(graph, Latency::Compact);
-        let session = Session::open(graph, &plan, registry, options).map_err(unopened)?;
-        Ok(session.run(&Stop::new()).map_err(unstarted)?)
+        let session = Session::open(graph, &plan, registry, options)?;
+        Ok(session.run(&Stop::new())?)
     };
     let start = Instant::now();
     let first = run(FIRST)?;
@@ -35,6 +32,7 @@ pub fn tried(graph: &Graph, registry: &Registry) -> Result<Costs> {
 }
 
 /// What a run says of its components. Of one that was never executed nothing is known.
+#[must_use]
 pub fn of_report(report: &Report) -> Costs {
     let mut costs = Costs::of(&class(), None);
     for component in &report.components {
@@ -57,7 +55,7 @@ fn cost(component: &ComponentReport) -> Option<Cost> {
 }
 
 /// What executions of one component say; `None` of none.
-pub fn of_times(times: &Histogram<Ns>) -> Option<Cost> {
+pub(super) fn of_times(times: &Histogram<Ns>) -> Option<Cost> {
     // As in a report: quantiles beyond the bound are the longest.
     let (max_ns, at) = (times.max()?, |share| times.quantile(share));
     Some(Cost { p50_ns: at(0.5).unwrap_or(max_ns), p99_ns: at(0.99).unwrap_or(max_ns), max_ns, n: times.len() })

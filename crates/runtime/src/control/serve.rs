@@ -1,4 +1,4 @@
-//! Attends to the socket of a waveform while it runs.
+//! Attends to the control socket, and hands over the log, while a waveform runs.
 
 use std::thread;
 use std::time::Duration;
@@ -7,11 +7,9 @@ use serde_json::json;
 use takt_base::Stop;
 use takt_graph::{Catalogue, Graph, ParamSpec};
 use takt_host::call;
-use takt_runtime::{Registry, Report, Running, Scalar};
 
-use super::log::LogFile;
-use crate::Problem;
-use crate::live::{Answer, ControlSocket, Request};
+use super::{Answer, ControlSocket, Request};
+use crate::{Log, Registry, Report, Running, Scalar};
 
 /// How often the socket is polled, and whether the run has ended.
 const LOOK: Duration = Duration::from_millis(20);
@@ -22,27 +20,29 @@ const BUSY: Duration = Duration::from_millis(1);
 /// A worker answers at its next slot edge; the longest wait for it.
 const ANSWER: Duration = Duration::from_secs(2);
 
-/// Answers requests, and keeps the log, until the run has ended. A socket that can't be opened (two runs in one process) is
-/// left out.
-/// Errors: the log can't be written; the run is stopped in good order then.
-pub fn serve(
+/// Answers requests, and has `write` write the log, until the run has ended. A socket that can't be opened (two runs in one
+/// process) is left out.
+///
+/// # Errors
+/// As `write`; the run is stopped in good order then.
+pub fn serve<E>(
     mut running: Running,
     graph: &Graph,
     registry: &Registry,
-    mut log_file: Option<LogFile>,
+    mut write: Option<impl FnMut(&mut Log) -> Result<(), E>>,
     stop: &Stop,
-) -> Result<Report, Problem> {
+) -> Result<Report, E> {
     let socket = ControlSocket::open().ok();
     let mut log = running.log();
     let mut failed = None;
     loop {
         // What came before the end is there after it.
         let ended = running.ended();
-        if let (Some(writing), Some(reading)) = (&mut log_file, &mut log)
-            && let Err(why) = writing.write(reading)
+        if let (Some(writing), Some(reading)) = (&mut write, &mut log)
+            && let Err(why) = writing(reading)
         {
             stop.request();
-            (log_file, log, failed) = (None, None, Some(why));
+            (write, log, failed) = (None, None, Some(why));
         }
         if ended {
             break;
@@ -50,14 +50,10 @@ pub fn serve(
         if let Some(socket) = &socket {
             socket.attend(|request| answer(&request, &mut running, graph, registry));
         }
-        thread::sleep(if log_file.is_some() { BUSY } else { LOOK });
+        thread::sleep(if write.is_some() { BUSY } else { LOOK });
     }
     let report = running.join();
-    match (failed, log_file) {
-        (Some(why), _) => Err(why),
-        (None, Some(log_file)) => log_file.finish().map(|()| report),
-        (None, None) => Ok(report),
-    }
+    failed.map_or(Ok(report), Err)
 }
 
 fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Registry) -> Answer {

@@ -1,0 +1,146 @@
+//! [`WaveformRadio`]: the radio of a run, wired to its waveform; a software radio where none is named.
+
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::Serialize;
+use takt_base::Stop;
+use takt_emulator::drive::wall::LagReport;
+use takt_graph::{Graph, Value};
+use takt_packet::EngineKind;
+use takt_runtime::{Registry, Report, SlotClock};
+
+use super::software::{Software, SoftwareError};
+use super::{RadioClock, Wanted, WantedError, transmit};
+use crate::n200::{Emission, OpenOptions, RxStats};
+use crate::{RadioError, WallNet};
+
+/// The radio that sets the beat of a run.
+pub struct WaveformRadio {
+    clock: RadioClock,
+    addr: IpAddr,
+    software: Option<Software>,
+}
+
+/// Which radio a run takes, and what it may do with it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RadioChoice {
+    /// Where it is, instead of where the waveform says; with neither, a software radio is started.
+    pub addr: Option<IpAddr>,
+    /// Transmit, even if it is not takt's own.
+    pub transmit: bool,
+    /// Of the workers, under `SCHED_FIFO`.
+    pub fifo_priority: Option<u8>,
+}
+
+/// What a person must know before the run begins.
+pub enum Notice<'a> {
+    /// A software radio was started.
+    Software {
+        /// Where.
+        addr: IpAddr,
+        /// What it hears, as the waveform says it.
+        hears: &'a str,
+    },
+    /// The radio transmits.
+    OnAir(Emission),
+}
+
+/// Why a waveform has no radio.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum WaveformRadioError {
+    /// It does not suit one.
+    #[error(transparent)]
+    Wanted(#[from] WantedError),
+    /// There is no software radio.
+    #[error(transparent)]
+    Software(#[from] SoftwareError),
+    /// The radio can't do that.
+    #[error(transparent)]
+    Radio(#[from] RadioError),
+}
+
+/// What the radio did.
+#[derive(Clone, Debug, Serialize)]
+pub struct RadioReport {
+    /// Where it was.
+    pub addr: IpAddr,
+    /// Whether it was a software radio of the run's own.
+    pub software: bool,
+    /// How late that one's datagrams left by its own clock: it works in beats of 200 us, and is in `transfer_us`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lag: Option<LagReport>,
+    /// What was received.
+    pub receive: RxStats,
+}
+
+impl WaveformRadio {
+    /// Opens the radio that a waveform wants, and lets `registry` make its components. `file`: the waveform's.
+    ///
+    /// # Errors
+    /// The waveform does not suit a radio, there is none, or it can't do that.
+    pub fn open(
+        graph: &Graph,
+        file: &Path,
+        registry: &mut Registry,
+        choice: &RadioChoice,
+        notify: &mut dyn FnMut(Notice<'_>),
+    ) -> Result<WaveformRadio, WaveformRadioError> {
+        let wanted = Wanted::of(graph)?;
+        let (addr, software) = match choice.addr.or(wanted.addr) {
+            Some(addr) => (addr, None),
+            None => {
+                let software = Software::start(&wanted.hears, file, registry, choice.fifo_priority)?;
+                notify(Notice::Software { addr: software.addr.into(), hears: &wanted.hears });
+                (software.addr.into(), Some(software))
+            }
+        };
+        let net = Arc::new(WallNet::new(EngineKind::Mmsg));
+        let options = OpenOptions { transmit: choice.transmit, ..OpenOptions::default() };
+        let clock = RadioClock::open(net, addr, &wanted, &options)?;
+        if let Some(emission) = clock.on_air()? {
+            notify(Notice::OnAir(emission));
+        }
+        clock.equip(registry);
+        Ok(WaveformRadio { clock, addr, software })
+    }
+
+    /// The beat that workers follow.
+    #[must_use]
+    pub fn slot_clock(&self) -> SlotClock {
+        SlotClock::Edges(self.clock.edges())
+    }
+
+    /// Begins; asks `stop` for an end when the stream breaks.
+    ///
+    /// # Errors
+    /// As [`RadioClock::start`].
+    pub fn start(&mut self, fifo_priority: Option<u8>, stop: &Stop) -> Result<(), RadioError> {
+        self.clock.start(fifo_priority, stop)
+    }
+
+    /// Ends the stream, and the software radio.
+    ///
+    /// # Errors
+    /// The stream had broken.
+    pub fn finish(self) -> Result<RadioReport, WaveformRadioError> {
+        let WaveformRadio { clock, addr, software } = self;
+        let receive = clock.finish()?;
+        let lag = software.map(Software::stop).transpose()?;
+        Ok(RadioReport { addr, software: lag.is_some(), lag, receive })
+    }
+}
+
+/// Answers of a run that the radio, or the host's clock, says were too late.
+#[must_use]
+pub fn late_answers(report: &Report) -> i64 {
+    let count = |results: &BTreeMap<String, Value>, name: &str| match results.get(name) {
+        Some(Value::Int(count)) => *count,
+        _ => 0,
+    };
+    let transmit = report.components.iter().filter(|component| component.kind == transmit::KIND);
+    transmit.map(|component| count(&component.results, "late").max(count(&component.results, "radio_late"))).sum()
+}
