@@ -8,6 +8,7 @@ use takt_base::{parse_bytes, parse_duration, parse_number};
 use takt_load::rate::{self, Notice, Options, RateError, Threads, WireFormat};
 use takt_packet::EngineKind;
 use takt_radio::n200::ClockSource;
+use takt_report::screen;
 
 use crate::policy::{Policy, cpus_is_cores, priority_is_policy};
 use crate::radio_problem;
@@ -80,6 +81,9 @@ pub struct Args {
     /// Take the radio even from another host that uses it.
     #[arg(long)]
     force: bool,
+    /// Say where samples were lost, what the buffer holds, and what each thread used.
+    #[arg(long)]
+    explain: bool,
 }
 
 impl Args {
@@ -117,7 +121,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     };
     let outcome = Bar::during(output, |bar| rate::run(&args.options(), &mut |now| notice(bar, now), &stop));
     let outcome = outcome.map_err(|error| problem(error, &args))?;
-    output.answer(&outcome, || outcome.to_text(), Answer::of(outcome.clean))
+    output.screen(&outcome, || screen::rate::screen(&outcome), args.explain, Answer::of(outcome.clean))
 }
 
 fn problem(error: RateError, args: &Args) -> Problem {

@@ -2,9 +2,7 @@
 
 mod control;
 mod log;
-mod packets;
 mod radio;
-pub mod text;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -14,7 +12,9 @@ use std::time::Duration;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
+use takt_base::shown::time_ns;
 use takt_graph::{Graph, Plan};
+use takt_report::screen;
 use takt_runtime::{
     Isolation, LogOptions, OpenError, Options, Registry, Report, Session, SlotClock, StartError, Wish, soft,
 };
@@ -128,7 +128,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     running.go();
     if !output.wants_json() {
-        output.line(text::opening(&graph, &plan, &cores, &args.clock));
+        output.line(screen::run::opening(&graph, &plan, &cores, &args.clock));
     }
     let report = control::serve(running, &graph, &registry, log_file, &stop)?;
     // A radio that broke the run off is reported last: what ran until then is worth as much to a person.
@@ -148,10 +148,12 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     let document =
         Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
-    output.result(&document, || text::report(&report) + &radio::sentence(&report, document.radio.as_ref()))?;
+    let in_time = radio::late_answers(&report) == 0;
+    let shown = || output.text(&screen::run::screen(&report, in_time), false);
+    output.result(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
-        None => Ok(Answer::of(report.is_clean() && radio::late_answers(&report) == 0)),
+        None => Ok(Answer::of(report.is_clean() && in_time)),
     }
 }
 
@@ -202,7 +204,7 @@ fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Re
     let costs = costs::known(graph, registry, kept)?;
     let (mapping, fits) = map::best_effort(graph, &costs, &args.cores, latency)?;
     if !fits && args.clock != "free" {
-        let (period, slot) = (text::time(mapping.period_ns as f64), text::time(graph.slot_ns() as f64));
+        let (period, slot) = (time_ns(mapping.period_ns), time_ns(graph.slot_ns()));
         output.note(format!("note      the busiest core needs {period} of a slot of {slot}: slots will be missed"));
     }
     // The platform has the cores as they were named.
