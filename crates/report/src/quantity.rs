@@ -142,6 +142,25 @@ fn join(number: &str, symbol: &str) -> String {
     if symbol.is_empty() { number.to_owned() } else { format!("{number}{NBSP}{symbol}") }
 }
 
+/// A sentence whose numbers stay with their units.
+pub(crate) fn with_units(text: &str) -> String {
+    const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "MS/s", "Mb/s", "Gb/s", "B", "KiB"];
+    let mut out = String::with_capacity(text.len());
+    for (n, word) in text.split(' ').enumerate() {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        let broken = !(is_unit && out.ends_with(|c: char| c.is_ascii_digit() || c == ']'));
+        out.push_str(if n == 0 {
+            ""
+        } else if broken {
+            " "
+        } else {
+            "\u{a0}"
+        });
+        out.push_str(word);
+    }
+    out
+}
+
 pub(crate) fn unbroken(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }

@@ -65,11 +65,16 @@ fn point(point: &PointSummary) -> Vec<Row> {
             (Some(mean), _) => interval(unit, mean, factor),
             (None, one) => [one.map(|one| unit.show(one * factor, 3))?, "one round has none".to_owned()],
         };
-        Some(Row::plain([name].into_iter().chain(cells).map(Cell::text)))
+        Some(Row::plain([indented(&name)].into_iter().chain(cells).map(Cell::text)))
     };
     let group = Row::Group { id: String::new(), title: name };
     let nodes = point.nodes.iter().map(|node| Row::Group { id: String::new(), title: on_the_way(node) });
     std::iter::once(group).chain(point.figures.iter().filter_map(figure)).chain(nodes).collect()
+}
+
+/// Below its point.
+fn indented(name: &str) -> String {
+    format!("\u{a0}\u{a0}{name}")
 }
 
 /// Mean and interval; none where all rounds were alike.
@@ -161,11 +166,15 @@ fn change(figure: &FigureCompared) -> Option<Row> {
     let (name, unit, factor) = unit(figure.name);
     let [change, within] = match figure.change? {
         Contrast::Ratio { estimate } => split(&times(estimate)),
+        // Shares differ by no more than all.
+        Contrast::Difference { estimate } if unit == Unit::SHARE => {
+            interval(unit, estimate.within((-1.0, 1.0)).unwrap_or(estimate), factor)
+        }
         Contrast::Difference { estimate } => interval(unit, estimate, factor),
     };
     let [a, b] = figure.means.map(|mean| Cell::text(known(mean, |mean| unit.show(mean * factor, 4))));
     let changed = if figure.changed { Cell::answered("changed", Answer::No) } else { Cell::default() };
-    Some(Row::plain([Cell::text(name), a, b, Cell::text(change), Cell::text(within), changed]))
+    Some(Row::plain([Cell::text(indented(&name)), a, b, Cell::text(change), Cell::text(within), changed]))
 }
 
 fn split(text: &str) -> [String; 2] {
@@ -173,9 +182,13 @@ fn split(text: &str) -> [String; 2] {
     [point.to_owned(), if within.is_empty() { String::new() } else { format!("[{within}") }]
 }
 
-/// A ratio: `x 1.2 [0.8, 1.8]`. What lies beyond a thousand says only that nothing is known.
+/// A ratio: `x 1.2 [0.8, 1.8]`. An end beyond a thousand says only that nothing is known.
 fn times(ratio: Estimate) -> String {
-    let show = |x: f64| if x > 1000.0 { "over 1000".to_owned() } else { significant(x, 3) };
+    let show = |x: f64| match x {
+        x if x > 1000.0 => "over 1000".to_owned(),
+        x if x > 0.0 && x < 0.001 => "below 0.001".to_owned(),
+        x => significant(x, 3),
+    };
     let [point, low, high] = [ratio.point(), ratio.low(), ratio.high()].map(show);
     if low == high { format!("x {point}") } else { format!("x {point} [{low}, {high}]") }
 }

@@ -52,14 +52,9 @@ pub fn screen(report: &Report, good: bool) -> Screen {
         answer: Some(if good && report.is_clean() { Answer::Yes } else { Answer::No }),
         headline: headline(report, good),
         tables: vec![costs(report)],
-        lines: listed
-            .chain(beyond)
-            .chain(packets::all(report))
-            .chain(notes)
-            .chain(results)
-            .chain(late)
-            .chain(hash)
-            .collect(),
+        lines: listed.chain(beyond).chain(packets::all(report)).chain(notes).chain(results).chain(hash).collect(),
+        explained: late.into_iter().collect(),
+        detail: vec![kinds(report)],
         ..Screen::default()
     }
 }
@@ -77,6 +72,11 @@ fn headline(report: &Report, good: bool) -> String {
     }
 }
 
+fn kinds(report: &Report) -> Table {
+    let row = |component: &ComponentReport| vec![component.name.clone(), component.kind.clone()];
+    table("component", &[], &["type"], report.components.iter().map(row))
+}
+
 fn costs(report: &Report) -> Table {
     let row = |component: &ComponentReport| {
         let of = |pick: fn(&Quantiles) -> Option<f64>| component.execution.as_ref().and_then(pick);
@@ -92,11 +92,10 @@ fn costs(report: &Report) -> Table {
             known(mean, |mean| percent(mean / report.slot_ns as f64)),
             count(component.missed),
             count(component.late + component.faults),
-            component.kind.clone(),
         ]
     };
     let heads = ["worker", "mean", "p50", "p99", "most", "of slot", "missed", "late"];
-    table("component", &heads, &["type"], report.components.iter().map(row))
+    table("component", &heads, &[], report.components.iter().map(row))
 }
 
 /// Misses in a row on one worker with one culprit.

@@ -73,13 +73,20 @@ fn name(way: &Way) -> &'static str {
     }
 }
 
+/// What is seldom has a column only where it happened.
 fn traffic(ways: &[&Way]) -> Table {
-    let heads = ["sent", "received", "lost", "repeated", "reordered", "unsent", "received/s", "Mb/s", "p50", "p99.9"];
+    let seldom = |way: &Way| [way.duplicates, way.reordered, way.unsent];
+    let happened = |n: &usize| ways.iter().any(|way| seldom(way)[*n] > 0);
+    let happened: Vec<usize> = (0..3).filter(happened).collect();
+    let heads = ["sent", "received", "lost"]
+        .into_iter()
+        .chain(happened.iter().map(|n| ["repeated", "reordered", "unsent"][*n]));
+    let heads: Vec<&str> = heads.chain(["received/s", "Mb/s", "p50", "p99.9"]).collect();
     let row = |way: &&Way| {
-        let counts = [way.sent.datagrams, way.received.datagrams, way.lost.total, way.duplicates, way.reordered];
+        let counts = [way.sent.datagrams, way.received.datagrams, way.lost.total];
+        let counts = counts.into_iter().chain(happened.iter().map(|n| seldom(way)[*n])).map(count);
         let rates = [count(way.datagrams_per_s as u64), significant(way.throughput_bps / 1e6, 4)];
         let late = [way.latency_us.p50, way.latency_us.p99_9].map(us);
-        let counts = counts.into_iter().chain([way.unsent]).map(count);
         std::iter::once(name(way).to_owned()).chain(counts).chain(rates).chain(late).collect()
     };
     table("", &heads, &[], ways.iter().map(row))
@@ -130,9 +137,10 @@ fn details(report: &UdpReport, way: &Way) -> Vec<(&'static str, String)> {
         ("sender", schedule),
         ("jitter", format!("{} (RFC 3550)", way.jitter_us.map_or_else(|| "not known".to_owned(), |j| us(Some(j))))),
     ];
-    if way.reordered > 0 {
-        details.push(("order", reordering(way)));
-    }
+    details.push(match way.reordered {
+        0 => ("order", format!("none reordered, {} repeated, {} unsent", count(way.duplicates), count(way.unsent))),
+        _ => ("order", reordering(way)),
+    });
     details
 }
 
@@ -213,7 +221,11 @@ fn worst(ways: &[&Way]) -> String {
         (sum(|p| p.application), "in the application"),
     ];
     let most = places.into_iter().max_by_key(|(n, _)| *n).filter(|(n, _)| *n > 0);
-    most.map_or(String::new(), |(n, place)| format!(", {} of them {place}", count(n)))
+    let all: u64 = ways.iter().map(|way| way.lost.total).sum();
+    most.map_or(String::new(), |(n, place)| match n {
+        n if n == all => format!(", all {place}"),
+        n => format!(", {} of them {place}", count(n)),
+    })
 }
 
 /// The line beside the progress bar.

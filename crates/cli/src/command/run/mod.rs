@@ -89,6 +89,9 @@ pub struct Args {
     /// called so.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Say how late the workers were released, and the type of each component.
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -149,7 +152,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let document =
         Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
     let in_time = radio::late_answers(&report) == 0;
-    let shown = || output.text(&screen::run::screen(&report, in_time), false);
+    let shown = || output.text(&screen::run::screen(&report, in_time), args.explain);
     output.result(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
