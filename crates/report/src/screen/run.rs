@@ -54,7 +54,6 @@ pub fn screen(report: &Report, good: bool) -> Screen {
         tables: vec![costs(report)],
         lines: listed.chain(beyond).chain(packets::all(report)).chain(notes).chain(results).chain(hash).collect(),
         explained: late.into_iter().collect(),
-        detail: vec![kinds(report)],
         ..Screen::default()
     }
 }
@@ -72,19 +71,15 @@ fn headline(report: &Report, good: bool) -> String {
     }
 }
 
-fn kinds(report: &Report) -> Table {
-    let row = |component: &ComponentReport| vec![component.name.clone(), component.kind.clone()];
-    table("component", &[], &["type"], report.components.iter().map(row))
-}
-
+/// Who ran where is a column only where there is more than one worker.
 fn costs(report: &Report) -> Table {
+    let several = report.components.iter().any(|component| component.worker.is_some_and(|worker| worker > 0));
     let row = |component: &ComponentReport| {
         let of = |pick: fn(&Quantiles) -> Option<f64>| component.execution.as_ref().and_then(pick);
         let mean = of(|q| q.mean_ns);
         let ns = |value: Option<f64>| known(value, |ns| time(ns * 1e-9));
-        vec![
-            component.name.clone(),
-            known(component.worker, |worker| worker.to_string()),
+        let worker = several.then(|| known(component.worker, |worker| worker.to_string()));
+        let figures = [
             ns(mean),
             ns(of(|q| q.p50_ns.map(|ns| ns as f64))),
             ns(of(|q| q.p99_ns.map(|ns| ns as f64))),
@@ -92,10 +87,13 @@ fn costs(report: &Report) -> Table {
             known(mean, |mean| percent(mean / report.slot_ns as f64)),
             count(component.missed),
             count(component.late + component.faults),
-        ]
+            component.kind.clone(),
+        ];
+        std::iter::once(component.name.clone()).chain(worker).chain(figures).collect()
     };
     let heads = ["worker", "mean", "p50", "p99", "most", "of slot", "missed", "late"];
-    table("component", &heads, &[], report.components.iter().map(row))
+    let heads = if several { &heads[..] } else { &heads[1..] };
+    table("component", heads, &["type"], report.components.iter().map(row))
 }
 
 /// Misses in a row on one worker with one culprit.

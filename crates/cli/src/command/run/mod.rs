@@ -89,7 +89,7 @@ pub struct Args {
     /// called so.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Say how late the workers were released, and the type of each component.
+    /// Say how late the workers were released.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
