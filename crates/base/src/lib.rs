@@ -26,6 +26,7 @@ mod clock;
 mod mistyped;
 mod nearest;
 mod quantity;
+pub mod shown;
 mod stop;
 mod tick;
 mod utc;

@@ -3,7 +3,9 @@
 use std::io::{IsTerminal, Write, stderr, stdout};
 use std::path::Path;
 
+use rustix::termios::tcgetwinsize;
 use serde::Serialize;
+use takt_report::{Depth, Screen, TextStyle};
 
 use crate::{Answer, Problem};
 
@@ -65,6 +67,29 @@ impl Output {
         then: Answer,
     ) -> miette::Result<Answer> {
         self.result(value, text).map(|()| then)
+    }
+
+    /// [`result`](Self::result) of what the command prints, as wide as the terminal is; the rest too if `explain`.
+    pub fn screen<T: Serialize>(
+        &self,
+        value: &T,
+        screen: impl FnOnce() -> Screen,
+        explain: bool,
+        then: Answer,
+    ) -> miette::Result<Answer> {
+        self.answer(value, || self.text(&screen(), explain), then)
+    }
+
+    /// As [`screen`](Self::screen) prints it.
+    pub fn text(&self, screen: &Screen, explain: bool) -> String {
+        screen.to_text(&TextStyle { depth: if explain { Depth::Full } else { Depth::Answer }, ..self.style() })
+    }
+
+    /// What this terminal can show; 100 columns where it is none, or does not say.
+    pub fn style(&self) -> TextStyle {
+        let usual = TextStyle::default();
+        let size = tcgetwinsize(stdout()).ok().filter(|size| self.terminal && size.ws_col > 0);
+        TextStyle { colour: self.may_draw(), width: size.map_or(usual.width, |size| size.ws_col.into()), ..usual }
     }
 
     /// Says on standard error why a command could not be carried out; with `--json` also as a document.

@@ -272,22 +272,22 @@ fn refused(ns: &[u64], links: &[Link], cores: usize, slot_ns: u64) -> String {
 fn an_error_says_what_binds_by_how_much_and_what_would_help() {
     assert_eq!(
         refused(&[90_000, 10_000], &[(0, 1, 0)], 2, 100_000),
-        "component `c0` takes 90 us on a core of class big, which has 70 us | a slot of 129 us, or cores 1.29 times as fast"
+        "component `c0` takes 90 µs on a core of class big, which has 70 µs | a slot of 129 µs, or cores 1.29 times as fast"
     );
     assert_eq!(
         refused(&[40_000, 40_500], &[(0, 1, 0), (1, 0, 1)], 2, 100_000),
-        "the cycle of `c0`, `c1` has one slot of delay, so it stays on one core: it takes 80.5 us on one of class big, \
-         which has 70 us | a slot of 115 us, or cores 1.15 times as fast"
+        "the cycle of `c0`, `c1` has one slot of delay, so it stays on one core: it takes 80.5 µs on one of class big, \
+         which has 70 µs | a slot of 115 µs, or cores 1.15 times as fast"
     );
     assert_eq!(
         refused(&[60_000, 50_000, 40_000], &[(0, 1, 0)], 2, 100_000),
-        "all components together take 150 us of a slot, and 2 cores have 140 us | a slot of 129 us, or cores 1.29 times as \
+        "all components together take 150 µs of a slot, and 2 cores have 140 µs | a slot of 129 µs, or cores 1.29 times as \
          fast, or 3 cores"
     );
-    // Eleven parts of 12 us: six of them share a core, though 132 us are less than two cores have.
+    // Eleven parts of 12 µs: six of them share a core, though 132 µs are less than two cores have.
     assert_eq!(
         refused(&[12_000; 11], &[], 2, 100_000),
-        "no placement fits: the best one needs 72 us of a core or link, which has 70 us | a slot of 103 us, or cores 1.03 \
+        "no placement fits: the best one needs 72 µs of a core or link, which has 70 µs | a slot of 103 µs, or cores 1.03 \
          times as fast, or 3 cores"
     );
     // A cycle of two slots may be parted, once.
@@ -302,10 +302,10 @@ fn a_link_that_must_carry_too_much_is_named_with_the_bandwidth_it_takes() {
     let bed = Bed { nodes: vec![(vec![true], None), (vec![true], None)], links: vec![10e6], slot_ns: 0, call_ns: 0 };
     let pins = BTreeMap::from([("c0".to_owned(), "n0".to_owned()), ("c1".to_owned(), "n1".to_owned())]);
     let objective = Objective { slot_ns: Some(100_000), pins, ..Objective::default() };
-    let error = map(&graph, &costs(&[10, 10]), &bed.platform(), &objective).expect_err("100 us of 70");
+    let error = map(&graph, &costs(&[10, 10]), &bed.platform(), &objective).expect_err("100 µs of 70");
     assert_eq!(
         format!("{error} | {}", error.fix()),
-        "1000 bytes a slot must pass from `n0` to `n1`; that takes 100 us of 70 us | a slot of 143 us, or links 1.43 times \
+        "1000 bytes a slot must pass from `n0` to `n1`; that takes 100 µs of 70 µs | a slot of 143 µs, or links 1.43 times \
          as fast"
     );
     let parted = Bed { links: Vec::new(), ..bed };
@@ -373,8 +373,8 @@ fn an_isolated_component_takes_a_slot_more_and_its_time_on_another_core() {
     assert_eq!((mapping.cores.len(), mapping.process_cores["c1"] != mapping.cores[0]), (1, true));
     // With nowhere else to go it shares the core, and no longer fits.
     let one = host(1).platform();
-    let error = map(&graph, &costs(&[20_000, 60_000, 20_000]), &one, &objective).expect_err("100 us of 70");
-    assert!(error.to_string().contains("all components together take 100.003 us of a slot"), "{error}");
+    let error = map(&graph, &costs(&[20_000, 60_000, 20_000]), &one, &objective).expect_err("100 µs of 70");
+    assert!(error.to_string().contains("all components together take 100.003 µs of a slot"), "{error}");
 }
 
 #[test]

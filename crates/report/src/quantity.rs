@@ -4,6 +4,7 @@
 //! digits, and numbers and their units, are joined by no-break spaces; a back end that cannot show them writes spaces.
 
 use serde::{Serialize, Serializer};
+use takt_base::shown;
 
 use crate::figure::Reading;
 
@@ -67,7 +68,7 @@ impl Unit {
         let (factor, prefix) = match self.scaling {
             Scaling::Plain => (1.0, ""),
             Scaling::Percent => (100.0, ""),
-            Scaling::Prefix => prefix_for(largest.abs()),
+            Scaling::Prefix => shown::prefix(largest),
         };
         Scaled { factor, symbol: format!("{prefix}{}", self.symbol) }
     }
@@ -109,7 +110,7 @@ impl Serialize for Unit {
 /// assert_eq!(takt_report::count(249_986_932), "249\u{a0}986\u{a0}932");
 /// ```
 pub fn count(n: u64) -> String {
-    group(&n.to_string())
+    unbroken(&shown::count(n))
 }
 
 /// A duration as people say it: `1 min 52 s`, `3.4 s`, `2 h 05 min`.
@@ -118,26 +119,7 @@ pub fn count(n: u64) -> String {
 /// assert_eq!(takt_report::duration(112.0), "1\u{a0}min\u{a0}52\u{a0}s");
 /// ```
 pub fn duration(seconds: f64) -> String {
-    if !seconds.is_finite() || seconds < 0.0 {
-        return "unknown".to_owned();
-    }
-    let whole = seconds.round() as u64;
-    match (whole / 3600, whole / 60 % 60, whole % 60) {
-        (0, 0, _) if seconds < 10.0 => format!("{}{NBSP}s", trim_zeros(format!("{seconds:.1}"))),
-        (0, 0, s) => format!("{s}{NBSP}s"),
-        (0, min, s) => format!("{min}{NBSP}min{NBSP}{s:02}{NBSP}s"),
-        (h, min, _) => format!("{h}{NBSP}h{NBSP}{min:02}{NBSP}min"),
-    }
-}
-
-fn prefix_for(magnitude: f64) -> (f64, &'static str) {
-    const PREFIXES: [(f64, &str); 7] =
-        [(1e-9, "G"), (1e-6, "M"), (1e-3, "k"), (1.0, ""), (1e3, "m"), (1e6, "µ"), (1e9, "n")];
-    if magnitude == 0.0 || !magnitude.is_finite() {
-        return (1.0, "");
-    }
-    // 999.6 rounds to 1000 in three digits: it belongs to the next prefix
-    PREFIXES.into_iter().find(|(factor, _)| magnitude * factor >= 0.9995).unwrap_or((1e9, "n"))
+    unbroken(&shown::duration(seconds))
 }
 
 /// Decimals that show half an interval's width to one significant digit.
@@ -146,53 +128,41 @@ fn decimals_for(point: f64, half_width: f64) -> usize {
     if scale > 0.0 && scale.is_finite() { (-scale.log10().floor()).clamp(0.0, 9.0) as usize } else { 0 }
 }
 
-/// To `digits` significant digits, digits grouped, zeros behind the point dropped.
+/// [`shown::significant`], never broken.
 pub(crate) fn significant(value: f64, digits: usize) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return if value == 0.0 { "0".to_owned() } else { "unknown".to_owned() };
-    }
-    let magnitude = value.abs().log10().floor();
-    let decimals = (digits as f64 - 1.0 - magnitude).clamp(0.0, 12.0) as usize;
-    trim_zeros(grouped(value, decimals))
+    unbroken(&shown::significant(value, digits))
 }
 
-/// With a fixed number of decimals and grouped digits; 1.50e15 where that would be endless.
+/// [`shown::grouped`], never broken.
 pub(crate) fn grouped(value: f64, decimals: usize) -> String {
-    if value.abs() >= BEYOND_DIGITS {
-        return format!("{value:.2e}");
-    }
-    let text = format!("{value:.decimals$}");
-    let text = if text.trim_start_matches(['-', '0', '.']).is_empty() { text.replace('-', "") } else { text };
-    match text.split_once('.') {
-        Some((whole, fraction)) => format!("{}.{fraction}", group(whole)),
-        None => group(&text),
-    }
-}
-
-/// From here on digits are no longer all known, and nobody would read them.
-const BEYOND_DIGITS: f64 = 1e15;
-
-fn group(digits: &str) -> String {
-    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits), |d| ("-", d));
-    if digits.len() <= 4 {
-        return format!("{sign}{digits}");
-    }
-    let mut out = sign.to_owned();
-    for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
-            out.push(NBSP);
-        }
-        out.push(digit);
-    }
-    out
+    unbroken(&shown::grouped(value, decimals))
 }
 
 fn join(number: &str, symbol: &str) -> String {
     if symbol.is_empty() { number.to_owned() } else { format!("{number}{NBSP}{symbol}") }
 }
 
-fn trim_zeros(text: String) -> String {
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+/// A sentence whose numbers stay with their units.
+pub(crate) fn with_units(text: &str) -> String {
+    const UNITS: [&str; 10] = ["%", "ns", "µs", "ms", "s", "MS/s", "Mb/s", "Gb/s", "B", "KiB"];
+    let mut out = String::with_capacity(text.len());
+    for (n, word) in text.split(' ').enumerate() {
+        let is_unit = UNITS.contains(&word.trim_end_matches(['.', ',', ';', ':', ')']));
+        let broken = !(is_unit && out.ends_with(|c: char| c.is_ascii_digit() || c == ']'));
+        out.push_str(if n == 0 {
+            ""
+        } else if broken {
+            " "
+        } else {
+            "\u{a0}"
+        });
+        out.push_str(word);
+    }
+    out
+}
+
+pub(crate) fn unbroken(text: &str) -> String {
+    text.replace(' ', "\u{a0}")
 }
 
 #[cfg(test)]
@@ -225,13 +195,5 @@ mod tests {
         assert_eq!(plain(&Unit::DATAGRAMS_PER_S.show_reading(&rate)), "290 kdatagrams/s [281, 298]");
         assert_eq!(plain(&Unit::SHARE.show_reading(&reading(0.0, 0.0, 0.0))), "0 %");
         assert_eq!(plain(&Unit::SHARE.show_reading(&reading(-1e-9, -1e-4, 1e-4))), "0.00 % [-0.01, 0.01]");
-    }
-
-    #[test]
-    fn durations_read_as_spoken() {
-        for (s, want) in [(3.44, "3.4 s"), (59.6, "1 min 00 s"), (112.0, "1 min 52 s"), (7500.0, "2 h 05 min")] {
-            assert_eq!(plain(&duration(s)), want);
-        }
-        assert_eq!(duration(f64::NAN), "unknown");
     }
 }

@@ -4,6 +4,7 @@ use std::convert::Infallible;
 use std::fmt::Write;
 use std::net::{IpAddr, Ipv4Addr};
 
+use takt_base::shown::{count, duration, time_ns};
 use takt_emulator::drive::wall::Waiting;
 use takt_emulator::emulate::{self, DeviceSummary, EmulateError, Options, Summary};
 use takt_packet::EngineError;
@@ -92,8 +93,14 @@ fn text(summary: &Summary) -> String {
     let lag = &summary.lag;
     let _ = writeln!(
         out,
-        "own lag  half within {} us, 99.9 % within {} us, longest {} us; {} of {} datagrams over {} us, {} never left",
-        lag.p50_us, lag.p99_9_us, lag.max_us, lag.over_limit, lag.datagrams, lag.limit_us, lag.unsent
+        "own lag  half within {}, 99.9 % within {}, longest {}; {} of {} datagrams over {}, {} never left",
+        us(lag.p50_us),
+        us(lag.p99_9_us),
+        us(lag.max_us),
+        count(lag.over_limit),
+        count(lag.datagrams),
+        us(lag.limit_us),
+        count(lag.unsent)
     );
     if let Some(waiting) = &lag.waiting {
         let _ = writeln!(out, "waits    {}", waits(waiting));
@@ -101,20 +108,26 @@ fn text(summary: &Summary) -> String {
     out
 }
 
+fn us(us: u64) -> String {
+    time_ns(us * 1000)
+}
+
 /// How the radios' threads waited, and why they may have been late.
 fn waits(waiting: &Waiting) -> String {
     let Waiting { policy, cpus, timer_slack_ns, slice_ns, beat_us, left } = waiting;
     let policy = policy.as_deref().unwrap_or("policy not known");
-    let slice = slice_ns.map_or(String::new(), |ns| format!(", slice {} us", ns / 1000));
+    let slice = slice_ns.map_or(String::new(), |ns| format!(", slice {}", time_ns(ns)));
     let cpus = cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(",");
     format!(
-        "beats of {beat_us} us, {policy}, CPUs {cpus}, timer slack {timer_slack_ns} ns{slice}; what is left is {left}"
+        "beats of {}, {policy}, CPUs {cpus}, timer slack {}{slice}; what is left is {left}",
+        us(*beat_us),
+        time_ns(*timer_slack_ns)
     )
 }
 
 fn describe(out: &mut String, device: &DeviceSummary, duration_s: f64) {
     let DeviceSummary { addr, serial, radio, .. } = device;
-    let _ = writeln!(out, "n200 {addr}, serial {serial}, {duration_s:.1} s");
+    let _ = writeln!(out, "n200 {addr}, serial {serial}, {}", duration(duration_s));
     let _ = writeln!(out, "  {:<9} {:>12} {:>16}   events", "", "packets", "samples");
     for (n, rx) in radio.rx.iter().enumerate() {
         let _ = writeln!(

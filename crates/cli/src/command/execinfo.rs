@@ -6,7 +6,9 @@ use miette::Result;
 use serde::Serialize;
 use serde_json::Value as Json;
 use takt_base::Stop;
+use takt_base::shown::{count, percent, significant, time_ns};
 use takt_graph::{Latency, Plan};
+use takt_report::{Screen, screen};
 use takt_runtime::control::Request;
 use takt_runtime::costs::capacities;
 use takt_runtime::{Options, Session};
@@ -72,7 +74,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         Some(path) => tried(path, &args)?,
     };
     let table = table(&measured)?;
-    output.answer(&table, || text(&table), Answer::Yes)
+    output.screen(&table, || shown(&table), false, Answer::Yes)
 }
 
 fn read(path: &Path) -> Result<Json> {
@@ -127,33 +129,25 @@ fn table(measured: &Json) -> Result<Table, Problem> {
     })
 }
 
-fn text(table: &Table) -> String {
-    let name = table.components.iter().map(|row| row.name.len()).max().unwrap_or(0).max("component".len());
-    let kind = table.components.iter().map(|row| row.kind.len()).max().unwrap_or(0).max("type".len());
-    let us = |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.2}", ns as f64 / 1e3));
-    let line = |of: &str, its_kind: &str, [executions, p50, p99, most, mac, slot]: [String; 6]| {
-        format!("{of:<name$}  {its_kind:<kind$}  {executions:>10}  {p50:>9}  {p99:>9}  {most:>9}  {mac:>9}  {slot:>6}")
+fn shown(table: &Table) -> Screen {
+    let row = |name: &str, kind: &str, executions: String, ns: [Option<u64>; 3]| {
+        let [p50, p99, most] = ns.map(|ns| ns.map(time_ns).unwrap_or_default());
+        let mac = ns[0].map(|ns| significant(ns as f64 * table.mac_per_s / 1e12, 3)).unwrap_or_default();
+        let share = percent(ns[0].unwrap_or(0) as f64 / table.slot_ns as f64);
+        vec![name.to_owned(), executions, p50, p99, most, mac, share, kind.to_owned()]
     };
-    let (slot_us, kmac_per_us) = (table.slot_ns as f64 / 1e3, table.mac_per_s / 1e9);
-    let heads = ["executions", "p50 us", "p99 us", "most us", "p50 kMAC", "slot %"].map(str::to_owned);
-    let mut lines = vec![
-        format!("{}: slots of {slot_us:.0} us; 1 us is {kmac_per_us:.1} kMAC on this core", table.waveform),
-        line("component", "type", heads),
-    ];
-    let mut total = 0;
-    for row in &table.components {
-        total += row.p50_ns.unwrap_or(0);
-        let mac = row.p50_mac.map_or_else(|| "-".to_owned(), |mac| format!("{:.1}", mac / 1e3));
-        let share = share(row.p50_ns.unwrap_or(0), table.slot_ns);
-        let cells = [row.executions.to_string(), us(row.p50_ns), us(row.p99_ns), us(row.max_ns), mac, share];
-        lines.push(line(&row.name, &row.kind, cells));
+    let of = |one: &Row| row(&one.name, &one.kind, count(one.executions), [one.p50_ns, one.p99_ns, one.max_ns]);
+    let total = table.components.iter().filter_map(|one| one.p50_ns).sum();
+    let rows = table.components.iter().map(of).chain([row("total", "", String::new(), [Some(total), None, None])]);
+    let heads = ["executions", "p50", "p99", "most", "p50 kMAC", "of slot"];
+    let share = percent(total as f64 / table.slot_ns as f64);
+    Screen {
+        headline: format!("{}: half of the slots take at most {}, {share} of a slot.", table.waveform, time_ns(total)),
+        facts: vec![
+            format!("slots of {}", time_ns(table.slot_ns)),
+            format!("1 µs is {} kMAC on this core", significant(table.mac_per_s / 1e9, 3)),
+        ],
+        tables: vec![screen::table("component", &heads, &["type"], rows)],
+        ..Screen::default()
     }
-    let mac = format!("{:.1}", total as f64 * table.mac_per_s / 1e12);
-    let none = String::new;
-    lines.push(line("total", "", [none(), us(Some(total)), none(), none(), mac, share(total, table.slot_ns)]));
-    lines.join("\n")
-}
-
-fn share(ns: u64, slot_ns: u64) -> String {
-    format!("{:.2}", 100.0 * ns as f64 / slot_ns as f64)
 }

@@ -1,11 +1,9 @@
 //! `takt experiment`: run experiment files, look at their records.
 
-mod compare;
 mod env;
 mod export;
 pub mod progress;
 
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,13 +11,15 @@ use clap::Subcommand;
 use miette::{IntoDiagnostic, Result};
 use serde::Serialize;
 use takt_base::nearest;
+use takt_base::shown::duration;
+use takt_lab::compare::Compared;
 use takt_lab::experiment::settings;
-use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names, plain};
-use takt_lab::nodes::{NodeFigures, WayFigures};
+use takt_lab::experiment::{Depth, Experiment, NoSuchPoint, named, names};
 use takt_lab::store::{Store, StoreError};
-use takt_lab::summary::{RoundCounts, Summary};
+use takt_lab::summary::Summary;
 use takt_lab::{ExecuteError, Order, execute};
 use takt_load::Kind;
+use takt_report::screen;
 
 use self::progress::ProgressBar;
 use crate::{Answer, Output, Problem, stop_on_signal};
@@ -78,6 +78,9 @@ enum Action {
     Show {
         /// Its name, a part of it, or `last`.
         run: String,
+        /// Say every warning, and why rounds do not count.
+        #[arg(long)]
+        explain: bool,
     },
     /// Write the rounds of a run for other programs: CSV, Parquet or JSON.
     Export(export::Args),
@@ -118,9 +121,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
             run_experiment(&order, output)
         }
         Action::List => list(&args.runs, output),
-        Action::Show { run } => show(&args.runs, &run, output),
+        Action::Show { run, explain } => show(&args.runs, &run, explain, output),
         Action::Export(export) => export::run(&export, &args.runs, output),
-        Action::Compare { a, b } => compare::run(&args.runs, &a, &b, output),
+        Action::Compare { a, b } => compare(&args.runs, &a, &b, output),
         Action::Factors => factors(output),
     }
 }
@@ -154,7 +157,7 @@ fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
     let stop = stop_on_signal()?;
     let expected = order.expected();
     if !output.wants_json() {
-        let (points, rounds, time) = (expected.points, expected.rounds, progress::span(expected.time));
+        let (points, rounds, time) = (expected.points, expected.rounds, duration(expected.time.as_secs_f64().round()));
         output.note(format!("{points} points, {rounds} rounds: about {time}, and what has to be run again."));
     }
     let ran = ProgressBar::during(output, |progress| execute(order, progress, &stop));
@@ -164,60 +167,7 @@ fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
         output.note(format!("Stopped. What was measured is kept; --resume goes on where this stopped ({}).", ran.run));
     }
     let summary = summary(&order.runs, &ran.run)?;
-    output.answer(&summary, || text(&summary), Answer::of(summary.good()))
-}
-
-fn text(summary: &Summary) -> String {
-    let mut text = String::new();
-    for point in &summary.points {
-        let level = |(name, level): (&String, &serde_json::Value)| format!("{name}={}", plain(level));
-        let factors: Vec<String> = point.factors.iter().map(level).collect();
-        let _ = writeln!(text, "{}  {}  {} rounds count", point.part, factors.join(" "), point.rounds);
-        for figure in &point.figures {
-            let _ = match (&figure.mean, figure.rounds.first()) {
-                (Some(mean), _) => writeln!(text, "    {:<18} {mean}", figure.name),
-                (None, Some(one)) => writeln!(text, "    {:<18} {one} (one round has no interval)", figure.name),
-                (None, None) => Ok(()),
-            };
-            if let Some(warning) = &figure.warning {
-                let _ = writeln!(text, "    {:<18} warning: {warning}", "");
-            }
-        }
-        for node in &point.nodes {
-            let _ = writeln!(text, "    {}", on_the_way(node));
-        }
-        for why in &point.not_counted {
-            let _ = writeln!(text, "    not counted: {why}");
-        }
-    }
-    for noise in &summary.noise {
-        let ratio = noise.ratio.map_or_else(|| "too few rounds to tell".to_owned(), |ratio| format!("x {ratio}"));
-        let _ = writeln!(text, "The same twice: {} of {}: {ratio}", noise.quantity, noise.point);
-    }
-    for warning in &summary.warnings {
-        let _ = writeln!(text, "Warning: {warning}");
-    }
-    let RoundCounts { valid, disturbed, emulator_late, failed, skipped } = summary.rounds;
-    let _ = write!(
-        text,
-        "{}: {valid} rounds count, {disturbed} disturbed, {emulator_late} with a late emulator, {failed} failed, \
-         {skipped} skipped",
-        summary.run
-    );
-    text
-}
-
-/// `hardware           lost 45.5 % of 13641 to the radio (ring 6204), 9.4 % of 481 to the host (ring 45); 0.31 cores`
-fn on_the_way(node: &NodeFigures) -> String {
-    let way = |way: &WayFigures, to: &str| {
-        let places: Vec<String> = way.lost.iter().map(|(place, frames)| format!("{place} {frames}")).collect();
-        let places = if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
-        format!("{:.1} % of {} to the {to}{places}", way.lost_share() * 100.0, way.in_frames)
-    };
-    let cores = node.cpu_cores.map(|cores| format!("; {cores:.2} cores")).unwrap_or_default();
-    let limit = node.limit_used.map(|share| format!(", {:.0} % of its limit", share * 100.0));
-    let (forth, back) = (way(&node.to_radio, "radio"), way(&node.to_host, "host"));
-    format!("{:<18} lost {forth}, {back}{cores}{}", node.node, limit.unwrap_or_default())
+    output.screen(&summary, || screen::experiment::screen(&summary), false, Answer::of(summary.good()))
 }
 
 fn list(runs: &Path, output: &Output) -> Result<Answer> {
@@ -233,9 +183,16 @@ fn list(runs: &Path, output: &Output) -> Result<Answer> {
     output.answer(&runs, text, Answer::Yes)
 }
 
-fn show(runs: &Path, run: &str, output: &Output) -> Result<Answer> {
+fn show(runs: &Path, run: &str, explain: bool, output: &Output) -> Result<Answer> {
     let summary = summary(runs, run)?;
-    output.answer(&summary, || text(&summary), Answer::Yes)
+    output.screen(&summary, || screen::experiment::screen(&summary), explain, Answer::Yes)
+}
+
+/// Prints what changed from `a` to `b`; yes if nothing did.
+fn compare(runs: &Path, a: &str, b: &str, output: &Output) -> Result<Answer> {
+    let compared = Store::open(runs).and_then(|store| Compared::of(&store, a, b)).map_err(store_problem)?;
+    let changed = compared.points.iter().flat_map(|point| &point.figures).any(|figure| figure.changed);
+    output.screen(&compared, || screen::experiment::compared(&compared), false, Answer::of(!changed))
 }
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 
 use takt_load::rate::{self, Notice, Options, RateError};
+use takt_report::screen;
 
 use crate::policy::{cpus_is_cores, priority_is_policy};
 use crate::radio_problem;
@@ -20,6 +21,9 @@ pub struct Args {
     _priority: Option<Infallible>,
     #[arg(long = "cpus", hide = true, value_parser = cpus_is_cores)]
     _cpus: Option<Infallible>,
+    /// Say where samples were lost, what the buffer holds, and what each thread used.
+    #[arg(long)]
+    explain: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
@@ -30,7 +34,7 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     };
     let outcome = Bar::during(output, |bar| rate::run(&args.options, &mut |now| notice(bar, now), &stop));
     let outcome = outcome.map_err(|error| problem(error, &args.options))?;
-    output.answer(&outcome, || outcome.to_text(), Answer::of(outcome.clean))
+    output.screen(&outcome, || screen::rate::screen(&outcome), args.explain, Answer::of(outcome.clean))
 }
 
 fn problem(error: RateError, options: &Options) -> Problem {

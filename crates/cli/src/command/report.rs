@@ -7,7 +7,7 @@ use serde::Serialize;
 use takt_host::call::{self, quoted};
 use takt_lab::check::{AssembleError, assemble, self_test};
 use takt_lab::store::{Store, make_folder, write_file};
-use takt_report::{Report, TextStyle};
+use takt_report::Report;
 
 use super::experiment::store_problem;
 use crate::{Answer, Output, Problem};
@@ -52,7 +52,7 @@ fn unreadable(error: AssembleError) -> miette::Report {
 /// [Saves](save) a report and prints its text, or the document that it was made of.
 pub fn show(mut report: Report, outcome: &impl Serialize, runs: &Path, output: &Output) -> Result<()> {
     save(&mut report, outcome, runs)?;
-    output.result(outcome, || report.to_text(&TextStyle { colour: output.may_draw(), ..TextStyle::default() }))
+    output.result(outcome, || report.to_text(&output.style()))
 }
 
 /// Writes `report.html` and `outcome.json` beside the records, and notes in the report where the page is.

@@ -2,12 +2,8 @@
 
 mod flags;
 mod search;
-mod search_text;
 mod send;
 mod serve;
-mod text;
-#[cfg(test)]
-mod text_tests;
 
 use takt_packet::EngineError;
 use takt_udp::UdpError;

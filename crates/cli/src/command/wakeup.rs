@@ -2,6 +2,7 @@
 
 use takt_host::policy::PolicyError;
 use takt_load::wakeup::{self, Options, WakeupError};
+use takt_report::screen;
 
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
@@ -21,15 +22,17 @@ pub struct Args {
     /// Say how many ticks were how late.
     #[arg(long)]
     histogram: bool,
+    /// Say all that there is to know about the figures.
+    #[arg(long)]
+    explain: bool,
 }
 
 pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let measure = |bar: &Bar| wakeup::run(&args.options, &mut |at| bar.show(at.elapsed, at.planned), &stop);
     let outcome = Bar::during(output, measure).map_err(problem)?;
-    let histogram = || if args.histogram { outcome.histogram_text() + "\n\n" } else { String::new() };
     let answer = Answer::of(outcome.within_limit.unwrap_or(outcome.complete));
-    output.answer(&outcome, || histogram() + &outcome.to_text(), answer)
+    output.screen(&outcome, || screen::wakeup::screen(&outcome, args.histogram), args.explain, answer)
 }
 
 fn problem(error: WakeupError) -> Problem {

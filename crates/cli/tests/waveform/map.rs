@@ -33,7 +33,7 @@ fn the_plan_meets_the_bound_where_it_can_and_says_so() {
         mapping["core_loads"].as_array().expect("a list").iter().map(|l| l["load_ns"].as_u64().expect("ns")).collect();
     assert_eq!(loads.iter().sum::<u64>(), 120_000);
     let said = text(&takt(&["map", &waveform("bpsk.toml"), "--cores", "0,1", "--costs", &costs]).stdout);
-    has(&said, &["no placement is better", "It fits: a slot is 16.7 times the period."]);
+    has(&said, &["no placement is better", "Yes: it fits; a slot is 16.7 times the period."]);
 }
 
 #[test]
@@ -43,7 +43,7 @@ fn what_does_not_fit_is_an_answer_with_the_bound_and_the_way_out() {
     let out = takt(&args);
     let said = text(&out.stdout);
     assert_eq!(out.status.code(), Some(1), "{said}");
-    assert!(said.contains("component `channel` takes 60 us") && said.contains("a slot of 86 us"), "{said}");
+    assert!(said.contains("component `channel` takes 60 µs") && said.contains("a slot of 86 µs"), "{said}");
 }
 
 #[test]

@@ -97,7 +97,10 @@ fn the_trace_is_written_and_the_table_names_every_component() {
     let (_folder, trace) = free("trace.json");
     let out = takt(&["run", &waveform("bpsk.toml"), "--slots", "20", "--clock", "free", "--trace", &trace]);
     let said = text(&out.stdout);
-    has(&said, &["source", "modulator", "channel", "demodulator", "sink", "bit_errors 0", "No slot of 20 was missed."]);
+    has(
+        &said,
+        &["source", "modulator", "channel", "demodulator", "sink", "bit_errors 0", "Yes: no slot of 20 was missed."],
+    );
     let trace: serde_json::Value = serde_json::from_slice(&std::fs::read(trace).expect("there")).expect("JSON");
     assert_eq!(trace["traceEvents"].as_array().map(Vec::len), Some(100));
 }

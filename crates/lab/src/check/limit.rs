@@ -1,5 +1,7 @@
 //! Which layer limits a mode: a table over what a round that was not clean counted.
 
+use takt_base::shown::{percent, time, time_ns};
+
 use super::{Layer, Limit, Mode, RatePoint, RateRound, RoundState, WireFormat};
 
 /// The layer at fault at a rate that failed: the one that most of its unclean rounds point at, with the evidence of the
@@ -74,14 +76,16 @@ pub fn blame(round: &RateRound, format: WireFormat, rate_sps: f64) -> (Layer, St
 fn falls_behind(round: &RateRound) -> Option<String> {
     let backlog = round.backlog.as_ref()?;
     if backlog.stuck && !backlog.growing && round.rx_lost_samples == 0 {
-        let behind_ms = backlog.at_end_ns as f64 / 1e6;
-        return Some(format!("the receiving thread was {behind_ms:.0} ms behind the radio when the round ended"));
+        let behind = time_ns(backlog.at_end_ns);
+        return Some(format!("the receiving thread was {behind} behind the radio when the round ended"));
     }
     let backlog = Some(backlog).filter(|backlog| backlog.growing)?;
     let waits = round.reader_waits_share.filter(|share| *share >= WAITS);
     let waits = waits.map_or(String::new(), |share| format!(", waiting {} of the time for a CPU", percent(share)));
     let loss = match (round.rx_lost_samples, backlog.time_to_loss_s) {
-        (0, Some(after_s)) => format!("; the receive buffer is full after {after_s:.1} s, and then samples are lost"),
+        (0, Some(after_s)) => {
+            format!("; the receive buffer is full after {}, and then samples are lost", time(after_s))
+        }
         _ => String::new(),
     };
     // A buffer that is full lets the backlog grow no further: then the loss says it.
@@ -95,16 +99,18 @@ fn receive_buffer(round: &RateRound, drops: u64, format: WireFormat, rate_sps: f
         return (Layer::ReceiveBuffer, evidence);
     };
     let holds_ms = buffer_bytes as f64 / (rate_sps * bytes_per_sample(format)) * 1e3;
-    let buffer = format!("the receive buffer ({} KiB) holds {holds_ms:.1} ms of this stream", buffer_bytes / 1024);
+    let holds = time(holds_ms * 1e-3);
+    let buffer = format!("the receive buffer ({} KiB) holds {holds} of this stream", buffer_bytes / 1024);
+    let pause = |ms: f64| time(ms * 1e-3);
     match round.reader_pause_max_ms {
         Some(pause_ms) if pause_ms > holds_ms && holds_ms < SHORT_BUFFER_MS => {
-            (Layer::ReceiveBuffer, format!("{buffer}; the reader's longest pause was {pause_ms:.1} ms"))
+            (Layer::ReceiveBuffer, format!("{buffer}; the reader's longest pause was {}", pause(pause_ms)))
         }
         Some(pause_ms) if pause_ms > holds_ms => {
-            (Layer::ReaderThread, format!("the reader was away for {pause_ms:.1} ms; {buffer}"))
+            (Layer::ReaderThread, format!("the reader was away for {}; {buffer}", pause(pause_ms)))
         }
         Some(pause_ms) => {
-            let evidence = format!("{buffer}, the reader's longest pause was {pause_ms:.1} ms: it reads too slowly");
+            let evidence = format!("{buffer}, the reader's longest pause was {}: it reads too slowly", pause(pause_ms));
             (Layer::ReaderThread, evidence)
         }
         None => (Layer::ReceiveBuffer, format!("{buffer}; it was full {drops} times")),
@@ -117,11 +123,6 @@ pub(super) fn bytes_per_sample(format: WireFormat) -> f64 {
         WireFormat::Sc16 => 4.0,
         WireFormat::Sc8 => 2.0,
     }
-}
-
-pub(super) fn percent(share: f64) -> String {
-    let percent = share * 100.0;
-    if percent != 0.0 && percent.abs() < 1.0 { format!("{percent:.2} %") } else { format!("{percent:.0} %") }
 }
 
 pub(super) fn mode_words(mode: Mode) -> &'static str {
@@ -180,7 +181,7 @@ mod tests {
                 },
                 ReaderThread,
                 "the receiving thread falls behind by 10 % of the stream, waiting 12 % of the time for a CPU; the receive \
-                 buffer is full after 4.0 s, and then samples are lost",
+                 buffer is full after 4 s, and then samples are lost",
             ),
             (
                 RateRound { rx_lost_samples: 9, reader_waits_share: Some(0.001), ..behind(0.36) },
@@ -190,17 +191,17 @@ mod tests {
             (
                 drops(Some(208 << 10), Some(2.9)),
                 ReceiveBuffer,
-                "the receive buffer (208 KiB) holds 2.1 ms of this stream; the reader's longest pause was 2.9 ms",
+                "the receive buffer (208 KiB) holds 2.13 ms of this stream; the reader's longest pause was 2.9 ms",
             ),
             (
                 drops(Some(4 << 20), Some(51.0)),
                 ReaderThread,
-                "the reader was away for 51.0 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
+                "the reader was away for 51 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
             ),
             (
                 drops(Some(4 << 20), Some(3.0)),
                 ReaderThread,
-                "the receive buffer (4096 KiB) holds 41.9 ms of this stream, the reader's longest pause was 3.0 ms: \
+                "the receive buffer (4096 KiB) holds 41.9 ms of this stream, the reader's longest pause was 3 ms: \
                  it reads too slowly",
             ),
             (drops(None, None), ReceiveBuffer, "the receiving socket dropped 36 datagrams, its buffer being full"),

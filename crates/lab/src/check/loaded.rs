@@ -7,9 +7,9 @@ use serde_json::Value;
 use takt_stats::{Estimate, mean};
 
 use super::collect::{Levels, duration};
-use super::limit::percent;
 use super::rates::LEVEL;
 use crate::store::{RoundRow, RoundState, merged};
+use takt_base::shown::{percent, time};
 
 /// Answers while processes of takt's own compete for the host side's cores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -94,7 +94,7 @@ fn answers(rounds: &[&RoundRow]) -> LoadedAnswers {
 
 fn says(loaded: &Loaded) -> String {
     let words = |of: &LoadedAnswers| {
-        let most = of.p99_9_us.map(|us| format!(", 99.9 % within {:.1} ms", us / 1e3)).unwrap_or_default();
+        let most = of.p99_9_us.map(|us| format!(", 99.9 % within {}", time(us * 1e-6))).unwrap_or_default();
         format!("{} of {} late{most}", of.late, of.answers)
     };
     let helps = match loaded.saved_share {
@@ -107,9 +107,9 @@ fn says(loaded: &Loaded) -> String {
         _ => "these rounds do not show whether FIFO fixes it".to_owned(),
     };
     format!(
-        "under load ({}), answers due after {:.1} ms: {} at normal priority, {} with FIFO; {helps}",
+        "under load ({}), answers due after {}: {} at normal priority, {} with FIFO; {helps}",
         loaded.disturbance,
-        loaded.delay_us / 1e3,
+        time(loaded.delay_us * 1e-6),
         words(&loaded.normal),
         words(&loaded.fifo)
     )

@@ -5,6 +5,7 @@
 //! it send must fit into the receive buffer, and what it plays must lie in its own.
 
 use serde::{Deserialize, Serialize};
+use takt_base::shown::{duration, significant, time};
 use takt_base::words::plural;
 
 use super::{Mode, Need, RatePoint, RateRound, WireFormat};
@@ -74,8 +75,7 @@ fn holds_ms(round: &RateRound) -> Option<f64> {
 
 /// What they mean for the needs, in one sentence.
 pub(super) fn words(stops: &Stops, needs: &[Need]) -> String {
-    let digits = usize::from(stops.streamed_s < 10.0);
-    let streamed = format!("{:.digits$} s of streaming", stops.streamed_s);
+    let streamed = format!("{} of streaming", duration(stops.streamed_s));
     if stops.count == 0 {
         return format!("the emulator was held up for no more than a millisecond at a time in {streamed}");
     }
@@ -83,23 +83,23 @@ pub(super) fn words(stops: &Stops, needs: &[Need]) -> String {
     let part = |need: &Need| stops.at.iter().find(|at| is(at, need)).map(|at| need_part(at, need));
     let each: Vec<String> = needs.iter().filter_map(part).collect();
     let each = if each.is_empty() { String::new() } else { format!(": {}", each.join("; ")) };
-    let (times, longest) = (plural(stops.count, "time"), stops.longest_ms);
+    let (times, longest) = (plural(stops.count, "time"), time(stops.longest_ms * 1e-3));
     format!(
-        "the emulator was held up {times} in {streamed}, for at most {longest:.1} ms; a real radio goes on while this machine \
+        "the emulator was held up {times} in {streamed}, for at most {longest}; a real radio goes on while this machine \
          stands still{each}"
     )
 }
 
 fn need_part(at: &StopsAt, need: &Need) -> String {
-    let (what, holds) = (need.words(), at.holds_ms);
+    let (what, holds) = (need.words(), time(at.holds_ms * 1e-3));
     match (at.longer, at.margin) {
-        (0, Some(margin)) => format!("the buffers hold {holds:.1} ms of {what}, {margin:.1} times the longest"),
-        (0, None) => format!("the buffers hold {holds:.1} ms of {what}"),
+        (0, Some(margin)) => {
+            format!("the buffers hold {holds} of {what}, {} times the longest", significant(margin, 2))
+        }
+        (0, None) => format!("the buffers hold {holds} of {what}"),
         (longer, _) => {
-            format!(
-                "the buffers hold {holds:.1} ms of {what}, less than {longer} of them: {:.1} ms of samples would be lost",
-                at.lost_ms
-            )
+            let lost = time(at.lost_ms * 1e-3);
+            format!("the buffers hold {holds} of {what}, less than {longer} of them: {lost} of samples would be lost")
         }
     }
 }
@@ -127,16 +127,16 @@ mod tests {
         assert_eq!((at.longer, at.holds_ms, at.lost_ms), (2, 10.0, 3.0), "the radio's buffer is the smaller");
         assert_eq!(
             words(&stops, &[need()]),
-            "the emulator was held up 3 times in 2.0 s of streaming, for at most 12.0 ms; a real radio goes on while this \
-             machine stands still: the buffers hold 10.0 ms of 25 + 25 MS/s sc16, less than 2 of them: 3.0 ms of samples \
-             would be lost"
+            "the emulator was held up 3 times in 2 s of streaming, for at most 12 ms; a real radio goes on while this \
+             machine stands still: the buffers hold 10 ms of 25 + 25 MS/s sc16, less than 2 of them: 3 ms of samples would \
+             be lost"
         );
     }
 
     #[test]
     fn the_margin_is_what_buffers_hold_over_the_longest_stop() {
         let stops = stops(&[stopped(&[2.5])]).unwrap();
-        assert!(words(&stops, &[need()]).ends_with("hold 10.0 ms of 25 + 25 MS/s sc16, 4.0 times the longest"));
+        assert!(words(&stops, &[need()]).ends_with("hold 10 ms of 25 + 25 MS/s sc16, 4 times the longest"));
         let none = super::stops(&[stopped(&[])]).unwrap();
         assert_eq!((none.count, none.at[0].margin), (0, None));
         assert!(words(&none, &[need()]).starts_with("the emulator was held up for no more than a millisecond"));

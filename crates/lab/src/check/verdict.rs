@@ -3,12 +3,13 @@
 use takt_base::words::{list, plural};
 
 use super::fixes::fixes;
-use super::limit::{limit, mode_words, percent};
+use super::limit::{limit, mode_words};
 use super::rates::{highest, holds, own_clean, set_aside_share};
 use super::{
     Answer, DoctorFinding, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
     Verdict, WireFormat,
 };
+use takt_base::shown::percent;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use takt_base::shown::{self, percent};
 use takt_load::waveform::Outcome;
 
 use super::collect::{Levels, duration, read, skipped};
-use super::limit::percent;
 use super::rates::{LEVEL, unclean_share_upper};
 use super::{RoundState, WaveformPoint, WaveformRound, WaveformVerdict};
 use crate::store::{RoundRow, StoreError};
@@ -181,13 +181,8 @@ fn culprit(who: &str) -> String {
     if who == HOST { "the host, which let a worker begin late or took its core away".into() } else { who.into() }
 }
 
-/// `0.25 ms`, `45 µs`.
 fn time(us: f64) -> String {
-    if us >= 100.0 {
-        format!("{} ms", (us / 10.0).round() / 100.0)
-    } else {
-        format!("{} µs", (us * 10.0).round() / 10.0)
-    }
+    shown::time(us * 1e-6)
 }
 
 #[cfg(test)]
@@ -225,9 +220,9 @@ mod tests {
         assert!((verdict.margin.expect("two rounds").point() - 0.68).abs() < 1e-9);
         assert_eq!(
             verdict.why,
-            "waveform bpsk with 5M samples a second: slots of 0.5 ms and longer are held (no slot missed in the 2 rounds that \
+            "waveform bpsk with 5M samples a second: slots of 500 µs and longer are held (no slot missed in the 2 rounds that \
              count; 95 % sure: at most 78 % of rounds miss one); 32 % of the slot is then in use in 99.9 % of slots, most of \
-             it by source (40 µs in 99.9 % of slots); at 0.25 ms there were 3 misses in 2000 slots, most laid to the host, \
+             it by source (40 µs in 99.9 % of slots); at 250 µs there were 3 misses in 2000 slots, most laid to the host, \
              which let a worker begin late or took its core away"
         );
     }
@@ -249,7 +244,7 @@ mod tests {
         let lost = WaveformRound { lost_packets: 7, ..round(0, 0.4) };
         let none = verdict(&[point(250.0, vec![lost])]).expect("a point");
         assert_eq!((none.shortest_held_us, none.first_failing_us), (None, Some(250.0)));
-        assert!(none.why.ends_with("at 0.25 ms there were 0 misses and 7 packets broken or dropped in 1000 slots"));
+        assert!(none.why.ends_with("at 250 µs there were 0 misses and 7 packets broken or dropped in 1000 slots"));
     }
 
     #[test]

@@ -4,10 +4,11 @@ use serde_json::Value;
 use takt_base::words::{plural, sentence};
 use takt_load::Kind;
 
-use super::limit::{bytes_per_sample, percent};
+use super::limit::bytes_per_sample;
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
 use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, Setup, UdpPoint, Verdict};
 use crate::experiment::{Depth, Experiment, Rounds, plain};
+use takt_base::shown::{percent, time};
 
 pub(super) fn says(verdict: &Verdict) -> Vec<String> {
     limit_words(verdict).iter().map(|words| sentence(words)).collect()
@@ -29,9 +30,9 @@ fn datagram_words(udp: &[UdpPoint], need: &Need) -> Option<String> {
     let samples = ((1472.0 - 24.0) / bytes_per_sample(need.format)).floor();
     let per_s = need.rate_sps / samples;
     Some(format!(
-        "a datagram of {payload_bytes} bytes costs {:.1} µs of CPU, both ends and the path between them together; {} MS/s are {:.0} \
+        "a datagram of {payload_bytes} bytes costs {} of CPU, both ends and the path between them together; {} MS/s are {:.0} \
          thousand of them a second, {} of a core each way",
-        cost.point() / 1e3,
+        time(cost.point() * 1e-9),
         msps(need.rate_sps),
         per_s / 1e3,
         percent(per_s * cost.point() / 1e9),

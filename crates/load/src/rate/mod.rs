@@ -14,7 +14,6 @@ mod options;
 mod outcome;
 mod own;
 mod rx;
-mod text;
 mod tx;
 pub(crate) mod workload;
 

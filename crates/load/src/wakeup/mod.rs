@@ -16,9 +16,6 @@ mod account;
 mod load;
 mod options;
 mod outcome;
-mod text;
-#[cfg(test)]
-mod text_tests;
 mod thread;
 pub(crate) mod workload;
 

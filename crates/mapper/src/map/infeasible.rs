@@ -141,7 +141,7 @@ struct Us(u64);
 
 impl fmt::Display for Us {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (thousandths, unit) = if self.0 < 1_000_000 { (self.0, "us") } else { (self.0.div_ceil(1000), "ms") };
+        let (thousandths, unit) = if self.0 < 1_000_000 { (self.0, "µs") } else { (self.0.div_ceil(1000), "ms") };
         match (thousandths / 1000, thousandths % 1000) {
             (whole, 0) => write!(f, "{whole} {unit}"),
             (whole, rest) => write!(f, "{whole}.{} {unit}", format!("{rest:03}").trim_end_matches('0')),

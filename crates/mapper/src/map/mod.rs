@@ -139,7 +139,7 @@ impl MapError {
 ///
 /// let one = Platform::host("zen5", ClassSpec::default(), &[0]).unwrap();
 /// let error = map(&graph, &costs, &one, &Objective::default()).unwrap_err();
-/// assert_eq!(error.to_string(), "all components together take 90 us of a slot, and 1 core has 70 us");
+/// assert_eq!(error.to_string(), "all components together take 90 µs of a slot, and 1 core has 70 µs");
 /// ```
 pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Objective) -> Result<Mapping, MapError> {
     let slot_ns = objective.slot_ns.unwrap_or_else(|| graph.slot_ns());
@@ -166,7 +166,7 @@ pub fn map(graph: &Graph, costs: &Costs, platform: &Platform, objective: &Object
     Ok(mapping::mapping(what, &solution, plan, cores, objective.effort != Effort::Greedy))
 }
 
-/// To the nearest nanosecond, so that 0.7 of 115 us is 80.5 us though no float is 0.7.
+/// To the nearest nanosecond, so that 0.7 of 115 µs is 80.5 µs though no float is 0.7.
 fn share_of(slot_ns: u64, share: f64) -> u64 {
     (slot_ns as f64 * share).round() as u64
 }

@@ -20,6 +20,7 @@ pub(crate) use waveforms::taker;
 use takt_lab::About;
 use takt_lab::check::{DoctorFinding, Outcome, RadioSetup};
 
+use crate::figure::Reading;
 use crate::{Answer, Cell, Column, Figure, Provenance, Report, Row, Section, Table, Unit, count, duration};
 
 /// The whole report of a check. Set [`Report::page`] where the page was written, before showing it on a terminal.
@@ -89,7 +90,7 @@ fn section_of<const N: usize>(
 fn mean(unit: Unit, values: impl Iterator<Item = f64>, rounds: &str) -> Cell {
     let values: Vec<f64> = values.collect();
     match (takt_stats::mean(&values, 0.95), values.first()) {
-        (Some(e), _) => Cell::linked(unit.show_reading(&e.into()), rounds),
+        (Some(e), _) => Cell::linked(unit.show_reading(&Reading::amount(unit, e, values.iter().copied())), rounds),
         (None, Some(one)) => Cell::linked(unit.show(*one, 3), rounds),
         (None, None) => Cell::default(),
     }

@@ -4,6 +4,7 @@ use takt_lab::check::{HOST, Outcome, RoundState, WaveformPoint, WaveformRound};
 
 use super::words::time;
 use super::{figures, mean, section_of, words};
+use crate::figure::Reading;
 use crate::{Answer, Cell, Column, Finding, Row, Section, Table, Unit, count};
 
 pub(super) fn section(outcome: &Outcome) -> Option<Section> {
@@ -26,7 +27,8 @@ pub(super) fn finding(outcome: &Outcome) -> Option<Finding> {
         (None, None) => return None,
     };
     let missed: u64 = at.rounds.iter().filter(|r| r.state == RoundState::Valid).map(|r| r.misses).sum();
-    let left = verdict.margin.map(|margin| format!("{} of the slot left", Unit::SHARE.show_reading(&margin.into())));
+    let left =
+        verdict.margin.map(|margin| format!("{} of the slot left", Unit::SHARE.show_reading(&Reading::share(margin))));
     Some(Finding {
         answer,
         subject: format!("waveform {}, slots of {}", verdict.waveform, time(at.slot_us)),

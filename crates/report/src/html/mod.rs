@@ -21,11 +21,14 @@ impl Report {
         head(&mut page, self);
         parts::verdict(&mut page, self);
         page.push_str("<main>\n");
-        parts::fixes(&mut page, self);
-        parts::not_said(&mut page, self);
+        let first = self.figures().next();
+        parts::first_screen(&mut page, self, first);
+        parts::findings(&mut page, self);
+        parts::says(&mut page, self);
         for section in &self.sections {
-            parts::section(&mut page, section);
+            parts::section(&mut page, section, first);
         }
+        parts::not_said(&mut page, self);
         parts::host(&mut page, self);
         tables::records(&mut page, self);
         page.push_str("</main>\n");

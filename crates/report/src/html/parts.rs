@@ -4,30 +4,65 @@ use std::fmt::Write as _;
 
 use super::tables;
 use crate::figure::Figure;
+use crate::quantity::with_units;
 use crate::xml::{Escaped as E, data_uri, slug};
 use crate::{Drawing, Finding, Fix, Report, Section, topology};
 
-/// The answer, what it rests on, where and how it was measured.
+/// The answer, where and how it was measured.
 pub(super) fn verdict(page: &mut String, report: &Report) {
-    let Report { title, verdict, facts, findings, .. } = report;
+    let Report { title, verdict, facts, .. } = report;
     let (class, word) = (verdict.answer.finding_word(), verdict.answer.verdict_word());
     let _ = write!(page, "<header class=\"{class}\">\n<p class=\"what\">{}</p>\n", E(title));
     let _ = writeln!(page, "<h1><span class=\"word\">{word}:</span> {}</h1>", E(&verdict.headline));
-    for sentence in verdict.says.iter().chain(&verdict.also) {
-        let _ = writeln!(page, "<p class=\"says\">{}</p>", E(sentence));
-    }
-    if !findings.is_empty() {
-        page.push_str("<div class=\"wide\"><table class=\"findings\"><caption class=\"unseen\">What the answer rests on</caption>\n");
-        page.push_str("<thead class=\"unseen\"><tr><th scope=\"col\">Answer</th><th scope=\"col\">Asked</th>");
-        page.push_str("<th scope=\"col\">Seen</th><th scope=\"col\">Margin</th></tr></thead>\n<tbody>\n");
-        findings.iter().for_each(|f| finding(page, f));
-        page.push_str("</tbody></table></div>\n");
-    }
     page.push_str("<ul class=\"facts\">");
     for fact in facts {
         let _ = write!(page, "<li>{}</li>", E(fact));
     }
     page.push_str("</ul>\n</header>\n");
+}
+
+/// The figure that shows the answer, and what to do.
+pub(super) fn first_screen(page: &mut String, report: &Report, first: Option<&Figure>) {
+    page.push_str("<div class=\"first\">\n");
+    if let Some(first) = first {
+        page.push_str("<div class=\"figures\">\n");
+        figure(page, first);
+        page.push_str("</div>\n");
+    }
+    page.push_str("<div>\n");
+    fixes(page, &report.fixes);
+    page.push_str("</div>\n</div>\n");
+}
+
+/// What the answer rests on.
+pub(super) fn findings(page: &mut String, report: &Report) {
+    if report.findings.is_empty() {
+        return;
+    }
+    page.push_str(
+        "<section id=\"findings\"><h2>What the answer rests on</h2>\n<div class=\"wide\"><table class=\"findings\">\n",
+    );
+    page.push_str("<thead class=\"unseen\"><tr><th scope=\"col\">Answer</th><th scope=\"col\">Requested</th>");
+    page.push_str("<th scope=\"col\">Measured</th><th scope=\"col\">Margin</th></tr></thead>\n<tbody>\n");
+    report.findings.iter().for_each(|f| finding(page, f));
+    page.push_str("</tbody></table></div>\n");
+    if let Some(limit) = report.not_said.first() {
+        let more = report.not_said.len();
+        let _ = writeln!(
+            page,
+            "<p class=\"read\">{} <a href=\"#not-said\">All limits ({more})</a></p>",
+            E(&with_units(limit))
+        );
+    }
+    page.push_str("</section>\n");
+}
+
+/// What else there is to know, in sentences.
+pub(super) fn says(page: &mut String, report: &Report) {
+    let all: Vec<&String> = report.verdict.says.iter().chain(&report.verdict.also).collect();
+    list(page, "says", "In words", ("ul", "plain"), &all, |page, sentence| {
+        let _ = writeln!(page, "<li>{}</li>", E(&with_units(sentence)));
+    });
 }
 
 fn finding(page: &mut String, f: &Finding) {
@@ -56,26 +91,39 @@ fn list<T>(
     let _ = write!(page, "</{tag}>\n</section>\n");
 }
 
-pub(super) fn fixes(page: &mut String, report: &Report) {
-    list(page, "fixes", "What to change, largest gain first", ("ol", "fixes"), &report.fixes, |page, fix| {
-        let Fix { what, gain, how, is_command } = fix;
-        let _ = write!(page, "<li><p>{} <span class=\"gain\">{}</span></p>", E(what), E(gain));
-        let tag = if *is_command { "code" } else { "span" };
-        let _ = writeln!(page, "<p class=\"how\"><{tag}>{}</{tag}></p></li>", E(how));
-    });
+/// The most useful in full, the others folded.
+fn fixes(page: &mut String, fixes: &[Fix]) {
+    let (first, more) = fixes.split_at(fixes.len().min(FIXES));
+    list(page, "fixes", "What to change, largest gain first", ("ol", "fixes"), first, fix);
+    if !more.is_empty() {
+        let _ = writeln!(page, "<details class=\"more\"><summary>{} more</summary>\n<ol class=\"fixes\">", more.len());
+        more.iter().for_each(|one| fix(page, one));
+        page.push_str("</ol>\n</details>\n");
+    }
 }
 
-/// Figures side by side, tables below.
-pub(super) fn section(page: &mut String, section: &Section) {
+/// Changes on the first screen.
+const FIXES: usize = 3;
+
+fn fix(page: &mut String, fix: &Fix) {
+    let Fix { what, gain, how, is_command } = fix;
+    let _ = write!(page, "<li><p>{} <span class=\"gain\">{}</span></p>", E(what), E(gain));
+    let tag = if *is_command { "code" } else { "span" };
+    let _ = writeln!(page, "<p class=\"how\"><{tag}>{}</{tag}></p></li>", E(how));
+}
+
+/// Figures side by side, but for the one that is shown already; tables below.
+pub(super) fn section(page: &mut String, section: &Section, shown: Option<&Figure>) {
     let id = slug(&section.id);
     let _ = write!(page, "<section id=\"{id}\">\n<h2>{}</h2>\n", E(&section.title));
     if !section.lead.is_empty() {
         let _ = writeln!(page, "<p class=\"lead\">{}</p>", E(&section.lead));
     }
     section.drawings.iter().for_each(|d| drawing(page, d));
-    if !section.figures.is_empty() {
+    let mut figures = section.figures.iter().filter(|f| !shown.is_some_and(|s| std::ptr::eq(s, *f))).peekable();
+    if figures.peek().is_some() {
         page.push_str("<div class=\"figures\">\n");
-        section.figures.iter().for_each(|f| figure(page, f));
+        figures.for_each(|f| figure(page, f));
         page.push_str("</div>\n");
     }
     section.tables.iter().for_each(|t| tables::table(page, t));
@@ -115,11 +163,19 @@ fn figure(page: &mut String, figure: &Figure) {
     page.push_str("</details>\n</figure>\n");
 }
 
-/// What the reader must not take for granted.
+/// What the reader must not take for granted, and what was not run: one folded list.
 pub(super) fn not_said(page: &mut String, report: &Report) {
-    list(page, "not-said", "What this does not say", ("ul", "plain"), &report.not_said, |page, sentence| {
-        let _ = writeln!(page, "<li>{}</li>", E(sentence));
-    });
+    let all = &report.not_said;
+    if all.is_empty() {
+        return;
+    }
+    let title = "What this does not say, and what was not run";
+    let _ = writeln!(page, "<section id=\"not-said\">\n<details><summary>{title} ({})</summary>", all.len());
+    page.push_str("<ul class=\"plain\">\n");
+    for sentence in all {
+        let _ = writeln!(page, "<li>{}</li>", E(&with_units(sentence)));
+    }
+    page.push_str("</ul>\n</details>\n</section>\n");
 }
 
 pub(super) fn host(page: &mut String, report: &Report) {

@@ -53,7 +53,8 @@ fn cell(page: &mut String, cell: &Cell, first: bool, numeric: bool) {
         (None, true) => " class=\"n\"".to_owned(),
         (None, false) => String::new(),
     };
-    let text = link(text, record.as_deref());
+    // Where columns are many, an interval goes below its number.
+    let text = link(&text.replace("\u{a0}[", " ["), record.as_deref());
     let (tag, scope) = if first { ("th", " scope=\"row\"") } else { ("td", "") };
     let _ = write!(page, "<{tag}{scope}{classes}>{text}</{tag}>");
 }

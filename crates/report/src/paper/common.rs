@@ -85,7 +85,10 @@ fn provenance(of: &StudyRun, paper: &str) -> Provenance {
 pub(super) fn cell(figure: &Figure, unit: Unit, factor: f64) -> Cell {
     let figure = figure.scaled(factor);
     let text = match (figure.estimate, figure.value) {
-        (Some(estimate), _) => unit.show_reading(&Reading::from(estimate)),
+        (Some(estimate), _) => {
+            let rounds = figure.rounds.iter().filter(|round| round.counts).map(|round| round.value);
+            unit.show_reading(&Reading::amount(unit, estimate, rounds))
+        }
         (None, Some(value)) => unit.show(value, 3),
         (None, None) => return Cell::text("–"),
     };
@@ -129,7 +132,7 @@ pub(super) fn point(x: f64, figure: &Figure, factor: f64) -> Point {
     let figure = figure.scaled(factor);
     Point {
         x,
-        y: figure.estimate.map(Reading::from).or(figure.value.map(Reading::alone)),
+        y: figure.estimate.map(|e| Reading::amount(Unit::COUNT, e, [])).or(figure.value.map(Reading::alone)),
         rounds: figure
             .rounds
             .iter()

@@ -3,8 +3,11 @@
 mod canvas;
 mod plot;
 mod report;
+mod screen;
 mod table;
 mod wrap;
+
+pub use screen::Screen;
 
 /// What the terminal can do, and how much is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

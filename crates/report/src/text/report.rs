@@ -167,6 +167,6 @@ fn answer(out: &mut String, report: &Report, style: &TextStyle) {
 }
 
 /// A fact stays on one line.
-fn unbroken(fact: &str) -> String {
+pub(super) fn unbroken(fact: &str) -> String {
     if width(fact) < 40 { fact.replace(' ', "\u{a0}") } else { fact.to_owned() }
 }

@@ -18,7 +18,10 @@ pub(super) fn render(table: &Table, style: &TextStyle) -> String {
     let texts: Vec<Vec<String>> = table.rows.iter().map(cells).collect();
     let natural = |i: usize| texts.iter().chain([&heads]).filter_map(|r| r.get(i)).map(|t| width(t)).max().unwrap_or(0);
     let columns = style.columns().saturating_sub(2);
-    let Some(widths) = fit((0..heads.len()).map(natural).collect(), columns) else { return stacked(table, style) };
+    let Some(widths) = fit((0..heads.len()).map(natural).collect(), columns) else {
+        let numbers = table.columns.iter().filter(|column| column.numeric).count();
+        return if numbers > 4 { halves(table, style) } else { stacked(table, style) };
+    };
 
     let numeric = |i: usize| table.columns.get(i).is_some_and(|c| c.numeric);
     let line = |texts: &[String], tone: &dyn Fn(usize) -> Option<Tone>| {
@@ -54,6 +57,24 @@ pub(super) fn answer_tone(answer: Answer) -> Tone {
         Answer::No => Tone::Bad,
         Answer::Unknown => Tone::Open,
     }
+}
+
+/// Numbers stay in columns: the left half of them, then the right half, the rows named in both.
+fn halves(table: &Table, style: &TextStyle) -> String {
+    let half = table.columns.len() / 2 + 1;
+    let of = |mine: &dyn Fn(usize) -> bool| {
+        let of_row = |row: &Row| match row {
+            Row::Group { .. } => row.clone(),
+            Row::Cells { id, cells } => Row::Cells { id: id.clone(), cells: some(cells, mine) },
+        };
+        let rows = table.rows.iter().map(of_row).collect();
+        Table { columns: some(&table.columns, mine), rows, ..Table::default() }
+    };
+    render(&of(&|i| i < half), style) + &render(&of(&|i| i == 0 || i >= half), style)
+}
+
+fn some<T: Clone>(all: &[T], which: &dyn Fn(usize) -> bool) -> Vec<T> {
+    all.iter().enumerate().filter(|(i, _)| which(*i)).map(|(_, one)| one.clone()).collect()
 }
 
 /// Where there is no room for columns: a row's name, then a line a cell.

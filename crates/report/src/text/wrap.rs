@@ -1,5 +1,6 @@
 //! Lines that fit.
 
+use crate::quantity::with_units;
 use crate::xml::harmless;
 
 /// Text from outside, made safe for a terminal ([`harmless`]); line ends become spaces.
@@ -16,8 +17,7 @@ pub(super) fn width(text: &str) -> usize {
 /// cut. At least one.
 pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     let columns = columns.max(1);
-    let text =
-        UNITS.iter().fold(text.to_owned(), |text, unit| text.replace(&format!(" {unit}"), &format!("\u{a0}{unit}")));
+    let text = with_units(text);
     let mut lines = vec![String::new()];
     for word in text.split(' ').filter(|w| !w.is_empty()) {
         let mut word = word;
@@ -41,9 +41,6 @@ pub(super) fn wrap(text: &str, columns: usize) -> Vec<String> {
     }
     lines
 }
-
-/// Never at the beginning of a line.
-const UNITS: [&str; 3] = ["%", "MS/s", "µs"];
 
 /// The text, or as much of its beginning as fits, ended by an ellipsis.
 pub(super) fn cut(text: &str, columns: usize) -> String {

@@ -1,30 +1,15 @@
 //! The sentences of the study.
 
+use takt_base::shown::{self, significant};
 use takt_base::words::sentence;
 
 use super::Outcome;
 use super::claims::most_parallel;
 use crate::Figure;
 
-/// A time from nanoseconds: `12 ns`, `1.4 µs`, `250 µs`, `2 ms`.
+/// A time from nanoseconds.
 pub(super) fn time(ns: f64) -> String {
-    let (value, unit) = match ns.abs() {
-        small if small < 1e3 => (ns, "ns"),
-        small if small < 1e6 => (ns / 1e3, "µs"),
-        small if small < 1e9 => (ns / 1e6, "ms"),
-        _ => (ns / 1e9, "s"),
-    };
-    format!("{} {unit}", significant(value, 3))
-}
-
-/// To so many significant digits, without needless zeros.
-fn significant(value: f64, digits: i32) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return "0".to_owned();
-    }
-    let decimals = (digits - 1 - value.abs().log10().floor() as i32).clamp(0, 9) as usize;
-    let text = format!("{value:.decimals$}");
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
+    shown::time(ns * 1e-9)
 }
 
 pub(super) fn figure(figure: &Figure, decimals: usize) -> String {
@@ -37,7 +22,7 @@ fn interval(of: &Figure) -> String {
 }
 
 fn rate(bps: f64) -> String {
-    format!("{} Gb/s", significant(bps / 1e9, 3))
+    shown::scaled(bps, "b/s")
 }
 
 /// What the figures say, the model first.
@@ -196,6 +181,6 @@ mod tests {
     #[test]
     fn times_stand_in_the_unit_that_suits_them() {
         let times = [0.0, 12.34, 1_400.0, 250_000.0, 2e6, 3.2e9].map(time);
-        assert_eq!(times, ["0 ns", "12.3 ns", "1.4 µs", "250 µs", "2 ms", "3.2 s"]);
+        assert_eq!(times, ["0 s", "12.3 ns", "1.4 µs", "250 µs", "2 ms", "3.2 s"]);
     }
 }

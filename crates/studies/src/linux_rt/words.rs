@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use takt_base::shown::time;
 use takt_base::words::{plural, sentence};
 use takt_lab::experiment::Rules;
 use takt_lab::summary::FEW_ROUNDS;
@@ -10,7 +11,7 @@ use takt_stats::contrast;
 use super::claims::Best;
 use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
 use crate::Figure;
-use crate::sweep::{Measure, value};
+use crate::sweep::{Measure, apart, value};
 
 /// What was seen, the best first.
 pub(super) fn says(outcome: &Outcome) -> Vec<String> {
@@ -68,6 +69,14 @@ fn failed(case: &Case) -> String {
     value(Measure::Share, &case.failure)
 }
 
+/// Two cases beside each other; where no decimals tell their shares apart, that is what is said.
+fn against(a: &Case, b: &Case, words: impl Fn(&str, &str) -> String) -> String {
+    match apart(Measure::Share, &a.failure, &b.failure) {
+        Some([a, b]) => words(&a, &b),
+        None => format!("in either case {} failed", failed(a)),
+    }
+}
+
 fn is_sure(effect: &EffectFacts) -> bool {
     effect.estimate.low() > 0.0 || effect.estimate.high() < 0.0
 }
@@ -96,13 +105,12 @@ fn by_slot(outcome: &Outcome) -> Option<String> {
     let slots = outcome.case("best", &[("handover", "slot")])?;
     let physical_us = |case: &Case| case.stages.iter().find(|stage| stage.name == "physical")?.p50_us;
     Some(format!(
-        "a physical layer that is given each slot as it comes has {:.0} us of work left when the last samples are in, instead \
-         of {:.0} us; so, and with cores that {} when idle, {} failed instead of {}",
-        physical_us(slots)?,
-        physical_us(whole)?,
+        "a physical layer that is given each slot as it comes has {} of work left when the last samples are in, instead of \
+         {}; so, and with cores that {} when idle, {}",
+        time(physical_us(slots)? * 1e-6),
+        time(physical_us(whole)? * 1e-6),
         slots.level("idle").unwrap_or_else(|| "sleep".to_owned()),
-        failed(slots),
-        failed(whole)
+        against(slots, whole, |a, b| format!("{a} failed instead of {b}"))
     ))
 }
 
@@ -140,12 +148,11 @@ fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
     let pairs = free.stages.iter().zip(&capped.stages);
     let grew = pairs.filter_map(|(a, b)| Some((b.p99_9_us? - a.p99_9_us?, a, b))).max_by(|a, b| a.0.total_cmp(&b.0));
     let (_, before, after) = grew?;
-    let us = |stage: &StageFacts| Some(format!("{:.0} and {:.0} us", stage.p50_us?, stage.p99_9_us?));
+    let us = |stage: &StageFacts| Some(format!("{} and {}", time(stage.p50_us? * 1e-6), time(stage.p99_9_us? * 1e-6)));
     Some(format!(
-        "it {does} processes with a priority on the same cores: {} failed without, {} at 10 %; what grew most is the stage \
+        "it {does} processes with a priority on the same cores: {}; what grew most is the stage \
          {}, in which 50 and 99.9 % of the answers are for up to {} without, {} with it",
-        failed(free),
-        failed(capped),
+        against(free, capped, |a, b| format!("{a} failed without, {b} at 10 %")),
         before.name,
         us(before)?,
         us(after)?
@@ -156,8 +163,8 @@ fn cap_on_prioritised(outcome: &Outcome) -> Option<String> {
 fn asleep(outcome: &Outcome) -> Option<String> {
     let of = |disturbance: &str, words: &str| {
         let with = |idle| outcome.case("idle", &[("disturbance", disturbance), ("idle", idle)]);
-        let (sleep, poll) = (failed(with("sleep")?), failed(with("poll")?));
-        Some(format!("{words} {sleep} failed with cores that sleep when idle, {poll} with cores that poll"))
+        let of = |a: &str, b: &str| format!("{a} failed with cores that sleep when idle, {b} with cores that poll");
+        Some(format!("{words} {}", against(with("sleep")?, with("poll")?, of)))
     };
     let (free, loaded) = (of("none", "undisturbed")?, of("busy:4x", "under loops capped at 10 %")?);
     Some(format!("with priority, {free}; {loaded}"))

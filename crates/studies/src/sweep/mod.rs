@@ -35,7 +35,7 @@ pub(super) use read::{
     cpu_cores, end_busy, from_host, guest_cores, hop_cores, limit_used, lost_on_path, per_datagram, rate, side_cores,
     stream_busy, to_host,
 };
-pub(super) use words::{at, list, value};
+pub(super) use words::{apart, at, list, value};
 
 use serde::{Deserialize, Serialize};
 use takt_lab::experiment::Rules;

@@ -111,6 +111,16 @@ pub(crate) fn list<'a>(chart: &Chart, spots: impl IntoIterator<Item = &'a Spot>)
 
 /// A value in the unit of its chart, with its interval.
 pub(crate) fn value(measure: Measure, figure: &crate::Figure) -> String {
+    to_decimals(measure, figure, 0)
+}
+
+/// Two figures that are compared, with as many decimals more as tell them apart; `None` where none do.
+pub(crate) fn apart(measure: Measure, a: &crate::Figure, b: &crate::Figure) -> Option<[String; 2]> {
+    let to = |more| [a, b].map(|figure| to_decimals(measure, figure, more));
+    (0..=4).map(to).find(|[a, b]| a != b)
+}
+
+fn to_decimals(measure: Measure, figure: &crate::Figure, more: usize) -> String {
     let (factor, unit, decimals) = match measure {
         Measure::BitsPerS => (1e-6, " Mb/s", 1),
         Measure::DatagramsPerS => (1e-3, " kdatagrams/s", 1),
@@ -123,6 +133,7 @@ pub(crate) fn value(measure: Measure, figure: &crate::Figure) -> String {
     };
     // An interval ends where its quantity does: nothing here is less than nothing, nor a share more than all.
     let whole = |value: f64| value.clamp(0.0, if measure == Measure::Share { 1.0 } else { f64::INFINITY });
+    let decimals = decimals + more;
     let show = |value: f64| format!("{:.decimals$}", whole(value) * factor);
     figure.shown(show).map_or_else(|| "unknown".into(), |shown| shown + unit)
 }

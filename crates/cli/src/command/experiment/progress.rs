@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use takt_base::shown::{duration, percent};
 use takt_lab::run::{Event, Progress};
 use takt_lab::store::RoundState;
 use takt_load::{Kind, Lost};
@@ -40,12 +41,12 @@ impl<'a> ProgressBar<'a> {
             (Some(bar), Event::Begins { label, .. } | Event::Ended { label, .. }) => {
                 bar.set_length(at.planned as u64);
                 bar.set_position(at.done as u64);
-                bar.set_message(format!("{} left  {label}", span(at.remaining)));
+                bar.set_message(format!("{} left  {label}", duration(at.remaining.as_secs_f64())));
             }
             (None, Event::Ended { .. }) if self.output.wants_json() => {}
             (None, Event::Ended { label, kind, state, why, lost }) if self.lines.is_due(event, at, Instant::now()) => {
                 let outcome = outcome(*kind, *state, why.as_deref(), *lost);
-                let left = span(at.remaining);
+                let left = duration(at.remaining.as_secs_f64());
                 self.output.note(format!("{}/{}  {label}: {outcome}  ({left} left)", at.done, at.planned));
             }
             (None, _) => {}
@@ -82,23 +83,13 @@ fn outcome(kind: Kind, state: RoundState, why: Option<&str>, lost: Option<Lost>)
     match (state, lost) {
         (RoundState::Valid, Some(Lost { share: 0.0, .. })) => format!("nothing {missed}"),
         (RoundState::Valid, Some(Lost { share, own_share: 0.0 })) => {
-            format!("{:.3} % {missed}, all while the radio itself was late", share * 100.0)
+            format!("{} {missed}, all while the radio itself was late", percent(share))
         }
-        (RoundState::Valid, Some(Lost { share, .. })) => format!("{:.3} % {missed}", share * 100.0),
+        (RoundState::Valid, Some(Lost { share, .. })) => format!("{} {missed}", percent(share)),
         (RoundState::Valid, None) => "done".into(),
         (RoundState::Disturbed | RoundState::EmulatorLate, _) => format!("does not count{because}"),
         (RoundState::Failed, _) => format!("could not be run{because}"),
         (RoundState::Skipped, _) => format!("skipped{because}"),
-    }
-}
-
-/// `40 s`, `12 min`, `1 h 20 min`.
-pub fn span(span: Duration) -> String {
-    let seconds = span.as_secs_f64().round() as u64;
-    match seconds {
-        0..=90 => format!("{seconds} s"),
-        91..=5400 => format!("{} min", seconds.div_ceil(60)),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -110,9 +101,9 @@ mod tests {
     fn what_was_lost_is_reported_whatever_the_workload() {
         let said = |kind, lost| outcome(kind, RoundState::Valid, None, lost);
         assert_eq!(said(Kind::Rate, Some(Lost::default())), "nothing lost");
-        assert_eq!(said(Kind::RoundTrip, Some(Lost::own(0.5))), "50.000 % late");
+        assert_eq!(said(Kind::RoundTrip, Some(Lost::own(0.5))), "50 % late");
         let by_the_radio = Lost { share: 0.25, own_share: 0.0 };
-        assert_eq!(said(Kind::Rate, Some(by_the_radio)), "25.000 % lost, all while the radio itself was late");
+        assert_eq!(said(Kind::Rate, Some(by_the_radio)), "25 % lost, all while the radio itself was late");
         assert_eq!(said(Kind::Wakeup, None), "done");
     }
 

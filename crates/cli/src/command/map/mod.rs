@@ -1,7 +1,5 @@
 //! `takt map`: which component runs on which core, how far that is from what is possible, and what to do next.
 
-mod text;
-
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -13,6 +11,7 @@ use takt_mapper::{
     ClassSpec, Costs, Infeasible, MapError, Mapping, Objective, Platform, PlatformError, PlatformSpec, Predicted,
     Quantile, map, platform::limits, predicted,
 };
+use takt_report::screen;
 use takt_runtime::costs::{class, for_elsewhere, known};
 
 use crate::costs;
@@ -108,11 +107,16 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         mapping: found.as_ref().ok(),
         infeasible: found.as_ref().err().map(|why| &**why),
     };
-    let text = || match &found {
-        Ok(mapping) => text::mapping(graph.name(), &platform, mapping),
-        Err(why) => text::infeasible(graph.name(), why),
+    let shown = || {
+        let mut shown = match &found {
+            Ok(mapping) => screen::map::mapping(graph.name(), &platform, mapping),
+            Err(why) => screen::map::infeasible(graph.name(), why),
+        };
+        shown.tables.push(screen::map::predicted(&costs, &predicted));
+        shown.lines.extend(screen::map::expected(&costs, &predicted));
+        shown
     };
-    output.answer(&document, || text::predicted(&costs, &predicted) + &text(), Answer::of(found.is_ok()))
+    output.screen(&document, shown, false, Answer::of(found.is_ok()))
 }
 
 impl Args {

@@ -1,9 +1,7 @@
 //! `takt run`: execute a waveform on the beat.
 
 mod log;
-mod packets;
 mod radio;
-pub mod text;
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -13,8 +11,10 @@ use std::time::Duration;
 use miette::Result;
 use serde::Serialize;
 use takt_base::parse_duration;
+use takt_base::shown::time_ns;
 use takt_graph::{Graph, Override, Plan};
 use takt_radio::waveform::{Notice, RadioChoice, RadioReport, WaveformRadio, late_answers};
+use takt_report::screen;
 use takt_runtime::control::serve;
 use takt_runtime::costs::{for_elsewhere, known, of_report};
 use takt_runtime::{
@@ -91,6 +91,9 @@ pub struct Args {
     /// called so.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
+    /// Say how late the workers were released.
+    #[arg(long)]
+    explain: bool,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -134,7 +137,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     running.go();
     if !output.wants_json() {
-        output.line(text::opening(&graph, &plan, &cores, &args.clock));
+        output.line(screen::run::opening(&graph, &plan, &cores, &args.clock));
     }
     let write = log_file.as_mut().map(|file| |log: &mut Log| file.write(log));
     let report = serve(running, &graph, &registry, write, &stop)?;
@@ -156,10 +159,12 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     }
     let document =
         Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
-    output.result(&document, || text::report(&report) + &radio::sentence(&report, document.radio.as_ref()))?;
+    let in_time = late_answers(&report) == 0;
+    let shown = || output.text(&screen::run::screen(&report, in_time), args.explain);
+    output.result(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),
-        None => Ok(Answer::of(report.is_clean() && late_answers(&report) == 0)),
+        None => Ok(Answer::of(report.is_clean() && in_time)),
     }
 }
 
@@ -210,7 +215,7 @@ fn place(graph: &Graph, registry: &Registry, args: &Args, output: &Output) -> Re
     let costs = known(graph, registry, kept).map_err(costs::problem)?;
     let (mapping, fits) = map::best_effort(graph, &costs, &args.cores, latency)?;
     if !fits && args.clock != "free" {
-        let (period, slot) = (text::time(mapping.period_ns as f64), text::time(graph.slot_ns() as f64));
+        let (period, slot) = (time_ns(mapping.period_ns), time_ns(graph.slot_ns()));
         output.note(format!("note      the busiest core needs {period} of a slot of {slot}: slots will be missed"));
     }
     // The platform has the cores as they were named.

@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
+use takt_base::shown::duration;
 use takt_base::{parse_duration, parse_number};
+use takt_report::screen;
 use takt_udp::Options;
 use takt_udp::search::{SearchOptions, search};
 
 use super::flags::{Engine, Server, Sizes, Ways, bar, load, share};
-use super::{problem, search_text};
+use super::problem;
 use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -66,14 +68,14 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
     let options = args.options();
     if !output.wants_json() {
-        output.note(format!("this takes up to about {}", search_text::rough(options.about())));
+        output.note(format!("this takes up to about {}", duration(options.about().as_secs_f64().round())));
     }
     let bar = bar(output);
-    let mut draw = |progress| bar.set_message(search_text::progress(&progress));
+    let mut draw = |progress| bar.set_message(screen::udp_search::progress(&progress));
     let report = search(&options, &mut draw, &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
-    output.answer(&report, || search_text::report(&report), Answer::of(report.is_found()))
+    output.screen(&report, || screen::udp_search::screen(&report), false, Answer::of(report.is_found()))
 }
 
 impl Args {

@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use indicatif::ProgressBar;
 use takt_base::parse_duration;
+use takt_report::screen;
 use takt_udp::{Options, Progress, run as send};
 
 use super::flags::{Engine, Rate, Server, Sizes, Ways, bar, count, load};
-use super::{problem, text};
+use super::problem;
 use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -57,17 +58,20 @@ pub(super) struct Args {
     interval: Option<Duration>,
     #[command(flatten)]
     engine: Engine,
+    /// Say where datagrams were lost, how latency is spread, and what each end used of its CPUs.
+    #[arg(long)]
+    explain: bool,
 }
 
 pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let stop = stop_on_signal()?;
-    let intervals = args.interval.is_some();
+    let (intervals, explain) = (args.interval.is_some(), args.explain);
     let options = args.options();
     let bar = bar(output);
     let report = send(&options, &mut |progress| draw(&bar, &progress), &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no load to {}", options.server), error))?;
-    output.answer(&report, || text::report(&report, intervals), Answer::of(report.is_clean()))
+    output.screen(&report, || screen::udp::screen(&report, intervals), explain, Answer::of(report.is_clean()))
 }
 
 impl Args {
@@ -97,5 +101,5 @@ impl Args {
 fn draw(bar: &ProgressBar, progress: &Progress) {
     let share = progress.elapsed.as_secs_f64() / progress.planned.as_secs_f64().max(f64::MIN_POSITIVE);
     bar.set_position((share.min(1.0) * 1000.0) as u64);
-    bar.set_message(text::progress(progress));
+    bar.set_message(screen::udp::progress(progress));
 }

@@ -2,10 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
+use takt_base::shown::count;
+use takt_report::screen;
 use takt_udp::{DEFAULT_PORT, Notice, ServeOptions, serve};
 
 use super::flags::Engine;
-use super::{problem, text};
+use super::problem;
 use crate::{Answer, Output, stop_on_signal};
 
 #[derive(Debug, clap::Args)]
@@ -44,11 +46,12 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         _ if output.wants_json() => {}
         Notice::Opened(client) => output.note(format!("{client} began")),
         Notice::Round { client, received, sent } => {
+            let [received, sent] = [received, sent].map(count);
             output.note(format!("{client} received {received}, sent {sent} datagrams"));
         }
         Notice::Closed(client, true) => output.note(format!("{client} ended")),
         Notice::Closed(client, false) => output.note(format!("{client} fell silent; nothing more is sent to it")),
     };
     let summary = serve(&options, &mut notice, &stop).map_err(|error| problem("no load can be served", error))?;
-    output.answer(&summary, || text::summary(&summary), Answer::Yes)
+    output.answer(&summary, || screen::udp::served(&summary), Answer::Yes)
 }

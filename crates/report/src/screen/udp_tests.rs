@@ -10,7 +10,8 @@ use takt_udp::{
     Places, Progress, Quantiles, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
 };
 
-use super::{search_text, text};
+use super::{udp, udp_search};
+use crate::{Depth, TextStyle};
 
 fn server() -> SocketAddr {
     SocketAddr::from(([192, 168, 10, 2], 5202))
@@ -96,24 +97,33 @@ fn report() -> UdpReport {
 }
 
 const LOAD: &str = "\
-192.168.10.2:5202 · 64 B payload · 10000 datagrams/s in bursts of 16 · 1 flow · engines mmsg and mmsg there · 2.0 s
-                         sent       received   received/s         Mb/s         lost   repeated  reordered     unsent
-  to server            20 000         19 480        9 740          5.0          520          3         40          2
-  interval s           sent     received       Mb/s    missing   longest us
-  0.00-1.00          10 000        9 700        5.0        300        320.0
-  where     sender 10   path 200   receiver's buffer 300   application 0       510 of 520 placed
-  latency   p50 40.0   p99 80.0   p99.9 160.0   max 320.0 us   (one way, two clocks, known to 11.5 us, 1.2 us of drift meanwhile)
-  sender    p50 12.0   p99 24.0   p99.9 48.0   max 96.0 us late by its schedule
-  jitter    3.25 us   (RFC 3550)
-  order     0.205 % reordered, 2.5 arrivals late in the mean, 12 at most (310.5 us); 7 by three or more   (RFC 4737)
-  CPU       client 25667 ns a datagram (process 0.50 s of 2.30); its machine 40 % busy, 5.0 % in soft interrupts
-            server - ns a datagram (process 0.50 s of 2.30); its machine 40 % busy, 5.0 % in soft interrupts
-No: 520 of 20 000 datagrams lost (2.600 %).
+No: 520 of 20 000 datagrams lost (2.6 %), 300 of them in the receiver's buffer.
+192.168.10.2:5202 · 64 B payload · 10 000 datagrams/s in bursts of 16 · 1 flow · engines mmsg and mmsg there · 2 s
+               sent  received  lost  repeated  reordered  unsent  received/s   Mb/s    p50   p99.9
+  to server  20 000    19 480   520         3         40       2        9740  4.987  40 µs  160 µs
+By interval, to server
+  interval       sent  received   Mb/s  missing  longest
+  0.00-1.00 s  10 000      9700  4.966      300   320 µs
+  lost     to server: sender 10, path 200, receiver's buffer 300, application 0; 510 of 520 placed
+  latency  p50 40 µs, p99 80 µs, p99.9 160 µs, max 320 µs (one way, two clocks, known to 11.5 µs, 1.2 µs of drift meanwhile)
+  sender   late by its schedule: p50 12 µs, p99 24 µs, p99.9 48 µs, max 96 µs
+  jitter   3.25 µs (RFC 3550)
+  order    0.21 % reordered, 2.5 arrivals late in the mean, 12 at most (310 µs); 7 by three or more (RFC 4737)
+  CPU      client 25.7 µs a datagram (process 500 ms of 2.3 s); its machine 40 % busy, 5 % in soft interrupts
+           server – a datagram (process 500 ms of 2.3 s); its machine 40 % busy, 5 % in soft interrupts
 ";
+
+fn load(report: &UdpReport, intervals: bool) -> String {
+    udp::screen(report, intervals).to_text(&TextStyle { depth: Depth::Full, width: 130, ..TextStyle::default() })
+}
+
+fn searched(report: &SearchReport) -> String {
+    udp_search::screen(report).to_text(&TextStyle { width: 130, ..TextStyle::default() })
+}
 
 #[test]
 fn a_load_reads_like_this() {
-    assert_eq!(text::report(&report(), true), LOAD);
+    assert_eq!(load(&report(), true), LOAD);
 }
 
 #[test]
@@ -124,9 +134,9 @@ fn a_ramp_of_mixed_sizes_and_fragments_is_named() {
     report.options.burst = 1;
     report.options.datagrams = Some(30_000);
     report.way.crossed_as = CrossedAs::Fragments;
-    let text = text::report(&report, false);
-    assert!(text.contains("· 64, 9000 B payload · 100 to 10000 datagrams/s, at most 30 000 ·"), "{text}");
-    assert!(text.contains("each crossed in pieces") && !text.contains("interval s"), "{text}");
+    let text = load(&report, false);
+    assert!(text.contains("· 64, 9000 B payload · 100 to 10 000 datagrams/s, at most 30 000 ·"), "{text}");
+    assert!(text.contains("each crossed in pieces") && !text.contains("interval"), "{text}");
 }
 
 #[test]
@@ -134,8 +144,8 @@ fn flat_out_has_no_schedule_to_be_late_by() {
     let mut report = report();
     report.options.datagrams_per_s = None;
     report.complete = false;
-    let text = text::report(&report, false);
-    assert!(text.contains("sender    flat out: there is no schedule to be late by"), "{text}");
+    let text = load(&report, false);
+    assert!(text.contains("sender   flat out: there is no schedule to be late by"), "{text}");
     assert!(text.contains("Stopped before its time"), "{text}");
 }
 
@@ -185,17 +195,17 @@ fn search() -> SearchReport {
 }
 
 const SEARCH: &str = "\
-192.168.10.2:5202 · highest rate without loss · trials of 1s, confirmed for 5s · 2 searches
-  payload   datagrams/s                    95 %      Mb/s   set by      p50 us    p99 us     flat out/s lost there
-       64       151 000      [138 293, 163 706]      77.3   path          50.0     100.0        240 000    20.00 %
-     1472          none                       -         -   path             -         -              0   100.00 %
-  burst     64 B: 1 100 datagrams at 300 000 a second; a buffer of 1.820 ms (RFC 9004, corrected)
 No: 2 of 4 searches found no rate that holds.
+192.168.10.2:5202 · highest rate without loss · trials of 1 s, confirmed for 5 s · 2 searches
+  payload  datagrams/s                95 %   Mb/s    p50     p99  flat out/s  lost there  set by
+  64 B         151 000  [138 293, 163 706]  77.31  50 µs  100 µs     240 000        20 %  path
+  1472 B          none                   –      –      –       –           0       100 %  path
+Bursts of 64 B: 1100 datagrams at 300 000 a second pass; a buffer of 1.82 ms (RFC 9004, corrected).
 ";
 
 #[test]
 fn a_search_reads_like_this() {
-    assert_eq!(search_text::report(&search()), SEARCH);
+    assert_eq!(searched(&search()), SEARCH);
 }
 
 #[test]
@@ -205,16 +215,14 @@ fn a_search_that_the_sender_limits_says_so() {
     report.sizes[0].searches[1].set_by = SetBy::Sender;
     report.sizes[0].bursts = None;
     report.options.loss_share = 0.001;
-    let text = search_text::report(&report);
+    let text = searched(&report);
     assert!(text.contains("highest rate with at most 0.1 % lost"), "{text}");
-    assert!(text.ends_with("where the sender set them, the path may carry more.\n"), "{text}");
+    assert!(text.contains("where the sender set them, the path may carry more.\n"), "{text}");
     report.sizes.clear();
     report.complete = false;
-    let text = search_text::report(&report);
-    assert!(
-        text.ends_with("Stopped before its time; this is what was found until then.\nNo: nothing was found.\n"),
-        "{text}"
-    );
+    let text = searched(&report);
+    let early = "No: nothing was found. Stopped before its time; this is what was found until then.\n";
+    assert!(text.starts_with(early), "{text}");
 }
 
 #[test]
@@ -222,14 +230,7 @@ fn progress_says_what_is_tried() {
     let round = Progress { sent: 1234, ..Progress::default() };
     let at =
         |repeat, burst| SearchProgress { payload_bytes: 64, repeat, repeats: 3, burst, asked: 9e4, trials: 4, round };
-    assert_eq!(search_text::progress(&at(0, false)), "64 B · flat out · trial 5 · sent 1 234");
-    assert_eq!(
-        search_text::progress(&at(2, false)),
-        "64 B · search 2 of 3 · 90 000 datagrams/s · trial 5 · sent 1 234"
-    );
-    assert_eq!(search_text::progress(&at(2, true)), "64 B · search 2 of 3 · a burst of 90 000 · trial 5 · sent 1 234");
-    assert_eq!(
-        [1, 90, 600, 7200].map(|s| search_text::rough(Duration::from_secs(s))),
-        ["1 s", "90 s", "10 min", "2 h"]
-    );
+    assert_eq!(udp_search::progress(&at(0, false)), "64 B · flat out · trial 5 · sent 1234");
+    assert_eq!(udp_search::progress(&at(2, false)), "64 B · search 2 of 3 · 90 000 datagrams/s · trial 5 · sent 1234");
+    assert_eq!(udp_search::progress(&at(2, true)), "64 B · search 2 of 3 · a burst of 90 000 · trial 5 · sent 1234");
 }

@@ -1,25 +1,19 @@
-//! What `takt run` says first where not all packets came: which, of whom, and what mends it.
-
-use std::fmt::Write;
+//! What `takt run` says where not all packets came: which, of whom, and what mends it.
 
 use takt_base::words::plural;
 use takt_runtime::{BrokenPacket, ComponentReport, OutputReport, Report};
 
-/// Two lines for each output with broken or dropped packets and each component with lost slots; nothing without them.
-pub fn first(report: &Report) -> String {
+/// What is wrong and its fix, for each output with broken or dropped packets and each component with lost slots.
+pub(super) fn all(report: &Report) -> Vec<(&'static str, String)> {
     let outputs = || report.components.iter().flat_map(|of| of.outputs.iter().map(move |output| (of, output)));
     let broken = outputs().filter_map(|(of, output)| Some(broken(of, output, output.first_broken?)));
     let dropped = outputs().filter(|(_, output)| output.dropped_packets > 0).map(|(of, output)| dropped(of, output));
     let lost = report.components.iter().filter(|of| of.lost > 0).map(lost);
-    let mut text = String::new();
-    for (what, fix) in broken.chain(dropped).chain(lost) {
-        let _ = writeln!(text, "{what}\nfix       {fix}");
-    }
-    text
+    broken.chain(dropped).chain(lost).flat_map(|(what, fix)| [("packets", what), ("fix", fix)]).collect()
 }
 
 /// For the answer: how many packets were broken and dropped; `None` without them.
-pub fn counted(report: &Report) -> Option<String> {
+pub(super) fn counted(report: &Report) -> Option<String> {
     match (report.broken_packets, report.dropped_packets) {
         (0, 0) => None,
         (0, dropped) => Some(format!("{} dropped", plural(dropped, "packet"))),
@@ -53,7 +47,7 @@ fn dropped(of: &ComponentReport, output: &OutputReport) -> (String, String) {
         plural(count, "packet"),
         were(count)
     );
-    (what, "a longer slot (--slot) or more cores (--cores); the misses below say who was late, and why".to_owned())
+    (what, "a longer slot (--slot) or more cores (--cores); the misses say who was late, and why".to_owned())
 }
 
 fn lost(of: &ComponentReport) -> (String, String) {
@@ -63,7 +57,7 @@ fn lost(of: &ComponentReport) -> (String, String) {
         plural(count, "slot"),
         were(count)
     );
-    (what, "takt rate says where a radio's samples are lost; the misses below say in which slots".to_owned())
+    (what, "takt rate says where a radio's samples are lost; the misses say in which slots".to_owned())
 }
 
 fn were(count: u64) -> &'static str {
@@ -78,6 +72,7 @@ mod tests {
     use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
 
     use super::*;
+    use crate::TextStyle;
 
     /// Gives too few bytes in slot 3, too many in slot 5, none in slot 6, and loses slot 7.
     struct Aerial;
@@ -127,40 +122,46 @@ mod tests {
         Session::open(&graph, &plan, &registry, options).expect("opens").simulate()
     }
 
-    fn last_line(report: &Report) -> String {
-        crate::command::run::text::report(report).lines().last().unwrap_or_default().to_owned()
+    fn answer(report: &Report) -> String {
+        text(report).lines().next().unwrap_or_default().to_owned()
+    }
+
+    fn text(report: &Report) -> String {
+        super::super::run::screen(report, true).to_text(&TextStyle { width: 200, ..TextStyle::default() })
     }
 
     #[test]
     fn a_run_whose_packets_all_came_begins_with_its_table() {
         let report = simulated(3);
         assert!(report.is_clean());
-        assert_eq!((first(&report).as_str(), last_line(&report).as_str()), ("", "No slot of 3 was missed."));
+        assert_eq!((all(&report).len(), answer(&report).as_str()), (0, "Yes: no slot of 3 was missed."));
     }
 
     #[test]
     fn a_broken_packet_is_reported_though_no_slot_was_missed() {
         let report = simulated(4);
         assert!(!report.is_clean());
-        let said = "1 packet of component `a`, output `out`, was broken: it had 3 items in slot 3, where its shape says 4.\n\
-                    fix       give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead\n";
-        assert_eq!(first(&report), said);
-        assert_eq!(last_line(&report), "1 packet broken; no slot of 4 was missed.");
+        let said = [
+            "1 packet of component `a`, output `out`, was broken: it had 3 items in slot 3, where its shape says 4.",
+            "give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead",
+        ];
+        assert_eq!(all(&report), [("packets", said[0].to_owned()), ("fix", said[1].to_owned())]);
+        assert_eq!(answer(&report), "No: 1 packet broken; no slot of 4 was missed.");
     }
 
     #[test]
-    fn broken_dropped_and_lost_come_first_each_with_component_port_and_fix() {
+    fn broken_dropped_and_lost_each_come_with_component_port_and_fix() {
         let report = simulated(20);
         let said = "\
-2 packets of component `a`, output `out`, were broken: the first had 3 items in slot 3, where its shape says 4.
-fix       give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead
-2 packets of component `a`, output `out`, were dropped: a consumer was behind.
-fix       a longer slot (--slot) or more cores (--cores); the misses below say who was late, and why
-1 slot of component `a` was lost: what it was to bring from outside did not come.
-fix       takt rate says where a radio's samples are lost; the misses below say in which slots
+  packets  2 packets of component `a`, output `out`, were broken: the first had 3 items in slot 3, where its shape says 4.
+  fix      give 4 items or none, or declare `up_to = 4`; consumers of `out` got an empty packet instead
+  packets  2 packets of component `a`, output `out`, were dropped: a consumer was behind.
+  fix      a longer slot (--slot) or more cores (--cores); the misses say who was late, and why
+  packets  1 slot of component `a` was lost: what it was to bring from outside did not come.
+  fix      takt rate says where a radio's samples are lost; the misses say in which slots
 ";
-        assert_eq!(first(&report), said);
-        assert!(crate::command::run::text::report(&report).starts_with(said));
-        assert_eq!(last_line(&report), "2 packets broken and 2 dropped; 5 executions missed or late in 20 slots.");
+        let text = text(&report);
+        assert!(text.contains(said), "{text}");
+        assert_eq!(answer(&report), "No: 2 packets broken and 2 dropped; 5 executions missed or late in 20 slots.");
     }
 }
