@@ -68,7 +68,9 @@ impl ThreadClock {
         self.now().halted_since(earlier)
     }
 
-    fn waited_ns(&self) -> Option<u64> {
+    /// For how long this thread has queued for a core since it began, nanoseconds; `None`: the kernel does not tell.
+    #[must_use]
+    pub fn waited_ns(&self) -> Option<u64> {
         let mut text = [0; 96];
         let read = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
         let text = std::str::from_utf8(text.get(..read)?).ok()?;
