@@ -161,7 +161,8 @@ pub fn judge(held: &Held, span_ns: u64, before: &CoreCounters, after: &CoreCount
     let proved_by_all = stopper_ns.map_or(0, |stopper_ns| all_cores_ns.saturating_sub(stopper_ns));
     // Counted in whole ticks, and the part that has no room in the rest of the span was within the lateness.
     let stolen_ns = classes.steal_ns.saturating_sub(tick_ns());
-    let proved_by_steal = stolen_ns.saturating_add(timer_late_ns).saturating_sub(span_ns.max(timer_late_ns)).min(timer_late_ns);
+    let proved_by_steal =
+        stolen_ns.saturating_add(timer_late_ns).saturating_sub(span_ns.max(timer_late_ns)).min(timer_late_ns);
     let machine_ns = proved_by_all.max(proved_by_steal);
     if machine_ns > held.late_ns / 2 {
         return Judgement { cause: Cause::Machine, machine_ns };
@@ -253,7 +254,11 @@ mod tests {
     fn stolen_time_counts_where_it_has_no_room_beside_the_lateness() {
         let stolen = |ms: u64| spent(CpuClasses { steal_ns: ms * MS, ..CpuClasses::default() });
         assert_eq!(cause(held(50, Some(0), None), 60, stolen(60)), Cause::Machine, "50 at least, of 60");
-        assert_eq!(cause(held(50, Some(0), None), 60, stolen(40)), Cause::NotKnown, "30 at least, 10 of them elsewhere");
+        assert_eq!(
+            cause(held(50, Some(0), None), 60, stolen(40)),
+            Cause::NotKnown,
+            "30 at least, 10 of them elsewhere"
+        );
         assert_eq!(cause(held(2, Some(0), None), 20, stolen(10)), Cause::NotKnown, "a tick that ended here");
     }
 

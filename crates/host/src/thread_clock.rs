@@ -68,9 +68,17 @@ impl ThreadClock {
         self.now().halted_since(earlier)
     }
 
-    /// For how long this thread has queued for a core since it began, nanoseconds; `None`: the kernel does not tell.
+    /// For how long this thread has run or queued for a core since it began, nanoseconds; `None`: the kernel does not tell. Together,
+    /// since the kernel takes some of the queueing for running: what it goes on with between a wake-up and the switch to the
+    /// thread (`rq_clock_skip_update`), a soft interrupt for instance.
     #[must_use]
-    pub fn waited_ns(&self) -> Option<u64> {
+    pub fn ran_or_queued_ns(&self) -> Option<u64> {
+        let waited_ns = self.waited_ns()?;
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        Some(waited_ns + cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs())
+    }
+
+    fn waited_ns(&self) -> Option<u64> {
         let mut text = [0; 96];
         let read = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
         let text = std::str::from_utf8(text.get(..read)?).ok()?;
