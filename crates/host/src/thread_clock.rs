@@ -86,7 +86,27 @@ impl ThreadClock {
     }
 }
 
+/// What became of the time between two instants of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    pub passed_ns: u64,
+    pub ran_ns: u64,
+    /// It queued for a core that others had; `None`: the kernel does not tell.
+    pub queued_ns: Option<u64>,
+    pub slept: bool,
+}
+
 impl Moment {
+    #[must_use]
+    pub fn since(&self, earlier: &Moment) -> Since {
+        Since {
+            passed_ns: self.at.0.saturating_sub(earlier.at.0),
+            ran_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            queued_ns: self.waited_ns.zip(earlier.waited_ns).map(|(now, then)| now.saturating_sub(then)),
+            slept: self.slept != earlier.slept,
+        }
+    }
+
     fn halted_since(&self, earlier: &Moment) -> Duration {
         let others_ns = match (self.waited_ns, earlier.waited_ns) {
             _ if self.put_off == earlier.put_off => 0,
