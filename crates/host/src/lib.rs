@@ -10,6 +10,7 @@
 //! | [`quota`], [`cgroup`] | a share of processor time that a process may not exceed; what control groups allow |
 //! | [`namespace`], [`user_namespace`] | network namespaces, what keeps users from making them |
 //! | [`receive`], [`bpf`], [`ethtool`] | which thread works off what an interface receives, programs in the kernel's receive path, what a card's driver keeps |
+//! | [`thread_clock`], [`core_stop`] | that a core stood still, and who stopped it |
 //! | [`proc`](mod@proc) | parsers of what the kernel prints |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
 //! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
@@ -30,6 +31,7 @@ pub mod bpf;
 pub mod call;
 pub mod capability;
 pub mod cgroup;
+pub mod core_stop;
 pub mod dirs;
 pub mod distribution;
 pub mod ethtool;

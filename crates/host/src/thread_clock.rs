@@ -68,6 +68,16 @@ impl ThreadClock {
         self.now().halted_since(earlier)
     }
 
+    /// For how long this thread has run or queued for a core since it began, nanoseconds; `None`: the kernel does not tell. Together,
+    /// since the kernel takes some of the queueing for running: what it goes on with between a wake-up and the switch to the
+    /// thread (`rq_clock_skip_update`), a soft interrupt for instance.
+    #[must_use]
+    pub fn ran_or_queued_ns(&self) -> Option<u64> {
+        let waited_ns = self.waited_ns()?;
+        let cpu = clock_gettime(ClockId::ThreadCPUTime);
+        Some(waited_ns + cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs())
+    }
+
     fn waited_ns(&self) -> Option<u64> {
         let mut text = [0; 96];
         let read = self.schedstat.as_ref()?.read_at(&mut text, 0).ok()?;
@@ -76,7 +86,27 @@ impl ThreadClock {
     }
 }
 
+/// What became of the time between two instants of a thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Since {
+    pub passed_ns: u64,
+    pub ran_ns: u64,
+    /// It queued for a core that others had; `None`: the kernel does not tell.
+    pub queued_ns: Option<u64>,
+    pub slept: bool,
+}
+
 impl Moment {
+    #[must_use]
+    pub fn since(&self, earlier: &Moment) -> Since {
+        Since {
+            passed_ns: self.at.0.saturating_sub(earlier.at.0),
+            ran_ns: self.cpu_ns.saturating_sub(earlier.cpu_ns),
+            queued_ns: self.waited_ns.zip(earlier.waited_ns).map(|(now, then)| now.saturating_sub(then)),
+            slept: self.slept != earlier.slept,
+        }
+    }
+
     fn halted_since(&self, earlier: &Moment) -> Duration {
         let others_ns = match (self.waited_ns, earlier.waited_ns) {
             _ if self.put_off == earlier.put_off => 0,

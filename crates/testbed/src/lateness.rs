@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use takt_emulator::drive::wall::LateSpan;
+use takt_emulator::drive::wall::{LateSpan, SpansBy};
 use takt_load::ExcludedSpans;
 
 /// The part of an emulator's summary that says how late it was.
@@ -60,9 +60,52 @@ impl Lateness {
         }
     }
 
+    /// The spans of all radios by who held each up.
+    #[must_use]
+    pub fn late_by(&self) -> SpansBy {
+        SpansBy::of(&self.lag.late_spans)
+    }
+
     /// Of a record's `emulator`; `None`: the radio of that round has said nothing.
     #[must_use]
     pub fn of(emulator: &Value) -> Option<Lateness> {
         Lateness::deserialize(emulator).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use takt_base::Ticks;
+    use takt_emulator::drive::wall::LateBy;
+
+    use super::*;
+
+    /// A radio that was late for a millisecond, held up by these.
+    fn late(by: LateBy) -> Lateness {
+        let lag = OwnLag { late_spans: vec![LateSpan { from_ns: 0, to_ns: 1_000_000, by }], ..OwnLag::default() };
+        Lateness { lag: lag.clone(), devices: vec![RadioLateness { lag, ..RadioLateness::default() }] }
+    }
+
+    #[test]
+    fn a_span_is_excluded_for_what_the_radio_did_whoever_held_it_up() {
+        let machine = late(LateBy { machine_ns: 1_000_000, ..LateBy::default() });
+        let host = late(LateBy { host_ns: 1_000_000, ..LateBy::default() });
+        assert_eq!((machine.late_by().machine.spans, host.late_by().host.spans), (1, 1));
+        assert_eq!(machine.excluded(), host.excluded());
+        assert_ne!(machine.excluded().ticks(), Ticks(0));
+    }
+
+    #[test]
+    fn what_held_only_the_host_up_is_excluded_nowhere() {
+        let punctual = Lateness { devices: vec![RadioLateness::default()], ..Lateness::default() };
+        assert_eq!(punctual.excluded(), ExcludedSpans::default());
+    }
+
+    #[test]
+    fn spans_of_records_older_than_their_cause_are_laid_to_nobody() {
+        let text = r#"{"lag": {"limit_us": 1000, "over_limit": 1, "max_us": 9, "late_spans": [{"from_ns": 1, "to_ns": 8}]},
+                       "devices": []}"#;
+        let lateness = Lateness::of(&serde_json::from_str(text).unwrap()).unwrap();
+        assert_eq!((lateness.late_by().not_known.spans, lateness.late_by().not_known.ns), (1, 7));
     }
 }

@@ -97,9 +97,13 @@ mod tests {
     use super::*;
     use crate::drive::wall::LateSpan;
 
+    fn span(n: u64) -> LateSpan {
+        LateSpan { from_ns: n * 100, to_ns: n * 100 + 50, ..LateSpan::default() }
+    }
+
     #[test]
     fn all_spans_since_an_instant_are_told_page_by_page() {
-        let late_spans: Vec<LateSpan> = (1..=70).map(|n| LateSpan { from_ns: n * 100, to_ns: n * 100 + 50 }).collect();
+        let late_spans: Vec<LateSpan> = (1..=70).map(span).collect();
         let report = LagReport { late_spans, limit_us: 1000, ..LagReport::default() };
         let (mut since_ns, mut begins, mut pages) = (1050, Vec::new(), Vec::new());
         loop {
@@ -119,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_last_page_that_is_full_is_the_last() {
-        let late_spans: Vec<LateSpan> = (1..=27).map(|n| LateSpan { from_ns: n * 100, to_ns: n * 100 + 50 }).collect();
+        let late_spans: Vec<LateSpan> = (1..=27).map(span).collect();
         let report = LagReport { late_spans, ..LagReport::default() };
         let page = reply(LagRequest { id: 1, since_ns: 0 }, MonoNs(1), 0, &report, None);
         assert_eq!((page.spans.as_slice().len(), page.more), (27, false));

@@ -15,7 +15,8 @@ use takt_udp::UdpReport;
 
 use super::rates::{self, LEVEL};
 use super::{
-    LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WireFormat,
+    AsideBy, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
+    WireFormat,
 };
 use crate::experiment::Part;
 use crate::store::{PointRow, RoundRow, StoreError};
@@ -85,6 +86,7 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         clean: outcome.clean,
         own_clean: own.clean,
         aside_share: own.excluded_share,
+        aside_by: AsideBy::of(own.excluded_share, &emulator.as_ref().map(Lateness::late_by).unwrap_or_default()),
         aside_faults: own.excluded_faults,
         duration_s: outcome.wall_s,
         rx_lost_share: lost.rx_share,

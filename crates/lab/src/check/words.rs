@@ -6,7 +6,9 @@ use takt_load::Kind;
 
 use super::limit::bytes_per_sample;
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
-use super::{Need, Outcome, RadioSetup, RatePoint, RoundState, RoundsSummary, Setup, UdpPoint, Verdict};
+use super::{
+    AsideBy, Need, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint, Verdict,
+};
 use crate::experiment::{Depth, Experiment, Rounds, plain};
 use takt_base::shown::{percent, time};
 
@@ -118,8 +120,25 @@ fn excluded(rates: &[RatePoint]) -> Option<String> {
     };
     (excluded_s > 0.0).then(|| {
         let share = percent(excluded_s / all_s.max(excluded_s));
-        format!("{share} of the streaming is set aside, since the emulator itself was late; in it {faults}")
+        let by = held_up_by(rounds(), all_s.max(excluded_s));
+        format!("{share} of the streaming is set aside, since the emulator itself was late{by}; in it {faults}")
     })
+}
+
+/// Who held the emulator up, each with its share of the streaming.
+fn held_up_by<'a>(rounds: impl Iterator<Item = &'a RateRound> + Clone, all_s: f64) -> String {
+    let share = |of: fn(&AsideBy) -> f64| {
+        rounds.clone().map(|round| round.duration_s * of(&round.aside_by)).sum::<f64>() / all_s
+    };
+    let parts = [
+        (share(|by| by.machine), "the machine stood still"),
+        (share(|by| by.host), "another thread had its core"),
+        (share(|by| by.own), "it had too much work"),
+        (share(|by| by.not_known), "who held it up is not known"),
+    ];
+    let words = parts.iter().filter(|(share, _)| *share > 0.0).map(|(share, why)| format!("{} {why}", percent(*share)));
+    let words: Vec<String> = words.collect();
+    if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) }
 }
 
 /// What of the radio's clock was not locked, so that its rate is not known.
@@ -224,6 +243,28 @@ mod tests {
         let slots = less("overhead", "slots", "20000", "100000");
         assert_eq!(sentence(&slots), "Overhead: 20000 slots a round, where a full run has 100000.");
         assert_eq!(less("udp", "duration", "1s", "10s"), "udp: 1s a round, where a full run has 10s");
+    }
+
+    #[test]
+    fn what_is_set_aside_is_told_with_who_held_the_emulator_up() {
+        use takt_emulator::drive::wall::{Spans, SpansBy};
+        let spans = |ns| Spans { spans: 1, ns };
+        let by = SpansBy { machine: spans(29), host: spans(2), ..SpansBy::default() };
+        let round =
+            |aside_share, aside_by| RateRound { duration_s: 1.0, aside_share, aside_by, ..RateRound::default() };
+        let point = |rounds| {
+            let mode = crate::check::Mode::Rx;
+            super::super::rates::point(mode, crate::check::WireFormat::Sc16, 25e6, rounds, None)
+        };
+        let said = |rounds| excluded(&[point(rounds)]).unwrap_or_default();
+        let one = said(vec![round(0.62, AsideBy::of(0.62, &by)), round(0.0, AsideBy::default())]);
+        assert_eq!(
+            one,
+            "31 % of the streaming is set aside, since the emulator itself was late (29 % the machine stood still, \
+             2 % another thread had its core); in it nothing went wrong"
+        );
+        let old = said(vec![round(0.5, AsideBy::of(0.5, &SpansBy::default()))]);
+        assert!(old.contains("(50 % who held it up is not known)"), "{old}");
     }
 
     #[test]

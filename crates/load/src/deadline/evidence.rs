@@ -16,6 +16,8 @@ use std::io;
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
+use takt_host::core_stop::Cause;
+
 use super::tracefs::Instance;
 
 const EVENTS: [&str; 6] = [
@@ -40,9 +42,16 @@ pub(super) struct Late {
     /// When it was due, and when it came, nanoseconds of the monotonic clock.
     pub(super) due_ns: u64,
     pub(super) woke_ns: u64,
+    /// For how much of it the thread queued for its core; `None`: nobody looked, or the kernel does not tell.
+    pub(super) queued_ns: Option<u64>,
 }
 
 impl Late {
+    /// When its timer ought to have come, and when it came.
+    pub(super) fn timer_late(&self) -> (u64, u64) {
+        (self.due_ns, self.woke_ns.saturating_sub(self.queued_ns.unwrap_or(self.ns())))
+    }
+
     pub(super) fn ns(&self) -> u64 {
         self.woke_ns.saturating_sub(self.due_ns)
     }
@@ -52,8 +61,10 @@ impl Late {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Explained {
     pub(super) late: Late,
-    /// Nanoseconds; `None`: the trace no longer reaches back to it.
+    /// Nanoseconds; `None`: the trace no longer reaches back to it, or counters do not tell.
     pub(super) machine_ns: Option<u64>,
+    /// By the counters.
+    pub(super) cause: Option<Cause>,
 }
 
 #[derive(Debug)]
@@ -79,8 +90,10 @@ impl Evidence {
                     .and_then(|one| self.0.text(&format!("per_cpu/cpu{}/trace", one.cpu)).ok())
                     .unwrap_or_default();
                 let events: Vec<Event> = text.lines().filter_map(event).collect();
-                explained
-                    .extend(of_core.iter().map(|&late| Explained { late, machine_ns: machine_ns(&events, &late) }));
+                explained.extend(of_core.iter().map(|&late| {
+                    let machine_ns = machine_ns(&events, &late);
+                    Explained { late, machine_ns, cause: None }
+                }));
             }
         }
         explained
@@ -139,7 +152,7 @@ fn machine_ns(events: &[Event], late: &Late) -> Option<u64> {
     let mut machine_ns = 0;
     // Depth of interrupts, when the outermost began, and how long they lasted: in the window, and since `since`.
     let (mut depth, mut entered, mut interrupts_in_window, mut interrupts) = (0_u32, 0, 0, 0);
-    for event in events.iter().take_while(|event| event.ns <= late.woke_ns) {
+    for (at, event) in events.iter().enumerate().take_while(|(_, event)| event.ns <= late.woke_ns) {
         match event.what {
             What::Enter => {
                 depth += 1;
@@ -159,6 +172,7 @@ fn machine_ns(events: &[Event], late: &Late) -> Option<u64> {
             What::Ran(ran_ns) => {
                 let span = (since, event.ns);
                 let missing = (event.ns - since).saturating_sub(ran_ns).saturating_sub(interrupts);
+                let missing = missing.saturating_sub(charged_to_next_ns(&events[at + 1..]));
                 machine_ns += missing.min(overlap(span, window).saturating_sub(interrupts_in_window));
                 (since, interrupts, interrupts_in_window) = (event.ns, 0, 0);
             }
@@ -166,11 +180,21 @@ fn machine_ns(events: &[Event], late: &Late) -> Option<u64> {
                 if event.pid == 0 {
                     machine_ns += overlap((since, event.ns), window).saturating_sub(interrupts_in_window);
                 }
-                (since, interrupts, interrupts_in_window) = (event.ns, 0, 0);
+                // No interrupt lasts beyond it; of one that seems to, the end was not traced.
+                (since, depth, interrupts, interrupts_in_window) = (event.ns, 0, 0, 0);
             }
         }
     }
     Some(machine_ns.max(uninterrupted_ns(events, late)))
+}
+
+/// What the kernel charges to the next thread though this one had the core: after a wake-up in an interrupt it spares itself a
+/// look at the clock (`rq_clock_skip_update`), so that what ran between the wake-up and the switch is the next one's runtime.
+fn charged_to_next_ns(events: &[Event]) -> u64 {
+    let Some((Event { ns, what: What::Switch(next), .. }, after)) = events.split_first() else { return 0 };
+    let mut own = after.iter().take_while(|event| event.pid == *next && !matches!(event.what, What::Switch(_)));
+    let first = own.find_map(|event| if let What::Ran(ran_ns) = event.what { Some((event.ns, ran_ns)) } else { None });
+    first.map_or(0, |(at_ns, ran_ns)| ran_ns.saturating_sub(at_ns - ns))
 }
 
 /// For how long after it was due the timer did not interrupt a thread that can't hold it off.
@@ -208,7 +232,7 @@ mod tests {
 
     /// Due at 1000 us, woken at 3000.
     fn machine_us(lines: &[(u64, u32, &str)]) -> Option<u64> {
-        let late = Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000 };
+        let late = Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000, queued_ns: None };
         machine_ns(&trace(lines), &late).map(|ns| ns / 1000)
     }
 
@@ -242,7 +266,10 @@ mod tests {
             let timer = format!(" takt-busy-5 [001] d.h.. 7.{us:06}: {ENTER}");
             let ran = "takt-busy-5 [001] d.h.. 7.002990: sched_stat_runtime: comm=takt-busy pid=5 runtime=2490000 [ns]";
             let events: Vec<Event> = [begins, &timer, ran].into_iter().filter_map(event).collect();
-            machine_ns(&events, &Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000 })
+            machine_ns(
+                &events,
+                &Late { cpu: 1, subframe: 0, due_ns: 7_001_000_000, woke_ns: 7_003_000_000, queued_ns: None },
+            )
         };
         assert_eq!(interrupted_at(2_985), Some(1_985_000));
         let fair_server = interrupted_at(1_004);
@@ -264,6 +291,38 @@ mod tests {
             (2_990, 0, &wakes),
         ];
         assert_eq!(machine_us(&storm), Some(10));
+    }
+
+    #[test]
+    fn what_the_next_thread_is_charged_for_was_no_stop() {
+        // As Linux 6.18 says it: the clock of the wake-up, at 1005, is also that of the switch.
+        let (begins, ran_little, wakes, ran_more) = (switch(5), ran(5, 505), switch(99), ran(99, 2_000));
+        let mut late = vec![
+            (500, 1, begins.as_str()),
+            (1_000, 5, ENTER),
+            (1_005, 5, LEAVE),
+            (2_995, 5, &ran_little),
+            (2_996, 5, &wakes),
+            (3_006, 99, &ran_more),
+        ];
+        assert_eq!(machine_us(&late), Some(0), "{:?}", trace(&late));
+        late.pop();
+        assert_eq!(machine_us(&late), Some(1_985), "nobody is charged for it");
+    }
+
+    #[test]
+    fn a_soft_interrupt_whose_end_was_not_traced_hides_no_other() {
+        let (begins, ran_little, wakes) = (switch(5), ran(5, 505), switch(99));
+        let (enter, leave) = ("softirq_entry: vec=3 [action=NET_RX]", "softirq_exit: vec=3 [action=NET_RX]");
+        let storm = [
+            (400, 1, enter),
+            (500, 1, &begins),
+            (990, 5, enter),
+            (2_994, 5, leave),
+            (2_995, 5, &ran_little),
+            (2_996, 5, &wakes),
+        ];
+        assert_eq!(machine_us(&storm), Some(0));
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! Which subframes say nothing about this host.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::stall::{STALL, Stalls};
+use takt_host::core_stop::Cause;
+
+use super::stall::{JudgedBy, STALL, Stalls};
 
 /// Subframes that say nothing about this host: for reasons that do not depend on how they ended, so that leaving them
 /// out favours no result.
@@ -20,9 +22,15 @@ pub struct Excluded {
     /// Subframes before whose limit this kernel's own work delayed even the thread that looks; they are not excluded.
     #[serde(default)]
     pub held_by_host: u64,
-    /// The same by whom the kernel's trace does not say; they are not excluded either.
+    /// The same by whom neither the kernel's trace nor its counters say; they are not excluded either.
     #[serde(default)]
     pub unexplained: u64,
+    /// Late looks by what the kernel's counters say of them, where they judge.
+    #[serde(default)]
+    pub causes: BTreeMap<Cause, u64>,
+    /// What decided who stopped a core; `None`: nobody looked.
+    #[serde(default)]
+    pub judged_by: Option<JudgedBy>,
     /// Those during whose work a core stood still by the clocks of the threads that did it.
     #[serde(default)]
     pub halted: u64,
@@ -108,6 +116,8 @@ pub(super) fn split(subframes: impl IntoIterator<Item = Timing>, warm_up: u64, s
         unexplained: count_from(&stalls.unexplained, warm_up),
         longest_stall_ns: stalls.longest_ns,
         stalls_ns: stalls.all_ns,
+        causes: stalls.causes.clone(),
+        judged_by: stalls.judged_by,
         steal_ns: stalls.steal_ns,
         unwatched: stalls.unwatched.clone(),
         unclocked: stalls.unclocked.clone(),

@@ -8,24 +8,28 @@
 //! hypervisor's, however short ([`takt_host::thread_clock`]).
 //!
 //! Being late is no proof: soft interrupts, interrupts held off and the fair server (Linux 6.12) make such a thread late too.
-//! So the kernel's trace decides whose doing it was ([`super::evidence`]). Without a trace nothing is excluded for it.
+//! So the kernel's trace decides whose doing it was ([`super::evidence`]); where no trace is to be had, its counters, and all cores
+//! of the host are looked at ([`super::counters`]).
 //!
 //! A host without a hypervisor has no such excuse, and is not watched; nor are processes under `SCHED_DEADLINE`, which come
 //! before every other policy.
 
-use std::collections::BTreeSet;
-use std::sync::mpsc::{self, Sender};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
 use takt_base::Stop;
 use takt_host::Host;
 use takt_host::accounting::Snapshot;
 use takt_host::affinity::pin_self;
+use takt_host::core_stop::Cause;
 use takt_host::policy::{Policy, set_policy};
-use takt_host::thread_clock;
+use takt_host::thread_clock::{self, ThreadClock};
 use takt_host::timer::{Options, Timer, TimerError};
 
+use super::counters::CounterEvidence;
 use super::evidence::{Evidence, Explained, Late};
 use super::interface::Plan;
 
@@ -38,13 +42,38 @@ pub(super) struct Stalls {
     pub(super) all_ns: u64,
     /// Subframes that this kernel delayed instead, as far as the trace says; they are the host's doing.
     pub(super) held_by_host: BTreeSet<u64>,
-    /// Subframes of which the trace does not say what delayed them; they count as the host's doing.
+    /// Subframes of which neither trace nor counters say what delayed them; they count as the host's doing.
     pub(super) unexplained: BTreeSet<u64>,
+    /// Late looks by what the counters say of them.
+    pub(super) causes: BTreeMap<Cause, u64>,
+    pub(super) judged_by: Option<JudgedBy>,
     /// By the kernel's account, of all these cores.
     pub(super) steal_ns: u64,
     pub(super) unwatched: Option<String>,
     /// Why a thread's own clock says nothing of stops, if it says nothing.
     pub(super) unclocked: Option<String>,
+}
+
+/// What decided who stopped a core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum JudgedBy {
+    Trace,
+    Counters,
+}
+
+enum Judge {
+    Trace(Evidence),
+    Counters(CounterEvidence),
+}
+
+impl Judge {
+    fn explain(&self, late: &Receiver<Late>) -> Vec<Explained> {
+        match self {
+            Judge::Trace(evidence) => evidence.explain(late),
+            Judge::Counters(evidence) => evidence.explain(late),
+        }
+    }
 }
 
 /// When a core is looked at, after a subframe's last sample.
@@ -64,6 +93,7 @@ pub(super) struct Watch {
     over: Stop,
     threads: Vec<JoinHandle<()>>,
     explaining: Option<JoinHandle<Vec<Explained>>>,
+    judged_by: Option<JudgedBy>,
     unwatched: Option<String>,
 }
 
@@ -76,6 +106,7 @@ impl Watch {
             over: Stop::new(),
             threads: Vec::new(),
             explaining: None,
+            judged_by: None,
             unwatched: why_not.map(str::to_owned),
         };
         if watch.unwatched.is_none() && Host::this().hypervisor().is_none() {
@@ -87,33 +118,56 @@ impl Watch {
     }
 
     fn begin(&mut self, plan: &Plan) {
-        let untraced = |error| {
-            self.unwatched = Some(format!("who stops a core is not known without the kernel's trace: {error}"));
+        let judge = match Evidence::begin() {
+            Ok(evidence) => Ok((Judge::Trace(evidence), self.cpus.clone())),
+            Err(_) => CounterEvidence::begin(&self.cpus).map(|evidence| {
+                let online = evidence.online();
+                (Judge::Counters(evidence), online)
+            }),
         };
-        let Ok(evidence) = Evidence::begin().map_err(untraced) else { return };
+        match judge {
+            Ok((judge, cpus)) => self.begin_with(judge, &cpus, plan),
+            Err(why) => {
+                let why = format!("who stops a core is not known without the kernel's trace or its counters: {why}");
+                self.unwatched = Some(why);
+            }
+        }
+    }
+
+    /// Looks at these cores.
+    fn begin_with(&mut self, judge: Judge, cpus: &[usize], plan: &Plan) {
+        let counted = matches!(judge, Judge::Counters(_));
+        self.judged_by = Some(if counted { JudgedBy::Counters } else { JudgedBy::Trace });
         let (report, reports) = mpsc::channel();
-        for &cpu in &self.cpus {
+        for &cpu in cpus {
             let (refused, refusal) = mpsc::channel();
             let (over, plan, report) = (self.over.clone(), *plan, report.clone());
             let body = move || match place(cpu) {
                 Ok(timer) => {
                     drop(refused);
-                    look(timer, cpu, &plan, &over, &report);
+                    look(timer, cpu, counted, &plan, &over, &report);
                 }
                 Err(why) => drop(refused.send(why)),
             };
             match thread::Builder::new().name(format!("{WATCHES}{cpu}")).spawn(body) {
                 Ok(thread) => self.threads.push(thread),
-                Err(error) => self.unwatched = Some(format!("no thread to watch core {cpu}: {error}")),
+                Err(error) => self.refused(cpu, format!("no thread to watch core {cpu}: {error}")),
             }
             // Ends without a refusal once the thread is placed.
             if let Ok(why) = refusal.recv() {
-                self.unwatched = Some(why);
+                self.refused(cpu, why);
             }
         }
-        match thread::Builder::new().name(format!("{WATCHES}trace")).spawn(move || evidence.explain(&reports)) {
+        match thread::Builder::new().name(format!("{WATCHES}judge")).spawn(move || judge.explain(&reports)) {
             Ok(thread) => self.explaining = Some(thread),
-            Err(error) => self.unwatched = Some(format!("no thread to read the trace: {error}")),
+            Err(error) => self.unwatched = Some(format!("no thread to judge stops: {error}")),
+        }
+    }
+
+    /// Without a core of others there is less evidence, and that is all.
+    fn refused(&mut self, cpu: usize, why: String) {
+        if self.cpus.contains(&cpu) {
+            self.unwatched = Some(why);
         }
     }
 
@@ -124,6 +178,7 @@ impl Watch {
         let ours = usage.iter().flat_map(|usage| &usage.cpus).filter(|one| self.cpus.contains(&one.cpu));
         Stalls {
             steal_ns: ours.map(|one| one.classes.steal_ns).sum(),
+            judged_by: self.judged_by,
             unwatched: self.unwatched,
             unclocked: thread_clock::why_not(&Host::this()).map(str::to_owned),
             ..Stalls::of(self.explaining.map(joined).unwrap_or_default())
@@ -143,7 +198,10 @@ impl Stalls {
         // A long stop makes the looks of several subframes late, which all end with it: each moment counts once a core.
         let mut counted = (0, 0);
         for one in &explained {
-            let Late { cpu, subframe, due_ns, woke_ns } = one.late;
+            let Late { cpu, subframe, due_ns, woke_ns, .. } = one.late;
+            if let Some(cause) = one.cause {
+                *stalls.causes.entry(cause).or_default() += 1;
+            }
             match one.machine_ns {
                 Some(ns) if Duration::from_nanos(ns) > STALL => {
                     let since = if counted.0 == cpu { due_ns.max(counted.1) } else { due_ns };
@@ -168,14 +226,16 @@ fn place(cpu: usize) -> Result<Timer, String> {
     Timer::open(Options::default()).map_err(|error: TimerError| refused(&error))
 }
 
-/// Reports the latest look of each subframe, if it was late.
-fn look(mut timer: Timer, cpu: usize, plan: &Plan, over: &Stop, report: &Sender<Late>) {
+/// Reports the latest look of each subframe, if it was late; for counters, with how long it queued.
+fn look(mut timer: Timer, cpu: usize, counted: bool, plan: &Plan, over: &Stop, report: &Sender<Late>) {
+    let mut queue = counted.then(Queue::of_this_thread);
     for subframe in 0..plan.subframes {
         let mut latest: Option<Late> = None;
         for look_us in LOOKS_US {
             let due = plan.ends(subframe) + Duration::from_micros(look_us);
             let Ok(Some(woke)) = timer.wait_until(due, over) else { return };
-            let late = Late { cpu, subframe, due_ns: due.0, woke_ns: woke.0 };
+            let queued_ns = queue.as_mut().and_then(|queue| queue.within((due.0, woke.0)));
+            let late = Late { cpu, subframe, due_ns: due.0, woke_ns: woke.0, queued_ns };
             if latest.is_none_or(|latest| late.ns() > latest.ns()) {
                 latest = Some(late);
             }
@@ -184,6 +244,36 @@ fn look(mut timer: Timer, cpu: usize, plan: &Plan, over: &Stop, report: &Sender<
             // The thread that reads ends after all threads that look.
             let _ = report.send(late);
         }
+    }
+}
+
+/// When the calling thread last queued for its core; the moments in which it looks count as well.
+struct Queue {
+    clock: ThreadClock,
+    all_ns: Option<u64>,
+    last: (u64, u64),
+}
+
+impl Queue {
+    fn of_this_thread() -> Queue {
+        let clock = ThreadClock::of_this_thread();
+        Queue { all_ns: clock.ran_or_queued_ns(), clock, last: (0, 0) }
+    }
+
+    /// For how much of the time from when it was due to when it woke it queued. A long queue makes several looks late, and only
+    /// the first of them waits for it.
+    fn within(&mut self, (due_ns, woke_ns): (u64, u64)) -> Option<u64> {
+        let now_ns = self.clock.ran_or_queued_ns();
+        self.noted(now_ns, (due_ns, woke_ns))
+    }
+
+    fn noted(&mut self, now_ns: Option<u64>, (due_ns, woke_ns): (u64, u64)) -> Option<u64> {
+        let queued_ns = now_ns?.saturating_sub(std::mem::replace(&mut self.all_ns, now_ns)?);
+        // Some nanoseconds between two looks do not end it.
+        if due_ns > self.last.1 || queued_ns > self.last.1 - self.last.0 {
+            self.last = (woke_ns.saturating_sub(queued_ns), woke_ns);
+        }
+        Some(self.last.1.min(woke_ns).saturating_sub(self.last.0.max(due_ns)))
     }
 }
 
@@ -212,16 +302,27 @@ mod tests {
         let timer = Timer::open(Options::default()).unwrap();
         let long_ago = MonoNs(WallClock.now().0 - 1_000_000_000);
         let (report, reports) = mpsc::channel();
-        look(timer, 0, &plan(long_ago), &Stop::new(), &report);
+        look(timer, 0, true, &plan(long_ago), &Stop::new(), &report);
         let late: Vec<Late> = reports.try_iter().collect();
         assert_eq!(late.iter().map(|late| late.subframe).collect::<Vec<_>>(), [0, 1]);
         assert!(late.iter().all(|late| late.ns() > 980_000_000));
     }
 
     #[test]
+    fn looks_that_were_due_in_a_queue_have_queued_though_they_find_their_time_past() {
+        let mut queue = Queue { all_ns: Some(100), ..Queue::of_this_thread() };
+        let mut noted = |all, due, woke| queue.noted(Some(all), (due, woke));
+        assert_eq!(noted(110, 1_000, 1_012), Some(10), "a wake-up as usual");
+        assert_eq!(noted(50_110, 2_000, 52_005), Some(50_000));
+        assert_eq!([noted(50_110, 7_000, 52_010), noted(50_112, 51_000, 52_020)], [Some(45_005), Some(1_005)]);
+        assert_eq!(noted(50_115, 53_000, 60_000), Some(3), "its timer came late");
+        assert_eq!(noted(50_115, 55_000, 60_010), Some(3), "and so did this, which found its time past");
+    }
+
+    #[test]
     fn only_what_the_trace_lays_to_the_machine_is_the_machines() {
-        let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000 };
-        let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns };
+        let late = |subframe| Late { cpu: 0, subframe, due_ns: 0, woke_ns: 2_000_000, queued_ns: None };
+        let of = |subframe, machine_ns| Explained { late: late(subframe), machine_ns, cause: None };
         let stalls = Stalls::of(vec![of(1, Some(1_900_000)), of(2, Some(150_000)), of(3, None), of(4, Some(0))]);
         assert_eq!((stalls.stalled, stalls.all_ns), ([1].into(), 1_900_000));
         assert_eq!((stalls.held_by_host, stalls.unexplained), ([2, 4].into(), [3].into()));
@@ -233,7 +334,8 @@ mod tests {
         let look = |cpu, subframe: u64| {
             let due_ns = 1_000_000 + subframe * 5_000_000;
             let woke_ns = 18_000_000 + subframe;
-            Explained { late: Late { cpu, subframe, due_ns, woke_ns }, machine_ns: Some(18_000_000 - due_ns) }
+            let late = Late { cpu, subframe, due_ns, woke_ns, queued_ns: None };
+            Explained { late, machine_ns: Some(18_000_000 - due_ns), cause: None }
         };
         let stalls = Stalls::of((0..4).flat_map(|subframe| [look(0, subframe), look(1, subframe)]).collect());
         assert_eq!(stalls.stalled, [0, 1, 2, 3].into());

@@ -55,7 +55,7 @@ impl GivenRadio {
             for &[from_ns, to_ns] in page.spans.as_slice() {
                 // The last one may have gone on meanwhile.
                 spans.pop_if(|last| last.from_ns == from_ns);
-                spans.push(LateSpan { from_ns, to_ns });
+                spans.push(LateSpan { from_ns, to_ns, ..LateSpan::default() });
             }
             if !page.more {
                 return since(&before, &page, spans);

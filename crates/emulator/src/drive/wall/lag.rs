@@ -10,6 +10,7 @@ use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use takt_base::MonoNs;
 
+use super::late_by::{LateBy, SpansBy};
 use super::waiting::Waiting;
 
 /// Longest lag told apart: a minute.
@@ -26,15 +27,19 @@ pub(super) struct Lag {
     over_limit: u64,
     max_ns: u64,
     unsent: u64,
+    latest_ns: u64,
     spans: VecDeque<LateSpan>,
 }
 
 /// When an emulator was late: from when its first late datagram was due to when the last one had left, on the monotonic
 /// clock of its machine. What a host misses outside of such spans is not the emulator's doing.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct LateSpan {
     pub from_ns: u64,
     pub to_ns: u64,
+    /// Who held the driver up, as far as its own thread knows.
+    #[serde(default)] // summaries older than this key, and replies over the network
+    pub by: LateBy,
 }
 
 /// What an emulator says about its own punctuality.
@@ -56,8 +61,11 @@ pub struct LagReport {
     pub histogram: LagHistogram,
     #[serde(default)] // summaries older than this key
     pub late_spans: Vec<LateSpan>,
-    /// How the driver waited for its beats; `None`: it never ran.
+    /// Those spans by who held the driver up for most of each.
     #[serde(default)] // as above
+    pub late_by: SpansBy,
+    /// How the driver waited for its beats; `None`: it never ran.
+    #[serde(default)]
     pub waiting: Option<Waiting>,
 }
 
@@ -100,6 +108,7 @@ impl Lag {
             over_limit: 0,
             max_ns: 0,
             unsent: 0,
+            latest_ns: 0,
             spans: VecDeque::with_capacity(SPANS),
         }
     }
@@ -122,7 +131,20 @@ impl Lag {
         self.late(due, now.max(due));
     }
 
+    /// Who held up what has become late last.
+    pub(super) fn held_up(&mut self, by: &LateBy) {
+        if let Some(last) = self.spans.back_mut() {
+            last.by += *by;
+        }
+    }
+
+    /// The largest lag above the limit since this was last asked, nanoseconds; 0: none.
+    pub(super) fn take_latest_ns(&mut self) -> u64 {
+        std::mem::take(&mut self.latest_ns)
+    }
+
     fn late(&mut self, due: MonoNs, until: MonoNs) {
+        self.latest_ns = self.latest_ns.max(until.0.saturating_sub(due.0));
         match self.spans.back_mut() {
             Some(last) if due.0 <= last.to_ns.saturating_add(APART_NS) => {
                 last.from_ns = last.from_ns.min(due.0);
@@ -130,7 +152,7 @@ impl Lag {
             }
             _ => {
                 self.make_room();
-                self.spans.push_back(LateSpan { from_ns: due.0, to_ns: until.0 });
+                self.spans.push_back(LateSpan { from_ns: due.0, to_ns: until.0, by: LateBy::default() });
             }
         }
     }
@@ -140,6 +162,7 @@ impl Lag {
         let oldest = if self.spans.len() >= SPANS { self.spans.pop_front() } else { None };
         if let (Some(oldest), Some(next)) = (oldest, self.spans.front_mut()) {
             next.from_ns = oldest.from_ns;
+            next.by += oldest.by;
         }
     }
 
@@ -151,6 +174,7 @@ impl Lag {
             max_us: self.max_ns.div_ceil(1000),
             unsent: self.unsent,
             late_spans: self.spans.iter().copied().collect(),
+            late_by: SpansBy::of(&self.spans),
             histogram: LagHistogram(counts.map(|v| (v.value_iterated_to(), v.count_at_value())).collect()),
             ..LagReport::default()
         }
@@ -168,6 +192,7 @@ impl LagReport {
         self.unsent += other.unsent;
         self.late_spans.extend(&other.late_spans);
         self.late_spans.sort_unstable();
+        self.late_by = SpansBy::of(&self.late_spans);
         match (&mut self.waiting, &other.waiting) {
             (Some(own), Some(other)) => own.merge(other),
             (own, other) => *own = own.take().or_else(|| other.clone()),
@@ -232,7 +257,7 @@ mod tests {
         let spans = [(1_000, 5_100), (30_000, 300_000)];
         assert_eq!(
             lag.report().late_spans,
-            spans.map(|(from, to)| LateSpan { from_ns: from * 1000, to_ns: to * 1000 })
+            spans.map(|(from, to)| LateSpan { from_ns: from * 1000, to_ns: to * 1000, by: LateBy::default() })
         );
         assert_eq!((lag.report().over_limit, lag.report().unsent), (3, 1));
     }

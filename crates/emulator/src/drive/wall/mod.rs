@@ -14,6 +14,7 @@
 
 mod inbox;
 mod lag;
+mod late_by;
 mod outlet;
 mod waiting;
 
@@ -28,9 +29,11 @@ use takt_packet::{Counters, Engine, EngineError, Refusal, Wait};
 use crate::{Device, Port};
 use inbox::Inbox;
 use lag::Lag;
+use late_by::Witness;
 use outlet::{Outlet, instant_of, tick_of};
 
 pub use lag::{LagHistogram, LagHistogramError, LagReport, LateSpan};
+pub use late_by::{LateBy, Spans, SpansBy};
 pub use waiting::{ORDINARY, Waiting};
 
 /// Frames a device can fill between two looks at how many are left: a full command queue answers in one go.
@@ -100,12 +103,15 @@ impl<D: Device> Driver<D> {
     /// Fails if the engine has ended.
     pub fn run(&mut self, stop: &Stop, questions: &Receiver<Question<D>>) -> Result<(), EngineError> {
         self.waiting = Some(Waiting::prepare(self.settings.beat));
+        let mut witness = Witness::of_this_thread();
         while !stop.requested() {
             let beat = WallClock.now();
+            witness.woke();
             let received = self.receive(Wait::Poll)?;
             // What arrived before this beat must all be in before the device may reach it.
             let full = received == self.engine.limits().batch;
             self.work(if full { MonoNs(0) } else { beat })?;
+            self.held_up(&mut witness);
             while let Ok(question) = questions.try_recv() {
                 question(&self.device, self.lag(), self.engine.counters());
             }
@@ -119,9 +125,20 @@ impl<D: Device> Driver<D> {
             let until = deadline.max(beat + self.settings.beat).min(beat + LONGEST_WAIT);
             // A datagram ends the wait. It is handled at its own tick, before the device moves on.
             self.receive(Wait::Until(until))?;
+            witness.woke();
             self.work(MonoNs(0))?;
+            self.held_up(&mut witness);
         }
         Ok(())
+    }
+
+    /// Asks the witness who held up what has just left late.
+    fn held_up(&mut self, witness: &mut Witness) {
+        let late_ns = self.lag.take_latest_ns();
+        let by = witness.worked(late_ns);
+        if late_ns > 0 {
+            self.lag.held_up(&by);
+        }
     }
 
     #[must_use]

@@ -14,7 +14,8 @@ use crate::about::About;
 pub use crate::experiment::Need;
 pub use host::{DoctorFinding, RadioSetup, Setup};
 pub use points::{
-    LostByPlace, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint, WaveformRound,
+    AsideBy, LostByPlace, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
+    WaveformRound,
 };
 pub use takt_doctor::FixKind;
 pub use takt_load::rate::{Mode, WireFormat};

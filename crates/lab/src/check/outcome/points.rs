@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use takt_emulator::drive::wall::{Spans, SpansBy};
 use takt_load::rate::{Backlog, Mode, WireFormat};
 use takt_stats::Estimate;
 
@@ -88,6 +89,30 @@ pub struct RatePoint {
     pub skipped: Option<String>,
 }
 
+/// A share of time that is excluded, by who held the radio's thread up, as far as that knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AsideBy {
+    /// The machine stood still.
+    pub machine: f64,
+    /// Another thread of its host, or a soft interrupt, had its core.
+    pub host: f64,
+    /// It had too much work.
+    pub own: f64,
+    pub not_known: f64,
+}
+
+impl AsideBy {
+    /// Of a share that is excluded, by how long the spans were.
+    #[must_use]
+    pub fn of(share: f64, spans: &SpansBy) -> AsideBy {
+        let SpansBy { machine, host, own, not_known } = spans;
+        let all_ns: u64 = [machine, host, own, not_known].iter().map(|sum| sum.ns).sum();
+        let part = |sum: &Spans| if all_ns == 0 { 0.0 } else { share * sum.ns as f64 / all_ns as f64 };
+        let not_known = if all_ns == 0 { share } else { part(not_known) };
+        AsideBy { machine: part(machine), host: part(host), own: part(own), not_known }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct RateRound {
     pub round_id: i64,
@@ -101,6 +126,9 @@ pub struct RateRound {
     /// Share of the measured part that is excluded, since the radio was late itself, 0 to 1.
     #[serde(default)]
     pub aside_share: f64,
+    /// That share by who held the radio up.
+    #[serde(default)]
+    pub aside_by: AsideBy,
     /// Faults in what is excluded.
     #[serde(default)]
     pub aside_faults: u64,

@@ -1,0 +1,163 @@
+//! What held a core up, where no trace is to be had: by the kernel's counters ([`takt_host::core_stop`]).
+//!
+//! They are read by a thread of ordinary priority, every 20 ms, so that each late wake-up lies between two readings. The
+//! threads that look read nothing but their own account of queueing.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use takt_host::Host;
+use takt_host::core_stop::{Cause, CoreCounters, Counters, Held, Judgement, Reader, judge};
+
+use super::evidence::{Explained, Late};
+
+const PERIOD: Duration = Duration::from_millis(20);
+const KEPT_NS: u64 = 100_000_000;
+/// Readings kept: of more than the latest stop.
+const READINGS: usize = 256;
+
+#[derive(Debug)]
+pub(super) struct CounterEvidence {
+    reader: Reader,
+    /// All cores of this host, and those about which one wants to know.
+    online: BTreeSet<usize>,
+    of: Vec<usize>,
+}
+
+impl CounterEvidence {
+    pub(super) fn begin(of: &[usize]) -> Result<CounterEvidence, String> {
+        let reader = Reader::of(Host::this());
+        let online = reader.read().map_err(|error| error.to_string())?.cores.into_keys().collect();
+        Ok(CounterEvidence { reader, online, of: of.to_vec() })
+    }
+
+    /// Only if all of them are looked at can a stop of the machine be told from interrupts that were held off.
+    pub(super) fn online(&self) -> Vec<usize> {
+        self.online.iter().copied().collect()
+    }
+
+    /// Explains what comes, until the last sender is gone.
+    pub(super) fn explain(&self, late: &Receiver<Late>) -> Vec<Explained> {
+        let (mut explained, mut waiting) = (Vec::new(), Vec::new());
+        // What is explained stays for a while: the same stop may have ended a moment later on another core.
+        let mut done: Vec<Late> = Vec::new();
+        let mut readings: VecDeque<Counters> = self.reader.read().into_iter().collect();
+        let mut over = false;
+        while !over {
+            over = gather(late, &mut waiting);
+            // Whatever a stop made late has been reported once a whole period has passed since.
+            let last_ns = readings.back().map_or(0, |reading| reading.at.0);
+            readings.extend(self.reader.read());
+            if readings.len() > READINGS {
+                readings.pop_front();
+            }
+            let (ripe, young): (Vec<Late>, Vec<Late>) =
+                waiting.drain(..).partition(|one| over || one.woke_ns < last_ns);
+            let all = [done.as_slice(), &ripe, &young].concat();
+            let own = ripe.iter().filter(|one| self.of.contains(&one.cpu));
+            explained.extend(own.map(|one| self.explained(one, &all, &readings)));
+            done.retain(|one| one.woke_ns + KEPT_NS > last_ns);
+            done.extend(ripe);
+            waiting = young;
+        }
+        explained
+    }
+
+    fn explained(&self, late: &Late, all: &[Late], readings: &VecDeque<Counters>) -> Explained {
+        let Judgement { cause, machine_ns } = self.judged(late, all, readings);
+        let machine_ns = match cause {
+            Cause::Machine => Some(machine_ns),
+            Cause::NotKnown => None,
+            Cause::Interrupts | Cause::SoftInterrupts | Cause::Thread => Some(0),
+        };
+        Explained { late: *late, machine_ns, cause: Some(cause) }
+    }
+
+    fn judged(&self, late: &Late, all: &[Late], readings: &VecDeque<Counters>) -> Judgement {
+        let before = readings.iter().rev().find(|reading| reading.at.0 <= late.due_ns);
+        let after = readings.iter().find(|reading| reading.at.0 >= late.woke_ns);
+        let core = |reading: &Counters| reading.cores.get(&late.cpu).copied();
+        let held =
+            Held { late_ns: late.ns(), queued_ns: late.queued_ns, all_cores_ns: all_cores_ns(late, all, &self.online) };
+        match (before, after) {
+            (Some(before), Some(after)) => {
+                let none = CoreCounters::default;
+                let span_ns = after.at.0 - before.at.0;
+                judge(&held, span_ns, &core(before).unwrap_or_else(none), &core(after).unwrap_or_else(none))
+            }
+            _ => Judgement::default(),
+        }
+    }
+}
+
+/// Takes what comes within a period; says whether that was all.
+fn gather(late: &Receiver<Late>, waiting: &mut Vec<Late>) -> bool {
+    let until = Instant::now() + PERIOD;
+    while let Some(left) = until.checked_duration_since(Instant::now()) {
+        match late.recv_timeout(left) {
+            Ok(one) => waiting.push(one),
+            Err(RecvTimeoutError::Timeout) => return false,
+            Err(RecvTimeoutError::Disconnected) => return true,
+        }
+    }
+    false
+}
+
+/// For how much of a late wake-up the timers of every core were late at once.
+fn all_cores_ns(late: &Late, all: &[Late], online: &BTreeSet<usize>) -> Option<u64> {
+    let mut by_core: BTreeMap<usize, Vec<&Late>> = BTreeMap::new();
+    for other in all {
+        by_core.entry(other.cpu).or_default().push(other);
+    }
+    // A single core proves nothing about the others.
+    if online.len() < 2 {
+        return None;
+    }
+    let mut common = late.timer_late();
+    for cpu in online.iter().filter(|&&cpu| cpu != late.cpu) {
+        let with = |other: &&Late| meet(common, other.timer_late());
+        let others = by_core.get(cpu).into_iter().flatten().map(with);
+        common = others.max_by_key(|span| span.1.saturating_sub(span.0)).unwrap_or((0, 0));
+    }
+    Some(common.1.saturating_sub(common.0))
+}
+
+fn meet(one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
+    (one.0.max(other.0), one.1.min(other.1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Due and woken, and how long it queued, in microseconds.
+    fn late(cpu: usize, due: u64, woke: u64, queued: u64) -> Late {
+        Late { cpu, subframe: 0, due_ns: due * 1000, woke_ns: woke * 1000, queued_ns: Some(queued * 1000) }
+    }
+
+    #[test]
+    fn only_time_in_which_the_timers_of_all_cores_were_late_is_common() {
+        let online = [0, 1, 2].into();
+        let common = |all: &[Late]| all_cores_ns(&all[0], all, &online).map(|ns| ns / 1000);
+        let [one, two] = [late(0, 1000, 3000, 10), late(1, 1200, 3100, 0)];
+        assert_eq!(common(&[one, two, late(2, 1000, 2500, 0)]), Some(1300));
+        assert_eq!(common(&[one, two]), Some(0), "the third came in time");
+        assert_eq!(common(&[one, two, late(2, 1000, 2500, 1500)]), Some(0), "it queued");
+        assert_eq!(common(&[one, two, late(2, 5000, 9000, 0)]), Some(0), "at another time");
+        let several = [one, two, late(2, 0, 1300, 0), late(2, 2000, 3000, 0)];
+        assert_eq!(common(&several), Some(990), "the longest of them");
+    }
+
+    #[test]
+    fn a_single_core_has_no_others() {
+        assert_eq!(all_cores_ns(&late(0, 1, 2, 0), &[], &[0].into()), None);
+    }
+
+    #[test]
+    fn what_lies_between_no_two_readings_is_not_known() {
+        let evidence = CounterEvidence::begin(&[0]).unwrap();
+        let both = [late(0, 1000, 3000, 0), late(1, 1000, 3000, 0)];
+        assert_eq!(evidence.explained(&both[0], &both, &VecDeque::new()).machine_ns, None);
+    }
+}
