@@ -11,7 +11,7 @@ use serde_json::Value;
 use takt_stats::{Contrast, contrast};
 
 use crate::about::host_and_kernel;
-use crate::experiment::label;
+use crate::experiment::{Experiment, label};
 use crate::nodes::mean;
 use crate::store::{RunRow, Store, StoreError};
 use crate::summary::{FigureSummary, PointSummary, Summary};
@@ -65,11 +65,26 @@ impl Compared {
             [("host", host), ("takt", row.takt_version), ("depth", row.depth), ("options", row.options.to_string())]
         };
         let same_file = row_a.file == row_b.file;
+        let rules = [&row_a, &row_b].map(rules_of);
         let both = of(row_a).into_iter().zip(of(row_b)).filter(|(a, b)| a != b);
         let mut differ: Vec<String> = both.map(|((what, a), (_, b))| format!("{what}: {a}; {b}")).collect();
         differ.extend((!same_file).then(|| "the experiment file".to_owned()));
+        differ.extend(other_rules(rules));
         Ok(compare(&of_a, &of_b, differ))
     }
+}
+
+/// The number of the rules that a run's study was measured by.
+fn rules_of(run: &RunRow) -> Option<u32> {
+    Some(Experiment::recorded(&run.experiment, &run.file).ok()?.study?.rules?.number)
+}
+
+/// That two runs answer two questions, where their studies have different rules.
+fn other_rules(rules: [Option<u32>; 2]) -> Option<String> {
+    let [a, b] = rules.map(|number| number.map_or_else(|| "none".to_owned(), |number| number.to_string()));
+    (a != b).then(|| {
+        format!("the rules of the study: {a}; {b}: what changed may be the rules' doing, and the runs do not add up")
+    })
 }
 
 fn same<'a>(point: &PointSummary, among: &'a [PointSummary]) -> Option<&'a PointSummary> {
@@ -150,6 +165,27 @@ mod tests {
         assert_eq!(changed, [("same", false), ("changed", true)]);
         assert_eq!((compared.only_a, compared.only_b), (vec!["gone".to_owned()], vec!["new".to_owned()]));
         assert_eq!((compared.figures, compared.level_each), (2, 0.975));
+    }
+
+    #[test]
+    fn runs_under_other_rules_are_said_to_be() {
+        let file = |rules: &str| {
+            let rounds = "[rounds]\ncount = 2\norder = { seed = 1 }\n";
+            let part = "[factors]\nslots = [1]\n[fixed]\nworkload = { kind = \"waveform\", duration = \"1s\" }\n";
+            let text = format!("question = \"?\"\n[study]\nname = \"aloe\"\n{rules}{rounds}{part}");
+            Experiment::parse("aloe", &text)
+                .expect("a file")
+                .study
+                .and_then(|study| study.rules)
+                .map(|rules| rules.number)
+        };
+        let numbered =
+            |number: u32| file(&format!("[study.rules]\nnumber = {number}\nsince = \"2026-11-23\"\nchanged = \"\"\n"));
+        assert_eq!(other_rules([numbered(4), numbered(4)]), None);
+        assert_eq!(other_rules([file(""), file("")]), None);
+        let said = other_rules([numbered(4), numbered(5)]).expect("other rules");
+        assert!(said.starts_with("the rules of the study: 4; 5: "), "{said}");
+        assert!(other_rules([file(""), numbered(1)]).is_some_and(|said| said.contains("none; 1")));
     }
 
     /// Twenty figures that did not change: one at 95 % would be called changed in two of three comparisons.

@@ -84,15 +84,14 @@ fn by_segments<'a>(segments: impl Iterator<Item = &'a (u64, u64)>, ratio: f64, c
     if each > 0.0 { (squares + MORE * each * each) / (expected + MORE * each) } else { 1.0 }
 }
 
-/// Student's t for the normal deviate, squared: the variance is estimated from as many rounds as there are.
+/// Student's t for the normal deviate, squared, one-sided as the bound is: the variance is estimated from as many rounds as there are.
 fn by_rounds(rounds: &[(u64, u64)], ratio: f64, level: f64) -> Option<f64> {
     let (squares, expected) = scatter(rounds.iter(), ratio);
     if expected <= 0.0 {
         return Some(1.0);
     }
     let (n, free) = (rounds.len() as f64, rounds.len() - 1);
-    let two_sided = f64::midpoint(1.0, level);
-    let wider = t_quantile(two_sided, free)? / normal_quantile(two_sided)?;
+    let wider = t_quantile(level, free)? / normal_quantile(level)?;
     Some(squares / expected * n / (n - 1.0) * wider * wider)
 }
 

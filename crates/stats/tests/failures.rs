@@ -69,12 +69,13 @@ fn bad_round(rng: &mut ChaCha8Rng) -> Vec<usize> {
     (0..CLUSTER).map(|_| below(rng, ROUND)).collect()
 }
 
-const EVENTS: [(&str, Event); 5] = [
-    ("single", single),
-    ("whole cluster", whole_cluster),
-    ("geometric", geometric),
-    ("mixed", mixed),
-    ("bad round", bad_round),
+/// Each with how many are so many that the bound over 40 rounds is no wider than its level asks for.
+const EVENTS: [(&str, Event, f64); 5] = [
+    ("single", single, 2000.0),
+    ("whole cluster", whole_cluster, 50.0),
+    ("geometric", geometric, 400.0),
+    ("mixed", mixed, 50.0),
+    ("bad round", bad_round, 100.0),
 ];
 
 /// Rounds with as many events on average; events may overlap, as they do.
@@ -100,14 +101,25 @@ fn coverage(event: Event, rounds: usize, events: f64) -> f64 {
 }
 
 /// 4000 draws have a standard error of 0.34 %. No bound over a few clusters can be exact, for there is nothing between
-/// having seen two of them and having seen three: there it holds the truth more often than it says.
+/// having seen two of them and having seen three: there it holds the truth more often than it says. Single failures are held
+/// most often, since so many of them must be seen until a cluster of ten among them is out of the question; and over five
+/// rounds, since how unlike rounds are is then known from five.
 #[test]
 fn the_bound_holds_whatever_clusters_failures_come_in() {
-    for (name, event) in EVENTS {
+    for (name, event, many) in EVENTS {
         for rounds in [5, 40] {
             for events in [0.5, 1.4, 3.0, 5.0, 10.0, 20.0, 50.0, 100.0, 400.0] {
                 let share = coverage(event, rounds, events);
-                assert!(share >= 0.94, "{name}, {rounds} rounds, {events} events: {:.2} %", share * 100.0);
+                let most = match rounds {
+                    40 if events >= many => 0.96,
+                    _ if events >= 400.0 => 0.985,
+                    _ => 1.0,
+                };
+                assert!(
+                    (0.94..=most).contains(&share),
+                    "{name}, {rounds} rounds, {events} events: {:.2} %",
+                    share * 100.0
+                );
             }
         }
         let share = coverage(event, 40, 2000.0);

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_lab::About;
 use takt_lab::check::{Answer, RoundsSummary, StoredRun};
+use takt_lab::experiment::Rules;
 
 use super::record::{left_out, records};
 use super::{Claim, RoundRecord};
@@ -16,6 +17,9 @@ pub struct StudyRun {
     /// The run. Its keys stand beside the others.
     #[serde(flatten)]
     pub about: About,
+    /// What was fixed before the data were seen; `None` in runs of older files.
+    #[serde(default)]
+    pub rules: Option<Rules>,
     pub claims: Vec<Claim>,
     /// Over all claims that this study is about: `fails` if one does, `holds` if all do.
     pub answer: Answer,
@@ -37,6 +41,7 @@ impl StudyRun {
             schema,
             study: study_of(stored).to_owned(),
             about: About::of(&stored.run, &stored.file, &stored.rounds),
+            rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
             claims: Vec::new(),
             answer: Answer::Unknown,
             rounds: stored.summary(),
@@ -47,9 +52,9 @@ impl StudyRun {
         }
     }
 
-    /// Limits of the figures that come from the run and not from the study; without full stops.
+    /// Limits of the figures that come from the run, and the rules they were measured by; without full stops.
     pub(super) fn limits(&self) -> Vec<String> {
-        let mut words = Vec::new();
+        let mut words: Vec<String> = self.rules.iter().map(Rules::in_words).collect();
         if self.about.host.virtualisation.as_deref().is_some_and(|kind| kind != "none") {
             words.push("this host is virtual: its stalls are the hypervisor's as well as its own".to_owned());
         }

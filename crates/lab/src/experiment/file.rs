@@ -50,6 +50,12 @@ pub struct Rules {
     /// The day from which they hold, `YYYY-MM-DD`.
     pub since: String,
     pub changed: String,
+    /// What does not count, whatever its outcome; empty in files of older versions.
+    #[serde(default)]
+    pub set_aside: String,
+    /// What figures and claims are computed by; empty in files of older versions.
+    #[serde(default)]
+    pub estimator: String,
     /// Times above or below which something counts, by name; the rounds must have been measured with the same.
     #[serde(default)]
     pub limits: BTreeMap<String, String>,
@@ -59,8 +65,11 @@ impl Rules {
     /// Which rules, since when, and what changed; without a full stop.
     #[must_use]
     pub fn in_words(&self) -> String {
-        let Rules { number, since, changed, .. } = self;
-        format!("rules {number} of the study, fixed on {since} before its data were seen: {changed}")
+        let Rules { number, since, changed, set_aside, estimator, .. } = self;
+        let more = [("set aside", set_aside), ("estimator", estimator)];
+        let more = more.iter().filter(|(_, words)| !words.is_empty()).map(|(name, words)| format!("; {name}: {words}"));
+        let more = more.collect::<String>();
+        format!("rules {number} of the study, fixed on {since} before its data were seen: {changed}{more}")
     }
 }
 

@@ -13,6 +13,8 @@ use crate::{Cell, Column, Report, Row, Section, Table, Unit};
 /// The whole report. Set [`Report::page`] where the page was written, before showing it on a terminal.
 pub fn report(outcome: &Outcome) -> Report {
     let mut report = common::report_with(&outcome.of, &outcome.paper, &outcome.warnings);
+    let claims = std::mem::replace(&mut report.verdict.headline, outcome.goal.clone());
+    report.verdict.says.insert(0, claims);
     report.sections = sections(outcome);
     report
 }
@@ -218,4 +220,34 @@ fn blamed(outcome: &Outcome) -> Table {
     let columns = Column::row("", &[], &["longest stage of the worst late answers, and how often"]);
     let rows = outcome.cases.iter().filter(|case| !case.blamed.is_empty()).map(row).collect();
     Table::new("blamed", "Where late answers lost most of their time", columns, rows)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{Depth, TextStyle};
+
+    #[test]
+    fn the_first_line_says_whether_the_papers_figure_is_reached() {
+        let goal = "The paper's 0.00056 is not reached here: there is no bound.";
+        let host = json!({ "hostname": "", "kernel": "", "cpu_model": "", "cores": 4, "memory_bytes": 0, "more": {} });
+        let rounds = ["planned", "valid", "disturbed", "emulator_late", "failed", "skipped", "repeated"];
+        let rounds: Value = rounds.iter().map(|name| ((*name).to_owned(), json!(0))).collect();
+        let chart = json!({ "id": "", "number": "6", "title": "", "paper": "", "part": "", "x": "", "measure": "share",
+            "boxes": false, "curves": [] });
+        let paper = json!({ "cite": "", "setup": [], "numbers": {}, "figure": [], "claim": [] });
+        let document = json!({
+            "schema": 2, "study": "linux-rt", "run": "", "question": "", "started": "", "duration_s": 0.0, "depth": "quick",
+            "complete": true, "takt_version": "", "host": host, "claims": [], "answer": "unknown", "rounds": rounds,
+            "says": ["It says more."], "does_not_say": [], "left_out": [], "records": [], "sites": [], "paper": paper,
+            "cases": [], "figure_6": chart, "effects": [], "traces": [], "goal": goal, "warnings": [],
+        });
+        let style = TextStyle { width: 120, colour: false, unicode: true, depth: Depth::Answer };
+        let outcome: Outcome = serde_json::from_value(document).expect("the keys of the document are stable");
+        let text = report(&outcome).to_text(&style);
+        assert_eq!(text.lines().next(), Some(format!("Not known: {goal}").as_str()));
+        assert!(text.contains("0 of the paper's 0 claims were seen here"), "{text}");
+    }
 }

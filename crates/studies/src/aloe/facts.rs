@@ -122,6 +122,9 @@ pub struct MemoryFacts {
 pub struct ClaimFacts {
     pub number: u32,
     pub says: String,
+    /// Why it can't come out otherwise here, if it can't.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_construction: Option<String>,
 }
 
 /// The facts that come with the program.

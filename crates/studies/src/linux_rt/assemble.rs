@@ -16,7 +16,7 @@ const FIGURE_6: ChartPlan = ChartPlan {
     x: "cap",
     by: "tick_hz",
     measure: Measure::Share,
-    read: |round| Account::Own.ratio(round),
+    figure: |rounds, _| Account::Own.figure(rounds),
     ..ChartPlan::BLANK
 };
 
@@ -33,14 +33,15 @@ pub(crate) fn assemble(stored: &StoredRun) -> Outcome {
         effects: measures::of(&part("measures")),
         measures_not_had: measures::not_had(&part("measures")).into_iter().map(str::to_owned).collect(),
         traces: why::of(&part("why")),
-        rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
+        goal: String::new(),
         warnings: Vec::new(),
         paper,
     };
     outcome.of.claims = outcome.paper.judged(|number| claims::judge(number, &outcome));
     outcome.of.answer = answer(&outcome.of.claims);
     outcome.warnings = words::warnings(&outcome);
-    outcome.warnings.extend(outcome.rules.as_ref().and_then(|rules| rules::broken(rules, &stored.rounds)));
+    outcome.warnings.extend(outcome.of.rules.as_ref().and_then(|rules| rules::broken(rules, &stored.rounds)));
+    outcome.goal = words::goal(&outcome);
     outcome.of.says = words::says(&outcome);
     outcome.of.does_not_say = words::does_not_say(&outcome);
     outcome
@@ -58,4 +59,34 @@ fn with_paper(mut case: Case, paper: &Facts) -> Case {
     };
     case.paper = name.map(|name| paper.number(name));
     case
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::part::Point;
+    use takt_lab::store::{Record, RoundRow, RoundState, testing};
+
+    /// Claims 4, 5 and 6 rest on this figure.
+    #[test]
+    fn a_round_that_could_not_be_run_has_failed_in_figure_6_and_no_point_is_free_of_doubt() {
+        let result = json!({
+            "own": { "failure_ratio": 0.0 },
+            "segments": { "subframes": 10, "own": [[0, 10], [0, 10]], "all": [[0, 10], [0, 10]] },
+        });
+        let clean = testing::round(0, Record { result, ..Record::default() });
+        let could_not = RoundRow { state: RoundState::Failed, record: None, ..clean.clone() };
+        let point = |cap: u64, rounds| {
+            let settings = [("cap".to_owned(), json!(cap)), ("tick_hz".to_owned(), json!(128))].into();
+            Point { settings, rounds }
+        };
+        let points = [point(10, vec![&clean, &clean]), point(80, vec![&clean, &could_not])];
+        let chart = Chart::of(&FIGURE_6, &points, &facts());
+        let at = |cap| chart.curve("128").and_then(|curve| curve.at(cap)).map(|spot| &spot.figure).expect("measured");
+        assert_eq!((at(80.0).value, at(80.0).counted()), (Some(0.5), 2));
+        assert_eq!(at(10.0).value, Some(0.0));
+        assert!(at(10.0).estimate.is_some_and(|estimate| estimate.high() > 0.1), "{:?}", at(10.0));
+    }
 }

@@ -21,7 +21,6 @@ pub use why::{Ran, TraceFacts};
 pub use words::label;
 
 use serde::{Deserialize, Serialize};
-use takt_lab::experiment::Rules;
 
 use super::StudyRun;
 use super::sweep::{Chart, Facts, SiteFacts};
@@ -47,8 +46,9 @@ pub struct Outcome {
     pub measures_not_had: Vec<String>,
     /// Who ran while the worst answers waited.
     pub traces: Vec<TraceFacts>,
-    /// What was fixed before the data were seen; `None` in runs of older files.
-    pub rules: Option<Rules>,
+    /// Whether the paper's best figure was reached under the load named, by the bounds of both accounts: the first thing to know.
+    #[serde(default)]
+    pub goal: String,
     pub warnings: Vec<String>,
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use takt_base::shown::time;
 use takt_base::words::{plural, sentence};
-use takt_lab::experiment::Rules;
+use takt_lab::check::Answer;
 use takt_lab::summary::FEW_ROUNDS;
 use takt_stats::contrast;
 
@@ -13,9 +13,9 @@ use super::{Case, EffectFacts, Outcome, StageFacts, TraceFacts, claims, why};
 use crate::Figure;
 use crate::sweep::{Measure, apart, value};
 
-/// What was seen, the best first.
+/// What was seen.
 pub(super) fn says(outcome: &Outcome) -> Vec<String> {
-    let mut says: Vec<String> = first(outcome).into_iter().collect();
+    let mut says: Vec<String> = Vec::new();
     let effects = |order: fn(usize) -> bool| outcome.effects.iter().filter(move |e| order(e.measures.len()));
     let buys: Vec<String> = effects(|n| n == 1).map(bought).collect();
     if !buys.is_empty() {
@@ -37,21 +37,23 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     says.iter().map(|words| sentence(words)).collect()
 }
 
-/// Whether the bound asked for was reached: the first thing to know.
-fn first(outcome: &Outcome) -> Option<String> {
-    let best = Best::of(outcome)?;
-    let (own, all, limit) = (best.own.up_to, best.all.up_to, best.limit);
-    Some(match best.is_reached() {
-        true => format!(
-            "with the best measures, under {}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether: \
-             below the paper's {limit}",
-            best.load()
-        ),
-        false => format!(
-            "the paper's {limit} is not reached here: with the best measures, under {}, up to {own:.5} of the answers fail on this \
-             host's account and {all:.5} altogether",
-            best.load()
-        ),
+/// Whether the bound asked for was reached, or why there is none: the first thing to know.
+pub(super) fn goal(outcome: &Outcome) -> String {
+    let limit = outcome.paper.number("best");
+    let Some(best) = Best::of(outcome) else {
+        return sentence(&format!(
+            "the paper's {limit} is not reached here: there is no bound, since two rounds with the best measures are missing"
+        ));
+    };
+    let (own, all, load) = (best.own.up_to, best.all.up_to, best.load());
+    let on = format!(
+        "under {load}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether (95 %)"
+    );
+    // It follows the answer over all claims.
+    let but = if outcome.of.answer == Answer::Holds { "" } else { "not every claim was seen, but " };
+    sentence(&match best.is_reached() {
+        true => format!("{but}the paper's {limit} is reached here: with the best measures, {on}"),
+        false => format!("the paper's {limit} is not reached here: with the best measures, {on}"),
     })
 }
 
@@ -280,10 +282,9 @@ pub(super) fn does_not_say(outcome: &Outcome) -> Vec<String> {
         "the radio is software on a core of its own, with nothing but the kernel between: no USB, no cable".to_owned(),
     ];
     words.extend(unwatched(outcome));
-    words.extend(outcome.rules.as_ref().map(Rules::in_words));
     words.extend(outcome.of.limits());
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
-    let open = outcome.of.claims.iter().filter(|claim| claim.answer == takt_lab::check::Answer::Unknown).count();
+    let open = outcome.of.claims.iter().filter(|claim| claim.answer == Answer::Unknown).count();
     if open > 0 {
         words.push(format!(
             "{open} claims could not be judged at this depth; the full run has more rounds and longer ones"
@@ -325,4 +326,61 @@ pub fn label(case: &Case) -> String {
         is("handover", "slot").then(|| "slot by slot".to_owned()),
     ];
     words.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::{case, facts};
+    use super::*;
+    use crate::part::Point;
+    use crate::sweep::testing;
+    use takt_lab::store::{Record, RoundRow, testing::round};
+
+    /// What rounds of the best measures say, of as many segments, the first with so many failures.
+    fn goal_of(answer: Answer, rounds: usize, segments: usize, failed: u64) -> String {
+        let counts: Vec<(u64, u64)> = (0..segments).map(|n| (if n == 0 { failed } else { 0 }, 10)).collect();
+        let ratio = failed as f64 / (segments * 10) as f64;
+        let result = json!({
+            "failure_ratio": ratio,
+            "own": { "failure_ratio": ratio },
+            "segments": { "subframes": 10, "own": counts, "all": counts },
+        });
+        let rows: Vec<RoundRow> =
+            (0..rounds).map(|_| round(0, Record { result: result.clone(), ..Record::default() })).collect();
+        let cases = case::of("best", &[Point { settings: BTreeMap::new(), rounds: rows.iter().collect() }]);
+        let paper = facts();
+        goal(&Outcome {
+            of: crate::StudyRun { answer, ..testing::outcome(&paper).of },
+            sites: Vec::new(),
+            figure_6: testing::chart("figure-6", "cap", Measure::Share, &[]),
+            cases,
+            paper,
+            effects: Vec::new(),
+            measures_not_had: Vec::new(),
+            traces: Vec::new(),
+            goal: String::new(),
+            warnings: Vec::new(),
+        })
+    }
+
+    #[test]
+    fn whether_the_papers_figure_is_reached_is_said_with_the_bound_or_that_there_is_none() {
+        let reached = goal_of(Answer::Holds, 10, 600, 0);
+        assert!(
+            reached.starts_with("The paper's 0.00056 is reached here: with the best measures, under no load, at most")
+        );
+        assert!(reached.contains("at most 0.00050 of the answers fail on this host's account and 0.00050 altogether"));
+        let few = goal_of(Answer::Unknown, 2, 60, 0);
+        assert!(
+            few.starts_with("The paper's 0.00056 is not reached here: with the best measures") && few.contains("0.02")
+        );
+        assert!(goal_of(Answer::Fails, 10, 600, 10).starts_with("The paper's 0.00056 is not reached here"));
+        let but = goal_of(Answer::Fails, 10, 600, 0);
+        assert!(but.starts_with("Not every claim was seen, but the paper's 0.00056 is reached here"), "{but}");
+        for none in [goal_of(Answer::Unknown, 1, 600, 0), goal_of(Answer::Unknown, 0, 0, 0)] {
+            assert!(none.starts_with("The paper's 0.00056 is not reached here: there is no bound"), "{none}");
+        }
+    }
 }

@@ -25,7 +25,6 @@ pub(crate) fn assemble(study: &Study, stored: &StoredRun) -> Outcome {
         evidence: study.evidence.iter().map(evidence).filter(Chart::is_measured).collect(),
         noise: aa_pairs::noise(&stored.file, &stored.points, &stored.rounds),
         warnings: Vec::new(),
-        rules: stored.file.study.as_ref().and_then(|study| study.rules.clone()),
         paper,
     };
     outcome.of.claims = outcome.paper.judged(|number| (study.judge)(number, &outcome));

@@ -24,6 +24,8 @@ pub(crate) struct ChartPlan {
     pub(crate) only: Option<(&'static str, &'static str)>,
     pub(crate) measure: Measure,
     pub(crate) read: Read,
+    /// A point's figure from its rounds, where it has no base: which of them count is the quantity's to say.
+    pub(crate) figure: fn(&[&RoundRow], Read) -> Figure,
     /// Over the same quantity at this level of `by`, in the same block.
     pub(crate) over: Option<&'static str>,
     /// As boxes over rounds.
@@ -44,6 +46,7 @@ impl ChartPlan {
         only: None,
         measure: Measure::BitsPerS,
         read: |_| None,
+        figure: |rounds, read| Figure::of(rounds, read),
         over: None,
         boxes: false,
     };
@@ -185,7 +188,7 @@ fn curves(plan: &ChartPlan, part: &[Point<'_>]) -> Vec<Curve> {
 
 fn spot(plan: &ChartPlan, (x, rounds): &(f64, Rounds<'_>), base: Option<&[(f64, Rounds<'_>)]>) -> Spot {
     let figure = match plan.over {
-        None => Figure::of(rounds, plan.read),
+        None => (plan.figure)(rounds, plan.read),
         Some(_) => {
             let base = base.into_iter().flatten().find(|(other, _)| other == x).map(|(_, rounds)| rounds.as_slice());
             Figure::from_rounds(over(plan.read, rounds, base.unwrap_or_default()))

@@ -9,11 +9,13 @@ use crate::claim::every;
 pub(crate) struct Judged {
     pub(crate) answer: Answer,
     pub(crate) seen: String,
+    /// Why these rounds could not have said otherwise, if they could not.
+    pub(crate) by_construction: Option<String>,
 }
 
 impl Judged {
     pub(crate) fn new(answer: Answer, seen: impl Into<String>) -> Judged {
-        Judged { answer, seen: seen.into() }
+        Judged { answer, seen: seen.into(), by_construction: None }
     }
 
     /// By comparisons, each of which must hold. Where they leave it open, what was seen ends with what would decide.

@@ -64,9 +64,9 @@ impl Facts {
     /// Its claims, each with what `judge` says of its number.
     pub(crate) fn judged(&self, judge: impl Fn(u32) -> Judged) -> Vec<Claim> {
         let claim = |facts: &ClaimFacts| {
-            let Judged { answer, seen } = judge(facts.number);
-            let (claim, by_construction) = (facts.says.clone(), facts.by_construction.clone());
-            Claim { number: facts.number, claim, answer, covered: true, by_construction, seen }
+            let Judged { answer, seen, by_construction } = judge(facts.number);
+            let by_construction = facts.by_construction.clone().or(by_construction);
+            Claim { number: facts.number, claim: facts.says.clone(), answer, covered: true, by_construction, seen }
         };
         self.claims.iter().map(claim).collect()
     }

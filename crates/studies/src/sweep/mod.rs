@@ -38,7 +38,6 @@ pub(super) use read::{
 pub(super) use words::{apart, at, list, value};
 
 use serde::{Deserialize, Serialize};
-use takt_lab::experiment::Rules;
 
 use super::StudyRun;
 
@@ -67,9 +66,6 @@ pub struct Outcome {
     pub of: StudyRun,
     /// Where rounds ran: each environment and path, and what was in force there.
     pub sites: Vec<SiteFacts>,
-    /// What was fixed before the data were seen.
-    #[serde(default)]
-    pub rules: Option<Rules>,
     pub paper: Facts,
     pub charts: Vec<Chart>,
     /// What else was measured, which says why.

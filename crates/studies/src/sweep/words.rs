@@ -1,7 +1,6 @@
 //! The sentences of such a study.
 
 use takt_base::words::sentence;
-use takt_lab::experiment::Rules;
 use takt_lab::summary::FEW_ROUNDS;
 
 use super::noise::in_order;
@@ -87,7 +86,6 @@ pub(super) fn does_not_say(study: &Study, outcome: &Outcome) -> Vec<String> {
         ));
     }
     words.extend(outcome.sites.iter().flat_map(|site| site.notes.iter().cloned()));
-    words.extend(outcome.rules.as_ref().map(Rules::in_words));
     words.extend(outcome.of.limits());
     let mut sentences: Vec<String> = words.iter().map(|words| sentence(words)).collect();
     sentences.dedup();

@@ -3,7 +3,7 @@
 use takt_lab::check::Answer;
 
 use super::needs::lacking;
-use super::why::{beyond_the_wire, cost, guest};
+use super::why::{beyond_the_wire, both_fill_the_wire, cost, guest};
 use crate::Figure;
 use crate::claim::every;
 use crate::sweep::{Chart, Compared, Curve, Judged, Measure, Outcome, Spot, at, list, value};
@@ -26,7 +26,7 @@ fn of(number: u32, outcome: &Outcome) -> Judged {
         3 => {
             let most = paper.number("vm_share_up_to");
             let below = |what, figure: &Figure| Compared::below(what, Measure::Times, figure, most);
-            relative(outcome, "link-relative", "vm", below, SENDING)
+            sending(outcome, "vm", "the vm", 0.0, below, None)
         }
         4 => {
             let about = |what, figure: &Figure| alike(what, figure, paper.number("close_within"));
@@ -69,26 +69,41 @@ fn smaller_is_slower(outcome: &Outcome) -> Judged {
     Judged::by(&comparisons, "datagram load", seen)
 }
 
-/// On the paper's wire where that was measured; without one the machine's own speed is compared.
+/// On the wire there is nothing to see where both ends fill it.
 fn container(outcome: &Outcome) -> Judged {
     let (from, share) = (outcome.paper.number("container_bytes_from"), outcome.paper.number("container_share_from"));
-    let large = |spot: &&Spot| spot.x > from;
-    let (wire, free) = (outcome.curve("wire-relative", "container"), outcome.curve("link-relative", "container"));
-    let above = |(chart, curve): (&Chart, &Curve)| -> Vec<Compared> {
-        let what = |spot: &Spot| format!("the container at {}", at(chart, spot.x));
-        let above = |spot: &Spot| Compared::above(what(spot), chart.measure, &spot.figure, share);
-        curve.measured().filter(large).map(above).collect()
+    let above = |what, figure: &Figure| Compared::above(what, Measure::Times, figure, share);
+    let why = beyond_the_wire(outcome).into_iter().chain(cost(outcome));
+    let judged = sending(outcome, "container", "the container", from, above, why);
+    Judged { by_construction: both_fill_the_wire(outcome, "container", from), ..judged }
+}
+
+/// What is sent in datagrams over a size, over native's. On the paper's wire where that was measured; without one the
+/// machine's own speed is compared.
+fn sending(
+    outcome: &Outcome,
+    name: &str,
+    who: &str,
+    from_bytes: f64,
+    compared: impl Fn(String, &Figure) -> Compared,
+    why: impl IntoIterator<Item = String>,
+) -> Judged {
+    let large = |spot: &&Spot| spot.x > from_bytes;
+    let (wire, free) = (outcome.curve("wire-relative", name), outcome.curve("link-relative", name));
+    let each = |(chart, curve): (&Chart, &Curve)| -> Vec<Compared> {
+        let of = |spot: &Spot| compared(format!("{who} at {}", at(chart, spot.x)), &spot.figure);
+        curve.measured().filter(large).map(of).collect()
     };
     let list =
         |lead: &str, (chart, curve): (&Chart, &Curve)| format!("{lead}{}", list(chart, curve.measured().filter(large)));
     let on_wire = wire.map(|shown| list("of native's throughput when sending, on a wire of 1 Gb/s: ", shown));
     let lead = if wire.is_some() { "with no wire in the way: " } else { SENDING };
     let mut seen: Vec<String> = on_wire.into_iter().chain(free.map(|shown| list(lead, shown))).collect();
-    seen.extend(beyond_the_wire(outcome).into_iter().chain(cost(outcome)));
-    Judged::by(&wire.or(free).map(above).unwrap_or_default(), "the container", seen)
+    seen.extend(why);
+    Judged::by(&wire.or(free).map(each).unwrap_or_default(), who, seen)
 }
 
-const SENDING: &str = "of native's throughput when sending: ";
+const SENDING: &str = "of native's throughput when sending, with no wire in the way: ";
 
 fn relative(
     outcome: &Outcome,
@@ -253,5 +268,44 @@ mod tests {
         assert_eq!(judged.answer, Answer::Holds);
         assert!(judged.seen.contains("on a wire of 1 Gb/s: 1.00") && judged.seen.contains("no wire in the way: 0.70"));
         assert_eq!(container(&outcome(&facts())).seen, "the container was not measured here");
+    }
+
+    #[test]
+    fn on_a_wire_that_both_fill_the_container_is_shown_and_not_counted() {
+        let mut seen = outcome(&facts());
+        let ratio: [Points<'_>; 1] = [("container", &[(1472.0, &[1.0, 1.0])])];
+        seen.charts = vec![chart("wire-relative", "payload_bytes", Measure::Times, &ratio)];
+        let on_wire = |container: f64| {
+            let (native, container) = ([956e6, 956e6], [container, container]);
+            let curves: [Points<'_>; 2] =
+                [("native", &[(64.0, &[1e6, 1e6]), (1472.0, &native)]), ("container", &[(1472.0, &container)])];
+            vec![chart("wire-sent", "payload_bytes", Measure::BitsPerS, &curves)]
+        };
+        let claim = |seen: &Outcome| seen.paper.judged(|number| judge(number, seen)).remove(1);
+        seen.evidence = on_wire(955e6);
+        let filled = claim(&seen);
+        assert_eq!((filled.number, filled.answer, filled.counts()), (2, Answer::Holds, false));
+        seen.evidence = on_wire(800e6);
+        assert!(claim(&seen).counts(), "the container could have been slower still");
+        seen.charts[0].id = "link-relative".into();
+        seen.evidence = on_wire(955e6);
+        assert!(claim(&seen).counts(), "not judged on the wire");
+    }
+
+    #[test]
+    fn the_virtual_machine_is_judged_on_the_papers_wire_too() {
+        let mut seen = outcome(&facts());
+        let of = |id: &str, rounds: &[f64]| {
+            let curves: [Points<'_>; 1] = [("vm", &[(1472.0, rounds)])];
+            chart(id, "payload_bytes", Measure::Times, &curves)
+        };
+        seen.charts = vec![of("link-relative", &[0.10, 0.11, 0.12])];
+        let free = super::of(3, &seen);
+        assert_eq!(free.answer, Answer::Holds);
+        assert!(free.seen.contains("with no wire in the way"), "{}", free.seen);
+        seen.charts.push(of("wire-relative", &[0.90, 0.91, 0.92]));
+        let wired = super::of(3, &seen);
+        assert_eq!(wired.answer, Answer::Fails);
+        assert!(wired.seen.contains("on a wire of 1 Gb/s: 0.91"), "{}", wired.seen);
     }
 }

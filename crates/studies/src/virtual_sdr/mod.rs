@@ -42,7 +42,7 @@ mod tests {
     #[test]
     fn every_chart_and_claim_is_a_figure_of_the_paper() {
         let (alike, container) = (["alike_within", "close_within"], ["container_bytes_from", "container_share_from"]);
-        let numbers = [alike, container, ["vm_share_up_to", "vm_cpu_times"]].concat();
+        let numbers = [alike, container, ["vm_share_up_to", "vm_cpu_times"], ["wire_bps", "wire_full_share"]].concat();
         assert_of_its_paper(&STUDY, &numbers);
     }
 }

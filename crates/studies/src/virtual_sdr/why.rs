@@ -3,7 +3,7 @@
 use takt_lab::check::Answer;
 use takt_testbed::net::{PathName, PathSpec};
 
-use crate::sweep::{FULL, Outcome, Spot, all_above, all_below, at, surely_more, value};
+use crate::sweep::{Curve, FULL, Outcome, Spot, all_above, all_below, at, surely_more, value};
 
 /// What both would have reached on the paper's wire, where they were measured without one.
 pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
@@ -24,6 +24,22 @@ pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
             container / wire
         )
     })
+}
+
+/// Why the container's share of native's throughput on the wire is one whatever it costs: at every size above `from_bytes` both
+/// sent what the wire carries.
+pub(super) fn both_fill_the_wire(outcome: &Outcome, name: &str, from_bytes: f64) -> Option<String> {
+    let (_, judged) = outcome.curve("wire-relative", name)?;
+    let (_, native) = outcome.curve("wire-sent", "native")?;
+    let (_, other) = outcome.curve("wire-sent", name)?;
+    let full = |spot: &Spot| {
+        let carried = carried_bps(outcome.paper.number("wire_bps"), spot.x)?;
+        let sent = |of: &Curve| of.at(spot.x)?.figure.value;
+        Some(sent(native)?.min(sent(other)?) >= outcome.paper.number("wire_full_share") * carried)
+    };
+    let mut large = judged.measured().filter(|spot| spot.x > from_bytes).peekable();
+    (large.peek().is_some() && large.all(|spot| full(spot) == Some(true)))
+        .then(|| format!("native and the {name} both fill the wire, so their ratio is the wire's"))
 }
 
 /// Payload that a wire of that rate carries in datagrams of one size, bits a second.
