@@ -79,7 +79,7 @@ summary() {
     skipped=$(grep -c '^SKIPPED' "$TAKT_TEST_RECORD" || true)
     not_judged=$(grep -c '^NOT JUDGED' "$TAKT_TEST_RECORD" || true)
     for name in SKIPPED 'NOT JUDGED' REPEATED; do
-        grep "^$name" "$TAKT_TEST_RECORD" | sort -u | cut -c 1-200
+        { grep "^$name" "$TAKT_TEST_RECORD" || true; } | sort -u | cut -c 1-200
     done
     while IFS='|' read -r name seconds state logs_at; do
         [ "$state" = ok ] && continue

@@ -93,7 +93,7 @@ fn an_experiment_of_nothing_else_ends_with_the_reason_and_measures_nothing() {
         return;
     };
     assert_eq!(done.status.code(), Some(1), "{}", report(&done));
-    has(&report(&done), &["skipped, ", &has_no_deadline(), "(fix: FIFO or RR", "0 failed, 1 skipped"]);
+    has(&report(&done), &["skipped, ", &has_no_deadline(), "(fix: FIFO or RR", "0 rounds count; 1 skipped"]);
 }
 
 /// The part is called as that of the study, so that its table is the study's.
