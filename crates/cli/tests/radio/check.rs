@@ -102,7 +102,7 @@ fn an_emulator_that_is_there_already_says_how_late_it_was() {
 
 #[test]
 fn a_reference_of_the_radio_is_asked_for_while_it_streams() {
-    let radio = Radio::at(74, &[]);
+    let radio = Radio::at(97, &[]);
     let check = Check::of(&radio.addr, "300ms");
     let ran = check.command().args(["--reference", "external"]).output().expect("takt runs");
     assert_eq!(json(&ran)["rates"][0]["rounds"][0]["reference_locked"], true);
