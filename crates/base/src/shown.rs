@@ -28,11 +28,12 @@ pub fn scaled(value: f64, unit: &str) -> String {
 ///
 /// ```
 /// use takt_base::shown::time;
-/// assert_eq!([4.1e-4, 2.0, 1.2345e-5, 0.0].map(time), ["410 µs", "2 s", "12.3 µs", "0 s"]);
+/// assert_eq!([4.1e-4, 2.0, 1.2345e-5, 1230.0].map(time), ["410 µs", "2 s", "12.3 µs", "20 min 30 s"]);
 /// ```
 #[must_use]
 pub fn time(seconds: f64) -> String {
-    scaled(seconds, "s")
+    // no one thinks in thousands of seconds
+    if seconds >= 999.5 { duration(seconds) } else { scaled(seconds, "s") }
 }
 
 /// A time, from nanoseconds.

@@ -1,8 +1,8 @@
 //! takt: will this host keep up with a radio?
 //!
 //! The program parses, calls one function of a crate and renders what comes back; it measures and decides nothing
-//! itself. A command is one file in `command/`: its arguments, its call; `takt_report::screen` has its text. The answer is the
-//! first line, and the exit status says the same: 0 done and good, 1 done and the answer is no, 2 could not be done, or it is
+//! itself. A command is one file in `command/`: its arguments, its call; `takt_report::screen` has the text of most. The
+//! result begins with the answer, and the exit status says the same: 0 done and good, 1 done and the answer is no, 2 could not be done, or it is
 //! not known.
 #![forbid(unsafe_code)]
 

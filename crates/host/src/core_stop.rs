@@ -83,6 +83,7 @@ impl Reader {
         Reader { host, stoppers }
     }
 
+    /// The counters of every core, now.
     ///
     /// # Errors
     /// `/proc/stat` is not there, or not as it is known.
@@ -143,7 +144,7 @@ pub struct Judgement {
     pub machine_ns: u64,
 }
 
-/// The same names more soft interrupts, or interrupts, than a quiet core has.
+/// Interrupts or soft interrupts a millisecond: more than a quiet core has.
 const MANY_A_MS: u64 = 10;
 
 #[must_use]
@@ -176,7 +177,8 @@ pub fn judge(held: &Held, span_ns: u64, before: &CoreCounters, after: &CoreCount
     Judgement { cause, machine_ns }
 }
 
-/// What a core did most of meanwhile; where ticks don't tell, what there was many of. That it was this host's is certain before.
+/// What this host did on a core most of the time: by the ticks of each class, or else, if less than a tick passed in all, by the
+/// number of interrupts.
 fn of_this_host(span_ns: u64, classes: &CpuClasses, before: &CoreCounters, after: &CoreCounters) -> Cause {
     let threads_ns = classes.user_ns.saturating_add(classes.nice_ns).saturating_add(classes.system_ns);
     let many = span_ns.div_ceil(1_000_000).saturating_mul(MANY_A_MS);

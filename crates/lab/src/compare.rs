@@ -74,14 +74,16 @@ impl Compared {
     }
 }
 
-/// The number of the rules that a run's study was measured by.
-fn rules_of(run: &RunRow) -> Option<u32> {
-    Some(Experiment::recorded(&run.experiment, &run.file).ok()?.study?.rules?.number)
+/// The number of the rules that a run's study was measured by, or why there is none.
+fn rules_of(run: &RunRow) -> String {
+    match Experiment::recorded(&run.experiment, &run.file) {
+        Ok(file) => file.study.and_then(|study| study.rules).map_or("none".into(), |rules| rules.number.to_string()),
+        Err(_) => "not readable".into(),
+    }
 }
 
 /// That two runs answer two questions, where their studies have different rules.
-fn other_rules(rules: [Option<u32>; 2]) -> Option<String> {
-    let [a, b] = rules.map(|number| number.map_or_else(|| "none".to_owned(), |number| number.to_string()));
+fn other_rules([a, b]: [String; 2]) -> Option<String> {
     (a != b).then(|| {
         format!("the rules of the study: {a}; {b}: what changed may be the rules' doing, and the runs do not add up")
     })
@@ -177,7 +179,7 @@ mod tests {
                 .expect("a file")
                 .study
                 .and_then(|study| study.rules)
-                .map(|rules| rules.number)
+                .map_or_else(|| "none".to_owned(), |rules| rules.number.to_string())
         };
         let numbered =
             |number: u32| file(&format!("[study.rules]\nnumber = {number}\nsince = \"2026-11-23\"\nchanged = \"\"\n"));

@@ -74,7 +74,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         Some(path) => tried(path, &args)?,
     };
     let table = table(&measured)?;
-    output.screen(&table, || shown(&table), false, Answer::Yes)
+    output.screen(&table, || shown(&table), true, Answer::Yes)
 }
 
 fn read(path: &Path) -> Result<Json> {

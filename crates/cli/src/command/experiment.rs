@@ -69,6 +69,9 @@ enum Action {
         /// Transmit, even with a radio that is not takt's own software radio.
         #[arg(long, requires = "addr")]
         transmit: bool,
+        /// Say every warning, and why rounds do not count.
+        #[arg(long)]
+        explain: bool,
         #[command(flatten)]
         env: env::Flags,
     },
@@ -97,7 +100,7 @@ enum Action {
 
 pub fn run(args: Args, output: &Output) -> Result<Answer> {
     match args.command {
-        Action::Run { what, quick, full: _, resume, only, addr, transmit, env } => {
+        Action::Run { what, quick, full: _, resume, only, addr, transmit, explain, env } => {
             let mut experiment = read(&what)?;
             if let Some(spec) = env.spec() {
                 return env::look(&spec, output);
@@ -118,7 +121,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 program: std::env::current_exe().into_diagnostic()?,
                 takt_version: version(),
             };
-            run_experiment(&order, output)
+            run_experiment(&order, explain, output)
         }
         Action::List => list(&args.runs, output),
         Action::Show { run, explain } => show(&args.runs, &run, explain, output),
@@ -153,7 +156,7 @@ fn no_such_point(error: NoSuchPoint) -> Problem {
     Problem::new(error.to_string()).why("the experiment has no such part, factor or level").fix(fix)
 }
 
-fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
+fn run_experiment(order: &Order, explain: bool, output: &Output) -> Result<Answer> {
     let stop = stop_on_signal()?;
     let expected = order.expected();
     if !output.wants_json() {
@@ -167,7 +170,7 @@ fn run_experiment(order: &Order, output: &Output) -> Result<Answer> {
         output.note(format!("Stopped. What was measured is kept; --resume goes on where this stopped ({}).", ran.run));
     }
     let summary = summary(&order.runs, &ran.run)?;
-    output.screen(&summary, || screen::experiment::screen(&summary), false, Answer::of(summary.good()))
+    output.screen(&summary, || screen::experiment::screen(&summary), explain, Answer::of(summary.good()))
 }
 
 fn list(runs: &Path, output: &Output) -> Result<Answer> {
@@ -188,11 +191,12 @@ fn show(runs: &Path, run: &str, explain: bool, output: &Output) -> Result<Answer
     output.screen(&summary, || screen::experiment::screen(&summary), explain, Answer::Yes)
 }
 
-/// Prints what changed from `a` to `b`; yes if nothing did.
+/// Prints what changed from `a` to `b`; yes if nothing did, not known if they have no figure in common.
 fn compare(runs: &Path, a: &str, b: &str, output: &Output) -> Result<Answer> {
     let compared = Store::open(runs).and_then(|store| Compared::of(&store, a, b)).map_err(store_problem)?;
     let changed = compared.points.iter().flat_map(|point| &point.figures).any(|figure| figure.changed);
-    output.screen(&compared, || screen::experiment::compared(&compared), false, Answer::of(!changed))
+    let answer = if compared.figures == 0 { Answer::Unknown } else { Answer::of(!changed) };
+    output.screen(&compared, || screen::experiment::compared(&compared), true, answer)
 }
 
 fn summary(runs: &Path, run: &str) -> Result<Summary> {

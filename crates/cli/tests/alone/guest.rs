@@ -50,7 +50,7 @@ fn skipped<T>(result: Result<T, EnvironmentError>) -> Option<T> {
 }
 
 /// What a shell in a guest answers to a script, the script itself not among it.
-fn typed(held: &RunningEnvironment, script: &str) -> String {
+pub(super) fn typed(held: &RunningEnvironment, script: &str) -> String {
     let Shell::Socket { path } = &held.shell else { panic!("{:?}", held.shell) };
     let mut shell = UnixStream::connect(path).expect("a shell");
     shell.set_read_timeout(Some(LONG)).expect("a limit");
@@ -74,7 +74,7 @@ fn console(shell: &Path) -> String {
 }
 
 /// A guest that has this test binary in it, and the binary's name there.
-fn with_this_binary(cpus: u32) -> Option<(RunningEnvironment, String)> {
+pub(super) fn with_this_binary(cpus: u32) -> Option<(RunningEnvironment, String)> {
     let run = Registry::system().begin("test").expect("a record");
     let own = std::env::current_exe().expect("this binary");
     let name = own.file_name().expect("a name").to_string_lossy().into_owned();
@@ -301,7 +301,7 @@ fn inside_a_cap_holds() {
     assert!((0.1..0.3).contains(&capped), "{capped} {OUT_OF_CAP}");
 }
 
-fn only_in_a_guest() {
+pub(super) fn only_in_a_guest() {
     assert!(std::env::var_os(IN_GUEST).is_some(), "this changes the control groups of the machine it runs on");
 }
 

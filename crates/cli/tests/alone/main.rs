@@ -7,3 +7,5 @@ mod support;
 mod doctor;
 mod guest;
 mod linux_rt;
+mod starved;
+mod stopped_guest;

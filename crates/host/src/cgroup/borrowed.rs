@@ -20,7 +20,7 @@ use crate::quota::{self, Throttled};
 /// What a group may use. Both at once are possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Limit {
-    /// CPUs' worth of time, 0.01 to 1024; `None`: no limit.
+    /// CPUs' worth of time, 0.001 to 1024; `None`: no limit. The kernel's least quota is 1 ms of a period.
     pub cpus: Option<f64>,
     /// The period over which that is counted, 1 ms to 1 s; `None`: 10 ms.
     pub period: Option<Duration>,
@@ -86,7 +86,7 @@ impl Borrowed {
             true => Ok(got),
             false => Err(GroupError::OutOfRange { what, got, expected }),
         };
-        let cpus = limit.cpus.map(|cpus| range("a limit in CPUs", cpus, 0.01, 1024.0, "0.01 to 1024")).transpose()?;
+        let cpus = limit.cpus.map(|cpus| range("a limit in CPUs", cpus, 0.001, 1024.0, "0.001 to 1024")).transpose()?;
         let period = limit.period.unwrap_or(quota::PERIOD).as_secs_f64() * 1e6;
         let period_us = range("a period in µs", period, 1e3, 1e6, "1000 to 1000000")? as u64;
         let weight = f64::from(limit.weight.unwrap_or(100));

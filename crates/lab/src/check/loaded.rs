@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use takt_base::shown::{percent, time};
 use takt_stats::{Estimate, mean};
 
 use super::collect::{Levels, duration};
 use super::rates::LEVEL;
 use crate::store::{RoundRow, RoundState, merged};
-use takt_base::shown::{percent, time};
 
 /// Answers while processes of takt's own compete for the host side's cores.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

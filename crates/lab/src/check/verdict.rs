@@ -1,5 +1,6 @@
 //! The verdict: needs met or not, from figures alone.
 
+use takt_base::shown::percent;
 use takt_base::words::{list, plural};
 
 use super::fixes::fixes;
@@ -9,7 +10,6 @@ use super::{
     Answer, DoctorFinding, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
     Verdict, WireFormat,
 };
-use takt_base::shown::percent;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Evidence<'a> {
@@ -73,7 +73,9 @@ fn judge_need(need: &Need, evidence: &Evidence<'_>) -> NeedVerdict {
     NeedVerdict { need: need.clone(), answer, counted: point.counted, clean: point.clean, lost_share, why }
 }
 
-/// The answer for one rate. Nothing is known if most of it is set aside, or the radio's clock was not locked. A round that counts and that this host itself spoilt decides. Clean rounds decide if at least half
+/// The answer for one rate. Nothing is known if most of it is set aside, or the radio's clock was not locked.
+///
+/// A round that counts and that this host itself spoilt decides. Clean rounds decide if at least half
 /// of those planned count, the run was not interrupted before the rest, and they are clean on both accounts: where only
 /// what may be the radio's doing went wrong, the two accounts differ, and nothing is known.
 fn answer(point: &RatePoint, evidence: &Evidence<'_>) -> (Answer, String) {
@@ -128,9 +130,10 @@ fn unknowable(point: &RatePoint) -> Option<String> {
         let most = percent(SET_ASIDE_MAX);
         return Some(format!("{} of its streaming is set aside, more than {most}", percent(set_aside)));
     }
-    let unlocked = point.rounds.iter().filter(|round| round.reference_locked == Some(false)).count();
+    let counted = point.rounds.iter().filter(|round| round.state == RoundState::Valid);
+    let unlocked = counted.filter(|round| round.reference_locked == Some(false)).count();
     (unlocked > 0).then(|| {
-        let of = rounds(point.rounds.len());
+        let of = rounds(point.counted);
         format!("the radio's clock did not follow its reference in {unlocked} of {of}, so its rate is not known")
     })
 }

@@ -1,6 +1,7 @@
 //! The sentences of an outcome: what it says, what it does not, what was left out.
 
 use serde_json::Value;
+use takt_base::shown::{percent, time};
 use takt_base::words::{plural, sentence};
 use takt_load::Kind;
 
@@ -10,7 +11,6 @@ use super::{
     AsideBy, Need, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint, Verdict,
 };
 use crate::experiment::{Depth, Experiment, Rounds, plain};
-use takt_base::shown::{percent, time};
 
 pub(super) fn says(verdict: &Verdict) -> Vec<String> {
     limit_words(verdict).iter().map(|words| sentence(words)).collect()

@@ -8,13 +8,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use takt_host::Host;
-use takt_host::core_stop::{Cause, CoreCounters, Counters, Held, Judgement, Reader, judge};
+use takt_host::core_stop::{Cause, Counters, Held, Judgement, Reader, judge};
 
 use super::evidence::{Explained, Late};
 
 const PERIOD: Duration = Duration::from_millis(20);
 const KEPT_NS: u64 = 100_000_000;
-/// Readings kept: of more than the latest stop.
+/// Readings kept: of five seconds, longer than a stop.
 const READINGS: usize = 256;
 
 #[derive(Debug)]
@@ -81,11 +81,11 @@ impl CounterEvidence {
         let held =
             Held { late_ns: late.ns(), queued_ns: late.queued_ns, all_cores_ns: all_cores_ns(late, all, &self.online) };
         match (before, after) {
-            (Some(before), Some(after)) => {
-                let none = CoreCounters::default;
-                let span_ns = after.at.0 - before.at.0;
-                judge(&held, span_ns, &core(before).unwrap_or_else(none), &core(after).unwrap_or_else(none))
-            }
+            (Some(before), Some(after)) => match (core(before), core(after)) {
+                (Some(from), Some(to)) => judge(&held, after.at.0 - before.at.0, &from, &to),
+                // It came or went meanwhile.
+                _ => Judgement::default(),
+            },
             _ => Judgement::default(),
         }
     }

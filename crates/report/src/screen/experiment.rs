@@ -141,8 +141,13 @@ pub fn compared(compared: &Compared) -> Screen {
     let only = only.into_iter().flat_map(|(where_, points)| points.iter().map(move |point| (where_, point.clone())));
     let differ = compared.differ.iter().map(|what| ("differs", what.clone()));
     Screen {
-        answer: Some(if changed == 0 { Answer::Yes } else { Answer::No }),
+        answer: Some(match changed {
+            _ if compared.figures == 0 => Answer::Unknown,
+            0 => Answer::Yes,
+            _ => Answer::No,
+        }),
         headline: match changed {
+            _ if compared.figures == 0 => "the two runs have no figure in common.".to_owned(),
             0 => format!("none of {} figures changed from A to B.", compared.figures),
             changed => format!("{changed} of {} figures changed from A to B.", compared.figures),
         },

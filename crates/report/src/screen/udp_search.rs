@@ -84,6 +84,7 @@ fn verdict(report: &SearchReport) -> (Answer, String) {
     let (none, sender) = (all().filter(|s| s.value.is_none()).count(), all().any(|s| s.set_by == SetBy::Sender));
     let (answer, what) = match none {
         _ if all().count() == 0 => (Answer::No, "nothing was found.".to_owned()),
+        0 if !report.complete => (Answer::No, "the search is not over.".to_owned()),
         0 if sender => {
             let more = "rates that hold were found; where the sender set them, the path may carry more.";
             (Answer::Yes, more.to_owned())

@@ -62,17 +62,19 @@ pub(super) fn mtu(device: u32) -> io::Result<u32> {
 /// # Errors
 /// What the kernel answered.
 pub fn queue_drops() -> io::Result<BTreeMap<String, u64>> {
-    let (socket, mut drops) = (socket()?, BTreeMap::new());
+    let (socket, mut drops, mut nameless) = (socket()?, BTreeMap::new(), None);
     ask(&socket, RouteNetlinkMessage::GetQueueDiscipline(TcMessage::default()), NLM_F_DUMP, &mut |answer| {
         if let RouteNetlinkMessage::NewQueueDiscipline(queue) = answer
             && queue.header.parent == TcHandle::ROOT
             && let Some(dropped) = queue.attributes.iter().find_map(dropped)
-            && let Ok(name) = rustix::net::netdevice::index_to_name(&socket, queue.header.index.cast_unsigned())
         {
-            drops.insert(name, dropped);
+            match rustix::net::netdevice::index_to_name(&socket, queue.header.index.cast_unsigned()) {
+                Ok(name) => _ = drops.insert(name, dropped),
+                Err(error) => nameless = Some(error),
+            }
         }
     })?;
-    Ok(drops)
+    nameless.map_or(Ok(drops), |error| Err(error.into()))
 }
 
 fn dropped(attribute: &TcAttribute) -> Option<u64> {

@@ -95,7 +95,8 @@ fn problem(component: &str, error: JobError) -> Problem {
         JobError::Items(_) => "can't use a file".to_owned(),
         JobError::Lengths { .. } => "the inputs are of different lengths".to_owned(),
         JobError::TooLong { .. } => "can't take the file as one packet".to_owned(),
-        _ => "the input does not fill a packet".to_owned(),
+        JobError::Unfilled { .. } => "the input does not fill a packet".to_owned(),
+        _ => format!("`{component}` can't be run"),
     };
     Problem::caused(what, error, JobError::fix)
 }

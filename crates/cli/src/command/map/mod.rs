@@ -116,7 +116,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         shown.lines.extend(screen::map::expected(&costs, &predicted));
         shown
     };
-    output.screen(&document, shown, false, Answer::of(found.is_ok()))
+    output.screen(&document, shown, true, Answer::of(found.is_ok()))
 }
 
 impl Args {

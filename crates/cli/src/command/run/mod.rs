@@ -160,7 +160,13 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
     let document =
         Document { report: &report, clock: &args.clock, latency: &args.latency, cores: &cores, plan: &plan, radio };
     let in_time = late_answers(&report) == 0;
-    let shown = || output.text(&screen::run::screen(&report, in_time), args.explain);
+    let shown = || {
+        let mut screen = screen::run::screen(&report, in_time);
+        if broken.is_some() {
+            screen.answer = None;
+        }
+        output.text(&screen, args.explain)
+    };
     output.result(&document, || shown() + &radio::sentence(&report, document.radio.as_ref()))?;
     match broken {
         Some(why) => Err(why),

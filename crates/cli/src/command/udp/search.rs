@@ -75,7 +75,7 @@ pub(super) fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     let report = search(&options, &mut draw, &stop);
     bar.finish_and_clear();
     let report = report.map_err(|error| problem(&format!("no search towards {}", options.load.server), error))?;
-    output.screen(&report, || screen::udp_search::screen(&report), false, Answer::of(report.is_found()))
+    output.screen(&report, || screen::udp_search::screen(&report), true, Answer::of(report.is_found()))
 }
 
 impl Args {

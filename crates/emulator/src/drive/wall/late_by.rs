@@ -2,8 +2,7 @@
 //!
 //! The kernel tells a thread for how long it ran and for how long it queued for its core. What is left it slept, or its core
 //! stood still: while it worked, that was the machine; what it overslept may also be interrupts that were held off, and is not
-//! known. A look is three system calls, before and after
-//! each wait.
+//! known. A look is three system calls: one before each wait, one after it, and one when something has left late.
 
 use std::ops::{Add, AddAssign};
 
@@ -94,15 +93,21 @@ impl Witness {
         Witness { clock, last, asleep: last.since(&last), sees_stops: thread_clock::why_not(&Host::this()).is_none() }
     }
 
+    /// Between work and a wait.
+    pub(super) fn rests(&mut self) {
+        self.last = self.clock.now();
+    }
+
     /// Between a wait and work.
     pub(super) fn woke(&mut self) {
         self.asleep = self.look();
     }
 
-    /// Between work and a wait. Of something that left so late: who held it up.
+    /// After work in which something left so late: who held it up. A wait is laid to what left late once.
     pub(super) fn worked(&mut self, late_ns: u64) -> LateBy {
         let at_work = self.look();
-        split(&self.asleep, &at_work, late_ns, self.sees_stops)
+        let asleep = std::mem::replace(&mut self.asleep, self.last.since(&self.last));
+        split(&asleep, &at_work, late_ns, self.sees_stops)
     }
 
     fn look(&mut self) -> Since {
@@ -125,6 +130,7 @@ fn split(asleep: &Since, at_work: &Since, late_ns: u64, sees_stops: bool) -> Lat
         by.machine_ns = take(at_work.passed_ns.saturating_sub(at_work.ran_ns).saturating_sub(queued_ns));
     }
     by.host_ns += take(asleep.queued_ns.unwrap_or(0));
+    by.own_ns += take(asleep.ran_ns); // questions that it answered, datagrams that it received
     by.not_known_ns = left_ns;
     by
 }

@@ -106,7 +106,6 @@ impl<D: Device> Driver<D> {
         let mut witness = Witness::of_this_thread();
         while !stop.requested() {
             let beat = WallClock.now();
-            witness.woke();
             let received = self.receive(Wait::Poll)?;
             // What arrived before this beat must all be in before the device may reach it.
             let full = received == self.engine.limits().batch;
@@ -117,12 +116,15 @@ impl<D: Device> Driver<D> {
             }
             if received >= BUSY {
                 if !full {
+                    witness.rests();
                     sleep_until(beat + self.settings.beat);
+                    witness.woke();
                 }
                 continue;
             }
             let deadline = self.device.deadline().map_or(MonoNs::NEVER, |tick| instant_of(self.rate, tick));
             let until = deadline.max(beat + self.settings.beat).min(beat + LONGEST_WAIT);
+            witness.rests();
             // A datagram ends the wait. It is handled at its own tick, before the device moves on.
             self.receive(Wait::Until(until))?;
             witness.woke();
@@ -135,9 +137,8 @@ impl<D: Device> Driver<D> {
     /// Asks the witness who held up what has just left late.
     fn held_up(&mut self, witness: &mut Witness) {
         let late_ns = self.lag.take_latest_ns();
-        let by = witness.worked(late_ns);
         if late_ns > 0 {
-            self.lag.held_up(&by);
+            self.lag.held_up(&witness.worked(late_ns));
         }
     }
 

@@ -66,8 +66,8 @@ impl ErrorRates {
         }
     }
 
-    /// Whether the verdict errs within the goals. Without hosts of both kinds nothing is known, nor where the truth is not:
-    /// in `contradictions` rounds the two accounts of samples differ.
+    /// Whether the verdict errs within the goals. Without hosts of both kinds nothing is known. It fails where in
+    /// `contradictions` rounds the two accounts of samples differ: that is a fault of takt, which nobody may overlook.
     pub(super) fn answer(&self, goals: &Goals, contradictions: u64) -> Answer {
         if contradictions > 0 {
             return Answer::Fails;

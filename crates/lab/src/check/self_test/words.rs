@@ -1,10 +1,10 @@
 //! What the self-test says.
 
+use takt_base::shown::percent;
 use takt_base::words::plural;
 
 use super::{ErrorRate, ErrorRates, GOALS, Trial};
 use crate::nodes::mean;
-use takt_base::shown::percent;
 
 /// A setting and its level as people say it; `None` for one that does nothing.
 pub(super) fn done(name: &str, level: &str) -> Option<String> {
