@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn what_the_kernel_does_not_tell_is_not_known() {
         let none = Since { passed_ns: 20, ran_ns: 1, queued_ns: None, slept: false };
-        assert_eq!(split(&none, &none, 10, true), LateBy { own_ns: 1, not_known_ns: 9, ..LateBy::default() });
+        assert_eq!(split(&none, &none, 10, true), LateBy { own_ns: 2, not_known_ns: 8, ..LateBy::default() });
     }
 
     #[test]
