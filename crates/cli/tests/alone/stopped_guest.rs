@@ -22,8 +22,6 @@ const STOP: Duration = Duration::from_millis(300);
 const STOPS: u32 = 6;
 /// Who looks is late by this much: it was stopped.
 const LATE_NS: u64 = 150_000_000;
-/// Said when all cores are watched.
-const WATCHING: &str = "WATCHING";
 
 #[test]
 fn stops_of_a_whole_guest_are_the_machines() {
@@ -32,7 +30,7 @@ fn stops_of_a_whole_guest_are_the_machines() {
     let over = Stop::new();
     let said = thread::scope(|scope| {
         let stopper = scope.spawn(|| {
-            // Whatever comes before the guest watches is of no account: it counts what it sees.
+            // Stops before the guest looks are of no account: it counts those that it sees.
             while !over.requested() {
                 thread::sleep(2 * STOP);
                 kill_process(process, Signal::STOP).expect("ours");
@@ -96,7 +94,6 @@ fn inside_stops_are_seen() {
             let (sender, over) = (sender.clone(), &over);
             scope.spawn(move || watch(core, &sender, over));
         }
-        eprintln!("{WATCHING}");
         let begun = Instant::now();
         // Ends by what came; the time is for a guest that nobody stops.
         while all.len() < 2 * STOPS as usize && begun.elapsed() < Duration::from_secs(60) {
@@ -118,7 +115,6 @@ fn inside_stops_are_seen() {
     let machines = judgements.iter().filter(|judgement| judgement.cause == Cause::Machine).count();
     let stopped_ns: u64 = all.iter().map(|one| one.woke.0 - one.due.0).sum();
     let machine_ns: u64 = judgements.iter().map(|judgement| judgement.machine_ns).sum();
-    eprintln!("{machines} of {} late beats the machine's, {machine_ns} of {stopped_ns} ns", all.len());
     assert!(all.len() >= STOPS as usize, "nobody stopped this guest");
-    assert!(machines * 4 >= all.len() * 3 && machine_ns * 4 >= stopped_ns * 3, "{judgements:?}");
+    assert!(machines * 4 >= all.len() * 3 && machine_ns * 4 >= stopped_ns * 3, "of {stopped_ns} ns: {judgements:?}");
 }
