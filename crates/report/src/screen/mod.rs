@@ -1,4 +1,4 @@
-//! What each command prints, from what it measured: one module a command, each a pure function to a [`Screen`].
+//! What each command prints, from what it measured: one module a command, each a pure function to a [`Screen`](crate::Screen).
 
 pub mod experiment;
 pub mod map;
