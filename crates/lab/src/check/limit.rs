@@ -107,10 +107,13 @@ fn receive_buffer(round: &RateRound, drops: u64, format: WireFormat, rate_sps: f
             (Layer::ReceiveBuffer, format!("{buffer}; the reader's longest pause was {}", pause(pause_ms)))
         }
         Some(pause_ms) if pause_ms > holds_ms => {
-            (Layer::ReaderThread, format!("the reader was away for {}; {buffer}", pause(pause_ms)))
+            (Layer::ReaderThread, format!("the receiving thread was away for {}; {buffer}", pause(pause_ms)))
         }
         Some(pause_ms) => {
-            let evidence = format!("{buffer}, the reader's longest pause was {}: it reads too slowly", pause(pause_ms));
+            let evidence = format!(
+                "{buffer}, the reader's longest pause was {}: the receiving thread reads too slowly",
+                pause(pause_ms)
+            );
             (Layer::ReaderThread, evidence)
         }
         None => (Layer::ReceiveBuffer, format!("{buffer}; it was full {drops} times")),
@@ -196,13 +199,13 @@ mod tests {
             (
                 drops(Some(4 << 20), Some(51.0)),
                 ReaderThread,
-                "the reader was away for 51 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
+                "the receiving thread was away for 51 ms; the receive buffer (4096 KiB) holds 41.9 ms of this stream",
             ),
             (
                 drops(Some(4 << 20), Some(3.0)),
                 ReaderThread,
                 "the receive buffer (4096 KiB) holds 41.9 ms of this stream, the reader's longest pause was 3 ms: \
-                 it reads too slowly",
+                 the receiving thread reads too slowly",
             ),
             (drops(None, None), ReceiveBuffer, "the receiving socket dropped 36 datagrams, its buffer being full"),
             (

@@ -63,7 +63,7 @@ pub(super) fn layer(layer: Layer) -> &'static str {
         Layer::Sender => "sending thread",
         Layer::KernelPath => "kernel's path between the sockets",
         Layer::ReceiveBuffer => "receive buffer of the host's socket",
-        Layer::ReaderThread => "reading thread",
+        Layer::ReaderThread => "receiving thread",
         Layer::Cpu => "processor",
         Layer::Radio => "radio, or the network before it",
         Layer::Emulator => "emulator itself; says nothing about the host",
