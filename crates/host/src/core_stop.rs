@@ -183,14 +183,14 @@ fn of_this_host(span_ns: u64, classes: &CpuClasses, before: &CoreCounters, after
     let threads_ns = classes.user_ns.saturating_add(classes.nice_ns).saturating_add(classes.system_ns);
     let many = span_ns.div_ceil(1_000_000).saturating_mul(MANY_A_MS);
     let more = |before: u64, after: u64| after.saturating_sub(before) > many;
-    let told = classes.softirq_ns.max(classes.irq_ns).max(threads_ns) > 0;
+    let in_ticks = classes.softirq_ns.max(classes.irq_ns).max(threads_ns) > 0;
     if classes.softirq_ns > threads_ns.max(classes.irq_ns) {
         Cause::SoftInterrupts
     } else if classes.irq_ns > threads_ns {
         Cause::Interrupts
-    } else if !told && more(before.soft_interrupts, after.soft_interrupts) {
+    } else if !in_ticks && more(before.soft_interrupts, after.soft_interrupts) {
         Cause::SoftInterrupts
-    } else if !told && more(before.interrupts, after.interrupts) {
+    } else if !in_ticks && more(before.interrupts, after.interrupts) {
         Cause::Interrupts
     } else {
         Cause::Thread

@@ -80,14 +80,10 @@ impl CounterEvidence {
         let core = |reading: &Counters| reading.cores.get(&late.cpu).copied();
         let held =
             Held { late_ns: late.ns(), queued_ns: late.queued_ns, all_cores_ns: all_cores_ns(late, all, &self.online) };
-        match (before, after) {
-            (Some(before), Some(after)) => match (core(before), core(after)) {
-                (Some(from), Some(to)) => judge(&held, after.at.0 - before.at.0, &from, &to),
-                // It came or went meanwhile.
-                _ => Judgement::default(),
-            },
-            _ => Judgement::default(),
-        }
+        // A core that came or went meanwhile proves nothing.
+        let (Some(before), Some(after)) = (before, after) else { return Judgement::default() };
+        let (Some(from), Some(to)) = (core(before), core(after)) else { return Judgement::default() };
+        judge(&held, after.at.0 - before.at.0, &from, &to)
     }
 }
 
