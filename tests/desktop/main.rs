@@ -156,7 +156,7 @@ fn takt_works_beside_systemd_for_a_user_and_with_sudo() {
     assert!(part("owners").1.lines().all(|line| line.starts_with("user ")), "{}", part("owners").1);
     let (status, text) = part("quota");
     assert_eq!(*status, 0, "{text}");
-    assert!(text.contains("3 rounds count") && text.contains("0 failed, 0 skipped"), "{text}");
+    assert!(text.contains(": 3 rounds count."), "{text}");
     let number = |name: &str| part(name).1.trim().parse::<u64>().unwrap_or_else(|_| panic!("{name}: {said}"));
     assert_eq!(part("fix").0, 0, "{}", part("fix").1);
     assert_eq!((number("before the fix"), number("after the fix")), (212_992, 50_000_000), "{}", part("fix").1);

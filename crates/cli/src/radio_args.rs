@@ -28,9 +28,9 @@ pub struct RadioArgs {
     /// Antenna.
     #[arg(long, value_name = "NAME")]
     antenna: Option<String>,
-    /// Samples on the wire.
-    #[arg(long, default_value = "sc16", value_parser = ["sc16", "sc8"])]
-    wire: String,
+    /// Samples on the wire: sc16 or sc8.
+    #[arg(long, value_name = "F", default_value = "sc16")]
+    wire: Format,
     /// Packet engine: socket or mmsg.
     #[arg(long, value_name = "E", default_value = "mmsg")]
     engine: EngineKind,
@@ -51,7 +51,7 @@ impl RadioArgs {
             frequency_hz: self.freq,
             gain_db: self.gain,
             antenna: self.antenna,
-            wire: if self.wire == "sc8" { Format::Sc8 } else { Format::Sc16 },
+            wire: self.wire,
             force: self.force,
             reference: self.reference,
             transmit,

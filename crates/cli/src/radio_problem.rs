@@ -23,8 +23,8 @@ pub fn problem(used: &str, error: RadioError, rate_flag: &str) -> Problem {
         | RadioError::Silent { .. } => {
             format!("can't {used} any more")
         }
-        RadioError::Rate { asked_sps, clock_hz, nearest_sps } => {
-            return no_such_rate(*asked_sps, f64::from(*clock_hz), *nearest_sps, rate_flag);
+        RadioError::Rate { requested_sps, clock_hz, nearest_sps } => {
+            return no_such_rate(*requested_sps, f64::from(*clock_hz), *nearest_sps, rate_flag);
         }
         _ => format!("can't {used}"),
     };
@@ -55,13 +55,13 @@ fn fix(error: &RadioError) -> Option<String> {
     })
 }
 
-fn no_such_rate(asked_sps: f64, clock_hz: f64, nearest_sps: [f64; 2], flag: &str) -> Problem {
-    let (asked, clock, quotient) = (mega(asked_sps), mega(clock_hz), clock_hz / asked_sps);
+fn no_such_rate(requested_sps: f64, clock_hz: f64, nearest_sps: [f64; 2], flag: &str) -> Problem {
+    let (requested, clock, quotient) = (mega(requested_sps), mega(clock_hz), clock_hz / requested_sps);
     let fix = |sps: f64| format!("{flag} {}M (divide by {})", mega(sps), (clock_hz / sps).round());
     let [below, above] = nearest_sps.map(fix);
-    Problem::new(format!("an N200 can't stream at {asked} MS/s"))
+    Problem::new(format!("an N200 can't stream at {requested} MS/s"))
         .why(format!(
-            "{asked} MS/s is not {clock} MHz divided by a whole number it has ({clock} / {asked} = {quotient:.2})"
+            "{requested} MS/s is not {clock} MHz divided by a whole number it has ({clock} / {requested} = {quotient:.2})"
         ))
         .fix(if below == above { below } else { format!("{below}\n{above}") })
 }

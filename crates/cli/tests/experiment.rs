@@ -254,7 +254,7 @@ fn without_a_privilege_what_can_run_runs_and_the_rest_says_what_it_lacks() {
 }
 
 #[test]
-fn a_name_that_is_taken_is_left_to_its_owner_and_told() {
+fn a_name_that_is_taken_is_left_to_its_owner_and_reported() {
     let Some(()) = root_for("namespaces") else { return };
     let place = with(&format!("[factors]\npath = [\"switch\"]\n[fixed]\n{LOAD}"));
     // The shell's process becomes takt, so its number is known before. A clash is tried around under other names first.
@@ -292,8 +292,8 @@ fn interfaces_of_ones_own_that_are_named_like_takts_stay_as_they_are() {
 }
 
 #[test]
-fn a_full_disk_is_told_before_a_round_is_lost() {
-    let place = with(&format!("[factors]\ntwin = [1, 2]\n[fixed]\npath = \"loopback\"\n{LOAD}"));
+fn a_full_disk_is_reported_before_a_round_is_lost() {
+    let place = with(&format!("[factors]\nreplicate = [1, 2]\n[fixed]\npath = \"loopback\"\n{LOAD}"));
     let small = place.path("small");
     fs::create_dir(&small).expect("a directory");
     let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "size=200k", "tmpfs"]).arg(&small).output();

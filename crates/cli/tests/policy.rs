@@ -14,7 +14,7 @@ use support::{Place, TAKT, has, json, page_of, refusal, report};
 
 const SHORT: [&str; 5] = ["wakeup", "--duration", "100ms", "--warm-up", "10ms"];
 const ROUNDS: &str = "[rounds]\ncount = 1\norder = { seed = 1 }\n\
-    valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0 }\n";
+    valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }\n";
 
 fn with(policies: &str, kind: &str) -> Place {
     let text = format!(

@@ -48,7 +48,7 @@ fn the_limit_decides_the_exit_status_and_the_last_line() {
 }
 
 #[test]
-fn coarse_ticks_make_the_beat_late_and_are_told() {
+fn coarse_ticks_make_the_beat_late_and_are_reported() {
     // Ticks at 0, 10, 20 ms ...; the beat of 4 ms is due between them most of the time, wherever it began.
     let done = wakeup(&["--cores", &first_cpu(), "--interval", "4ms", "--tick-hz", "100", "--json"]);
     let document = json(&done);
@@ -57,7 +57,7 @@ fn coarse_ticks_make_the_beat_late_and_are_told() {
 }
 
 #[test]
-fn what_cannot_be_had_is_told_with_its_fix() {
+fn what_cannot_be_had_is_reported_with_its_fix() {
     for (flags, says) in [
         (["--cores", "8000"], "error: a thread can't have that CPU"),
         (["--interval", "1us"], "fix   --interval 1ms"),

@@ -15,7 +15,7 @@ pub struct Diagnosis {
     pub id: String,
     pub title: String,
     pub verdict: Verdict,
-    pub seen: String,
+    pub observed: String,
     /// What would not stand in the way; for a notice, whom it concerns.
     pub wanted: Option<String>,
     pub why: String,
@@ -88,10 +88,10 @@ pub fn examine(host: &Host, which: impl Fn(&Rule) -> bool) -> Vec<Diagnosis> {
 fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
     // Each rule has its own view: one that watches a recorded host for a while does not move it on for the next.
     let host = host.clone();
-    let (verdict, seen, wanted) = match (rule.probe)(&host) {
-        Ok(Finding::Fine { seen }) => (Verdict::Fine, seen, None),
-        Ok(Finding::Stands { seen, wanted }) => (Verdict::Stands, seen, Some(wanted)),
-        Ok(Finding::Notice { seen, note }) => (Verdict::Notice, seen, Some(note)),
+    let (verdict, observed, wanted) = match (rule.probe)(&host) {
+        Ok(Finding::Fine { observed }) => (Verdict::Fine, observed, None),
+        Ok(Finding::Stands { observed, wanted }) => (Verdict::Stands, observed, Some(wanted)),
+        Ok(Finding::Notice { observed, note }) => (Verdict::Notice, observed, Some(note)),
         Ok(Finding::NotVisible { why }) => (Verdict::NotVisible, why, None),
         Err(error) => (Verdict::NotVisible, with_causes(&error), None),
     };
@@ -102,7 +102,7 @@ fn diagnose(rule: &Rule, host: &Host, release: &str) -> Diagnosis {
         id: rule.id.to_owned(),
         title: rule.title.to_owned(),
         verdict,
-        seen,
+        observed,
         wanted,
         why: rule.mechanism.to_owned(),
         cost: concerns.then(|| Cost {
@@ -139,7 +139,7 @@ mod tests {
     fn a_host_that_shows_nothing_is_never_called_fine() {
         for diagnosis in examine(&Tree::new().host(), |_| true) {
             assert_eq!(diagnosis.verdict, Verdict::NotVisible, "{diagnosis:?}");
-            assert!(!diagnosis.seen.is_empty(), "{}", diagnosis.id);
+            assert!(!diagnosis.observed.is_empty(), "{}", diagnosis.id);
         }
     }
 

@@ -8,7 +8,7 @@
 //! ```
 //! use takt_host::Host;
 //! for diagnosis in takt_doctor::examine(&Host::this(), |rule| rule.id == "clock-source") {
-//!     println!("{}: {:?}, {}", diagnosis.id, diagnosis.verdict, diagnosis.seen);
+//!     println!("{}: {:?}, {}", diagnosis.id, diagnosis.verdict, diagnosis.observed);
 //! }
 //! ```
 #![forbid(unsafe_code)]

@@ -57,7 +57,7 @@ fn late_means_later_than_the_command_not_as_late_as_it() {
 }
 
 #[test]
-fn a_stop_while_idle_is_told() {
+fn a_stop_while_idle_is_reported() {
     let mut host = Host::receiving(&[]);
     host.stream(0, Stop, None);
     host.run(ms(1));

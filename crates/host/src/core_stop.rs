@@ -38,13 +38,6 @@ pub enum Cause {
     NotKnown,
 }
 
-impl Cause {
-    #[must_use]
-    pub fn is_host(self) -> bool {
-        matches!(self, Cause::Interrupts | Cause::SoftInterrupts | Cause::Thread)
-    }
-}
-
 /// Counters of every core at an instant.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -128,7 +121,7 @@ pub fn per_core(text: &str) -> Option<BTreeMap<usize, u64>> {
 
 /// A thread that comes before every other was late for its instant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Held {
+pub struct Delay {
     pub late_ns: u64,
     /// How much of it it queued for its core; `None`: the kernel does not tell.
     pub queued_ns: Option<u64>,
@@ -136,7 +129,7 @@ pub struct Held {
     pub all_cores_ns: Option<u64>,
 }
 
-/// What two readings of its core, before and after, say of a held thread.
+/// What two readings of its core, before and after, say of a delayed thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Judgement {
     pub cause: Cause,
@@ -148,32 +141,32 @@ pub struct Judgement {
 const MANY_A_MS: u64 = 10;
 
 #[must_use]
-pub fn judge(held: &Held, span_ns: u64, before: &CoreCounters, after: &CoreCounters) -> Judgement {
+pub fn judge(delay: &Delay, span_ns: u64, before: &CoreCounters, after: &CoreCounters) -> Judgement {
     let not_known = Judgement::default();
-    let Some(queued_ns) = held.queued_ns.map(|ns| ns.min(held.late_ns)) else { return not_known };
+    let Some(queued_ns) = delay.queued_ns.map(|ns| ns.min(delay.late_ns)) else { return not_known };
     let classes = after.classes.since(&before.classes);
-    let timer_late_ns = held.late_ns - queued_ns;
+    let timer_late_ns = delay.late_ns - queued_ns;
     if queued_ns > timer_late_ns {
         return Judgement { cause: of_this_host(span_ns, &classes, before, after), machine_ns: 0 };
     }
     // Linux stops all of its cores by threads of its own.
     let stopper_ns = before.stopper_ns.zip(after.stopper_ns).map(|(before, after)| after.saturating_sub(before));
-    let all_cores_ns = held.all_cores_ns.unwrap_or(0).min(timer_late_ns);
+    let all_cores_ns = delay.all_cores_ns.unwrap_or(0).min(timer_late_ns);
     let proved_by_all = stopper_ns.map_or(0, |stopper_ns| all_cores_ns.saturating_sub(stopper_ns));
     // Counted in whole ticks, and the part that has no room in the rest of the span was within the lateness.
     let stolen_ns = classes.steal_ns.saturating_sub(tick_ns());
     let proved_by_steal =
         stolen_ns.saturating_add(timer_late_ns).saturating_sub(span_ns.max(timer_late_ns)).min(timer_late_ns);
     let machine_ns = proved_by_all.max(proved_by_steal);
-    if machine_ns > held.late_ns / 2 {
+    if machine_ns > delay.late_ns / 2 {
         return Judgement { cause: Cause::Machine, machine_ns };
     }
-    if stopper_ns.is_some_and(|ns| ns > held.late_ns / 2) {
+    if stopper_ns.is_some_and(|ns| ns > delay.late_ns / 2) {
         return Judgement { cause: Cause::Thread, machine_ns };
     }
     // Kernels that account interrupts apart say for how long one kept others off.
     let interrupts_ns = classes.irq_ns.saturating_sub(tick_ns());
-    let cause = if interrupts_ns > held.late_ns / 2 { Cause::Interrupts } else { Cause::NotKnown };
+    let cause = if interrupts_ns > delay.late_ns / 2 { Cause::Interrupts } else { Cause::NotKnown };
     Judgement { cause, machine_ns }
 }
 
@@ -206,9 +199,9 @@ mod tests {
 
     const MS: u64 = 1_000_000;
 
-    fn held(late_ms: u64, queued_ms: Option<u64>, all_cores_ms: Option<u64>) -> Held {
+    fn delay(late_ms: u64, queued_ms: Option<u64>, all_cores_ms: Option<u64>) -> Delay {
         let ns = |ms: Option<u64>| ms.map(|ms| ms * MS);
-        Held { late_ns: late_ms * MS, queued_ns: ns(queued_ms), all_cores_ns: ns(all_cores_ms) }
+        Delay { late_ns: late_ms * MS, queued_ns: ns(queued_ms), all_cores_ns: ns(all_cores_ms) }
     }
 
     /// A core on whose `migration` thread nothing ran, and on which this was spent.
@@ -216,35 +209,35 @@ mod tests {
         CoreCounters { classes, stopper_ns: Some(0), ..CoreCounters::default() }
     }
 
-    fn cause(held: Held, span_ms: u64, after: CoreCounters) -> Cause {
-        judge(&held, span_ms * MS, &spent(CpuClasses::default()), &after).cause
+    fn cause(delay: Delay, span_ms: u64, after: CoreCounters) -> Cause {
+        judge(&delay, span_ms * MS, &spent(CpuClasses::default()), &after).cause
     }
 
     #[test]
     fn what_queued_for_its_core_was_held_by_this_host_whatever_else_is_said() {
         let stolen = CpuClasses { steal_ns: 500 * MS, ..CpuClasses::default() };
-        assert_eq!(cause(held(50, Some(50), Some(50)), 60, spent(stolen)), Cause::Thread, "the fair server");
+        assert_eq!(cause(delay(50, Some(50), Some(50)), 60, spent(stolen)), Cause::Thread, "the fair server");
         let soft = CpuClasses { softirq_ns: 30 * MS, system_ns: 10 * MS, ..CpuClasses::default() };
-        assert_eq!(cause(held(5, Some(4), None), 40, spent(soft)), Cause::SoftInterrupts);
+        assert_eq!(cause(delay(5, Some(4), None), 40, spent(soft)), Cause::SoftInterrupts);
         let hard = CpuClasses { irq_ns: 30 * MS, ..CpuClasses::default() };
-        assert_eq!(cause(held(5, Some(4), None), 40, spent(hard)), Cause::Interrupts);
+        assert_eq!(cause(delay(5, Some(4), None), 40, spent(hard)), Cause::Interrupts);
         let storm = CoreCounters { soft_interrupts: 10_000, ..spent(CpuClasses::default()) };
-        assert_eq!(cause(held(5, Some(4), None), 20, storm), Cause::SoftInterrupts, "less than a tick of it");
+        assert_eq!(cause(delay(5, Some(4), None), 20, storm), Cause::SoftInterrupts, "less than a tick of it");
         let interrupts = CoreCounters { interrupts: 10_000, ..spent(CpuClasses::default()) };
-        assert_eq!(cause(held(5, Some(4), None), 20, interrupts), Cause::Interrupts);
-        assert_eq!(cause(held(5, Some(5), None), 20, spent(CpuClasses::default())), Cause::Thread);
+        assert_eq!(cause(delay(5, Some(4), None), 20, interrupts), Cause::Interrupts);
+        assert_eq!(cause(delay(5, Some(5), None), 20, spent(CpuClasses::default())), Cause::Thread);
     }
 
     #[test]
     fn one_core_whose_timer_came_late_proves_nothing() {
         for all_cores in [None, Some(0), Some(2)] {
-            assert_eq!(cause(held(5, Some(0), all_cores), 20, spent(CpuClasses::default())), Cause::NotKnown);
+            assert_eq!(cause(delay(5, Some(0), all_cores), 20, spent(CpuClasses::default())), Cause::NotKnown);
         }
     }
 
     #[test]
     fn all_cores_at_once_are_stopped_by_the_machine_unless_this_kernel_stopped_them() {
-        let all = held(5, Some(0), Some(5));
+        let all = delay(5, Some(0), Some(5));
         assert_eq!(cause(all, 20, spent(CpuClasses::default())), Cause::Machine);
         let stopped = CoreCounters { stopper_ns: Some(5 * MS), ..CoreCounters::default() };
         assert_eq!(cause(all, 20, stopped), Cause::Thread);
@@ -255,24 +248,24 @@ mod tests {
     #[test]
     fn stolen_time_counts_where_it_has_no_room_beside_the_lateness() {
         let stolen = |ms: u64| spent(CpuClasses { steal_ns: ms * MS, ..CpuClasses::default() });
-        assert_eq!(cause(held(50, Some(0), None), 60, stolen(60)), Cause::Machine, "50 at least, of 60");
+        assert_eq!(cause(delay(50, Some(0), None), 60, stolen(60)), Cause::Machine, "50 at least, of 60");
         assert_eq!(
-            cause(held(50, Some(0), None), 60, stolen(40)),
+            cause(delay(50, Some(0), None), 60, stolen(40)),
             Cause::NotKnown,
             "30 at least, 10 of them elsewhere"
         );
-        assert_eq!(cause(held(2, Some(0), None), 20, stolen(10)), Cause::NotKnown, "a tick that ended here");
+        assert_eq!(cause(delay(2, Some(0), None), 20, stolen(10)), Cause::NotKnown, "a tick that ended here");
     }
 
     #[test]
     fn an_interrupt_that_took_long_is_known_where_interrupts_are_accounted_apart() {
         let long = CpuClasses { irq_ns: 50 * MS, ..CpuClasses::default() };
-        assert_eq!(cause(held(50, Some(0), None), 60, spent(long)), Cause::Interrupts);
+        assert_eq!(cause(delay(50, Some(0), None), 60, spent(long)), Cause::Interrupts);
     }
 
     #[test]
     fn what_the_kernel_does_not_tell_is_not_known() {
-        assert_eq!(cause(held(5, None, Some(5)), 20, spent(CpuClasses::default())), Cause::NotKnown);
+        assert_eq!(cause(delay(5, None, Some(5)), 20, spent(CpuClasses::default())), Cause::NotKnown);
     }
 
     #[test]
@@ -317,14 +310,14 @@ mod tests {
             late_ns in 0..u64::MAX >> 8, queued_ns in any::<Option<u64>>(), all_cores_ns in any::<Option<u64>>(),
             span_ns in 0..u64::MAX >> 8, before in core(), after in core(),
         ) {
-            let judged = judge(&Held { late_ns, queued_ns, all_cores_ns }, span_ns, &before, &after);
+            let judged = judge(&Delay { late_ns, queued_ns, all_cores_ns }, span_ns, &before, &after);
             prop_assert!(judged.machine_ns <= late_ns.saturating_sub(queued_ns.unwrap_or(u64::MAX)));
             let machine = judged.cause == Cause::Machine;
             prop_assert!(!machine || judged.machine_ns > late_ns / 2);
             let stolen = after.classes.steal_ns > before.classes.steal_ns + tick_ns();
             prop_assert!(!machine || stolen || all_cores_ns.is_some_and(|ns| ns > late_ns / 2));
             let mostly_queued = queued_ns.is_some_and(|ns| ns > late_ns / 2 + 1);
-            prop_assert!(!mostly_queued || judged.cause.is_host());
+            prop_assert!(!mostly_queued || !matches!(judged.cause, Cause::Machine | Cause::NotKnown));
         }
 
         #[test]

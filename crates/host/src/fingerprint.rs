@@ -171,7 +171,7 @@ mod tests {
     use crate::testing::Tree;
 
     #[test]
-    fn hypervisors_are_told_by_their_signature_or_by_the_processors_flag() {
+    fn hypervisors_are_recognised_by_their_signature_or_by_the_processors_flag() {
         let empty = Tree::new();
         assert_eq!(Virtualisation::of(&empty.host()), Virtualisation::None);
         assert_eq!(Virtualisation::of(&empty.host().under_hypervisor("KVMKVMKVM")), Virtualisation::Kvm);

@@ -51,17 +51,17 @@ pub struct PreemptionInForce {
 pub fn preemption(host: &Host) -> Option<PreemptionInForce> {
     let build = host.read_opt("/proc/sys/kernel/version").unwrap_or_default();
     let dynamic = build.contains("PREEMPT_DYNAMIC");
-    let seen = |model, by: &str| Some(PreemptionInForce { model, by: by.to_owned(), dynamic });
+    let found = |model, by: &str| Some(PreemptionInForce { model, by: by.to_owned(), dynamic });
     if host.read_opt(REALTIME).as_deref() == Some("1") || build.contains("PREEMPT_RT") {
-        return seen(Preemption::RealTime, if build.contains("PREEMPT_RT") { VERSION } else { REALTIME });
+        return found(Preemption::RealTime, if build.contains("PREEMPT_RT") { VERSION } else { REALTIME });
     }
     if let Some(model) = host.read_opt(PREEMPT).and_then(|text| chosen(&text)) {
-        return seen(model, PREEMPT);
+        return found(model, PREEMPT);
     }
     let cmdline = host.read_opt("/proc/cmdline").unwrap_or_default();
     let requested = cmdline.split_whitespace().rev().find_map(|word| model(word.strip_prefix("preempt=")?));
     if let Some(model) = requested.filter(|_| dynamic) {
-        return seen(model, "/proc/cmdline");
+        return found(model, "/proc/cmdline");
     }
     let (config, by) = config(host)?;
     let model = [
@@ -72,7 +72,7 @@ pub fn preemption(host: &Host) -> Option<PreemptionInForce> {
     ]
     .into_iter()
     .find_map(|(option, model)| is_built_in(&config, option).then_some(model))?;
-    seen(model, &by)
+    found(model, &by)
 }
 
 /// Ticks a second of the kernel's clock (`CONFIG_HZ`), if its configuration can be read.

@@ -140,7 +140,7 @@ impl Drop for Named {
 }
 
 #[test]
-fn a_namespace_of_such_a_name_that_no_record_names_is_left_alone_and_told() {
+fn a_namespace_of_such_a_name_that_no_record_names_is_left_alone_and_reported() {
     let mut ended = Command::new("true").spawn().unwrap();
     let name = format!("takt-{}-mine", ended.id());
     ended.wait().unwrap();

@@ -1,4 +1,4 @@
-//! The same point measured twice in each block (`twin = [1, 2]`): how far two measurements of one thing differ.
+//! The same point measured twice in each block (`replicate = [1, 2]`): how far two measurements of one thing differ.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,15 @@ pub struct Noise {
     pub rounds: usize,
 }
 
-/// Points that differ in `twin` alone, by the first quantity of their workload.
+/// Points that differ in `replicate` alone, by the first quantity of their workload.
 #[must_use]
 pub fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec<Noise> {
     let mut all = Vec::new();
-    for (first, point) in (0_u32..).zip(points).filter(|(_, point)| point.factors.get("twin") == Some(&Value::from(1)))
+    for (first, point) in
+        (0_u32..).zip(points).filter(|(_, point)| point.factors.get("replicate") == Some(&Value::from(1)))
     {
         let mut other = point.clone();
-        other.factors.insert("twin".into(), Value::from(2));
+        other.factors.insert("replicate".into(), Value::from(2));
         let Some(second) = (0_u32..).zip(points).find(|(_, point)| **point == other).map(|(number, _)| number) else {
             continue;
         };
@@ -38,7 +39,7 @@ pub fn noise(file: &Experiment, points: &[PointRow], rounds: &[RoundRow]) -> Vec
         let (one, two) = (of(first), of(second));
         let pairs: Vec<(f64, f64)> = one.iter().filter_map(|(block, (a, _))| Some((*a, two.get(block)?.0))).collect();
         let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
-        other.factors.remove("twin");
+        other.factors.remove("replicate");
         all.push(Noise {
             point: other.label(),
             quantity: quantity.name.into(),

@@ -28,7 +28,7 @@ pub struct Order {
     /// What else changes what is run or how it is judged; kept with the run.
     pub options: Value,
     /// What was seen of the host besides its fingerprint (the doctor's findings); kept with the run.
-    pub seen: Value,
+    pub observed: Value,
     pub program: PathBuf,
     pub takt_version: String,
 }
@@ -118,7 +118,7 @@ pub fn execute(order: &Order, report: Report<'_>, stop: &Stop) -> Result<Ran, Ex
             "hostname": fingerprint.hostname,
             "kernel": fingerprint.kernel,
             "fingerprint": fingerprint,
-            "seen": order.seen,
+            "observed": order.observed,
         }),
         takt_version: order.takt_version.clone(),
         resume: order.resume,

@@ -41,7 +41,7 @@ fn the_defaults_of_valid_are_those_on_the_page() {
     let Valid {
         foreign_cpu_share_max,
         steal_share_max,
-        aside_share_max,
+        excluded_share_max,
         repeats_max,
         repeats_share_max,
         repeats_needed_max,
@@ -49,7 +49,7 @@ fn the_defaults_of_valid_are_those_on_the_page() {
     for (key, value) in [
         ("foreign_cpu_share_max", foreign_cpu_share_max.to_string()),
         ("steal_share_max", steal_share_max.to_string()),
-        ("aside_share_max", aside_share_max.to_string()),
+        ("excluded_share_max", excluded_share_max.to_string()),
         ("repeats_max", repeats_max.to_string()),
         ("repeats_share_max", repeats_share_max.to_string()),
         ("repeats_needed_max", repeats_needed_max.to_string()),

@@ -145,7 +145,7 @@ fn a_disturbed_round_is_kept_marked_and_run_once_more() {
 #[test]
 fn an_emulator_that_is_always_late_is_given_up_after_the_repeats_and_never_counts() {
     in_a_store(|store| {
-        let late = Conditions { aside_share: Some(0.9), ..Conditions::default() };
+        let late = Conditions { excluded_share: Some(0.9), ..Conditions::default() };
         let mut bench = Fake::new(move |_, _, _| Ok((0.9, late)));
         let (ran, rounds) = session(store, &mut bench, false, &Stop::new());
         assert!(ran.unwrap().complete);
@@ -157,7 +157,7 @@ fn an_emulator_that_is_always_late_is_given_up_after_the_repeats_and_never_count
 #[test]
 fn repeats_stay_a_small_part_of_the_run_but_for_what_is_needed() {
     in_a_store(|store| {
-        let late = Conditions { aside_share: Some(0.9), ..Conditions::default() };
+        let late = Conditions { excluded_share: Some(0.9), ..Conditions::default() };
         let mut bench = Fake::new(move |_, _, _| Ok((0.0, late)));
         let text = SWEEP.replace("repeats_share_max = 1.0", "repeats_share_max = 0.25, repeats_needed_max = 3");
         let need = "[[need]]\nmodel = \"n200\"\nmode = \"rx\"\nrate_sps = 25e6\nformat = \"sc16\"\n";

@@ -174,7 +174,7 @@ fn a_truncated_file_is_called_damaged() {
 }
 
 #[test]
-fn a_place_that_takes_no_file_is_told_with_the_way_out() {
+fn a_place_that_takes_no_file_is_reported_with_the_way_out() {
     let dir = tempfile::tempdir().unwrap();
     // For root too: what the name leads to is not there.
     std::os::unix::fs::symlink("/nowhere/takt.db", dir.path().join("takt.db")).unwrap();

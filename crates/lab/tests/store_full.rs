@@ -33,7 +33,7 @@ fn round(block: u32, ballast_bytes: usize) -> NewRound {
 }
 
 #[test]
-fn a_full_disk_is_told_before_a_round_and_keeps_what_was_finished() {
+fn a_full_disk_is_reported_before_a_round_and_keeps_what_was_finished() {
     let dir = tempfile::tempdir().unwrap();
     let disk = match SmallDisk::mount(dir.path(), 8) {
         Ok(disk) => disk,

@@ -27,8 +27,8 @@ const QUANTITIES: &[Quantity] = &[
     Quantity::amount("throughput_bps", "/throughput_bps", "payload bits received"),
     Quantity::share("lost_share", "/lost/share", "of the sent"),
     Quantity::amount("jitter_us", "/jitter_us", "RFC 3550"),
-    Quantity::amount("latency_p50_us", "/latency_us/p50", "one way"),
-    Quantity::amount("latency_p99_9_us", "/latency_us/p99_9", "one way"),
+    Quantity::amount("latency_p50_us", "/latency_us/p50_us", "one way"),
+    Quantity::amount("latency_p99_9_us", "/latency_us/p99_9_us", "one way"),
 ];
 
 pub(crate) struct Udp;

@@ -108,7 +108,7 @@ fn the_batch_can_be_looked_at_again_until_the_next_is_received(open: Open) {
     assert!(server.last_batch().is_empty());
 }
 
-fn a_peer_that_is_gone_is_told_by_its_address_and_ends_nothing(open: Open) {
+fn a_peer_that_is_gone_is_reported_by_its_address_and_ends_nothing(open: Open) {
     let mut engine = open(&unconnected(1));
     let (alive, gone) = (stranger(), [nobody(), nobody()]);
     for to in gone {
@@ -130,7 +130,7 @@ fn a_peer_that_is_gone_is_told_by_its_address_and_ends_nothing(open: Open) {
     assert_eq!(engine.counters().refusals, 2);
 }
 
-fn a_connected_peer_that_is_gone_is_told_and_every_send_still_counts(open: Open) {
+fn a_connected_peer_that_is_gone_is_reported_and_every_send_still_counts(open: Open) {
     let gone = nobody();
     let mut engine = open(&connected(gone));
     for n in 0..20 {
@@ -447,8 +447,8 @@ conformance!(
         a_ring_lends_what_it_has_and_no_more
         what_does_not_fit_into_a_batch_comes_with_the_next
         the_batch_can_be_looked_at_again_until_the_next_is_received
-        a_peer_that_is_gone_is_told_by_its_address_and_ends_nothing
-        a_connected_peer_that_is_gone_is_told_and_every_send_still_counts
+        a_peer_that_is_gone_is_reported_by_its_address_and_ends_nothing
+        a_connected_peer_that_is_gone_is_reported_and_every_send_still_counts
         a_datagram_that_can_go_nowhere_is_counted_and_the_others_leave
         what_is_not_sent_is_forgotten
         a_leaked_batch_costs_nothing

@@ -118,10 +118,10 @@ pub enum RadioError {
         register: u8,
     },
     /// No such rate.
-    #[error("{asked_sps} S/s is not {clock_hz} Hz divided by a whole number the radio has")]
+    #[error("{requested_sps} S/s is not {clock_hz} Hz divided by a whole number the radio has")]
     Rate {
         /// Asked for.
-        asked_sps: f64,
+        requested_sps: f64,
         /// The master clock.
         clock_hz: u32,
         /// The nearest below and above; the same twice outside the range.

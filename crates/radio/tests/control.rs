@@ -34,7 +34,7 @@ fn a_radio_tells_what_it_is() {
 }
 
 #[test]
-fn nothing_at_an_address_is_told_within_seconds() {
+fn nothing_at_an_address_is_reported_within_seconds() {
     let net = world();
     let before = net.now_ns();
     let gone = N200::open(net.clone(), OTHER, &OpenOptions::default());

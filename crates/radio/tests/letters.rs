@@ -48,7 +48,7 @@ fn o_a_restart_whose_answers_wait_in_a_ring_is_tried_again_further_ahead() {
 }
 
 #[test]
-fn o_each_of_many_overflows_is_told() {
+fn o_each_of_many_overflows_is_reported() {
     let net = faulty(&["overflow:rx,every=200,for=1us"]);
     let (_radio, mut rx, start) = net.streaming(&RxOptions::new(RATE));
     let events = receive_ramp(&mut rx, start, 5000, 2_000_000, net.after(ms(3000)));
@@ -287,7 +287,7 @@ fn s_a_lost_datagram_is_one_event() {
 }
 
 #[test]
-fn l_a_late_burst_is_told_with_its_tick() {
+fn l_a_late_burst_is_reported_with_its_tick() {
     let net = faulty(&[]);
     let (mut radio, mut tx) = net.transmitter(RATE);
     let past = radio.time().unwrap();

@@ -144,9 +144,9 @@ fn a_late_answer_is_counted_once_with_its_slot_however_often_the_radio_says_so()
         let now = radio.time().unwrap();
         net.world.run_for(CLOCK.duration_of(ahead - now));
         assert!(answers.send(slot, at, &burst, net.after(ms(1))).unwrap());
-        answers.hear(net.after(Duration::ZERO)).unwrap();
+        answers.receive(net.after(Duration::ZERO)).unwrap();
     }
-    answers.hear(net.after(ms(20))).unwrap();
+    answers.receive(net.after(ms(20))).unwrap();
     assert_eq!((answers.bursts(), answers.late(), answers.unsent()), (60, 3, 0));
     assert_eq!(answers.late_slots(), [7, 8, 31]);
     assert!(answers.stats().late > 3, "reports, one a datagram: {:?}", answers.stats());

@@ -56,7 +56,7 @@ fn outcome() -> Outcome {
     });
     let claims = facts().claims.into_iter().map(|claim| {
         let answer = if matches!(claim.number, 5 | 7) { "unknown" } else { "holds" };
-        json!({ "number": claim.number, "claim": claim.says, "answer": answer, "covered": answer == "holds", "seen": "seen so" })
+        json!({ "number": claim.number, "claim": claim.says, "answer": answer, "covered": answer == "holds", "measured": "seen so" })
     });
     let record = |id: i64| json!({ "round_id": id, "point": "execution slots=10000", "state": "valid", "why": null, "figures": { "misses": 0.0 } });
     serde_json::from_value(json!({

@@ -26,7 +26,7 @@ fn paused(graph: &Graph, worker_of: &[usize], latency: Latency, slots: u64) -> R
 fn hash_with_a_setting(worker_of: [usize; 3], by_message: bool) -> Option<String> {
     let mut running = paused(&chain(), &worker_of, Latency::Compact, 1000);
     if by_message {
-        running.tell("p", Message { tag: 1, words: [9; 7] }, 500).expect("room");
+        running.send("p", Message { tag: 1, words: [9; 7] }, 500).expect("room");
     } else {
         running.set(&registry(), "p", "term", &9.into(), 500).expect("room");
     }
@@ -177,7 +177,7 @@ fn what_another_waveform_leaves_behind_is_in_the_report() {
     let mut running = paused(&chain(), &[0, 1, 0], Latency::Fixed, 100);
     let plan = assign(&after, &[1, 0], Latency::Fixed);
     running.change_waveform(&after, &plan, &registry(), 40).expect("room");
-    assert!(matches!(running.tell("p", Message::default(), 0), Err(ControlError::Component { .. })), "it is gone");
+    assert!(matches!(running.send("p", Message::default(), 0), Err(ControlError::Component { .. })), "it is gone");
     running.go();
     let report = running.join();
     let executed = |name: &str| (of(&report, name).executions, of(&report, name).worker);

@@ -58,7 +58,7 @@ fn run(registry: &Registry, waveform: &Waveform, worker_of: &[usize]) -> Report 
     let mut running =
         Session::open(&graph, &plan, registry, options).expect("opens").start_paused(&Stop::new()).expect("starts");
     running.set(registry, "saxpy", "a", &(-2.25).into(), 100).expect("a variable");
-    running.tell("average", Message { tag: 1, words: [7; 7] }, 50).expect("room");
+    running.send("average", Message { tag: 1, words: [7; 7] }, 50).expect("room");
     running.join()
 }
 

@@ -119,7 +119,7 @@ fn a_stop_flag_ends_an_endless_run_with_whole_slots() {
     let graph = check(&waveform().with(spec("a", "source")).with(spec("z", "watch")).chain(["a", "z"]));
     let (plan, stop) = (assign(&graph, &[0, 1], Latency::Compact), Stop::new());
     let mut running = open_in_bursts(&graph, &plan, None, 1).start(&stop).expect("starts");
-    running.tell("z", Message::default(), 100).expect("room");
+    running.send("z", Message::default(), 100).expect("room");
     takt_testing::wait_for("slots", || (running.snapshot().components[1].executions > 100).then_some(()));
     stop.request();
     let report = running.join();

@@ -23,12 +23,12 @@ const MOST: usize = 10_000;
 pub fn rounds_to_tell(estimates: &[Estimate], distance: f64) -> Option<usize> {
     let spread: f64 = estimates.iter().map(standard_deviation).sum::<Option<f64>>()?;
     let level = estimates.iter().map(Estimate::level).reduce(f64::max)?;
-    let tells = |rounds: usize| {
+    let enough = |rounds: usize| {
         let t = t_quantile(0.5 + level / 2.0, rounds - 1);
         t.is_some_and(|t| t * spread / (rounds as f64).sqrt() < distance)
     };
     // A half width only shrinks with more rounds.
-    first_above(1, MOST, tells)
+    first_above(1, MOST, enough)
 }
 
 /// Of the rounds behind a mean, from its interval.

@@ -17,7 +17,7 @@ pub struct Claim {
     /// not seen.
     #[serde(default)]
     pub by_construction: Option<String>,
-    pub seen: String,
+    pub measured: String,
 }
 
 impl Claim {

@@ -98,7 +98,11 @@ pub enum Found {
 ///
 /// # Errors
 /// The store can't be used, or the first round can't be run.
-pub fn run(options: &PaperOptions, tell: &mut dyn FnMut(&Event, &Progress), stop: &Stop) -> Result<Found, PaperError> {
+pub fn run(
+    options: &PaperOptions,
+    notify: &mut dyn FnMut(&Event, &Progress),
+    stop: &Stop,
+) -> Result<Found, PaperError> {
     let order = Order {
         runs: options.runs.clone(),
         experiment: within(options.experiment.clone(), options.cores),
@@ -107,11 +111,11 @@ pub fn run(options: &PaperOptions, tell: &mut dyn FnMut(&Event, &Progress), stop
         transmit: false,
         resume: options.resume,
         options: Value::Null,
-        seen: Value::Null,
+        observed: Value::Null,
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
     };
-    let ran = execute(&order, tell, stop)?;
+    let ran = execute(&order, notify, stop)?;
     assemble(&Store::open(&options.runs)?, &ran.run)
 }
 

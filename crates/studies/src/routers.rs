@@ -93,8 +93,8 @@ fn relative(outcome: &Outcome, names: &[&str], compared: impl Fn(String, &Figure
     };
     let comparisons: Vec<Compared> = curves.iter().flat_map(|(_, curve)| each(curve)).collect();
     let lists = curves.iter().map(|(_, curve)| format!("{}: {}", curve.name, list(chart, of_paper(curve))));
-    let seen = format!("throughput over the switch's: {}", lists.collect::<Vec<_>>().join("; "));
-    Judged::by(&comparisons, &names.join(", "), vec![seen])
+    let measured = format!("throughput over the switch's: {}", lists.collect::<Vec<_>>().join("; "));
+    Judged::by(&comparisons, &names.join(", "), vec![measured])
 }
 
 /// Sizes for which the paper says something of the small router begin with the one that gave it its speed here; what else is
@@ -136,8 +136,8 @@ fn loses(outcome: &Outcome, name: &str, compared: impl Fn(String, &Figure, f64) 
     let Some((chart, curve)) = outcome.curve("lost", name) else { return Judged::not_run(name) };
     let Some(worst) = curve.measured().max_by(|a, b| size(a).total_cmp(&size(b))) else { return Judged::not_run(name) };
     let what = format!("{name} at {}", at(chart, worst.x));
-    let seen = format!("lost at most: {} at {}", value(chart.measure, &worst.figure), at(chart, worst.x));
-    Judged::by(&[compared(what, &worst.figure, outcome.paper.number("loss_noticeable_share"))], name, vec![seen])
+    let measured = format!("lost at most: {} at {}", value(chart.measure, &worst.figure), at(chart, worst.x));
+    Judged::by(&[compared(what, &worst.figure, outcome.paper.number("loss_noticeable_share"))], name, vec![measured])
 }
 
 fn smallest_most(outcome: &Outcome) -> Judged {
@@ -150,7 +150,7 @@ fn smallest_most(outcome: &Outcome) -> Judged {
 
 fn jitter(outcome: &Outcome) -> Judged {
     let Some((chart, hardware)) = outcome.curve("jitter", "router-hw") else { return Judged::not_run("router-hw") };
-    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for spot in hardware.measured() {
         let at_size = at(chart, spot.x);
         let mut figures = vec![format!("at {at_size} {}", value(chart.measure, &spot.figure))];
@@ -160,14 +160,14 @@ fn jitter(outcome: &Outcome) -> Judged {
             comparisons.push(Compared::more(what, chart.measure, &spot.figure, &other.figure));
             figures.push(format!("{name} {}", value(chart.measure, &other.figure)));
         }
-        seen.push(figures.join(", "));
+        measured.push(figures.join(", "));
     }
-    Judged::by(&comparisons, "router-hw", seen)
+    Judged::by(&comparisons, "router-hw", measured)
 }
 
 /// On the switch, where nothing but the ends is asked for: at a stated rate of bits, small datagrams are more datagrams.
 fn small_cost_more(outcome: &Outcome) -> Judged {
-    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for end in ["sender", "receiver"] {
         let Some((chart, switch)) = outcome.curve(&format!("cpu-{end}"), "switch") else {
             return Judged::not_run("the switch");
@@ -177,9 +177,9 @@ fn small_cost_more(outcome: &Outcome) -> Judged {
         };
         let both = format!("{end} at {} and {}", at(chart, small.x), at(chart, large.x));
         comparisons.push(Compared::more(both, chart.measure, &small.figure, &large.figure));
-        seen.push(format!("{end} {}", list(chart, [small, large])));
+        measured.push(format!("{end} {}", list(chart, [small, large])));
     }
-    Judged::by(&comparisons, "the switch", seen)
+    Judged::by(&comparisons, "the switch", measured)
 }
 
 fn smallest_and_largest(curve: &Curve) -> Option<(&Spot, &Spot)> {
@@ -210,19 +210,19 @@ mod tests {
 
     #[test]
     fn a_router_that_feels_its_limit_says_so_and_only_at_sizes_of_the_paper() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let small = |id: &str, measure, small: &[f64]| {
             let curves: [Points<'_>; 1] = [("router-small", &[(64.0, small), (128.0, &[0.5, 0.5])])];
             chart(id, "payload_bytes", measure, &curves)
         };
         let limit = Limit { share: 0.25, datagram_ns: Some(3000.0), passed_per_s: None };
-        seen.sites = vec![site("native", "router-small", json!({ "path_limit": limit }))];
-        seen.evidence = vec![
+        measured.sites = vec![site("native", "router-small", json!({ "path_limit": limit }))];
+        measured.evidence = vec![
             small("limit-used", Measure::Share, &[0.96, 0.96]),
             small("lost-between", Measure::Share, &[0.4, 0.4]),
         ];
         assert_eq!(
-            small_limit(&seen).as_deref(),
+            small_limit(&measured).as_deref(),
             Some(
                 "why: router-small may use 0.25 of a CPU each way (enough for 83333 datagrams/s of 128 B); at 64 B it used 96.00 \
                  [96.00, 96.00] % of that, and 40.00 [40.00, 40.00] % of the datagrams were lost on the way"
@@ -230,38 +230,38 @@ mod tests {
         );
         let near = [(64.0, &[0.6, 0.6][..]), (128.0, &[1.0, 1.0][..])];
         let curves: [Points<'_>; 1] = [("router-small", &near)];
-        seen.charts = vec![chart("relative", "payload_bytes", Measure::Times, &curves)];
-        assert_eq!(judge(3, &seen).answer, Answer::Holds, "64 bytes are none of the paper's");
+        measured.charts = vec![chart("relative", "payload_bytes", Measure::Times, &curves)];
+        assert_eq!(judge(3, &measured).answer, Answer::Holds, "64 bytes are none of the paper's");
         assert_eq!(small_limit(&outcome(&facts())), None);
     }
 
     #[test]
     fn a_loss_is_noticeable_above_the_papers_bound() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let curves: [Points<'_>; 2] = [
             ("router", &[(128.0, &[0.001, 0.002]), (1280.0, &[0.0, 0.0])]),
             ("router-hw", &[(128.0, &[0.66, 0.67]), (1280.0, &[0.1, 0.1])]),
         ];
-        seen.charts = vec![chart("lost", "payload_bytes", Measure::Share, &curves)];
-        assert_eq!([4, 8, 5].map(|claim| judge(claim, &seen).answer), [Answer::Holds; 3]);
-        seen.charts[0].curves[0].name = "router-hw".into();
-        seen.charts[0].curves[1].name = "router".into();
-        assert_eq!([4, 8].map(|claim| judge(claim, &seen).answer), [Answer::Fails; 2]);
+        measured.charts = vec![chart("lost", "payload_bytes", Measure::Share, &curves)];
+        assert_eq!([4, 8, 5].map(|claim| judge(claim, &measured).answer), [Answer::Holds; 3]);
+        measured.charts[0].curves[0].name = "router-hw".into();
+        measured.charts[0].curves[1].name = "router".into();
+        assert_eq!([4, 8].map(|claim| judge(claim, &measured).answer), [Answer::Fails; 2]);
     }
 
     #[test]
     fn small_datagrams_must_cost_both_ends_more() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let cpu = |id: &str, small: f64| {
             let (small, large) = ([small, small + 0.001], [0.1, 0.101]);
             let curves: [Points<'_>; 1] = [("switch", &[(128.0, &small), (1280.0, &large)])];
             chart(id, "payload_bytes", Measure::Cores, &curves)
         };
-        seen.charts = vec![cpu("cpu-sender", 0.5), cpu("cpu-receiver", 0.4)];
-        assert_eq!(judge(7, &seen).answer, Answer::Holds);
-        seen.charts[1] = cpu("cpu-receiver", 0.02);
-        assert_eq!(judge(7, &seen).answer, Answer::Fails);
-        seen.charts.pop();
-        assert_eq!(judge(7, &seen).answer, Answer::Unknown);
+        measured.charts = vec![cpu("cpu-sender", 0.5), cpu("cpu-receiver", 0.4)];
+        assert_eq!(judge(7, &measured).answer, Answer::Holds);
+        measured.charts[1] = cpu("cpu-receiver", 0.02);
+        assert_eq!(judge(7, &measured).answer, Answer::Fails);
+        measured.charts.pop();
+        assert_eq!(judge(7, &measured).answer, Answer::Unknown);
     }
 }

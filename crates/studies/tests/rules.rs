@@ -22,10 +22,17 @@ fn table(text: &str) -> Value {
     Value::Table(text.parse().expect("TOML"))
 }
 
+/// A key that was renamed changes no rule: it enters the digest by its first name.
+fn digested(key: &str) -> &str {
+    if key == "replicate" { "twin" } else { key }
+}
+
 /// Every value below, with the way to it; the order of keys is no matter, and neither are comments.
 fn lines(way: &str, value: &Value, into: &mut BTreeSet<String>) {
     match value {
-        Value::Table(table) => table.iter().for_each(|(key, value)| lines(&format!("{way}.{key}"), value, into)),
+        Value::Table(table) => {
+            table.iter().for_each(|(key, value)| lines(&format!("{way}.{}", digested(key)), value, into));
+        }
         Value::Array(array) => {
             (0_u32..).zip(array).for_each(|(n, value)| lines(&format!("{way}.{n}"), value, into));
         }

@@ -1,13 +1,15 @@
 //! Two halves make a way: pure.
 
+use takt_stats::Quantiles;
+
 use super::clock::Relation;
 use super::error::UdpError;
 use super::options::Options;
 use super::place::{Observed, place};
 use super::plan::Plan;
 use super::report::{
-    CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, ReceivedFigures, Reordered, SCHEMA,
-    SentFigures, UdpReport, Way, WayName,
+    CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, ReceivedFigures, Reordered, SCHEMA, SentFigures,
+    UdpReport, Way, WayName,
 };
 use super::side::{Cpu, EndEvidence, Evidence, Received, Sent, Side};
 

@@ -53,8 +53,8 @@ pub use options::{DEFAULT_PORT, Direction, IMIX, Options, ServeOptions};
 pub use place::Places;
 pub use plan::{Plan, PlanError};
 pub use report::{
-    CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, Quantiles, ReceivedFigures, Reordered, SCHEMA,
-    SentFigures, UdpReport, Way, WayName,
+    CrossedAs, FlowReceived, Histograms, Interval, LatencyKind, Lost, ReceivedFigures, Reordered, SCHEMA, SentFigures,
+    UdpReport, Way, WayName,
 };
 pub use server::serve;
 pub use side::{Cpu, EndCpu, EndEvidence, Evidence, Notice, ServeSummary};

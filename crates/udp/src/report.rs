@@ -3,7 +3,7 @@
 //! Keys are stable and carry their units. `docs/reference/udp.md` explains each.
 
 use serde::{Deserialize, Serialize};
-use takt_stats::{Histogram, Ns};
+use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::clock::Relation;
 use super::options::Options;
@@ -120,30 +120,6 @@ pub enum LatencyKind {
     /// One way, by clocks of two machines, set against each other by round trips before the round: good to
     /// `clock.uncertainty_ns` and the drift since.
     OneWayEstimated,
-}
-
-/// Quantiles in µs; `None` when nothing was measured, or beyond a minute.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Quantiles {
-    pub min: Option<f64>,
-    pub p50: Option<f64>,
-    pub p99: Option<f64>,
-    pub p99_9: Option<f64>,
-    pub max: Option<f64>,
-}
-
-impl Quantiles {
-    #[must_use]
-    pub fn of(histogram: &Histogram<Ns>) -> Quantiles {
-        let us = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e3);
-        Quantiles {
-            min: us(histogram.min()),
-            p50: us(histogram.quantile(0.5)),
-            p99: us(histogram.quantile(0.99)),
-            p99_9: us(histogram.quantile(0.999)),
-            max: us(histogram.max()),
-        }
-    }
 }
 
 /// What crossed the path as one frame.

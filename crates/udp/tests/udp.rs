@@ -157,7 +157,8 @@ fn the_report_travels_as_json_with_the_promised_keys() {
     let json = serde_json::to_value(&report).unwrap();
     let keys = "/sent/datagrams /received/datagrams /lost/total /lost/by_place/sender /lost/by_place/path \
                 /lost/by_place/receiver_buffer /lost/by_place/application /lost/unplaced /datagrams_per_s /throughput_bps \
-                /jitter_us /latency_us/p50 /latency_us/p99 /latency_us/p99_9 /latency_us/max /pacing_error_us/p99 \
+                /jitter_us /latency_us/p50_us /latency_us/p99_us /latency_us/p99_9_us /latency_us/max_us \
+                /pacing_error_us/p99_us \
                 /cpu/client/process_s /cpu/server/machine_softirq_share /histograms/latency_ns/hdr_v2_base64";
     for key in keys.split(' ') {
         assert!(json.pointer(key).is_some_and(|value| !value.is_null()), "{key}");
@@ -166,7 +167,7 @@ fn the_report_travels_as_json_with_the_promised_keys() {
 }
 
 #[test]
-fn an_address_with_nobody_there_is_told_at_once_and_silence_after_a_while() {
+fn an_address_with_nobody_there_is_reported_at_once_and_silence_after_a_while() {
     // Of an address that no other socket of this process is bound to.
     let gone = UdpSocket::bind((takt_testing::loopback(2), 0)).unwrap().local_addr().unwrap();
     let error = attempt(&quick(gone)).unwrap_err();
@@ -313,7 +314,7 @@ fn a_client_that_stood_still_after_its_load_still_gets_its_result() {
 }
 
 #[test]
-fn one_client_at_a_time_and_the_next_is_told_so() {
+fn one_client_at_a_time_and_the_next_is_reported_so() {
     let (error, ..) = beside(ServeOptions::at(loopback()), |at| {
         let first = Stranger::opened(at);
         let over = Stop::new();

@@ -117,7 +117,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
                 transmit,
                 resume,
                 options: if only.is_empty() { serde_json::Value::Null } else { serde_json::json!({ "only": only }) },
-                seen: serde_json::Value::Null,
+                observed: serde_json::Value::Null,
                 program: std::env::current_exe().into_diagnostic()?,
                 takt_version: version(),
             };

@@ -42,19 +42,19 @@ fn problem(error: RateError, options: &Options) -> Problem {
         RateError::NoRate => Problem::new("there is nothing to stream").why(error).fix("--rx 25M, --tx 25M or both"),
         RateError::Radio(error) => {
             let flag = match &error {
-                takt_radio::RadioError::Rate { asked_sps, .. } if options.rx_sps != Some(*asked_sps) => "--tx",
+                takt_radio::RadioError::Rate { requested_sps, .. } if options.rx_sps != Some(*requested_sps) => "--tx",
                 _ => "--rx",
             };
             radio_problem::problem("stream", error, flag)
         }
-        RateError::Buffer { asked_bytes, granted_bytes } => {
-            Problem::new("the receive buffer asked for is not to be had")
-                .why(RateError::Buffer { asked_bytes, granted_bytes })
-                .fix(format!(
-                    "sudo sysctl -w net.core.rmem_max={asked_bytes}\nor leave --recv-buffer away, for what an ordinary \
+        RateError::Buffer { requested_bytes, granted_bytes } => Problem::new(
+            "the receive buffer asked for is not to be had",
+        )
+        .why(RateError::Buffer { requested_bytes, granted_bytes })
+        .fix(format!(
+            "sudo sysctl -w net.core.rmem_max={requested_bytes}\nor leave --recv-buffer away, for what an ordinary \
                      program gets"
-                ))
-        }
+        )),
         RateError::Priority(error) => {
             let fix = error.fix().unwrap_or_else(|| "leave --policy away".to_owned());
             Problem::new("a streaming thread can't have that policy").why(error).fix(fix)

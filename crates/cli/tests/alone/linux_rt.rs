@@ -18,7 +18,7 @@ name = "linux-rt"
 [rounds]
 count = { full = 2, quick = 2 }
 order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0 }
 "#;
 
 const PARTS: &str = r#"
@@ -52,7 +52,7 @@ fn the_study_measures_and_its_status_is_its_answer() {
     let cases = outcome["cases"].as_array().expect("cases");
     assert_eq!(cases.len(), 3);
     for case in cases {
-        assert!(case["all"]["value"].is_f64() && case["aside"]["value"].is_f64(), "{case:#}");
+        assert!(case["all"]["value"].is_f64() && case["excluded"]["value"].is_f64(), "{case:#}");
         // On a machine that is stopped all the time nothing may be left of 40 subframes.
         if let (Some(left), Some(bound)) = (case["bound"]["trials"].as_u64(), case["bound"]["up_to"].as_f64()) {
             assert!((1..=40).contains(&left) && case["bound"]["ratio"].as_f64() <= Some(bound), "{case:#}");

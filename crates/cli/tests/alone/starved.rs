@@ -20,7 +20,7 @@ question = "Does this host keep up with 25 MS/s?"
 [rounds]
 count = { full = 3, quick = 3 }
 order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 0.25, repeats_max = 2 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 0.25, repeats_max = 2 }
 [[need]]
 model = "n200"
 mode = "rx"

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_host::Host;
 use takt_host::affinity::{own_cpus, pin_self};
-use takt_host::core_stop::{Cause, Counters, Held, Reader, judge};
+use takt_host::core_stop::{Cause, Counters, Delay, Reader, judge};
 use takt_host::policy::{Policy, set_policy};
 use takt_host::thread_clock::ThreadClock;
 
@@ -108,8 +108,8 @@ fn inside_stops_are_seen() {
         let before = readings.iter().rev().find(|reading| reading.at <= one.due)?;
         let after = readings.iter().find(|reading| reading.at >= one.woke)?;
         let late_ns = one.woke.0 - one.due.0;
-        let held = Held { late_ns, queued_ns: one.queued_ns, all_cores_ns: Some(all_cores_ns(one, &all)) };
-        Some(judge(&held, after.at.0 - before.at.0, before.cores.get(&one.core)?, after.cores.get(&one.core)?))
+        let delay = Delay { late_ns, queued_ns: one.queued_ns, all_cores_ns: Some(all_cores_ns(one, &all)) };
+        Some(judge(&delay, after.at.0 - before.at.0, before.cores.get(&one.core)?, after.cores.get(&one.core)?))
     };
     let judgements: Vec<_> = all.iter().filter_map(judged).collect();
     let machines = judgements.iter().filter(|judgement| judgement.cause == Cause::Machine).count();

@@ -60,7 +60,7 @@ fn own_path() -> String {
 }
 
 #[test]
-fn what_stands_is_told_in_full_and_the_last_line_is_the_answer() {
+fn what_stands_is_reported_in_full_and_the_last_line_is_the_answer() {
     let host = Host::new();
     let out = host.doctor(&["--only", "socket-buffer-small", "--only", "swap"]);
     assert_eq!(out.status.code(), Some(1));

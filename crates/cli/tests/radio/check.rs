@@ -29,7 +29,7 @@ question = "Does the host keep up with the radio that is there?"
 [rounds]
 count = { full = 1, quick = 1 }
 order = { seed = 1 }
-valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, aside_share_max = 1.0, repeats_max = 0, repeats_needed_max = 0 }
+valid = { foreign_cpu_share_max = 1.0, steal_share_max = 1.0, excluded_share_max = 1.0, repeats_max = 0, repeats_needed_max = 0 }
 [[need]]
 model = "n200"
 mode = "rx"
@@ -190,7 +190,7 @@ fn what_an_emulator_elsewhere_missed_is_not_blamed_on_this_host() {
                 Delayed,
                 &[
                     ("the radio says that it stood still", longest.max() >= Some(Stopped::STOP.as_nanos() as u64 / 2)),
-                    ("samples were lost in the stop", round["clean"] == false && round["aside_faults"] != 0),
+                    ("samples were lost in the stop", round["clean"] == false && round["excluded_faults"] != 0),
                     ("none of them by this host", round["own_clean"] == true),
                     ("the answer is not known", outcome["verdict"]["answer"] == "unknown"),
                     ("and it says why", why.contains("only while the emulator itself was late")),

@@ -94,7 +94,7 @@ fn wrong_of_reception(run: &Run) -> Vec<Wrong> {
 }
 
 #[test]
-fn a_loss_is_told_in_words_and_by_the_status() {
+fn a_loss_is_reported_in_words_and_by_the_status() {
     let args = ["--rx", "1M", "--duration", "500ms"];
     judge(BEARABLE, || rate(42, &OF_RECEPTION[..1], &args), wrong_in_words);
 }

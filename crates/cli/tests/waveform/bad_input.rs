@@ -10,7 +10,7 @@ fn said_of(from: &str, to: &str) -> String {
 }
 
 #[test]
-fn a_wrong_waveform_is_told_with_its_place_and_the_fix() {
+fn a_wrong_waveform_is_reported_with_its_place_and_the_fix() {
     for (from, to, what, fix) in [
         ("\"awgn\"", "\"awng\"", "unknown component type `awng`", "did you mean `awgn`?"),
         ("ebn0_db = 200.0", "ebn0_bd = 1.0", "component `channel`", "did you mean `ebn0_db`?"),
@@ -25,7 +25,7 @@ fn a_wrong_waveform_is_told_with_its_place_and_the_fix() {
 }
 
 #[test]
-fn a_cycle_without_delay_is_told_before_anything_runs() {
+fn a_cycle_without_delay_is_reported_before_anything_runs() {
     let (_folder, path) = file(
         br#"
 name = "round"
@@ -47,7 +47,7 @@ to = "a"
 }
 
 #[test]
-fn a_file_that_is_none_is_told() {
+fn a_file_that_is_none_is_reported() {
     has(&refusal(&["run", "/nowhere.toml"]), &["can't read the waveform /nowhere.toml", "No such file"]);
     let (_folder, path) = file(&[0xff, 0xfe, 0x00]);
     assert!(refusal(&["run", &path]).contains("can't read the waveform"));
@@ -56,14 +56,14 @@ fn a_file_that_is_none_is_told() {
 }
 
 #[test]
-fn cores_that_are_not_there_are_told_with_those_that_are() {
+fn cores_that_are_not_there_are_reported_with_those_that_are() {
     let bpsk = waveform("bpsk.toml");
     let said = refusal(&["run", &bpsk, "--slots", "1", "--cores", "4095"]);
     assert!(said.contains("worker 0 on core 4095") && said.contains("cores this process may use"), "{said}");
 }
 
 #[test]
-fn a_change_of_what_is_not_there_is_told_with_what_is() {
+fn a_change_of_what_is_not_there_is_reported_with_what_is() {
     let bpsk = waveform("bpsk.toml");
     let set = |change: &str| refusal(&["run", &bpsk, "--slots", "1", "--set", change]);
     assert!(set("chanel.ebn0_db=3").contains("--set channel.ebn0_db=3"));

@@ -62,7 +62,7 @@ fn a_library_whose_packets_break_is_reported_first_and_the_answer_is_no() {
 }
 
 #[test]
-fn what_is_no_library_is_told_with_what_would_be() {
+fn what_is_no_library_is_reported_with_what_would_be() {
     let said = refusal(&["component", "list", "--library", "/nowhere/lib.so"]);
     assert!(said.contains("can't load /nowhere/lib.so") && said.contains("No such file"), "{said}");
     let (_folder, path) = file(b"no library");

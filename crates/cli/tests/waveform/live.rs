@@ -72,6 +72,6 @@ fn asked(args: &[&str]) -> Value {
 }
 
 #[test]
-fn a_process_that_runs_nothing_is_told() {
+fn a_process_that_runs_nothing_is_reported() {
     has(&refusal(&["execinfo", "--process", "1"]), &["process 1 can't be asked"]);
 }

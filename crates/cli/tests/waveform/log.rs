@@ -20,7 +20,7 @@ fn log_as_text_has_a_row_for_every_execution() {
 }
 
 #[test]
-fn log_that_can_not_be_written_is_told() {
+fn log_that_can_not_be_written_is_reported() {
     let said = refusal(&["run", &waveform("bpsk.toml"), "--slots", "1", "--log", "/nowhere/log.csv"]);
     assert!(said.contains("the log /nowhere/log.csv can't be written"), "{said}");
     let said = refusal(&["run", &waveform("bpsk.toml"), "--slots", "100000", "--clock", "free", "--log", "/dev/full"]);

@@ -104,7 +104,7 @@ fn costs_of_another_kind_of_processor_are_not_mixed_with_those_of_this_one() {
 }
 
 #[test]
-fn what_can_not_be_mapped_is_told_with_the_fix() {
+fn what_can_not_be_mapped_is_reported_with_the_fix() {
     let bpsk = waveform("bpsk.toml");
     assert!(refusal(&["map", &bpsk, "--cores", "4095"]).contains("--cores of 0"));
     assert!(refusal(&["calibrate", "--cores", "4095"]).contains("--cores of 0"));

@@ -41,7 +41,7 @@ fn mapped(stall_us: u32) -> (Graph, Report, Vec<usize>) {
 }
 
 #[test]
-fn a_stall_in_a_mapped_waveform_is_told_with_component_worker_and_slot_and_harms_its_own_worker_alone() {
+fn a_stall_in_a_mapped_waveform_is_reported_with_component_worker_and_slot_and_harms_its_own_worker_alone() {
     let (_, calm, _) = mapped(0);
     assert_eq!(calm.misses, 0);
     let (graph, report, workers) = mapped(2500);

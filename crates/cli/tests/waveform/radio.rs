@@ -28,7 +28,7 @@ fn count(value: &Value) -> i64 {
 }
 
 #[test]
-fn every_subframe_of_a_software_radio_is_answered_or_its_loss_told() {
+fn every_subframe_of_a_software_radio_is_answered_or_its_loss_reported() {
     let run = run(&["--slots", "150"]);
     assert_eq!((&run["slots"], &run["clock"], &run["radio"]["software"]), (&150.into(), &"radio".into(), &true.into()));
     let (decode, transmit) = (results(&run, "decode"), results(&run, "transmit"));
@@ -56,6 +56,6 @@ fn a_waveform_and_a_clock_that_do_not_go_together_are_refused() {
     assert!(said.contains("no radio at 127.0.64.1"), "{said}");
     let said = refusal(&["run", &exchange, "--slots", "1", "--clock", "radio", "--slot", "5003us"]);
     assert!(said.contains("6250 samples in a slot") && said.contains("items ="), "{said}");
-    let said = refusal(&["run", &exchange, "--slots", "1", "--clock", "radio", "--set", "receive.hears=bpsk.toml"]);
+    let said = refusal(&["run", &exchange, "--slots", "1", "--clock", "radio", "--set", "receive.source=bpsk.toml"]);
     assert!(said.contains("exactly one file-sink"), "{said}");
 }

@@ -54,7 +54,7 @@ fn under_the_wall_clock_slots_begin_at_their_edges_and_lateness_is_measured() {
 }
 
 #[test]
-fn an_injected_stall_is_told_with_component_worker_and_slot() {
+fn an_injected_stall_is_reported_with_component_worker_and_slot() {
     let components = [
         ("source", "bit-source", ""),
         ("modulator", "bpsk-modulate", ""),
@@ -106,7 +106,7 @@ fn the_trace_is_written_and_the_table_names_every_component() {
 }
 
 #[test]
-fn execution_times_are_told_in_both_units_for_a_waveform_and_for_a_result() {
+fn execution_times_are_reported_in_both_units_for_a_waveform_and_for_a_result() {
     let bpsk = waveform("bpsk.toml");
     let tried = json(&["execinfo", &bpsk, "--slots", "50"]);
     assert_eq!(tried["components"][2]["executions"], 50);

@@ -13,10 +13,10 @@ use super::{MeasureError, Pair};
 pub enum ProveError {
     #[error("{why}")]
     NotProvable { why: &'static str },
-    #[error("there is nothing to change here: {seen}")]
-    NothingToChange { seen: String },
-    #[error("this host does not show it: {seen}")]
-    NotVisible { seen: String },
+    #[error("there is nothing to change here: {observed}")]
+    NothingToChange { observed: String },
+    #[error("this host does not show it: {observed}")]
+    NotVisible { observed: String },
     #[error("{pairs} pairs are not within 2 to 10000")]
     Pairs { pairs: u32 },
     #[error("stopped after {pairs} whole pairs")]

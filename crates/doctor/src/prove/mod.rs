@@ -148,12 +148,12 @@ fn ready(claim: &Claim<'_>) -> Result<(Measure, Vec<Change>), ProveError> {
     if !(2..=MOST_PAIRS).contains(&pairs) {
         return Err(ProveError::Pairs { pairs });
     }
-    let seen = crate::examine(claim.host, |one| one.id == claim.rule.id).pop();
-    let Some(seen) = seen else { return Err(ProveError::NotVisible { seen: String::new() }) };
-    match (seen.verdict, seen.fix) {
-        (Verdict::NotVisible | Verdict::NotKnownHere, _) => Err(ProveError::NotVisible { seen: seen.seen }),
+    let observed = crate::examine(claim.host, |one| one.id == claim.rule.id).pop();
+    let Some(observed) = observed else { return Err(ProveError::NotVisible { observed: String::new() }) };
+    match (observed.verdict, observed.fix) {
+        (Verdict::NotVisible | Verdict::NotKnownHere, _) => Err(ProveError::NotVisible { observed: observed.observed }),
         (_, Some(offer)) if !offer.changes.is_empty() => Ok((measure, offer.changes)),
-        _ => Err(ProveError::NothingToChange { seen: seen.seen }),
+        _ => Err(ProveError::NothingToChange { observed: observed.observed }),
     }
 }
 

@@ -77,8 +77,8 @@ impl World {
 fn rounds_alternate_so_that_drift_hits_both_alike_and_nothing_stays() {
     let world = World::new();
     let mut order = String::new();
-    let mut seen = |progress: Progress| order.push(if progress.with { 'B' } else { 'A' });
-    let outcome = world.prove("clock-source", 4, &mut seen, false, &Stop::new()).unwrap();
+    let mut observed = |progress: Progress| order.push(if progress.with { 'B' } else { 'A' });
+    let outcome = world.prove("clock-source", 4, &mut observed, false, &Stop::new()).unwrap();
     assert_eq!(order, "ABBAABBA");
     assert_eq!((outcome.pairs.len(), outcome.kept, outcome.stopped), (4, false, false));
     assert!(outcome.pairs.iter().all(|pair| pair.with > 0.0 && pair.without > 0.0), "{:?}", outcome.pairs);
@@ -91,13 +91,13 @@ fn the_setting_is_changed_in_rounds_with_it_only() {
     let mut wrong = Vec::new();
     // Told before a round: the source is then the one of the round before.
     let mut before = String::from("hpet");
-    let mut seen = |progress: Progress| {
+    let mut observed = |progress: Progress| {
         if world.source() != before {
             wrong.push(progress);
         }
         before = if progress.with { "tsc" } else { "hpet" }.to_owned();
     };
-    world.prove("clock-source", 3, &mut seen, false, &Stop::new()).unwrap();
+    world.prove("clock-source", 3, &mut observed, false, &Stop::new()).unwrap();
     assert_eq!(wrong, []);
 }
 
@@ -114,8 +114,8 @@ fn datagrams_are_counted_in_every_round_with_the_change_and_without() {
         assert!(measure == Measure::Datagram && round >= probes::shortest(measure), "{measure:?} for {round:?}");
         probes::datagram::ns_of(200)
     };
-    let mut seen = |_| limits.push(limit());
-    let outcome = world.prove_by(&mut probe, "frequency-limit", 2, &mut seen, false, &Stop::new()).unwrap();
+    let mut observed = |_| limits.push(limit());
+    let outcome = world.prove_by(&mut probe, "frequency-limit", 2, &mut observed, false, &Stop::new()).unwrap();
     // Told before a round, so each is the limit of the round before.
     assert_eq!(limits, ["2000000", "2000000", "3000000", "3000000"]);
     assert_eq!((outcome.unit, outcome.measured.as_str()), ("ns", Measure::Datagram.what()));
@@ -142,12 +142,12 @@ fn stopped_while_the_change_is_in_force_everything_is_given_back() {
     for at in [2, 3, 6] {
         let world = World::new();
         let stop = Stop::new();
-        let mut seen = |progress: Progress| {
+        let mut observed = |progress: Progress| {
             if progress.round == at {
                 stop.request();
             }
         };
-        let proved = world.prove("clock-source", 4, &mut seen, true, &stop);
+        let proved = world.prove("clock-source", 4, &mut observed, true, &stop);
         match proved {
             Ok(outcome) => assert!(outcome.stopped && !outcome.kept && at == 6, "{at}"),
             Err(ProveError::Stopped { pairs }) => assert!(pairs < 2 && at < 6, "{at}"),
@@ -161,8 +161,8 @@ fn stopped_while_the_change_is_in_force_everything_is_given_back() {
 fn a_panic_in_the_middle_gives_back_too() {
     let world = World::new();
     let proved = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        let mut seen = |progress: Progress| assert!(progress.round < 3, "the third round");
-        world.prove("clock-source", 4, &mut seen, true, &Stop::new())
+        let mut observed = |progress: Progress| assert!(progress.round < 3, "the third round");
+        world.prove("clock-source", 4, &mut observed, true, &Stop::new())
     }));
     assert!(proved.is_err());
     assert_eq!((world.source().as_str(), world.standing()), ("hpet", 0));

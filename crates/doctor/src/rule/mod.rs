@@ -64,16 +64,16 @@ impl Rule {
 pub enum Finding {
     /// Nothing in the way.
     Fine {
-        seen: String,
+        observed: String,
     },
     /// It stands in the way; `wanted` would not.
     Stands {
-        seen: String,
+        observed: String,
         wanted: String,
     },
     /// Not in the way of takt, and worth knowing for other programs; `note` says for which.
     Notice {
-        seen: String,
+        observed: String,
         note: String,
     },
     NotVisible {

@@ -29,13 +29,13 @@ fn probe(host: &Host) -> Look {
     let text = host.read(path)?;
     let counts = softnet::parse(&text).filter(|counts| counts.processed > 0);
     let counts = counts.ok_or_else(|| malformed(path, "columns of hexadecimal counters", &text))?;
-    let seen = format!("{NAME} {length}, {} of {} datagrams dropped there", counts.dropped, counts.processed);
+    let observed = format!("{NAME} {length}, {} of {} datagrams dropped there", counts.dropped, counts.processed);
     if length >= WANTED {
-        fine(seen)
+        fine(observed)
     } else if counts.dropped > 0 {
-        stands(seen, format!("{NAME} >= {WANTED}"))
+        stands(observed, format!("{NAME} >= {WANTED}"))
     } else {
-        notice(seen, "it has been long enough so far")
+        notice(observed, "it has been long enough so far")
     }
 }
 
@@ -55,9 +55,9 @@ mod tests {
         let (clean, lossy) = (stat("00000000"), stat("00000003"));
         let file = "/proc/net/softnet_stat";
         assert_eq!(word(&RULE, &[LENGTH, (file, &clean)]), "notice");
-        let (word_, seen) = said(&RULE, &[LENGTH, (file, &lossy)]);
+        let (word_, observed) = said(&RULE, &[LENGTH, (file, &lossy)]);
         assert_eq!(
-            (word_, seen.as_str()),
+            (word_, observed.as_str()),
             ("stands", "net.core.netdev_max_backlog 1000, 3 of 16 datagrams dropped there")
         );
         assert_eq!(word(&RULE, &[(LENGTH.0, "10000\n"), (file, &lossy)]), "fine");

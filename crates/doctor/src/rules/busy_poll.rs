@@ -26,11 +26,11 @@ const NAMES: [&str; 2] = ["net.core.busy_read", "net.core.busy_poll"];
 
 fn probe(host: &Host) -> Look {
     let [read, poll] = [sysctl(host, NAMES[0])?, sysctl(host, NAMES[1])?];
-    let seen = format!("{} {read} µs, {} {poll} µs", NAMES[0], NAMES[1]);
+    let observed = format!("{} {read} µs, {} {poll} µs", NAMES[0], NAMES[1]);
     if read == 0 || poll == 0 {
-        notice(seen, "worth 50 where an answer has less than a millisecond and a CPU is free")
+        notice(observed, "worth 50 where an answer has less than a millisecond and a CPU is free")
     } else {
-        fine(seen)
+        fine(observed)
     }
 }
 

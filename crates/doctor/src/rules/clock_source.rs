@@ -32,12 +32,12 @@ const AVAILABLE: &str = "/sys/devices/system/clocksource/clocksource0/available_
 fn probe(host: &Host) -> Look {
     let current = host.read(CLOCK_SOURCE)?.trim().to_owned();
     let available = host.read_opt(AVAILABLE).unwrap_or_default();
-    let seen = format!("{current} (available: {available})");
+    let observed = format!("{current} (available: {available})");
     if FAST.contains(&current.as_str()) {
-        return fine(seen);
+        return fine(observed);
     }
     let fast = available.split_whitespace().find(|source| FAST.contains(source));
-    stands(seen, fast.unwrap_or("a source programs can read; this kernel offers none"))
+    stands(observed, fast.unwrap_or("a source programs can read; this kernel offers none"))
 }
 
 fn plan(host: &Host) -> Plan {

@@ -22,8 +22,8 @@ const NAME: &str = "vm.compaction_proactiveness";
 
 fn probe(host: &Host) -> Look {
     let (eager, locked) = (sysctl(host, NAME)?, sysctl(host, "vm.compact_unevictable_allowed")?);
-    let seen = format!("{NAME} {eager}, vm.compact_unevictable_allowed {locked}");
-    if eager == 0 || locked == 0 { fine(seen) } else { notice(seen, "locked pages are moved too") }
+    let observed = format!("{NAME} {eager}, vm.compact_unevictable_allowed {locked}");
+    if eager == 0 || locked == 0 { fine(observed) } else { notice(observed, "locked pages are moved too") }
 }
 
 fn plan(host: &Host) -> Plan {

@@ -36,13 +36,13 @@ fn probe(host: &Host) -> Look {
     if most <= 0 {
         return Err(malformed(FOLDER, "a table of some size", &most.to_string()));
     }
-    let seen = format!("{count} of {most} entries");
+    let observed = format!("{count} of {most} entries");
     if i128::from(count) * 10 > i128::from(most) * 9 {
-        stands(seen, "room in the table")
+        stands(observed, "room in the table")
     } else if count > 0 {
-        notice(seen, "a radio's datagrams are looked up; they need no tracking")
+        notice(observed, "a radio's datagrams are looked up; they need no tracking")
     } else {
-        fine(seen)
+        fine(observed)
     }
 }
 

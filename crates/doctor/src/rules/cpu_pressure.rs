@@ -23,8 +23,8 @@ pub(super) static RULE: Rule = Rule {
 
 fn probe(host: &Host) -> Look {
     let share = share(host, "cpu")?;
-    let seen = format!("threads waited in {share:.0} % of the last ten seconds");
-    if share > 20.0 { stands(seen, "below 20 %") } else { fine(seen) }
+    let observed = format!("threads waited in {share:.0} % of the last ten seconds");
+    if share > 20.0 { stands(observed, "below 20 %") } else { fine(observed) }
 }
 
 /// The share of the last ten seconds in which at least one task waited for this, per cent.
@@ -49,8 +49,8 @@ mod tests {
         let of = |share: &str| format!("some avg10={share} avg60=0.34 avg300=0.20 total=6784058\n");
         let file = "/proc/pressure/cpu";
         assert_eq!(word(&RULE, &[(file, &of("3.10"))]), "fine");
-        let (word_, seen) = said(&RULE, &[(file, &of("49.99"))]);
-        assert_eq!((word_, seen.as_str()), ("stands", "threads waited in 50 % of the last ten seconds"));
+        let (word_, observed) = said(&RULE, &[(file, &of("49.99"))]);
+        assert_eq!((word_, observed.as_str()), ("stands", "threads waited in 50 % of the last ten seconds"));
         assert_eq!(word(&RULE, &[(file, "some avg10=x\n")]), "hidden");
     }
 }

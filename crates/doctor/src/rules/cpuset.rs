@@ -24,13 +24,13 @@ const NEEDED: usize = 3;
 
 fn probe(host: &Host) -> Look {
     let (own, all) = (allowed(host)?, online(host)?);
-    let seen = format!("{} of {}", named(&own), all.len());
+    let observed = format!("{} of {}", named(&own), all.len());
     if own.len() >= all.len() {
         fine(format!("all {} CPUs", all.len()))
     } else if own.len() < NEEDED.min(all.len()) {
-        stands(seen, format!("{NEEDED} CPUs"))
+        stands(observed, format!("{NEEDED} CPUs"))
     } else {
-        notice(seen, "takt places its threads among these")
+        notice(observed, "takt places its threads among these")
     }
 }
 

@@ -26,8 +26,8 @@ fn probe(host: &Host) -> Look {
     let topology = Topology::read(host)?;
     let all: Vec<usize> = topology.cpus.iter().map(|cpu| cpu.id).collect();
     let cores = topology.cores(&all).len();
-    let seen = format!("{cores} {}", if cores == 1 { "core" } else { "cores" });
-    if cores < NEEDED { stands(seen, format!("{NEEDED} cores")) } else { fine(seen) }
+    let observed = format!("{cores} {}", if cores == 1 { "core" } else { "cores" });
+    if cores < NEEDED { stands(observed, format!("{NEEDED} cores")) } else { fine(observed) }
 }
 
 #[cfg(test)]

@@ -46,18 +46,18 @@ fn turbo_off(host: &Host) -> Option<(String, &'static str)> {
 
 fn probe(host: &Host) -> Look {
     let Some(limited) = limited(host)? else { return hidden("this kernel shows no frequency control") };
-    let mut seen = Vec::new();
+    let mut observed = Vec::new();
     if !limited.is_empty() {
         let cpus: Vec<usize> = limited.iter().map(|&(cpu, _)| cpu).collect();
-        seen.push(format!("{} held below the own frequency", named(&cpus)));
+        observed.push(format!("{} held below the own frequency", named(&cpus)));
     }
     if turbo_off(host).is_some() {
-        seen.push("turbo is off".to_owned());
+        observed.push("turbo is off".to_owned());
     }
-    match (limited.is_empty(), seen.as_slice()) {
+    match (limited.is_empty(), observed.as_slice()) {
         (_, []) => fine("as high as the processor goes"),
         (true, [turbo]) => notice(turbo.clone(), "steadier, and slower where one core works alone"),
-        _ => stands(seen.join(", "), "no limit"),
+        _ => stands(observed.join(", "), "no limit"),
     }
 }
 

@@ -33,8 +33,8 @@ fn probe(host: &Host) -> Look {
         Err(_) => return hidden("this kernel shows no governor of idle CPUs"),
     }
     let poll_ns = host.read_number(&format!("/sys/{POLL}"))?;
-    let seen = format!("idle CPUs look for work for {} µs and halt", poll_ns / 1000);
-    if poll_ns < LONGEST_SLOT_NS { stands(seen, "10000 µs") } else { fine(seen) }
+    let observed = format!("idle CPUs look for work for {} µs and halt", poll_ns / 1000);
+    if poll_ns < LONGEST_SLOT_NS { stands(observed, "10000 µs") } else { fine(observed) }
 }
 
 fn plan(host: &Host) -> Plan {
@@ -50,8 +50,8 @@ mod tests {
 
     #[test]
     fn a_guest_that_halts_before_its_next_slot_stands() {
-        let seen = "idle CPUs look for work for 200 µs and halt".to_owned();
-        assert_eq!(said(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", seen));
+        let observed = "idle CPUs look for work for 200 µs and halt".to_owned();
+        assert_eq!(said(&RULE, &[GUEST, (NS, "200000\n")]), ("stands", observed));
         assert_eq!(word(&RULE, &[GUEST, (NS, "0\n")]), "stands");
         assert_eq!(word(&RULE, &[GUEST, (NS, "10000000\n")]), "fine");
         assert_eq!(word(&RULE, &[(GUEST.0, "menu\n"), (NS, "0\n")]), "fine");

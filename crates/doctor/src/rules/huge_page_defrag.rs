@@ -29,9 +29,9 @@ fn value(host: &Host, file: &str) -> Result<String, ReadError> {
 
 fn probe(host: &Host) -> Look {
     let (enabled, defrag) = (value(host, "enabled")?, value(host, "defrag")?);
-    let seen = format!("enabled {enabled}, defrag {defrag}");
+    let observed = format!("enabled {enabled}, defrag {defrag}");
     let hurts = enabled != "never" && (enabled == "always" || defrag == "always");
-    if hurts { stands(seen, "madvise for both") } else { fine(seen) }
+    if hurts { stands(observed, "madvise for both") } else { fine(observed) }
 }
 
 fn plan(host: &Host) -> Plan {

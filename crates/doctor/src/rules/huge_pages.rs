@@ -33,8 +33,8 @@ fn pages(host: &Host) -> Result<(u64, u64), ReadError> {
 
 fn probe(host: &Host) -> Look {
     let (free, kib) = pages(host)?;
-    let seen = format!("{free} free, of {kib} KiB each");
-    if free == 0 { notice(seen, "only drivers that bypass the kernel need them") } else { fine(seen) }
+    let observed = format!("{free} free, of {kib} KiB each");
+    if free == 0 { notice(observed, "only drivers that bypass the kernel need them") } else { fine(observed) }
 }
 
 fn plan(host: &Host) -> Plan {

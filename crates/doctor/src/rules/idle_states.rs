@@ -48,8 +48,8 @@ fn probe(host: &Host) -> Look {
     let Some(deepest) = states.iter().filter(|state| !state.disabled).max_by_key(|state| state.latency_us) else {
         return fine("all disabled");
     };
-    let seen = format!("the deepest is {}, {} µs to leave", deepest.name, deepest.latency_us);
-    if deepest.latency_us > MOST_US { stands(seen, format!("at most {MOST_US} µs")) } else { fine(seen) }
+    let observed = format!("the deepest is {}, {} µs to leave", deepest.name, deepest.latency_us);
+    if deepest.latency_us > MOST_US { stands(observed, format!("at most {MOST_US} µs")) } else { fine(observed) }
 }
 
 fn plan(host: &Host) -> Plan {

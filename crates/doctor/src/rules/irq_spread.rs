@@ -45,12 +45,12 @@ fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let interrupts = interrupts(host, card)?;
         let Some((_, first)) = interrupts.first() else { return hidden("it shows no interrupts of its own") };
-        let seen = format!("{} on {}", interrupts.len(), named(first));
+        let observed = format!("{} on {}", interrupts.len(), named(first));
         let same = crowded(&interrupts);
         if interrupts.len() > 1 && same && general(host)?.len() > 1 {
-            stands(seen, "several CPUs")
+            stands(observed, "several CPUs")
         } else if same {
-            fine(seen)
+            fine(observed)
         } else {
             fine(format!("{} on several CPUs", interrupts.len()))
         }

@@ -28,12 +28,12 @@ fn probe(host: &Host) -> Look {
     let missing: Vec<usize> = isolated.iter().copied().filter(|cpu| !own.contains(cpu)).collect();
     let ticking = ticking(host, &isolated);
     let ticks = if ticking.is_empty() { String::new() } else { format!(", {} with the tick", named(&ticking)) };
-    let seen = format!("{} set aside{ticks}", named(&isolated));
+    let observed = format!("{} set aside{ticks}", named(&isolated));
     if missing.is_empty() {
-        notice(seen, "threads run there only where --cores puts them")
+        notice(observed, "threads run there only where --cores puts them")
     } else {
         notice(
-            format!("{seen}, {} out of this process's reach unless it is placed there", named(&missing)),
+            format!("{observed}, {} out of this process's reach unless it is placed there", named(&missing)),
             "use --cores",
         )
     }
@@ -67,9 +67,9 @@ mod tests {
         let isolated = |list| ("/sys/devices/system/cpu/isolated", list);
         let own = ("/proc/self/status", "Cpus_allowed_list:\t0-1\n");
         assert_eq!(word(&RULE, &[isolated("\n")]), "fine");
-        let (word_, seen) = said(&RULE, &[isolated("2-3\n"), own]);
+        let (word_, observed) = said(&RULE, &[isolated("2-3\n"), own]);
         assert_eq!(word_, "notice");
-        assert!(seen.starts_with("CPUs 2-3 set aside, CPUs 2-3 with the tick, CPUs 2-3 out of"), "{seen}");
+        assert!(observed.starts_with("CPUs 2-3 set aside, CPUs 2-3 with the tick, CPUs 2-3 out of"), "{observed}");
         let ways = commands(&RULE, &[isolated("2-3\n")]);
         assert_eq!(ways[0], "--cores 2-3");
         assert!(ways[1].starts_with("nohz_full=2-3 "), "{ways:?}");

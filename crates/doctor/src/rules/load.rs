@@ -44,9 +44,9 @@ fn probe(host: &Host) -> Look {
     let foreign = spent.busy_ns().saturating_sub(own_ns) as f64 / per_cpu_ns;
     let busiest = busiest(&before, &after, per_cpu_ns);
     let names = if busiest.is_empty() { String::new() } else { format!(": {}", busiest.join(", ")) };
-    let seen = format!("others use {foreign:.1} of {cpus} CPUs{names}");
+    let observed = format!("others use {foreign:.1} of {cpus} CPUs{names}");
     let needed = NEEDED_CPUS.min(cpus - 0.5);
-    if cpus - foreign < needed { stands(seen, format!("{needed} CPUs free")) } else { fine(seen) }
+    if cpus - foreign < needed { stands(observed, format!("{needed} CPUs free")) } else { fine(observed) }
 }
 
 /// CPU time of the machine, of this program and of every process.
@@ -107,13 +107,13 @@ mod tests {
 
     #[test]
     fn an_idle_machine_is_fine() {
-        assert_eq!(watched(1, 99, 0), Finding::Fine { seen: "others use 0.0 of 4 CPUs".to_owned() });
+        assert_eq!(watched(1, 99, 0), Finding::Fine { observed: "others use 0.0 of 4 CPUs".to_owned() });
     }
 
     #[test]
     fn a_busy_machine_stands_and_its_busiest_program_is_named() {
-        let Finding::Stands { seen, wanted } = watched(50, 50, 98) else { panic!("stands") };
-        assert_eq!(seen, "others use 2.0 of 4 CPUs: stress ng (42) 98 %");
+        let Finding::Stands { observed, wanted } = watched(50, 50, 98) else { panic!("stands") };
+        assert_eq!(observed, "others use 2.0 of 4 CPUs: stress ng (42) 98 %");
         assert_eq!(wanted, "2.5 CPUs free");
     }
 

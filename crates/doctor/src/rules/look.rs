@@ -21,16 +21,16 @@ pub(super) type Plan = Result<Vec<Change>, SettingError>;
 pub(super) const CPUS: &str = "devices/system/cpu";
 pub(super) const NET: &str = "/sys/class/net";
 
-pub(super) fn fine(seen: impl Into<String>) -> Look {
-    Ok(Finding::Fine { seen: seen.into() })
+pub(super) fn fine(observed: impl Into<String>) -> Look {
+    Ok(Finding::Fine { observed: observed.into() })
 }
 
-pub(super) fn stands(seen: impl Into<String>, wanted: impl Into<String>) -> Look {
-    Ok(Finding::Stands { seen: seen.into(), wanted: wanted.into() })
+pub(super) fn stands(observed: impl Into<String>, wanted: impl Into<String>) -> Look {
+    Ok(Finding::Stands { observed: observed.into(), wanted: wanted.into() })
 }
 
-pub(super) fn notice(seen: impl Into<String>, note: impl Into<String>) -> Look {
-    Ok(Finding::Notice { seen: seen.into(), note: note.into() })
+pub(super) fn notice(observed: impl Into<String>, note: impl Into<String>) -> Look {
+    Ok(Finding::Notice { observed: observed.into(), note: note.into() })
 }
 
 pub(super) fn hidden(why: impl Into<String>) -> Look {
@@ -55,15 +55,15 @@ pub(super) fn sysctl(host: &Host, name: &str) -> Result<i64, ReadError> {
 /// A sysctl that ought to be 0: whatever else it is stands.
 pub(super) fn sysctl_off(host: &Host, name: &str) -> Look {
     let value = sysctl(host, name)?;
-    let seen = format!("{name} {value}");
-    if value == 0 { fine(seen) } else { stands(seen, format!("{name} 0")) }
+    let observed = format!("{name} {value}");
+    if value == 0 { fine(observed) } else { stands(observed, format!("{name} 0")) }
 }
 
 /// A sysctl that may be anything: whatever else than 0 it is, is noted.
 pub(super) fn sysctl_noted(host: &Host, name: &str, note: &str) -> Look {
     let value = sysctl(host, name)?;
-    let seen = format!("{name} {value}");
-    if value == 0 { fine(seen) } else { notice(seen, note) }
+    let observed = format!("{name} {value}");
+    if value == 0 { fine(observed) } else { notice(observed, note) }
 }
 
 /// The change that gives a setting this value; none if it has it.
@@ -134,12 +134,12 @@ pub(super) fn processes(host: &Host) -> Vec<(u32, String)> {
 /// Which of these names processes have, each once, in order; `None` if no process is visible.
 pub(super) fn running(host: &Host, known: &[&str]) -> Option<Vec<String>> {
     let all = processes(host);
-    let seen = !all.is_empty();
+    let observed = !all.is_empty();
     let mut names: Vec<String> =
         all.into_iter().map(|(_, name)| name).filter(|name| known.contains(&name.as_str())).collect();
     names.sort();
     names.dedup();
-    seen.then_some(names)
+    observed.then_some(names)
 }
 
 /// The cards to look at: the interface that was named, or every one with a device behind it that is up.
@@ -162,13 +162,13 @@ pub(super) fn each_card(host: &Host, look: impl Fn(&str) -> Look) -> Look {
     let (mut wanted, mut note) = (String::new(), String::new());
     for card in &cards {
         match look(card) {
-            Ok(Finding::Fine { seen }) => good.push(format!("{card}: {seen}")),
-            Ok(Finding::Stands { seen, wanted: wish }) => {
-                bad.push(format!("{card}: {seen}"));
+            Ok(Finding::Fine { observed }) => good.push(format!("{card}: {observed}")),
+            Ok(Finding::Stands { observed, wanted: wish }) => {
+                bad.push(format!("{card}: {observed}"));
                 wanted = wish;
             }
-            Ok(Finding::Notice { seen, note: words }) => {
-                noted.push(format!("{card}: {seen}"));
+            Ok(Finding::Notice { observed, note: words }) => {
+                noted.push(format!("{card}: {observed}"));
                 note = words;
             }
             Ok(Finding::NotVisible { why }) => unseen.push(format!("{card}: {why}")),
@@ -230,9 +230,9 @@ mod testing {
     /// What it says of a host.
     pub(in crate::rules) fn found(rule: &Rule, host: &Host) -> (&'static str, String) {
         match (rule.probe)(host) {
-            Ok(Finding::Fine { seen }) => ("fine", seen),
-            Ok(Finding::Stands { seen, .. }) => ("stands", seen),
-            Ok(Finding::Notice { seen, .. }) => ("notice", seen),
+            Ok(Finding::Fine { observed }) => ("fine", observed),
+            Ok(Finding::Stands { observed, .. }) => ("stands", observed),
+            Ok(Finding::Notice { observed, .. }) => ("notice", observed),
             Ok(Finding::NotVisible { why }) => ("hidden", why),
             Err(error) => ("hidden", error.to_string()),
         }

@@ -51,7 +51,7 @@ mod tests {
         };
         assert!(matches!(of("unlimited", "0000000000000000"), Finding::Fine { .. }));
         assert!(matches!(of("8388608", "0000000000004000"), Finding::Fine { .. }));
-        let limited = Finding::Stands { seen: "8388608 B".to_owned(), wanted: "unlimited".to_owned() };
+        let limited = Finding::Stands { observed: "8388608 B".to_owned(), wanted: "unlimited".to_owned() };
         assert_eq!(of("8388608", "0000000000000000"), limited);
         assert!(probe(&Tree::new().host()).is_err());
         assert!(probe(&Tree::new().with("/proc/self/limits", "nothing\n").host()).is_err());

@@ -38,8 +38,8 @@ fn probe(host: &Host) -> Look {
         let shown = folders.len() == 1 || host.list(&folders[0]).iter().any(|name| name.starts_with("memory."));
         return if shown { fine("no limit") } else { hidden(format!("{} shows no limit", folders[0])) };
     };
-    let seen = format!("{} of {} MiB used by {folder}", used >> 20, most >> 20);
-    if share((used, most)) > 0.8 { stands(seen, "a fifth free") } else { notice(seen, "it is far from full") }
+    let observed = format!("{} of {} MiB used by {folder}", used >> 20, most >> 20);
+    if share((used, most)) > 0.8 { stands(observed, "a fifth free") } else { notice(observed, "it is far from full") }
 }
 
 #[cfg(test)]

@@ -24,13 +24,13 @@ fn probe(host: &Host) -> Look {
     let text = host.read(path)?;
     let kib = |name| status::number(&text, name).ok_or_else(|| malformed(path, "MemTotal and MemAvailable", &text));
     let (total, available) = (kib("MemTotal")?, kib("MemAvailable")?);
-    let seen = format!("{} of {} MiB available", available / 1024, total / 1024);
+    let observed = format!("{} of {} MiB available", available / 1024, total / 1024);
     if available < total / 20 {
-        return stands(seen, "a twentieth");
+        return stands(observed, "a twentieth");
     }
     let waited = share(host, "memory")?;
-    let seen = format!("{seen}, threads waited in {waited:.0} % of the last ten seconds");
-    if waited > 1.0 { stands(seen, "nobody waiting for memory") } else { fine(seen) }
+    let observed = format!("{observed}, threads waited in {waited:.0} % of the last ten seconds");
+    if waited > 1.0 { stands(observed, "nobody waiting for memory") } else { fine(observed) }
 }
 
 #[cfg(test)]

@@ -42,8 +42,8 @@ fn probe(host: &Host) -> Look {
             return hidden("its driver tells no speed");
         }
         let Some((carries, name)) = bus(host, card) else { return hidden("its bus tells no speed") };
-        let seen = format!("{speed} Mb/s behind {name}");
-        if carries < speed as f64 { stands(seen, format!("a bus of {speed} Mb/s")) } else { fine(seen) }
+        let observed = format!("{speed} Mb/s behind {name}");
+        if carries < speed as f64 { stands(observed, format!("a bus of {speed} Mb/s")) } else { fine(observed) }
     })
 }
 
@@ -60,8 +60,8 @@ mod tests {
 
     #[test]
     fn a_slot_that_carries_less_than_the_cable_stands() {
-        let (word_, seen) = slot("5.0 GT/s PCIe\n", "1\n", "10000\n");
-        assert_eq!((word_, seen.as_str()), ("stands", "eth0: 10000 Mb/s behind PCI Express, 1 x 5.0 GT/s PCIe"));
+        let (word_, observed) = slot("5.0 GT/s PCIe\n", "1\n", "10000\n");
+        assert_eq!((word_, observed.as_str()), ("stands", "eth0: 10000 Mb/s behind PCI Express, 1 x 5.0 GT/s PCIe"));
         assert_eq!(slot("5.0 GT/s PCIe\n", "4\n", "10000\n").0, "fine");
         assert_eq!(slot("2.5 GT/s PCIe\n", "1\n", "1000\n").0, "fine");
         assert_eq!(slot("Unknown\n", "1\n", "1000\n").0, "hidden");

@@ -33,8 +33,8 @@ fn probe(host: &Host) -> Look {
         }
         // A driver without the request tells no delay; a virtual interface has none.
         let card_us = i64::from(CardFact::RxUsecs.read(host, card)?.now);
-        let seen = format!("rx-usecs {card_us}, gro_flush_timeout {kernel_us} µs");
-        if card_us > MOST_US { stands(seen, limit) } else { fine(seen) }
+        let observed = format!("rx-usecs {card_us}, gro_flush_timeout {kernel_us} µs");
+        if card_us > MOST_US { stands(observed, limit) } else { fine(observed) }
     })
 }
 

@@ -34,11 +34,11 @@ fn probe(host: &Host) -> Look {
         let kinds: Vec<String> =
             lost.iter().filter(|(_, count)| *count > 0).map(|(kind, count)| format!("{kind} {count}")).collect();
         let kinds = if kinds.is_empty() { "none".to_owned() } else { kinds.join(", ") };
-        let seen = format!("{kinds} of {packets} packets");
+        let observed = format!("{kinds} of {packets} packets");
         if u128::from(all) * 1_000_000 > u128::from(packets) {
-            stands(seen, "less than one in a million")
+            stands(observed, "less than one in a million")
         } else {
-            fine(seen)
+            fine(observed)
         }
     })
 }

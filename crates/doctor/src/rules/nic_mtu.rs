@@ -36,13 +36,13 @@ fn mtu(host: &Host, card: &str) -> Result<i64, ReadError> {
 fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let bytes = mtu(host, card)?;
-        let seen = format!("{bytes} B");
+        let observed = format!("{bytes} B");
         if bytes < WANTED_BYTES {
-            stands(seen, format!("{WANTED_BYTES} B"))
+            stands(observed, format!("{WANTED_BYTES} B"))
         } else if bytes < wanted(host, card, bytes) {
-            notice(seen, format!("a radio at 10 Gb/s wants {JUMBO_BYTES} B, and every switch on the way too"))
+            notice(observed, format!("a radio at 10 Gb/s wants {JUMBO_BYTES} B, and every switch on the way too"))
         } else {
-            fine(seen)
+            fine(observed)
         }
     })
 }
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_card_of_ten_gigabits_is_told_of_longer_frames() {
+    fn a_card_of_ten_gigabits_is_advised_longer_frames() {
         let of = |bytes, mbps| [UP, DEVICE, (MTU, bytes), ("/sys/class/net/eth0/speed", mbps)];
         assert_eq!(word(&RULE, &of("1500\n", "1000\n")), "fine");
         assert_eq!(word(&RULE, &of("9000\n", "10000\n")), "fine");

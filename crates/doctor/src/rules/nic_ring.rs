@@ -30,9 +30,9 @@ fn probe(host: &Host) -> Look {
     each_card(host, |card| {
         let ring = CardFact::RxRing.read(host, card)?;
         let most = ring.most.map_or("unknown".to_owned(), |most| most.to_string());
-        let seen = format!("{} descriptors, at most {most}", ring.now);
+        let observed = format!("{} descriptors, at most {most}", ring.now);
         let wanted = wanted(ring);
-        if ring.now < wanted { stands(seen, format!("{wanted}")) } else { fine(seen) }
+        if ring.now < wanted { stands(observed, format!("{wanted}")) } else { fine(observed) }
     })
 }
 

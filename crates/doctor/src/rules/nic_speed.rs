@@ -25,8 +25,8 @@ fn probe(host: &Host) -> Look {
             return hidden("its driver tells no speed");
         }
         let duplex = text(host, &format!("{NET}/{card}/duplex"))?;
-        let seen = format!("{speed} Mb/s, {duplex} duplex");
-        if speed < 1000 || duplex == "half" { stands(seen, "1000 Mb/s, full duplex") } else { fine(seen) }
+        let observed = format!("{speed} Mb/s, {duplex} duplex");
+        if speed < 1000 || duplex == "half" { stands(observed, "1000 Mb/s, full duplex") } else { fine(observed) }
     })
 }
 

@@ -24,9 +24,11 @@ pub(super) static RULE: Rule = Rule {
 const NAME: &str = "kernel/debug/sched/preempt";
 
 fn probe(host: &Host) -> Look {
-    let Some(seen) = kernel::preemption(host) else { return hidden("this kernel does not tell its pre-emption model") };
-    let model = format!("{}, says {}", seen.model.word(), seen.by);
-    match seen.model {
+    let Some(observed) = kernel::preemption(host) else {
+        return hidden("this kernel does not tell its pre-emption model");
+    };
+    let model = format!("{}, says {}", observed.model.word(), observed.by);
+    match observed.model {
         Preemption::Full | Preemption::RealTime => fine(model),
         Preemption::None | Preemption::Voluntary | Preemption::Lazy => {
             notice(model, "deadlines below a millisecond want `full`, or a kernel with PREEMPT_RT")

@@ -39,9 +39,10 @@ fn probe(host: &Host) -> Look {
     let text = host.read(path)?;
     let counts = softnet::parse(&text).filter(|counts| counts.processed > 0);
     let counts = counts.ok_or_else(|| malformed(path, "columns of hexadecimal counters", &text))?;
-    let seen = format!("{}, used up {} times in {} datagrams", limits.join(", "), counts.squeezed, counts.processed);
+    let observed =
+        format!("{}, used up {} times in {} datagrams", limits.join(", "), counts.squeezed, counts.processed);
     let often = u128::from(counts.squeezed) * 10_000 > u128::from(counts.processed);
-    if often && !short.is_empty() { stands(seen, short.join(", ")) } else { fine(seen) }
+    if often && !short.is_empty() { stands(observed, short.join(", ")) } else { fine(observed) }
 }
 
 fn plan(host: &Host) -> Plan {

@@ -48,8 +48,8 @@ mod tests {
                 cgroup: "/sys/fs/cgroup/cpu/x".to_owned(),
             })
         });
-        let Finding::Stands { seen, .. } = probe(&refused).unwrap() else { panic!("stands") };
-        assert!(seen.contains("cpu.rt_runtime_us = 0"), "{seen}");
+        let Finding::Stands { observed, .. } = probe(&refused).unwrap() else { panic!("stands") };
+        assert!(observed.contains("cpu.rt_runtime_us = 0"), "{observed}");
         assert!(advise(&refused)[0].contains("/sys/fs/cgroup/cpu/x/cpu.rt_runtime_us"));
         assert!(matches!(probe(&tree.host()).unwrap(), Finding::NotVisible { .. }));
     }

@@ -30,15 +30,15 @@ fn probe(host: &Host) -> Look {
     if runtime < 0 || runtime >= period {
         return fine(format!("none (sched_rt_runtime_us {runtime})"));
     }
-    let seen = format!("{runtime} of {period} µs for real-time threads");
+    let observed = format!("{runtime} of {period} µs for real-time threads");
     // 95 %, without dividing by what a file claims.
     if i128::from(runtime) * 100 >= i128::from(period) * 95 {
         return notice(
-            seen,
+            observed,
             "only threads that never sleep meet it (polling drivers under FIFO); takt's threads sleep",
         );
     }
-    stands(seen, "at least 95 %, or -1")
+    stands(observed, "at least 95 %, or -1")
 }
 
 #[cfg(test)]

@@ -59,16 +59,17 @@ fn probe(host: &Host) -> Look {
     for (at, one) in near.iter().enumerate() {
         let same = |other: &&Near| other.network == one.network && other.interface != one.interface;
         for other in near[at + 1..].iter().filter(same) {
-            let seen = format!("{} by {} and {}", written(one.network), one.interface, other.interface);
+            let observed = format!("{} by {} and {}", written(one.network), one.interface, other.interface);
             if one.metric == other.metric {
-                return stands(seen, "one interface a network");
+                return stands(observed, "one interface a network");
             }
             let first = if one.metric < other.metric { one } else { other };
-            noted = noted.or(Some((seen, format!("all goes by {}: right if the radio is behind it", first.interface))));
+            noted =
+                noted.or(Some((observed, format!("all goes by {}: right if the radio is behind it", first.interface))));
         }
     }
     match noted {
-        Some((seen, note)) => notice(seen, note),
+        Some((observed, note)) => notice(observed, note),
         None => fine("each network has one interface"),
     }
 }

@@ -44,8 +44,8 @@ fn probe(host: &Host) -> Look {
         return fine("no serial console");
     }
     let level = levels(host)?[0];
-    let seen = format!("{}, messages below level {level}", serial.join(", "));
-    if level <= 4 { fine(seen) } else { notice(seen, "a message there stops a CPU for milliseconds") }
+    let observed = format!("{}, messages below level {level}", serial.join(", "));
+    if level <= 4 { fine(observed) } else { notice(observed, "a message there stops a CPU for milliseconds") }
 }
 
 fn plan(host: &Host) -> Plan {

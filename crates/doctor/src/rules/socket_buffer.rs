@@ -32,12 +32,12 @@ const RATE_SPS: f64 = 25e6;
 
 fn probe(host: &Host) -> Look {
     let (receive, send) = (sysctl(host, RECEIVE.0)?, sysctl(host, SEND.0)?);
-    let seen = format!("{} {receive} B, {} {send} B", RECEIVE.0, SEND.0);
+    let observed = format!("{} {receive} B, {} {send} B", RECEIVE.0, SEND.0);
     let short = |value: i64, (name, wanted): (&str, u64)| {
         u64::try_from(value).map_or(true, |value| value < wanted).then(|| format!("{name} >= {wanted} B"))
     };
     let wanted: Vec<String> = [short(receive, RECEIVE), short(send, SEND)].into_iter().flatten().collect();
-    if wanted.is_empty() { fine(seen) } else { stands(seen, wanted.join(", ")) }
+    if wanted.is_empty() { fine(observed) } else { stands(observed, wanted.join(", ")) }
 }
 
 fn plan(host: &Host) -> Plan {
@@ -96,8 +96,8 @@ mod tests {
         assert_eq!(plan(&large.host()).unwrap(), []);
         let small = tree("212992\n", "4194304\n");
         let host = small.host();
-        let Finding::Stands { seen, wanted } = probe(&host).unwrap() else { panic!("stands") };
-        assert_eq!(seen, "net.core.rmem_max 212992 B, net.core.wmem_max 4194304 B");
+        let Finding::Stands { observed, wanted } = probe(&host).unwrap() else { panic!("stands") };
+        assert_eq!(observed, "net.core.rmem_max 212992 B, net.core.wmem_max 4194304 B");
         assert_eq!(wanted, "net.core.rmem_max >= 50000000 B");
         let changes = plan(&host).unwrap();
         assert_eq!(changes.len(), 1);

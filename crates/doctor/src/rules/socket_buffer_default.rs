@@ -23,11 +23,11 @@ const WANTED_BYTES: i64 = 4 << 20;
 
 fn probe(host: &Host) -> Look {
     let bytes = sysctl(host, NAME)?;
-    let seen = format!("{NAME} {bytes} B");
+    let observed = format!("{NAME} {bytes} B");
     if bytes >= WANTED_BYTES {
-        fine(seen)
+        fine(observed)
     } else {
-        notice(seen, "programs that set SO_RCVBUF, as takt does, are spared")
+        notice(observed, "programs that set SO_RCVBUF, as takt does, are spared")
     }
 }
 

@@ -29,8 +29,8 @@ fn probe(host: &Host) -> Look {
         return fine("no swap");
     }
     let used = total.saturating_sub(free);
-    let seen = format!("{} of {} MiB of swap used ({})", used / 1024, total / 1024, devices(host).join(", "));
-    if used > memory / 100 { stands(seen, "none used, or memory locked") } else { fine(seen) }
+    let observed = format!("{} of {} MiB of swap used ({})", used / 1024, total / 1024, devices(host).join(", "));
+    if used > memory / 100 { stands(observed, "none used, or memory locked") } else { fine(observed) }
 }
 
 /// Names of swap files and partitions, which tell a disk from compressed memory (`zram`).
@@ -60,8 +60,8 @@ mod tests {
         };
         assert_eq!(of(0, 0).0, "fine");
         assert_eq!(of(2_000_000, 1_990_000).0, "fine");
-        let seen = "976 of 1953 MiB of swap used (/dev/sda2)".to_owned();
-        assert_eq!(of(2_000_000, 1_000_000), ("stands", seen));
+        let observed = "976 of 1953 MiB of swap used (/dev/sda2)".to_owned();
+        assert_eq!(of(2_000_000, 1_000_000), ("stands", observed));
         assert!(probe(&Tree::new().host()).is_err());
         assert!(probe(&Tree::new().with("/proc/meminfo", "MemTotal: 1 kB\n").host()).is_err());
     }

@@ -26,8 +26,8 @@ fn probe(host: &Host) -> Look {
     };
     let counts = all.iter().map(count).collect::<Result<Vec<u64>, ReadError>>()?;
     let sum = counts.iter().fold(0_u64, |sum, &count| sum.saturating_add(count));
-    let seen = format!("{sum} times since the start, {} CPUs", counts.len());
-    if sum > 0 { stands(seen, "never") } else { fine(seen) }
+    let observed = format!("{sum} times since the start, {} CPUs", counts.len());
+    if sum > 0 { stands(observed, "never") } else { fine(observed) }
 }
 
 #[cfg(test)]

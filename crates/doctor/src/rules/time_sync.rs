@@ -24,7 +24,9 @@ const KEEPERS: [&str; 4] = ["chronyd", "ntpd", "systemd-timesyn", "phc2sys"];
 fn probe(host: &Host) -> Look {
     let Some(keepers) = running(host, &KEEPERS) else { return hidden("no process is visible") };
     match keepers.as_slice() {
-        [] => notice("nobody keeps it, as far as can be seen from here", "compare records of several hosts with care"),
+        [] => {
+            notice("nobody keeps it, as far as can be observed from here", "compare records of several hosts with care")
+        }
         [one] => fine(one.clone()),
         several => stands(several.join(" and "), "one of them"),
     }

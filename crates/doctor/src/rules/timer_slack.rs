@@ -21,11 +21,11 @@ pub(super) static RULE: Rule = Rule {
 
 fn probe(host: &Host) -> Look {
     let slack = host.read_number("/proc/self/timerslack_ns")?;
-    let seen = format!("{slack} ns");
+    let observed = format!("{slack} ns");
     if slack <= 1000 {
-        fine(seen)
+        fine(observed)
     } else {
-        notice(seen, "takt sets its own; other programs need PR_SET_TIMERSLACK or a real-time policy")
+        notice(observed, "takt sets its own; other programs need PR_SET_TIMERSLACK or a real-time policy")
     }
 }
 

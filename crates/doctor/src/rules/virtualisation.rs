@@ -35,13 +35,13 @@ fn probe(host: &Host) -> Look {
     let after = stat::read(host)?.total;
     let (always, lately) = (steal_percent(&after), steal_percent(&after.since(&before)));
     let below = if kind == Virtualisation::None { "no hypervisor" } else { kind.name() };
-    let seen = format!("{below}; steal {always:.1} % since the start, {lately:.1} % now");
+    let observed = format!("{below}; steal {always:.1} % since the start, {lately:.1} % now");
     if kind == Virtualisation::Tcg {
-        stands(seen, "hardware acceleration (KVM), or no virtual machine")
+        stands(observed, "hardware acceleration (KVM), or no virtual machine")
     } else if always > 1.0 || lately > 2.0 {
-        stands(seen, "steal below 1 %")
+        stands(observed, "steal below 1 %")
     } else {
-        fine(seen)
+        fine(observed)
     }
 }
 
@@ -62,12 +62,12 @@ mod tests {
 
     #[test]
     fn a_guest_stands_if_its_time_is_stolen_or_it_is_translated() {
-        let seen = "KVM; steal 0.5 % since the start, 0.0 % now".to_owned();
-        assert_eq!(found(&RULE, &tree(1000, 5).host().under_hypervisor("KVMKVMKVM")), ("fine", seen));
+        let observed = "KVM; steal 0.5 % since the start, 0.0 % now".to_owned();
+        assert_eq!(found(&RULE, &tree(1000, 5).host().under_hypervisor("KVMKVMKVM")), ("fine", observed));
         assert_eq!(found(&RULE, &tree(1000, 50).host()).0, "stands");
         let (before, after) = (tree(100_000, 0), tree(100_090, 10));
-        let (verdict, seen) = found(&RULE, &before.host().and_later(after.root()));
-        assert!(verdict == "stands" && seen.contains("10.0 % now"), "{seen}");
+        let (verdict, observed) = found(&RULE, &before.host().and_later(after.root()));
+        assert!(verdict == "stands" && observed.contains("10.0 % now"), "{observed}");
         assert_eq!(found(&RULE, &tree(1000, 0).host().under_hypervisor("TCGTCGTCGTCG")).0, "stands");
         assert!(probe(&Tree::new().host()).is_err());
     }

@@ -32,8 +32,8 @@ pub enum SettingError {
         source: io::Error,
     },
     /// The kernel took the value and made another of it.
-    #[error("{setting} was set to `{asked}` and became `{got}`")]
-    NotTaken { setting: Setting, asked: String, got: String },
+    #[error("{setting} was set to `{requested}` and became `{got}`")]
+    NotTaken { setting: Setting, requested: String, got: String },
 }
 
 impl SettingError {

@@ -92,7 +92,7 @@ impl Setting {
         if got != was {
             self.write(host, &was)?;
         }
-        Err(SettingError::NotTaken { setting: self.clone(), asked: value.to_owned(), got })
+        Err(SettingError::NotTaken { setting: self.clone(), requested: value.to_owned(), got })
     }
 
     fn write(&self, host: &Host, value: &str) -> Result<(), SettingError> {

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn all_spans_since_an_instant_are_told_page_by_page() {
+    fn all_spans_since_an_instant_are_reported_page_by_page() {
         let late_spans: Vec<LateSpan> = (1..=70).map(span).collect();
         let report = LagReport { late_spans, limit_us: 1000, ..LagReport::default() };
         let (mut since_ns, mut begins, mut pages) = (1050, Vec::new(), Vec::new());

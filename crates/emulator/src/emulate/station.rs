@@ -106,7 +106,7 @@ impl Plan {
     pub(super) fn start(self, stop: &Stop) -> Result<Station, EmulateError> {
         let Plan { addr, engine, aggregate, device, watch, eeprom, core, priority, settings, rule } = self;
         let ports = |source| EmulateError::Ports { addr, source };
-        let (engine, device_ports, hears_broadcast) = open_ports(engine, aggregate, addr, &device).map_err(ports)?;
+        let (engine, device_ports, receives_broadcast) = open_ports(engine, aggregate, addr, &device).map_err(ports)?;
         let lag_port = LagPort::open(addr, rule).map_err(ports)?;
         let mut driver = Driver::new(device, CLOCK, engine, device_ports, settings);
         let (questions, requests) = Questions::to(addr);
@@ -126,7 +126,7 @@ impl Plan {
         }
         let (asking, raised) = (questions.clone(), stop.clone());
         let says = spawn(addr, format!("lag {addr}"), move || lag_port.serve(&asking, &raised))?;
-        Ok(Station { addr, threads: [radio, says], questions, watch, eeprom, kept_writes: 0, hears_broadcast })
+        Ok(Station { addr, threads: [radio, says], questions, watch, eeprom, kept_writes: 0, receives_broadcast })
     }
 }
 
@@ -138,7 +138,7 @@ pub(super) struct Station {
     watch: Watch,
     eeprom: Option<PathBuf>,
     kept_writes: u64,
-    hears_broadcast: bool,
+    receives_broadcast: bool,
 }
 
 impl Station {
@@ -151,12 +151,12 @@ impl Station {
     }
 
     pub(super) fn snapshot(&self) -> Result<DeviceSummary, EmulateError> {
-        let (addr, hears_broadcast) = (self.addr, self.hears_broadcast);
+        let (addr, receives_broadcast) = (self.addr, self.receives_broadcast);
         let signals = self.watch.report();
         self.questions.ask(move |device, lag, counters| DeviceSummary {
             addr,
             serial: device.device().eeproms().motherboard().serial.as_str().to_owned(),
-            hears_broadcast,
+            receives_broadcast,
             radio: device.device().report(),
             signals,
             faults: device.injected(),

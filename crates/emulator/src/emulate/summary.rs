@@ -24,7 +24,7 @@ pub struct DeviceSummary {
     pub addr: Ipv4Addr,
     pub serial: String,
     /// Whether it also heard the broadcasts by which hosts search.
-    pub hears_broadcast: bool,
+    pub receives_broadcast: bool,
     #[serde(flatten)]
     pub radio: N200Report,
     pub signals: SignalReport,

@@ -29,7 +29,7 @@ impl Gpsdo {
     }
 
     /// Text from the host; only the question for its name is answered.
-    pub(super) fn hear(&mut self, now: Tick, text: &[u8], to: SocketAddr, out: &mut dyn Outbox) {
+    pub(super) fn receive(&mut self, now: Tick, text: &[u8], to: SocketAddr, out: &mut dyn Outbox) {
         if text.windows(5).any(|window| window == b"*IDN?") {
             out.send(now, PORT, to, &mut fill_with(IDENTITY));
         }

@@ -302,7 +302,7 @@ impl N200 {
     fn uart_datagram(&mut self, now: Tick, port: Port, from: SocketAddr, bytes: &[u8], out: &mut dyn Outbox) {
         let Some(gpsdo) = self.gpsdo.as_mut().filter(|_| port.0 == ports::GPSDO) else { return };
         if self.hosts.direct(now, Line::Gpsdo, from.ip(), from) {
-            gpsdo.hear(now, bytes, from, out);
+            gpsdo.receive(now, bytes, from, out);
         }
     }
 }

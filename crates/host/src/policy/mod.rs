@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn each_policy_is_told_the_limit_that_would_grant_it() {
+    fn each_policy_names_the_limit_that_would_grant_it() {
         let refusal = |policy| {
             let refused = PolicyError::NotPermitted { policy, rtprio_limit: 0 };
             (refused.to_string(), refused.fix().unwrap())

@@ -125,8 +125,8 @@ mod tests {
         };
         let mut all = file(
             &[
-                part("receives", "twin = [1, 2]", "mode = \"rx\","),
-                part("sends", "twin = [1, 2]", "mode = \"tx\","),
+                part("receives", "replicate = [1, 2]", "mode = \"rx\","),
+                part("sends", "replicate = [1, 2]", "mode = \"tx\","),
                 part("full", "mode = { full = [\"rx\", \"duplex\"], quick = [\"duplex\"] }", ""),
                 part("both", "mode = [\"tx\", \"duplex\"]", ""),
             ]
@@ -134,6 +134,6 @@ mod tests {
         );
         receive_only(&mut all);
         let labels: Vec<String> = all.points(Depth::Quick).iter().map(Point::label).collect();
-        assert_eq!(labels, ["receives twin=1", "receives twin=2", "full mode=rx"]);
+        assert_eq!(labels, ["receives replicate=1", "receives replicate=2", "full mode=rx"]);
     }
 }

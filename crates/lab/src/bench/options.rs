@@ -50,7 +50,7 @@ mod tests {
         let duration = if lasts { ", duration = \"1s\"" } else { "" };
         let text = format!(
             "question = \"?\"\n[fixed]\n{needed}{setting} = \"{level}\"\nworkload = {{ kind = \"{}\"{duration} }}\n\
-             [factors]\ntwin = [1, 2]\n[rounds]\ncount = {{ full = 1, quick = 1 }}\norder = {{ seed = 1 }}\n",
+             [factors]\nreplicate = [1, 2]\n[rounds]\ncount = {{ full = 1, quick = 1 }}\norder = {{ seed = 1 }}\n",
             kind.name()
         );
         let experiment = Experiment::parse("test", &text).unwrap_or_else(|error| panic!("{text}{error:?}"));

@@ -128,13 +128,13 @@ mod tests {
         let error = of("", "environment = [\"native\", \"vm\"]").unwrap_err();
         assert_eq!((&error.needs, error.rest.as_deref()), (&Needs::Environment("vm"), Some("environment=native")));
         assert!(error.to_string().contains("192.168.10.2") && error.to_string().contains("network of its own"));
-        assert!(of("environment = \"container\"", "twin = [1, 2]").unwrap_err().rest.is_none());
+        assert!(of("environment = \"container\"", "replicate = [1, 2]").unwrap_err().rest.is_none());
         let error = of("", "path = [\"router\", \"direct\"]").unwrap_err();
         assert_eq!((error.needs, error.rest.as_deref()), (Needs::Path("router".into()), Some("path=direct")));
         // An option of a cable is one of a path that takt builds, too.
-        assert_eq!(of("path_loss = \"1%\"", "twin = [1, 2]").unwrap_err().needs, Needs::Path("direct".into()));
-        assert_eq!(of("path = \"loopback\"", "twin = [1, 2]").unwrap_err().needs, Needs::Path("loopback".into()));
-        of("", "twin = [1, 2]").unwrap();
+        assert_eq!(of("path_loss = \"1%\"", "replicate = [1, 2]").unwrap_err().needs, Needs::Path("direct".into()));
+        assert_eq!(of("path = \"loopback\"", "replicate = [1, 2]").unwrap_err().needs, Needs::Path("loopback".into()));
+        of("", "replicate = [1, 2]").unwrap();
         let error = of("", "source = [\"counter\", \"tone\"]").unwrap_err();
         assert_eq!((error.needs, error.rest.as_deref()), (Needs::Counter, Some("source=tone")));
     }

@@ -165,7 +165,7 @@ fn option<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
 }
 
 fn observed<T: for<'de> Deserialize<'de>>(run: &RunRow, name: &str) -> Option<T> {
-    T::deserialize(run.host.get("seen")?.get(name)?).ok()
+    T::deserialize(run.host.get("observed")?.get(name)?).ok()
 }
 
 /// As the first record that has it says; before any round, as the file says.

@@ -9,14 +9,14 @@ use takt_base::parse_duration;
 use takt_emulator::drive::wall::LateSpan;
 use takt_load::{rate, round_trip};
 use takt_radio::n200::CLOCK;
-use takt_stats::{Histogram, Ns};
+use takt_stats::{Histogram, Ns, Quantiles};
 use takt_testbed::Lateness;
 use takt_udp::UdpReport;
 
 use super::rates::{self, LEVEL};
 use super::{
-    AsideBy, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound,
-    WireFormat,
+    ExcludedBy, Format, LostByPlace, Mode, RatePoint, RateRound, RoundState, RoundTripPoint, RoundTripRound, UdpPoint,
+    UdpRound,
 };
 use crate::experiment::Part;
 use crate::store::{PointRow, RoundRow, StoreError};
@@ -45,7 +45,7 @@ pub(super) fn rate_point(levels: &Levels, rounds: &[&RoundRow]) -> Result<Option
     let mode: Option<Mode> = word(levels, "mode");
     let rate_sps = levels.get("rate_sps").and_then(Value::as_f64);
     let (Some(mode), Some(rate_sps)) = (mode, rate_sps) else { return Ok(None) };
-    let format: WireFormat = word(levels, "format").unwrap_or(WireFormat::Sc16);
+    let format: Format = word(levels, "format").unwrap_or(Format::Sc16);
     let measured = rounds.iter().filter_map(|round| rate_round(round).transpose()).collect::<Result<_, _>>()?;
     Ok(Some(rates::point(mode, format, rate_sps, measured, skipped(rounds))))
 }
@@ -85,9 +85,9 @@ fn rate_round(round: &RoundRow) -> Result<Option<RateRound>, StoreError> {
         why: round.why.clone(),
         clean: outcome.clean,
         own_clean: own.clean,
-        aside_share: own.excluded_share,
-        aside_by: AsideBy::of(own.excluded_share, &emulator.as_ref().map(Lateness::late_by).unwrap_or_default()),
-        aside_faults: own.excluded_faults,
+        excluded_share: own.excluded_share,
+        excluded_by: ExcludedBy::of(own.excluded_share, &emulator.as_ref().map(Lateness::late_by).unwrap_or_default()),
+        excluded_faults: own.excluded_faults,
         duration_s: outcome.wall_s,
         rx_lost_share: lost.rx_share,
         tx_lost_share: lost.tx_share,
@@ -169,8 +169,8 @@ fn udp_round(round: &RoundRow) -> Result<Option<UdpRound>, StoreError> {
         },
         cpu_ns_per_datagram: (received > 0).then(|| cpu_s.iter().sum::<f64>() * 1e9 / received as f64),
         jitter_us: way.jitter_us,
-        latency_p50_us: way.latency_us.p50,
-        latency_p99_9_us: way.latency_us.p99_9,
+        latency_p50_us: way.latency_us.p50_us,
+        latency_p99_9_us: way.latency_us.p99_9_us,
     }))
 }
 
@@ -211,7 +211,7 @@ fn round_trip_round(
 ) -> RoundTripRound {
     // In time or not, an answer is excluded if the radio was late at any time from the samples to when it was due.
     let excluded = emulator.map(Lateness::excluded).unwrap_or_default().and_before(CLOCK.ticks_in(delay));
-    let quantiles = round_trip::Quantiles::of(&outcome.air_to_answer_ns);
+    let quantiles = Quantiles::of(&outcome.air_to_answer_ns);
     RoundTripRound {
         round_id: round.id,
         state: round.state,
@@ -219,8 +219,8 @@ fn round_trip_round(
         answers: outcome.due(),
         late: outcome.late + outcome.lost(),
         lost: outcome.lost(),
-        aside_share: excluded.share_of(outcome.span_ticks),
-        aside_late: outcome.failed_ticks.iter().filter(|tick| excluded.holds(**tick)).count() as u64,
+        excluded_share: excluded.share_of(outcome.span_ticks),
+        excluded_late: outcome.failed_ticks.iter().filter(|tick| excluded.holds(**tick)).count() as u64,
         p50_us: quantiles.p50_us.unwrap_or_default(),
         p99_us: quantiles.p99_us.unwrap_or_default(),
         p99_9_us: quantiles.p99_9_us.unwrap_or_default(),

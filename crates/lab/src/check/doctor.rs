@@ -34,7 +34,7 @@ impl From<Diagnosis> for DoctorFinding {
         DoctorFinding {
             title: diagnosis.title,
             finding: finding.into(),
-            seen: diagnosis.seen,
+            observed: diagnosis.observed,
             wanted: diagnosis.wanted,
             mechanism: diagnosis.why,
             cost: diagnosis.cost.and_then(|cost| cost.measured_here),
@@ -81,7 +81,9 @@ mod tests {
         assert!(finding.stands());
         assert_eq!(finding.fix, Some(call::sudo_takt("doctor --fix --only socket-buffer-small")));
         assert_eq!(finding.fix_kind, Some(FixKind::Safe));
-        assert!(finding.seen.contains("212992") && finding.wanted.is_some_and(|wanted| wanted.contains("50000000")));
+        assert!(
+            finding.observed.contains("212992") && finding.wanted.is_some_and(|wanted| wanted.contains("50000000"))
+        );
     }
 
     #[test]
@@ -94,6 +96,6 @@ mod tests {
     fn every_rule_answers_here() {
         let found = DoctorFinding::of_this_host();
         assert_eq!(found.len(), takt_doctor::RULES.len());
-        assert!(found.iter().all(|finding| !finding.title.is_empty() && !finding.seen.is_empty()));
+        assert!(found.iter().all(|finding| !finding.title.is_empty() && !finding.observed.is_empty()));
     }
 }

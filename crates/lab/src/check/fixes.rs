@@ -117,7 +117,7 @@ fn is(fix: &Fix, finding: &DoctorFinding) -> bool {
 fn prescribed(finding: &DoctorFinding, gain: &str, gain_sps: f64) -> Option<Fix> {
     Some(Fix {
         id: Some(finding.id.clone()),
-        what: format!("{}: {}.", finding.title, finding.seen),
+        what: format!("{}: {}.", finding.title, finding.observed),
         how: match (finding.fix_kind, finding.fix.as_ref()?) {
             (Some(FixKind::Safe | FixKind::Consent), command) => command.clone(),
             (Some(FixKind::Advice) | None, advice) => sentence(advice),
@@ -144,11 +144,11 @@ fn gain_beside(finding: &DoctorFinding, rounds: &RoundsSummary) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Mode, WireFormat};
+    use super::super::{Format, Mode};
     use super::*;
 
     fn limit(mode: Mode, rate_sps: f64, layer: Layer) -> Limit {
-        Limit { mode, format: WireFormat::Sc16, rate_sps, layer, evidence: String::new() }
+        Limit { mode, format: Format::Sc16, rate_sps, layer, evidence: String::new() }
     }
 
     fn finding(id: &str, finding: &str) -> DoctorFinding {
@@ -156,7 +156,7 @@ mod tests {
             id: id.into(),
             title: format!("title of {id}"),
             finding: finding.into(),
-            seen: "seen".into(),
+            observed: "observed".into(),
             fix: Some(format!("takt doctor --fix --only {id}")),
             fix_kind: Some(FixKind::Safe),
             ..DoctorFinding::default()

@@ -2,7 +2,7 @@
 
 use takt_base::shown::{percent, time, time_ns};
 
-use super::{Layer, Limit, Mode, RatePoint, RateRound, RoundState, WireFormat};
+use super::{Format, Layer, Limit, Mode, RatePoint, RateRound, RoundState};
 
 /// The layer at fault at a rate that failed: the one that most of its unclean rounds point at, with the evidence of the
 /// worst of them. `None` if all counted rounds were clean.
@@ -39,7 +39,7 @@ const SHORT_BUFFER_MS: f64 = 20.0;
 /// What one unclean round points at, and the sentence that says why. First a full core, since it explains everything
 /// below it; then a reader that fell behind all the time; then where datagrams were lost; then what the radio reported.
 #[must_use]
-pub fn blame(round: &RateRound, format: WireFormat, rate_sps: f64) -> (Layer, String) {
+pub fn blame(round: &RateRound, format: Format, rate_sps: f64) -> (Layer, String) {
     if let Some((name, share)) = round.busiest_thread.as_ref().filter(|(_, share)| *share >= FULL_CORE) {
         return (Layer::Cpu, format!("thread {name} used {} of a core", percent(*share)));
     }
@@ -93,12 +93,12 @@ fn falls_behind(round: &RateRound) -> Option<String> {
     Some(format!("the receiving thread falls behind by {} of the stream{waits}{loss}", percent(lacks)))
 }
 
-fn receive_buffer(round: &RateRound, drops: u64, format: WireFormat, rate_sps: f64) -> (Layer, String) {
+fn receive_buffer(round: &RateRound, drops: u64, format: Format, rate_sps: f64) -> (Layer, String) {
     let Some(buffer_bytes) = round.receive_buffer_bytes else {
         let evidence = format!("the receiving socket dropped {drops} datagrams, its buffer being full");
         return (Layer::ReceiveBuffer, evidence);
     };
-    let holds_ms = buffer_bytes as f64 / (rate_sps * bytes_per_sample(format)) * 1e3;
+    let holds_ms = buffer_bytes as f64 / (rate_sps * format.bytes() as f64) * 1e3;
     let holds = time(holds_ms * 1e-3);
     let buffer = format!("the receive buffer ({} KiB) holds {holds} of this stream", buffer_bytes / 1024);
     let pause = |ms: f64| time(ms * 1e-3);
@@ -117,14 +117,6 @@ fn receive_buffer(round: &RateRound, drops: u64, format: WireFormat, rate_sps: f
             (Layer::ReaderThread, evidence)
         }
         None => (Layer::ReceiveBuffer, format!("{buffer}; it was full {drops} times")),
-    }
-}
-
-/// Payload bytes a sample takes on the wire.
-pub(super) fn bytes_per_sample(format: WireFormat) -> f64 {
-    match format {
-        WireFormat::Sc16 => 4.0,
-        WireFormat::Sc8 => 2.0,
     }
 }
 
@@ -225,7 +217,7 @@ mod tests {
             (unclean(), Unknown, "samples are missing, and no counter says where"),
         ];
         for (round, layer, evidence) in table {
-            assert_eq!(blame(&round, WireFormat::Sc16, 25e6), (layer, evidence.to_owned()));
+            assert_eq!(blame(&round, Format::Sc16, 25e6), (layer, evidence.to_owned()));
         }
     }
 

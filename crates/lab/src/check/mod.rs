@@ -27,9 +27,9 @@ pub use fixes::fixes;
 pub use limit::{blame, limit};
 pub use loaded::{Loaded, LoadedAnswers};
 pub use outcome::{
-    Answer, AsideBy, DoctorFinding, Fix, FixKind, HighestClean, Layer, Limit, LostByPlace, Mode, Need, NeedVerdict,
-    Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA, Setup, UdpPoint,
-    UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict, WireFormat,
+    Answer, DoctorFinding, ExcludedBy, Fix, FixKind, Format, HighestClean, Layer, Limit, LostByPlace, Mode, Need,
+    NeedVerdict, Outcome, RadioSetup, RatePoint, RateRound, RoundTripPoint, RoundTripRound, RoundsSummary, SCHEMA,
+    Setup, UdpPoint, UdpRound, Verdict, WaveformPoint, WaveformRound, WaveformVerdict,
 };
 pub use run::{CheckError, CheckOptions, run, run_self_test};
 pub use stops::{Stops, StopsAt};

@@ -2,7 +2,7 @@
 
 use takt_stats::{Estimate, clean_rounds, mean};
 
-use super::{HighestClean, Mode, RatePoint, RateRound, RoundState, WireFormat};
+use super::{Format, HighestClean, Mode, RatePoint, RateRound, RoundState};
 use crate::nodes;
 
 /// Level of every interval of a check.
@@ -10,13 +10,7 @@ pub(super) const LEVEL: f64 = 0.95;
 
 /// The figures of a rate: only rounds that count go in.
 #[must_use]
-pub fn point(
-    mode: Mode,
-    format: WireFormat,
-    rate_sps: f64,
-    rounds: Vec<RateRound>,
-    skipped: Option<String>,
-) -> RatePoint {
+pub fn point(mode: Mode, format: Format, rate_sps: f64, rounds: Vec<RateRound>, skipped: Option<String>) -> RatePoint {
     let counted: Vec<&RateRound> = rounds.iter().filter(|round| round.state == RoundState::Valid).collect();
     let clean = counted.iter().filter(|round| round.clean).count();
     let of =
@@ -47,13 +41,13 @@ pub(super) fn unclean_share_upper(counted: usize, clean: usize) -> f64 {
 /// How far each mode and format goes, by rates in ascending order.
 #[must_use]
 pub fn highest(points: &[RatePoint]) -> Vec<HighestClean> {
-    let mut series: Vec<(Mode, WireFormat)> = points.iter().map(|point| (point.mode, point.format)).collect();
+    let mut series: Vec<(Mode, Format)> = points.iter().map(|point| (point.mode, point.format)).collect();
     series.sort_unstable_by_key(|&(mode, format)| (format, mode));
     series.dedup();
     series.into_iter().map(|(mode, format)| highest_of(points, mode, format)).collect()
 }
 
-fn highest_of(points: &[RatePoint], mode: Mode, format: WireFormat) -> HighestClean {
+fn highest_of(points: &[RatePoint], mode: Mode, format: Format) -> HighestClean {
     let mut series: Vec<&RatePoint> = points.iter().filter(|p| (p.mode, p.format) == (mode, format)).collect();
     series.sort_by(|a, b| a.rate_sps.total_cmp(&b.rate_sps));
     // Rates of which no round counts say nothing either way, nor do those that lost samples only while the radio was late.
@@ -89,7 +83,7 @@ pub(super) fn own_clean(point: &RatePoint) -> usize {
 /// of those that do. A round that could not be run streamed nothing.
 pub(super) fn set_aside_share(point: &RatePoint) -> f64 {
     let of = |round: &RateRound| match round.state {
-        RoundState::Valid => Some(round.aside_share),
+        RoundState::Valid => Some(round.excluded_share),
         RoundState::EmulatorLate | RoundState::Disturbed => Some(1.0),
         _ => None,
     };

@@ -112,7 +112,7 @@ fn measure(
         transmit: options.transmit,
         resume: options.resume,
         options: more,
-        seen: json!({ "doctor": options.doctor }),
+        observed: json!({ "doctor": options.doctor }),
         program: options.program.clone(),
         takt_version: options.takt_version.clone(),
     };

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use takt_base::shown::{duration, significant, time};
 use takt_base::words::plural;
 
-use super::{Mode, Need, RatePoint, RateRound, WireFormat};
+use super::{Format, Mode, Need, RatePoint, RateRound};
 
 /// How often and how long the emulator was stopped while it streamed; stops shorter than its limit of 1 ms are not noticed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -26,7 +26,7 @@ pub struct Stops {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StopsAt {
     pub mode: Mode,
-    pub format: WireFormat,
+    pub format: Format,
     /// Samples a second, each direction.
     pub rate_sps: f64,
     /// What the smaller of the buffers in between holds of this stream, ms.

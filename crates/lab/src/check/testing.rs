@@ -1,6 +1,6 @@
 //! Points and rounds for tests of the verdict.
 
-use super::{LostByPlace, Mode, Need, RatePoint, RateRound, RoundState, WireFormat};
+use super::{Format, LostByPlace, Mode, Need, RatePoint, RateRound, RoundState};
 use crate::check::rates;
 
 /// A clean round of a second.
@@ -32,10 +32,10 @@ pub(super) fn unclean(state: RoundState) -> RateRound {
 
 /// What the check asks of a host.
 pub(super) fn need() -> Need {
-    Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 }
+    Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 }
 }
 
 /// A point made of rounds, its figures computed as for a real one.
 pub(super) fn point(mode: Mode, rate_sps: f64, rounds: Vec<RateRound>) -> RatePoint {
-    rates::point(mode, WireFormat::Sc16, rate_sps, rounds, None)
+    rates::point(mode, Format::Sc16, rate_sps, rounds, None)
 }

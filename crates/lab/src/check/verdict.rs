@@ -7,8 +7,8 @@ use super::fixes::fixes;
 use super::limit::{limit, mode_words};
 use super::rates::{highest, holds, own_clean, set_aside_share};
 use super::{
-    Answer, DoctorFinding, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState, RoundsSummary,
-    Verdict, WireFormat,
+    Answer, DoctorFinding, Format, HighestClean, Limit, Need, NeedVerdict, RatePoint, RateRound, RoundState,
+    RoundsSummary, Verdict,
 };
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -174,7 +174,7 @@ pub(super) fn msps(rate_sps: f64) -> String {
 
 /// How far each mode goes and how sure that is; modes that go equally far share a sentence.
 pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
-    let mut sentences: Vec<(WireFormat, String, Vec<&HighestClean>)> = Vec::new();
+    let mut sentences: Vec<(Format, String, Vec<&HighestClean>)> = Vec::new();
     for one in &verdict.highest {
         let far = far_words(one);
         match sentences.iter_mut().find(|(format, other, _)| (*format, other) == (one.format, &far)) {
@@ -182,7 +182,7 @@ pub(super) fn highest_words(verdict: &Verdict) -> Vec<String> {
             None => sentences.push((one.format, far, vec![one])),
         }
     }
-    let words = |(format, far, modes): &(WireFormat, String, Vec<&HighestClean>)| {
+    let words = |(format, far, modes): &(Format, String, Vec<&HighestClean>)| {
         let names: Vec<&str> = modes.iter().map(|one| mode_words(one.mode)).collect();
         let busy: Vec<String> = modes.iter().filter_map(|one| Some(percent(1.0 / one.headroom?.point()))).collect();
         let busy = match busy.as_slice() {
@@ -213,10 +213,10 @@ fn far_words(one: &HighestClean) -> String {
 }
 
 /// The highest rate of an N200 in a format, samples a second: what a gigabit carries.
-fn fastest_sps(format: WireFormat) -> f64 {
+fn fastest_sps(format: Format) -> f64 {
     match format {
-        WireFormat::Sc16 => 25e6,
-        WireFormat::Sc8 => 50e6,
+        Format::Sc16 => 25e6,
+        Format::Sc8 => 50e6,
     }
 }
 
@@ -250,7 +250,7 @@ mod tests {
 
     /// Something was lost, but only while the emulator was late.
     fn excluded() -> RateRound {
-        RateRound { own_clean: true, aside_faults: 1, aside_share: 0.04, ..lossy() }
+        RateRound { own_clean: true, excluded_faults: 1, excluded_share: 0.04, ..lossy() }
     }
 
     /// The whole table of answers: rounds of the needed rate, what is answered, and why.
@@ -284,7 +284,7 @@ mod tests {
             ),
             (vec![lossy(), late()], Fails, format!("1 of 1 round {lost}")),
             (
-                vec![RateRound { aside_share: 0.7, ..round() }; 4],
+                vec![RateRound { excluded_share: 0.7, ..round() }; 4],
                 Unknown,
                 "70 % of its streaming is set aside, more than 50 %".into(),
             ),
@@ -418,9 +418,9 @@ mod tests {
     }
 
     #[test]
-    fn needs_are_told_as_people_say_them() {
+    fn needs_read_as_people_say_them() {
         assert_eq!(need().words(), "25 + 25 MS/s sc16");
-        let rx = Need { mode: Mode::Rx, rate_sps: 1e8 / 3.0, format: WireFormat::Sc8, ..need() };
+        let rx = Need { mode: Mode::Rx, rate_sps: 1e8 / 3.0, format: Format::Sc8, ..need() };
         assert_eq!(rx.words(), "33.33 MS/s sc8 receive");
     }
 }

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_holds_nothing_is_told_so() {
+    fn a_host_that_holds_nothing_says_so() {
         let none = verdict(&[point(1000.0, vec![round(5, 1.2)])]).expect("a point");
         assert!(
             none.why.contains("holds none of the slots that were tried; at 1 ms there were 5 misses"),

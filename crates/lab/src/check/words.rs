@@ -5,10 +5,9 @@ use takt_base::shown::{percent, time};
 use takt_base::words::{plural, sentence};
 use takt_load::Kind;
 
-use super::limit::bytes_per_sample;
 use super::verdict::{confidence_words, highest_words, limit_words, msps};
 use super::{
-    AsideBy, Need, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint, Verdict,
+    ExcludedBy, Need, Outcome, RadioSetup, RatePoint, RateRound, RoundState, RoundsSummary, Setup, UdpPoint, Verdict,
 };
 use crate::experiment::{Depth, Experiment, Rounds, plain};
 
@@ -29,7 +28,7 @@ fn datagram_words(udp: &[UdpPoint], need: &Need) -> Option<String> {
     let costs = udp.iter().filter_map(|point| Some((point.payload_bytes, point.cpu_ns_per_datagram?)));
     let (payload_bytes, cost) = costs.max_by_key(|(payload_bytes, _)| *payload_bytes)?;
     // The samples of a datagram: what fits into an Ethernet frame beside the VRT header (20 bytes) and trailer (4).
-    let samples = ((1472.0 - 24.0) / bytes_per_sample(need.format)).floor();
+    let samples = ((1472.0 - 24.0) / need.format.bytes() as f64).floor();
     let per_s = need.rate_sps / samples;
     Some(format!(
         "a datagram of {payload_bytes} bytes costs {} of CPU, both ends and the path between them together; {} MS/s are {:.0} \
@@ -112,8 +111,8 @@ fn not_counted(rounds: &RoundsSummary) -> Option<String> {
 fn excluded(rates: &[RatePoint]) -> Option<String> {
     let rounds = || rates.iter().flat_map(|point| &point.rounds).filter(|round| round.state == RoundState::Valid);
     let all_s: f64 = rounds().map(|round| round.duration_s).sum();
-    let excluded_s: f64 = rounds().map(|round| round.duration_s * round.aside_share).sum();
-    let faults: u64 = rounds().map(|round| round.aside_faults).sum();
+    let excluded_s: f64 = rounds().map(|round| round.duration_s * round.excluded_share).sum();
+    let faults: u64 = rounds().map(|round| round.excluded_faults).sum();
     let faults = match faults {
         0 => "nothing went wrong".to_owned(),
         _ => format!("{} happened", plural(faults as usize, "fault")),
@@ -127,8 +126,8 @@ fn excluded(rates: &[RatePoint]) -> Option<String> {
 
 /// Who held the emulator up, each with its share of the streaming.
 fn held_up_by<'a>(rounds: impl Iterator<Item = &'a RateRound> + Clone, all_s: f64) -> String {
-    let share = |of: fn(&AsideBy) -> f64| {
-        rounds.clone().map(|round| round.duration_s * of(&round.aside_by)).sum::<f64>() / all_s
+    let share = |of: fn(&ExcludedBy) -> f64| {
+        rounds.clone().map(|round| round.duration_s * of(&round.excluded_by)).sum::<f64>() / all_s
     };
     let parts = [
         (share(|by| by.machine), "the machine stood still"),
@@ -246,24 +245,28 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_aside_is_told_with_who_held_the_emulator_up() {
+    fn what_is_set_aside_is_reported_with_who_held_the_emulator_up() {
         use takt_emulator::drive::wall::{Spans, SpansBy};
         let spans = |ns| Spans { spans: 1, ns };
         let by = SpansBy { machine: spans(29), host: spans(2), ..SpansBy::default() };
-        let round =
-            |aside_share, aside_by| RateRound { duration_s: 1.0, aside_share, aside_by, ..RateRound::default() };
+        let round = |excluded_share, excluded_by| RateRound {
+            duration_s: 1.0,
+            excluded_share,
+            excluded_by,
+            ..RateRound::default()
+        };
         let point = |rounds| {
             let mode = crate::check::Mode::Rx;
-            super::super::rates::point(mode, crate::check::WireFormat::Sc16, 25e6, rounds, None)
+            super::super::rates::point(mode, crate::check::Format::Sc16, 25e6, rounds, None)
         };
         let said = |rounds| excluded(&[point(rounds)]).unwrap_or_default();
-        let one = said(vec![round(0.62, AsideBy::of(0.62, &by)), round(0.0, AsideBy::default())]);
+        let one = said(vec![round(0.62, ExcludedBy::of(0.62, &by)), round(0.0, ExcludedBy::default())]);
         assert_eq!(
             one,
             "31 % of the streaming is set aside, since the emulator itself was late (29 % the machine stood still, \
              2 % another thread had its core); in it nothing went wrong"
         );
-        let old = said(vec![round(0.5, AsideBy::of(0.5, &SpansBy::default()))]);
+        let old = said(vec![round(0.5, ExcludedBy::of(0.5, &SpansBy::default()))]);
         assert!(old.contains("(50 % who held it up is not known)"), "{old}");
     }
 

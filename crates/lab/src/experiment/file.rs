@@ -93,7 +93,7 @@ pub struct Valid {
     /// Largest share of the machine's CPU time that the hypervisor may take.
     pub steal_share_max: f64,
     /// Largest share of a round that may be excluded, since the emulator was late or a core stood still.
-    pub aside_share_max: f64,
+    pub excluded_share_max: f64,
     /// How often a round that does not count is run again at most.
     pub repeats_max: u32,
     /// As many rounds are run again at most, as a share of the planned ones.
@@ -107,7 +107,7 @@ impl Default for Valid {
         Valid {
             foreign_cpu_share_max: 0.05,
             steal_share_max: 0.02,
-            aside_share_max: 0.5,
+            excluded_share_max: 0.5,
             repeats_max: 1,
             repeats_share_max: 0.25,
             repeats_needed_max: 4,

@@ -6,7 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use takt_load::Kind;
-use takt_load::rate::{Mode, WireFormat};
+use takt_load::rate::{Format, Mode};
 
 use super::{Experiment, Part, settings};
 
@@ -19,7 +19,7 @@ pub struct Need {
     pub mode: Mode,
     /// Samples a second, each direction.
     pub rate_sps: f64,
-    pub format: WireFormat,
+    pub format: Format,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -117,11 +117,11 @@ mod tests {
     #[test]
     fn what_is_left_out_is_what_is_usual() {
         let need: Need = "n200:25M".parse().unwrap();
-        assert_eq!(need, Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 });
+        assert_eq!(need, Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 });
         assert_eq!(need.to_string(), "N200 25 + 25 MS/s sc16");
         let fast: Need = "N200:50e6:rx".parse().unwrap();
-        assert_eq!((fast.mode, fast.format), (Mode::Rx, WireFormat::Sc8));
-        assert_eq!("n200:5M:tx:sc8".parse::<Need>().unwrap().format, WireFormat::Sc8);
+        assert_eq!((fast.mode, fast.format), (Mode::Rx, Format::Sc8));
+        assert_eq!("n200:5M:tx:sc8".parse::<Need>().unwrap().format, Format::Sc8);
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::{Experiment, Factor, plain};
 
 /// No point is of that kind.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no point has {asked}")]
+#[error("no point has {requested}")]
 pub struct NoSuchPoint {
-    pub asked: String,
+    pub requested: String,
     /// What could be, a word each.
     pub there: Vec<String>,
 }
@@ -26,7 +26,7 @@ impl Experiment {
             self.parts.retain(|part| part.factors.iter().any(has));
         }
         if self.parts.is_empty() {
-            return Err(NoSuchPoint { asked: word.into(), there });
+            return Err(NoSuchPoint { requested: word.into(), there });
         }
         Ok(())
     }

@@ -24,7 +24,7 @@ pub struct Conditions {
     /// Share of the round that is excluded, since the emulator was late or the hypervisor stopped a core, 0 to 1; `None`
     /// without an emulator.
     #[serde(default)]
-    pub aside_share: Option<f64>,
+    pub excluded_share: Option<f64>,
 }
 
 impl Conditions {
@@ -42,7 +42,7 @@ impl Conditions {
             emulator_unread,
             emulator_limit_us: lag.limit_us,
             emulator_lag_max_us: lag.max_us,
-            aside_share: excluded_share,
+            excluded_share,
         }
     }
 }
@@ -52,9 +52,9 @@ impl Valid {
     /// emulator is named first: the other load may have made it late, but such a round says nothing about the host.
     #[must_use]
     pub fn judge(&self, conditions: &Conditions) -> (RoundState, Option<String>) {
-        let excluded = conditions.aside_share.unwrap_or_default();
-        if excluded > self.aside_share_max {
-            let [excluded, limit] = [excluded, self.aside_share_max].map(|share| (share * 100.0).round());
+        let excluded = conditions.excluded_share.unwrap_or_default();
+        if excluded > self.excluded_share_max {
+            let [excluded, limit] = [excluded, self.excluded_share_max].map(|share| (share * 100.0).round());
             let why = format!(
                 "{excluded} % of it is set aside, since the emulator was late (at most {} ms) or a core stood still (limit \
                  {limit} %)",
@@ -89,7 +89,7 @@ mod tests {
         use RoundState::{Disturbed, EmulatorLate, Valid as Counts};
         let valid = Valid { foreign_cpu_share_max: 0.05, steal_share_max: 0.02, ..Valid::default() };
         let quiet = Conditions { foreign_cpu_share: 0.05, steal_share: 0.02, ..Conditions::default() };
-        let late = |share| Conditions { emulator_late: 90, aside_share: Some(share), ..quiet };
+        let late = |share| Conditions { emulator_late: 90, excluded_share: Some(share), ..quiet };
         let loaded = Conditions { foreign_cpu_share: 0.2071, ..quiet };
         let used = "other programs used 20.7 % of the machine's CPU time (limit 5 %)";
         let stolen = Conditions { steal_share: 0.03, ..quiet };

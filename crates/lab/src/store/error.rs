@@ -54,9 +54,9 @@ pub enum StoreError {
     },
     #[error("{what} is in use by another takt")]
     Busy { what: String },
-    #[error("no run {asked}")]
+    #[error("no run {requested}")]
     NoRun {
-        asked: String,
+        requested: String,
         /// The nearest or newest names there are.
         there: Vec<String>,
     },

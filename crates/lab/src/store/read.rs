@@ -25,7 +25,7 @@ impl Store {
         let only = like.next().filter(|_| like.next().is_none());
         match exact.or(only) {
             Some(n) => Ok(runs.swap_remove(n)),
-            None => Err(StoreError::NoRun { asked: name.into(), there }),
+            None => Err(StoreError::NoRun { requested: name.into(), there }),
         }
     }
 
@@ -41,10 +41,10 @@ impl Store {
             "SELECT runs.*, (SELECT count(*) FROM rounds WHERE run = runs.id) FROM runs WHERE {condition}
              ORDER BY started DESC, rowid DESC"
         );
-        let document = |(run, options, host): (RunRow, String, String)| {
-            Ok(RunRow { options: parse("options", 0, &options)?, host: parse("host", 0, &host)?, ..run })
+        let whole = |(run, options, host): (RunRow, String, String)| {
+            Ok(RunRow { options: parse("options", 0, &options)?, host: document("host", 0, &host)?, ..run })
         };
-        self.rows(&sql, with, run_row)?.into_iter().map(document).collect()
+        self.rows(&sql, with, run_row)?.into_iter().map(whole).collect()
     }
 
     /// The points of a run, in the order of their numbers.
@@ -130,13 +130,20 @@ fn record(round: i64, documents: &Documents) -> Result<Record, StoreError> {
     let [settings, result, before, after, in_force, emulator, machine] = documents;
     Ok(Record {
         settings: json!(parse::<Option<_>>("settings", round, settings)?.map(former::rename)),
-        result: parse("result", round, result)?,
-        before: parse("before", round, before)?,
-        after: parse("after", round, after)?,
-        in_force: parse("in_force", round, in_force)?,
-        emulator: parse("emulator", round, emulator)?,
-        machine: parse("machine", round, machine)?,
+        result: document("result", round, result)?,
+        before: document("before", round, before)?,
+        after: document("after", round, after)?,
+        in_force: document("in_force", round, in_force)?,
+        emulator: document("emulator", round, emulator)?,
+        machine: document("machine", round, machine)?,
     })
+}
+
+/// One that may be of an older version.
+fn document(what: &'static str, round: i64, text: &str) -> Result<Value, StoreError> {
+    let mut document = parse(what, round, text)?;
+    former::rename_keys(&mut document);
+    Ok(document)
 }
 
 fn parse<T: DeserializeOwned>(what: &'static str, round: i64, text: &str) -> Result<T, StoreError> {

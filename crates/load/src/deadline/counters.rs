@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use takt_host::Host;
-use takt_host::core_stop::{Cause, Counters, Held, Judgement, Reader, judge};
+use takt_host::core_stop::{Cause, Counters, Delay, Judgement, Reader, judge};
 
 use super::evidence::{Explained, Late};
 
@@ -78,12 +78,15 @@ impl CounterEvidence {
         let before = readings.iter().rev().find(|reading| reading.at.0 <= late.due_ns);
         let after = readings.iter().find(|reading| reading.at.0 >= late.woke_ns);
         let core = |reading: &Counters| reading.cores.get(&late.cpu).copied();
-        let held =
-            Held { late_ns: late.ns(), queued_ns: late.queued_ns, all_cores_ns: all_cores_ns(late, all, &self.online) };
+        let delay = Delay {
+            late_ns: late.ns(),
+            queued_ns: late.queued_ns,
+            all_cores_ns: all_cores_ns(late, all, &self.online),
+        };
         // A core that came or went meanwhile proves nothing.
         let (Some(before), Some(after)) = (before, after) else { return Judgement::default() };
         let (Some(from), Some(to)) = (core(before), core(after)) else { return Judgement::default() };
-        judge(&held, after.at.0 - before.at.0, &from, &to)
+        judge(&delay, after.at.0 - before.at.0, &from, &to)
     }
 }
 

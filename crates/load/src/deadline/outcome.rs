@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use takt_dsp::tdscdma::ANSWER_DEADLINE_NS;
 use takt_radio::n200::N200;
-use takt_stats::{Histogram, Ns};
+use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::exchange::Ran;
 use super::excluded::{self, Excluded, Own, Segments, SplitSubframes};
@@ -13,7 +13,7 @@ use super::interface::{Given, Plan};
 use super::options::Options;
 use super::stages::{self, STAGES};
 use super::trace::Traced;
-use crate::round_trip::{ClockModel, Quantiles, Verdict, nanoseconds, record};
+use crate::round_trip::{ClockModel, Verdict, nanoseconds, record};
 
 /// What a round of the exchange brought. Times are from the intended beginning of the first downlink slot.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,7 +37,6 @@ pub struct Outcome {
     pub undetected: u64,
     pub radio: Radio,
     /// What is excluded, since it was not this host's doing.
-    #[serde(rename = "aside")]
     pub excluded: Excluded,
     pub own: Own,
     /// Both, segment by segment.

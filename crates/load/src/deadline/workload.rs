@@ -106,7 +106,7 @@ impl Workload for Deadline {
     /// Single subframes, which the workload itself excludes.
     fn excluded_share(&self, result: &Value, _: Option<&ExcludedSpans>) -> Option<f64> {
         let number = |pointer: &str| result.pointer(pointer)?.as_f64();
-        Some(number("/aside/subframes")? / number("/subframes")?.max(1.0))
+        Some(number("/excluded/subframes")? / number("/subframes")?.max(1.0))
     }
 }
 

@@ -33,10 +33,11 @@ use takt_radio::{RadioError, WallNet};
 pub use backlog::Backlog;
 pub use faults::{Fault, Faults, Letter};
 pub use numbers::Counted;
-pub use options::{Mode, Options, Threads, WireFormat};
+pub use options::{Mode, Options, Threads};
 pub use outcome::{Cpu, LostSamples, Outcome, Radio, Rx, RxPlaces, Thread, Tx};
 pub use own::Own;
 use rx::RxSide;
+pub use takt_wire::sample::Format;
 use tx::TxSide;
 pub use workload::REFERENCE;
 
@@ -58,8 +59,8 @@ pub enum RateError {
     NoRate,
     #[error("a duration of nothing")]
     NoTime,
-    #[error("a receive buffer of {asked_bytes} bytes was asked for, and {granted_bytes} were granted")]
-    Buffer { asked_bytes: usize, granted_bytes: usize },
+    #[error("a receive buffer of {requested_bytes} bytes was asked for, and {granted_bytes} were granted")]
+    Buffer { requested_bytes: usize, granted_bytes: usize },
     #[error("samples of sc8 have no room for a counter")]
     Counter,
     #[error("radio")]
@@ -148,7 +149,7 @@ pub fn run(options: &Options, notify: &mut dyn FnMut(Notice), stop: &Stop) -> Re
 fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
     RxOptions {
         channels: options.rx_channels.clone(),
-        format: options.format.format(),
+        format: options.format,
         samples_per_datagram: options.samples_per_datagram,
         coalesce: options.coalesce,
         recv_buffer_bytes: options.recv_buffer_bytes.unwrap_or(RxOptions::USUAL_BUFFER_BYTES),
@@ -159,7 +160,7 @@ fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
 
 fn tx_options(options: &Options, rate_sps: f64) -> TxOptions {
     TxOptions {
-        format: options.format.format(),
+        format: options.format,
         samples_per_datagram: options.samples_per_datagram,
         aggregate: options.aggregate,
         ..TxOptions::new(rate_sps)

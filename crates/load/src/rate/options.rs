@@ -10,6 +10,7 @@ use takt_base::{QuantityError, parse_bytes, parse_duration, parse_number};
 use takt_host::policy::PolicySpec;
 use takt_packet::EngineKind;
 use takt_radio::n200::{ClockSource, FrameBytes, exact_rate};
+use takt_wire::sample::Format;
 
 use super::RateError;
 
@@ -20,34 +21,6 @@ pub enum Mode {
     Tx,
     /// Both at once, at the same rate.
     Duplex,
-}
-
-/// Samples on the wire: 16 or 8 bits each for I and Q.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-#[serde(rename_all = "lowercase")]
-pub enum WireFormat {
-    #[default]
-    Sc16,
-    Sc8,
-}
-
-impl WireFormat {
-    #[must_use]
-    pub fn format(self) -> takt_wire::sample::Format {
-        match self {
-            WireFormat::Sc16 => takt_wire::sample::Format::Sc16,
-            WireFormat::Sc8 => takt_wire::sample::Format::Sc8,
-        }
-    }
-
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            WireFormat::Sc16 => "sc16",
-            WireFormat::Sc8 => "sc8",
-        }
-    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -86,9 +59,9 @@ pub struct Options {
     /// Packet engine: socket or mmsg.
     #[cfg_attr(feature = "clap", arg(long, value_name = "E", default_value = "mmsg"))]
     pub engine: EngineKind,
-    /// Samples on the wire.
-    #[cfg_attr(feature = "clap", arg(long, default_value = "sc16"))]
-    pub format: WireFormat,
+    /// Samples on the wire: sc16 or sc8.
+    #[cfg_attr(feature = "clap", arg(long, value_name = "F", default_value = "sc16"))]
+    pub format: Format,
     /// Receive DSPs: 0, 1 or 0,1.
     #[cfg_attr(feature = "clap", arg(long = "channels", value_name = "N", default_value = "0", value_delimiter = ','))]
     pub rx_channels: Vec<u8>,
@@ -146,7 +119,7 @@ impl Default for Options {
             tx_sps: None,
             duration: Duration::from_secs(10),
             warm_up: Duration::from_millis(500),
-            format: WireFormat::Sc16,
+            format: Format::Sc16,
             rx_channels: vec![0],
             engine: EngineKind::Mmsg,
             aggregate: false,
@@ -169,7 +142,9 @@ impl Options {
     /// Whether a buffer that was asked for by size is there.
     pub(super) fn check_buffer(&self, granted_bytes: usize) -> Result<(), RateError> {
         match self.recv_buffer_bytes {
-            Some(asked_bytes) if granted_bytes < asked_bytes => Err(RateError::Buffer { asked_bytes, granted_bytes }),
+            Some(requested_bytes) if granted_bytes < requested_bytes => {
+                Err(RateError::Buffer { requested_bytes, granted_bytes })
+            }
             _ => Ok(()),
         }
     }
@@ -185,7 +160,7 @@ impl Options {
         if self.duration.is_zero() {
             return Err(RateError::NoTime);
         }
-        if self.counter && self.format != WireFormat::Sc16 {
+        if self.counter && self.format != Format::Sc16 {
             return Err(RateError::Counter);
         }
         for rate in [self.rx_sps, self.tx_sps].into_iter().flatten() {

@@ -9,7 +9,7 @@ use takt_base::{Stop, parse_bytes, parse_number};
 use takt_host::call;
 use takt_wire::n200::rate::Factor;
 
-use super::{Options, Outcome, RateError, WireFormat};
+use super::{Format, Options, Outcome, RateError};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP, word_or};
@@ -75,7 +75,7 @@ impl Workload for Rate {
             tx_sps: rate_sps.filter(|_| transmits),
             duration: settings.span("duration"),
             warm_up: settings.span("warm_up"),
-            format: settings.choice("format", &[("sc16", WireFormat::Sc16), ("sc8", WireFormat::Sc8)])?,
+            format: settings.parsed("format")?,
             engine: settings.parsed("engine")?,
             recv_buffer_bytes: parse_bytes(settings.word("recv_buffer")).ok().map(|bytes| bytes as usize),
             counter: settings.choice("source", &[("tone", false), ("counter", true)])?,

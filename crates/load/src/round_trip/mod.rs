@@ -32,7 +32,7 @@ pub use crate::rate::Progress;
 use crate::rate::RateError;
 pub(crate) use clocks::ClockModel;
 pub use options::Options;
-pub use outcome::{DelayOutcome, Outcome, Quantiles, Stages};
+pub use outcome::{DelayOutcome, Outcome, Stages};
 pub(crate) use outcome::{nanoseconds, record};
 pub(crate) use reports::{RxLosses, Verdict};
 

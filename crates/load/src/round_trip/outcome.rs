@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use takt_radio::n200::N200;
-use takt_stats::{Histogram, Ns};
+use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::clocks::ClockModel;
 use super::{Answer, Options, Tally, Verdict};
@@ -88,30 +88,6 @@ pub struct Stages {
     pub kernel_to_reader_ns: Histogram<Ns>,
     /// From the reader to the kernel again: the answer.
     pub reader_to_sent_ns: Histogram<Ns>,
-}
-
-/// Quantiles, microseconds; `None` where there are no values.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Quantiles {
-    pub min_us: Option<f64>,
-    pub p50_us: Option<f64>,
-    pub p99_us: Option<f64>,
-    pub p99_9_us: Option<f64>,
-    pub max_us: Option<f64>,
-}
-
-impl Quantiles {
-    #[must_use]
-    pub fn of(histogram: &Histogram<Ns>) -> Quantiles {
-        let us = |ns: Option<u64>| ns.map(|ns| ns as f64 / 1e3);
-        Quantiles {
-            min_us: us(histogram.min()),
-            p50_us: us(histogram.quantile(0.5)),
-            p99_us: us(histogram.quantile(0.99)),
-            p99_9_us: us(histogram.quantile(0.999)),
-            max_us: us(histogram.max()),
-        }
-    }
 }
 
 pub(super) fn of(options: &Options, radio: &N200, answers: &[Answer], clocks: &ClockModel, tally: &Tally) -> Outcome {

@@ -3,11 +3,10 @@
 use serde::{Deserialize, Serialize};
 use takt_host::accounting::Usage;
 use takt_host::memory::MemoryError;
-use takt_stats::{Histogram, Ns};
+use takt_stats::{Histogram, Ns, Quantiles};
 
 use super::account::Account;
 use super::{Measured, Options, load};
-pub use crate::round_trip::Quantiles;
 use crate::round_trip::nanoseconds;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -18,7 +18,7 @@ use super::operations::{KINDS, Operations, Profile};
 #[serde(transparent)]
 pub struct Prices(pub Operations);
 
-/// Code that was counted, and timed on the processor asked for.
+/// Code that was counted, and timed on the processor requested for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Timed {
     pub profile: Profile,
@@ -175,7 +175,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(32))]
         #[test]
         fn prices_are_found_again_from_much_code(
-            right in prices(), codes in prop::collection::vec(counts(), 60..80), asked in counts()
+            right in prices(), codes in prop::collection::vec(counts(), 60..80), requested in counts()
         ) {
             // Each kind on its own too, as probes have it.
             let alone = (0..KINDS).map(|kind| Operations::from_array(std::array::from_fn(|k| if k == kind { 100.0 } else { 1.0 })));
@@ -185,7 +185,7 @@ mod tests {
             };
             let examples: Vec<Timed> = codes.into_iter().chain(alone).map(timed).collect();
             let found = Prices::learn(&examples).expect("examples");
-            let Timed { profile, ns } = timed(asked);
+            let Timed { profile, ns } = timed(requested);
             prop_assert!((found.of(&profile) / ns - 1.0).abs() < 0.2, "{} {ns}", found.of(&profile));
         }
 

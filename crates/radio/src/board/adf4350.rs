@@ -8,10 +8,10 @@
 
 /// What the synthesiser is asked to make impossible.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
-#[error("{asked_hz} Hz is outside what an ADF4350 makes ({low_hz} to {high_hz} Hz)")]
+#[error("{requested_hz} Hz is outside what an ADF4350 makes ({low_hz} to {high_hz} Hz)")]
 pub struct OutOfRange {
     /// Asked for.
-    pub asked_hz: f64,
+    pub requested_hz: f64,
     /// The lowest it makes.
     pub low_hz: f64,
     /// The highest.
@@ -49,7 +49,7 @@ const RESYNC_S: f64 = 400e-6;
 pub fn synthesise(target_hz: f64, reference_hz: f64) -> Result<Synthesis, OutOfRange> {
     let low_hz = VCO_LOW_HZ / 16.0;
     if !(low_hz..=VCO_HIGH_HZ).contains(&target_hz) {
-        return Err(OutOfRange { asked_hz: target_hz, low_hz, high_hz: VCO_HIGH_HZ });
+        return Err(OutOfRange { requested_hz: target_hz, low_hz, high_hz: VCO_HIGH_HZ });
     }
     // The smallest divider that brings the oscillator into its range: 1, 2, 4, 8 or 16.
     let divider_log2 = (0..4u32).find(|k| target_hz * f64::from(1 << k) >= VCO_LOW_HZ).unwrap_or(4);

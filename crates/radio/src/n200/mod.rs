@@ -129,7 +129,7 @@ pub fn exact_rate(rate_sps: f64) -> Result<Factor, RadioError> {
         let [below, above] = Factor::around(rate_sps);
         let below = below.or(above).unwrap_or(Factor::MAX).rate_sps();
         let above = above.map_or(below, Factor::rate_sps);
-        RadioError::Rate { asked_sps: rate_sps, clock_hz: MASTER_CLOCK_HZ, nearest_sps: [below, above] }
+        RadioError::Rate { requested_sps: rate_sps, clock_hz: MASTER_CLOCK_HZ, nearest_sps: [below, above] }
     })
 }
 

@@ -34,15 +34,15 @@ impl SigmfTx {
     /// # Errors
     /// `Rate` if it has none that counts whole ticks.
     pub fn new(writer: Writer) -> Result<SigmfTx, RadioError> {
-        let asked_sps = writer.metadata().global.sample_rate_sps.unwrap_or(f64::NAN);
-        let Some((clock, step)) = grid(asked_sps) else {
+        let requested_sps = writer.metadata().global.sample_rate_sps.unwrap_or(f64::NAN);
+        let Some((clock, step)) = grid(requested_sps) else {
             let clock_hz = crate::n200::CLOCK.hz();
-            let nearest = asked_sps.round();
-            return Err(RadioError::Rate { asked_sps, clock_hz, nearest_sps: [nearest, nearest] });
+            let nearest = requested_sps.round();
+            return Err(RadioError::Rate { requested_sps, clock_hz, nearest_sps: [nearest, nearest] });
         };
         Ok(SigmfTx {
             writer,
-            rate_sps: asked_sps,
+            rate_sps: requested_sps,
             clock,
             step,
             at: Tick(0),

@@ -66,7 +66,7 @@ impl Answers {
     }
 
     /// Takes in what the radio has reported; waits for reports until then. Fails if the stream is over.
-    pub fn hear(&mut self, until: MonoNs) -> Result<(), RadioError> {
+    pub fn receive(&mut self, until: MonoNs) -> Result<(), RadioError> {
         while let Some(event) = self.tx.event(until)? {
             self.note(event);
         }

@@ -54,7 +54,7 @@ pub struct Wanted {
     /// What it transmits with, if it does.
     pub transmit: Option<FrontEnd>,
     /// What a software radio in its place hears.
-    pub hears: String,
+    pub source: String,
 }
 
 /// Why a waveform does not suit a radio.
@@ -136,7 +136,7 @@ impl Wanted {
             let channel = params.int("channel").and_then(|channel| u8::try_from(channel).ok()).unwrap_or(0);
             let samples = params.int("items").unwrap_or(1).unsigned_abs();
             let front_end = FrontEnd::of(params);
-            let hears = params.text("hears").unwrap_or_default();
+            let source = params.text("source").unwrap_or_default();
             let Some(wanted) = &mut wanted else {
                 wanted = Some(Wanted {
                     addr: addr(params)?,
@@ -146,7 +146,7 @@ impl Wanted {
                     slot_ns: graph.slot_ns(),
                     receive: front_end,
                     transmit: None,
-                    hears: hears.to_owned(),
+                    source: source.to_owned(),
                 });
                 continue;
             };
@@ -158,7 +158,7 @@ impl Wanted {
                 (wanted.samples == samples, "`items`"),
                 (wanted.addr == addr(params)?, "`addr`"),
                 (wanted.receive == front_end, "frequency or gain"),
-                (wanted.hears == hears, "`hears`"),
+                (wanted.source == source, "`source`"),
             ] {
                 if !same {
                     return Err(different(what));
@@ -190,11 +190,11 @@ fn addr(params: &Params) -> Result<Option<IpAddr>, WantedError> {
 /// The rate of so many samples in so long a slot, both whole on the radio's clock.
 fn rate(samples: u64, slot_ns: u64) -> Result<f64, WantedError> {
     let wrong = |source| WantedError::Rate { samples, slot_ns, source: Box::new(source) };
-    let asked_sps = samples as f64 * 1e9 / slot_ns as f64;
-    let factor = exact_rate(asked_sps).map_err(wrong)?;
+    let requested_sps = samples as f64 * 1e9 / slot_ns as f64;
+    let factor = exact_rate(requested_sps).map_err(wrong)?;
     if CLOCK.ns_of(Ticks(samples * u64::from(factor.get()))) != slot_ns {
         let nearest_sps = [factor.rate_sps(); 2];
-        return Err(wrong(RadioError::Rate { asked_sps, clock_hz: CLOCK.hz(), nearest_sps }));
+        return Err(wrong(RadioError::Rate { requested_sps, clock_hz: CLOCK.hz(), nearest_sps }));
     }
     Ok(factor.rate_sps())
 }

@@ -105,7 +105,7 @@ fn kind() -> Kind {
     .param(ParamSpec::new("channel", channel, "The radio's receiver.").default(0_i64))
     .param(
         ParamSpec::new(
-            "hears",
+            "source",
             Domain::Text,
             "What a software radio hears, where takt starts one: as takt emulate's \
                 --source, or a waveform file whose file-sink writes it.",

@@ -65,19 +65,19 @@ pub(super) struct Software {
 }
 
 impl Software {
-    /// Starts one that hears `hears`, of the waveform in `file`; above the workers' priority, where they have one and the host
+    /// Starts one that hears `source`, of the waveform in `file`; above the workers' priority, where they have one and the host
     /// grants it, as a radio waits for nobody.
     pub(super) fn start(
-        hears: &str,
+        source: &str,
         file: &Path,
         registry: &Registry,
         workers: Option<u8>,
     ) -> Result<Software, SoftwareError> {
-        let (source, samples) = if Path::new(hears).extension().is_some_and(|extension| extension == "toml") {
-            let (source, samples) = played(&file.with_file_name(hears), registry)?;
+        let (source, samples) = if Path::new(source).extension().is_some_and(|extension| extension == "toml") {
+            let (source, samples) = played(&file.with_file_name(source), registry)?;
             (source, Some(samples))
         } else {
-            (hears.to_owned(), None)
+            (source.to_owned(), None)
         };
         let addr = own_loopback();
         let priority = workers.map(|priority| priority.saturating_add(1).min(99));

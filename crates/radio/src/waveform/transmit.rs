@@ -100,14 +100,14 @@ impl Component for Transmit {
             self.send(io.slot, &input);
         }
         // Behind the answer, so that it need not wait.
-        let _ = self.answers.get_mut().hear(MonoNs(0));
+        let _ = self.answers.get_mut().receive(MonoNs(0));
     }
 
     fn results(&self) -> Vec<(&'static str, Value)> {
         let mut answers = self.answers.borrow_mut();
         if answers.bursts() > 0 {
             // What the radio says of the last bursts; one that is gone says nothing.
-            let _ = answers.hear(self.last.max(self.net.now()) + REPORT);
+            let _ = answers.receive(self.last.max(self.net.now()) + REPORT);
         }
         let count = |n: u64| Value::Int(i64::try_from(n).unwrap_or(i64::MAX));
         let missed = self.slots.saturating_sub(answers.bursts());

@@ -42,7 +42,7 @@ pub enum Notice<'a> {
         /// Where.
         addr: IpAddr,
         /// What it hears, as the waveform says it.
-        hears: &'a str,
+        source: &'a str,
     },
     /// The radio transmits.
     OnAir(Emission),
@@ -93,8 +93,8 @@ impl WaveformRadio {
         let (addr, software) = match choice.addr.or(wanted.addr) {
             Some(addr) => (addr, None),
             None => {
-                let software = Software::start(&wanted.hears, file, registry, choice.fifo_priority)?;
-                notify(Notice::Software { addr: software.addr.into(), hears: &wanted.hears });
+                let software = Software::start(&wanted.source, file, registry, choice.fifo_priority)?;
+                notify(Notice::Software { addr: software.addr.into(), source: &wanted.source });
                 (software.addr.into(), Some(software))
             }
         };

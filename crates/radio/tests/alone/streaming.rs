@@ -95,7 +95,7 @@ fn slots_and_answers_allocate_nothing(addr: Ipv4Addr) -> Result<(), RadioError> 
             // Some in time, some late.
             let at = grid.begin(end.slot + end.slot % 2 * 4);
             answers.send(end.slot, at, &cell[..1000], until)?;
-            answers.hear(net.now())?;
+            answers.receive(net.now())?;
             (slots, silent) = (slots + 1, 0);
         }
         counted += allocations::count() - before;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use takt_base::words::list;
 use takt_lab::check::{
-    self, FixKind, HighestClean, Mode, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound, WireFormat,
+    self, FixKind, Format, HighestClean, Mode, NeedVerdict, Outcome, RoundState, RoundTripPoint, RoundTripRound,
 };
 
 use super::{rates, replies, waveforms, words};
@@ -61,7 +61,7 @@ fn need(outcome: &Outcome, n: &NeedVerdict) -> Finding {
         }
         _ => n.why.clone(),
     };
-    let of_need = |mode: Mode, format: WireFormat| (mode, format) == (n.need.mode, n.need.format);
+    let of_need = |mode: Mode, format: Format| (mode, format) == (n.need.mode, n.need.format);
     let highest = outcome.verdict.highest.iter().find(|h| of_need(h.mode, h.format));
     Finding {
         answer: n.answer.into(),

@@ -151,8 +151,8 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
             _ => Cell::answered("not visible", Answer::Unknown),
         };
         let observed = match &f.wanted {
-            Some(wanted) => format!("{}; wanted {wanted}", f.seen),
-            None => f.seen.clone(),
+            Some(wanted) => format!("{}; wanted {wanted}", f.observed),
+            None => f.observed.clone(),
         };
         let why = match &f.cost {
             Some(cost) => format!("{} Here: {cost}.", f.mechanism),
@@ -161,7 +161,7 @@ fn doctor(outcome: &Outcome) -> Option<Section> {
         let fix = Cell::text(f.fix.clone().unwrap_or_default());
         Row::plain([Cell::text(&f.id), finding, Cell::text(observed), Cell::text(why), fix])
     };
-    let columns = ["rule", "finding", "seen", "why it matters", "what mends it"].map(Column::text).into();
+    let columns = ["rule", "finding", "observed", "why it matters", "what mends it"].map(Column::text).into();
     let rows = outcome.doctor.iter().filter(|finding| !passed(finding)).map(row).collect();
     let note = match outcome.doctor.iter().filter(|finding| passed(finding)).count() {
         0 => String::new(),

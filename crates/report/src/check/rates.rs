@@ -1,7 +1,7 @@
 //! Rates: what was lost at each, what it cost, how far each mode goes, what limits it.
 
 use takt_base::words::capital;
-use takt_lab::check::{HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState, WireFormat};
+use takt_lab::check::{Format, HighestClean, Limit, LostByPlace, Mode, Outcome, RatePoint, RoundState};
 
 use super::{figures, section_of, stops, words};
 use crate::figure::Reading;
@@ -19,9 +19,9 @@ pub(super) fn section(outcome: &Outcome) -> Option<Section> {
 pub(super) fn brief(outcome: &Outcome) -> Option<Table> {
     const MODES: [Mode; 3] = [Mode::Rx, Mode::Tx, Mode::Duplex];
     let highest = &outcome.verdict.highest;
-    let mut formats: Vec<WireFormat> = highest.iter().map(|h| h.format).collect();
+    let mut formats: Vec<Format> = highest.iter().map(|h| h.format).collect();
     formats.dedup();
-    let row = |format: WireFormat| {
+    let row = |format: Format| {
         let of = |mode: Mode| highest.iter().find(|h| (h.mode, h.format) == (mode, format));
         let cells = MODES.map(|mode| Cell::text(of(mode).map_or_else(String::new, brief_cell)));
         Row::plain(std::iter::once(Cell::text(format.name())).chain(cells))
@@ -143,8 +143,8 @@ fn all(outcome: &Outcome) -> Table {
 }
 
 /// The modes and formats that were requested, in order.
-fn streams(outcome: &Outcome) -> Vec<(Mode, WireFormat)> {
-    let mut streams: Vec<(WireFormat, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
+fn streams(outcome: &Outcome) -> Vec<(Mode, Format)> {
+    let mut streams: Vec<(Format, Mode)> = outcome.rates.iter().map(|p| (p.format, p.mode)).collect();
     streams.sort_unstable();
     streams.dedup();
     streams.into_iter().map(|(format, mode)| (mode, format)).collect()

@@ -42,7 +42,7 @@ fn table(outcome: &Outcome) -> Table {
     let heads = ["late", "late share", "50 %", "99 %", "99.9 %", "slowest"];
     let columns = Column::row("delay asked for", &heads, &[]);
     let rounds = outcome.round_trips.iter().flat_map(|point| &point.rounds);
-    let shares = rounds.filter(|round| round.state == RoundState::Valid).map(|round| round.aside_share);
+    let shares = rounds.filter(|round| round.state == RoundState::Valid).map(|round| round.excluded_share);
     let late = radio_late(shares);
     Table::new("all-delays", "Every delay", columns, outcome.round_trips.iter().map(row).collect())
         .with_note(format!("Quantiles are means over rounds of each round's own, with 95 % intervals.{late}"))

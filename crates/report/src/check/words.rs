@@ -1,6 +1,6 @@
 //! The check's terms in words, the same everywhere.
 
-use takt_lab::check::{Layer, Mode, Need, RoundState, WireFormat};
+use takt_lab::check::{Format, Layer, Mode, Need, RoundState};
 
 use crate::Unit;
 
@@ -29,7 +29,7 @@ pub(super) fn time(us: f64) -> String {
 }
 
 /// `25 + 25 MS/s sc16`, `receive 25 MS/s sc16`.
-pub(super) fn stream(m: Mode, f: WireFormat, sps: f64) -> String {
+pub(super) fn stream(m: Mode, f: Format, sps: f64) -> String {
     let rate = rate(sps);
     match m {
         Mode::Duplex => {

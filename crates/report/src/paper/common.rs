@@ -104,7 +104,7 @@ fn claim(claim: &Claim) -> Finding {
     Finding {
         answer: if made.is_some() { Answer::Unknown } else { claim.answer.into() },
         subject: format!("({}) {}", claim.number, claim.claim),
-        measured: made.unwrap_or_default() + &claim.seen,
+        measured: made.unwrap_or_default() + &claim.measured,
         margin: String::new(),
         record: None,
     }

@@ -2,9 +2,8 @@
 
 use takt_base::shown::{count, duration, grouped, percent, significant, time, time_ns};
 use takt_base::words::plural;
-use takt_udp::{
-    CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, Quantiles, ServeSummary, UdpReport, Way, WayName,
-};
+use takt_stats::Quantiles;
+use takt_udp::{CrossedAs, EndCpu, IMIX, LatencyKind, Options, Progress, ServeSummary, UdpReport, Way, WayName};
 
 use super::{known, table};
 use crate::{Answer, Screen, Table};
@@ -86,7 +85,7 @@ fn traffic(ways: &[&Way]) -> Table {
         let counts = [way.sent.datagrams, way.received.datagrams, way.lost.total];
         let counts = counts.into_iter().chain(happened.iter().map(|n| seldom(way)[*n])).map(count);
         let rates = [count(way.datagrams_per_s as u64), significant(way.throughput_bps / 1e6, 4)];
-        let late = [way.latency_us.p50, way.latency_us.p99_9].map(us);
+        let late = [way.latency_us.p50_us, way.latency_us.p99_9_us].map(us);
         std::iter::once(name(way).to_owned()).chain(counts).chain(rates).chain(late).collect()
     };
     table("", &heads, &[], ways.iter().map(row))
@@ -171,7 +170,7 @@ pub(super) fn us(value: Option<f64>) -> String {
 }
 
 fn quantiles(q: &Quantiles) -> String {
-    format!("p50 {}, p99 {}, p99.9 {}, max {}", us(q.p50), us(q.p99), us(q.p99_9), us(q.max))
+    format!("p50 {}, p99 {}, p99.9 {}, max {}", us(q.p50_us), us(q.p99_us), us(q.p99_9_us), us(q.max_us))
 }
 
 fn cpu(report: &UdpReport) -> [(&'static str, String); 2] {

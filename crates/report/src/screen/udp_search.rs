@@ -43,8 +43,8 @@ fn sizes(sizes: &[SizeFound]) -> Table {
             size.datagrams_per_s.map_or_else(|| "none".to_owned(), whole),
             known(size.estimate, |e| format!("[{}, {}]", whole(e.low()), whole(e.high()))),
             known(size.throughput_bps, |bps| significant(bps / 1e6, 4)),
-            us(latency.p50),
-            us(latency.p99),
+            us(latency.p50_us),
+            us(latency.p99_us),
             whole(size.flat_out.received_per_s),
             percent(size.flat_out.lost_share),
             known(size.set_by, |by| name(by).to_owned()),
@@ -56,7 +56,7 @@ fn sizes(sizes: &[SizeFound]) -> Table {
 /// The trial that counts: the last clean one at the value of the last search.
 fn counted(size: &SizeFound) -> Option<&Trial> {
     let last: &Found = size.searches.last()?;
-    last.trials.iter().rfind(|trial| trial.verdict == Verdict::Clean && Some(trial.asked) == last.value)
+    last.trials.iter().rfind(|trial| trial.verdict == Verdict::Clean && Some(trial.intended) == last.value)
 }
 
 fn name(set_by: SetBy) -> &'static str {
@@ -102,11 +102,11 @@ fn searches(n: usize) -> String {
 
 /// The line beside the progress bar.
 pub fn progress(progress: &SearchProgress) -> String {
-    let SearchProgress { payload_bytes, repeat, repeats, burst, asked, trials, round } = progress;
+    let SearchProgress { payload_bytes, repeat, repeats, burst, intended, trials, round } = progress;
     let what = match (repeat, burst) {
         (0, _) => "flat out".to_owned(),
-        (_, false) => format!("{} datagrams/s", count(*asked as u64)),
-        (_, true) => format!("a burst of {}", count(*asked as u64)),
+        (_, false) => format!("{} datagrams/s", count(*intended as u64)),
+        (_, true) => format!("a burst of {}", count(*intended as u64)),
     };
     let search = if *repeat == 0 { String::new() } else { format!("search {repeat} of {repeats} · ") };
     format!("{payload_bytes} B · {search}{what} · trial {} · sent {}", trials + 1, count(round.sent))

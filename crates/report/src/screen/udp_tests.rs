@@ -3,11 +3,11 @@
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use takt_stats::Histogram;
+use takt_stats::{Histogram, Quantiles};
 use takt_udp::search::{Ask, Bursts, Found, SearchOptions, SearchProgress, SearchReport, SetBy, SizeFound, Trial};
 use takt_udp::{
     Cpu, CrossedAs, EndCpu, EndEvidence, Evidence, FlowReceived, Histograms, Interval, LatencyKind, Lost, Options,
-    Places, Progress, Quantiles, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
+    Places, Progress, ReceivedFigures, Relation, Reordered, SCHEMA, SentFigures, UdpReport, Way, WayName,
 };
 
 use super::{udp, udp_search};
@@ -19,7 +19,7 @@ fn server() -> SocketAddr {
 
 fn quantiles(p50: f64) -> Quantiles {
     let us = |factor: f64| Some(p50 * factor);
-    Quantiles { min: us(0.5), p50: us(1.0), p99: us(2.0), p99_9: us(4.0), max: us(8.0) }
+    Quantiles { min_us: us(0.5), p50_us: us(1.0), p99_us: us(2.0), p99_9_us: us(4.0), max_us: us(8.0) }
 }
 
 fn way() -> Way {
@@ -149,8 +149,8 @@ fn flat_out_has_no_schedule_to_be_late_by() {
     assert!(text.contains("Stopped before its time"), "{text}");
 }
 
-fn trial(asked: f64, (sent, received): (u64, u64)) -> Trial {
-    let ask = Ask { value: asked, duration: Duration::from_secs(1) };
+fn trial(intended: f64, (sent, received): (u64, u64)) -> Trial {
+    let ask = Ask { value: intended, duration: Duration::from_secs(1) };
     Trial { latency_us: quantiles(50.0), ..Trial::counted(ask, (sent, received, 0), 0.0) }
 }
 
@@ -228,8 +228,15 @@ fn a_search_that_the_sender_limits_says_so() {
 #[test]
 fn progress_says_what_is_tried() {
     let round = Progress { sent: 1234, ..Progress::default() };
-    let at =
-        |repeat, burst| SearchProgress { payload_bytes: 64, repeat, repeats: 3, burst, asked: 9e4, trials: 4, round };
+    let at = |repeat, burst| SearchProgress {
+        payload_bytes: 64,
+        repeat,
+        repeats: 3,
+        burst,
+        intended: 9e4,
+        trials: 4,
+        round,
+    };
     assert_eq!(udp_search::progress(&at(0, false)), "64 B · flat out · trial 5 · sent 1234");
     assert_eq!(udp_search::progress(&at(2, false)), "64 B · search 2 of 3 · 90 000 datagrams/s · trial 5 · sent 1234");
     assert_eq!(udp_search::progress(&at(2, true)), "64 B · search 2 of 3 · a burst of 90 000 · trial 5 · sent 1234");

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use takt_base::shown::{count, duration, significant, time, time_ns};
 use takt_base::words::{plural, sentence};
-use takt_load::round_trip::Quantiles;
 use takt_load::wakeup::{Outcome, Thread};
+use takt_stats::Quantiles;
 use takt_stats::{Histogram, Ns};
 
 use super::{known, table};

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use takt_stats::Histogram;
 
-use takt_load::round_trip::Quantiles;
 use takt_load::wakeup::{Options, Outcome, Thread};
+use takt_stats::Quantiles;
 
 use super::wakeup::screen;
 use crate::{Depth, TextStyle};

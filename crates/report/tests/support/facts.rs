@@ -39,7 +39,7 @@ pub(super) fn doctor() -> Vec<DoctorFinding> {
             id: id.into(),
             title: String::new(),
             finding: finding.into(),
-            seen: seen.into(),
+            observed: seen.into(),
             wanted: wanted.map(Into::into),
             mechanism: mechanism.into(),
             cost: None,

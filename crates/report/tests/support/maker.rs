@@ -42,7 +42,7 @@ impl Maker {
     }
 
     /// A rate at which a share of `lost` goes missing on receive (and half of it on transmit).
-    pub(super) fn rate(&mut self, mode: Mode, format: WireFormat, rate_sps: f64, lost: f64) -> RatePoint {
+    pub(super) fn rate(&mut self, mode: Mode, format: Format, rate_sps: f64, lost: f64) -> RatePoint {
         let mut rounds: Vec<RateRound> = Vec::new();
         for k in 0..self.rounds {
             let lost = (lost * (1.0 + 0.4 * self.noise.next())).max(0.0);
@@ -180,8 +180,8 @@ impl Maker {
                 answers: 3000,
                 late: if late_share > 0.0 { (3000.0 * late_share * (k as f64 + 0.5)) as u64 } else { 0 },
                 lost: 0,
-                aside_share: 0.0,
-                aside_late: 0,
+                excluded_share: 0.0,
+                excluded_late: 0,
                 p50_us: 171.0 + 4.0 * self.noise.next(),
                 p99_us: 262.0 + 9.0 * self.noise.next(),
                 p99_9_us: 610.0 + 120.0 * self.noise.next(),

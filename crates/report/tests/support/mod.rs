@@ -20,7 +20,7 @@ pub fn all() -> [(&'static str, Outcome); 4] {
 
 /// The need of 25 MS/s both ways, and so many clean rounds.
 fn duplex(answer: Answer, clean: usize, why: &str) -> NeedVerdict {
-    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: WireFormat::Sc16 };
+    let need = Need { model: "n200".into(), mode: Mode::Duplex, rate_sps: 25e6, format: Format::Sc16 };
     NeedVerdict { need, answer, counted: clean, clean, lost_share: None, why: why.into() }
 }
 
@@ -30,7 +30,7 @@ pub fn full_holds() -> Outcome {
     let rates: Vec<RatePoint> = RATES
         .into_iter()
         .flat_map(|rate| [Mode::Rx, Mode::Tx, Mode::Duplex].map(|mode| (mode, rate)))
-        .map(|(mode, rate)| make.rate(mode, WireFormat::Sc16, rate, 0.0))
+        .map(|(mode, rate)| make.rate(mode, Format::Sc16, rate, 0.0))
         .collect();
     let top = rates.last().unwrap().clone();
     let verdict = Verdict {
@@ -38,7 +38,7 @@ pub fn full_holds() -> Outcome {
         needs: vec![duplex(Answer::Holds, 10, "clean in every round")],
         highest: vec![HighestClean {
             mode: Mode::Duplex,
-            format: WireFormat::Sc16,
+            format: Format::Sc16,
             rate_sps: Some(25e6),
             counted: 10,
             unclean_share_upper: 0.2589,
@@ -115,7 +115,7 @@ pub fn hostile() -> Outcome {
     outcome.left_out.push(bad());
     outcome.verdict.says.push(bad());
     outcome.verdict.fixes[0].how = bad();
-    outcome.doctor[0].seen = bad();
+    outcome.doctor[0].observed = bad();
     outcome.udp[0].direction = bad();
     outcome.rates[0].rounds[0].why = Some(bad());
     outcome.rates[0].rounds[0].busiest_thread = Some((bad(), 0.5));

@@ -59,22 +59,22 @@ pub fn quick_fails() -> Outcome {
 fn rates(make: &mut Maker) -> Vec<RatePoint> {
     let mut rates = Vec::new();
     for rate in RATES {
-        rates.push(make.rate(Mode::Rx, WireFormat::Sc16, rate, 0.0));
-        rates.push(make.rate(Mode::Tx, WireFormat::Sc16, rate, 0.0));
+        rates.push(make.rate(Mode::Rx, Format::Sc16, rate, 0.0));
+        rates.push(make.rate(Mode::Tx, Format::Sc16, rate, 0.0));
         let lost = match rate {
             24e6.. => 0.004,
             19e6.. => 0.0003,
             _ => 0.0,
         };
-        rates.push(make.rate(Mode::Duplex, WireFormat::Sc16, rate, lost));
+        rates.push(make.rate(Mode::Duplex, Format::Sc16, rate, lost));
     }
-    rates.push(make.rate(Mode::Rx, WireFormat::Sc8, 50e6, 0.02));
+    rates.push(make.rate(Mode::Rx, Format::Sc8, 50e6, 0.02));
     rates.push(RatePoint {
         rounds: Vec::new(),
         counted: 0,
         clean: 0,
         skipped: Some("receive at 50 MS/s had failed clearly".into()),
-        ..make.rate(Mode::Duplex, WireFormat::Sc8, 50e6, 0.0)
+        ..make.rate(Mode::Duplex, Format::Sc8, 50e6, 0.0)
     });
     rates
 }
@@ -83,16 +83,16 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
     let point = |mode, rate| {
         rates
             .iter()
-            .find(|p: &&RatePoint| p.mode == mode && p.rate_sps == rate && p.format == WireFormat::Sc16)
+            .find(|p: &&RatePoint| p.mode == mode && p.rate_sps == rate && p.format == Format::Sc16)
             .unwrap()
             .clone()
     };
     let (failing, receive, transmit) = (point(Mode::Duplex, 25e6), point(Mode::Rx, 25e6), point(Mode::Tx, 25e6));
-    let need = |mode, rate_sps| Need { model: "n200".into(), mode, rate_sps, format: WireFormat::Sc16 };
+    let need = |mode, rate_sps| Need { model: "n200".into(), mode, rate_sps, format: Format::Sc16 };
     let headroom = |p: &RatePoint| p.busiest_thread.and_then(|e| e.map(|share| 1.0 / share));
     let highest = |mode, p: &RatePoint, rate, first| HighestClean {
         mode,
-        format: WireFormat::Sc16,
+        format: Format::Sc16,
         rate_sps: Some(rate),
         counted: 3,
         unclean_share_upper: 0.6316,
@@ -114,7 +114,7 @@ fn verdict(rates: &[RatePoint]) -> Verdict {
         ],
         limits: vec![Limit {
             mode: Mode::Duplex,
-            format: WireFormat::Sc16,
+            format: Format::Sc16,
             rate_sps: 25e6,
             layer: Layer::ReceiveBuffer,
             evidence: "The buffer (208 KiB) holds 92 datagrams = 1.3 ms of this stream; the reader's longest pause was 1.9 ms (core 3).".into(),

@@ -117,7 +117,7 @@ mod tests {
         };
         assert_eq!(tick(&[1.0, 2.0, 3.0]), (vec![0.0, 0.0, 2.0], vec![7, 8]), "behind a history of nothing");
         assert_eq!(tick(&[4.0]), (vec![4.0], vec![7, 8]), "behind the last packet");
-        bench.tell(&Message { tag: 0, words: [13; 7] });
+        bench.send(&Message { tag: 0, words: [13; 7] });
         assert_eq!((&bench.results()["factor"], &bench.results()["received"]), (&2.0.into(), &13.into()));
         let mut quiet = || bench.tick().results();
         let fault = std::panic::catch_unwind(std::panic::AssertUnwindSafe(&mut quiet)).expect_err("the bench says so");

@@ -275,7 +275,7 @@ impl Bench {
     }
 
     /// Hands a message over.
-    pub fn tell(&mut self, message: &Message) {
+    pub fn send(&mut self, message: &Message) {
         self.entry.component.message(message);
     }
 

@@ -199,7 +199,7 @@ impl Running {
     }
 
     /// Sends a message to a component, to arrive before its logical slot `before`. It fails as [`Running::set`].
-    pub fn tell(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
+    pub fn send(&mut self, component: &str, message: Message, before: u64) -> Result<(), ControlError> {
         let component = self.component(component)?;
         let pending = Pending { before, what: Instruction::Message(message) };
         self.command(component, Command::Hand { component: self.ids[component], pending })

@@ -22,7 +22,7 @@ fn run_all_sorts(graph: &Graph, plan: &Plan, virtually: bool) -> Report {
     }
     let mut running = session.start_paused(&Stop::new()).expect("starts");
     running.set(&registry(), "meter", "factor", &2.5.into(), 50).expect("a variable");
-    running.tell("meter", Message { tag: 1, words: [7; 7] }, 70).expect("room");
+    running.send("meter", Message { tag: 1, words: [7; 7] }, 70).expect("room");
     running.join()
 }
 

@@ -12,7 +12,7 @@ use crate::Claim;
 use crate::part::{Point, at};
 
 pub(super) fn claims(outcome: &Outcome, same: &[Point<'_>]) -> Vec<Claim> {
-    let seen = |number: u32| match number {
+    let measured = |number: u32| match number {
         1 => certain(same),
         2 => relaxed(outcome),
         3 => measured(outcome),
@@ -22,10 +22,10 @@ pub(super) fn claims(outcome: &Outcome, same: &[Point<'_>]) -> Vec<Claim> {
         _ => (Answer::Unknown, "not measured: this study runs on one machine".to_owned()),
     };
     let claim = |claim: &super::ClaimFacts| {
-        let (answer, seen) = seen(claim.number);
+        let (answer, measured) = measured(claim.number);
         let covered = !matches!(claim.number, 5 | 7);
         let by_construction = claim.by_construction.clone();
-        Claim { number: claim.number, claim: claim.says.clone(), answer, covered, by_construction, seen }
+        Claim { number: claim.number, claim: claim.says.clone(), answer, covered, by_construction, measured }
     };
     outcome.paper.claims.iter().map(claim).collect()
 }
@@ -131,13 +131,13 @@ fn scattered(outcome: &Outcome) -> (Answer, String) {
 
 fn predicted(outcome: &Outcome) -> (Answer, String) {
     let all = outcome.execution.total.as_ref().and_then(|total| total.mac_error_pct);
-    let seen = "not measured: it takes one program on two processors, and takt's components are not ALOE's";
+    let measured = "not measured: it takes one program on two processors, and takt's components are not ALOE's";
     let here = all.map(|error| {
         format!(
             "; by multiply-accumulates from the paper's x86, the time of all of them here is missed by {error:.0} %"
         )
     });
-    (Answer::Unknown, seen.to_owned() + &here.unwrap_or_default())
+    (Answer::Unknown, measured.to_owned() + &here.unwrap_or_default())
 }
 
 fn hash(round: &RoundRow) -> Option<String> {

@@ -31,7 +31,7 @@ pub struct Case {
     /// Processes of the disturbance that ran at the end of a round: the fewest of all rounds; `None` without a disturbance.
     pub loops: Option<u64>,
     /// Share of the subframes that were excluded.
-    pub aside: Figure,
+    pub excluded: Figure,
     /// For how long the watched cores stood still, over all rounds that count, milliseconds.
     #[serde(default)]
     pub stalls_ms: f64,
@@ -72,12 +72,12 @@ impl Case {
     }
 }
 
-/// Points that differ in `twin` alone are one, with more rounds.
+/// Points that differ in `replicate` alone are one, with more rounds.
 pub(super) fn of(name: &str, part: &[Point<'_>]) -> Vec<Case> {
     let mut alike: Vec<Point<'_>> = Vec::new();
     for Point { settings, rounds } in part {
         let mut settings = settings.clone();
-        settings.remove("twin");
+        settings.remove("replicate");
         match alike.iter_mut().find(|other| other.settings == settings) {
             Some(other) => other.rounds.extend(rounds),
             None => alike.push(Point { settings, rounds: rounds.clone() }),
@@ -102,9 +102,9 @@ fn case(part: &str, point: &Point<'_>) -> Case {
         all: Account::All.figure(rounds),
         bound_all: Account::All.bound(rounds),
         loops: counted.iter().filter_map(|round| loops(round)).min(),
-        aside: share("/aside/subframes", "/subframes"),
-        stalls_ms: sum_ms(&counted, "/aside/stalls_ns"),
-        steal_ms: sum_ms(&counted, "/aside/steal_ns"),
+        excluded: share("/excluded/subframes", "/subframes"),
+        stalls_ms: sum_ms(&counted, "/excluded/stalls_ns"),
+        steal_ms: sum_ms(&counted, "/excluded/steal_ns"),
         unwatched: counted.iter().find_map(|round| unwatched(round)),
         radio_late: share("/radio/late", "/subframes"),
         decoded: share("/decoded", "/answers"),
@@ -122,7 +122,7 @@ fn sum_ms(rounds: &[&RoundRow], pointer: &'static str) -> f64 {
 }
 
 fn unwatched(round: &RoundRow) -> Option<String> {
-    Some(round.record.as_ref()?.result.pointer("/aside/unwatched")?.as_str()?.to_owned())
+    Some(round.record.as_ref()?.result.pointer("/excluded/unwatched")?.as_str()?.to_owned())
 }
 
 fn loops(round: &RoundRow) -> Option<u64> {

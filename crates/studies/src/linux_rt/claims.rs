@@ -38,23 +38,23 @@ fn one(case: Option<&Case>, what: &str, judge: impl Fn(&Figure) -> Answer) -> Ju
 /// At each timer: without a cap against the tightest.
 fn caps(outcome: &Outcome) -> Judged {
     let mut answers = Vec::new();
-    let mut seen = Vec::new();
+    let mut measured = Vec::new();
     for curve in &outcome.figure_6.curves {
         let mut spots = curve.measured();
         let (Some(tight), Some(free)) = (spots.next(), spots.last()) else { continue };
         answers.push(surely_more(&free.figure, &tight.figure));
         let (loose, close) = (share(&free.figure), share(&tight.figure));
-        seen.push(format!("{}: {loose} without a cap, {close} at {} %", timer(&curve.name), tight.x));
+        measured.push(format!("{}: {loose} without a cap, {close} at {} %", timer(&curve.name), tight.x));
     }
-    Judged::new(every(answers), seen.join("; "))
+    Judged::new(every(answers), measured.join("; "))
 }
 
 /// Without a cap: the coarsest timer against the finest of the paper's.
 fn timers(outcome: &Outcome) -> Judged {
     let at = |name: &str| outcome.figure_6.curve(name)?.measured().last().map(|spot| spot.figure.clone());
     let (Some(coarse), Some(fine)) = (at("128"), at("1024")) else { return Judged::not_run("128 and 1024 Hz") };
-    let seen = format!("without a cap {} at 128 Hz, {} at 1024 Hz", share(&coarse), share(&fine));
-    Judged::new(surely_more(&coarse, &fine), seen)
+    let measured = format!("without a cap {} at 128 Hz, {} at 1024 Hz", share(&coarse), share(&fine));
+    Judged::new(surely_more(&coarse, &fine), measured)
 }
 
 /// Against the undisturbed host of the same run.
@@ -67,8 +67,8 @@ fn together(outcome: &Outcome, undisturbed: Option<&Case>) -> Judged {
     };
     let few = all_below([corner], outcome.paper.number("few"));
     let answer = if surely_more(corner, undisturbed) == Answer::Holds { Answer::Fails } else { few };
-    let seen = format!("{} failed at 10 % and 1024 Hz, {} undisturbed", share(corner), share(undisturbed));
-    Judged::new(answer, seen)
+    let measured = format!("{} failed at 10 % and 1024 Hz, {} undisturbed", share(corner), share(undisturbed));
+    Judged::new(answer, measured)
 }
 
 /// By the upper bounds of both accounts, not by a mean.
@@ -83,15 +83,15 @@ fn best(outcome: &Outcome) -> Judged {
     let of = |bound: &FailureBound| {
         format!("{} of {} answers failed, so at most {:.5} do", bound.failures, bound.trials, bound.up_to)
     };
-    let seen = format!(
+    let measured = format!(
         "under {}, on this host's account {} (95 %, a cluster taken for 50 ms at most), with all that is set aside ({}) {}; \
          the paper's best is {limit}",
         best.load(),
         of(&best.own),
-        share(&best.case.aside),
+        share(&best.case.excluded),
         of(&best.all)
     );
-    Judged::new(answer, seen)
+    Judged::new(answer, measured)
 }
 
 pub(super) struct Best<'a> {

@@ -84,8 +84,8 @@ mod tests {
     use takt_lab::store::{Record, testing};
 
     /// A round of twenty subframes, of which as many failed; two of them are set aside, with so many of the failures.
-    fn round(state: RoundState, failed: u64, failed_aside: u64) -> RoundRow {
-        let own = failed - failed_aside;
+    fn round(state: RoundState, failed: u64, failed_excluded: u64) -> RoundRow {
+        let own = failed - failed_excluded;
         let result = json!({
             "failure_ratio": failed as f64 / 20.0,
             "own": { "failure_ratio": own as f64 / 18.0 },

@@ -12,8 +12,8 @@ use crate::part::at;
 
 /// Each limit with where a round says what it was measured with, and nanoseconds of one there.
 const LIMITS: [(&str, &str, u64); 3] = [
-    ("radio_late", "/aside/radio_late_ns", 1),
-    ("stopped_core", "/aside/stall_ns", 1),
+    ("radio_late", "/excluded/radio_late_ns", 1),
+    ("stopped_core", "/excluded/stall_ns", 1),
     ("cluster", "/segments/subframes", SUBFRAME_NS),
 ];
 
@@ -44,8 +44,8 @@ mod tests {
     use takt_lab::store::{Record, testing};
 
     fn round(radio_late_ns: u64) -> RoundRow {
-        let aside = json!({ "radio_late_ns": radio_late_ns, "stall_ns": 150_000 });
-        let result = json!({ "aside": aside, "segments": { "subframes": 10 } });
+        let excluded = json!({ "radio_late_ns": radio_late_ns, "stall_ns": 150_000 });
+        let result = json!({ "excluded": excluded, "segments": { "subframes": 10 } });
         testing::round(0, Record { result, ..Record::default() })
     }
 
@@ -55,14 +55,14 @@ mod tests {
     }
 
     #[test]
-    fn rounds_measured_with_other_limits_than_the_files_are_told() {
+    fn rounds_measured_with_other_limits_than_the_files_are_reported() {
         assert_eq!(broken(&rules(), &[round(200_000), round(200_000)]), None);
         let said = broken(&rules(), &[round(200_000), round(300_000)]);
         assert_eq!(said.as_deref(), Some("Not measured with the radio_late that the rules say: 1 round."));
     }
 
     #[test]
-    fn a_limit_that_nothing_is_measured_with_is_told() {
+    fn a_limit_that_nothing_is_measured_with_is_reported() {
         let mut rules = rules();
         rules.limits.insert("stall".into(), "1ms".into());
         assert!(broken(&rules, &[]).is_some_and(|said| said.ends_with(": stall.")));

@@ -260,9 +260,9 @@ pub(super) fn warnings(outcome: &Outcome) -> Vec<String> {
         let words = plural(rounds.failed, "round");
         warnings.push(format!("{words} could not be run, and stand with every answer failed"));
     }
-    let aside: Vec<f64> = measured().filter_map(|case| case.aside.value).collect();
-    if aside.iter().any(|&share| share > 0.0) {
-        let mean = aside.iter().sum::<f64>() / aside.len() as f64;
+    let excluded: Vec<f64> = measured().filter_map(|case| case.excluded.value).collect();
+    if excluded.iter().any(|&share| share > 0.0) {
+        let mean = excluded.iter().sum::<f64>() / excluded.len() as f64;
         let all = |of: fn(&Case) -> f64| measured().filter(|case| case.unwatched.is_none()).map(of).sum::<f64>();
         warnings.push(format!(
             "{:.1} % of the subframes were set aside, however they ended: the radio sent their samples late, or the hypervisor \

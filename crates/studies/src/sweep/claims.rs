@@ -8,32 +8,32 @@ use crate::claim::every;
 
 pub(crate) struct Judged {
     pub(crate) answer: Answer,
-    pub(crate) seen: String,
+    pub(crate) measured: String,
     /// Why these rounds could not have said otherwise, if they could not.
     pub(crate) by_construction: Option<String>,
 }
 
 impl Judged {
-    pub(crate) fn new(answer: Answer, seen: impl Into<String>) -> Judged {
-        Judged { answer, seen: seen.into(), by_construction: None }
+    pub(crate) fn new(answer: Answer, measured: impl Into<String>) -> Judged {
+        Judged { answer, measured: measured.into(), by_construction: None }
     }
 
     /// By comparisons, each of which must hold. Where they leave it open, what was seen ends with what would decide.
-    pub(crate) fn by(comparisons: &[Compared], what: &str, mut seen: Vec<String>) -> Judged {
+    pub(crate) fn by(comparisons: &[Compared], what: &str, mut measured: Vec<String>) -> Judged {
         if comparisons.is_empty() {
             return Judged::not_run(what);
         }
         let answer = every(comparisons.iter().map(Compared::answer));
         if answer == Answer::Unknown {
-            seen.extend(undecided(comparisons));
+            measured.extend(undecided(comparisons));
         }
-        Judged::new(answer, seen.join("; "))
+        Judged::new(answer, measured.join("; "))
     }
 
     /// The same with why, from what else was measured.
     pub(crate) fn because(mut self, why: impl IntoIterator<Item = String>) -> Judged {
         if self.answer != Answer::Holds {
-            self.seen.extend(why.into_iter().map(|why| format!("; {why}")));
+            self.measured.extend(why.into_iter().map(|why| format!("; {why}")));
         }
         self
     }

@@ -34,7 +34,7 @@ pub struct FigureFacts {
     pub shows: String,
     /// Where several charts here are of this one: by chart, what tells it from the others.
     #[serde(default)]
-    pub asides: BTreeMap<String, String>,
+    pub subtitles: BTreeMap<String, String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,8 +53,8 @@ impl FigureFacts {
     /// Title of one of the charts that are of this figure.
     #[must_use]
     pub fn title_of(&self, chart: &str) -> String {
-        match self.asides.get(chart) {
-            Some(aside) => format!("{}, {aside}", self.title),
+        match self.subtitles.get(chart) {
+            Some(subtitle) => format!("{}, {subtitle}", self.title),
             None => self.title.clone(),
         }
     }
@@ -64,9 +64,9 @@ impl Facts {
     /// Its claims, each with what `judge` says of its number.
     pub(crate) fn judged(&self, judge: impl Fn(u32) -> Judged) -> Vec<Claim> {
         let claim = |facts: &ClaimFacts| {
-            let Judged { answer, seen, by_construction } = judge(facts.number);
+            let Judged { answer, measured, by_construction } = judge(facts.number);
             let by_construction = facts.by_construction.clone().or(by_construction);
-            Claim { number: facts.number, claim: facts.says.clone(), answer, covered: true, by_construction, seen }
+            Claim { number: facts.number, claim: facts.says.clone(), answer, covered: true, by_construction, measured }
         };
         self.claims.iter().map(claim).collect()
     }

@@ -10,10 +10,10 @@ use crate::sweep::{Chart, Compared, Curve, Judged, Measure, Outcome, Spot, at, l
 
 /// What was seen of a claim, and the answer where it can be judged.
 pub(super) fn judge(number: u32, outcome: &Outcome) -> Judged {
-    let seen = of(number, outcome);
+    let measured = of(number, outcome);
     match lacking(number, outcome) {
-        Some(why) => Judged::new(Answer::Unknown, format!("{why}; {}", seen.seen)),
-        None => seen,
+        Some(why) => Judged::new(Answer::Unknown, format!("{why}; {}", measured.measured)),
+        None => measured,
     }
 }
 
@@ -55,18 +55,18 @@ fn alike(what: String, figure: &Figure, within: f64) -> Compared {
 }
 
 fn smaller_is_slower(outcome: &Outcome) -> Judged {
-    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for chart in ["link-received", "link-sent"].iter().filter_map(|id| outcome.chart(id)) {
         for curve in &chart.curves {
-            let mut measured = curve.measured();
-            let (Some(small), Some(large)) = (measured.next(), measured.last()) else { continue };
+            let mut spots = curve.measured();
+            let (Some(small), Some(large)) = (spots.next(), spots.last()) else { continue };
             let way = if chart.id == "link-sent" { "sent" } else { "received" };
             let what = format!("what {} {way} at {} and {}", curve.name, at(chart, large.x), at(chart, small.x));
             comparisons.push(Compared::more(what, chart.measure, &large.figure, &small.figure));
-            seen.push(format!("{} {way} {}", curve.name, list(chart, [small, large])));
+            measured.push(format!("{} {way} {}", curve.name, list(chart, [small, large])));
         }
     }
-    Judged::by(&comparisons, "datagram load", seen)
+    Judged::by(&comparisons, "datagram load", measured)
 }
 
 /// On the wire there is nothing to see where both ends fill it.
@@ -98,9 +98,9 @@ fn sending(
         |lead: &str, (chart, curve): (&Chart, &Curve)| format!("{lead}{}", list(chart, curve.measured().filter(large)));
     let on_wire = wire.map(|shown| list("of native's throughput when sending, on a wire of 1 Gb/s: ", shown));
     let lead = if wire.is_some() { "with no wire in the way: " } else { SENDING };
-    let mut seen: Vec<String> = on_wire.into_iter().chain(free.map(|shown| list(lead, shown))).collect();
-    seen.extend(why);
-    Judged::by(&wire.or(free).map(each).unwrap_or_default(), who, seen)
+    let mut measured: Vec<String> = on_wire.into_iter().chain(free.map(|shown| list(lead, shown))).collect();
+    measured.extend(why);
+    Judged::by(&wire.or(free).map(each).unwrap_or_default(), who, measured)
 }
 
 const SENDING: &str = "of native's throughput when sending, with no wire in the way: ";
@@ -121,7 +121,7 @@ fn relative(
 /// Samples of every environment over native's, at every rate.
 fn same_as_native(outcome: &Outcome, id: &str, within: f64) -> Judged {
     let Some((chart, native)) = outcome.curve(id, "native") else { return Judged::not_run("native") };
-    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for other in chart.curves.iter().filter(|curve| curve.name != "native") {
         let over = |spot: &Spot| Some((spot.x, spot.figure.scaled(1.0 / native.at(spot.x)?.figure.value?)));
         let ratios: Vec<(f64, Figure)> = other.measured().filter_map(over).collect();
@@ -131,16 +131,16 @@ fn same_as_native(outcome: &Outcome, id: &str, within: f64) -> Judged {
         let share = |(_, ratio): &&(f64, Figure)| ratio.value.unwrap_or(f64::INFINITY);
         if let Some((x, ratio)) = ratios.iter().min_by(|a, b| share(a).total_cmp(&share(b))) {
             let (name, share, x) = (&other.name, ratio.value.unwrap_or_default() * 100.0, at(chart, *x));
-            seen.push(format!("the {name} has at least {share:.1} % of native's samples (at {x})"));
+            measured.push(format!("the {name} has at least {share:.1} % of native's samples (at {x})"));
         }
     }
-    Judged::by(&comparisons, "the container and the virtual machine", seen)
+    Judged::by(&comparisons, "the container and the virtual machine", measured)
 }
 
 /// Whether container and virtual machine surely receive less than native from some rate on.
 fn duplex(outcome: &Outcome, within: f64) -> Judged {
     let Some((chart, native)) = outcome.curve("rx-duplex", "native") else { return Judged::not_run("native") };
-    let (mut answers, mut seen) = (Vec::new(), Vec::new());
+    let (mut answers, mut measured) = (Vec::new(), Vec::new());
     for name in ["container", "vm"] {
         let Some((_, other)) = outcome.curve("rx-duplex", name) else { continue };
         let pairs: Vec<(&Spot, &Spot)> = other.measured().filter_map(|spot| Some((spot, native.at(spot.x)?))).collect();
@@ -168,13 +168,13 @@ fn duplex(outcome: &Outcome, within: f64) -> Judged {
             (None, _) => {
                 let open: Vec<Compared> =
                     pairs.iter().map(less).filter(|less| less.answer() == Answer::Unknown).collect();
-                let seen =
-                    Judged::by(&open, name, vec![format!("it is not known whether the {name} receives less")]).seen;
-                Judged::new(Answer::Unknown, seen)
+                let measured =
+                    Judged::by(&open, name, vec![format!("it is not known whether the {name} receives less")]).measured;
+                Judged::new(Answer::Unknown, measured)
             }
         };
         answers.push(one.answer);
-        seen.push(one.seen);
+        measured.push(one.measured);
     }
     let answer = match answers.as_slice() {
         [] => return Judged::not_run("neither container nor virtual machine"),
@@ -182,7 +182,7 @@ fn duplex(outcome: &Outcome, within: f64) -> Judged {
         [Answer::Holds, Answer::Holds] => Answer::Holds,
         _ => Answer::Unknown,
     };
-    Judged::new(answer, seen.join("; "))
+    Judged::new(answer, measured.join("; "))
 }
 
 /// Whether the virtual machine has the most of something bad, at the rate where it has most.
@@ -197,14 +197,15 @@ fn most(outcome: &Outcome, id: &str) -> Judged {
     };
     let (x, has) = (at(chart, largest.x), value(chart.measure, &base.figure));
     let what = format!("the vm and native at {x}");
-    let seen = format!("the vm has at most {}, at {x}, where native has {has}", value(chart.measure, &largest.figure));
+    let measured =
+        format!("the vm has at most {}, at {x}, where native has {has}", value(chart.measure, &largest.figure));
     let compared = Compared::more(what, chart.measure, &largest.figure, &base.figure);
-    Judged::by(&[compared], "the vm", vec![seen])
+    Judged::by(&[compared], "the vm", vec![measured])
 }
 
 /// The virtual machine above native and container, in every mode at its highest rate.
 fn most_cpu(outcome: &Outcome) -> Judged {
-    let (mut comparisons, mut seen) = (Vec::new(), Vec::new());
+    let (mut comparisons, mut measured) = (Vec::new(), Vec::new());
     for id in ["cpu-rx", "cpu-tx", "cpu-duplex"] {
         let Some((chart, vm)) = outcome.curve(id, "vm") else { continue };
         let Some(top) = vm.measured().last() else { continue };
@@ -217,9 +218,9 @@ fn most_cpu(outcome: &Outcome) -> Judged {
         let all = ["native", "container", "vm"].into_iter().filter_map(of);
         let all: Vec<String> =
             all.map(|(name, spot)| format!("{name} {}", value(chart.measure, &spot.figure))).collect();
-        seen.push(format!("{mode} at {x}: {}", all.join(", ")));
+        measured.push(format!("{mode} at {x}: {}", all.join(", ")));
     }
-    Judged::by(&comparisons, "the vm", seen)
+    Judged::by(&comparisons, "the vm", measured)
 }
 
 #[cfg(test)]
@@ -231,11 +232,11 @@ mod tests {
     const STEADY: [&[f64]; 2] = [&[24.9e6, 25.0e6, 25.1e6], &[9.9e6, 10.0e6, 10.1e6]];
 
     fn duplex_of(container: &[f64], vm: &[f64]) -> Judged {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let curves: [Points<'_>; 3] =
             [("native", &[(25e6, STEADY[0])]), ("container", &[(25e6, container)]), ("vm", &[(25e6, vm)])];
-        seen.charts = vec![chart("rx-duplex", "rate_sps", Measure::SamplesPerS, &curves)];
-        duplex(&seen, 0.01)
+        measured.charts = vec![chart("rx-duplex", "rate_sps", Measure::SamplesPerS, &curves)];
+        duplex(&measured, 0.01)
     }
 
     #[test]
@@ -244,68 +245,73 @@ mod tests {
         let fails = duplex_of(&same, STEADY[1]);
         assert_eq!(fails.answer, Answer::Fails);
         assert_eq!(
-            fails.seen,
+            fails.measured,
             "the container receives as much as native at every rate; the vm receives surely less than native from 25 MS/s on"
         );
         assert_eq!(duplex_of(STEADY[1], STEADY[1]).answer, Answer::Holds);
         let open = duplex_of(STEADY[1], &[9e6, 25e6]);
         assert_eq!(open.answer, Answer::Unknown);
-        assert!(open.seen.contains("it is not known whether the vm receives less; open: native and the vm at 25 MS/s"));
-        assert!(open.seen.contains("rounds that spread like these would tell"), "{}", open.seen);
+        assert!(
+            open.measured.contains("it is not known whether the vm receives less; open: native and the vm at 25 MS/s")
+        );
+        assert!(open.measured.contains("rounds that spread like these would tell"), "{}", open.measured);
     }
 
     #[test]
     fn the_container_is_judged_on_a_wire_as_the_papers_where_that_was_measured() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let of = |id: &str, rounds: &[f64]| {
             let curves: [Points<'_>; 1] = [("container", &[(64.0, &[0.1, 0.1]), (1472.0, rounds)])];
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
-        seen.charts = vec![of("link-relative", &[0.70, 0.71, 0.69])];
-        assert_eq!(container(&seen).answer, Answer::Fails, "the smallest is not asked about");
-        seen.charts.push(of("wire-relative", &[0.99, 1.0, 1.01]));
-        let judged = container(&seen);
+        measured.charts = vec![of("link-relative", &[0.70, 0.71, 0.69])];
+        assert_eq!(container(&measured).answer, Answer::Fails, "the smallest is not asked about");
+        measured.charts.push(of("wire-relative", &[0.99, 1.0, 1.01]));
+        let judged = container(&measured);
         assert_eq!(judged.answer, Answer::Holds);
-        assert!(judged.seen.contains("on a wire of 1 Gb/s: 1.00") && judged.seen.contains("no wire in the way: 0.70"));
-        assert_eq!(container(&outcome(&facts())).seen, "the container was not measured here");
+        assert!(
+            judged.measured.contains("on a wire of 1 Gb/s: 1.00")
+                && judged.measured.contains("no wire in the way: 0.70")
+        );
+        assert_eq!(container(&outcome(&facts())).measured, "the container was not measured here");
     }
 
     #[test]
     fn on_a_wire_that_both_fill_the_container_is_shown_and_not_counted() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let ratio: [Points<'_>; 1] = [("container", &[(1472.0, &[1.0, 1.0])])];
-        seen.charts = vec![chart("wire-relative", "payload_bytes", Measure::Times, &ratio)];
+        measured.charts = vec![chart("wire-relative", "payload_bytes", Measure::Times, &ratio)];
         let on_wire = |container: f64| {
             let (native, container) = ([956e6, 956e6], [container, container]);
             let curves: [Points<'_>; 2] =
                 [("native", &[(64.0, &[1e6, 1e6]), (1472.0, &native)]), ("container", &[(1472.0, &container)])];
             vec![chart("wire-sent", "payload_bytes", Measure::BitsPerS, &curves)]
         };
-        let claim = |seen: &Outcome| seen.paper.judged(|number| judge(number, seen)).remove(1);
-        seen.evidence = on_wire(955e6);
-        let filled = claim(&seen);
+        let claim = |measured: &Outcome| measured.paper.judged(|number| judge(number, measured)).remove(1);
+        measured.evidence = on_wire(955e6);
+        let filled = claim(&measured);
         assert_eq!((filled.number, filled.answer, filled.counts()), (2, Answer::Holds, false));
-        seen.evidence = on_wire(800e6);
-        assert!(claim(&seen).counts(), "the container could have been slower still");
-        seen.charts[0].id = "link-relative".into();
-        seen.evidence = on_wire(955e6);
-        assert!(claim(&seen).counts(), "not judged on the wire");
+        measured.evidence = on_wire(800e6);
+        assert!(claim(&measured).counts(), "the container could have been slower still");
+        measured.charts[0].id = "link-relative".into();
+        measured.evidence = on_wire(955e6);
+        assert!(claim(&measured).counts(), "not judged on the wire");
     }
 
     #[test]
     fn the_virtual_machine_is_judged_on_the_papers_wire_too() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let of = |id: &str, rounds: &[f64]| {
             let curves: [Points<'_>; 1] = [("vm", &[(1472.0, rounds)])];
             chart(id, "payload_bytes", Measure::Times, &curves)
         };
-        seen.charts = vec![of("link-relative", &[0.10, 0.11, 0.12])];
-        let free = super::of(3, &seen);
+        measured.charts = vec![of("link-relative", &[0.10, 0.11, 0.12])];
+        let free = super::of(3, &measured);
         assert_eq!(free.answer, Answer::Holds);
-        assert!(free.seen.contains("with no wire in the way"), "{}", free.seen);
-        seen.charts.push(of("wire-relative", &[0.90, 0.91, 0.92]));
-        let wired = super::of(3, &seen);
+        assert!(free.measured.contains("with no wire in the way"), "{}", free.measured);
+        measured.charts.push(of("wire-relative", &[0.90, 0.91, 0.92]));
+        let wired = super::of(3, &measured);
         assert_eq!(wired.answer, Answer::Fails);
-        assert!(wired.seen.contains("on a wire of 1 Gb/s: 0.91"), "{}", wired.seen);
+        assert!(wired.measured.contains("on a wire of 1 Gb/s: 0.91"), "{}", wired.measured);
     }
 }

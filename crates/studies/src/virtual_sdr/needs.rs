@@ -45,12 +45,12 @@ mod tests {
 
     /// All three alike at one rate, but for those left out.
     fn measured(names: &[&'static str], accelerator: &str) -> Outcome {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let point: &[(f64, &[f64])] = &[(25e6, &[25.0e6, 25.0e6, 25.001e6])];
         let curves: Vec<Points<'_>> = names.iter().map(|name| (*name, point)).collect();
-        seen.charts = vec![chart("rx-only", "rate_sps", Measure::SamplesPerS, &curves)];
-        seen.sites = vec![site("vm", "veth", json!({ "accelerator": accelerator }))];
-        seen
+        measured.charts = vec![chart("rx-only", "rate_sps", Measure::SamplesPerS, &curves)];
+        measured.sites = vec![site("vm", "veth", json!({ "accelerator": accelerator }))];
+        measured
     }
 
     #[test]
@@ -60,20 +60,20 @@ mod tests {
         let two = judge(6, &measured(&all[..2], "kvm"));
         assert_eq!(two.answer, Answer::Unknown);
         assert!(
-            two.seen.starts_with("shown and not judged, since the virtual machine was not measured here; "),
+            two.measured.starts_with("shown and not judged, since the virtual machine was not measured here; "),
             "{}",
-            two.seen
+            two.measured
         );
     }
 
     #[test]
     fn a_guest_in_software_says_nothing_about_the_papers() {
-        let seen = measured(&["native", "container", "vm"], "tcg");
+        let measured = measured(&["native", "container", "vm"], "tcg");
         for claim in [1, 3, 5, 6, 7, 8, 9, 10, 11] {
-            let judged = judge(claim, &seen);
+            let judged = judge(claim, &measured);
             assert_eq!(judged.answer, Answer::Unknown, "claim {claim}");
-            assert!(judged.seen.contains("executed in software (tcg)"), "claim {claim}: {}", judged.seen);
+            assert!(judged.measured.contains("executed in software (tcg)"), "claim {claim}: {}", judged.measured);
         }
-        assert!(WITHOUT_VM.iter().all(|claim| lacking(*claim, &seen).is_none()));
+        assert!(WITHOUT_VM.iter().all(|claim| lacking(*claim, &measured).is_none()));
     }
 }

@@ -14,10 +14,10 @@ pub(super) fn beyond_the_wire(outcome: &Outcome) -> Option<String> {
     let wire = carried_bps(outcome.paper.number("wire_bps"), spot.x)?;
     let both = native.min(container) > wire;
     (native > wire).then(|| {
-        let seen = if both { "both would fill it" } else { "native alone would fill it" };
+        let measured = if both { "both would fill it" } else { "native alone would fill it" };
         format!(
             "of the {:.0} Mb/s that the paper's wire carries in datagrams of {}, native sent {:.1} times as much here, the \
-             container {:.1}: {seen}",
+             container {:.1}: {measured}",
             wire * 1e-6,
             at(chart, spot.x),
             native / wire,
@@ -110,72 +110,74 @@ mod tests {
 
     #[test]
     fn what_is_beyond_the_papers_wire_is_held_against_it() {
-        let mut seen = outcome(&facts());
-        seen.charts = vec![sent(2.8e9, 1.9e9)];
-        let words = beyond_the_wire(&seen).expect("beyond");
+        let mut measured = outcome(&facts());
+        measured.charts = vec![sent(2.8e9, 1.9e9)];
+        let words = beyond_the_wire(&measured).expect("beyond");
         assert!(words.starts_with("of the 957 Mb/s that the paper's wire carries in datagrams of 1472 B"), "{words}");
         assert!(
             words.ends_with("native sent 2.9 times as much here, the container 2.0: both would fill it"),
             "{words}"
         );
-        seen.charts = vec![sent(1.2e9, 0.5e9)];
-        assert!(beyond_the_wire(&seen).is_some_and(|words| words.ends_with("native alone would fill it")));
-        seen.charts = vec![sent(0.9e9, 0.5e9)];
-        assert_eq!(beyond_the_wire(&seen), None, "the wire would change nothing");
+        measured.charts = vec![sent(1.2e9, 0.5e9)];
+        assert!(beyond_the_wire(&measured).is_some_and(|words| words.ends_with("native alone would fill it")));
+        measured.charts = vec![sent(0.9e9, 0.5e9)];
+        assert_eq!(beyond_the_wire(&measured), None, "the wire would change nothing");
     }
 
     #[test]
     fn a_datagrams_cost_is_said_and_whether_the_processor_was_full() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let of = |id: &str, measure, native: f64, container: f64| {
             let curves: [Points<'_>; 2] =
                 [("native", &[(512.0, &[native, native])]), ("container", &[(512.0, &[container, container])])];
             chart(id, "payload_bytes", measure, &curves)
         };
         let cost_link = of("cost-link", Measure::Seconds, 2.1e-6, 3.1e-6);
-        seen.evidence = vec![cost_link.clone(), of("busy-link", Measure::Share, 1.0, 0.99)];
-        let words = cost(&seen).expect("measured");
+        measured.evidence = vec![cost_link.clone(), of("busy-link", Measure::Share, 1.0, 0.99)];
+        let words = cost(&measured).expect("measured");
         assert!(
             words.contains("512 B, sent or received, takes the host's end, a full processor, native 2.1"),
             "{words}"
         );
-        seen.evidence = vec![cost_link, of("busy-link", Measure::Share, 0.4, 0.99)];
+        measured.evidence = vec![cost_link, of("busy-link", Measure::Share, 0.4, 0.99)];
         assert!(
-            cost(&seen)
+            cost(&measured)
                 .is_some_and(|words| !words.contains("full processor") && words.ends_with("cost the difference"))
         );
-        seen.evidence = vec![of("cost-link", Measure::Seconds, 2e-6, 2e-6), of("busy-link", Measure::Share, 1.0, 1.0)];
-        assert!(cost(&seen).is_some_and(|words| words.ends_with("do not separate the two")));
+        measured.evidence =
+            vec![of("cost-link", Measure::Seconds, 2e-6, 2e-6), of("busy-link", Measure::Share, 1.0, 1.0)];
+        assert!(cost(&measured).is_some_and(|words| words.ends_with("do not separate the two")));
         assert_eq!(cost(&outcome(&facts())), None, "a run without these figures");
     }
 
     #[test]
     fn a_guest_whose_processor_was_full_is_told_from_one_that_had_room() {
-        let mut seen = outcome(&facts());
+        let mut measured = outcome(&facts());
         let busy = |vm: f64| {
             let curves: [Points<'_>; 2] =
                 [("native", &[(25e6, &[0.07, 0.07])]), ("vm", &[(5e6, &[0.3, 0.3]), (25e6, &[vm, vm])])];
             chart("busy-rx", "rate_sps", Measure::Share, &curves)
         };
         let guest_cores: Points<'_> = ("vm", &[(25e6, &[1.3, 1.3])]);
-        seen.sites = vec![site("vm", "veth", json!({ "accelerator": "tcg" }))];
-        seen.evidence = vec![busy(0.96), chart("guest-rx", "rate_sps", Measure::Cores, &[guest_cores])];
+        measured.sites = vec![site("vm", "veth", json!({ "accelerator": "tcg" }))];
+        measured.evidence = vec![busy(0.96), chart("guest-rx", "rate_sps", Measure::Cores, &[guest_cores])];
         assert_eq!(
-            guest(&seen, "rx").as_deref(),
+            guest(&measured, "rx").as_deref(),
             Some(
                 "why: the guest's processor, translated by QEMU (tcg), was the limit: at 25 MS/s its busiest thread used \
                  96 % of one, native's 7 %; its processors took 1.30 of this machine's cores"
             )
         );
-        seen.sites = vec![site("vm", "veth", json!({ "accelerator": "kvm" }))];
-        seen.evidence = vec![busy(0.5)];
-        let words = guest(&seen, "rx").expect("measured");
+        measured.sites = vec![site("vm", "veth", json!({ "accelerator": "kvm" }))];
+        measured.evidence = vec![busy(0.5)];
+        let words = guest(&measured, "rx").expect("measured");
         assert!(words.starts_with("why: the guest's processor was not full: at 25 MS/s"), "{words}");
         let wide: Points<'_> = ("vm", &[(25e6, &[0.5, 1.0])]);
-        seen.evidence = vec![chart("busy-rx", "rate_sps", Measure::Share, &[wide])];
+        measured.evidence = vec![chart("busy-rx", "rate_sps", Measure::Share, &[wide])];
         assert!(
-            guest(&seen, "rx").is_some_and(|words| words.starts_with("why: the guest's processor may have been full"))
+            guest(&measured, "rx")
+                .is_some_and(|words| words.starts_with("why: the guest's processor may have been full"))
         );
-        assert_eq!(guest(&seen, "tx"), None, "not measured");
+        assert_eq!(guest(&measured, "tx"), None, "not measured");
     }
 }

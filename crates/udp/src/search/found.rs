@@ -59,14 +59,14 @@ pub fn find<E>(
 
 fn found(value: Option<f64>, search: &Bisection, trials: Vec<Trial>, complete: bool) -> Found {
     // Judged by the lowest rate that failed, be it in a short trial or in a long one.
-    let above = |trial: &&Trial| trial.verdict != Verdict::Clean && Some(trial.asked) > value;
-    let failed = trials.iter().filter(above).min_by(|a, b| a.asked.total_cmp(&b.asked));
+    let above = |trial: &&Trial| trial.verdict != Verdict::Clean && Some(trial.intended) > value;
+    let failed = trials.iter().filter(above).min_by(|a, b| a.intended.total_cmp(&b.intended));
     let set_by = match failed.map(|trial| trial.verdict).filter(|_| search.failed().is_some() || value.is_none()) {
         None => SetBy::Ceiling,
         Some(Verdict::Behind) => SetBy::Sender,
         Some(_) => SetBy::Path,
     };
-    Found { value, failed_at: failed.map(|trial| trial.asked), set_by, trials, complete }
+    Found { value, failed_at: failed.map(|trial| trial.intended), set_by, trials, complete }
 }
 
 #[cfg(test)]

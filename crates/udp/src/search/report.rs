@@ -1,11 +1,11 @@
 //! What a search found: the JSON document of `takt udp search`. `docs/reference/udp.md` explains each key.
 
 use serde::{Deserialize, Serialize};
-use takt_stats::Estimate;
+use takt_stats::{Estimate, Quantiles};
 
 use super::super::client::Progress;
 use super::super::place::Places;
-use super::super::report::{Quantiles, UdpReport};
+use super::super::report::UdpReport;
 use super::bisection::Verdict;
 use super::found::Ask;
 use super::options::SearchOptions;
@@ -65,7 +65,7 @@ pub enum SetBy {
 /// One trial. With both directions at once counts are of both, the rate is each way's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    pub asked: f64,
+    pub intended: f64,
     pub duration_s: f64,
     pub verdict: Verdict,
     pub sent: u64,
@@ -94,7 +94,7 @@ impl Trial {
         let share = if sent == 0 { 0.0 } else { lost as f64 / sent as f64 };
         let seconds = ask.duration.as_secs_f64();
         Trial {
-            asked: ask.value,
+            intended: ask.value,
             duration_s: seconds,
             verdict: verdict(share, (sent, unsent), loss_share),
             sent,
@@ -164,7 +164,7 @@ impl Bursts {
         let lengths: Vec<f64> = searches.iter().filter_map(|found| found.value).collect();
         let rates = |found: &Found| {
             let longest =
-                found.trials.iter().filter(|trial| trial.sent_s > 0.0).max_by(|a, b| a.asked.total_cmp(&b.asked));
+                found.trials.iter().filter(|trial| trial.sent_s > 0.0).max_by(|a, b| a.intended.total_cmp(&b.intended));
             longest.map(|trial| trial.sent as f64 / trial.sent_s)
         };
         let sent_per_s = mean(&searches.iter().filter_map(rates).collect::<Vec<_>>());
@@ -196,7 +196,7 @@ pub struct SearchProgress {
     /// Whether the longest burst is searched; else the rate.
     pub burst: bool,
     /// The value on trial; infinite flat out.
-    pub asked: f64,
+    pub intended: f64,
     pub trials: u32,
     pub round: Progress,
 }

@@ -83,7 +83,7 @@ impl Searcher<'_, '_> {
         let round = options.trial(payload_bytes, None, options.trial);
         let Some(mut flat_out) = self.trial(flat, &round, (0, false))? else { return Ok(None) };
         let sent_per_s = flat_out.sent as f64 / flat_out.sent_s.max(f64::MIN_POSITIVE) / ways(options);
-        flat_out.asked = sent_per_s;
+        flat_out.intended = sent_per_s;
         let ceiling = options.ceiling_per_s.unwrap_or(f64::MAX).min(sent_per_s);
         let spans = (options.trial, options.confirm);
         let searches = self.repeated(options.goal(), ceiling, spans, (payload_bytes, false))?;
@@ -144,8 +144,8 @@ impl Searcher<'_, '_> {
             return Ok(None);
         }
         let (payload_bytes, repeats) = (round.payload_bytes, self.options.repeats);
-        let (asked, trials) = (ask.value, self.trials);
-        let at = SearchProgress { payload_bytes, repeat, repeats, burst, asked, trials, round: Default::default() };
+        let (intended, trials) = (ask.value, self.trials);
+        let at = SearchProgress { payload_bytes, repeat, repeats, burst, intended, trials, round: Default::default() };
         *self.at.lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(at);
         let report = self.client.round(round)?;
         if !report.complete {

@@ -170,8 +170,8 @@ fn a_capture_on_the_same_interfaces_sees_the_same() {
 
     let mut delays: Vec<f64> = unique.values().map(|c| (c.at_ns - c.intended_ns as f64) / 1e3).collect();
     delays.sort_by(f64::total_cmp);
-    agree("p50", way.latency_us.p50.expect("some arrived"), quantile(&delays, 0.5));
-    agree("p99", way.latency_us.p99.expect("some arrived"), quantile(&delays, 0.99));
+    agree("p50", way.latency_us.p50_us.expect("some arrived"), quantile(&delays, 0.5));
+    agree("p99", way.latency_us.p99_us.expect("some arrived"), quantile(&delays, 0.99));
     assert!(delays[0] >= 20_000.0, "the relay holds each for 20 ms: {} us", delays[0]);
     agree("jitter", way.jitter_us.expect("some arrived"), jitter_us(&after));
 
@@ -179,7 +179,7 @@ fn a_capture_on_the_same_interfaces_sees_the_same() {
     let left: HashMap<u64, f64> = before.iter().map(|c| (c.sequence, c.at_ns - c.intended_ns as f64)).collect();
     let mut late: Vec<f64> = left.values().map(|ns| ns / 1e3).collect();
     late.sort_by(f64::total_cmp);
-    let pacing = way.pacing_error_us.p50.expect("some left");
+    let pacing = way.pacing_error_us.p50_us.expect("some left");
     // From the schedule to the frame: the system call and the way through the stack come on top.
     assert!(pacing <= quantile(&late, 0.5) * 1.01, "{pacing} {}", quantile(&late, 0.5));
 }

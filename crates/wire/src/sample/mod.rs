@@ -9,6 +9,8 @@
 //! is not a number becomes 0. The bits are the same at every SIMD level: each level is the same code, compiled for more
 //! instructions.
 
+use std::str::FromStr;
+
 mod round;
 pub mod sc16;
 pub mod sc8;
@@ -17,7 +19,8 @@ mod simd;
 pub use simd::Simd;
 
 /// A sample format.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 pub enum Format {
     /// 16 bits each for I and Q.
     #[default]
@@ -27,6 +30,15 @@ pub enum Format {
 }
 
 impl Format {
+    /// `sc16` or `sc8`, as UHD writes it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sc16 => "sc16",
+            Self::Sc8 => "sc8",
+        }
+    }
+
     /// Bytes of one sample on the wire.
     #[must_use]
     pub const fn bytes(self) -> usize {
@@ -34,6 +46,14 @@ impl Format {
             Self::Sc16 => sc16::BYTES,
             Self::Sc8 => sc8::BYTES,
         }
+    }
+}
+
+impl FromStr for Format {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, &'static str> {
+        [Self::Sc16, Self::Sc8].into_iter().find(|format| format.name() == text).ok_or("expected sc16 or sc8")
     }
 }
 

@@ -94,8 +94,8 @@ struct Findings {
 impl Findings {
     fn of(args: &Args, host: &Host) -> Findings {
         let diagnoses = takt_doctor::examine(host, |rule| args.picks(rule.id));
-        let standing = diagnoses.iter().filter(|seen| seen.verdict == Verdict::Stands);
-        let stands = standing.map(|seen| seen.id.clone()).collect();
+        let standing = diagnoses.iter().filter(|one| one.verdict == Verdict::Stands);
+        let stands = standing.map(|one| one.id.clone()).collect();
         // A journal that cannot be read is reported by the commands that need it.
         let changed = journal::read(&state_dir()).map(|journal| journal.standing).unwrap_or_default();
         Findings { stands, diagnoses, changed }
@@ -103,7 +103,7 @@ impl Findings {
 
     /// Whether no rule found out anything.
     fn knows_nothing(&self) -> bool {
-        let hidden = |seen: &Diagnosis| matches!(seen.verdict, Verdict::NotVisible | Verdict::NotKnownHere);
+        let hidden = |one: &Diagnosis| matches!(one.verdict, Verdict::NotVisible | Verdict::NotKnownHere);
         self.diagnoses.iter().all(hidden)
     }
 }

@@ -17,9 +17,9 @@ pub(super) fn findings(found: &Findings, all: bool) -> String {
     let mut text = String::new();
     let shown = |verdict| all || !matches!(verdict, Verdict::Notice | Verdict::Fine);
     let listed = || found.diagnoses.iter().filter(|one| shown(one.verdict));
-    let width = listed().map(|seen| seen.id.len()).max().unwrap_or(0);
+    let width = listed().map(|one| one.id.len()).max().unwrap_or(0);
     for verdict in ORDER {
-        for diagnosis in listed().filter(|seen| seen.verdict == verdict) {
+        for diagnosis in listed().filter(|one| one.verdict == verdict) {
             one(&mut text, diagnosis, width);
         }
     }
@@ -35,37 +35,37 @@ pub(super) fn findings(found: &Findings, all: bool) -> String {
 }
 
 fn rest(text: &mut String, found: &Findings) {
-    let count = |verdict| found.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
+    let count = |verdict| found.diagnoses.iter().filter(|one| one.verdict == verdict).count();
     let (noted, fine) = (count(Verdict::Notice), count(Verdict::Fine));
     let _ = writeln!(text, "{fine} fine, {noted} noted for other programs or other radios; --all lists them.");
 }
 
-fn one(text: &mut String, seen: &Diagnosis, width: usize) {
-    let _ = writeln!(text, "{:<8} {:<width$}  {}", seen.verdict.word(), seen.id, seen.seen);
+fn one(text: &mut String, one: &Diagnosis, width: usize) {
+    let _ = writeln!(text, "{:<8} {:<width$}  {}", one.verdict.word(), one.id, one.observed);
     let mut row = |label: &str, words: &str| {
         let _ = writeln!(text, "{:9}{label:<7} {words}", "");
     };
-    match seen.verdict {
+    match one.verdict {
         Verdict::Stands => {
-            row("wanted", seen.wanted.as_deref().unwrap_or_default());
-            row("why", &seen.why);
-            if let Some(cost) = &seen.cost {
+            row("wanted", one.wanted.as_deref().unwrap_or_default());
+            row("why", &one.why);
+            if let Some(cost) = &one.cost {
                 row("costs", cost.measured_here.as_deref().unwrap_or(&cost.known));
             }
         }
-        Verdict::Notice => row("note", seen.wanted.as_deref().unwrap_or_default()),
+        Verdict::Notice => row("note", one.wanted.as_deref().unwrap_or_default()),
         Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => {}
     }
-    if let Some(offer) = &seen.fix {
-        for (n, way) in ways(&seen.id, offer).iter().enumerate() {
+    if let Some(offer) = &one.fix {
+        for (n, way) in ways(&one.id, offer).iter().enumerate() {
             row(if n == 0 { "fix" } else { "or" }, way);
         }
         if let Some(who) = &offer.who_may_pay {
             row("pays", who);
         }
-        let provable = takt_doctor::rule(&seen.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
-        if provable && seen.verdict == Verdict::Stands && !offer.changes.is_empty() {
-            row("prove", &call::sudo_takt(format_args!("doctor --prove {}", seen.id)));
+        let provable = takt_doctor::rule(&one.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
+        if provable && one.verdict == Verdict::Stands && !offer.changes.is_empty() {
+            row("prove", &call::sudo_takt(format_args!("doctor --prove {}", one.id)));
         }
     }
 }
@@ -77,7 +77,7 @@ fn ways(id: &str, offer: &FixOffer) -> Vec<String> {
 }
 
 fn answer(found: &Findings) -> String {
-    let count = |verdict| found.diagnoses.iter().filter(|seen| seen.verdict == verdict).count();
+    let count = |verdict| found.diagnoses.iter().filter(|one| one.verdict == verdict).count();
     let hidden = count(Verdict::NotVisible) + count(Verdict::NotKnownHere);
     let hidden = if hidden == 0 { String::new() } else { format!(", {hidden} could not be judged") };
     if found.knows_nothing() {

@@ -26,8 +26,8 @@ pub fn suits(graph: &Graph, clock: &str, addr: Option<IpAddr>) -> Result<()> {
 
 pub fn note(notice: Notice<'_>, output: &Output) {
     output.note(match notice {
-        Notice::Software { addr, hears } => {
-            format!("radio     a software N200 of takt's own at {addr}, hearing {hears}; --addr names another")
+        Notice::Software { addr, source } => {
+            format!("radio     a software N200 of takt's own at {addr}, hearing {source}; --addr names another")
         }
         Notice::OnAir(emission) => on_air(&emission),
     });

@@ -62,7 +62,7 @@ pub struct DoctorFinding {
     /// `fine`, `stands`, `notice` (not in takt's way, but in that of other programs), `not_visible`.
     pub finding: String,
     /// What was seen, or why it could not be.
-    pub seen: String,
+    pub observed: String,
     /// What it should be, where it stands in the way.
     pub wanted: Option<String>,
     /// Why it matters, one sentence.

@@ -14,11 +14,11 @@ use crate::about::About;
 pub use crate::experiment::Need;
 pub use host::{DoctorFinding, RadioSetup, Setup};
 pub use points::{
-    AsideBy, LostByPlace, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
+    ExcludedBy, LostByPlace, RatePoint, RateRound, RoundTripPoint, RoundTripRound, UdpPoint, UdpRound, WaveformPoint,
     WaveformRound,
 };
 pub use takt_doctor::FixKind;
-pub use takt_load::rate::{Mode, WireFormat};
+pub use takt_load::rate::{Format, Mode};
 pub use verdict::{Answer, Fix, HighestClean, Layer, Limit, NeedVerdict, Verdict, WaveformVerdict};
 
 /// Version of this document; raised when a key changes its meaning.

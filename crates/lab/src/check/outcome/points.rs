@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use takt_emulator::drive::wall::{Spans, SpansBy};
-use takt_load::rate::{Backlog, Mode, WireFormat};
+use takt_load::rate::{Backlog, Format, Mode};
 use takt_stats::Estimate;
 
 use crate::store::RoundState;
@@ -69,7 +69,7 @@ pub struct UdpRound {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatePoint {
     pub mode: Mode,
-    pub format: WireFormat,
+    pub format: Format,
     /// Samples a second, each direction.
     pub rate_sps: f64,
     pub counted: usize,
@@ -91,7 +91,7 @@ pub struct RatePoint {
 
 /// A share of time that is excluded, by who held the radio's thread up, as far as that knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct AsideBy {
+pub struct ExcludedBy {
     /// The machine stood still.
     pub machine: f64,
     /// Another thread of its host, or a soft interrupt, had its core.
@@ -101,15 +101,15 @@ pub struct AsideBy {
     pub not_known: f64,
 }
 
-impl AsideBy {
+impl ExcludedBy {
     /// Of a share that is excluded, by how long the spans were.
     #[must_use]
-    pub fn of(share: f64, spans: &SpansBy) -> AsideBy {
+    pub fn of(share: f64, spans: &SpansBy) -> ExcludedBy {
         let SpansBy { machine, host, own, not_known } = spans;
         let all_ns: u64 = [machine, host, own, not_known].iter().map(|sum| sum.ns).sum();
         let part = |sum: &Spans| if all_ns == 0 { 0.0 } else { share * sum.ns as f64 / all_ns as f64 };
         let not_known = if all_ns == 0 { share } else { part(not_known) };
-        AsideBy { machine: part(machine), host: part(host), own: part(own), not_known }
+        ExcludedBy { machine: part(machine), host: part(host), own: part(own), not_known }
     }
 }
 
@@ -125,13 +125,13 @@ pub struct RateRound {
     pub own_clean: bool,
     /// Share of the measured part that is excluded, since the radio was late itself, 0 to 1.
     #[serde(default)]
-    pub aside_share: f64,
+    pub excluded_share: f64,
     /// That share by who held the radio up.
     #[serde(default)]
-    pub aside_by: AsideBy,
+    pub excluded_by: ExcludedBy,
     /// Faults in what is excluded.
     #[serde(default)]
-    pub aside_faults: u64,
+    pub excluded_faults: u64,
     /// What was measured, seconds; the warm-up is not in it.
     pub duration_s: f64,
     /// Of the samples the radio sent in that time, 0 to 1.
@@ -208,10 +208,10 @@ pub struct RoundTripRound {
     /// Share of the round's answers that say nothing about this host, since takt's own radio was late between the samples and
     /// the time the answer was due, 0 to 1.
     #[serde(default)] // records older than this key
-    pub aside_share: f64,
+    pub excluded_share: f64,
     /// Answers among those that were not in time.
     #[serde(default)] // records older than this key
-    pub aside_late: u64,
+    pub excluded_late: u64,
     /// Time from the air to the answer, µs: 50 %.
     pub p50_us: f64,
     pub p99_us: f64,
@@ -229,7 +229,7 @@ impl RoundTripRound {
     /// Answers that were not in time, and not for their radio's lateness.
     #[must_use]
     pub fn own_late(&self) -> u64 {
-        self.late.saturating_sub(self.aside_late)
+        self.late.saturating_sub(self.excluded_late)
     }
 }
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use takt_stats::Estimate;
 
-use super::{FixKind, Mode, Need, WireFormat};
+use super::{FixKind, Format, Mode, Need};
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
@@ -75,7 +75,7 @@ pub struct NeedVerdict {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HighestClean {
     pub mode: Mode,
-    pub format: WireFormat,
+    pub format: Format,
     /// Highest rate at and below which every round that counts was clean; `None` if not even the lowest judged one.
     pub rate_sps: Option<f64>,
     pub counted: usize,
@@ -113,7 +113,7 @@ pub enum Layer {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     pub mode: Mode,
-    pub format: WireFormat,
+    pub format: Format,
     /// The rate it was seen at.
     pub rate_sps: f64,
     pub layer: Layer,

@@ -117,7 +117,7 @@ pub struct Trial {
     pub why: String,
     pub counted: usize,
     /// Share of them that was excluded, since the emulator was late, 0 to 1.
-    pub aside_share: f64,
+    pub excluded_share: f64,
     /// Rows of its rounds in the store.
     pub round_ids: Vec<i64>,
 }
@@ -173,7 +173,7 @@ fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundR
     let need = Need { model: "n200".into(), mode: measured.mode, rate_sps: measured.rate_sps, format: measured.format };
     let verdict = judge(&[need], &of_one_trial(std::slice::from_ref(measured)));
     let counted = measured.rounds.iter().filter(|round| round.state == RoundState::Valid);
-    let excluded: Vec<f64> = counted.map(|round| round.aside_share).collect();
+    let excluded: Vec<f64> = counted.map(|round| round.excluded_share).collect();
     let counts = rounds.iter().filter(|round| round.state == RoundState::Valid);
     let truth: Truth = counts.filter_map(|round| Truth::of(round)).sum();
     Trial {
@@ -186,7 +186,7 @@ fn judged(part: &Part, point: &PointRow, measured: &RatePoint, rounds: &[&RoundR
         answer: verdict.answer,
         why: verdict.needs.first().map(|need| need.why.clone()).unwrap_or_default(),
         counted: measured.counted,
-        aside_share: mean(&excluded).unwrap_or_default(),
+        excluded_share: mean(&excluded).unwrap_or_default(),
         round_ids: rounds.iter().map(|round| round.id).collect(),
     }
 }

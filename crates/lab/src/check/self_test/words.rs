@@ -47,7 +47,7 @@ pub(super) fn says(rates: &ErrorRates, trials: &[Trial], contradictions: u64, co
 fn excluded(trials: &[Trial]) -> Option<String> {
     let share = |quiet: bool| {
         let of = trials.iter().filter(|trial| (trial.done == "nothing") == quiet && trial.counted > 0);
-        mean(&of.map(|trial| trial.aside_share).collect::<Vec<_>>())
+        mean(&of.map(|trial| trial.excluded_share).collect::<Vec<_>>())
     };
     let (quiet, impaired) = (share(true)?, share(false)?);
     let [quiet, impaired] = [quiet, impaired].map(percent);

@@ -15,6 +15,6 @@ pub(super) const ROWS: &[Setting] = &[
         .about("what makes a container; any is the first of these that works here"),
     Setting::new("environment_parameters", Takes::Domain(&KERNEL_PARAMETERS), "none")
         .about("parameters on the kernel command line of a virtual machine"),
-    Setting::new("twin", Takes::Whole(1, 9), "1")
+    Setting::new("replicate", Takes::Whole(1, 9), "1")
         .about("changes nothing: with the levels 1 and 2 the same is measured twice, and their difference is noise"),
 ];

@@ -1,7 +1,7 @@
 //! Samples against rate: lost, arrived, and what they cost.
 
 use takt_base::words::list;
-use takt_lab::check::{Mode, Outcome, RatePoint, RateRound, WireFormat};
+use takt_lab::check::{Format, Mode, Outcome, RatePoint, RateRound};
 
 use super::{HOW_MEANS, lines, point, source};
 use crate::Unit;
@@ -12,7 +12,7 @@ use crate::figure::{Axis, Figure, Reading, Reference, Series};
 /// point is in the tables.
 pub(in crate::check) fn rates(outcome: &Outcome) -> Vec<Figure> {
     let mut figures = Vec::new();
-    for format in [WireFormat::Sc16, WireFormat::Sc8] {
+    for format in [Format::Sc16, Format::Sc8] {
         let points: Vec<&RatePoint> =
             outcome.rates.iter().filter(|p| p.format == format && !p.rounds.is_empty()).collect();
         if points.iter().all(|p| p.rate_sps == points[0].rate_sps) {
@@ -79,7 +79,7 @@ fn rate_axis() -> Axis {
     Axis::linear("rate, each direction", Unit::SAMPLES_PER_S)
 }
 
-fn lost(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
+fn lost(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
     Figure {
         id: format!("lost-{}", format.name()),
         finding: lost_finding(format, points),
@@ -93,7 +93,7 @@ fn lost(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure 
 }
 
 /// "sc16: receive and transmit are clean up to 25 MS/s; duplex is not clean from 20 MS/s on (0.03 % lost)".
-fn lost_finding(format: WireFormat, points: &[&RatePoint]) -> String {
+fn lost_finding(format: Format, points: &[&RatePoint]) -> String {
     let (mut clean, mut parts) = (Vec::new(), Vec::new());
     let mut top = 0.0_f64;
     for mode in [Mode::Rx, Mode::Tx, Mode::Duplex] {
@@ -116,7 +116,7 @@ fn lost_finding(format: WireFormat, points: &[&RatePoint]) -> String {
     format!("{}: {text}", format.name())
 }
 
-fn delivered(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
+fn delivered(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
     Figure {
         id: format!("delivered-{}", format.name()),
         finding: top_finding(format, points, "share that arrived", arrived),
@@ -134,7 +134,7 @@ fn delivered(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Fi
     }
 }
 
-fn cpu(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
+fn cpu(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
     Figure {
         id: format!("cpu-{}", format.name()),
         finding: top_finding(format, points, "cores kept busy", |p| {
@@ -151,7 +151,7 @@ fn cpu(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
     }
 }
 
-fn busiest(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figure {
+fn busiest(outcome: &Outcome, format: Format, points: &[&RatePoint]) -> Figure {
     let reading = |p: &RatePoint| p.busiest_thread.map(Reading::from);
     Figure {
         id: format!("busiest-{}", format.name()),
@@ -169,7 +169,7 @@ fn busiest(outcome: &Outcome, format: WireFormat, points: &[&RatePoint]) -> Figu
 /// "sc16 at 25 MS/s, cores kept busy: receive 0.21 [0.20, 0.22], transmit 0.24 [0.23, 0.25]": at the highest rate
 /// that has a value.
 fn top_finding(
-    format: WireFormat,
+    format: Format,
     points: &[&RatePoint],
     what: &str,
     value: impl Fn(&RatePoint) -> Option<String>,
