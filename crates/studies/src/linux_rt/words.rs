@@ -37,24 +37,24 @@ pub(super) fn says(outcome: &Outcome) -> Vec<String> {
     says.iter().map(|words| sentence(words)).collect()
 }
 
-/// Whether the bound asked for was reached, or why there is none: the first thing to know.
+/// Whether the bound asked for was reached, or why there is none: the first thing to know, after "yes" or "no".
 pub(super) fn goal(outcome: &Outcome) -> String {
     let limit = outcome.paper.number("best");
     let Some(best) = Best::of(outcome) else {
-        return sentence(&format!(
-            "the paper's {limit} is not reached here: there is no bound, since two rounds with the best measures are missing"
-        ));
+        return format!(
+            "the paper's {limit} is not reached here: there is no bound, since two rounds with the best measures are missing."
+        );
     };
     let (own, all, load) = (best.own.up_to, best.all.up_to, best.load());
     let on = format!(
-        "under {load}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether (95 %)"
+        "under {load}, at most {own:.5} of the answers fail on this host's account and {all:.5} altogether (95 %)."
     );
     // It follows the answer over all claims.
     let but = if outcome.of.answer == Answer::Holds { "" } else { "not every claim was seen, but " };
-    sentence(&match best.is_reached() {
+    match best.is_reached() {
         true => format!("{but}the paper's {limit} is reached here: with the best measures, {on}"),
         false => format!("the paper's {limit} is not reached here: with the best measures, {on}"),
-    })
+    }
 }
 
 fn not_had(outcome: &Outcome) -> Option<String> {
@@ -369,18 +369,18 @@ mod tests {
     fn whether_the_papers_figure_is_reached_is_said_with_the_bound_or_that_there_is_none() {
         let reached = goal_of(Answer::Holds, 10, 600, 0);
         assert!(
-            reached.starts_with("The paper's 0.00056 is reached here: with the best measures, under no load, at most")
+            reached.starts_with("the paper's 0.00056 is reached here: with the best measures, under no load, at most")
         );
         assert!(reached.contains("at most 0.00050 of the answers fail on this host's account and 0.00050 altogether"));
         let few = goal_of(Answer::Unknown, 2, 60, 0);
         assert!(
-            few.starts_with("The paper's 0.00056 is not reached here: with the best measures") && few.contains("0.02")
+            few.starts_with("the paper's 0.00056 is not reached here: with the best measures") && few.contains("0.02")
         );
-        assert!(goal_of(Answer::Fails, 10, 600, 10).starts_with("The paper's 0.00056 is not reached here"));
+        assert!(goal_of(Answer::Fails, 10, 600, 10).starts_with("the paper's 0.00056 is not reached here"));
         let but = goal_of(Answer::Fails, 10, 600, 0);
-        assert!(but.starts_with("Not every claim was seen, but the paper's 0.00056 is reached here"), "{but}");
+        assert!(but.starts_with("not every claim was seen, but the paper's 0.00056 is reached here"), "{but}");
         for none in [goal_of(Answer::Unknown, 1, 600, 0), goal_of(Answer::Unknown, 0, 0, 0)] {
-            assert!(none.starts_with("The paper's 0.00056 is not reached here: there is no bound"), "{none}");
+            assert!(none.starts_with("the paper's 0.00056 is not reached here: there is no bound"), "{none}");
         }
     }
 }
