@@ -21,23 +21,16 @@ pub struct Override {
 /// Why a parameter was not changed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum OverrideError {
-    /// There is no such component.
     #[error("the waveform has no component `{component}`")]
-    Component {
-        /// The name.
-        component: String,
-        /// What would be right.
-        fix: String,
-    },
+    Component { component: String, fix: String },
     /// It has no such parameter.
     #[error("`{kind}` has no parameter `{param}`")]
     Param {
         /// The type of the component.
         kind: String,
-        /// The name.
         param: String,
-        /// What would be right.
         fix: String,
     },
     /// The value does not suit.

@@ -1,4 +1,5 @@
 //! What is wrong with a waveform, where, and what would be right.
+#![allow(missing_docs, reason = "names and messages say it")]
 
 use std::fmt;
 use std::ops::Range;
@@ -12,7 +13,6 @@ use crate::waveform::{Source, Spot};
 /// The waveform can't run as it stands. The message says what, [`Self::fix`] what would be right, [`Self::place`] where.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GraphError {
-    /// What is wrong.
     pub problem: Box<Problem>,
     /// Where; `None` for a waveform that was not read from a file.
     pub place: Option<Place>,
@@ -34,7 +34,6 @@ impl std::error::Error for GraphError {
 /// A place in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
-    /// The file.
     pub source: Arc<Source>,
     /// Bytes of the text.
     pub span: Range<usize>,
@@ -84,69 +83,39 @@ impl GraphError {
 pub enum Problem {
     /// It is no TOML.
     #[error("no TOML: {message}")]
-    Toml {
-        /// What the parser says.
-        message: String,
-    },
+    Toml { message: String },
     /// There is no such key.
     #[error("unknown key `{key}` in {of}")]
     Key {
-        /// The table.
         of: String,
-        /// What stands there.
         key: String,
         /// The key meant, if one is near.
         nearest: Option<String>,
-        /// Those there are.
         known: Vec<String>,
     },
     /// A key must be given and is not.
     #[error("{of} has no `{key}`")]
-    NoKey {
-        /// The table.
-        of: String,
-        /// The key.
-        key: &'static str,
-    },
+    NoKey { of: String, key: &'static str },
     /// A value is of the wrong type or out of range.
     #[error("`{key}` can't be {got}")]
     Value {
-        /// The key.
         key: String,
-        /// What stands there.
         got: String,
         /// What can.
         expected: String,
     },
-    /// There is more of something than takt takes.
     #[error("{count} {what}, and at most {max} are taken")]
-    TooMany {
-        /// Of what.
-        what: &'static str,
-        /// So many.
-        count: u64,
-        /// At most.
-        max: u64,
-    },
+    TooMany { what: &'static str, count: u64, max: u64 },
     /// A name is no name.
     #[error("`{name}` is no name")]
-    Name {
-        /// What stands there.
-        name: String,
-    },
-    /// Two things have one name.
+    Name { name: String },
     #[error("two components are called `{name}`")]
-    Duplicate {
-        /// The name.
-        name: String,
-    },
-    /// There is nothing to run.
+    Duplicate { name: String },
     #[error("the waveform has no components")]
     Empty,
     /// No component type is called so.
     #[error("unknown component type `{kind}`")]
     Kind {
-        /// What stands there.
         kind: String,
         /// The type meant, if one is near.
         nearest: Option<String>,
@@ -154,24 +123,19 @@ pub enum Problem {
     /// A parameter is wrong; the cause says which and why.
     #[error("component `{component}`")]
     Param {
-        /// The component.
         component: String,
         /// Which and why.
         #[source]
         source: ParamError,
     },
-    /// A component type declares ports that can't be.
     #[error("component type `{kind}` is wrong in itself: {fault}")]
     Declaration {
-        /// The type.
         kind: String,
         /// What it declares.
         fault: &'static str,
     },
-    /// A link names a component that is not there.
     #[error("no component is called `{name}`")]
     Component {
-        /// What stands there.
         name: String,
         /// The component meant, if one is near.
         nearest: Option<String>,
@@ -179,34 +143,21 @@ pub enum Problem {
     /// A link names a port that is not there.
     #[error("`{component}` has no {side} `{port}`")]
     Port {
-        /// The component.
         component: String,
-        /// Which side.
         side: Side,
-        /// What stands there.
         port: String,
         /// The port meant, if one is near.
         nearest: Option<String>,
-        /// Those there are.
         known: Vec<String>,
     },
     /// A link names no port, and the component has none or several.
     #[error("`{component}` has {} {side}s", known.len())]
-    WhichPort {
-        /// The component.
-        component: String,
-        /// Which side.
-        side: Side,
-        /// Those there are.
-        known: Vec<String>,
-    },
-    /// Nothing leads to an input.
+    WhichPort { component: String, side: Side, known: Vec<String> },
     #[error("nothing leads to input `{port}`")]
     Unlinked {
         /// `component.port`.
         port: String,
     },
-    /// Two links lead to one input.
     #[error("two links lead to input `{port}`: from `{first}` and from `{second}`")]
     Twice {
         /// `component.port`.
@@ -223,9 +174,7 @@ pub enum Problem {
         from: String,
         /// `component.port`.
         to: String,
-        /// What is produced.
         gives: Item,
-        /// What is wanted.
         takes: Item,
         /// A component type that makes one of the other.
         converter: Option<String>,
@@ -237,12 +186,9 @@ pub enum Problem {
         from: String,
         /// `component.port`.
         to: String,
-        /// What is produced.
         gives: Lengths,
-        /// What is wanted.
         takes: Wanted,
     },
-    /// A ratio of a packet is not whole.
     #[error("`{output}` gives {num}/{den} of what `{input}` gets, {gets} a slot, which is not whole")]
     Ratio {
         /// `component.port`.
@@ -251,37 +197,22 @@ pub enum Problem {
         input: String,
         /// What the input gets.
         gets: Lengths,
-        /// Numerator.
         num: u32,
-        /// Denominator.
         den: u32,
     },
-    /// A packet grows beyond the maximum.
     #[error("packets of `{port}` have {items} items, and at most {max} are taken")]
     Packet {
         /// `component.port`.
         port: String,
-        /// So many.
         items: u64,
-        /// At most.
         max: u64,
     },
-    /// On a cycle the packet length depends on itself.
     #[error("the packet length on the cycle {} depends on itself", arrows(path))]
-    LengthCycle {
-        /// Components of the cycle.
-        path: Vec<String>,
-    },
-    /// A cycle without delay.
+    LengthCycle { path: Vec<String> },
     #[error("the cycle {} has no delay: each waits for the other in the same slot", arrows(path))]
-    Cycle {
-        /// Components of the cycle.
-        path: Vec<String>,
-    },
-    /// A cycle leaves an isolated component no slot to work in.
+    Cycle { path: Vec<String> },
     #[error("the cycle {} has {has} slots of delay, and with isolated components on it needs {needs}", arrows(path))]
     IsolatedCycle {
-        /// Components of the cycle.
         path: Vec<String>,
         /// Functional delay, slots.
         has: u32,
@@ -303,9 +234,7 @@ pub enum Problem {
 /// Input or output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Side {
-    /// Input.
     Input,
-    /// Output.
     Output,
 }
 
@@ -323,14 +252,7 @@ pub enum Wanted {
     /// As another input of the component makes it.
     Lengths(Lengths),
     /// A ratio of another input's, whose packets have these lengths; it is not whole.
-    Fraction {
-        /// Numerator.
-        num: u32,
-        /// Denominator.
-        den: u32,
-        /// Of this.
-        of: Lengths,
-    },
+    Fraction { num: u32, den: u32, of: Lengths },
 }
 
 impl fmt::Display for Wanted {

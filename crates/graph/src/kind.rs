@@ -44,29 +44,23 @@ pub struct ParamSpec {
 /// The values a parameter can have.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "domain", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Domain {
     /// true or false.
     Bool,
     /// A whole number within bounds, both included.
     Int {
-        /// Least.
         min: i64,
-        /// Most.
         max: i64,
     },
     /// A finite number within bounds, both included.
     Float {
-        /// Least.
         min: f64,
-        /// Most.
         max: f64,
     },
-    /// One of these words.
     Choice {
-        /// The words.
         of: Vec<String>,
     },
-    /// Any text.
     Text,
     /// Finite numbers.
     Floats {
@@ -78,45 +72,28 @@ pub enum Domain {
 /// Why a value does not suit a parameter, or a parameter a component.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum ParamError {
     /// There is no such parameter.
     #[error("`{kind}` has no parameter `{name}`")]
     Unknown {
-        /// The component type.
         kind: String,
-        /// What was given.
         name: String,
         /// The parameter meant, if one is near.
         nearest: Option<String>,
-        /// Those there are.
         known: Vec<String>,
     },
     /// It has no default and was not given.
     #[error("`{kind}` needs the parameter `{name}`")]
-    Missing {
-        /// The component type.
-        kind: String,
-        /// The parameter.
-        name: String,
-        /// What it can be.
-        expected: String,
-    },
+    Missing { kind: String, name: String, expected: String },
     /// The value is of the wrong type or out of range.
     #[error("`{name}` can't be {got}")]
-    Value {
-        /// The parameter.
-        name: String,
-        /// What was given.
-        got: String,
-        /// What it can be.
-        expected: String,
-    },
+    Value { name: String, got: String, expected: String },
     /// Values that are good alone do not go together.
     #[error("{what}")]
     Together {
         /// What does not fit.
         what: String,
-        /// What would.
         fix: String,
     },
 }

@@ -37,33 +37,20 @@ pub struct Plan {
 /// Why components can't be placed so.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum PlanError {
-    /// There are no workers, or too many.
     #[error("{workers} workers, and 1 to {max} are taken")]
-    Workers {
-        /// So many.
-        workers: usize,
-        /// At most.
-        max: usize,
-    },
-    /// A component is on no worker.
+    Workers { workers: usize, max: usize },
     #[error("component `{component}` is on no worker")]
-    Unplaced {
-        /// The component.
-        component: String,
-    },
-    /// A component is there twice, or is none.
+    Unplaced { component: String },
     #[error("worker {worker} has component {component}, which is placed already or is not there")]
     Misplaced {
-        /// The worker.
         worker: usize,
         /// Index of the component.
         component: usize,
     },
-    /// A cycle is spread over more workers than its delay allows.
     #[error("the cycle {} has {has} slots of delay, and placed like this it needs {needs}", arrows(path))]
     Cycle {
-        /// Components of the cycle.
         path: Vec<String>,
         /// Functional delay, slots.
         has: u32,

@@ -8,14 +8,11 @@ use serde::{Deserialize, Serialize};
 /// A parameter's value.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Value {
-    /// Yes or no.
     Bool(bool),
-    /// A whole number.
     Int(i64),
-    /// A finite number.
     Float(f64),
-    /// A text.
     Text(String),
     /// Numbers, such as the taps of a filter.
     Floats(Vec<f64>),

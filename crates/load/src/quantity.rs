@@ -9,7 +9,6 @@ pub struct Quantity {
     pub name: &'static str,
     /// Where it stands in the result document, as a JSON pointer (RFC 6901).
     pub at: &'static str,
-    /// What it means.
     pub about: &'static str,
     /// Between which it lies for certain, in its own unit.
     pub range: (f64, f64),

@@ -1,4 +1,5 @@
 //! Why an engine could not be opened, or has ended.
+#![allow(missing_docs, reason = "names and messages say it")]
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,34 +17,20 @@ pub enum EngineError {
         call: &'static str,
         /// The local address of the port.
         addr: SocketAddr,
-        /// What the kernel answered.
         #[source]
         source: io::Error,
     },
-    /// Somebody else has the port.
     #[error("UDP port {port} of {ip} is taken by another program", port = .addr.port(), ip = .addr.ip())]
-    PortInUse {
-        /// The address asked for.
-        addr: SocketAddr,
-    },
-    /// No interface of this host has the address.
+    PortInUse { addr: SocketAddr },
     #[error("{ip} is not an address of this host", ip = .addr.ip())]
-    NotLocal {
-        /// The address asked for.
-        addr: SocketAddr,
-    },
+    NotLocal { addr: SocketAddr },
     /// The kernel wants a privilege for this port: usually one below 1024.
     #[error("this process may not use UDP port {port} of {ip}", port = .addr.port(), ip = .addr.ip())]
-    NotPermitted {
-        /// The address asked for.
-        addr: SocketAddr,
-    },
+    NotPermitted { addr: SocketAddr },
     /// The configuration is not one this engine can open.
     #[error("{what}: {got} (want {want})")]
     Config {
-        /// The field.
         what: &'static str,
-        /// Its value.
         got: u64,
         /// The range it must be in.
         want: &'static str,

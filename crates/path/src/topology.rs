@@ -13,7 +13,6 @@ pub struct Topology {
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Node {
-    /// What it plays: `router`.
     pub name: String,
     pub kind: NodeKind,
     /// What a reader must know: `NAT`, `25 % of a core`.

@@ -1,4 +1,5 @@
 //! What can go wrong between a host and a radio, with what is needed to mend it.
+#![allow(missing_docs, reason = "names and messages say it")]
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -17,32 +18,22 @@ pub enum RadioError {
     /// The host's own end.
     #[error("packet engine")]
     Engine(#[from] EngineError),
-    /// Nobody answered a hello.
     #[error("nothing at {addr} answered as a radio within {waited:?}")]
     NothingThere {
-        /// Where.
         addr: IpAddr,
         /// How long in all.
         waited: Duration,
     },
-    /// The machine is there, and says that no radio listens on that port.
     #[error("{addr} answers that nobody listens there")]
-    PortClosed {
-        /// Where.
-        addr: SocketAddr,
-    },
-    /// A radio answered, of another kind than the driver's.
+    PortClosed { addr: SocketAddr },
     #[error("{addr} is {found}, not an N200 or N210")]
     OtherKind {
-        /// Where.
         addr: IpAddr,
         /// What it is, with its article: `a USRP2`.
         found: &'static str,
     },
-    /// Firmware of another generation.
     #[error("firmware of {addr} speaks protocol {got}, this driver {low} to {high}")]
     Firmware {
-        /// Where.
         addr: IpAddr,
         /// What it speaks.
         got: u32,
@@ -51,76 +42,44 @@ pub enum RadioError {
         /// Highest version understood.
         high: u32,
     },
-    /// FPGA image of another generation.
     #[error("FPGA image of {addr} is {major}.{minor}, this driver needs {want_major}.x")]
     Fpga {
-        /// Where.
         addr: IpAddr,
-        /// Its major version.
         major: u16,
-        /// Its minor version.
         minor: u16,
         /// The major version needed.
         want_major: u16,
     },
-    /// Another host works with it.
     #[error("{addr} is in use by another host (owner {owner:#010x}), which gave a sign of life {:.1} s ago", age.as_secs_f64())]
     InUse {
-        /// Where.
         addr: IpAddr,
         /// What the owner calls itself.
         owner: u32,
         /// Since the owner's last sign of life.
         age: Duration,
     },
-    /// Another host has taken the radio away from this one.
     #[error("{addr} was taken over by another host (owner {owner:#010x})")]
     TakenOver {
-        /// Where.
         addr: IpAddr,
         /// What the owner calls itself.
         owner: u32,
     },
-    /// The radio was switched off and on, or reset.
     #[error("{addr} was restarted: its settings and streams are gone")]
-    Restarted {
-        /// Where.
-        addr: IpAddr,
-    },
-    /// The radio gives no sign of life.
+    Restarted { addr: IpAddr },
     #[error("{addr} is gone: it does not answer any more")]
-    Gone {
-        /// Where.
-        addr: IpAddr,
-    },
-    /// The radio stopped answering.
+    Gone { addr: IpAddr },
     #[error("{addr} does not answer any more ({what}, {tries} tries)")]
-    Silent {
-        /// Where.
-        addr: SocketAddr,
-        /// What it was asked.
-        what: &'static str,
-        /// How often.
-        tries: u32,
-    },
-    /// The radio answered something that is no answer to what it was asked.
+    Silent { addr: SocketAddr, what: &'static str, tries: u32 },
     #[error("{addr} answered {what} with something else")]
-    Answer {
-        /// Where.
-        addr: SocketAddr,
-        /// What it was asked.
-        what: &'static str,
-    },
+    Answer { addr: SocketAddr, what: &'static str },
     /// A command whose ack was lost, and which must not be repeated blindly.
     #[error("it is unknown whether a write to trigger register {register} took effect: its ack was lost")]
     Unsure {
         /// Settings register.
         register: u8,
     },
-    /// No such rate.
     #[error("{requested_sps} S/s is not {clock_hz} Hz divided by a whole number the radio has")]
     Rate {
-        /// Asked for.
         requested_sps: f64,
         /// The master clock.
         clock_hz: u32,
@@ -132,29 +91,21 @@ pub enum RadioError {
     Range {
         /// The quantity, with its unit.
         what: &'static str,
-        /// Asked for.
         got: f64,
-        /// Lowest.
         low: f64,
-        /// Highest.
         high: f64,
     },
-    /// A name the radio does not have.
     #[error("{what} `{got}`; there are {}", .known.join(", "))]
     Name {
         /// What was named: `antenna`.
         what: &'static str,
-        /// The name.
         got: String,
-        /// The names it has.
         known: Vec<String>,
     },
-    /// Buffers of a call do not fit the stream.
     #[error("the stream has {have} channels, the call {got}")]
     Channels {
         /// Of the stream.
         have: usize,
-        /// Of the call.
         got: usize,
     },
     /// The board has no synthesiser setting for that.
@@ -165,13 +116,7 @@ pub enum RadioError {
     Wire(#[from] WireError),
     /// The daughterboards can't do this.
     #[error("{board} has no {what}")]
-    Board {
-        /// The board.
-        board: &'static str,
-        /// What it lacks.
-        what: &'static str,
-    },
-    /// Daughterboards of which takt does not know how they are set.
+    Board { board: &'static str, what: &'static str },
     #[error("takt has no model of these daughterboards, so it can't set their {what}: {boards}")]
     NoModel {
         /// The boards, with their ids.
@@ -179,16 +124,13 @@ pub enum RadioError {
         /// What was to be set.
         what: &'static str,
     },
-    /// Samples for a radio that is not takt's own, and nobody has said that it may transmit.
     #[error("{} is no software radio of takt's own: it would transmit {emission}", .emission.radio)]
     Transmit {
         /// What it would transmit with.
         emission: Box<Emission>,
     },
-    /// A synthesiser that does not settle.
     #[error("the {side} oscillator of {addr} does not lock at {} MHz within {waited:?}", hz / 1e6)]
     OscillatorUnlocked {
-        /// Where.
         addr: IpAddr,
         /// `receive` or `transmit`.
         side: &'static str,
@@ -200,19 +142,14 @@ pub enum RadioError {
     /// A master clock that does not follow its reference, so that no rate is what it should be.
     #[error("the clock of {addr} does not lock to its {reference} reference within {waited:?}")]
     ReferenceUnlocked {
-        /// Where.
         addr: IpAddr,
-        /// Which reference.
         reference: &'static str,
         /// How long was waited.
         waited: Duration,
     },
     /// The command to begin a stream reached the radio after its time, so the radio sends nothing.
     #[error("the radio was to begin at a time that had passed by {by:?} when it was asked")]
-    StartedLate {
-        /// By how much.
-        by: Duration,
-    },
+    StartedLate { by: Duration },
     /// No PPS edge came.
     #[error("no PPS edge within {waited:?}")]
     NoPps {

@@ -15,23 +15,18 @@ const GPS_LISTEN: Duration = Duration::from_millis(1200);
 
 /// A radio described.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Probe {
-    /// Where.
     pub addr: IpAddr,
-    /// Which radio.
     #[serde(flatten)]
     pub identity: Identity,
     /// Largest datagrams that the path carries.
     pub frame_bytes: FrameBytes,
-    /// Sample rates.
     pub rates: Rates,
     /// The daughterboards.
     pub board: BoardKind,
-    /// Receive side.
     pub rx: SideReport,
-    /// Transmit side.
     pub tx: SideReport,
-    /// Its clock.
     pub time: Time,
     /// The master clock follows its reference.
     pub reference_locked: bool,

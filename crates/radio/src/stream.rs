@@ -22,6 +22,7 @@ pub struct Received {
 /// What can befall a receive stream. The letters are UHD's.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum RxEvent {
     /// `O`: the radio could not get rid of its samples and stopped; it was started again.
     Overflow {
@@ -34,7 +35,6 @@ pub enum RxEvent {
     Dropped {
         /// Channel of the stream.
         channel: u8,
-        /// Datagrams missing.
         datagrams: u64,
         /// Samples missing, per channel, by the time stamps.
         lost: u64,
@@ -43,7 +43,6 @@ pub enum RxEvent {
     Late {
         /// Channel of the stream.
         channel: u8,
-        /// By how much.
         by: Ticks,
     },
     /// A chained command was not followed by the next in time.
@@ -59,7 +58,6 @@ pub enum RxEvent {
     Unknown {
         /// Channel of the stream.
         channel: u8,
-        /// Its code.
         code: u32,
     },
 }

@@ -68,8 +68,8 @@ pub struct Histogram<U: Unit> {
 /// Two histograms do not fit together, or a text is no histogram.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum HistogramError {
-    /// Merging histograms of unlike bounds would move what lies beyond the smaller one.
     #[error("histograms with bounds {ours} and {theirs} do not merge")]
     Bounds {
         /// Bound of the one merged into.
@@ -77,7 +77,6 @@ pub enum HistogramError {
         /// Bound of the one merged.
         theirs: u64,
     },
-    /// The text counts something else.
     #[error("a histogram of {found}, where {wanted} were expected")]
     Unit {
         /// The unit in the text.

@@ -36,7 +36,6 @@ pub enum UdpError {
     Plan(#[from] PlanError),
     #[error("the result from {server} can't be read")]
     Result { server: SocketAddr, source: serde_json::Error },
-    /// The server's result says nothing about the load it was sent or sent itself.
     #[error("the result from {server} lacks its half of the round")]
     Half { server: SocketAddr },
     #[error("a thread for the load")]

@@ -12,7 +12,6 @@ use crate::costs::uncalibrated;
 use crate::output::write;
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

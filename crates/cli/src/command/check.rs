@@ -15,7 +15,6 @@ use super::experiment::{read, version};
 use super::report::show;
 use crate::{Answer, Output, Problem, stop_on_signal};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

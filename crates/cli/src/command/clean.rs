@@ -8,7 +8,6 @@ use takt_host::leftovers::{Cleaned, LeftoversError, Registry, Removed};
 
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

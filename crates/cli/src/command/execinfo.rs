@@ -23,7 +23,6 @@ const TRIED: u64 = 1000;
 /// Longest result file, bytes.
 const LONGEST: u64 = 64 << 20;
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -24,7 +24,6 @@ use takt_report::screen;
 use self::progress::ProgressBar;
 use crate::{Answer, Output, Problem, stop_on_signal};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -91,7 +90,6 @@ enum Action {
     Compare {
         /// The first run: its name, a part of it, or `last`.
         a: String,
-        /// The second.
         b: String,
     },
     /// List the words of experiment files.

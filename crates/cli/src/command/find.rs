@@ -10,7 +10,6 @@ use takt_radio::{Found, FoundState, Net, WallNet, find};
 use crate::radio_problem;
 use crate::{Answer, Output};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  takt find\n  takt find --addr 192.168.10.2\n\n\
     Without --addr every network of this host is asked, loopback excepted; a radio on loopback is found by its address.\n\

@@ -10,7 +10,6 @@ use crate::radio_args::{RadioArgs, heading};
 use crate::radio_problem;
 use crate::{Answer, Bar, Output, stop_on_signal};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  takt play --addr 192.168.10.2 --freq 900M --gain 10 --transmit run1\n\n\
     Rate and frequency are the recording's unless others are given. Gaps between captures stay gaps.\n\

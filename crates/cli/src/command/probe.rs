@@ -12,7 +12,6 @@ use takt_radio::{Probe, SideReport, WallNet, probe};
 use crate::radio_problem::{self, mega};
 use crate::{Answer, Output};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:\n  takt probe --addr 192.168.10.2")]
 pub struct Args {

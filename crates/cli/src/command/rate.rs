@@ -9,7 +9,6 @@ use crate::policy::{cpus_is_cores, priority_is_policy};
 use crate::radio_problem;
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt rate --addr 192.168.10.2 --rx 25M --duration 10s\n  \
     takt rate --addr 192.168.10.2 --rx 25M --tx 25M --transmit\n\n\

@@ -10,7 +10,6 @@ use crate::radio_args::{RadioArgs, heading};
 use crate::radio_problem;
 use crate::{Answer, Bar, Output, stop_on_signal};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(
     after_help = "Example:\n  takt record --addr 192.168.10.2 --rate 1M --freq 900M --gain 20 --duration 10s run1\n\n\

@@ -12,7 +12,6 @@ use takt_report::Report;
 use super::experiment::store_problem;
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -10,7 +10,6 @@ use takt_udp::UdpError;
 
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example, on two machines:

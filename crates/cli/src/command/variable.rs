@@ -8,7 +8,6 @@ use takt_runtime::control::{self, Answer as Reply, Request};
 
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt variable\n  takt variable channel.ebn0_db=3")]
 pub struct Args {

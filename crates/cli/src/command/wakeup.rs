@@ -6,7 +6,6 @@ use takt_report::screen;
 
 use crate::{Answer, Bar, Output, Problem, stop_on_signal};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -1,4 +1,5 @@
 //! What can be wrong with a file of samples, and what mends it.
+#![allow(missing_docs, reason = "names and messages say it")]
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,53 +15,38 @@ pub enum FileError {
         action: &'static str,
         /// To which file.
         path: PathBuf,
-        /// What the system said.
         #[source]
         source: io::Error,
     },
-    /// The length of a data file is no whole number of samples.
     #[error("{}: {bytes} bytes end within a sample; samples of this format have {sample_bytes} bytes", path.display())]
     PartialSample {
-        /// The data file.
         path: PathBuf,
-        /// Its length.
         bytes: u64,
         /// What a sample takes.
         sample_bytes: u64,
     },
-    /// A metadata file is not JSON, or is cut off.
     #[error("{}: not valid JSON at line {line}, column {column}", path.display())]
     NotJson {
-        /// The metadata file.
         path: PathBuf,
-        /// Line, from 1.
         line: usize,
-        /// Column, from 1.
         column: usize,
-        /// What the parser said.
         #[source]
         source: serde_json::Error,
     },
     /// Something in a file, or about it, is not as it must be.
     #[error("{}: {place} is {found}, not {expected}", path.display())]
     Unexpected {
-        /// The file.
         path: PathBuf,
         /// Where in it: a JSON pointer such as `/captures/2/core:sample_start`, or words.
         place: String,
-        /// What stands there.
         found: String,
         /// What ought to.
         expected: String,
-        /// What to do.
         fix: String,
     },
     /// A file would have been overwritten.
     #[error("{} exists already", path.display())]
-    Exists {
-        /// The file.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
 }
 
 impl FileError {

@@ -3,8 +3,8 @@
 /// A configuration that is refused when a plan is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum Error {
-    /// A slot has 1 to 16 codes of 16 chips.
     #[error("{codes} codes in a slot: there are 1 to 16 of 16 chips")]
     Codes {
         /// What was requested.

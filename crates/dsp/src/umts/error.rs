@@ -1,21 +1,14 @@
 //! What a configuration of the chain can ask for that TS 25.212 does not have.
+#![allow(missing_docs, reason = "names and messages say it")]
 
 /// A shape that the standard does not have. Kernels are refused when they are built, never in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A turbo code block is 40 to 5114 bits.
     #[error("a turbo code block of {bits} bits: the code is defined for 40 to 5114")]
-    TurboLength {
-        /// What was requested.
-        bits: usize,
-    },
-    /// A rate matching attribute is 1 to 256.
+    TurboLength { bits: usize },
     #[error("rate matching attribute {attribute}: it is 1 to 256")]
-    Attribute {
-        /// What was requested.
-        attribute: u16,
-    },
+    Attribute { attribute: u16 },
     /// A transport format combination that does not name one of each channel's formats.
     #[error(
         "transport format combination {combination} (counted from 0) does not name a format of each transport channel"
@@ -24,25 +17,17 @@ pub enum Error {
         /// Its place in the list.
         combination: usize,
     },
-    /// A radio frame's number within its TTI.
     #[error("radio frame {frame} of a transmission time interval of {frames} (counted from 0)")]
-    Frame {
-        /// What was requested.
-        frame: usize,
-        /// How many there are.
-        frames: usize,
-    },
+    Frame { frame: usize, frames: usize },
     /// Puncturing leaves a turbo code its systematic bits, and any code something; nothing cannot be repeated.
     #[error("{bits} bits matched to {matched}: {}", if *bits == 0 { "there is nothing to repeat".into() } else { format!("at least {least} are left by puncturing") })]
     MatchedLength {
-        /// Before.
         bits: usize,
         /// Wanted after.
         matched: usize,
         /// The least that can be left.
         least: usize,
     },
-    /// A format longer than the longest.
     #[error("a transport format of {bits} coded bits, when the longest has {longest}")]
     NotLongest {
         /// The format's.
@@ -50,12 +35,6 @@ pub enum Error {
         /// The longest format's.
         longest: usize,
     },
-    /// Beyond what any physical channel carries.
     #[error("{bits} bits in a block: {most} at most")]
-    TooLong {
-        /// What was requested.
-        bits: usize,
-        /// The limit.
-        most: usize,
-    },
+    TooLong { bits: usize, most: usize },
 }

@@ -2,14 +2,12 @@
 
 /// How long a transport channel's blocks are spread: 1, 2, 4 or 8 radio frames of 10 ms.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Tti {
     /// One radio frame.
     Ms10 = 1,
-    /// Two.
     Ms20 = 2,
-    /// Four.
     Ms40 = 4,
-    /// Eight.
     Ms80 = 8,
 }
 

@@ -20,7 +20,6 @@ pub enum EmulateError {
     /// An option that belongs to a device has more values than there are devices.
     #[error("{got} values for {what}, {devices} radios")]
     TooMany { what: &'static str, got: usize, devices: usize },
-    /// Two radios at one address, or none at all.
     #[error("{addrs} addresses, of which {distinct} differ")]
     Addresses { addrs: usize, distinct: usize },
     /// A name or a serial that the radio can't hold.
@@ -58,7 +57,6 @@ pub enum EmulateError {
         #[source]
         source: io::Error,
     },
-    /// A file is there but is not what this program wrote.
     #[error("{} is not an EEPROM file: it has {bytes} bytes, not {want}", .path.display())]
     ForeignEeprom { path: PathBuf, bytes: usize, want: usize },
     #[error("real-time priority of the radio at {addr}")]

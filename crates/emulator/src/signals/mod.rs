@@ -56,7 +56,6 @@ pub enum SignalError {
         "source {spec}: a sample rate of {rate_sps} S/s is not the clock of {clock_hz} Hz divided by a whole number up to {MAX_STEP}"
     )]
     Rate { spec: String, rate_sps: f64, clock_hz: u32, nearest_sps: [f64; 2] },
-    /// A recording that does not say its rate.
     #[error("source {spec}: {} names no sample rate", path.display())]
     NoRate { spec: String, path: PathBuf },
     #[error("a thread for {spec}")]
@@ -87,7 +86,6 @@ impl SignalError {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SignalReport {
     pub source: SourceReport,
-    /// What was sent.
     pub sink: SinkReport,
 }
 

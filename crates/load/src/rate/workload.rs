@@ -9,7 +9,7 @@ use takt_base::{Stop, parse_bytes, parse_number};
 use takt_host::call;
 use takt_wire::n200::rate::Factor;
 
-use super::{Format, Options, Outcome, RateError};
+use super::{Options, Outcome, RateError};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP, word_or};

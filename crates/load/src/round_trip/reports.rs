@@ -32,7 +32,6 @@ impl RxLosses {
 /// What the radio said of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing.
     #[default]
     Unknown,
     OnTime,

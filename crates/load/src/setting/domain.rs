@@ -8,7 +8,6 @@ use takt_base::{nearest, parse_duration};
 /// What a setting can be set to.
 #[derive(Clone, Copy, Debug)]
 pub enum Takes {
-    /// One of these words.
     Word(&'static [&'static str]),
     /// A whole number in this range.
     Whole(i64, i64),

@@ -23,7 +23,6 @@ pub struct Setting {
     pub takes: Takes,
     /// Its default, as in a file; `None`: it must be set.
     pub default: Option<&'static str>,
-    /// What it means.
     pub about: &'static str,
 }
 

@@ -32,7 +32,6 @@ pub struct Options {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Packet {
-    /// What the waveform says.
     #[default]
     AsWritten,
     Items(u32),

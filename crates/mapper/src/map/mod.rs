@@ -68,10 +68,8 @@ pub enum MapError {
     /// Nothing fits; says what binds.
     #[error(transparent)]
     Infeasible(Box<Infeasible>),
-    /// Nobody has measured a component, and it declares no budget.
     #[error("nothing is known about what `{component}` costs")]
     NoCost { component: String },
-    /// Costs of one class of cores are asked for on another, and nothing says how the two compare.
     #[error("costs were measured on `{reference}`, and nothing says what `{class}` takes for them")]
     NoCapacities { reference: String, class: String },
     #[error("a pin names {what} `{name}`, which is not there")]

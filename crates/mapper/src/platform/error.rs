@@ -41,7 +41,6 @@ pub enum PlatformProblem {
     /// It is no TOML, or a key is unknown or missing.
     #[error("{message}")]
     Toml { message: String },
-    /// There is more of something than takt takes.
     #[error("{count} {what}, and at most {max} are taken")]
     TooMany { what: &'static str, count: usize, max: usize },
     #[error("the platform has no cores")]

@@ -45,7 +45,6 @@ struct ManyHeader {
 /// What the kernel is asked to write beside a datagram. Each costs some ten nanoseconds a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Wants {
-    /// Who sent it.
     pub(crate) source: bool,
     /// Stamps, segment sizes, errors.
     pub(crate) ancillary: bool,

@@ -11,7 +11,6 @@ pub(super) const LENGTH: u32 = 4032;
 /// A code block.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Block {
-    /// K.
     pub(super) bits: usize,
     /// Filler bits at its head.
     pub(super) fillers: usize,

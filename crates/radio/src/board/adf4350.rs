@@ -9,12 +9,10 @@
 /// What the synthesiser is asked to make impossible.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[error("{requested_hz} Hz is outside what an ADF4350 makes ({low_hz} to {high_hz} Hz)")]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct OutOfRange {
-    /// Asked for.
     pub requested_hz: f64,
-    /// The lowest it makes.
     pub low_hz: f64,
-    /// The highest.
     pub high_hz: f64,
 }
 

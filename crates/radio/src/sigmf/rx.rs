@@ -18,7 +18,6 @@ pub struct SigmfRx {
     clock: TickRate,
     step: Ticks,
     origin: Tick,
-    /// Samples read.
     read: u64,
     at: Tick,
     ended: bool,

@@ -20,16 +20,14 @@ const LEAD: Duration = Duration::from_millis(100);
 
 /// What both directions need.
 #[derive(Clone, Debug)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Session {
-    /// The radio.
     pub addr: IpAddr,
     /// The recording: its common name, or either of its files.
     pub path: PathBuf,
     /// Radio frequency of 0 Hz; `None` leaves the front end as it is opened.
     pub frequency_hz: Option<f64>,
-    /// Gain, dB.
     pub gain_db: Option<f64>,
-    /// Antenna, by name.
     pub antenna: Option<String>,
     /// Samples on the wire.
     pub wire: Format,

@@ -60,36 +60,25 @@ pub struct Wanted {
 /// Why a waveform does not suit a radio.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum WantedError {
     /// No component receives, so nothing sets the beat.
     #[error("no component of the waveform is a `radio-receive`, so there are no samples to set the beat")]
     NoReceiver,
-    /// Two components want different things of the one radio.
     #[error("`{component}` wants another {what} than the components before it, and there is one radio")]
     Different {
-        /// The later component.
         component: String,
         /// What differs.
         what: &'static str,
     },
-    /// Two components want the same receiver, or the same transmitter.
     #[error("`{component}` wants what another component has already: a receiver or transmitter serves one")]
-    Taken {
-        /// The later component.
-        component: String,
-    },
-    /// An address that is none.
+    Taken { component: String },
     #[error("`{addr}` is no address of a radio")]
-    Address {
-        /// As written.
-        addr: String,
-    },
-    /// A rate that the radio does not have.
+    Address { addr: String },
     #[error("{samples} samples in a slot of {slot_ns} ns")]
     Rate {
         /// Samples of a slot.
         samples: u64,
-        /// Its length.
         slot_ns: u64,
         /// The rate, and those near it.
         #[source]

@@ -21,35 +21,22 @@ const SLOTS: u64 = 64;
 /// Why there is no software radio.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum SoftwareError {
-    /// The waveform that it hears can't be read.
     #[error("can't read the waveform {name}")]
-    Read {
-        /// Its file.
-        name: String,
-        /// Why.
-        source: io::Error,
-    },
+    Read { name: String, source: io::Error },
     /// That waveform is wrong.
     #[error(transparent)]
     Graph(#[from] GraphError),
     /// It gives nothing that a radio can hear.
     #[error("{why}")]
-    Unheard {
-        /// Its file.
-        name: String,
-        /// What is wrong.
-        why: &'static str,
-        /// What would be right.
-        fix: &'static str,
-    },
+    Unheard { name: String, why: &'static str, fix: &'static str },
     /// It was not opened.
     #[error(transparent)]
     Open(#[from] OpenError),
     /// It was not run.
     #[error(transparent)]
     Start(#[from] StartError),
-    /// There is no memory for what it gives.
     #[error("memory for the samples")]
     Memory(#[source] io::Error),
     /// The radio can't run.

@@ -21,7 +21,6 @@ pub struct Screen {
     pub says: Vec<String>,
     /// Lines behind their labels, below that.
     pub lines: Vec<(&'static str, String)>,
-    /// The rest, likewise.
     pub explained: Vec<(&'static str, String)>,
     /// Tables of the rest.
     pub detail: Vec<Table>,

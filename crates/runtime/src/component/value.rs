@@ -6,12 +6,10 @@ use super::Component;
 
 /// A value that fits into a word: what variables carry into a running waveform.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Scalar {
-    /// Yes or no.
     Bool(bool),
-    /// A whole number.
     Int(i64),
-    /// A number.
     Float(f64),
 }
 

@@ -44,14 +44,12 @@ pub enum Request {
 /// What it answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Answer {
-    /// What was asked for.
     Good(Json),
     /// Why there is no answer.
     Refused {
-        /// What is wrong.
         why: String,
-        /// What would be right.
         fix: String,
     },
 }

@@ -19,6 +19,7 @@ pub use tried::of_report;
 /// Why costs are not known.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum CostsError {
     /// The waveform was not opened for its trial.
     #[error(transparent)]
@@ -29,7 +30,6 @@ pub enum CostsError {
     /// This core can't be calibrated.
     #[error(transparent)]
     Calibration(#[from] CalibrationError),
-    /// They were measured on another processor and lack a component, which can't be tried here.
     #[error("they were measured on `{reference}`, which this is not, without `{missing}`")]
     Elsewhere {
         /// The class of the other processor.
@@ -37,7 +37,6 @@ pub enum CostsError {
         /// The component.
         missing: String,
     },
-    /// The component executed no slot.
     #[error("it executed no slot")]
     NoSlot,
 }

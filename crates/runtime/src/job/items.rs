@@ -9,36 +9,24 @@ use takt_host::call;
 /// Why a stream can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum ItemsError {
     /// It can't be read or written.
     #[error("{name}")]
     Io {
-        /// The stream.
         name: String,
-        /// Why.
         #[source]
         source: std::io::Error,
     },
-    /// Its length is no whole number of items.
     #[error("{name} ends with {extra} bytes of an item of {bytes}")]
     Cut {
-        /// The stream.
         name: String,
-        /// Bytes too many.
         extra: usize,
         /// Bytes of an item.
         bytes: usize,
     },
-    /// A byte that ought to be a bit is none.
     #[error("byte {at} of {name} is {value}, not 0 or 1")]
-    NoBit {
-        /// The stream.
-        name: String,
-        /// Its place.
-        at: u64,
-        /// What it is.
-        value: u8,
-    },
+    NoBit { name: String, at: u64, value: u8 },
 }
 
 impl ItemsError {

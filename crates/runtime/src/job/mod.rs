@@ -21,41 +21,29 @@ const FROM_A_PIPE: u64 = 65_536;
 /// Why the job can't go on.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum JobError {
     /// The component was not made.
     #[error(transparent)]
     Bench(#[from] BenchError),
     /// It did not survive its input.
     #[error("{error}")]
-    Tick {
-        /// The component.
-        component: String,
-        /// What it did.
-        error: TickError,
-    },
+    Tick { component: String, error: TickError },
     /// A stream can't be used.
     #[error(transparent)]
     Items(#[from] ItemsError),
-    /// One input has fewer packets than another.
     #[error("{short} ends in slot {slot}, {long} goes on")]
     Lengths {
         /// The stream that ends.
         short: String,
         /// One that goes on.
         long: String,
-        /// Where.
         slot: u64,
     },
-    /// A packet would be too long.
     #[error("a packet would have {items} items, and at most {} are taken", limits::ITEMS)]
-    TooLong {
-        /// Its length.
-        items: u64,
-    },
-    /// A packet has a number of items that the component does not take.
+    TooLong { items: u64 },
     #[error("the component takes {}, and {name} gives {items}", takes(*step, *exactly))]
     Unfilled {
-        /// The stream.
         name: String,
         /// What came.
         items: usize,
@@ -110,16 +98,14 @@ pub struct Job {
 
 /// What it did.
 #[derive(Debug, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Outcome {
-    /// Its type.
     pub component: String,
     /// What it was set to.
     pub params: Params,
     /// Slots that it executed.
     pub slots: u64,
-    /// By input.
     pub items_in: BTreeMap<String, u64>,
-    /// By output.
     pub items_out: BTreeMap<String, u64>,
     /// Execution time of all slots, ports and files not included.
     pub execution_ns: u64,

@@ -18,61 +18,27 @@ use crate::component::{Component, Io, MakeError, Message, Prepared, Scalar, name
 /// Why a library was not loaded. Nothing of it is there then.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the messages say it")]
 pub enum LibraryError {
     /// There is no such file, or it can't be read.
     #[error("library {}", path.display())]
-    File {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// It is no shared library, or one that does not suit this program.
+    File { path: PathBuf, source: std::io::Error },
     #[error("{} can't be loaded as a shared library", path.display())]
-    Open {
-        /// The file.
-        path: PathBuf,
-        /// Why.
-        source: libloading::Error,
-    },
-    /// It offers no components.
+    Open { path: PathBuf, source: libloading::Error },
     #[error("{} has no symbol `takt_library`", path.display())]
-    Symbol {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The symbol belongs to something else.
+    Symbol { path: PathBuf },
     #[error("`takt_library` of {} is no table of components", path.display())]
-    Magic {
-        /// The file.
-        path: PathBuf,
-    },
-    /// It was built for another version of the interface.
+    Magic { path: PathBuf },
     #[error("{} speaks version {has} of the library interface, and this program version {wanted}", path.display())]
-    Interface {
-        /// The file.
-        path: PathBuf,
-        /// Its version.
-        has: u32,
-        /// The program's.
-        wanted: u32,
-    },
-    /// It describes a component type in a way this program does not understand.
+    Interface { path: PathBuf, has: u32, wanted: u32 },
     #[error("component type {index} of {} is not described", path.display())]
     Kind {
-        /// The file.
         path: PathBuf,
         /// Of how many the library says it has, from 0.
         index: usize,
     },
-    /// There is a component type of this name already.
     #[error("component type `{name}` of {} is there already", path.display())]
-    NameTaken {
-        /// The file.
-        path: PathBuf,
-        /// The name.
-        name: String,
-    },
+    NameTaken { path: PathBuf, name: String },
 }
 
 impl LibraryError {

@@ -41,7 +41,6 @@ pub type Equipment = Arc<dyn Fn(&Params) -> Result<Box<dyn Component>, MakeError
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("two component types are called `{name}`")]
 pub struct NameTaken {
-    /// The name.
     pub name: String,
 }
 

@@ -35,16 +35,15 @@ pub struct Miss {
 /// What made a slot late.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "who", rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum Culprit {
     /// A component that took longer than its budget, or than it usually does.
     Component {
-        /// Its name.
         component: String,
         /// The worker it ran on.
         worker: usize,
         /// The physical slot in which it did.
         slot: u64,
-        /// How long it took.
         execution_ns: u64,
         /// What it is allowed, or usually takes.
         usual_ns: u64,
@@ -53,30 +52,20 @@ pub enum Culprit {
     Radio {
         /// The component that was to bring them.
         component: String,
-        /// The logical slot.
         slot: u64,
     },
     /// The host let the worker begin late, or took the processor away from it.
-    Release {
-        /// The worker.
-        worker: usize,
-        /// The physical slot.
-        slot: u64,
-        /// How late.
-        late_ns: u64,
-    },
+    Release { worker: usize, slot: u64, late_ns: u64 },
 }
 
 /// One execution before a miss.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Before {
-    /// The component.
     pub component: String,
-    /// Physical slot.
     pub slot: u64,
     /// From the edge of the slot.
     pub start_ns: u64,
-    /// How long.
     pub execution_ns: u64,
 }
 

@@ -63,16 +63,14 @@ pub struct Granted {
 
 /// What one component did.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct ComponentReport {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: String,
     /// The worker that has it; `None` for a component of an earlier waveform.
     pub worker: Option<usize>,
     /// Physical slot of its logical slot 0.
     pub depth: u32,
-    /// Executions.
     pub executions: u64,
     /// Execution times.
     pub execution: Option<Quantiles>,
@@ -82,7 +80,6 @@ pub struct ComponentReport {
     pub lost: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,
-    /// Panics.
     pub faults: u64,
     /// How often its process was started again; of an isolated component.
     pub restarts: u64,

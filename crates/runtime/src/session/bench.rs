@@ -69,24 +69,16 @@ pub enum BenchError {
 /// What a component did wrong in a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum TickError {
-    /// It panicked.
     #[error("the component panicked in slot {slot}")]
-    Panicked {
-        /// Where.
-        slot: u64,
-    },
+    Panicked { slot: u64 },
     /// A packet has a number of items that the shape does not allow.
     #[error(
         "output {output} gave {} items in slot {}, where its shape says {}",
         packet.items, packet.slot, packet.declared_items
     )]
-    Length {
-        /// The output, from 0.
-        output: usize,
-        /// The packet.
-        packet: BrokenPacket,
-    },
+    Length { output: usize, packet: BrokenPacket },
 }
 
 impl Bench {

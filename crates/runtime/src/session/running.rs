@@ -65,44 +65,24 @@ impl Log {
 /// Why a running waveform refuses a command.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum ControlError {
-    /// There is no such component.
     #[error("no component is called `{component}`")]
-    Component {
-        /// The name.
-        component: String,
-    },
+    Component { component: String },
     /// It has no such variable.
     #[error("`{component}` has no variable `{variable}`")]
-    Variable {
-        /// The component.
-        component: String,
-        /// The name.
-        variable: String,
-    },
+    Variable { component: String, variable: String },
     /// The value does not suit.
     #[error("variable of `{component}`")]
-    Value {
-        /// The component.
-        component: String,
-        /// Why.
-        source: ParamError,
-    },
-    /// The worker has a thousand commands waiting.
+    Value { component: String, source: ParamError },
     #[error("worker {worker} has no room for another command")]
-    Full {
-        /// The worker.
-        worker: usize,
-    },
-    /// The new plan has more workers than were started.
+    Full { worker: usize },
     #[error("the plan has {workers} workers, and {started} were started")]
     Workers {
-        /// Of the plan.
         workers: usize,
         /// Threads there are.
         started: usize,
     },
-    /// The new waveform has another beat.
     #[error("a slot of the waveform is {slot_ns} ns, and one of those running is {runs_ns} ns")]
     Slot {
         /// Of the new one.
@@ -110,15 +90,11 @@ pub enum ControlError {
         /// Of the one that runs.
         runs_ns: u64,
     },
-    /// The run has come to its end.
     #[error("a worker has executed its last slot")]
     Ended,
     /// The new plan was not opened.
     #[error("the new plan")]
-    Open {
-        /// Why.
-        source: OpenError,
-    },
+    Open { source: OpenError },
 }
 
 impl Running {

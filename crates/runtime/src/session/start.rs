@@ -30,8 +30,8 @@ pub struct Session {
 /// Why workers did not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum StartError {
-    /// More workers would watch the clock than there are cores.
     #[error("{workers} workers on {cores} cores: each watches the clock or a link, and needs a core of its own")]
     Cores {
         /// Workers of the plan.
@@ -41,36 +41,16 @@ pub enum StartError {
     },
     /// A worker was not bound to its core; the cause says why.
     #[error("worker {worker} on core {core}")]
-    Pin {
-        /// The worker.
-        worker: usize,
-        /// The core.
-        core: usize,
-        /// Why.
-        source: AffinityError,
-    },
+    Pin { worker: usize, core: usize, source: AffinityError },
     /// A worker did not get its priority; the cause says why.
     #[error("priority of worker {worker}")]
-    Priority {
-        /// The worker.
-        worker: usize,
-        /// Why.
-        source: PolicyError,
-    },
+    Priority { worker: usize, source: PolicyError },
     /// Memory was not locked; the cause says which limit or capability is in the way.
     #[error("memory of this process")]
-    Memory {
-        /// Why.
-        source: MemoryError,
-    },
+    Memory { source: MemoryError },
     /// A thread was not made.
     #[error("thread of worker {worker}")]
-    Thread {
-        /// The worker.
-        worker: usize,
-        /// Why.
-        source: std::io::Error,
-    },
+    Thread { worker: usize, source: std::io::Error },
 }
 
 impl StartError {

@@ -162,12 +162,10 @@ pub struct Snapshot {
 
 /// A look at one component: what it did since its first slot. Quantiles are at most 1/128 too high.
 #[derive(Clone, Debug, PartialEq, Serialize)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct ComponentSnapshot {
-    /// Its name.
     pub name: String,
-    /// Its type.
     pub kind: String,
-    /// Executions so far.
     pub executions: u64,
     /// Logical slots not executed, or of which nothing came from outside.
     pub missed: u64,
@@ -175,13 +173,11 @@ pub struct ComponentSnapshot {
     pub lost: u64,
     /// Executions that ended behind their deadline.
     pub late: u64,
-    /// Panics.
     pub faults: u64,
     /// Half of the executions took no longer; `None` before the first.
     pub p50_ns: Option<u64>,
     /// 99 of 100 executions took no longer.
     pub p99_ns: Option<u64>,
-    /// The longest.
     pub max_ns: Option<u64>,
 }
 

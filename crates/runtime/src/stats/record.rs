@@ -25,7 +25,6 @@ pub(crate) struct EntryStats {
 /// One execution in a worker's memory, in ticks of its timer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Event {
-    /// Physical slot.
     pub(crate) slot: u64,
     pub(crate) component: usize,
     /// From the edge of the slot.

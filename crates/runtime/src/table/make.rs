@@ -36,23 +36,13 @@ impl Table {
 /// Why a waveform was not opened.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum OpenError {
     /// A component was not made; the cause says why.
     #[error("component `{component}`")]
-    Component {
-        /// The component.
-        component: String,
-        /// Why.
-        source: MakeError,
-    },
-    /// The links take too much memory.
+    Component { component: String, source: MakeError },
     #[error("the links take {needed_bytes} bytes, and {allowed_bytes} are allowed")]
-    Memory {
-        /// So many.
-        needed_bytes: u64,
-        /// At most.
-        allowed_bytes: u64,
-    },
+    Memory { needed_bytes: u64, allowed_bytes: u64 },
 }
 
 impl OpenError {

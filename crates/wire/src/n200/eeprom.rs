@@ -94,18 +94,14 @@ pub mod board {
 
 /// What the motherboard's EEPROM says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
 pub struct Motherboard {
     /// See [`hardware`]; 0 or 0xFFFF = unset.
     pub hardware: u16,
-    /// Ethernet address.
     pub mac: [u8; 6],
-    /// Subnet mask.
     pub subnet: Ipv4Addr,
-    /// IPv4 address.
     pub address: Ipv4Addr,
-    /// Board revision.
     pub revision: u16,
-    /// Product code.
     pub product: u16,
     /// GPSDO: 0 none, 1 internal, 2 onboard. For display only.
     pub gpsdo: u8,
@@ -113,7 +109,6 @@ pub struct Motherboard {
     pub serial: Text<9>,
     /// Name a user gave it.
     pub name: Text<23>,
-    /// Gateway.
     pub gateway: Ipv4Addr,
 }
 

@@ -13,7 +13,6 @@ use takt_runtime::Registry;
 use crate::waveform::Libraries;
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:\n  takt component list\n  takt component list awgn")]
 pub struct Args {

@@ -6,7 +6,6 @@ mod run;
 
 use crate::{Answer, Output};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(subcommand)]

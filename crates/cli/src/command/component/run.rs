@@ -14,7 +14,6 @@ use crate::costs;
 use crate::waveform::Libraries;
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

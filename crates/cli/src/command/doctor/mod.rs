@@ -18,7 +18,6 @@ use takt_host::dirs::state_dir;
 
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

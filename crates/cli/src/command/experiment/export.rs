@@ -14,7 +14,6 @@ use takt_lab::store::{Store, Table};
 use super::store_problem;
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its name, a part of it, or `last`.

@@ -18,7 +18,6 @@ use crate::costs;
 use crate::waveform::{self, Libraries, Misfit};
 use crate::{Answer, Output, Problem};
 
-/// Arguments.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -31,7 +30,6 @@ Examples:
 What --costs does not know is tried for half a second on one core. Exit status: 0 it fits, 1 it
 does not, with what binds and what would mend it.")]
 pub struct Args {
-    /// The waveform file.
     waveform: PathBuf,
     /// Cores of this machine; all it may use by default.
     #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with = "platform")]

@@ -11,7 +11,6 @@ use crate::prove::MeasureError;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Buffer {
-    /// Nothing.
     Default,
     /// What UHD asks for a USRP N200; the kernel gives at most its limit.
     Largest,

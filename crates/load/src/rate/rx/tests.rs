@@ -50,7 +50,6 @@ struct Reader {
     rate_sps: f64,
     capacity: f64,
     buffer_bytes: usize,
-    /// What the network does.
     faults: &'static [&'static str],
     /// By so much the host takes the radio's clock to be ahead of what it is.
     ahead: Duration,

@@ -50,7 +50,6 @@ pub(super) fn libraries(caller: &Caller, program: &Path, content: &[u8]) -> Resu
 enum Line<'a> {
     Found(&'a str),
     Missing(&'a str),
-    /// The kernel's own.
     Virtual,
 }
 

@@ -90,6 +90,7 @@ pub struct ControlReply {
 
 /// What a device can answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "the names say it")]
 pub enum ControlAnswer {
     /// Here I am.
     Hello {
@@ -99,20 +100,14 @@ pub enum ControlAnswer {
         software: bool,
     },
     /// What came in over the serial bus.
-    Spi {
-        /// The word read.
-        data: u32,
-    },
+    Spi { data: u32 },
     /// What was read over I2C.
     I2cRead {
         /// The bytes; hosts check their count.
         data: I2cBytes,
     },
     /// Written.
-    I2cWrite {
-        /// How many bytes.
-        count: u8,
-    },
+    I2cWrite { count: u8 },
     /// Done.
     Register {
         /// What was read; after a poke, what was written or 0.
@@ -126,10 +121,7 @@ pub enum ControlAnswer {
     /// Not understood.
     Huh,
     /// An id this protocol does not have.
-    Unknown {
-        /// The id.
-        id: u32,
-    },
+    Unknown { id: u32 },
 }
 
 impl ControlRequest {
