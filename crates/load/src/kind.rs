@@ -65,17 +65,17 @@ impl Kind {
     /// Whether it needs another side: a radio, or a server.
     #[must_use]
     pub fn has_path(self) -> bool {
-        self.workload().peer() != Peer::None
+        self.workload().facts().peer != Peer::None
     }
 
     #[must_use]
     pub fn settings(self) -> &'static [Setting] {
-        self.workload().settings()
+        self.workload().facts().settings
     }
 
     #[must_use]
     pub fn quantities(self) -> &'static [Quantity] {
-        self.workload().quantities()
+        self.workload().facts().quantities
     }
 }
 

@@ -10,7 +10,7 @@ use takt_udp::{Direction, Options, UdpReport};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP};
-use crate::workload::{Lost, Peer, Target, Workload, read, write};
+use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
@@ -34,16 +34,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct Udp;
 
 impl Workload for Udp {
-    fn peer(&self) -> Peer {
-        Peer::Server
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::Server, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {

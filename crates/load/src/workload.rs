@@ -18,16 +18,7 @@ use crate::setting::{Setting, Settings};
 ///
 /// A workload is one folder of this crate and one line of [`Kind`](crate::Kind). It measures; it never judges.
 pub trait Workload: Sync {
-    /// What answers on the other side of the path.
-    fn peer(&self) -> Peer {
-        Peer::None
-    }
-
-    /// What can be set, beside where it runs.
-    fn settings(&self) -> &'static [Setting];
-
-    /// What its result says; the most telling first.
-    fn quantities(&self) -> &'static [Quantity];
+    fn facts(&self) -> Facts;
 
     /// The options document of a point.
     ///
@@ -43,7 +34,7 @@ pub trait Workload: Sync {
     /// Whether it sends samples to a radio.
     fn transmits(&self, settings: &Settings) -> bool {
         let _ = settings;
-        self.peer() == Peer::Radio
+        self.facts().peer == Peer::Radio
     }
 
     /// Runs a round by its options document; returns its result document.
@@ -64,6 +55,16 @@ pub trait Workload: Sync {
         let _ = (result, radio);
         None
     }
+}
+
+/// What is known of a workload before any point.
+#[derive(Clone, Copy, Debug)]
+pub struct Facts {
+    pub peer: Peer,
+    /// What can be set, beside where it runs.
+    pub settings: &'static [Setting],
+    /// What its result says; the most telling first.
+    pub quantities: &'static [Quantity],
 }
 
 /// What answers on the other side of the path.

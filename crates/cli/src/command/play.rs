@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_base::parse_number;
 use takt_radio::n200::Emission;
-use takt_radio::sigmf::PlayReport;
+use takt_radio::sigmf::{Played, Report};
 
 use crate::radio_args::{RadioArgs, heading};
 use crate::radio_problem;
@@ -40,13 +40,13 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
     output.answer(&report, || text(&report), Answer::of(good(&report)))
 }
 
-fn good(report: &PlayReport) -> bool {
-    let played = &report.played;
+fn good(report: &Report<Played>) -> bool {
+    let played = &report.passed;
     played.complete && played.underflows + played.sequence_errors + played.late + played.timeouts == 0
 }
 
-fn text(report: &PlayReport) -> String {
-    let played = &report.played;
+fn text(report: &Report<Played>) -> String {
+    let played = &report.passed;
     let radio = format!("to serial {}", report.serial);
     let mut lines = heading(&report.path, played.samples, report.rate_sps, &radio, report.tuned);
     lines.push(format!(

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use takt_base::{parse_duration, parse_number};
 use takt_dsp::file::{Existing, SampleFormat};
-use takt_radio::sigmf::RecordReport;
+use takt_radio::sigmf::{Recorded, Report};
 
 use crate::radio_args::{RadioArgs, heading};
 use crate::radio_problem;
@@ -47,11 +47,11 @@ pub fn run(args: Args, output: &Output) -> miette::Result<Answer> {
         session.record(&net, args.rate, samples, (args.format, existing), &mut progress, &stop)
     });
     let report = report.map_err(|error| radio_problem::problem("record", error, "--rate"))?;
-    output.answer(&report, || text(&report), Answer::of(report.recorded.lost_samples == 0))
+    output.answer(&report, || text(&report), Answer::of(report.passed.lost_samples == 0))
 }
 
-fn text(report: &RecordReport) -> String {
-    let recorded = &report.recorded;
+fn text(report: &Report<Recorded>) -> String {
+    let recorded = &report.passed;
     let radio = format!("from serial {}", report.serial);
     let mut lines = heading(&report.path, recorded.samples, report.rate_sps, &radio, report.tuned);
     lines.push(format!(

@@ -219,7 +219,7 @@ const ORDINARY_BEAT_US: u32 = 400;
 const SETTLING: Duration = Duration::from_secs(5);
 
 fn begin(site: &mut Site, kind: Kind, emulation: Value) -> Result<(), AgentError> {
-    match kind.workload().peer() {
+    match kind.workload().facts().peer {
         Peer::Server => {
             let server = json!(ServeOptions::at(options::target(&site.in_force).server()));
             let radio = site.radio.as_mut().ok_or_else(|| AgentError::Failed(options::no_server()))?;
@@ -243,7 +243,7 @@ fn with_beat(emulation: Value, beat_us: u32) -> Value {
 }
 
 fn end(site: &mut Site, kind: Kind) -> Result<Value, AgentError> {
-    match kind.workload().peer() {
+    match kind.workload().facts().peer {
         Peer::Server => site.radio.as_mut().map_or(Ok(Value::Null), Agent::finish).map(|_| Value::Null),
         Peer::Radio => site.finish_emulator(),
         Peer::None => Ok(Value::Null),

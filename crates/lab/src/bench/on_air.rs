@@ -79,7 +79,7 @@ fn only_receives(part: &Part) -> bool {
     let mut fixed = part.fixed.get(MODE).into_iter().chain(part.fixed_quick.get(MODE));
     match part.kind {
         Kind::Rate => fixed.all(is_receive) && part.factors.iter().all(|factor| !factor.full.is_empty()),
-        kind => kind.workload().peer() != Peer::Radio,
+        kind => kind.workload().facts().peer != Peer::Radio,
     }
 }
 

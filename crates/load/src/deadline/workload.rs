@@ -9,7 +9,7 @@ use super::{Handover, Options, PolicyName, Wake};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, ENGINE, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
-use crate::workload::{Lost, Peer, Target, Workload, read, write};
+use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
@@ -49,16 +49,8 @@ pub const SEED: u64 = 1;
 pub(crate) struct Deadline;
 
 impl Workload for Deadline {
-    fn peer(&self) -> Peer {
-        Peer::Radio
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::Radio, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {

@@ -9,7 +9,7 @@ use takt_base::Stop;
 use super::{Options, Side, WARM_UP};
 use crate::quantity::Quantity;
 use crate::setting::{Setting, Settings, Takes};
-use crate::workload::{Target, Workload, read, write};
+use crate::workload::{Facts, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     Setting::required("packet_bytes", Takes::Whole(1, 134_217_728)).about("bytes of a packet"),
@@ -28,12 +28,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct Interface;
 
 impl Workload for Interface {
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {

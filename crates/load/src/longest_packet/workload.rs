@@ -11,7 +11,7 @@ use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings};
 use crate::waveform::Options;
 use crate::waveform::workload::{COMPONENTS, LATENCY, POLICY, SLOT, WAVEFORM, WORKERS, options};
-use crate::workload::{Target, Workload, read, write};
+use crate::workload::{Facts, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[DURATION, WAVEFORM, COMPONENTS, SLOT, WORKERS, LATENCY, POLICY];
 
@@ -23,12 +23,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct LongestPacket;
 
 impl Workload for LongestPacket {
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {

@@ -13,7 +13,7 @@ use super::{Options, Outcome, RateError};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, ENGINE, Setting, Settings, Takes, WARM_UP, word_or};
-use crate::workload::{Lost, Peer, Target, Workload, read, write};
+use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
 pub(crate) const MODEL: Setting = Setting::new("model", Takes::Word(&["n200"]), "n200").about("the radio");
 pub(crate) const RATE_SPS: Setting =
@@ -52,16 +52,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct Rate;
 
 impl Workload for Rate {
-    fn peer(&self) -> Peer {
-        Peer::Radio
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::Radio, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {

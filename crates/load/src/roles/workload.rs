@@ -10,7 +10,7 @@ use super::Options;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Setting, Settings};
 use crate::waveform::workload::{COMPONENTS, SLOT};
-use crate::workload::{Target, Workload, read, write};
+use crate::workload::{Facts, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[DURATION, COMPONENTS, SLOT];
 
@@ -22,12 +22,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct Roles;
 
 impl Workload for Roles {
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {

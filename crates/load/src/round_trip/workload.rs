@@ -10,7 +10,7 @@ use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::rate::workload::{MODEL, POLICY, RATE_SPS, fix, priority};
 use crate::setting::{DURATION, ENGINE, Setting, Settings, Takes, WARM_UP};
-use crate::workload::{Lost, Peer, Target, Workload, read, write};
+use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     ENGINE,
@@ -36,16 +36,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct RoundTrip;
 
 impl Workload for RoundTrip {
-    fn peer(&self) -> Peer {
-        Peer::Radio
-    }
-
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::Radio, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, target: &Target<'_>) -> Result<Value, Failure> {

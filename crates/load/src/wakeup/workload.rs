@@ -8,7 +8,7 @@ use takt_host::policy::PolicySpec;
 use super::Options;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, IDLE, POLICY, Setting, Settings, TICK_HZ, Takes, WARM_UP};
-use crate::workload::{Target, Workload, read, write};
+use crate::workload::{Facts, Peer, Target, Workload, read, write};
 
 const SETTINGS: &[Setting] = &[
     DURATION,
@@ -34,12 +34,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct Wakeup;
 
 impl Workload for Wakeup {
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     /// On the cores that the agent may use: inside a guest they have other numbers than outside.

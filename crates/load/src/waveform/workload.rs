@@ -10,7 +10,7 @@ use super::{Clock, Latency, Options, Packet, Policy, Slots, library};
 use crate::excluded::ExcludedSpans;
 use crate::quantity::Quantity;
 use crate::setting::{DURATION, Domain, Setting, Settings, Takes, WARM_UP, word_or, word_remedy};
-use crate::workload::{Lost, Target, Workload, read, write};
+use crate::workload::{Facts, Lost, Peer, Target, Workload, read, write};
 
 pub(crate) const WAVEFORM: Setting = Setting::new("waveform", Takes::Domain(&WaveformName), "bpsk")
     .about("what runs: a file, or one that comes with takt");
@@ -53,12 +53,8 @@ const QUANTITIES: &[Quantity] = &[
 pub(crate) struct OnTheBeat;
 
 impl Workload for OnTheBeat {
-    fn settings(&self) -> &'static [Setting] {
-        SETTINGS
-    }
-
-    fn quantities(&self) -> &'static [Quantity] {
-        QUANTITIES
+    fn facts(&self) -> Facts {
+        Facts { peer: Peer::None, settings: SETTINGS, quantities: QUANTITIES }
     }
 
     fn options(&self, settings: &Settings, _: &Target<'_>) -> Result<Value, Failure> {

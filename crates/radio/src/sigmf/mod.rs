@@ -17,7 +17,7 @@ use takt_dsp::sigmf::Capture;
 pub use play::{PlayPlan, Played, play};
 pub use record::{RecordPlan, Recorded, record};
 pub use rx::SigmfRx;
-pub use session::{PlayReport, RecordReport, Session};
+pub use session::{Report, Session};
 pub use tx::SigmfTx;
 
 use crate::n200::CLOCK;

@@ -39,40 +39,21 @@ pub struct Session {
     pub transmit: bool,
 }
 
-/// What was recorded, and how.
+/// What was recorded or played, and how.
 #[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct RecordReport {
+pub struct Report<T> {
     /// The recording.
     pub path: PathBuf,
-    /// Serial number of the radio.
+    /// Of the radio.
     pub serial: String,
-    /// Samples a second.
     pub rate_sps: f64,
     /// Where the front end was tuned to.
     pub tuned: Option<Tuned>,
-    /// Gain it was set to, dB.
+    /// Gain it was set to.
     pub gain_db: Option<f64>,
-    /// What came.
+    /// What came, or went.
     #[serde(flatten)]
-    pub recorded: Recorded,
-}
-
-/// What was played, and how.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct PlayReport {
-    /// The recording.
-    pub path: PathBuf,
-    /// Serial number of the radio.
-    pub serial: String,
-    /// Samples a second.
-    pub rate_sps: f64,
-    /// Where the front end was tuned to.
-    pub tuned: Option<Tuned>,
-    /// Gain it was set to, dB.
-    pub gain_db: Option<f64>,
-    /// What went.
-    #[serde(flatten)]
-    pub played: Played,
+    pub passed: T,
 }
 
 impl Session {
@@ -88,7 +69,7 @@ impl Session {
         (format, existing): (SampleFormat, Existing),
         progress: &mut dyn FnMut(u64),
         stop: &Stop,
-    ) -> Result<RecordReport, RadioError> {
+    ) -> Result<Report<Recorded>, RadioError> {
         // What can be refused without a radio is refused before it is touched.
         let rate_sps = exact_rate(rate_sps)?.rate_sps();
         let mut global = Global::new(format);
@@ -109,7 +90,7 @@ impl Session {
         rx.start(Some(now + CLOCK.ticks_in(LEAD)))?;
         let (recorded, _) = record(&mut rx, &**net, writer, &plan, progress, stop)?;
         let rate_sps = rx.rate_sps();
-        Ok(RecordReport { path: self.path.clone(), serial, rate_sps, tuned, gain_db, recorded })
+        Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: recorded })
     }
 
     /// Plays the recording `times` times, at the rate it names or at another. `on_air` is told what a radio that is not takt's
@@ -125,7 +106,7 @@ impl Session {
         on_air: &mut dyn FnMut(&Emission),
         progress: &mut dyn FnMut(u64),
         stop: &Stop,
-    ) -> Result<PlayReport, RadioError> {
+    ) -> Result<Report<Played>, RadioError> {
         let reader = Reader::open(&self.path)?;
         let rate_sps = rate_sps.or(reader.metadata().global.sample_rate_sps).ok_or_else(|| no_rate(&self.path))?;
         exact_rate(rate_sps)?;
@@ -142,7 +123,7 @@ impl Session {
         let plan = PlayPlan { start, lead: LEAD, times };
         let played = play(reader, &mut tx, &**net, plan, progress, stop)?;
         let serial = radio.identity().serial.clone();
-        Ok(PlayReport { path: self.path.clone(), serial, rate_sps, tuned, gain_db, played })
+        Ok(Report { path: self.path.clone(), serial, rate_sps, tuned, gain_db, passed: played })
     }
 
     fn open(&self, net: &Arc<dyn Net>) -> Result<N200, RadioError> {
