@@ -75,12 +75,6 @@ pub fn cpus(tid: u32) -> Result<Vec<usize>, AffinityError> {
     }
 }
 
-/// The CPU the calling thread is on. It may have moved when this returns, unless it is pinned.
-#[must_use]
-pub fn current_cpu() -> usize {
-    rustix::thread::sched_getcpu()
-}
-
 fn cpus_of(set: &CpuSet) -> Vec<usize> {
     (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect()
 }
@@ -101,7 +95,7 @@ mod tests {
             let last = *all.last().unwrap();
             pin_self(&[last]).unwrap();
             assert_eq!(own_cpus(), [last]);
-            assert_eq!(current_cpu(), last);
+            assert_eq!(rustix::thread::sched_getcpu(), last);
             assert_eq!(std::thread::spawn(own_cpus).join().unwrap(), [last]);
             let tid = u32::try_from(rustix::thread::gettid().as_raw_nonzero().get()).unwrap();
             pin(tid, &all).unwrap();

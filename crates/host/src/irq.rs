@@ -27,12 +27,6 @@ pub fn irqs(host: &Host) -> Option<Vec<Irq>> {
     Some(lines.filter_map(|line| irq(host, line, cpus)).collect())
 }
 
-/// Where new interrupts go; `None` if it can't be read.
-#[must_use]
-pub fn default_cpus(host: &Host) -> Option<Vec<usize>> {
-    mask(&host.read_opt("/proc/irq/default_smp_affinity")?)
-}
-
 /// `24:  12  0  PCI-MSIX-0000:00:01.0  0-edge  virtio0-config`: number, a count a CPU, then words of which the last names
 /// the handlers. Lines with letters for a number are the processor's own.
 fn irq(host: &Host, line: &str, cpus: usize) -> Option<Irq> {
@@ -48,16 +42,6 @@ fn irq(host: &Host, line: &str, cpus: usize) -> Option<Irq> {
         effective: list("effective_affinity_list").unwrap_or_default(),
         counts,
     })
-}
-
-/// CPUs of a mask as the kernel writes it: `f`, or `00000001,00000000` with the lowest 32 last.
-fn mask(text: &str) -> Option<Vec<usize>> {
-    let mut cpus = Vec::new();
-    for (group, word) in text.trim().rsplit(',').enumerate() {
-        let bits = u32::from_str_radix(word, 16).ok()?;
-        cpus.extend((0..32).filter(|bit| bits >> bit & 1 == 1).map(|bit| group * 32 + bit));
-    }
-    Some(cpus)
 }
 
 #[cfg(test)]
@@ -82,20 +66,11 @@ mod tests {
             counts: vec![12, 3],
         };
         assert_eq!(irqs(&tree.host()), Some(vec![expected]));
-        assert_eq!(default_cpus(&tree.host()), Some(vec![0, 1]));
     }
 
     #[test]
     fn what_cannot_be_read_is_not_known() {
         assert_eq!(irqs(&Tree::new().host()), None);
-        assert_eq!(default_cpus(&Tree::new().host()), None);
-    }
-
-    #[test]
-    fn masks_of_large_machines_have_their_lowest_word_last() {
-        assert_eq!(mask("00000001,80000000"), Some(vec![31, 32]));
-        assert_eq!(mask("ff"), Some((0..8).collect()));
-        assert_eq!(mask("x"), None);
     }
 
     #[test]
@@ -107,9 +82,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn hostile_tables_never_panic(table in "([ 0-9:A-Za-z]{0,40}\n){0,4}", list in "[0-9a-f,-]{0,30}") {
-            let tree = Tree::new().with("/proc/interrupts", &table).with("/proc/irq/default_smp_affinity", &list);
-            let _ = (irqs(&tree.host()), default_cpus(&tree.host()));
+        fn hostile_tables_never_panic(table in "([ 0-9:A-Za-z]{0,40}\n){0,4}") {
+            let tree = Tree::new().with("/proc/interrupts", &table);
+            let _ = irqs(&tree.host());
         }
     }
 }

@@ -105,22 +105,6 @@ pub fn base_slice_ns(host: &Host) -> Option<u64> {
     host.read_opt("/sys/kernel/debug/sched/base_slice_ns")?.parse().ok()
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RealTimeShare {
-    /// Microseconds a period; `None`: all of it.
-    pub runtime_us: Option<u64>,
-    /// The period, microseconds.
-    pub period_us: u64,
-}
-
-#[must_use]
-pub fn real_time_share(host: &Host) -> Option<RealTimeShare> {
-    let runtime = host.read_number("/proc/sys/kernel/sched_rt_runtime_us").ok()?;
-    let period = host.read_number("/proc/sys/kernel/sched_rt_period_us").ok()?;
-    let period_us = u64::try_from(period).ok()?;
-    Some(RealTimeShare { runtime_us: u64::try_from(runtime).ok().filter(|&us| us < period_us), period_us })
-}
-
 const REALTIME: &str = "/sys/kernel/realtime";
 const VERSION: &str = "/proc/sys/kernel/version";
 const PREEMPT: &str = "/sys/kernel/debug/sched/preempt";
@@ -234,18 +218,11 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_slices_are_read_or_not_known() {
+    fn slices_are_read_or_not_known() {
         let tree = Tree::new();
-        assert_eq!((base_slice_ns(&tree.host()), real_time_share(&tree.host())), (None, None));
-        let tree = tree
-            .with("/sys/kernel/debug/sched/base_slice_ns", "2800000\n")
-            .with("/proc/sys/kernel/sched_rt_runtime_us", "950000\n")
-            .with("/proc/sys/kernel/sched_rt_period_us", "1000000\n");
+        assert_eq!(base_slice_ns(&tree.host()), None);
+        let tree = tree.with("/sys/kernel/debug/sched/base_slice_ns", "2800000\n");
         assert_eq!(base_slice_ns(&tree.host()), Some(2_800_000));
-        let share = RealTimeShare { runtime_us: Some(950_000), period_us: 1_000_000 };
-        assert_eq!(real_time_share(&tree.host()), Some(share));
-        let all = tree.with("/proc/sys/kernel/sched_rt_runtime_us", "-1\n");
-        assert_eq!(real_time_share(&all.host()), Some(RealTimeShare { runtime_us: None, ..share }));
     }
 
     proptest! {

@@ -46,6 +46,7 @@ pub struct Report<T> {
     pub path: PathBuf,
     /// Of the radio.
     pub serial: String,
+    /// On air.
     pub rate_sps: f64,
     /// Where the front end was tuned to.
     pub tuned: Option<Tuned>,
