@@ -22,7 +22,8 @@ pub struct Options {
     pub lock_memory: Wish,
     /// Slots that a worker executes of one component before the next one's turn, under a free clock; no more than its links
     /// hold. What is computed does not depend on it. 1: slot by slot, as on the beat, so that execution times are those of
-    /// the beat. More: what a component needs stays in the processor's caches.
+    /// the beat. More: what a component needs stays in the processor's caches, and executions of one burst are timed together,
+    /// each as its mean, unless all are logged.
     pub burst: u64,
     /// How long before an edge a worker stops sleeping and watches the clock.
     pub spin: Duration,

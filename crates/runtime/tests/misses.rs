@@ -10,7 +10,7 @@ use common::{
 };
 use takt_base::Stop;
 use takt_graph::{Graph, Item, Kind, Latency, Length, MissPolicy, Shape, Value};
-use takt_runtime::{BrokenPacket, Component, Culprit, Io, Message, MissKind, Registration, Report};
+use takt_runtime::{BrokenPacket, Component, Culprit, Io, Message, MissKind, Options, Registration, Report, Session};
 
 /// Two chains on two workers, and one link between them: a -> x (stalls in slot 5) -> y on worker 0 with `m` behind x on
 /// worker 1, and b -> c -> w on worker 1 alone.
@@ -157,6 +157,56 @@ fn what_a_radio_does_not_bring_is_missing_and_nobody_else_is_to_blame() {
         let by_radio = |slot| Culprit::Radio { component: "a".to_owned(), slot };
         assert_eq!(misses.collect::<Vec<_>>(), [7, 11, 12].map(|slot| (MissKind::Lost, slot, by_radio(slot))));
     }
+}
+
+/// Passes a byte on, and panics in slots 3, 9 and 10.
+struct Shaky;
+
+impl Component for Shaky {
+    fn tick(&mut self, io: &mut Io<'_>) {
+        assert!(!matches!(io.slot, 3 | 9 | 10), "on purpose");
+        let byte = io.inputs[0].read::<u8>().first().copied().unwrap_or(0);
+        io.outputs[0].write::<u8>().fill(byte);
+    }
+}
+
+#[test]
+fn what_breaks_a_burst_costs_its_slot_and_the_rest_is_as_slot_by_slot() {
+    let mut registry = registry_with(Registration {
+        kind: || Kind::new("aerial", "Loses slots."),
+        shape: |_| Ok(Shape::new().output("out", Item::Byte, Length::Fixed(4))),
+        make: |_| Ok(Box::new(Aerial)),
+    });
+    let shaky = Registration {
+        kind: || Kind::new("shaky", "Panics."),
+        shape: |_| Ok(Shape::new().input("in", Item::Byte).output("out", Item::Byte, Length::Fixed(4))),
+        make: |_| Ok(Box::new(Shaky)),
+    };
+    registry.add(shaky).expect("one name");
+    let made = chain(waveform(), [spec("a", "aerial"), spec("s", "shaky"), spec("y", "watch")]);
+    let graph = Graph::check(&made, &registry).unwrap_or_else(|error| panic!("{error}"));
+    let reports = [1, 5, 16].map(|burst| {
+        let plan = assign(&graph, &[0, 0, 0], Latency::Compact);
+        let options = Options { slots: Some(40), burst, ..Options::default() };
+        Session::open(&graph, &plan, &registry, options).expect("opens").run(&Stop::new()).expect("starts")
+    });
+    for report in &reports {
+        assert_eq!(
+            (missed(report, "a"), missed(report, "s")),
+            ((40, 3, 0, 0), (40, 0, 0, 3)),
+            "burst {}",
+            report.burst
+        );
+        assert_eq!((missed(report, "y"), result(report, "y", "missing")), ((40, 0, 0, 0), &Value::Int(3)));
+        let misses = report.miss_list.iter().map(|miss| (miss.component.as_str(), miss.kind, miss.logical_slot));
+        let mut misses: Vec<_> = misses.collect();
+        misses.sort_by_key(|&(component, _, slot)| (component.to_owned(), slot));
+        let of = |component, kind, slots: [u64; 3]| slots.map(|slot| (component, kind, slot));
+        let all = [of("a", MissKind::Lost, [7, 11, 12]), of("s", MissKind::Fault, [3, 9, 10])].concat();
+        assert_eq!(misses, all, "burst {}", report.burst);
+        assert_eq!(report.output_hash, reports[0].output_hash);
+    }
+    assert!(reports[0].burst == 1 && reports[1].burst > 1 && reports[2].burst > reports[1].burst, "timed as wholes");
 }
 
 #[test]

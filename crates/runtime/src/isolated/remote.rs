@@ -163,6 +163,7 @@ impl Remote {
                 get_bytes(cell, span.at + HEAD, port.bytes_mut());
             }
             port.finish(!matches!(answer, Answer::Done { .. }));
+            port.hand_over();
         }
         if let Some(cell) = cell {
             for (n, value) in self.values.iter_mut().enumerate() {

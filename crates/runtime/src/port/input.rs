@@ -1,4 +1,5 @@
 //! [`InPort`]: the packet of the slot, its history, and what is done where it is missing.
+#![allow(unsafe_code)]
 
 use std::ops::Deref;
 
@@ -6,7 +7,7 @@ use takt_graph::{Item, PortId};
 use takt_link::ring::{Reader, ring};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::packet::{Buffer, Cell, Header, Room};
+use super::packet::{Cell, Header, Room};
 use super::{Lent, Sample};
 
 /// Which ring an input reads: of the graph's output, the ring of this number.
@@ -19,34 +20,27 @@ pub(crate) struct Source {
 /// An input of a component.
 pub struct InPort {
     item: Item,
-    pub(crate) source: Source,
+    /// Whether the packet of this slot is in the cell that its reader has open.
+    in_ring: bool,
+    item_bytes: usize,
+    history: usize,
+    /// History and packet of this slot.
+    packet: Lent,
+    pub(crate) header: Header,
+    pub(crate) reader: Reader<Cell>,
     /// Functional delay of the link, slots.
     pub(crate) delay: u64,
-    history: usize,
-    pub(crate) reader: Reader<Cell>,
-    /// Of the cells of its ring.
-    pub(crate) room: Room,
     /// The first slot of the producer whose packets it gets; a link that came with a change has none before.
     pub(crate) first: u64,
-    now: Now,
-    pub(crate) header: Header,
+    pub(crate) source: Source,
+    /// Of the cells of its ring.
+    pub(crate) room: Room,
     /// The last packet, kept where the producer's policy is to repeat it.
     last: Option<Box<Cell>>,
     /// What was received so far, folded, where that is wanted.
     pub(crate) hash: Option<u64>,
     /// Packets that should have been there and were not.
     pub(crate) missing: u64,
-}
-
-/// Where the packet of this slot is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Now {
-    Nowhere,
-    /// In the cell that its reader has open.
-    InRing,
-    Repeated,
-    /// History and packet, in memory that is lent.
-    Lent(Lent),
 }
 
 /// The packet of an input.
@@ -109,14 +103,16 @@ impl InPort {
     pub(crate) fn new(item: Item, source: Source, delay: u32, history: usize, reader: Reader<Cell>) -> InPort {
         InPort {
             item,
-            source,
-            delay: delay.into(),
+            in_ring: false,
+            item_bytes: item.bytes(),
             history,
-            reader,
-            room: Room::default(),
-            first: 0,
-            now: Now::Nowhere,
+            packet: Lent::NONE,
             header: Header::default(),
+            reader,
+            delay: delay.into(),
+            first: 0,
+            source,
+            room: Room::default(),
             last: None,
             hash: None,
             missing: 0,
@@ -132,29 +128,36 @@ impl InPort {
 
     /// The packet of this slot, behind its history, in memory that is lent; until [`InPort::take_back`].
     pub(crate) fn lend(&mut self, memory: Lent, header: Header) {
-        (self.now, self.header) = (Now::Lent(memory), header);
+        (self.packet, self.header) = (memory, header);
     }
 
     pub(crate) fn take_back(&mut self) {
-        (self.now, self.header) = (Now::Nowhere, Header::default());
+        (self.packet, self.header) = (Lent::NONE, Header::default());
     }
 
     /// Makes these bytes the packet, behind these, in memory of its own ([`InPort::keep_last`]).
     pub(crate) fn place(&mut self, before: &[u8], packet: &[u8], header: Header) {
-        (self.now, self.header) = (Now::Nowhere, header);
+        (self.packet, self.header) = (Lent::NONE, header);
         let Some(cell) = &mut self.last else { return };
         let place = cell.buffer.bytes_mut(packet.len());
         if place.len() == packet.len() && before.len() + packet.len() > 0 {
             place.copy_from_slice(packet);
             cell.buffer.set_history(before);
-            self.now = Now::Repeated;
+            self.repeat();
         }
+    }
+
+    /// Makes the packet that is kept the one of this slot, of as many items as the header says.
+    fn repeat(&mut self) {
+        let Some(last) = &self.last else { return };
+        // SAFETY: only `remember` and `place` write the memory of `last`, before they lend it; it goes with this port, which
+        // lends no more once it has finished the slot.
+        self.packet = unsafe { last.buffer.lend(self.history * self.item_bytes, self.header.items * self.item_bytes) };
     }
 
     /// The bytes of the history and of the packet behind it.
     pub(crate) fn bytes_with_history(&self) -> &[u8] {
-        let (history, items) = (self.history * self.item.bytes(), self.header.items * self.item.bytes());
-        self.buffer().map_or(&[], |buffer| buffer.with_history(history, items))
+        self.packet.items()
     }
 
     pub(crate) fn keep_last(&mut self, room: Room) {
@@ -169,12 +172,7 @@ impl InPort {
     #[inline]
     pub fn read<T: Sample>(&self) -> In<'_, T> {
         assert!(self.item == T::ITEM, "an input of {} read as {}", self.item, T::ITEM);
-        let all = match (self.buffer(), &self.now) {
-            (Some(buffer), _) if self.history == 0 => buffer.items().get(..self.header.items).unwrap_or_default(),
-            (Some(buffer), _) => buffer.with_history(self.history, self.header.items),
-            (None, Now::Lent(memory)) => memory.items(),
-            (None, _) => &[],
-        };
+        let all: &[T] = self.packet.items();
         let history = if all.is_empty() { 0 } else { self.history };
         In { all, history, header: self.header }
     }
@@ -185,27 +183,11 @@ impl InPort {
         self.header.items
     }
 
-    #[inline]
-    fn buffer(&self) -> Option<&Buffer> {
-        match self.now {
-            Now::Nowhere | Now::Lent(_) => None,
-            Now::InRing => self.reader.opened().map(|cell| &cell.buffer),
-            Now::Repeated => self.last.as_ref().map(|cell| &cell.buffer),
-        }
-    }
-
     /// The packet of this slot, whatever its items.
     #[must_use]
     pub fn bytes(&self) -> &[u8] {
-        let len = self.header.items * self.item.bytes();
-        match (self.buffer(), &self.now) {
-            (Some(buffer), _) => buffer.bytes(len),
-            (None, Now::Lent(memory)) => {
-                let all: &[u8] = memory.items();
-                all.get(all.len().saturating_sub(len)..).unwrap_or_default()
-            }
-            (None, _) => &[],
-        }
+        let all: &[u8] = self.packet.items();
+        all.get(all.len().saturating_sub(self.header.items * self.item_bytes)..).unwrap_or_default()
     }
 
     /// The first logical slot whose packet can't be taken; from it on something is to be waited for. Looked up anew unless
@@ -218,70 +200,77 @@ impl InPort {
     }
 
     /// Points at the packet for logical slot `slot`, or at nothing.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self, slot: u64) {
-        self.now = Now::Nowhere;
-        self.header = Header::default();
-        let Some(wanted) = slot.checked_sub(self.delay).filter(|&wanted| wanted >= self.first) else {
-            return self.fold();
-        };
+        match slot.checked_sub(self.delay) {
+            Some(wanted) if wanted >= self.first => self.look(wanted),
+            _ => (self.packet, self.header, self.in_ring) = (Lent::NONE, Header::default(), false),
+        }
+        if self.hash.is_some() {
+            self.fold();
+        }
+    }
+
+    /// Points at the packet that was made in slot `wanted`.
+    #[inline(always)]
+    fn look(&mut self, wanted: u64) {
         self.reader.open(wanted);
-        match self.reader.opened().map(|cell| cell.header) {
-            Some(header) if header.is_of(wanted) && !header.missing => {
-                (self.now, self.header) = (Now::InRing, header);
-                self.remember();
+        match self.reader.opened() {
+            Some(cell) if cell.header.is_of(wanted) && !cell.header.missing => {
+                (self.header, self.in_ring) = (cell.header, true);
+                let (history, bytes) = (self.history * self.item_bytes, cell.header.items * self.item_bytes);
+                // SAFETY: the writer stays away from the cell until `finish` releases it, which lends no more either.
+                self.packet = unsafe { cell.buffer.lend(history, bytes) };
+                if self.last.is_some() {
+                    self.remember();
+                }
             }
             _ => self.miss(),
         }
-        self.fold();
     }
 
-    #[inline]
+    #[inline(never)]
     fn remember(&mut self) {
         if let (Some(last), Some(cell)) = (&mut self.last, self.reader.opened()) {
             last.header = cell.header;
-            last.buffer.copy_from(&cell.buffer, cell.header.items * self.item.bytes());
+            last.buffer.copy_from(&cell.buffer, cell.header.items * self.item_bytes);
         }
     }
 
     #[cold]
     fn miss(&mut self) {
         self.missing += 1;
-        self.header.missing = true;
-        if let Some(last) = &self.last {
-            self.now = Now::Repeated;
-            self.header = Header { missing: true, ..last.header };
-        }
+        (self.packet, self.in_ring) = (Lent::NONE, false);
+        let last = self.last.as_ref().map_or(Header::default(), |last| last.header);
+        self.header = Header { missing: true, ..last };
+        self.repeat();
     }
 
-    #[inline]
+    #[inline(never)]
     fn fold(&mut self) {
         if let Some(hash) = self.hash {
-            let bytes = self.header.items * self.item.bytes();
+            let bytes = self.header.items * self.item_bytes;
             let seed = hash.rotate_left(5) ^ bytes as u64;
-            self.hash = Some(xxh3_64_with_seed(self.buffer().map_or(&[], |buffer| buffer.bytes(bytes)), seed));
+            self.hash = Some(xxh3_64_with_seed(self.bytes(), seed));
         }
     }
 
     /// The cell of the packet, for the one output that changes it in place.
     #[inline]
     pub(super) fn cell_to_take(&mut self) -> Option<&mut Cell> {
-        match self.now {
-            Now::InRing => self.reader.opened_mut(),
-            Now::Nowhere | Now::Repeated | Now::Lent(_) => None,
-        }
+        if self.in_ring { self.reader.opened_mut() } else { None }
     }
 
     /// The packet is an output's now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn taken(&mut self) {
-        self.now = Now::Nowhere;
+        (self.packet, self.in_ring) = (Lent::NONE, false);
     }
 
     /// Lets go of the packet for logical slot `slot` and all before it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn finish(&mut self, slot: u64) {
-        self.now = Now::Nowhere;
+        self.taken();
         if let Some(read) = slot.checked_sub(self.delay) {
             self.reader.release(read + 1);
         }

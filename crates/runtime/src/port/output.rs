@@ -1,4 +1,5 @@
 //! [`OutPort`]: the packet to fill, and its way to all consumers.
+#![allow(unsafe_code)]
 
 use std::ops::{Deref, DerefMut};
 
@@ -68,24 +69,25 @@ pub(crate) struct Losses {
 /// An output of a component.
 pub struct OutPort {
     item: Item,
-    grant: Grant,
-    /// One for each worker that has consumers, and one for each component that changes packets in place.
-    pub(crate) rings: Box<[Writer<Cell>]>,
-    /// Written instead of the first ring while that is full, or without a consumer.
-    scratch: Box<Cell>,
-    /// The last bytes of the last packets, for the history of the next.
-    tail: Box<[u8]>,
-    slot: u64,
+    missing: bool,
+    item_bytes: usize,
+    /// All the memory of the packet to fill.
+    place: Lent,
     /// Items of the packet; of one that is to be refused, as many as the component wanted.
     granted: usize,
     /// Items that the shape says of this slot's packet, or allows at most.
     declared: usize,
-    missing: bool,
     /// Sample index of the first item.
     pub(crate) first_item: u64,
+    slot: u64,
+    /// One for each worker that has consumers, and one for each component that changes packets in place.
+    pub(crate) rings: Box<[Writer<Cell>]>,
+    grant: Grant,
+    /// The last bytes of the last packets, for the history of the next.
+    tail: Box<[u8]>,
+    /// Written instead of the first ring while that is full, or without a consumer.
+    scratch: Box<Cell>,
     pub(crate) losses: Losses,
-    /// Memory that was lent, instead of a cell.
-    lent: Option<Lent>,
 }
 
 /// The packet to fill. It holds what the memory held before: write every item you publish.
@@ -132,17 +134,18 @@ impl OutPort {
     pub(crate) fn new(item: Item, grant: Grant, rings: Vec<Writer<Cell>>, room: Room, history: usize) -> OutPort {
         OutPort {
             item,
-            grant,
-            rings: rings.into_boxed_slice(),
-            scratch: Box::new(Cell::new(room)),
-            tail: vec![0; history * item.bytes()].into_boxed_slice(),
-            slot: 0,
+            missing: false,
+            item_bytes: item.bytes(),
+            place: Lent::NONE,
             granted: 0,
             declared: 0,
-            missing: false,
             first_item: 0,
+            slot: 0,
+            rings: rings.into_boxed_slice(),
+            grant,
+            tail: vec![0; history * item.bytes()].into_boxed_slice(),
+            scratch: Box::new(Cell::new(room)),
             losses: Losses::default(),
-            lent: None,
         }
     }
 
@@ -153,18 +156,12 @@ impl OutPort {
     #[inline]
     pub fn write<T: Sample>(&mut self) -> Out<'_, T> {
         assert!(self.item == T::ITEM, "an output of {} written as {}", self.item, T::ITEM);
-        let first_item = self.first_item;
-        let all = match (self.rings.first_mut().and_then(Writer::opened), &mut self.lent) {
-            (Some(cell), _) => cell.buffer.items_mut(),
-            (None, Some(memory)) => memory.items_mut(),
-            (None, None) => self.scratch.buffer.items_mut(),
-        };
-        let items = all.get_mut(..self.granted).unwrap_or_default();
-        Out { items, granted: &mut self.granted, first_item }
+        let items = self.place.items_mut().get_mut(..self.granted).unwrap_or_default();
+        Out { items, granted: &mut self.granted, first_item: self.first_item }
     }
 
     /// The packet to fill.
-    #[inline]
+    #[inline(always)]
     fn cell(&mut self) -> &mut Cell {
         self.rings.first_mut().and_then(Writer::opened).unwrap_or(&mut self.scratch)
     }
@@ -176,13 +173,13 @@ impl OutPort {
 
     /// The packet to fill, in memory that is lent; until [`OutPort::take_back`].
     pub(crate) fn lend(&mut self, memory: Lent, granted: usize, first_item: u64) {
-        (self.lent, self.granted, self.first_item) = (Some(memory), granted, first_item);
+        (self.place, self.granted, self.first_item) = (memory, granted, first_item);
         self.declared = granted;
     }
 
     /// Forgets what was lent; answers how many items the component wants published.
     pub(crate) fn take_back(&mut self) -> usize {
-        self.lent = None;
+        self.place = Lent::NONE;
         std::mem::take(&mut self.granted)
     }
 
@@ -190,12 +187,7 @@ impl OutPort {
     #[must_use]
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         let items = if self.granted > self.declared { 0 } else { self.granted };
-        let bytes = items * self.item.bytes();
-        if self.lent.is_none() {
-            return self.cell().buffer.bytes_mut(bytes);
-        }
-        let all: &mut [u8] = self.lent.as_mut().map_or_else(Default::default, Lent::items_mut);
-        all.get_mut(..bytes).unwrap_or_default()
+        self.place.items_mut().get_mut(..items * self.item_bytes).unwrap_or_default()
     }
 
     /// Publishes the first `items` only, as [`Out::truncate`].
@@ -210,14 +202,16 @@ impl OutPort {
     }
 
     pub(crate) fn fill_bytes(&mut self, bytes: &[u8], item_bytes: usize) {
-        self.cell().buffer.bytes_mut(bytes.len()).copy_from_slice(bytes);
+        if let Some(place) = self.place.items_mut().get_mut(..bytes.len()) {
+            place.copy_from_slice(bytes);
+        }
         self.granted = bytes.len() / item_bytes;
     }
 
     /// Fills the memory of the next packet, so that what is left unwritten shows.
     pub(crate) fn poison(&mut self, slot: u64) {
         self.begin(slot, &[]);
-        self.cell().buffer.items_mut::<u8>().fill(0xa5);
+        self.place.items_mut::<u8>().fill(0xa5);
     }
 
     /// The first logical slot that not all rings have room for. Looked up anew unless it is beyond `slot`, as far as is
@@ -228,7 +222,7 @@ impl OutPort {
     }
 
     /// Points at the cell of logical slot `slot`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn begin(&mut self, slot: u64, inputs: &[InPort]) {
         self.reckon(slot, inputs);
         self.point_at(slot);
@@ -247,7 +241,7 @@ impl OutPort {
         self.point_at(slot);
     }
 
-    #[inline]
+    #[inline(always)]
     fn reckon(&mut self, slot: u64, inputs: &[InPort]) {
         self.missing = false;
         match self.grant {
@@ -262,17 +256,16 @@ impl OutPort {
         self.declared = self.granted;
     }
 
-    #[inline]
+    #[inline(always)]
     fn point_at(&mut self, slot: u64) {
         self.slot = slot;
-        if let Some(ring) = self.rings.first_mut() {
-            ring.open(slot);
-        }
+        let cell = self.rings.first_mut().and_then(|ring| ring.cell(slot)).unwrap_or(&mut *self.scratch);
         if !self.tail.is_empty() {
-            let tail = std::mem::take(&mut self.tail);
-            self.cell().buffer.set_history(&tail);
-            self.tail = tail;
+            cell.buffer.set_history(&self.tail);
         }
+        // SAFETY: readers stay away from the cell until `hand_over`, and `finish` ends the loan; the scratch cell is this
+        // port's. Until then the memory is written through `place` alone, or by `take`, which lends anew.
+        self.place = unsafe { cell.buffer.lend_mut() };
     }
 
     /// Takes length and sample index from an input's packet. What is made of a missing packet is missing as well.
@@ -290,8 +283,7 @@ impl OutPort {
     /// Zeroes the packet: an input is empty, and a loop over both ends early.
     #[cold]
     pub(crate) fn blank(&mut self) {
-        let bytes = self.granted * self.item.bytes();
-        self.cell().buffer.bytes_mut(bytes).fill(0);
+        self.bytes_mut().fill(0);
     }
 
     /// Takes the packet of an input, to change it in place. Without one: an empty packet.
@@ -303,25 +295,35 @@ impl OutPort {
             if !self.tail.is_empty() {
                 ours.buffer.set_history(&self.tail);
             }
+            // SAFETY: as in `point_at`.
+            self.place = unsafe { ours.buffer.lend_mut() };
             input.taken();
             return;
         }
         (self.granted, self.declared) = (0, 0);
     }
 
-    /// Hands the packet over to all consumers; `missing`: nothing, because the component missed the slot.
-    #[inline]
+    /// Completes the packet, for [`OutPort::hand_over`]; `missing`: nothing, because the component missed the slot.
+    #[inline(always)]
     pub(crate) fn finish(&mut self, missing: bool) {
+        self.place = Lent::NONE;
         let missing = missing || self.missing;
         let items = if missing { 0 } else { self.checked() };
         let header = Header::new(self.slot, self.first_item, items, missing);
         self.first_item += items as u64;
         self.cell().header = header;
-        let bytes = items * self.item.bytes();
-        self.copy_to_others(bytes);
+        let bytes = items * self.item_bytes;
+        if self.rings.len() > 1 {
+            self.copy_to_others(bytes);
+        }
         if !self.tail.is_empty() && bytes > 0 {
             self.keep_tail(bytes);
         }
+    }
+
+    /// Hands the packets of all slots that were finished over to all consumers.
+    #[inline]
+    pub(crate) fn hand_over(&mut self) {
         for ring in &mut self.rings {
             if ring.is_open() {
                 ring.publish(self.slot);
@@ -332,7 +334,7 @@ impl OutPort {
     }
 
     /// Items to publish; none of a packet that the shape does not allow.
-    #[inline]
+    #[inline(always)]
     fn checked(&mut self) -> usize {
         if self.granted == self.declared { self.granted } else { self.allowed() }
     }
@@ -349,12 +351,9 @@ impl OutPort {
         0
     }
 
-    #[inline]
+    #[inline(never)]
     fn copy_to_others(&mut self, bytes: usize) {
         let Some((first, others)) = self.rings.split_first_mut() else { return };
-        if others.is_empty() {
-            return;
-        }
         let source = first.opened().unwrap_or(&mut self.scratch);
         for cell in others.iter_mut().filter_map(|ring| ring.cell(self.slot)) {
             cell.header = source.header;
@@ -362,6 +361,7 @@ impl OutPort {
         }
     }
 
+    #[inline(never)]
     fn keep_tail(&mut self, bytes: usize) {
         let mut tail = std::mem::take(&mut self.tail);
         let keep = tail.len();

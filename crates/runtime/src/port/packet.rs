@@ -76,12 +76,25 @@ impl Buffer {
         bytemuck::cast_slice_mut(&mut self.lines[self.margin..])
     }
 
-    /// `history` items of the margin, then `items`, contiguous; fewer where there is no room for them.
     #[inline]
-    pub(crate) fn with_history<T: Sample>(&self, history: usize, items: usize) -> &[T] {
-        let all: &[T] = bytemuck::cast_slice(&self.lines);
-        let start = self.margin * (LINE / size_of::<T>());
-        all.get(start.saturating_sub(history)..(start + items).min(all.len())).unwrap_or_default()
+    pub(super) fn margin_bytes(&self) -> usize {
+        self.margin * LINE
+    }
+
+    #[inline]
+    pub(super) fn room_bytes(&self) -> usize {
+        (self.lines.len() - self.margin) * LINE
+    }
+
+    /// Where the margin begins, and the room behind it.
+    #[inline]
+    pub(super) fn start(&self) -> *const u8 {
+        self.lines.as_ptr().cast()
+    }
+
+    #[inline]
+    pub(super) fn start_mut(&mut self) -> *mut u8 {
+        self.lines.as_mut_ptr().cast()
     }
 
     #[inline]
@@ -135,11 +148,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn items_are_aligned_and_history_is_contiguous_with_them() {
+    fn items_are_aligned() {
         let mut buffer = Buffer::new(Room { bytes: 10, margin_bytes: 6 });
         buffer.items_mut::<u8>()[..3].copy_from_slice(&[7, 8, 9]);
-        buffer.set_history(&[4, 5, 6]);
-        assert_eq!(buffer.with_history::<u8>(3, 3), [4, 5, 6, 7, 8, 9]);
+        assert_eq!(buffer.bytes(3), [7, 8, 9]);
+
         assert_eq!(buffer.items::<f32>().as_ptr().align_offset(LINE), 0);
         assert_eq!(buffer.bytes(1000), [0; 0], "more than there is, is nothing");
     }

@@ -30,6 +30,9 @@ pub struct Report {
     pub broken_packets: u64,
     /// Packets of all components that a consumer did not get ([`OutputReport::dropped_packets`]).
     pub dropped_packets: u64,
+    /// Executions of the longest burst that was timed as a whole ([`Options::burst`](crate::Options::burst)): execution times
+    /// are means over so many at most. 1: each was timed.
+    pub burst: u64,
     /// Components, in the order of the waveform.
     pub components: Vec<ComponentReport>,
     /// Workers.
@@ -124,6 +127,9 @@ pub struct WorkerReport {
     pub busy: Option<Quantiles>,
     /// From edge to release; `None` under a free clock.
     pub lateness: Option<Quantiles>,
+    /// From the end of an execution to where the next component computes, of one in 64: completing packets, opening ports. It
+    /// is within the execution times. `None` of bursts.
+    pub interface: Option<Quantiles>,
     /// All of `busy`, for more than quantiles.
     #[serde(skip)]
     pub busy_histogram: Histogram<Ns>,
@@ -212,6 +218,7 @@ pub(crate) fn report<'a>(
         misses,
         broken_packets: components.iter().map(|component| component.broken_packets).sum(),
         dropped_packets: components.iter().map(|component| component.dropped_packets).sum(),
+        burst: workers.iter().map(|worker| worker.stats.burst).max().unwrap_or(1),
         lateness: Quantiles::of(&lateness),
         output_hash: (!hashes.is_empty()).then(|| fold(&hashes)),
         miss_list: explain(known, &components, workers),
@@ -260,6 +267,7 @@ fn worker_report(worker: &Worker) -> WorkerReport {
         elapsed_ns: worker.timer.ns(worker.stats.begun, worker.stats.ended),
         busy: Quantiles::of(&worker.stats.busy),
         lateness: Quantiles::of(&worker.stats.lateness),
+        interface: Quantiles::of(&worker.stats.interface),
         busy_histogram: worker.stats.busy.clone(),
         lateness_histogram: worker.stats.lateness.clone(),
         trace: worker.stats.events().map(|event| event.in_ns(&worker.timer)).collect(),

@@ -197,14 +197,15 @@ impl Bench {
             feed.begin(slot, &[]);
             feed.fill_bytes(packet, input.item.bytes());
             feed.finish(false);
+            feed.hand_over();
             packet.clear();
         }
         self.entry.outputs.iter_mut().for_each(|output| output.poison(slot));
-        let executed = self.entry.execute(slot, &mut self.timer);
+        let executed = self.entry.execute(slot, self.timer.read(), &mut self.timer, None);
         if executed.fault {
             return Err(TickError::Panicked { slot });
         }
-        self.ns = self.timer.ns(executed.start, executed.end);
+        self.ns = self.timer.ns_of(executed.ticks());
         self.entry.publish(slot, executed, self.ns);
         for (tap, packet) in self.taps.iter_mut().zip(&mut self.outputs) {
             tap.begin(slot);

@@ -61,7 +61,7 @@ impl Session {
         let stop = Stop::new();
         let slot_ns = graph.slot_ns();
         let simulated = |table| {
-            let worker = prepared(table, Timer::Virtual(0), mailbox().1, stop.clone(), Ending::default(), 0);
+            let worker = prepared(table, Timer::stands_at(0), mailbox().1, stop.clone(), Ending::default(), 0);
             Simulated { worker, now_ns: 0, next: Next::Edge { number: 0 }, free_at_ns: 0 }
         };
         let mut workers: Vec<Simulated> = tables.into_iter().map(simulated).collect();
@@ -89,7 +89,7 @@ fn earliest(workers: &mut [Simulated]) -> Option<&mut Simulated> {
 
 impl Simulated {
     fn step(&mut self, slot_ns: u64) {
-        self.worker.timer = Timer::Virtual(self.now_ns);
+        (self.worker.timer, self.worker.now) = (Timer::stands_at(self.now_ns), self.now_ns);
         match self.next {
             Next::Edge { number } => self.edge(number, slot_ns),
             Next::Start { slot, index } => match self.worker.start(slot, index) {

@@ -178,7 +178,7 @@ impl Session {
 }
 
 pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, ending: Ending, spins: u32) -> Worker {
-    Worker { table, stats: WorkerStats::new(), timer, inbox, stop, ending, spins }
+    Worker { table, stats: WorkerStats::new(), timer, now: 0, inbox, stop, ending, spins }
 }
 
 /// What a worker's thread does before its first slot.

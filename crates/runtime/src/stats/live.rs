@@ -63,9 +63,10 @@ impl Default for Live {
 }
 
 impl Live {
+    /// So many executions that took this long each.
     #[inline]
-    pub(crate) fn record(&self, ns: u64) {
-        self.buckets[bucket(ns)].add(1);
+    pub(crate) fn record(&self, ns: u64, executions: u64) {
+        self.buckets[bucket(ns)].add(executions);
         if ns > self.max_ns.load(Ordering::Relaxed) {
             self.max_ns.store(ns, Ordering::Relaxed);
         }
@@ -199,7 +200,7 @@ mod tests {
     fn quantiles_are_those_of_what_was_recorded() {
         let live = Live::default();
         assert_eq!(live.snapshot("a", "b").p50_ns, None);
-        (1..=1000).for_each(|ns| live.record(ns));
+        (1..=1000).for_each(|ns| live.record(ns, 1));
         let read = live.snapshot("a", "b");
         assert_eq!((read.executions, read.max_ns), (1000, Some(1000)));
         let (p50, p99) = (read.p50_ns.expect("some"), read.p99_ns.expect("some"));
@@ -212,13 +213,13 @@ mod tests {
             [&[][..], &[777], &[777, 777], &[10, 777_777], &[10, 500, 777_777], &[5, 5, 9, 9], &[100_001, 100_002]]
         {
             let live = Live::default();
-            times.iter().for_each(|&ns| live.record(ns));
+            times.iter().for_each(|&ns| live.record(ns, 1));
             let all = live.histogram();
             assert_eq!(all.len(), times.len() as u64, "{times:?}");
             assert_eq!((all.min(), all.max()), (times.first().copied(), times.last().copied()), "{times:?}");
         }
         let live = Live::default();
-        (1..=100_000).for_each(|ns| live.record(ns));
+        (1..=100_000).for_each(|ns| live.record(ns, 1));
         let all = live.histogram();
         let (p50, mean) = (all.quantile(0.5).expect("some"), all.mean().expect("some"));
         assert_eq!(all.len(), 100_000);
@@ -230,7 +231,7 @@ mod tests {
         let live = Arc::new(Live::default());
         let writer = Arc::clone(&live);
         let records = if cfg!(miri) { 100 } else { 100_000 };
-        let thread = std::thread::spawn(move || (0..records).for_each(|n| writer.record(n % 500)));
+        let thread = std::thread::spawn(move || (0..records).for_each(|n| writer.record(n % 500, 1)));
         let mut last = 0;
         while last < records {
             let now = live.snapshot("a", "b").executions;

@@ -10,6 +10,8 @@ use crate::soft::Outgoing;
 
 /// Executions a worker remembers.
 const TRACE: usize = 4096;
+/// Of so many executions one says how long the opening of its ports took; a power of two.
+const SAMPLED: u64 = 64;
 /// Misses a worker remembers with all their circumstances; further ones are counted.
 const MISSES: usize = 256;
 /// Executions remembered around a miss.
@@ -36,6 +38,33 @@ impl Event {
     pub(crate) fn in_ns(self, timer: &Timer) -> TraceEvent {
         let Event { slot, component, start, ticks } = self;
         TraceEvent { slot, component, start_ns: timer.ns_of(start), execution_ns: timer.ns_of(ticks) }
+    }
+}
+
+/// An [`Event`] as it is kept: four to a cache line. The slot's upper half is that of the last one; a time of more than a
+/// second is one of a second or two.
+#[derive(Clone, Copy, Debug, Default)]
+struct Kept {
+    slot: u32,
+    component: u32,
+    start: u32,
+    ticks: u32,
+}
+
+impl Kept {
+    #[inline]
+    fn of(event: Event) -> Kept {
+        let narrow = |ticks: u64| u32::try_from(ticks).unwrap_or(u32::MAX);
+        let Event { slot, component, start, ticks } = event;
+        // The halves that are left out are those of `last`, and of a number of components that is below 2^32.
+        Kept { slot: slot as u32, component: component as u32, start: narrow(start), ticks: narrow(ticks) }
+    }
+
+    /// With the slot nearest to `last` that ends like this one.
+    fn event(self, last: u64) -> Event {
+        let away = self.slot.wrapping_sub(last as u32).cast_signed();
+        let slot = last.wrapping_add_signed(away.into());
+        Event { slot, component: self.component as usize, start: self.start.into(), ticks: self.ticks.into() }
     }
 }
 
@@ -101,8 +130,14 @@ pub(crate) struct WorkerStats {
     /// The timer at the release of the first slot, and at the end of the last.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
-    trace: Box<[Event; TRACE]>,
+    /// From the end of an execution to where the next component computes, of one execution in [`SAMPLED`].
+    pub(crate) interface: Histogram<Ns>,
+    trace: Box<[Kept; TRACE]>,
     traced: u64,
+    /// Of the last execution.
+    traced_slot: u64,
+    /// Executions of the longest burst that was timed as a whole.
+    pub(crate) burst: u64,
     pub(crate) misses: Vec<RawMiss>,
     pub(crate) misses_beyond: u64,
     /// Where every execution goes as well, if there is a log.
@@ -117,8 +152,11 @@ impl WorkerStats {
             slots: 0,
             begun: 0,
             ended: 0,
-            trace: Box::new([Event::default(); TRACE]),
+            interface: Histogram::with_bound(BOUND_NS),
+            trace: Box::new([Kept::default(); TRACE]),
             traced: 0,
+            traced_slot: 0,
+            burst: 1,
             misses: Vec::with_capacity(MISSES),
             misses_beyond: 0,
             log: None,
@@ -128,8 +166,23 @@ impl WorkerStats {
     #[inline]
     pub(crate) fn trace(&mut self, event: Event) {
         // TRACE is a power of two: the remainder is a mask.
-        self.trace[self.traced as usize % TRACE] = event;
+        self.trace[self.traced as usize % TRACE] = Kept::of(event);
         self.traced += 1;
+        self.traced_slot = event.slot;
+    }
+
+    /// What each execution of a burst is said to have taken.
+    pub(crate) fn part_of_burst(&mut self, ticks: u64, executions: u64) -> u64 {
+        self.burst = self.burst.max(executions);
+        ticks / executions.max(1)
+    }
+
+    /// Before a component computes: the ports of one in so many took this long to open. `last`: the end of the execution before.
+    #[inline]
+    pub(crate) fn sample_interface(&mut self, last: u64, timer: &Timer) {
+        if self.traced.is_multiple_of(SAMPLED) {
+            self.interface.record_saturating(timer.ns(last, timer.read()));
+        }
     }
 
     /// Puts an execution into the log, in whatever process it was.
@@ -152,7 +205,7 @@ impl WorkerStats {
         }
         let len = self.traced.min(WINDOW as u64) as usize;
         for (n, place) in miss.window.iter_mut().take(len).enumerate() {
-            *place = self.trace[(self.traced as usize - len + n) % TRACE];
+            *place = self.trace[(self.traced as usize - len + n) % TRACE].event(self.traced_slot);
         }
         miss.window_len = len;
         self.misses.push(miss);
@@ -161,6 +214,6 @@ impl WorkerStats {
     /// What is remembered, oldest first.
     pub(crate) fn events(&self) -> impl Iterator<Item = Event> + '_ {
         let len = self.traced.min(TRACE as u64);
-        (self.traced - len..self.traced).map(|n| self.trace[n as usize % TRACE])
+        (self.traced - len..self.traced).map(|n| self.trace[n as usize % TRACE].event(self.traced_slot))
     }
 }

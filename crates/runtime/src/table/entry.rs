@@ -5,10 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use takt_graph::MissPolicy;
 
-use crate::component::{Component, Instruction, Io, Message, Outbox};
+use crate::component::{Component, Instruction, Io, Message};
 use crate::isolated::{Answer, Remote};
 use crate::port::{InPort, OutPort};
-use crate::slot::Timer;
 use crate::stats::{EntryStats, Event};
 
 pub(crate) struct Entry {
@@ -45,12 +44,8 @@ pub(crate) struct Pending {
 const LOOKED_AT: u64 = 2 * takt_graph::limits::DELAY_SLOTS as u64;
 
 /// A packet of messages; none where it is something else.
-fn messages(bytes: &[u8]) -> &[Message] {
+pub(super) fn messages(bytes: &[u8]) -> &[Message] {
     bytemuck::try_cast_slice(bytes).unwrap_or_default()
-}
-
-fn messages_mut(bytes: &mut [u8]) -> &mut [Message] {
-    bytemuck::try_cast_slice_mut(bytes).unwrap_or_default()
 }
 
 /// A component in this process, or what stands for one in a process of its own.
@@ -100,16 +95,6 @@ pub(crate) enum Due {
     Nothing,
     /// Its logical slot; so many before it were missed.
     Slot { slot: u64, missed: u64 },
-}
-
-/// One execution, in units of the timer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Executed {
-    pub(crate) start: u64,
-    pub(crate) end: u64,
-    pub(crate) fault: bool,
-    /// What it was to bring was lost outside.
-    pub(crate) lost: bool,
 }
 
 impl Entry {
@@ -189,13 +174,13 @@ impl Entry {
         let Body::Isolated(remote) = &mut self.component else { return Answer::None };
         let answer = remote.collect(&mut self.outputs, patient);
         match answer {
-            Answer::Done { ns } => self.stats.live.record(ns),
+            Answer::Done { ns } => self.stats.live.record(ns, 1),
             Answer::Lost { ns } => {
-                self.stats.live.record(ns);
+                self.stats.live.record(ns, 1);
                 self.lost();
             }
             Answer::Fault { ns } => {
-                self.stats.live.record(ns);
+                self.stats.live.record(ns, 1);
                 self.fault();
             }
             Answer::None => {
@@ -224,69 +209,6 @@ impl Entry {
                 remote.requested = event;
                 true
             }
-        }
-    }
-
-    /// Executes logical slot `slot`; [`Entry::publish`] hands over what it made.
-    #[inline]
-    pub(crate) fn execute(&mut self, slot: u64, timer: &mut Timer) -> Executed {
-        let mut empty = false;
-        for (port, input) in self.inputs.iter_mut().enumerate() {
-            input.begin(slot);
-            empty |= input.items() == 0 && port < self.declared.0;
-        }
-        let component = match &mut self.component {
-            Body::Here(component) => component,
-            Body::Isolated(remote) => {
-                let start = timer.read();
-                remote.post(slot, &self.inputs, &mut self.outputs);
-                return Executed { start, end: timer.read(), fault: false, lost: false };
-            }
-        };
-        for output in &mut self.outputs {
-            output.begin(slot, &self.inputs);
-        }
-        let (inputs, inbox) = self.inputs.split_at_mut(self.declared.0);
-        let (outputs, outbox) = self.outputs.split_at_mut(self.declared.1);
-        if empty {
-            outputs.iter_mut().for_each(OutPort::blank);
-        }
-        for &(input, output) in &self.in_place {
-            outputs[output].take(&mut inputs[input]);
-        }
-        let start = timer.read();
-        let room = outbox.first_mut().map_or_else(Default::default, |port| messages_mut(port.bytes_mut()));
-        let mut io = Io { inputs, outputs, slot, outbox: Outbox { room, sent: 0 }, timer, lost: false };
-        let result = catch_unwind(AssertUnwindSafe(|| {
-            for port in inbox {
-                messages(port.bytes()).iter().for_each(|message| component.message(message));
-            }
-            component.tick(&mut io);
-        }));
-        let (sent, lost) = (io.outbox.sent, io.lost);
-        if let Some(port) = outbox.first_mut() {
-            port.truncate(sent * size_of::<Message>());
-        }
-        Executed { start, end: timer.read(), fault: result.is_err(), lost }
-    }
-
-    /// Hands over what logical slot `slot` made, and lets go of what it read.
-    #[inline]
-    pub(crate) fn publish(&mut self, slot: u64, executed: Executed, ns: u64) {
-        let here = matches!(self.component, Body::Here(_));
-        if here {
-            self.outputs.iter_mut().for_each(|output| output.finish(executed.fault || executed.lost));
-            self.stats.live.record(ns);
-        }
-        for input in &mut self.inputs {
-            input.finish(slot);
-        }
-        self.advance(slot + 1);
-        if executed.fault {
-            self.fault();
-        }
-        if executed.lost {
-            self.lost();
         }
     }
 
@@ -320,7 +242,7 @@ impl Entry {
     /// Behind its last slot it lets go of its inputs for good: over a delayed link producers have slots left to make that
     /// none reads.
     #[inline]
-    fn advance(&mut self, next: u64) {
+    pub(super) fn advance(&mut self, next: u64) {
         self.next = next;
         if next >= self.until {
             self.release_all();
@@ -333,13 +255,13 @@ impl Entry {
     }
 
     #[cold]
-    fn lost(&mut self) {
+    pub(super) fn lost(&mut self) {
         self.stats.live.missed.add(1);
         self.stats.live.lost.add(1);
     }
 
     #[cold]
-    fn fault(&mut self) {
+    pub(super) fn fault(&mut self) {
         self.stats.live.faults.add(1);
         self.degrade();
     }

@@ -4,12 +4,14 @@
 //! through a table from the first entry to the last.
 //!
 //! [`make_components`] makes the components of a graph, [`make`] their [`Table`]s. A worker asks each [`Entry`] what it has
-//! [`Due`] in a slot, calls [`Entry::execute`] and then [`Entry::publish`].
+//! [`Due`] in a slot, calls [`Entry::execute`] and then [`Entry::publish`]; or, where nothing has a deadline, [`Entry::burst`].
 
+mod call;
 mod entry;
 mod make;
 mod rings;
 
-pub(crate) use entry::{Body, Due, Entry, Executed, PENDING, Pending};
+pub(crate) use call::{Executed, Recorder};
+pub(crate) use entry::{Body, Due, Entry, PENDING, Pending};
 pub use make::OpenError;
 pub(crate) use make::{Table, make, make_components};

@@ -230,8 +230,8 @@ fn step(entry: &mut Entry, physical: u64, timer: &mut Timer) {
     entry.collect(physical, true);
     // Slots that were lost before are counted when the worker goes on.
     if let Due::Slot { slot, missed: 0 } = entry.due(physical) {
-        let executed = entry.execute(slot, timer);
-        let ns = timer.ns(executed.start, executed.end);
+        let executed = entry.execute(slot, timer.read(), timer, None);
+        let ns = timer.ns_of(executed.ticks());
         entry.publish(slot, executed, ns);
     }
 }

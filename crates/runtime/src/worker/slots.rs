@@ -13,12 +13,14 @@ use super::inbox::{Ending, Inbox};
 use crate::isolated::Answer;
 use crate::slot::{Edges, Patience, Timer};
 use crate::stats::{Event, MissKind, RawMiss, TraceEvent, WINDOW, WorkerStats};
-use crate::table::{Due, Entry, Executed, Table};
+use crate::table::{Due, Entry, Executed, Recorder, Table};
 
 pub(crate) struct Worker {
     pub(crate) table: Table,
     pub(crate) stats: WorkerStats,
     pub(crate) timer: Timer,
+    /// The timer at the end of what it did last: where its next execution begins.
+    pub(crate) now: u64,
     pub(crate) inbox: Inbox,
     pub(crate) stop: Stop,
     pub(crate) ending: Ending,
@@ -66,9 +68,10 @@ impl Worker {
     /// executed.
     pub(crate) fn run_free(&mut self, first: u64, burst: u64) -> u64 {
         let mut number = first;
+        self.now = self.timer.read();
         while let Some(next) = self.go_on(number) {
             number = next;
-            let slot = Slot::free(number, self.timer.read());
+            let slot = Slot::free(number, self.now);
             let until = self.burst_until(number, burst);
             if self.burst(slot, until) {
                 self.account(slot, until - number, None);
@@ -94,6 +97,7 @@ impl Worker {
             let due = edges.due(number);
             let now = edges.wait(number, spin, &self.stop).unwrap_or(due);
             let base = self.timer.read();
+            self.now = base;
             let Some(next) = self.go_on(number) else { break };
             if next != number {
                 // A change went on with a later slot.
@@ -130,7 +134,9 @@ impl Worker {
         if self.inbox.is_empty() && self.table.pending == 0 {
             return Some(number);
         }
-        self.inbox.apply(number, false, &mut self.table)
+        let next = self.inbox.apply(number, false, &mut self.table);
+        self.now = self.timer.read();
+        next
     }
 
     #[cold]
@@ -182,6 +188,7 @@ impl Worker {
                 return false;
             }
             patience.pause();
+            self.now = self.timer.read();
         }
     }
 
@@ -194,7 +201,8 @@ impl Worker {
         }
         let last = until.saturating_sub(entry.depth).min(entry.until);
         loop {
-            let entry = &self.table.entries[index];
+            let Worker { table: Table { entries, reached, .. }, stats, timer, now, .. } = self;
+            let entry = &mut entries[index];
             let next = entry.next;
             if next >= last {
                 return true;
@@ -203,12 +211,12 @@ impl Worker {
             if ready <= next {
                 return false;
             }
-            for logical in next..ready {
-                let entry = &mut self.table.entries[index];
-                let number = logical + entry.depth;
-                self.table.reached = self.table.reached.max(number + 1);
-                let executed = entry.execute(logical, &mut self.timer);
-                self.finish(Slot { number, ..slot }, index, logical, executed);
+            *reached = ready.saturating_add(entry.depth).max(*reached);
+            let depth = entry.depth;
+            let broken = entry.burst(next..ready, &mut Recorder { timer, now, stats, edge: slot.edge });
+            if let Some(broken) = broken {
+                let number = broken.slot + depth;
+                self.missed(Slot { number, ..slot }, index, broken.kind, broken.slot, 1, broken.ns);
             }
         }
     }
@@ -230,18 +238,20 @@ impl Worker {
             self.collect(slot, index);
         }
         let Due::Slot { slot: logical, missed: 0 } = self.table.entries[index].due(slot.number) else { return None };
-        // Without a deadline the timer is not read.
-        if slot.deadline != u64::MAX && self.timer.read() > slot.deadline {
+        if self.now > slot.deadline {
             self.passed_by(slot, index, logical + 1);
             return None;
         }
-        Some((logical, self.table.entries[index].execute(logical, &mut self.timer)))
+        let Worker { table, stats, timer, now, .. } = self;
+        let executed = table.entries[index].execute(logical, *now, timer, Some(stats));
+        *now = executed.end;
+        Some((logical, executed))
     }
 
     /// Hands over what an entry made, and records how long it took.
     #[inline(always)]
     pub(crate) fn finish(&mut self, slot: Slot, index: usize, logical: u64, executed: Executed) {
-        let ticks = executed.end.saturating_sub(executed.start);
+        let ticks = executed.ticks();
         let ns = self.timer.ns_of(ticks);
         let entry = &mut self.table.entries[index];
         entry.publish(logical, executed, ns);
@@ -327,6 +337,7 @@ impl Worker {
     /// Counts so many slots, which took as long as has passed since the release of the first, each the same part of it.
     pub(crate) fn account(&mut self, slot: Slot, slots: u64, lateness_ns: Option<u64>) {
         let end = self.timer.read();
+        self.now = end;
         let busy = self.timer.ns(slot.base, end);
         if self.stats.slots == 0 {
             self.stats.begun = slot.base;
