@@ -51,7 +51,23 @@ macro_rules! vectorised {
 #[inline]
 pub(crate) fn avx512() -> bool {
     use std::arch::is_x86_feature_detected as has;
+    #[cfg(test)]
+    if HIDDEN.get() {
+        return false;
+    }
     has!("avx512f") && has!("avx512bw") && has!("avx512vl") && has!("avx512dq")
+}
+
+#[cfg(test)]
+std::thread_local!(static HIDDEN: std::cell::Cell<bool> = const { std::cell::Cell::new(false) });
+
+/// What `f` gives where there is no AVX-512.
+#[cfg(test)]
+pub(crate) fn without_avx512<R>(f: impl FnOnce() -> R) -> R {
+    HIDDEN.set(true);
+    let result = f();
+    HIDDEN.set(false);
+    result
 }
 
 pub(crate) use vectorised;

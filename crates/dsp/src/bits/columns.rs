@@ -77,8 +77,8 @@ enum Way {
 fn tiles<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8], way: Way) -> usize {
     #[cfg(target_arch = "x86_64")]
     if layout.full_rows() >= 32 && std::arch::is_x86_feature_detected!("avx2") {
-        let many_registers = std::arch::is_x86_feature_detected!("avx512vl");
-        // SAFETY: the only condition of these is that the processor has AVX2 or AVX-512VL, and the lines above asked it.
+        let many_registers = crate::simd::avx512();
+        // SAFETY: the only condition of these is that the processor has AVX2, or AVX-512VL, and the lines above asked it.
         #[allow(unsafe_code)]
         unsafe {
             match (way, many_registers) {
@@ -177,6 +177,7 @@ fn piece<const N: usize>(items: &[u8], at: usize) -> [u8; N] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::without_avx512;
     use proptest::prelude::*;
 
     /// Item by item, as the clauses say: pads behind the last item are not read.
@@ -192,7 +193,13 @@ mod tests {
         read(&layout, from, &mut to);
         prop_assert_eq!(&to, &by_item(from, order));
         write(&layout, &to, &mut back);
-        prop_assert_eq!(back, from);
+        prop_assert_eq!(&back, from);
+        let (mut narrower, mut narrower_back) = (vec![0; from.len()], vec![0; from.len()]);
+        without_avx512(|| {
+            read(&layout, from, &mut narrower);
+            write(&layout, &to, &mut narrower_back);
+        });
+        prop_assert_eq!((narrower, narrower_back), (to, back));
         Ok(())
     }
 

@@ -143,6 +143,7 @@ const SQRT_HALF_BITS: u32 = 0x3F35_04F3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::without_avx512;
     use proptest::prelude::*;
 
     #[test]
@@ -219,6 +220,8 @@ mod tests {
             noise(seed, 0.1, Tick(first), step, a);
             noise(seed, 0.1, Tick(first + cut as u64 * u64::from(step)), step, b);
             prop_assert_eq!(&whole, &parts);
+            without_avx512(|| noise(seed, 0.1, Tick(first), step, &mut parts));
+            prop_assert_eq!(&whole, &parts, "widest and wide kernels");
             noise_scalar(seed, 0.1, first, u64::from(step), &mut parts);
             prop_assert_eq!(&whole, &parts, "wide and narrow kernels");
         }
@@ -235,6 +238,8 @@ mod tests {
             let mut sums = vec![0; input.len()];
             add_noise(seed, power, first, &input, &mut sums);
             prop_assert_eq!(&sums, &expected);
+            without_avx512(|| add_noise(seed, power, first, &input, &mut sums));
+            prop_assert_eq!(&sums, &expected, "widest and wide kernels");
             if odd == 0 {
                 add_scalar(seed, power, first / 2, &input, &mut sums);
                 prop_assert_eq!(&sums, &expected, "wide and narrow kernels");
