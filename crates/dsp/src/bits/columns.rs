@@ -28,6 +28,7 @@ impl<const WIDTH: usize> Layout<WIDTH> {
         Layout { items, starts }
     }
 
+    #[cfg(target_arch = "x86_64")]
     fn full_rows(&self) -> usize {
         self.items / WIDTH
     }
