@@ -12,6 +12,7 @@ tshark:tshark
 tcpdump:tcpdump
 ping:iputils-ping
 strace:strace
+valgrind:valgrind
 setpriv:util-linux
 unshare:util-linux
 runc:runc

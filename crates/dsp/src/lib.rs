@@ -7,7 +7,8 @@
 //! | for | use |
 //! | --- | --- |
 //! | a tone, a frequency shift | [`tone()`], [`mix`], with the frequency as a [`Rotation`] |
-//! | noise | [`noise()`] |
+//! | noise | [`noise()`], [`add_noise`] |
+//! | soft values of BPSK | [`bpsk_soft`] |
 //! | a signal on another grid of ticks | [`Resampler`] |
 //! | what is in a signal | [`estimate_tone`], [`power_spectrum`] |
 //! | checks on bits | [`crc`] |
@@ -33,7 +34,8 @@ pub mod umts;
 
 pub use bits::Binary;
 pub use signal::{
-    Grid, HALF_SPAN, MAX_STEP, Resampler, Rotation, ToneEstimate, estimate_tone, mix, noise, power_spectrum, tone,
+    Grid, HALF_SPAN, MAX_STEP, Resampler, Rotation, ToneEstimate, add_noise, bpsk_soft, estimate_tone, mix, noise,
+    power_spectrum, tone,
 };
 
 /// The example of the README.

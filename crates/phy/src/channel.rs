@@ -7,7 +7,6 @@ struct Awgn {
     ebn0_db: f64,
     amplitude: f32,
     seed: u64,
-    noise: Vec<Complex32>,
 }
 
 /// Adds white Gaussian noise; the same noise for the same seed and sample index.
@@ -24,29 +23,14 @@ impl Awgn {
         #[param(default = 1)]
         seed: u64,
     ) -> Awgn {
-        Awgn { ebn0_db, amplitude: amplitude.into(), seed, noise: Vec::new() }
-    }
-
-    fn prepare(&mut self, ports: &Prepared<'_>) -> Result<(), String> {
-        let longest = ports.input_items.first().copied().unwrap_or(0);
-        self.noise = vec![Complex32::default(); longest / 2 + 2];
-        Ok(())
+        Awgn { ebn0_db, amplitude: amplitude.into(), seed }
     }
 
     fn tick(&mut self, input: In<i16>, mut output: Out<i16>) {
-        // Two samples share a complex one, by index, so that the noise does not depend on how packets are cut.
-        let first = input.first_item();
-        let odd = (first % 2) as usize;
-        let count = (input.len() + odd).div_ceil(2);
-        let noise = &mut self.noise[..count];
-        // Real BPSK: a bit's energy is the amplitude squared, the noise's variance N0 / 2. Power is that of both parts.
+        // Real BPSK: a bit's energy is the amplitude squared, the noise's variance N0 / 2. Power is that of both parts of the
+        // complex value that two samples share, by index, so that the noise does not depend on how packets are cut.
         let variance = self.amplitude.powi(2) / (2.0 * 10_f64.powf(self.ebn0_db / 10.0) as f32);
-        takt_dsp::noise(self.seed, 2.0 * variance, Tick(first / 2), 1, noise);
-        let parts = noise.iter().flat_map(|pair| [pair.re, pair.im]).skip(odd);
-        for ((y, x), noise) in output.iter_mut().zip(input).zip(parts) {
-            // The cast saturates.
-            *y = (f32::from(*x) + noise).round() as i16;
-        }
+        takt_dsp::add_noise(self.seed, 2.0 * variance, input.first_item(), &input, &mut output);
     }
 
     fn set_ebn0_db(&mut self, ebn0_db: f64) {

@@ -3,7 +3,7 @@
 //! The second interleaver of UMTS and the sub-block interleaver of LTE are this with a permutation of the columns. It is the
 //! transposition of a byte matrix: tiles of 32 rows and 16 columns go through four rounds of interleaving registers, and the
 //! tiles at the right and at the bottom overlap their neighbours, so that no size needs special code. Below 32 rows, or
-//! without AVX2, it is the double loop.
+//! without AVX2, it is the double loop. With AVX-512 the tile is the same, but it stays in registers: there are 32 of them.
 
 /// Where each column's items lie, one behind the other, in the output of [`read`] and the input of [`write`].
 #[derive(Clone, Copy, Debug)]
@@ -28,6 +28,7 @@ impl<const WIDTH: usize> Layout<WIDTH> {
         Layout { items, starts }
     }
 
+    #[cfg(target_arch = "x86_64")]
     fn full_rows(&self) -> usize {
         self.items / WIDTH
     }
@@ -77,12 +78,15 @@ enum Way {
 fn tiles<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8], way: Way) -> usize {
     #[cfg(target_arch = "x86_64")]
     if layout.full_rows() >= 32 && std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the only condition of these is that the processor has AVX2, and the line above asked it.
+        let many_registers = crate::simd::avx512();
+        // SAFETY: the only condition of these is that the processor has AVX2, or AVX-512VL, and the lines above asked it.
         #[allow(unsafe_code)]
         unsafe {
-            match way {
-                Way::Read => avx2::read(layout, from, to),
-                Way::Write => avx2::write(layout, from, to),
+            match (way, many_registers) {
+                (Way::Read, false) => avx2::read(layout, from, to),
+                (Way::Read, true) => avx512::read(layout, from, to),
+                (Way::Write, false) => avx2::write(layout, from, to),
+                (Way::Write, true) => avx512::write(layout, from, to),
             }
         }
         return layout.full_rows();
@@ -91,76 +95,90 @@ fn tiles<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8],
     0
 }
 
+/// The code on tiles, compiled for some features.
 #[cfg(target_arch = "x86_64")]
-mod avx2 {
-    use super::Layout;
-    use std::arch::x86_64::*;
+macro_rules! compiled {
+    (mod $name:ident for $features:literal) => {
+        mod $name {
+            use super::{Layout, corners, piece};
+            use std::arch::x86_64::*;
 
-    /// Calls `tile(row, column)` for the first row and column of every tile. There are 32 full rows at least.
-    #[inline(always)]
-    fn for_corners<const WIDTH: usize>(layout: &Layout<WIDTH>, mut tile: impl FnMut(usize, usize)) {
-        let last_row = layout.full_rows() - 32;
-        for at in 0..layout.full_rows().div_ceil(32) {
-            for column in [0, WIDTH - 16] {
-                tile((32 * at).min(last_row), column);
+            #[target_feature(enable = $features)]
+            pub fn read<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8]) {
+                for (row, column) in corners(layout) {
+                    // One check of bounds for the tile: its offsets are constants.
+                    let rows = &from[row * WIDTH + column..][..31 * WIDTH + 16];
+                    let mut tile = [_mm256_setzero_si256(); 16];
+                    for (i, both) in tile.iter_mut().enumerate() {
+                        *both = bytemuck::cast([piece::<16>(rows, i * WIDTH), piece(rows, (16 + i) * WIDTH)]);
+                    }
+                    let starts: &[usize; 16] = layout.starts[column..].first_chunk().unwrap();
+                    for (items, start) in transposed(tile).into_iter().zip(starts) {
+                        to[start + row..][..32].copy_from_slice(&bytemuck::cast::<_, [u8; 32]>(items));
+                    }
+                }
+            }
+
+            #[target_feature(enable = $features)]
+            pub fn write<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8]) {
+                for (row, column) in corners(layout) {
+                    let mut tile = [_mm256_setzero_si256(); 16];
+                    let starts: &[usize; 16] = layout.starts[column..].first_chunk().unwrap();
+                    for (items, start) in tile.iter_mut().zip(starts) {
+                        *items = bytemuck::cast(piece::<32>(from, start + row));
+                    }
+                    let rows = &mut to[row * WIDTH + column..][..31 * WIDTH + 16];
+                    for (i, both) in transposed(tile).into_iter().enumerate() {
+                        let [upper, lower]: [[u8; 16]; 2] = bytemuck::cast(both);
+                        rows[i * WIDTH..][..16].copy_from_slice(&upper);
+                        rows[(16 + i) * WIDTH..][..16].copy_from_slice(&lower);
+                    }
+                }
+            }
+
+            /// Transposes 16 x 16 bytes in each half of the registers: item j of register i becomes item i of register j. A
+            /// round moves the highest bit of the register's number to the lowest of the item's; after four they have changed
+            /// places.
+            #[target_feature(enable = $features)]
+            #[inline]
+            fn transposed(mut tile: [__m256i; 16]) -> [__m256i; 16] {
+                for _ in 0..4 {
+                    let before = tile;
+                    for i in 0..8 {
+                        tile[2 * i] = _mm256_unpacklo_epi8(before[i], before[i + 8]);
+                        tile[2 * i + 1] = _mm256_unpackhi_epi8(before[i], before[i + 8]);
+                    }
+                }
+                tile
             }
         }
-    }
+    };
+}
 
-    #[target_feature(enable = "avx2")]
-    pub fn read<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8]) {
-        for_corners(layout, |row, column| {
-            // One check of bounds for the tile: its offsets are constants.
-            let rows = &from[row * WIDTH + column..][..31 * WIDTH + 16];
-            let piece = |row: usize| -> [u8; 16] { *rows[row * WIDTH..].first_chunk().unwrap() };
-            let mut tile = [_mm256_setzero_si256(); 16];
-            for (i, both) in tile.iter_mut().enumerate() {
-                *both = bytemuck::cast([piece(i), piece(16 + i)]);
-            }
-            let starts: &[usize; 16] = layout.starts[column..].first_chunk().unwrap();
-            for (items, start) in transposed(tile).into_iter().zip(starts) {
-                to[start + row..][..32].copy_from_slice(&bytemuck::cast::<_, [u8; 32]>(items));
-            }
-        });
-    }
+#[cfg(target_arch = "x86_64")]
+compiled!(mod avx2 for "avx2");
+#[cfg(target_arch = "x86_64")]
+compiled!(mod avx512 for "avx512vl");
 
-    #[target_feature(enable = "avx2")]
-    pub fn write<const WIDTH: usize>(layout: &Layout<WIDTH>, from: &[u8], to: &mut [u8]) {
-        for_corners(layout, |row, column| {
-            let mut tile = [_mm256_setzero_si256(); 16];
-            let starts: &[usize; 16] = layout.starts[column..].first_chunk().unwrap();
-            for (items, start) in tile.iter_mut().zip(starts) {
-                let items_of_column: [u8; 32] = *from[start + row..].first_chunk().unwrap();
-                *items = bytemuck::cast(items_of_column);
-            }
-            let rows = &mut to[row * WIDTH + column..][..31 * WIDTH + 16];
-            for (i, both) in transposed(tile).into_iter().enumerate() {
-                let [upper, lower]: [[u8; 16]; 2] = bytemuck::cast(both);
-                rows[i * WIDTH..][..16].copy_from_slice(&upper);
-                rows[(16 + i) * WIDTH..][..16].copy_from_slice(&lower);
-            }
-        });
-    }
+/// The first row and column of every tile. There are 32 full rows at least.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn corners<const WIDTH: usize>(layout: &Layout<WIDTH>) -> impl Iterator<Item = (usize, usize)> {
+    let last_row = layout.full_rows() - 32;
+    let rows = (0..layout.full_rows().div_ceil(32)).map(move |at| (32 * at).min(last_row));
+    rows.flat_map(|row| [(row, 0), (row, WIDTH - 16)])
+}
 
-    /// Transposes 16 x 16 bytes in each half of the registers: item j of register i becomes item i of register j. A round
-    /// moves the highest bit of the register's number to the lowest of the item's; after four they have changed places.
-    #[target_feature(enable = "avx2")]
-    #[inline]
-    fn transposed(mut tile: [__m256i; 16]) -> [__m256i; 16] {
-        for _ in 0..4 {
-            let before = tile;
-            for i in 0..8 {
-                tile[2 * i] = _mm256_unpacklo_epi8(before[i], before[i + 8]);
-                tile[2 * i + 1] = _mm256_unpackhi_epi8(before[i], before[i + 8]);
-            }
-        }
-        tile
-    }
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+fn piece<const N: usize>(items: &[u8], at: usize) -> [u8; N] {
+    *items[at..].first_chunk().unwrap()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::without_avx512;
     use proptest::prelude::*;
 
     /// Item by item, as the clauses say: pads behind the last item are not read.
@@ -176,7 +194,13 @@ mod tests {
         read(&layout, from, &mut to);
         prop_assert_eq!(&to, &by_item(from, order));
         write(&layout, &to, &mut back);
-        prop_assert_eq!(back, from);
+        prop_assert_eq!(&back, from);
+        let (mut narrower, mut narrower_back) = (vec![0; from.len()], vec![0; from.len()]);
+        without_avx512(|| {
+            read(&layout, from, &mut narrower);
+            write(&layout, &to, &mut narrower_back);
+        });
+        prop_assert_eq!((narrower, narrower_back), (to, back));
         Ok(())
     }
 

@@ -5,7 +5,7 @@
 //!
 //! | for | use |
 //! | --- | --- |
-//! | 64 bits in a word, and back | [`pack`], [`unpack`] |
+//! | 64 bits in a word, and back | [`pack`], [`unpack`], [`with_bits`] |
 //! | a fixed interleaver of packed bits | [`permutation`] |
 //! | an interleaver of rows and columns | [`columns`] |
 //! | items dealt in turn to a few streams | [`interlace`] |
@@ -20,4 +20,4 @@ pub(crate) mod permutation;
 pub(crate) mod selection;
 
 pub use binary::Binary;
-pub(crate) use pack::{pack, unpack};
+pub(crate) use pack::{pack, unpack, with_bits};

@@ -23,14 +23,28 @@ pub(crate) fn pack(bits: &[u8], words: &mut [u64]) {
 /// # Panics
 /// If `words` is not as long as the bits need.
 pub(crate) fn unpack(words: &[u64], bits: &mut [u8]) {
-    assert_eq!(words.len(), bits.len().div_ceil(64), "words for the bits");
+    with_bits(words, bits, |_, bit| bit);
+}
+
+/// Replaces each of `items` by `f(item, bit)`, the bit being that of `words`, 0 or 1.
+///
+/// # Panics
+/// If `words` is not as long as the items need.
+pub(crate) fn with_bits(words: &[u64], items: &mut [u8], f: impl Fn(u8, u8) -> u8) {
+    assert_eq!(words.len(), items.len().div_ceil(64), "words for the bits");
+    #[cfg(target_arch = "x86_64")]
+    if std::arch::is_x86_feature_detected!("avx512vbmi") {
+        // SAFETY: the only condition of `with_bits` is that the processor has AVX-512VBMI, and the line above asked it.
+        #[allow(unsafe_code)]
+        return unsafe { avx512::with_bits(words, items, f) };
+    }
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
-        // SAFETY: the only condition of `unpack` is that the processor has AVX2, and the line above asked it.
+        // SAFETY: as above, with AVX2.
         #[allow(unsafe_code)]
-        return unsafe { avx2::unpack(words, bits) };
+        return unsafe { avx2::with_bits(words, items, f) };
     }
-    unpack_scalar(words, bits);
+    with_bits_scalar(words, items, f);
 }
 
 fn pack_scalar(bits: &[u8], words: &mut [u64]) {
@@ -53,16 +67,22 @@ fn pack_byte(bits: [u8; 8]) -> u64 {
     (u64::from_le_bytes(bits) & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56
 }
 
-fn unpack_scalar(words: &[u64], bits: &mut [u8]) {
-    for (word, chunk) in words.iter().zip(bits.chunks_mut(64)) {
-        unpack_word(*word, chunk);
+fn with_bits_scalar(words: &[u64], items: &mut [u8], f: impl Fn(u8, u8) -> u8) {
+    for (word, chunk) in words.iter().zip(items.chunks_mut(64)) {
+        with_word(*word, chunk, &f);
     }
 }
 
+/// Up to 64 items.
 #[inline]
-fn unpack_word(word: u64, bits: &mut [u8]) {
-    for (eight, byte) in bits.chunks_mut(8).zip(word.to_le_bytes()) {
-        eight.copy_from_slice(&SPREAD[usize::from(byte)][..eight.len()]);
+fn with_word(word: u64, items: &mut [u8], f: impl Fn(u8, u8) -> u8) {
+    let (eights, rest) = items.as_chunks_mut::<8>();
+    let spread = word.to_le_bytes().map(|byte| SPREAD[usize::from(byte)]);
+    for (eight, bits) in eights.iter_mut().zip(&spread) {
+        eight.iter_mut().zip(bits).for_each(|(item, bit)| *item = f(*item, *bit));
+    }
+    if let Some(bits) = spread.get(eights.len()) {
+        rest.iter_mut().zip(bits).for_each(|(item, bit)| *item = f(*item, *bit));
     }
 }
 
@@ -99,13 +119,14 @@ mod avx2 {
     }
 
     #[target_feature(enable = "avx2")]
-    pub fn unpack(words: &[u64], bits: &mut [u8]) {
-        let (whole, rest) = bits.as_chunks_mut::<64>();
+    pub fn with_bits(words: &[u64], items: &mut [u8], f: impl Fn(u8, u8) -> u8) {
+        let (whole, rest) = items.as_chunks_mut::<64>();
         for (word, chunk) in words.iter().zip(&mut *whole) {
-            *chunk = bytemuck::cast([spread(*word as u32), spread((*word >> 32) as u32)]);
+            let bits: [u8; 64] = bytemuck::cast([spread(*word as u32), spread((*word >> 32) as u32)]);
+            chunk.iter_mut().zip(bits).for_each(|(item, bit)| *item = f(*item, bit));
         }
         if let Some(last) = words.get(whole.len()) {
-            super::unpack_word(*last, rest);
+            super::with_word(*last, rest, f);
         }
     }
 
@@ -117,6 +138,25 @@ mod avx2 {
         let bytes = _mm256_shuffle_epi8(_mm256_set1_epi32(bits as i32), byte_of_bit);
         let set = _mm256_cmpeq_epi8(_mm256_and_si256(bytes, bit_of_byte), bit_of_byte);
         _mm256_and_si256(set, _mm256_set1_epi8(1))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod avx512 {
+    use std::arch::x86_64::*;
+
+    #[target_feature(enable = "avx512vbmi")]
+    pub fn with_bits(words: &[u64], items: &mut [u8], f: impl Fn(u8, u8) -> u8) {
+        let (whole, rest) = items.as_chunks_mut::<64>();
+        let place = bytemuck::cast(std::array::from_fn::<u8, 64, _>(|i| i as u8));
+        for (word, chunk) in words.iter().zip(&mut *whole) {
+            // Byte i: eight bits of the word from bit i on.
+            let bytes: [u8; 64] = bytemuck::cast(_mm512_multishift_epi64_epi8(place, _mm512_set1_epi64(*word as i64)));
+            chunk.iter_mut().zip(bytes).for_each(|(item, byte)| *item = f(*item, byte & 1));
+        }
+        if let Some(last) = words.get(whole.len()) {
+            super::with_word(*last, rest, f);
+        }
     }
 }
 
@@ -136,11 +176,32 @@ mod tests {
             for i in 0..64 * words.len() {
                 prop_assert_eq!(words[i / 64] >> (i % 64) & 1, bytes.get(i).map_or(0, |b| u64::from(b & 1)));
             }
-            let (mut back, mut scalar) = (vec![9; bytes.len()], vec![9; bytes.len()]);
+            let mut back = vec![9; bytes.len()];
             unpack(&words, &mut back);
-            unpack_scalar(&words, &mut scalar);
-            prop_assert_eq!(&back, &scalar);
             prop_assert_eq!(back, bytes.iter().map(|b| b & 1).collect::<Vec<_>>());
+        }
+
+        #[test]
+        fn items_meet_their_bits_at_every_level(items in proptest::collection::vec((any::<u8>(), 0u8..2), 0..300)) {
+            let (items, bits): (Vec<u8>, Vec<u8>) = items.into_iter().unzip();
+            let mut words = vec![0; bits.len().div_ceil(64)];
+            pack(&bits, &mut words);
+            let f = |item: u8, bit: u8| item.rotate_left(1) ^ bit;
+            let expected: Vec<u8> = items.iter().zip(&bits).map(|(&item, &bit)| f(item, bit)).collect();
+            let found = |level: &dyn Fn(&[u64], &mut [u8])| {
+                let mut found = items.clone();
+                level(&words, &mut found);
+                found
+            };
+            prop_assert_eq!(&found(&|words, items| with_bits(words, items, f)), &expected);
+            prop_assert_eq!(&found(&|words, items| with_bits_scalar(words, items, f)), &expected);
+            #[cfg(target_arch = "x86_64")]
+            if std::arch::is_x86_feature_detected!("avx2") {
+                // SAFETY: as above.
+                #[allow(unsafe_code)]
+                let found = found(&|words, items| unsafe { avx2::with_bits(words, items, f) });
+                prop_assert_eq!(&found, &expected);
+            }
         }
     }
 }

@@ -96,13 +96,16 @@ struct Register {
 impl Register {
     /// Takes `count` bits, all of `words` but for the upper bits of the last.
     fn take(&mut self, words: &[u64], count: usize) {
-        let mut whole = &words[..count / 64];
+        let whole = &words[..count / 64];
         #[cfg(target_arch = "x86_64")]
-        if let Some((folded, rest)) = fold::fold(&self.table.powers, self.value, whole) {
-            self.value = 0;
-            folded.into_iter().for_each(|word| self.step(word));
-            whole = rest;
-        }
+        let whole = match fold::fold(&self.table.powers, self.value, whole) {
+            Some((folded, rest)) => {
+                self.value = 0;
+                folded.into_iter().for_each(|word| self.step(word));
+                rest
+            }
+            None => whole,
+        };
         whole.iter().for_each(|&word| self.step(word));
         let rest = (count % 64) as u32;
         if rest != 0 {

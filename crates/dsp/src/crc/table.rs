@@ -7,6 +7,7 @@ pub(super) struct Sliced {
     /// Entry b of table i: the remainder of byte b followed by 32 + 8 (7 - i) zeros.
     bytes: [[u32; 256]; 8],
     /// D^319 and D^255 modulo P, the coefficient of D^63 in bit 0: what folding multiplies by.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "nothing is folded there"))]
     pub(super) powers: [u64; 2],
 }
 

@@ -3,7 +3,6 @@
 
 use super::sub_blocks::SubBlocks;
 use super::{Error, qpp_parameters};
-use crate::bits::selection::Selection;
 
 /// Rate matching, and its inverse with combining, for code blocks of one length.
 ///
@@ -28,12 +27,10 @@ pub struct RateMatching {
     stream: usize,
     fillers: usize,
     sub_blocks: SubBlocks,
-    /// The first N_cb places of w that are not NULL.
-    bits: Selection,
-    /// For each redundancy version, how many bits of the buffer lie before k0.
+    /// How many of the first N_cb places of w are not NULL, and how many of them lie before k0 of each redundancy version.
+    bits: usize,
     starts: [usize; 4],
-    /// w, with NULLs and without.
-    whole: Box<[u8]>,
+    /// All of w that is not NULL.
     buffer: Box<[u8]>,
 }
 
@@ -49,25 +46,19 @@ impl RateMatching {
             return Err(Error::Fillers { fillers, bits: block_bits });
         }
         let stream = block_bits + 4;
-        let mut sub_blocks = SubBlocks::new(stream);
-        let (least, most) = (sub_blocks.buffer_len() / 3, sub_blocks.buffer_len());
+        let sub_blocks = SubBlocks::new(stream, fillers);
+        let (least, most) = (sub_blocks.places() / 3, sub_blocks.places());
         let limit = soft_buffer.unwrap_or(most);
         if !(least..=most).contains(&limit) {
             return Err(Error::SoftBuffer { bits: limit, least, most });
         }
-        // The way of marks, 1 for a bit and 0 for NULL, says where the bits of w are. Fillers are NULL in d0 and d1.
-        let mut marks = vec![1; 3 * stream];
-        marks[..fillers].fill(0);
-        marks[stream..][..fillers].fill(0);
-        let mut whole = vec![0; most];
-        sub_blocks.collect(&marks, &mut whole);
-        let bits = Selection::new(&whole[..limit]);
+        let bits = sub_blocks.bits_before(limit);
         let starts = std::array::from_fn(|rv| {
             let k0 = sub_blocks.rows() * (2 * limit.div_ceil(8 * sub_blocks.rows()) * rv + 2) % limit;
-            whole[..k0].iter().filter(|&&mark| mark == 1).count() % bits.chosen()
+            sub_blocks.bits_before(k0) % bits
         });
-        let buffer = vec![0; bits.chosen()].into();
-        Ok(RateMatching { stream, fillers, sub_blocks, bits, starts, whole: whole.into(), buffer })
+        let buffer = vec![0; sub_blocks.bits_before(most)].into();
+        Ok(RateMatching { stream, fillers, sub_blocks, bits, starts, buffer })
     }
 
     /// 3 (K + 4), the bits of the coded block d0, d1, d2.
@@ -77,7 +68,7 @@ impl RateMatching {
 
     /// How long the buffer is that transmissions of a block are combined in.
     pub fn buffer_len(&self) -> usize {
-        self.bits.chosen()
+        self.bits
     }
 
     /// Fills `matched` (E bits) from the coded block d0, d1, d2 for redundancy version `rv`. Where there is a NULL, what
@@ -87,11 +78,13 @@ impl RateMatching {
     /// If `coded` is not 3 (K + 4) long, or `rv` not 0 to 3.
     pub fn apply(&mut self, coded: &[u8], rv: usize, matched: &mut [u8]) {
         assert_eq!(coded.len(), self.coded_len(), "a coded block");
-        self.sub_blocks.collect(coded, &mut self.whole);
-        self.bits.take(&self.whole[..self.bits.items()], &mut self.buffer);
-        let (mut rest, mut at) = (matched, self.starts[rv]);
+        let start = self.starts[rv];
+        let to_end = start..self.bits.min(start + matched.len());
+        let from_begin = 0..start.min(matched.len() - to_end.len());
+        self.sub_blocks.collect(coded, &[to_end, from_begin], &mut self.buffer);
+        let (mut rest, mut at) = (matched, start);
         while !rest.is_empty() {
-            let run = &self.buffer[at..];
+            let run = &self.buffer[at..self.bits];
             let (these, more) = rest.split_at_mut(run.len().min(rest.len()));
             these.copy_from_slice(&run[..these.len()]);
             (rest, at) = (more, 0);
@@ -120,10 +113,8 @@ impl RateMatching {
     /// If `buffer` is not [`RateMatching::buffer_len`] long, or `coded` not 3 (K + 4).
     pub fn read(&mut self, buffer: &[i8], coded: &mut [i8]) {
         assert_eq!(coded.len(), self.coded_len(), "a coded block");
-        let (known, unknown) = self.whole.split_at_mut(self.bits.items());
-        self.bits.put(bytemuck::cast_slice(buffer), known);
-        unknown.fill(0);
-        self.sub_blocks.deal(&self.whole, bytemuck::cast_slice_mut(coded));
+        assert_eq!(buffer.len(), self.buffer_len(), "the buffer of a block");
+        self.sub_blocks.deal(bytemuck::cast_slice(buffer), bytemuck::cast_slice_mut(coded));
         coded[..self.fillers].fill(127);
         coded[self.stream..][..self.fillers].fill(127);
     }

@@ -4,6 +4,7 @@
 //! cut into blocks anywhere, and two radios with one clock agree on it. A caller gives the tick of the first sample, the
 //! ticks from sample to sample, and a slice to fill; the table in the crate's page says which function is for what.
 
+mod bpsk;
 pub(crate) mod dot;
 mod estimate;
 mod noise;
@@ -12,8 +13,9 @@ mod resample;
 mod rotation;
 mod tone;
 
+pub use bpsk::bpsk_soft;
 pub use estimate::{ToneEstimate, estimate_tone, power_spectrum};
-pub use noise::noise;
+pub use noise::{add_noise, noise};
 pub use resample::{Grid, HALF_SPAN, MAX_STEP, Resampler};
 pub use rotation::Rotation;
 pub use tone::{mix, tone};

@@ -8,7 +8,7 @@
 use num_complex::Complex32;
 use takt_base::Tick;
 
-use super::phasor::{LANES, phasors};
+use super::phasor::phasor;
 use crate::simd::vectorised;
 
 /// Writes complex noise of mean power `power` (the mean of |x|^2; each component has half of it) for the ticks `first`,
@@ -25,64 +25,116 @@ pub fn noise(seed: u64, power: f32, first: Tick, step: u32, out: &mut [Complex32
     noise_kernel(seed, power, first.0, u64::from(step), out);
 }
 
-vectorised!(fn noise_kernel(seed: u64, power: f32, first: u64, step: u64, out: &mut [Complex32]) = noise_scalar);
+/// Adds noise of mean power `power` to each of `input`, rounds it (halves away from zero) and saturates it. Real samples `first`,
+/// `first + 1`, ...; two share a complex value of [`noise`], of tick `index / 2`: the even one has the real part.
+///
+/// # Panics
+/// If `out` is not as long as `input`.
+pub fn add_noise(seed: u64, power: f32, first: u64, input: &[i16], out: &mut [i16]) {
+    assert_eq!(input.len(), out.len(), "as many samples out as in");
+    let odd = usize::from(first % 2 == 1 && !input.is_empty());
+    let ((before, input), (alone, out)) = (input.split_at(odd), out.split_at_mut(odd));
+    if odd == 1 {
+        let mut pair = [0; 2];
+        add_kernel(seed, power, first / 2, &[0, before[0]], &mut pair);
+        alone[0] = pair[1];
+    }
+    add_kernel(seed, power, first.div_ceil(2), input, out);
+}
+
+vectorised!(512, fn noise_kernel(seed: u64, power: f32, first: u64, step: u64, out: &mut [Complex32]) = noise_scalar);
+vectorised!(512, fn add_kernel(seed: u64, power: f32, first: u64, input: &[i16], out: &mut [i16]) = add_scalar);
 
 #[inline(always)]
 fn noise_scalar(seed: u64, power: f32, first: u64, step: u64, out: &mut [Complex32]) {
-    let mut tick = first;
-    for chunk in out.chunks_mut(LANES) {
-        let counters = std::array::from_fn(|k| tick.wrapping_add(step.wrapping_mul(k as u64)));
-        let [magnitude, phase, ..] = philox(seed, &counters, 0);
-        let radius = radii(power, &magnitude);
-        let (cos, sin) = phasors(&phase);
-        let block: [Complex32; LANES] = std::array::from_fn(|k| Complex32::new(radius[k] * cos[k], radius[k] * sin[k]));
-        chunk.copy_from_slice(&block[..chunk.len()]);
-        tick = tick.wrapping_add(step.wrapping_mul(LANES as u64));
+    let (keys, mut tick) = (keys(seed), first);
+    for out in out {
+        *out = value(&keys, power, tick);
+        tick = tick.wrapping_add(step);
     }
 }
 
-/// Ten rounds of Philox4x32 for each counter, `upper` being the upper half of all of them: word w of lane k at `[w][k]`.
-///
-/// The words travel in the lower halves of 64-bit lanes, so that a product's two halves need no shuffling; what is left in
-/// the upper halves is masked off where it would count.
 #[inline(always)]
-#[expect(clippy::needless_range_loop, reason = "lanes side by side, in the shape that becomes vectors")]
-fn philox(seed: u64, counters: &[u64; LANES], upper: u64) -> [[u32; LANES]; 4] {
-    let mut key = seed;
-    let mut x = [*counters, counters.map(|c| c >> 32), [upper & LOWER; LANES], [upper >> 32; LANES]];
-    for _ in 0..10 {
-        for k in 0..LANES {
-            let a = (x[0][k] & LOWER) * 0xD251_1F53;
-            let b = (x[2][k] & LOWER) * 0xCD9E_8D57;
-            x[0][k] = (b >> 32) ^ x[1][k] ^ (key & LOWER);
-            x[1][k] = b;
-            x[2][k] = (a >> 32) ^ x[3][k] ^ (key >> 32);
-            x[3][k] = a;
-        }
-        key = (key & LOWER).wrapping_add(0x9E37_79B9) & LOWER | (key >> 32).wrapping_add(0xBB67_AE85) << 32;
+fn add_scalar(seed: u64, power: f32, first: u64, input: &[i16], out: &mut [i16]) {
+    let (keys, mut tick) = (keys(seed), first);
+    let (pairs, rest) = input.as_chunks::<2>();
+    let (out_pairs, out_rest) = out.as_chunks_mut::<2>();
+    for ([even, odd], out) in pairs.iter().zip(out_pairs) {
+        let noise = value(&keys, power, tick);
+        *out = [rounded(f32::from(*even) + noise.re), rounded(f32::from(*odd) + noise.im)];
+        tick = tick.wrapping_add(1);
     }
-    x.map(|word| word.map(|lane| lane as u32))
+    if let ([last], [out]) = (rest, out_rest) {
+        *out = rounded(f32::from(*last) + value(&keys, power, tick).re);
+    }
+}
+
+/// The noise of a tick. Straight code without branches: the loops around it become vectors of ticks.
+#[inline(always)]
+fn value(keys: &Keys, power: f32, tick: u64) -> Complex32 {
+    let [magnitude, phase, ..] = philox(keys, tick, 0);
+    let (radius, (cos, sin)) = (radius(power, magnitude), phasor(phase));
+    Complex32::new(radius * cos, radius * sin)
+}
+
+/// `x.round() as i16` for all numbers, in a way that becomes vectors. Adding 2^23 to a positive float below 2^22 leaves no room for
+/// its fraction and rounds it, half to even; where that went down by a half, one is added.
+#[inline(always)]
+fn rounded(x: f32) -> i16 {
+    const NO_ROOM: f32 = 8_388_608.0;
+    let above = if x > -32768.0 { x } else { -32768.0 };
+    let within = if above < 32767.0 { above } else { 32767.0 };
+    let size = within.abs();
+    let even = (size + NO_ROOM) - NO_ROOM;
+    let whole = even + if size - even >= 0.5 { 1.0 } else { 0.0 };
+    // As much again in the middle of the room, for two's complement.
+    (whole.copysign(within) + 1.5 * NO_ROOM).to_bits() as u16 as i16
+}
+
+/// Ten rounds of Philox4x32, `upper` being the upper half of the counter.
+///
+/// The words travel in the lower halves of 64 bits, so that a product's two halves need no shuffling; what is left in the upper
+/// halves is masked off where it would count.
+#[inline(always)]
+fn philox(keys: &Keys, counter: u64, upper: u64) -> [u32; 4] {
+    let mut x = [counter, counter >> 32, upper, upper >> 32];
+    for [key, other] in keys {
+        let a = (x[0] & LOWER) * 0xD251_1F53;
+        let b = (x[2] & LOWER) * 0xCD9E_8D57;
+        x = [(b >> 32) ^ x[1] ^ key, b, (a >> 32) ^ x[3] ^ other, a];
+    }
+    x.map(|word| word as u32)
+}
+
+/// The two words of the key in each round.
+type Keys = [[u64; 2]; 10];
+
+#[inline(always)]
+fn keys(seed: u64) -> Keys {
+    let mut keys = [[seed & LOWER, seed >> 32]; 10];
+    for round in 1..10 {
+        let [key, other] = keys[round - 1];
+        keys[round] = [(key + 0x9E37_79B9) & LOWER, (other + 0xBB67_AE85) & LOWER];
+    }
+    keys
 }
 
 const LOWER: u64 = 0xFFFF_FFFF;
 
-/// sqrt(-power * ln u) with u uniform in (0, 1] from the upper 31 bits of each word: the magnitude of a complex normal value
-/// of that mean power.
+/// sqrt(-power * ln u) with u uniform in (0, 1] from the upper 31 of the bits: the magnitude of a complex normal value of that
+/// mean power.
 #[inline(always)]
-fn radii(power: f32, bits: &[u32; LANES]) -> [f32; LANES] {
-    let scale = -power * std::f32::consts::LN_2;
-    std::array::from_fn(|k| {
-        let u = ((bits[k] >> 1) as i32) as f32 + 0.5; // u * 2^31, 0.5 to 2^31
-        // Mantissa from sqrt(1/2) to sqrt(2), so that log2 stays accurate where it is near 0.
-        let shifted = u.to_bits().wrapping_sub(SQRT_HALF_BITS);
-        let exponent = ((shifted as i32) >> 23) - 31;
-        let m = f32::from_bits((shifted & 0x007F_FFFF) + SQRT_HALF_BITS) - 1.0;
-        // log2(1 + m) / m, a Chebyshev interpolant of degree 7, relative error 3e-7.
-        let p = 0.287_288_88 + m * (-0.249_271_82 + m * (0.232_652_58 + m * -0.142_759_73));
-        let p = std::f32::consts::LOG2_E + m * (-0.721_352_93 + m * (0.480_916_7 + m * (-0.360_225_18 + m * p)));
-        // At u = 1 the rounding of the polynomial may leave a speck above zero.
-        (scale * (exponent as f32 + m * p).min(0.0)).sqrt()
-    })
+fn radius(power: f32, bits: u32) -> f32 {
+    let u = ((bits >> 1) as i32) as f32 + 0.5; // u * 2^31, 0.5 to 2^31
+    // Mantissa from sqrt(1/2) to sqrt(2), so that log2 stays accurate where it is near 0.
+    let shifted = u.to_bits().wrapping_sub(SQRT_HALF_BITS);
+    let exponent = ((shifted as i32) >> 23) - 31;
+    let m = f32::from_bits((shifted & 0x007F_FFFF) + SQRT_HALF_BITS) - 1.0;
+    // log2(1 + m) / m, a Chebyshev interpolant of degree 7, relative error 3e-7.
+    let p = 0.287_288_88 + m * (-0.249_271_82 + m * (0.232_652_58 + m * -0.142_759_73));
+    let p = std::f32::consts::LOG2_E + m * (-0.721_352_93 + m * (0.480_916_7 + m * (-0.360_225_18 + m * p)));
+    // At u = 1 the rounding of the polynomial may leave a speck above zero.
+    (-power * std::f32::consts::LN_2 * (exponent as f32 + m * p).min(0.0)).sqrt()
 }
 
 /// The bits of sqrt(1/2).
@@ -91,12 +143,13 @@ const SQRT_HALF_BITS: u32 = 0x3F35_04F3;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::simd::without_avx512;
     use proptest::prelude::*;
 
     #[test]
     fn the_bits_are_those_of_the_published_generator() {
         // The known answers published with Random123 (kat_vectors, philox4x32 10).
-        let answer = |key, counter, upper| philox(key, &[counter; LANES], upper).map(|word| word[5]);
+        let answer = |key, counter, upper| philox(&keys(key), counter, upper);
         assert_eq!(answer(0, 0, 0), [0x6627_e8d5, 0xe169_c58d, 0xbc57_ac4c, 0x9b00_dbd8]);
         assert_eq!(answer(u64::MAX, u64::MAX, u64::MAX), [0x408f_276d, 0x41c8_3b0e, 0xa20b_c7c6, 0x6d54_51fd]);
         assert_eq!(
@@ -110,7 +163,7 @@ mod tests {
         for bits in (0..=u32::MAX).step_by(65_521).chain([0, 1, 2, 3, u32::MAX]) {
             let u = (f64::from(bits >> 1) + 0.5) / 2_147_483_648.0;
             let exact = -0.5 * u.ln();
-            let got = f64::from(radii(0.5, &[bits; LANES])[0]).powi(2);
+            let got = f64::from(radius(0.5, bits)).powi(2);
             // f32 holds u to 6e-8 of itself, the polynomial adds as much again.
             assert!((got - exact).abs() < 1e-6 * exact + 1e-7, "{bits} {got} {exact}");
         }
@@ -167,8 +220,40 @@ mod tests {
             noise(seed, 0.1, Tick(first), step, a);
             noise(seed, 0.1, Tick(first + cut as u64 * u64::from(step)), step, b);
             prop_assert_eq!(&whole, &parts);
+            without_avx512(|| noise(seed, 0.1, Tick(first), step, &mut parts));
+            prop_assert_eq!(&whole, &parts, "widest and wide kernels");
             noise_scalar(seed, 0.1, first, u64::from(step), &mut parts);
             prop_assert_eq!(&whole, &parts, "wide and narrow kernels");
+        }
+
+        #[test]
+        fn added_noise_is_that_noise_rounded_wherever_it_begins(
+            seed in any::<u64>(), first in 0u64..1 << 60, level in 0.0f32..5.0, input in prop::collection::vec(any::<i16>(), 0..200),
+        ) {
+            let (power, odd) = (10f32.powf(2.0 * level), (first % 2) as usize);
+            let mut pairs = vec![Complex32::default(); (input.len() + odd).div_ceil(2)];
+            noise(seed, power, Tick(first / 2), 1, &mut pairs);
+            let parts = pairs.iter().flat_map(|pair| [pair.re, pair.im]).skip(odd);
+            let expected: Vec<i16> = input.iter().zip(parts).map(|(x, noise)| (f32::from(*x) + noise).round() as i16).collect();
+            let mut sums = vec![0; input.len()];
+            add_noise(seed, power, first, &input, &mut sums);
+            prop_assert_eq!(&sums, &expected);
+            without_avx512(|| add_noise(seed, power, first, &input, &mut sums));
+            prop_assert_eq!(&sums, &expected, "widest and wide kernels");
+            if odd == 0 {
+                add_scalar(seed, power, first / 2, &input, &mut sums);
+                prop_assert_eq!(&sums, &expected, "wide and narrow kernels");
+            }
+        }
+
+        #[test]
+        fn rounding_is_that_of_the_language(bits in any::<u32>(), halves in -70_000i32..70_000) {
+            let any = f32::from_bits(bits);
+            prop_assert!(any.is_nan() || rounded(any) == any.round() as i16, "{any}");
+            let half = halves as f32 / 2.0;
+            for x in [half, half.next_up(), half.next_down()] {
+                prop_assert_eq!(rounded(x), x.round() as i16, "{}", x);
+            }
         }
     }
 }

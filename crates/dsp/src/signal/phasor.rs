@@ -20,17 +20,24 @@ pub(crate) const ERROR: f64 = 2e-7;
 pub(crate) fn phasors(phase: &[u32; LANES]) -> ([f32; LANES], [f32; LANES]) {
     let (mut cos, mut sin) = ([0.0; LANES], [0.0; LANES]);
     for k in 0..LANES {
-        let quarter = phase[k].wrapping_add(1 << 29) >> 30;
-        // Eighths of a turn from the nearest quarter, -1 to 1.
-        let t = (phase[k].wrapping_sub(quarter << 30) as i32) as f32 * (1.0 / 536_870_912.0);
-        let z = t * t;
-        let s = t * (FRAC_PI_4 + z * (-0.080_745_43 + z * (0.002_490_006_8 + z * -3.595_429e-5)));
-        let c = 1.0 + z * (-0.308_424_25 + z * (0.015_849_91 + z * -0.000_318_877_5));
-        let odd = 0u32.wrapping_sub(quarter & 1);
-        let (s, c) = (s.to_bits(), c.to_bits());
-        cos[k] = f32::from_bits(((s & odd) | (c & !odd)) ^ (((quarter + 1) & 2) << 30));
-        sin[k] = f32::from_bits(((c & odd) | (s & !odd)) ^ ((quarter & 2) << 30));
+        (cos[k], sin[k]) = phasor(phase[k]);
     }
+    (cos, sin)
+}
+
+/// cos and sin of a phase, 2^32 a turn.
+#[inline(always)]
+pub(crate) fn phasor(phase: u32) -> (f32, f32) {
+    let quarter = phase.wrapping_add(1 << 29) >> 30;
+    // Eighths of a turn from the nearest quarter, -1 to 1.
+    let t = (phase.wrapping_sub(quarter << 30) as i32) as f32 * (1.0 / 536_870_912.0);
+    let z = t * t;
+    let s = t * (FRAC_PI_4 + z * (-0.080_745_43 + z * (0.002_490_006_8 + z * -3.595_429e-5)));
+    let c = 1.0 + z * (-0.308_424_25 + z * (0.015_849_91 + z * -0.000_318_877_5));
+    let odd = 0u32.wrapping_sub(quarter & 1);
+    let (s, c) = (s.to_bits(), c.to_bits());
+    let cos = f32::from_bits(((s & odd) | (c & !odd)) ^ (((quarter + 1) & 2) << 30));
+    let sin = f32::from_bits(((c & odd) | (s & !odd)) ^ ((quarter & 2) << 30));
     (cos, sin)
 }
 

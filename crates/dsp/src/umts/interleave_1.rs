@@ -18,7 +18,7 @@ pub fn interleave_1<T: Binary>(tti: Tti, input: &[T], out: &mut [T]) {
         Tti::Ms10 => out.copy_from_slice(input),
         Tti::Ms20 => split_2(input, out),
         Tti::Ms40 => split_4(input, out),
-        Tti::Ms80 => split_8(input, out),
+        Tti::Ms80 => interlace::split_8(input, frames(out)),
     }
 }
 
@@ -55,7 +55,6 @@ fn check(tti: Tti, input: usize, out: usize) {
 
 vectorised!(fn split_2(input: &[u8], out: &mut [u8]) = split::<2>);
 vectorised!(fn split_4(input: &[u8], out: &mut [u8]) = split::<4>);
-vectorised!(fn split_8(input: &[u8], out: &mut [u8]) = split::<8>);
 vectorised!(fn join_2(input: &[u8], out: &mut [u8]) = join::<2>);
 vectorised!(fn join_4(input: &[u8], out: &mut [u8]) = join::<4>);
 vectorised!(fn join_8(input: &[u8], out: &mut [u8]) = join::<8>);
@@ -66,14 +65,20 @@ const fn place<const F: usize>(column: usize) -> usize {
 }
 
 #[inline(always)]
-fn split<const F: usize>(input: &[u8], mut out: &mut [u8]) {
-    let count = input.len() / F;
+fn split<const F: usize>(input: &[u8], out: &mut [u8]) {
+    interlace::split(input, frames::<F>(out));
+}
+
+/// The radio frames in the order of the columns that they take.
+#[inline(always)]
+fn frames<const F: usize>(mut out: &mut [u8]) -> [&mut [u8]; F] {
+    let count = out.len() / F;
     let mut frames: [&mut [u8]; F] = std::array::from_fn(|_| out.split_off_mut(..count).expect("F frames"));
     // A pair of columns changes places at most, and the permutation is its own inverse.
     for c in (0..F).filter(|&c| place::<F>(c) > c) {
         frames.swap(c, place::<F>(c));
     }
-    interlace::split(input, frames);
+    frames
 }
 
 #[inline(always)]

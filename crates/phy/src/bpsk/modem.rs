@@ -1,5 +1,6 @@
 //! Bit 0 is the positive amplitude, bit 1 the negative; a mark for DTX, 2, is silence.
 
+use crate::items::llrs_mut;
 use takt_runtime::{Bit, Llr, component};
 
 /// Makes a 16-bit sample of each bit: 0 is the positive amplitude, 1 the negative; 0 of what is marked for DTX (2).
@@ -33,7 +34,5 @@ fn bpsk_demodulate_soft(
     #[param(range = 1..=127, default = 20)]
     loudness: i16,
 ) {
-    let (amplitude, loudness) = (i32::from(amplitude), i32::from(loudness));
-    let soft = |sample: i16| (i32::from(sample) * loudness / amplitude).clamp(-127, 127) as i8;
-    output.iter_mut().zip(input).for_each(|(llr, sample)| *llr = Llr(soft(*sample)));
+    takt_dsp::bpsk_soft(amplitude, loudness, &input, llrs_mut(&mut output));
 }
