@@ -1,8 +1,8 @@
-//! A chain of components that do nothing, so many slots on one worker: for counting instructions.
+//! Calls to count instructions of: `instructions KERNEL CALLS` runs a thousand slots of sixteen components that do nothing, so
+//! many times over; without arguments each is run once.
 //!
-//! `calls COMPONENTS SLOTS BURST`. What a call takes is the difference of two runs, over components and slots.
+//! `tests/instructions/run` runs this under cachegrind, with few calls and with many: the difference is the call path's.
 
-use std::error::Error;
 use std::hint::black_box;
 use std::time::Duration;
 
@@ -49,7 +49,7 @@ fn registry() -> Registry {
     registry
 }
 
-fn chain(nulls: u64) -> Waveform {
+fn chain(nulls: u32) -> Waveform {
     let ends = [ComponentSpec::new("a", "source"), ComponentSpec::new("z", "sink")];
     let mut waveform = ends.into_iter().fold(Waveform::new("calls", Duration::from_millis(1)), Waveform::with);
     let mut before = "a".to_owned();
@@ -61,14 +61,23 @@ fn chain(nulls: u64) -> Waveform {
     waveform.link(&before, "z")
 }
 
-fn main() -> Result<(), Box<dyn Error>> {
-    let numbers = std::env::args().skip(1).map(|text| text.parse()).collect::<Result<Vec<u64>, _>>()?;
-    let [nulls, slots, burst] = numbers[..] else { return Err("calls COMPONENTS SLOTS BURST".into()) };
+/// Slots one after the other on one worker.
+fn run(slots: u64, burst: u64) {
     let registry = registry();
-    let graph = Graph::check(&chain(nulls), &registry)?;
-    let plan = Plan::assign(&graph, &vec![0; graph.components().len()], Latency::Compact)?;
+    let graph = Graph::check(&chain(16), &registry).unwrap_or_else(|error| panic!("{error}"));
+    let plan = Plan::assign(&graph, &vec![0; graph.components().len()], Latency::Compact).expect("one worker");
     let options = Options { slots: Some(slots), burst, hash: false, ..Options::default() };
-    let report = Session::open(&graph, &plan, &registry, options)?.run(&Stop::new())?;
+    let report = Session::open(&graph, &plan, &registry, options).expect("opens").run(&Stop::new()).expect("starts");
     assert_eq!((report.slots, report.misses), (slots, 0));
-    Ok(())
+}
+
+/// Name, and slots in a burst.
+const KERNELS: [(&str, u64); 2] = [("call", 1), ("call-in-bursts", 16)];
+
+fn main() {
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
+    let (kernel, calls) = (arguments.next(), arguments.next().and_then(|text| text.parse::<u64>().ok()));
+    for (_, burst) in KERNELS.iter().filter(|(name, _)| kernel.as_deref().is_none_or(|kernel| kernel == *name)) {
+        run(calls.unwrap_or(1) * 1000, *burst);
+    }
 }
