@@ -1,5 +1,6 @@
 //! How a coded block lies in a slice: TS 25.212 section 4.2.3.2.2, TS 36.212 section 5.1.3.2.2.
 
+use crate::simd::vectorised;
 use crate::{lte, umts};
 
 /// Which code.
@@ -43,6 +44,26 @@ impl Code {
         }
     }
 
+    /// Sorts a coded block: to streams x, z and z', and then the tails, x and z three times of the first encoder's, then of the
+    /// second's.
+    #[inline(always)]
+    pub(super) fn sort(self, coded: &[i8], [x, first, second]: [&mut [i8]; 3], tails: &mut [i8]) {
+        let bits = x.len();
+        for which in 0..2 {
+            for (tail, (x, z)) in tails[6 * which..].chunks_mut(2).zip(self.tail(bits, which)) {
+                tail.copy_from_slice(&[coded[x], coded[z]]);
+            }
+        }
+        match self {
+            Code::Umts => deal(&coded.as_chunks().0[..bits], x, first, second),
+            Code::Lte => {
+                for (to, coded) in [x, first, second].into_iter().zip(coded.chunks_exact(bits + 4)) {
+                    to.copy_from_slice(&coded[..bits]);
+                }
+            }
+        }
+    }
+
     /// Where x and z of the tail of encoder `which` (0 or 1) are.
     pub(super) fn tail(self, bits: usize, which: usize) -> [(usize, usize); 3] {
         match self {
@@ -56,6 +77,17 @@ impl Code {
                 std::array::from_fn(|j| (at(6 * which + 2 * j), at(6 * which + 2 * j + 1)))
             }
         }
+    }
+}
+
+vectorised! {
+    fn deal(turns: &[[i8; 3]], x: &mut [i8], first: &mut [i8], second: &mut [i8]) = deal_plainly
+}
+
+#[inline(always)]
+fn deal_plainly(turns: &[[i8; 3]], x: &mut [i8], first: &mut [i8], second: &mut [i8]) {
+    for (((turn, x), first), second) in turns.iter().zip(x).zip(first).zip(second) {
+        [*x, *first, *second] = *turn;
     }
 }
 

@@ -12,7 +12,7 @@
 //! within 4000 + 8 w = 12 184, and the sum of two and a parity within 24 496, below 2^15.
 
 use super::exchange::{Carry, Form};
-use super::lanes::{Arithmetic, Lanes, Plain, Task};
+use super::lanes::{Lanes, Plain, Task};
 use super::row::{LANES, Row, States};
 use super::trellis::{Metrics, backward, extrinsic, forward, load, normalised, store};
 

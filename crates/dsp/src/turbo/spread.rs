@@ -70,14 +70,17 @@ fn in_tiles(items: &[i8], steps: usize, rows: &mut [Box<[Row]>]) {
 /// Item j of row i becomes item i of row j. A round moves the highest bit of a row's number to the lowest of the item's; after
 /// four they have changed places.
 #[inline(always)]
-pub(super) fn transposed(mut tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
-    for _ in 0..4 {
-        let before = tile;
-        for i in 0..TILE / 2 {
-            let (a, b) = (before[i], before[i + TILE / 2]);
-            tile[2 * i] = std::array::from_fn(|j| if j % 2 == 0 { a[j / 2] } else { b[j / 2] });
-            tile[2 * i + 1] = std::array::from_fn(|j| if j % 2 == 0 { a[8 + j / 2] } else { b[8 + j / 2] });
-        }
+pub(super) fn transposed(tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
+    round(round(round(round(tile))))
+}
+
+#[inline(always)]
+fn round(before: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
+    let mut tile = before;
+    for i in 0..TILE / 2 {
+        let (a, b) = (before[i], before[i + TILE / 2]);
+        tile[2 * i] = std::array::from_fn(|j| if j % 2 == 0 { a[j / 2] } else { b[j / 2] });
+        tile[2 * i + 1] = std::array::from_fn(|j| if j % 2 == 0 { a[8 + j / 2] } else { b[8 + j / 2] });
     }
     tile
 }
