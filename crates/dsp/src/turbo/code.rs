@@ -36,24 +36,10 @@ impl Code {
         3 * bits + 12
     }
 
-    /// Where streams x, z and z' start in a coded block, and how far it is from one item to the next.
-    pub(super) fn streams(self, bits: usize) -> ([usize; 3], usize) {
-        match self {
-            Code::Umts => ([0, 1, 2], 3),
-            Code::Lte => ([0, bits + 4, 2 * (bits + 4)], 1),
-        }
-    }
-
-    /// Sorts a coded block: to streams x, z and z', and then the tails, x and z three times of the first encoder's, then of the
-    /// second's.
+    /// Sorts what is coded, but for the tails, to streams x, z and z'.
     #[inline(always)]
-    pub(super) fn sort(self, coded: &[i8], [x, first, second]: [&mut [i8]; 3], tails: &mut [i8]) {
+    pub(super) fn sort(self, coded: &[i8], [x, first, second]: [&mut [i8]; 3]) {
         let bits = x.len();
-        for which in 0..2 {
-            for (tail, (x, z)) in tails[6 * which..].chunks_mut(2).zip(self.tail(bits, which)) {
-                tail.copy_from_slice(&[coded[x], coded[z]]);
-            }
-        }
         match self {
             Code::Umts => deal(&coded.as_chunks().0[..bits], x, first, second),
             Code::Lte => {

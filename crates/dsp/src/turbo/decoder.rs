@@ -73,7 +73,7 @@ impl Decoder {
             x: [rows(steps), rows(steps + 1)],
             with_first: rows(steps),
             second: [rows(steps), rows(steps + 1)],
-            kept: vec![[Row::ZERO; 8]; steps].into(),
+            kept: vec![[Row::ZERO; 8]; steps / 2 + 2].into(),
             borders: [Borders::NEW; 2],
             words: vec![0; steps].into(),
         }

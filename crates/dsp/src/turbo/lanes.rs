@@ -15,6 +15,8 @@ pub(super) trait Lanes: Copy {
     const GROUPS: usize;
     /// The same instructions on bytes.
     type Bytes: ByteLanes;
+    /// Sixteen bytes.
+    type Line: bytemuck::Pod;
 
     fn bytes(self) -> Self::Bytes;
     fn load(self, row: &Row, group: usize) -> Self::Group;
@@ -28,6 +30,8 @@ pub(super) trait Lanes: Copy {
     fn scale(self, a: Self::Group, factor: Self::Group) -> Self::Group;
     /// A bit a lane, the first lowest: whether the value is below 0.
     fn negative(self, a: Self::Group) -> u32;
+    /// Items of two lines in turn, those of the first before.
+    fn in_turn(self, a: Self::Line, b: Self::Line) -> [Self::Line; 2];
     /// Lane i of the result is lane `from[i]` of `row`, each below 32.
     fn permute(self, row: &Row, from: &Row) -> Row;
 }
@@ -97,6 +101,7 @@ const EIGHT: usize = 8;
 impl Lanes for Plain {
     memory!([i16; EIGHT], EIGHT);
     type Bytes = OfBytes<Plain>;
+    type Line = [u8; 16];
 
     #[inline(always)]
     fn bytes(self) -> OfBytes<Plain> {
@@ -114,6 +119,12 @@ impl Lanes for Plain {
     #[inline(always)]
     fn negative(self, a: Self::Group) -> u32 {
         signs(a)
+    }
+
+    #[inline(always)]
+    fn in_turn(self, a: [u8; 16], b: [u8; 16]) -> [[u8; 16]; 2] {
+        let from = |start: usize| std::array::from_fn(|j| if j % 2 == 0 { a[start + j / 2] } else { b[start + j / 2] });
+        [from(0), from(8)]
     }
 
     #[inline(always)]

@@ -192,14 +192,14 @@ impl<F: Fn(usize) -> bool> Task for Decide<'_, F> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _l: L) {
+    fn run<L: Lanes>(self, l: L) {
         let (llrs, pitch): (&[[i8; TILE]], _) = (bytemuck::cast_slice(self.llrs), L::Bytes::BLOCKS / TILE);
         for (column, blocks) in self.decided.chunks_mut(TILE * self.bits).enumerate() {
             for t in (0..self.bits).step_by(TILE) {
                 // The last tile overlaps its neighbour.
                 let t = t.min(self.bits - TILE);
                 let rows = &llrs[pitch * t..][..pitch * TILE];
-                let tile = transposed(std::array::from_fn(|i| rows[pitch * i + column % pitch]));
+                let tile = transposed(l, std::array::from_fn(|i| rows[pitch * i + column % pitch]));
                 for (i, (block, llrs)) in blocks.chunks_exact_mut(self.bits).zip(tile).enumerate() {
                     if (self.open)(column * TILE + i) {
                         *block[t..].first_chunk_mut().unwrap() = llrs.map(|llr| llr.cast_unsigned() >> 7);

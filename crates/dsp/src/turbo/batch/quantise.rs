@@ -31,7 +31,7 @@ impl Task for Take<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _l: L) {
+    fn run<L: Lanes>(self, l: L) {
         let tiles = self.scaled.len() / TILE;
         let blocks = self.coded.chunks_exact(self.code.coded_len(self.bits));
         for (block, scaled) in blocks.zip(self.scaled.chunks_exact_mut(tiles)) {
@@ -39,13 +39,17 @@ impl Task for Take<'_> {
             let (streams, tails) = scaled.split_at_mut((tiles - 1) * TILE);
             let mut streams = streams.chunks_exact_mut((tiles - 1) / 3 * TILE);
             let streams = std::array::from_fn(|_| &mut streams.next().unwrap()[..self.bits]);
-            self.code.sort(block, streams, tails);
+            self.code.sort(block, streams);
+            for (to, from) in tails.chunks_mut(2).zip([0, 1].iter().flat_map(|&which| self.code.tail(self.bits, which)))
+            {
+                to.copy_from_slice(&[block[from.0], block[from.1]]);
+            }
             scale(scaled);
         }
         let soft: &mut [[u8; TILE]] = bytemuck::cast_slice_mut(self.soft);
         let parities: &mut [[u8; TILE]] = bytemuck::cast_slice_mut(self.parities);
         let (pitch, column) = (L::Bytes::BLOCKS / TILE, self.first / TILE);
-        let tile = |i: usize| transposed(std::array::from_fn(|lane| self.scaled[lane * tiles + i]));
+        let tile = |i: usize| transposed(l, std::array::from_fn(|lane| self.scaled[lane * tiles + i]));
         for (i, rows) in soft.chunks_exact_mut(2 * pitch * TILE).take((tiles - 1) / 3).enumerate() {
             for (rows, llrs) in rows.chunks_exact_mut(2 * pitch).zip(tile(i)) {
                 let x = llrs.map(|llr| llr.cast_unsigned() ^ ABOVE);

@@ -15,6 +15,16 @@ macro_rules! words {
         impl Lanes for $level {
             memory!($vector, $lanes);
             type Bytes = OfBytes<$level>;
+            type Line = __m128i;
+
+            #[inline(always)]
+            fn in_turn(self, a: __m128i, b: __m128i) -> [__m128i; 2] {
+                // SAFETY: the only condition is SSE2, which every level has.
+                #[allow(unsafe_code)]
+                unsafe {
+                    [_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)]
+                }
+            }
 
             #[inline(always)]
             fn bytes(self) -> OfBytes<$level> {
