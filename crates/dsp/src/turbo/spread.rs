@@ -54,24 +54,28 @@ fn in_tiles<L: Lanes>(l: L, items: &[i8], steps: usize, rows: &mut [Row]) {
         for t in (0..steps).step_by(TILE) {
             // The last tile overlaps its neighbour.
             let t = t.min(steps - TILE);
-            let tile: [[i8; TILE]; TILE] = std::array::from_fn(|i| *windows[i * steps + t..].first_chunk().unwrap());
-            for (row, llrs) in rows[t..].iter_mut().zip(transposed(l, tile)) {
+            let lines = windows.chunks_exact(steps).map(|window| window[t..].first_chunk().unwrap());
+            for (row, line) in rows[t..].iter_mut().zip(transposed(l, lines)) {
+                let llrs: [i8; TILE] = bytemuck::cast(line);
                 row.0.as_chunks_mut::<TILE>().0[n % (LANES / TILE)] = llrs.map(i16::from);
             }
         }
     }
 }
 
-/// Item j of row i becomes item i of row j. A round moves the highest bit of a row's number to the lowest of the item's; after
+/// Item j of line i becomes item i of line j. A round moves the highest bit of a line's number to the lowest of the item's; after
 /// four they have changed places.
 #[inline(always)]
-pub(super) fn transposed<L: Lanes>(l: L, tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
-    let mut tile = tile.map(bytemuck::cast);
+pub(super) fn transposed<'a, L: Lanes>(l: L, lines: impl Iterator<Item = &'a [i8; TILE]>) -> [L::Line; TILE] {
+    let mut tile: [L::Line; TILE] = [bytemuck::Zeroable::zeroed(); TILE];
+    for (to, line) in tile.iter_mut().zip(lines) {
+        *to = bytemuck::cast(*line);
+    }
     for _ in 0..4 {
-        let before: [L::Line; TILE] = tile;
+        let before = tile;
         for i in 0..TILE / 2 {
             [tile[2 * i], tile[2 * i + 1]] = l.in_turn(before[i], before[i + TILE / 2]);
         }
     }
-    tile.map(bytemuck::cast)
+    tile
 }

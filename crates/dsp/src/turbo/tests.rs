@@ -34,10 +34,9 @@ fn by_a_pass(level: Level, x: &[i8], p: &[i8], tail: [(i8, i8); 3]) -> Vec<i32> 
         llrs.iter().map(|&llr| Row(std::array::from_fn(|lane| if lane == 0 { llr.into() } else { 0 }))).collect()
     };
     let pi: Vec<u16> = (0..steps as u16).collect();
-    let [Route::Cells(itself), _] = Route::both(&pi, Shape { windows: 1, steps, unused: 0 }) else {
-        panic!("one window")
-    };
-    let (mut output, mut carried) = (rows(steps), rows(steps + 1));
+    let [route, _] = Route::both(&pi, Shape { windows: 1, steps, unused: 0 });
+    let (mut output, mut carried) = (rows(steps), route.room(steps));
+    let Route::Cells(itself) = route else { panic!("one window") };
     let mut borders = Borders::NEW;
     borders.start(tail);
     level.run(Pass {

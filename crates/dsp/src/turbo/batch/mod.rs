@@ -199,8 +199,9 @@ impl<F: Fn(usize) -> bool> Task for Decide<'_, F> {
                 // The last tile overlaps its neighbour.
                 let t = t.min(self.bits - TILE);
                 let rows = &llrs[pitch * t..][..pitch * TILE];
-                let tile = transposed(l, std::array::from_fn(|i| rows[pitch * i + column % pitch]));
-                for (i, (block, llrs)) in blocks.chunks_exact_mut(self.bits).zip(tile).enumerate() {
+                let lines = transposed(l, rows[column % pitch..].iter().step_by(pitch));
+                for (i, (block, line)) in blocks.chunks_exact_mut(self.bits).zip(lines).enumerate() {
+                    let llrs: [i8; TILE] = bytemuck::cast(line);
                     if (self.open)(column * TILE + i) {
                         *block[t..].first_chunk_mut().unwrap() = llrs.map(|llr| llr.cast_unsigned() >> 7);
                     }

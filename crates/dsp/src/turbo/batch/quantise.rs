@@ -49,16 +49,18 @@ impl Task for Take<'_> {
         let soft: &mut [[u8; TILE]] = bytemuck::cast_slice_mut(self.soft);
         let parities: &mut [[u8; TILE]] = bytemuck::cast_slice_mut(self.parities);
         let (pitch, column) = (L::Bytes::BLOCKS / TILE, self.first / TILE);
-        let tile = |i: usize| transposed(l, std::array::from_fn(|lane| self.scaled[lane * tiles + i]));
+        let lines = |i: usize| transposed(l, self.scaled[i..].iter().step_by(tiles));
         for (i, rows) in soft.chunks_exact_mut(2 * pitch * TILE).take((tiles - 1) / 3).enumerate() {
-            for (rows, llrs) in rows.chunks_exact_mut(2 * pitch).zip(tile(i)) {
+            for (rows, line) in rows.chunks_exact_mut(2 * pitch).zip(lines(i)) {
+                let llrs: [i8; TILE] = bytemuck::cast(line);
                 let x = llrs.map(|llr| llr.cast_unsigned() ^ ABOVE);
                 rows[column % pitch] = x.map(|x| x.wrapping_sub(NOTHING));
                 rows[pitch + column % pitch] = x;
             }
         }
         for (i, rows) in ((tiles - 1) / 3..tiles).zip(parities.chunks_exact_mut(pitch * TILE)) {
-            for (row, llrs) in rows.chunks_exact_mut(pitch).zip(tile(i)) {
+            for (row, line) in rows.chunks_exact_mut(pitch).zip(lines(i)) {
+                let llrs: [i8; TILE] = bytemuck::cast(line);
                 row[column % pitch] = llrs.map(|llr| llr.cast_unsigned() ^ ABOVE);
             }
         }
