@@ -1,5 +1,6 @@
 //! How a coded block lies in a slice: TS 25.212 section 4.2.3.2.2, TS 36.212 section 5.1.3.2.2.
 
+use crate::simd::vectorised;
 use crate::{lte, umts};
 
 /// Which code.
@@ -35,11 +36,17 @@ impl Code {
         3 * bits + 12
     }
 
-    /// Where streams x, z and z' start in a coded block, and how far it is from one item to the next.
-    pub(super) fn streams(self, bits: usize) -> ([usize; 3], usize) {
+    /// Sorts what is coded, but for the tails, to streams x, z and z'.
+    #[inline(always)]
+    pub(super) fn sort(self, coded: &[i8], [x, first, second]: [&mut [i8]; 3]) {
+        let bits = x.len();
         match self {
-            Code::Umts => ([0, 1, 2], 3),
-            Code::Lte => ([0, bits + 4, 2 * (bits + 4)], 1),
+            Code::Umts => deal(&coded.as_chunks().0[..bits], x, first, second),
+            Code::Lte => {
+                for (to, coded) in [x, first, second].into_iter().zip(coded.chunks_exact(bits + 4)) {
+                    to.copy_from_slice(&coded[..bits]);
+                }
+            }
         }
     }
 
@@ -56,6 +63,17 @@ impl Code {
                 std::array::from_fn(|j| (at(6 * which + 2 * j), at(6 * which + 2 * j + 1)))
             }
         }
+    }
+}
+
+vectorised! {
+    fn deal(turns: &[[i8; 3]], x: &mut [i8], first: &mut [i8], second: &mut [i8]) = deal_plainly
+}
+
+#[inline(always)]
+fn deal_plainly(turns: &[[i8; 3]], x: &mut [i8], first: &mut [i8], second: &mut [i8]) {
+    for (((turn, x), first), second) in turns.iter().zip(x).zip(first).zip(second) {
+        [*x, *first, *second] = *turn;
     }
 }
 

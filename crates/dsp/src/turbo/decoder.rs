@@ -62,20 +62,21 @@ impl Decoder {
         let windows = 1 << (pi.len() / LEAST_STEPS).clamp(1, LANES).ilog2();
         let steps = pi.len().div_ceil(windows);
         let shape = Shape { windows, steps, unused: windows * steps - pi.len() };
+        let routes = Route::both(&pi, shape);
         Decoder {
             code,
             block_bits: pi.len(),
             level: Level::best(),
             shape,
-            routes: Route::both(&pi, shape),
             room: vec![0; 3 * windows * steps].into(),
             received: std::array::from_fn(|_| rows(steps)),
-            x: [rows(steps), rows(steps + 1)],
+            x: [rows(steps), routes[0].room(steps)],
             with_first: rows(steps),
-            second: [rows(steps), rows(steps + 1)],
-            kept: vec![[Row::ZERO; 8]; steps].into(),
+            second: [rows(steps), routes[1].room(steps)],
+            kept: vec![[Row::ZERO; 8]; steps / 2 + 2].into(),
             borders: [Borders::NEW; 2],
             words: vec![0; steps].into(),
+            routes,
         }
     }
 

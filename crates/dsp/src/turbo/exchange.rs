@@ -6,7 +6,7 @@
 
 use super::lanes::{Lanes, Task};
 use super::pass::MAX_EXTRINSIC;
-use super::row::{LANES, Row};
+use super::row::{LANES, Row, rows};
 
 /// Of what is found, 3/4 is passed on (times 2^15).
 const PASSED_ON: i16 = 3 << 13;
@@ -67,6 +67,19 @@ impl Route {
     }
 }
 
+impl Route {
+    /// Rows of what it carries `steps` rows to.
+    pub(super) fn room(&self, steps: usize) -> Box<[Row]> {
+        match self {
+            Route::Rows(_) => rows(steps),
+            Route::Cells(_) => rows(CELLS / LANES),
+        }
+    }
+}
+
+/// Room for all cells that a place can name: none needs to be checked, which would be a sixth of the work.
+const CELLS: usize = 1 << 16;
+
 /// Takes rows to where they are needed.
 pub(super) trait Carry: Copy {
     fn carry<L: Lanes>(self, l: L, t: usize, row: &Row, out: &mut [Row]);
@@ -93,7 +106,7 @@ pub(super) struct SingleCells(Box<[[u16; LANES]]>);
 impl Carry for &SingleCells {
     #[inline(always)]
     fn carry<L: Lanes>(self, _l: L, t: usize, row: &Row, out: &mut [Row]) {
-        let out: &mut [i16] = bytemuck::cast_slice_mut(out);
+        let out: &mut [i16; CELLS] = bytemuck::cast_slice_mut(out).try_into().expect("room for all cells");
         // Four values with one load: the loads would be what it waits for.
         let fours: &[u64; LANES / 4] = bytemuck::cast_ref(&row.0);
         for (&four, places) in fours.iter().zip(self.0[t].as_chunks::<4>().0) {

@@ -7,35 +7,31 @@
 use super::batch::{ByteLanes, OfBytes};
 use super::row::{LANES, Row};
 
-/// What 16-bit integers and bytes share: memory, and what a step through the trellis takes.
-pub(super) trait Arithmetic: Copy {
-    type Value;
-    /// A value a lane.
-    type Row;
+/// Operations on 16-bit integers.
+pub(super) trait Lanes: Copy {
     /// The values of a group of lanes.
     type Group: Copy;
     /// Groups in a row.
     const GROUPS: usize;
+    /// The same instructions on bytes.
+    type Bytes: ByteLanes;
+    /// Sixteen bytes.
+    type Line: bytemuck::Pod;
 
-    fn load(self, row: &Self::Row, group: usize) -> Self::Group;
-    fn store(self, row: &mut Self::Row, group: usize, values: Self::Group);
-    fn all(self, value: Self::Value) -> Self::Group;
+    fn bytes(self) -> Self::Bytes;
+    fn load(self, row: &Row, group: usize) -> Self::Group;
+    fn store(self, row: &mut Row, group: usize, values: Self::Group);
+    fn all(self, value: i16) -> Self::Group;
     fn add(self, a: Self::Group, b: Self::Group) -> Self::Group;
     fn sub(self, a: Self::Group, b: Self::Group) -> Self::Group;
     fn max(self, a: Self::Group, b: Self::Group) -> Self::Group;
-}
-
-/// Operations on 16-bit integers.
-pub(super) trait Lanes: Arithmetic<Value = i16, Row = Row> {
-    /// The same instructions on bytes.
-    type Bytes: ByteLanes;
-
-    fn bytes(self) -> Self::Bytes;
     fn min(self, a: Self::Group, b: Self::Group) -> Self::Group;
     /// The product with `factor` / 2^15, rounded to the nearest, up if there are two.
     fn scale(self, a: Self::Group, factor: Self::Group) -> Self::Group;
     /// A bit a lane, the first lowest: whether the value is below 0.
     fn negative(self, a: Self::Group) -> u32;
+    /// Items of two lines in turn, those of the first before.
+    fn in_turn(self, a: Self::Line, b: Self::Line) -> [Self::Line; 2];
     /// Lane i of the result is lane `from[i]` of `row`, each below 32.
     fn permute(self, row: &Row, from: &Row) -> Row;
 }
@@ -46,26 +42,24 @@ pub(super) trait Task {
     fn run<L: Lanes>(self, lanes: L) -> Self::Output;
 }
 
-/// The memory of an [`Arithmetic`]: rows are read and written as arrays.
+/// The memory of [`Lanes`]: rows are read and written as arrays.
 macro_rules! memory {
-    ($Row:ident, $all:ident, $Value:ty, $Group:ty, $lanes:expr) => {
-        type Value = $Value;
-        type Row = $Row;
+    ($Group:ty, $lanes:expr) => {
         type Group = $Group;
-        const GROUPS: usize = $all / $lanes;
+        const GROUPS: usize = LANES / $lanes;
 
         #[inline(always)]
-        fn load(self, row: &$Row, group: usize) -> $Group {
+        fn load(self, row: &Row, group: usize) -> $Group {
             bytemuck::cast(row.0.as_chunks::<{ $lanes }>().0[group])
         }
 
         #[inline(always)]
-        fn store(self, row: &mut $Row, group: usize, values: $Group) {
+        fn store(self, row: &mut Row, group: usize, values: $Group) {
             row.0.as_chunks_mut::<{ $lanes }>().0[group] = bytemuck::cast(values);
         }
 
         #[inline(always)]
-        fn all(self, value: $Value) -> $Group {
+        fn all(self, value: i16) -> $Group {
             bytemuck::cast([value; $lanes])
         }
     };
@@ -104,17 +98,10 @@ pub(super) struct Plain;
 
 const EIGHT: usize = 8;
 
-impl Arithmetic for Plain {
-    memory!(Row, LANES, i16, [i16; EIGHT], EIGHT);
-    lane_by_lane! {
-        add = i16::wrapping_add;
-        sub = i16::wrapping_sub;
-        max = i16::max;
-    }
-}
-
 impl Lanes for Plain {
+    memory!([i16; EIGHT], EIGHT);
     type Bytes = OfBytes<Plain>;
+    type Line = [u8; 16];
 
     #[inline(always)]
     fn bytes(self) -> OfBytes<Plain> {
@@ -122,6 +109,9 @@ impl Lanes for Plain {
     }
 
     lane_by_lane! {
+        add = i16::wrapping_add;
+        sub = i16::wrapping_sub;
+        max = i16::max;
         min = i16::min;
         scale = |a, factor| ((i32::from(a) * i32::from(factor) + (1 << 14)) >> 15) as i16;
     }
@@ -129,6 +119,12 @@ impl Lanes for Plain {
     #[inline(always)]
     fn negative(self, a: Self::Group) -> u32 {
         signs(a)
+    }
+
+    #[inline(always)]
+    fn in_turn(self, a: [u8; 16], b: [u8; 16]) -> [[u8; 16]; 2] {
+        let from = |start: usize| std::array::from_fn(|j| if j % 2 == 0 { a[start + j / 2] } else { b[start + j / 2] });
+        [from(0), from(8)]
     }
 
     #[inline(always)]

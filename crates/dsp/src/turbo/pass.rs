@@ -12,7 +12,7 @@
 //! within 4000 + 8 w = 12 184, and the sum of two and a parity within 24 496, below 2^15.
 
 use super::exchange::{Carry, Form};
-use super::lanes::{Arithmetic, Lanes, Plain, Task};
+use super::lanes::{Lanes, Plain, Task};
 use super::row::{LANES, Row, States};
 use super::trellis::{Metrics, backward, extrinsic, forward, load, normalised, store};
 
@@ -104,38 +104,78 @@ impl<C: Carry, F: Form> Task for Pass<'_, C, F> {
     #[inline(always)]
     fn run<L: Lanes>(mut self, l: L) {
         let steps = self.x.len();
-        let training = self.training.min(steps);
+        self.training = self.training.min(steps);
         let (mut left, mut right) = ([Row::ZERO; 8], [Row::ZERO; 8]);
         if self.windows > 1 {
-            self.train(l, training, &mut left, &mut right);
+            self.train(l, &mut left, &mut right);
         }
         self.meet(&mut left, &mut right);
         let (x, p) = (self.x, &self.p[..steps]);
+        let stretches = stretches(self.unused, steps);
         for g in 0..L::GROUPS {
-            let (unused, used) = self.kept[..steps].split_at_mut(self.unused);
-            let (x, p) = (x.split_at(unused.len()), p.split_at(unused.len()));
-            let m = advance_kept(l, g, x.0, p.0, load(l, g, &left), unused);
-            store(l, g, normalised(l, m), &mut left);
-            for (row, known) in left.iter_mut().zip(KNOWN) {
-                row.0[0] = known;
+            let mut m = load(l, g, &left);
+            for Stretch { from, to, kept } in stretches {
+                if from == self.unused {
+                    store(l, g, m, &mut left);
+                    for (row, known) in left.iter_mut().zip(KNOWN) {
+                        row.0[0] = known;
+                    }
+                    m = load(l, g, &left);
+                }
+                m = advance_kept(l, g, &x[from..to], &p[from..to], m, &mut self.kept[kept..]);
             }
-            advance_kept(l, g, x.1, p.1, load(l, g, &left), used);
         }
         for g in 0..L::GROUPS {
-            let m = self.retreat_with_output(l, g, training, steps, load(l, g, &right));
-            store(l, g, normalised(l, m), &mut self.borders.backward);
-            self.retreat_with_output(l, g, 0, training, m);
+            let mut m = load(l, g, &right);
+            for stretch in stretches.into_iter().rev() {
+                m = self.retreat_with_output(l, g, stretch, m);
+            }
         }
-        self.borders.forward = self.kept[steps - training];
+        // The rows that were written last.
+        for t in (0..BEHIND.min(steps)).rev() {
+            self.carry.carry(l, t, &self.output[t], self.carried);
+        }
+        let t = steps - self.training;
+        for Stretch { from, to, kept } in stretches {
+            if (from..to).contains(&t) {
+                for g in 0..L::GROUPS {
+                    let mut m = load(l, g, &self.kept[kept + (t - from) / 2]);
+                    if (t - from) % 2 == 1 {
+                        m = forward(l, m, l.load(&x[t - 1], g), l.load(&p[t - 1], g));
+                    }
+                    store(l, g, m, &mut self.borders.forward);
+                }
+            }
+        }
     }
+}
+
+/// Steps `from` to `to`. Metrics are kept before the first and each second after it, from place `kept` on: what is between them is
+/// computed twice, as then they fit the nearest cache.
+#[derive(Clone, Copy)]
+struct Stretch {
+    from: usize,
+    to: usize,
+    kept: usize,
+}
+
+/// The last begins where the first window does; if that is odd, the first is one step.
+#[inline(always)]
+fn stretches(unused: usize, steps: usize) -> [Stretch; 3] {
+    let odd = unused % 2;
+    [
+        Stretch { from: 0, to: odd, kept: 0 },
+        Stretch { from: odd, to: unused, kept: odd },
+        Stretch { from: unused, to: steps, kept: odd + (unused - odd) / 2 },
+    ]
 }
 
 impl<C: Carry, F: Form> Pass<'_, C, F> {
     /// The metrics behind the last step of each window, and before the first.
     #[inline(always)]
-    fn train<L: Lanes>(&self, l: L, training: usize, behind: &mut States, before: &mut States) {
+    fn train<L: Lanes>(&self, l: L, behind: &mut States, before: &mut States) {
         let (x, p) = (self.x, &self.p[..self.x.len()]);
-        let from = x.len() - training;
+        let (training, from) = (self.training, x.len() - self.training);
         for g in 0..L::GROUPS {
             let m = advance(l, g, &x[from..], &p[from..], load(l, g, &self.borders.forward));
             store(l, g, normalised(l, m), behind);
@@ -154,37 +194,48 @@ impl<C: Carry, F: Form> Pass<'_, C, F> {
         }
     }
 
-    /// Backward from row `to` to row `from`, passing on what each step says of its bit.
+    /// Backward through a stretch, passing on what each step says of its bit.
     #[inline(always)]
-    fn retreat_with_output<L: Lanes>(
-        &mut self,
-        l: L,
-        g: usize,
-        from: usize,
-        to: usize,
-        mut m: Metrics<L>,
-    ) -> Metrics<L> {
-        let (x, p, kept) = (&self.x[from..to], &self.p[from..to], &self.kept[from..to]);
-        let mut t = to;
-        for ((x, p), kept) in x.rchunks(STRIDE).zip(p.rchunks(STRIDE)).zip(kept.rchunks(STRIDE)) {
-            m = normalised(l, m);
-            for ((x, p), kept) in x.iter().zip(p).zip(kept).rev() {
-                t -= 1;
-                let (x, p) = (l.load(x, g), l.load(p, g));
-                let found = extrinsic(l, load(l, g, kept), m, p);
-                l.store(&mut self.output[t], g, self.form.form(l, g, t, found));
-                if g == L::GROUPS - 1 && t + BEHIND < to {
-                    self.carry.carry(l, t + BEHIND, &self.output[t + BEHIND], self.carried);
-                }
-                m = backward(l, m, x, p);
+    fn retreat_with_output<L: Lanes>(&mut self, l: L, g: usize, stretch: Stretch, mut m: Metrics<L>) -> Metrics<L> {
+        let Stretch { from, to, kept } = stretch;
+        for pair in (0..(to - from).div_ceil(2)).rev() {
+            let t = from + 2 * pair;
+            if pair % (STRIDE / 2) == STRIDE / 2 - 1 || t + 2 >= to {
+                m = normalised(l, m);
             }
-        }
-        if g == L::GROUPS - 1 {
-            for t in from..to.min(from + BEHIND) {
-                self.carry.carry(l, t, &self.output[t], self.carried);
+            if t + 1 < to {
+                let before = load(l, g, &self.kept[kept + pair]);
+                let (x, p) = (l.load(&self.x[t], g), l.load(&self.p[t], g));
+                m = self.step_back(l, g, t + 1, forward(l, before, x, p), m);
             }
+            let before = load(l, g, &self.kept[kept + pair]);
+            m = self.step_back(l, g, t, before, m);
         }
         m
+    }
+
+    /// Back to before step t, where forward the metrics are `before`.
+    #[inline(always)]
+    fn step_back<L: Lanes>(&mut self, l: L, g: usize, t: usize, before: Metrics<L>, m: Metrics<L>) -> Metrics<L> {
+        let (x, p) = (l.load(&self.x[t], g), l.load(&self.p[t], g));
+        let found = extrinsic(l, before, m, p);
+        l.store(&mut self.output[t], g, self.form.form(l, g, t, found));
+        if g == L::GROUPS - 1 {
+            self.carry_behind(l, t);
+        }
+        let m = backward(l, m, x, p);
+        if t == self.training {
+            store(l, g, normalised(l, m), &mut self.borders.backward);
+        }
+        m
+    }
+
+    /// Carries the row that was written [`BEHIND`] steps before row t.
+    #[inline(always)]
+    fn carry_behind<L: Lanes>(&mut self, l: L, t: usize) {
+        if let Some(row) = self.output.get(t + BEHIND) {
+            self.carry.carry(l, t + BEHIND, row, self.carried);
+        }
     }
 }
 
@@ -200,14 +251,16 @@ fn advance<L: Lanes>(l: L, g: usize, x: &[Row], p: &[Row], mut m: Metrics<L>) ->
     m
 }
 
-/// The same, keeping the metrics before each step.
+/// The same, keeping the metrics before each second step.
 #[inline(always)]
 fn advance_kept<L: Lanes>(l: L, g: usize, x: &[Row], p: &[Row], mut m: Metrics<L>, kept: &mut [States]) -> Metrics<L> {
-    for ((x, p), kept) in x.chunks(STRIDE).zip(p.chunks(STRIDE)).zip(kept.chunks_mut(STRIDE)) {
+    for ((x, p), kept) in x.chunks(STRIDE).zip(p.chunks(STRIDE)).zip(kept.chunks_mut(STRIDE / 2)) {
         m = normalised(l, m);
-        for ((x, p), kept) in x.iter().zip(p).zip(kept) {
+        for ((x, p), kept) in x.chunks(2).zip(p.chunks(2)).zip(kept) {
             store(l, g, m, kept);
-            m = forward(l, m, l.load(x, g), l.load(p, g));
+            for (x, p) in x.iter().zip(p) {
+                m = forward(l, m, l.load(x, g), l.load(p, g));
+            }
         }
     }
     m

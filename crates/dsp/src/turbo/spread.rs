@@ -13,7 +13,7 @@ pub(super) struct Take<'a> {
     pub(super) code: Code,
     pub(super) shape: Shape,
     pub(super) coded: &'a [i8],
-    /// Room for the streams, one window behind the other; zeros where the first window is not used.
+    /// Room for the streams, in windows; zeros where the first window is not used.
     pub(super) room: &'a mut [i8],
     pub(super) rows: &'a mut [Box<[Row]>; 3],
 }
@@ -22,61 +22,59 @@ impl Task for Take<'_> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(self, _l: L) {
+    fn run<L: Lanes>(self, l: L) {
         let Shape { windows, steps, unused } = self.shape;
-        let bits = windows * steps - unused;
-        let (starts, stride) = self.code.streams(bits);
-        // Streams that take turns are spread together.
-        for (n, &start) in starts.iter().enumerate().step_by(stride) {
-            let (room, items) = (&mut self.room[..stride * windows * steps], stride * bits);
-            room[stride * unused..].copy_from_slice(&self.coded[start..][..items]);
-            let rows = &mut self.rows[n..n + stride];
+        let (x, parities) = self.room.split_at_mut(windows * steps);
+        let (first, second) = parities.split_at_mut(windows * steps);
+        self.code.sort(self.coded, [&mut x[unused..], &mut first[unused..], &mut second[unused..]]);
+        for (items, rows) in [&*x, first, second].into_iter().zip(self.rows) {
             if windows < TILE || steps < TILE {
-                one_by_one(room, stride * steps, rows);
+                one_by_one(items, steps, rows);
             } else {
-                in_tiles(room, stride * steps, rows);
+                in_tiles(l, items, steps, rows);
             }
         }
     }
 }
 
-/// Windows of `steps` items to rows that take turns.
+/// Windows of `steps` items to rows.
 #[inline(always)]
-fn one_by_one(items: &[i8], steps: usize, rows: &mut [Box<[Row]>]) {
-    let turns = rows.len();
-    for (w, window) in items.chunks(steps).enumerate() {
-        for (t, &llr) in window.iter().enumerate() {
-            rows[t % turns][t / turns].0[w] = i16::from(llr);
+fn one_by_one(items: &[i8], steps: usize, rows: &mut [Row]) {
+    for (w, window) in items.chunks_exact(steps).enumerate() {
+        for (row, &llr) in rows.iter_mut().zip(window) {
+            row.0[w] = i16::from(llr);
         }
     }
 }
 
 /// The same. Windows are a multiple of [`TILE`]; their items that many at least.
 #[inline(always)]
-fn in_tiles(items: &[i8], steps: usize, rows: &mut [Box<[Row]>]) {
-    let turns = rows.len();
-    for (n, windows) in items.chunks(TILE * steps).enumerate() {
+fn in_tiles<L: Lanes>(l: L, items: &[i8], steps: usize, rows: &mut [Row]) {
+    for (n, windows) in items.chunks_exact(TILE * steps).enumerate() {
         for t in (0..steps).step_by(TILE) {
             // The last tile overlaps its neighbour.
             let t = t.min(steps - TILE);
-            let tile: [[i8; TILE]; TILE] = std::array::from_fn(|i| *windows[i * steps + t..].first_chunk().unwrap());
-            for (t, llrs) in (t..).zip(transposed(tile)) {
-                rows[t % turns][t / turns].0.as_chunks_mut::<TILE>().0[n % (LANES / TILE)] = llrs.map(i16::from);
+            let lines = windows.chunks_exact(steps).map(|window| window[t..].first_chunk().unwrap());
+            for (row, line) in rows[t..].iter_mut().zip(transposed(l, lines)) {
+                let llrs: [i8; TILE] = bytemuck::cast(line);
+                row.0.as_chunks_mut::<TILE>().0[n % (LANES / TILE)] = llrs.map(i16::from);
             }
         }
     }
 }
 
-/// Item j of row i becomes item i of row j. A round moves the highest bit of a row's number to the lowest of the item's; after
+/// Item j of line i becomes item i of line j. A round moves the highest bit of a line's number to the lowest of the item's; after
 /// four they have changed places.
 #[inline(always)]
-pub(super) fn transposed(mut tile: [[i8; TILE]; TILE]) -> [[i8; TILE]; TILE] {
+pub(super) fn transposed<'a, L: Lanes>(l: L, lines: impl Iterator<Item = &'a [i8; TILE]>) -> [L::Line; TILE] {
+    let mut tile: [L::Line; TILE] = [bytemuck::Zeroable::zeroed(); TILE];
+    for (to, line) in tile.iter_mut().zip(lines) {
+        *to = bytemuck::cast(*line);
+    }
     for _ in 0..4 {
         let before = tile;
         for i in 0..TILE / 2 {
-            let (a, b) = (before[i], before[i + TILE / 2]);
-            tile[2 * i] = std::array::from_fn(|j| if j % 2 == 0 { a[j / 2] } else { b[j / 2] });
-            tile[2 * i + 1] = std::array::from_fn(|j| if j % 2 == 0 { a[8 + j / 2] } else { b[8 + j / 2] });
+            [tile[2 * i], tile[2 * i + 1]] = l.in_turn(before[i], before[i + TILE / 2]);
         }
     }
     tile

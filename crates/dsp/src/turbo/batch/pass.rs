@@ -1,50 +1,30 @@
-//! One constituent decoder over 32 blocks, a lane each: max-log-MAP on bytes.
+//! One constituent decoder over a batch of blocks, a lane each: max-log-MAP on bytes.
 //!
 //! A block is gone through in windows of [`WINDOW`] steps, so that the metrics kept fit the nearest cache. Forward nothing is lost by
 //! that; backward, metrics behind a window come from [`TRAINING`] steps through the next, which start from what the last iteration
-//! had there.
+//! had there. The best metric is put back in every second step (`trellis.rs`), and in the first of each stretch.
 //!
-//! # No sum of metrics wraps
-//! Before each step the best metric is put to [`TOP`], and those below [`LEAST`] to that: paths so far behind the best are nobody's
-//! second choice. A step adds at most X + P to a metric or takes as much, X being the most that x is ([`MOST_X`]) and P the most
-//! that a parity is ([`MOST_INPUT`]), and a sum of two metrics and a parity still fits.
-//! Tried before: metrics relative to state 0, which waste half of the range, and sums that saturate, which take twice as long.
+//! Rows are memory for the widest vectors; narrower ones lie in them one after the other.
 
-use super::lanes::{BLOCKS, ByteLanes, ByteRow};
-use crate::turbo::lanes::{Arithmetic, Lanes, Task};
-use crate::turbo::trellis::{Metrics, backward, best, forward, load, store};
+use super::lanes::ByteLanes;
+use super::trellis::{BEGUN, BEST, Costs, ENDED, MOST_INPUT, MOST_X, Metrics, backward, backward_with_llr, forward};
+use crate::turbo::lanes::{Lanes, Task};
+use crate::turbo::row::{Row, States};
+use bytemuck::{cast_slice, cast_slice_mut};
 
-/// Soft inputs are limited to this.
-pub(super) const MOST_INPUT: i8 = 20;
-/// What is found is limited to this before 3/4 of it are passed on.
-const MOST_FOUND: i8 = 45;
-/// Thus what a decoder takes beside the parity is limited to this.
-const MOST_X: i8 = MOST_INPUT + 34;
-/// The best metric.
-const TOP: i8 = 53;
-/// The least metric, also of states in which a block can't begin or end.
-const LEAST: i8 = i8::MIN + MOST_X + MOST_INPUT;
+/// What is found is limited to this, and 3/4 of it are passed on.
+const MOST_FOUND: u8 = 43;
+/// What stands for nothing found: with it, the most is the most of a signed byte.
+pub(super) const NOTHING: u8 = 127 - MOST_FOUND;
+/// Soft values are so far above what they say, as the mean is one of unsigned bytes.
+pub(super) const ABOVE: u8 = 128;
 
-const _: () = {
-    let (top, least, p, w) = (TOP as i32, LEAST as i32, MOST_INPUT as i32, MOST_X as i32 + MOST_INPUT as i32);
-    assert!(top + w <= 127 && least - w >= -128 && 2 * top + p <= 127 && 2 * least >= -128);
-};
+const _: () = assert!(MOST_INPUT + (3 * MOST_FOUND + 1) / 4 <= MOST_X);
 
-/// Steps of a window: 28 KiB of metrics.
-const WINDOW: usize = 112;
+/// Steps of a window.
+const WINDOW: usize = 96;
 /// Steps through the next window.
 const TRAINING: usize = 16;
-
-pub(super) type States = [ByteRow; 8];
-
-/// State 0, for sure.
-const KNOWN: States = {
-    let mut states = [ByteRow([LEAST; BLOCKS]); 8];
-    states[0] = ByteRow([TOP; BLOCKS]);
-    states
-};
-/// Nothing is known.
-const ANY: States = [ByteRow([TOP; BLOCKS]); 8];
 
 /// What a constituent decoder keeps from one iteration to the next.
 #[derive(Clone, Debug)]
@@ -57,69 +37,69 @@ pub(super) struct Borders {
 
 impl Borders {
     pub(super) fn new(steps: usize) -> Borders {
-        Borders { backward: vec![ANY; steps.div_ceil(WINDOW)].into(), end: KNOWN }
+        Borders { backward: vec![[Row::ZERO; 8]; steps.div_ceil(WINDOW)].into(), end: [Row::ZERO; 8] }
     }
 
-    /// Forgets the last blocks.
+    /// Forgets the last blocks: no state is better than any other.
     pub(super) fn clear(&mut self) {
-        self.backward.fill(ANY);
+        cast_slice_mut(&mut self.backward).fill(BEST);
     }
 }
 
-/// Room for a window.
+/// Room for what is kept of a window's steps: the metrics before each, and x.
 #[derive(Clone, Debug)]
-pub(super) struct Room {
-    kept: Box<[States]>,
-    x: Box<[ByteRow]>,
-}
+pub(super) struct Room(Box<[[Row; 9]]>);
 
 impl Room {
     pub(super) fn new() -> Room {
-        Room { kept: vec![ANY; WINDOW].into(), x: vec![ByteRow::ZERO; WINDOW].into() }
+        Room(vec![[Row::ZERO; 9]; WINDOW].into())
     }
 }
 
-/// The metrics before three steps that lead to state 0: the tail.
-pub(super) struct Tail<'a> {
-    /// x and z of each.
-    pub(super) tail: [(ByteRow, ByteRow); 3],
-    pub(super) end: &'a mut States,
+/// The metrics before the tails: x and z three times for each decoder.
+pub(super) struct Tails<'a> {
+    pub(super) parities: &'a [Row],
+    /// How many parities are before them.
+    pub(super) skip: usize,
+    pub(super) ends: [&'a mut States; 2],
 }
 
-impl Task for Tail<'_> {
+impl Task for Tails<'_> {
     type Output = ();
 
     #[inline(always)]
     fn run<L: Lanes>(self, l: L) {
-        let l = l.bytes();
-        for g in 0..L::Bytes::GROUPS {
-            let mut m = load(l, g, &KNOWN);
-            for (x, p) in self.tail.iter().rev() {
-                m = topped(l, backward(l, m, l.load(x, g), l.load(p, g)));
+        let (l, parities) = (l.bytes(), cast_slice(self.parities));
+        for (tail, end) in parities[self.skip..].chunks_exact(6).zip(self.ends) {
+            let mut m = ENDED.map(|metric| l.all(metric));
+            for [x, p] in tail.as_chunks().0.iter().rev() {
+                m = backward(l, m, Costs::new(l, *x, *p, Some(m)));
             }
-            store(l, g, m, self.end);
+            cast_slice_mut(end)[..8].copy_from_slice(&m);
         }
     }
 }
 
-/// Which row step t of a pass is about.
+/// Which rows the steps of a pass are about.
 pub(super) trait Order: Copy {
-    /// Whether bits are decided on in passing: the second decoder does.
-    const DECIDES: bool;
-
+    /// The same, of steps `from` to `to`.
+    fn part(self, from: usize, to: usize) -> Self;
     fn row(self, t: usize) -> usize;
 }
 
-/// The first decoder's.
+/// The first decoder's, from this row on.
 #[derive(Clone, Copy)]
-pub(super) struct InOrder;
+pub(super) struct InOrder(pub(super) usize);
 
 impl Order for InOrder {
-    const DECIDES: bool = false;
+    #[inline(always)]
+    fn part(self, from: usize, _to: usize) -> Self {
+        InOrder(self.0 + from)
+    }
 
     #[inline(always)]
     fn row(self, t: usize) -> usize {
-        t
+        self.0 + t
     }
 }
 
@@ -128,7 +108,10 @@ impl Order for InOrder {
 pub(super) struct Interleaved<'a>(pub(super) &'a [u16]);
 
 impl Order for Interleaved<'_> {
-    const DECIDES: bool = true;
+    #[inline(always)]
+    fn part(self, from: usize, to: usize) -> Self {
+        Interleaved(&self.0[from..to])
+    }
 
     #[inline(always)]
     fn row(self, t: usize) -> usize {
@@ -136,119 +119,137 @@ impl Order for Interleaved<'_> {
     }
 }
 
-/// One of the streams of coded blocks.
-#[derive(Clone, Copy)]
-pub(super) struct Stream<'a> {
-    pub(super) rows: &'a [ByteRow],
-    pub(super) stride: usize,
-}
-
-impl Stream<'_> {
-    #[inline(always)]
-    fn load<L: ByteLanes>(self, l: L, g: usize, t: usize) -> L::Group {
-        l.load(&self.rows[t * self.stride], g)
-    }
-}
-
-/// A pass of one constituent decoder.
-pub(super) struct Pass<'a, O> {
+/// A pass of one constituent decoder; `DECIDES` if it keeps what both decoders together say of each bit.
+pub(super) struct Pass<'a, O, const DECIDES: bool> {
     pub(super) order: O,
-    /// Systematic LLRs, in the order of the block.
-    pub(super) systematic: Stream<'a>,
-    /// The same with what the other decoder passed on; afterwards with what this one does.
-    pub(super) x: &'a mut [ByteRow],
-    /// LLRs of the parity, in the order of the pass.
-    pub(super) p: Stream<'a>,
-    /// The bits that both decoders together decide on, a lane each, in the order of the block.
-    pub(super) decided: &'a mut [u32],
+    pub(super) steps: usize,
+    /// LLRs of the parity after so many others, in the order of the pass.
+    pub(super) parities: &'a [Row],
+    pub(super) skip: usize,
+    /// Systematic LLRs, [`NOTHING`] less so that they need only be added to what is passed on; and the same with what the other
+    /// decoder passed on, afterwards with what this one does. In the order of the block.
+    pub(super) soft: &'a mut [[Row; 2]],
+    /// What both decoders together say of each bit, in the order of the block.
+    pub(super) llrs: &'a mut [Row],
     pub(super) room: &'a mut Room,
     pub(super) borders: &'a mut Borders,
 }
 
-impl<O: Order> Task for Pass<'_, O> {
+impl<O: Order, const DECIDES: bool> Task for Pass<'_, O, DECIDES> {
     type Output = ();
 
     #[inline(always)]
-    fn run<L: Lanes>(mut self, l: L) {
-        let l = l.bytes();
-        for g in 0..L::Bytes::GROUPS {
-            let steps = self.x.len();
-            let mut m = load(l, g, &KNOWN);
-            for (n, from) in (0..steps).step_by(WINDOW).enumerate() {
-                let to = steps.min(from + WINDOW);
-                m = self.advance(l, g, from, to, m);
-                let behind = if to == steps { load(l, g, &self.borders.end) } else { self.train(l, g, n + 1, to) };
-                self.retreat(l, g, n, from, to, behind);
-            }
-        }
+    fn run<L: Lanes>(self, l: L) {
+        let Pass { order, steps, parities, skip, soft, llrs, room, borders } = self;
+        let mut pass = OnBytes::<_, _, DECIDES> {
+            l: l.bytes(),
+            order,
+            p: &cast_slice(parities)[skip..][..steps],
+            soft: &mut cast_slice_mut(soft)[..steps],
+            llrs: &mut cast_slice_mut(llrs)[..steps],
+            kept: cast_slice_mut(&mut room.0),
+        };
+        pass.run(cast_slice_mut(&mut borders.backward), cast_slice(&borders.end)[0]);
     }
 }
 
-impl<O: Order> Pass<'_, O> {
-    /// Forward through a window, keeping x and the metrics before each step.
+/// The same, with rows of as many blocks as there are lanes.
+struct OnBytes<'a, L: ByteLanes, O, const DECIDES: bool> {
+    l: L,
+    order: O,
+    p: &'a [L::Group],
+    soft: &'a mut [[L::Group; 2]],
+    llrs: &'a mut [L::Group],
+    kept: &'a mut [[L::Group; 9]],
+}
+
+impl<L: ByteLanes, O: Order, const DECIDES: bool> OnBytes<'_, L, O, DECIDES> {
+    /// `backward`: where training for a window starts; `end`: behind the last step.
     #[inline(always)]
-    fn advance<L: ByteLanes>(&mut self, l: L, g: usize, from: usize, to: usize, mut m: Metrics<L>) -> Metrics<L> {
-        let room = self.room.kept.iter_mut().zip(&mut self.room.x);
-        for (t, (kept, row)) in (from..to).zip(room) {
-            let x = l.load(&self.x[self.order.row(t)], g);
-            l.store(row, g, x);
-            store(l, g, m, kept);
-            m = topped(l, forward(l, m, x, self.p.load(l, g, t)));
+    fn run(&mut self, backward: &mut [Metrics<L>], end: Metrics<L>) {
+        let steps = self.p.len();
+        let mut m = BEGUN.map(|metric| self.l.all(metric));
+        for (n, from) in (0..steps).step_by(WINDOW).enumerate() {
+            let to = steps.min(from + WINDOW);
+            m = self.advance(from, to, m);
+            let trained = steps.min(to + TRAINING);
+            let behind = self.train(to, trained, if trained < steps { backward[n + 1] } else { end });
+            let trained = to.min(from + TRAINING);
+            backward[n] = self.retreat(from, trained, to, behind);
+            self.retreat(from, from, trained, backward[n]);
+        }
+    }
+
+    /// Forward through steps `from` to `to`, keeping x and the metrics before each.
+    #[inline(always)]
+    fn advance(&mut self, from: usize, to: usize, mut m: Metrics<L>) -> Metrics<L> {
+        let (l, order, p) = (self.l, self.order.part(from, to), &self.p[from..to]);
+        let (kept, mut t) = (&mut self.kept[..p.len()], 0);
+        while t < p.len() {
+            let x = self.soft[order.row(t)][1];
+            kept[t] = [m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], x];
+            m = forward(l, m, Costs::new(l, x, p[t], Some(m)));
+            t += 1;
+            if t < p.len() {
+                let x = self.soft[order.row(t)][1];
+                kept[t] = [m[0], m[1], m[2], m[3], m[4], m[5], m[6], m[7], x];
+                m = forward(l, m, Costs::new(l, x, p[t], None));
+                t += 1;
+            }
         }
         m
     }
 
-    /// The metrics before window n, which begins at `from`.
+    /// The metrics before step `from`, from those before step `to`.
     #[inline(always)]
-    fn train<L: ByteLanes>(&self, l: L, g: usize, n: usize, from: usize) -> Metrics<L> {
-        let to = self.x.len().min(from + TRAINING);
-        let start = if to == self.x.len() { &self.borders.end } else { &self.borders.backward[n] };
-        let mut m = load(l, g, start);
-        for t in (from..to).rev() {
-            let x = l.load(&self.x[self.order.row(t)], g);
-            m = topped(l, backward(l, m, x, self.p.load(l, g, t)));
+    fn train(&self, from: usize, to: usize, mut m: Metrics<L>) -> Metrics<L> {
+        let (l, order, p) = (self.l, self.order.part(from, to), &self.p[from..to]);
+        let mut t = p.len();
+        while t > 0 {
+            t -= 1;
+            m = backward(l, m, Costs::new(l, self.soft[order.row(t)][1], p[t], Some(m)));
+            if t > 0 {
+                t -= 1;
+                m = backward(l, m, Costs::new(l, self.soft[order.row(t)][1], p[t], None));
+            }
         }
         m
     }
 
-    /// Backward through window n, with what each step says of its bit.
+    /// The same within a window, with what each step says of its bit.
     #[inline(always)]
-    fn retreat<L: ByteLanes>(&mut self, l: L, g: usize, n: usize, from: usize, to: usize, mut m: Metrics<L>) {
-        let room = self.room.kept[..to - from].iter().zip(&self.room.x[..to - from]);
-        for (t, (kept, x)) in (from..to).zip(room).rev() {
-            if t + 1 == from + TRAINING {
-                store(l, g, m, &mut self.borders.backward[n]);
+    fn retreat(&mut self, window: usize, from: usize, to: usize, mut m: Metrics<L>) -> Metrics<L> {
+        let (order, p) = (self.order.part(from, to), &self.p[from..to]);
+        let (first, mut t) = (from - window, p.len());
+        while t > 0 {
+            t -= 1;
+            m = self.step_with_output(first + t, order.row(t), p[t], true, m);
+            if t > 0 {
+                t -= 1;
+                m = self.step_with_output(first + t, order.row(t), p[t], false, m);
             }
-            let (x, p, row) = (l.load(x, g), self.p.load(l, g, t), self.order.row(t));
-            let found = extrinsic(l, load(l, g, kept), m, p);
-            let extrinsic = l.three_quarters(found, l.all(MOST_FOUND));
-            l.store(&mut self.x[row], g, l.add(self.systematic.load(l, g, row), extrinsic));
-            if O::DECIDES {
-                let bits = l.negative(l.sum(x, found)) << (g * BLOCKS / L::GROUPS);
-                self.decided[row] = if g == 0 { bits } else { self.decided[row] | bits };
-            }
-            m = topped(l, backward(l, m, x, p));
         }
+        m
+    }
+
+    #[inline(always)]
+    fn step_with_output(&mut self, t: usize, row: usize, p: L::Group, lifts: bool, m: Metrics<L>) -> Metrics<L> {
+        let (l, kept) = (self.l, &self.kept[t]);
+        let x = kept[8];
+        let costs = Costs::new(l, x, p, if lifts { Some(m) } else { None });
+        let (m, llr) = backward_with_llr(l, kept.first_chunk().unwrap(), m, costs);
+        if DECIDES {
+            self.llrs[row] = llr;
+        }
+        let soft = &mut self.soft[row];
+        soft[1] = l.add(soft[0], passed_on(l, l.signed_difference(llr, l.add(x, l.all(ABOVE)))));
+        m
     }
 }
 
-/// What a step says of its systematic bit beyond x: the best path with 0 less the best with 1, over the branches of one (u, z) each.
+/// 3/4 of what is found, which is signed and is limited before: to the nearest, and [`NOTHING`] above it.
 #[inline(always)]
-fn extrinsic<L: ByteLanes>(l: L, a: Metrics<L>, b: Metrics<L>, p: L::Group) -> L::Group {
-    let other = l.difference(best(l, a, b, [2, 3, 4, 5], [5, 1, 2, 6]), p);
-    let zero = l.max(best(l, a, b, [0, 1, 6, 7], [0, 4, 7, 3]), other);
-    let other = l.difference(best(l, a, b, [0, 1, 6, 7], [4, 0, 3, 7]), p);
-    let one = l.max(best(l, a, b, [2, 3, 4, 5], [1, 5, 6, 2]), other);
-    l.difference(zero, one)
-}
-
-/// The same metrics with the best at [`TOP`], and none below [`LEAST`].
-#[inline(always)]
-fn topped<L: ByteLanes>(l: L, mut m: Metrics<L>) -> Metrics<L> {
-    let best = l.max(l.max(l.max(m[0], m[1]), l.max(m[2], m[3])), l.max(l.max(m[4], m[5]), l.max(m[6], m[7])));
-    let (lift, least) = (l.sub(l.all(TOP), best), l.sub(best, l.all(TOP - LEAST)));
-    for metric in &mut m {
-        *metric = l.add(l.max(*metric, least), lift);
-    }
-    m
+pub(in super::super) fn passed_on<L: ByteLanes>(l: L, found: L::Group) -> L::Group {
+    let limited = l.signed_max(l.signed_sum(found, l.all(NOTHING)), l.all(127 - 2 * MOST_FOUND));
+    l.mean(l.mean(limited, l.all(NOTHING - 1)), limited)
 }

@@ -24,7 +24,8 @@ mod bytes;
 #[cfg(target_arch = "x86_64")]
 mod words;
 
-use super::lanes::{Plain, Task};
+use super::batch::ByteLanes;
+use super::lanes::{Lanes, Plain, Task};
 
 /// The instructions that a decoder uses. All give the same bits.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,14 @@ macro_rules! levels {
                 }
             }
 
+            /// How many blocks of a batch are decoded at once.
+            pub(super) fn blocks(self) -> usize {
+                match self.0 {
+                    Kind::Plain(_) => <Plain as Lanes>::Bytes::BLOCKS,
+                    $(#[cfg(target_arch = "x86_64")] Kind::$level(_) => <$level as Lanes>::Bytes::BLOCKS,)*
+                }
+            }
+
             /// Runs `task` with these.
             #[inline]
             pub(super) fn run<T: Task>(self, task: T) -> T::Output {
@@ -75,6 +84,16 @@ impl Level {
     /// The fastest that this processor has.
     pub fn best() -> Level {
         Level::all().last().expect("plain Rust is always there")
+    }
+
+    /// The same, or what does not leave half of its lanes idle with so many blocks.
+    pub(super) fn for_blocks(self, blocks: usize) -> Level {
+        match self.0 {
+            // What has AVX-512 was asked for AVX2, too.
+            #[cfg(target_arch = "x86_64")]
+            Kind::Avx512(_) if blocks <= <Avx2 as Lanes>::Bytes::BLOCKS => Level(Kind::Avx2(Avx2(()))),
+            _ => self,
+        }
     }
 }
 
@@ -122,12 +141,3 @@ level!(
     /// AVX-512 BW and VL: 512 bits at a time.
     Avx512: "avx512f", "avx512bw", "avx512vl", "avx2" = "avx512f,avx512bw,avx512vl,avx2"
 );
-
-#[cfg(target_arch = "x86_64")]
-impl Avx512 {
-    /// What has AVX-512 was asked for AVX2, too.
-    #[inline(always)]
-    fn avx2(self) -> Avx2 {
-        Avx2(())
-    }
-}

@@ -2,34 +2,39 @@
 //! rests on that.
 
 use super::super::batch::OfBytes;
-use super::super::lanes::{Arithmetic, Lanes, memory};
+use super::super::lanes::{Lanes, memory};
 use super::super::row::{LANES, Row};
 use super::{Avx2, Avx512, Sse41};
 use std::arch::x86_64::*;
 use std::convert::identity;
 
-/// A level by its intrinsics. `$to_bytes` gives the level that does the same on bytes.
+/// A level by its intrinsics.
 macro_rules! words {
-    ($level:ident, $vector:ident, $lanes:literal, $bytes:ident by $to_bytes:path,
+    ($level:ident, $vector:ident, $lanes:literal,
      $add:ident $sub:ident $max:ident $min:ident $scale:ident, $($rest:tt)*) => {
-        impl Arithmetic for $level {
-            memory!(Row, LANES, i16, $vector, $lanes);
+        impl Lanes for $level {
+            memory!($vector, $lanes);
+            type Bytes = OfBytes<$level>;
+            type Line = __m128i;
+
+            #[inline(always)]
+            fn in_turn(self, a: __m128i, b: __m128i) -> [__m128i; 2] {
+                // SAFETY: the only condition is SSE2, which every level has.
+                #[allow(unsafe_code)]
+                unsafe {
+                    [_mm_unpacklo_epi8(a, b), _mm_unpackhi_epi8(a, b)]
+                }
+            }
+
+            #[inline(always)]
+            fn bytes(self) -> OfBytes<$level> {
+                OfBytes(self)
+            }
+
             by! {
                 add(a, b) -> $vector = $add(a, b);
                 sub(a, b) -> $vector = $sub(a, b);
                 max(a, b) -> $vector = $max(a, b);
-            }
-        }
-
-        impl Lanes for $level {
-            type Bytes = OfBytes<$bytes>;
-
-            #[inline(always)]
-            fn bytes(self) -> OfBytes<$bytes> {
-                OfBytes($to_bytes(self))
-            }
-
-            by! {
                 min(a, b) -> $vector = $min(a, b);
                 scale(a, factor) -> $vector = $scale(a, factor);
             }
@@ -69,14 +74,14 @@ macro_rules! permute_by_quarters {
     };
 }
 
-words!(Sse41, __m128i, 8, Sse41 by identity,
+words!(Sse41, __m128i, 8,
     _mm_add_epi16 _mm_sub_epi16 _mm_max_epi16 _mm_min_epi16 _mm_mulhrs_epi16,
     by! { negative(a) -> u32 = _mm_movemask_epi8(_mm_packs_epi16(a, a)) as u32 & 0xff; }
     permute_by_quarters!(4, identity, _mm_setzero_si128 _mm_add_epi16 _mm_or_si128 _mm_xor_si128 _mm_slli_epi16
         _mm_set1_epi16 _mm_set1_epi8 _mm_adds_epu8 _mm_shuffle_epi8);
 );
 
-words!(Avx2, __m256i, 16, Avx2 by identity,
+words!(Avx2, __m256i, 16,
     _mm256_add_epi16 _mm256_sub_epi16 _mm256_max_epi16 _mm256_min_epi16 _mm256_mulhrs_epi16,
     by! {
         negative(a) -> u32 = {
@@ -88,7 +93,7 @@ words!(Avx2, __m256i, 16, Avx2 by identity,
         _mm256_slli_epi16 _mm256_set1_epi16 _mm256_set1_epi8 _mm256_adds_epu8 _mm256_shuffle_epi8);
 );
 
-words!(Avx512, __m512i, 32, Avx2 by Avx512::avx2,
+words!(Avx512, __m512i, 32,
     _mm512_add_epi16 _mm512_sub_epi16 _mm512_max_epi16 _mm512_min_epi16 _mm512_mulhrs_epi16,
     by! { negative(a) -> u32 = _mm512_movepi16_mask(a); }
 
