@@ -181,7 +181,7 @@ fn chain(c: &mut Criterion) {
 /// Coded blocks of noise: the time of an iteration does not depend on the values. Throughput counts information bits times
 /// iterations, so elements a second are what others print as Mb/s x iterations.
 fn decoders(c: &mut Criterion) {
-    let noise: Vec<i8> = (0..32 * 18_444u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 25) as i8 - 64).collect();
+    let noise: Vec<i8> = (0..64 * 18_444u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 25) as i8 - 64).collect();
     let mut group = c.benchmark_group("turbo decode");
     for level in Level::all() {
         for (name, decoder) in [("umts", Decoder::umts(3856).unwrap()), ("lte", Decoder::lte(6144).unwrap())] {
@@ -198,11 +198,11 @@ fn decoders(c: &mut Criterion) {
         for (name, decoder) in [("umts", BatchDecoder::umts(3856).unwrap()), ("lte", BatchDecoder::lte(6144).unwrap())]
         {
             let mut decoder = decoder.with_level(level);
-            let (bits, received) = (decoder.block_len(), &noise[..32 * decoder.coded_len()]);
-            let mut decided = vec![0; 32 * bits];
+            let (bits, received) = (decoder.block_len(), &noise[..64 * decoder.coded_len()]);
+            let mut decided = vec![0; 64 * bits];
             for iterations in [4, 8] {
-                group.throughput(Throughput::Elements((32 * bits * iterations) as u64));
-                let name = format!("32 blocks of {name} {bits}, {iterations} iterations, {}", level.name());
+                group.throughput(Throughput::Elements((64 * bits * iterations) as u64));
+                let name = format!("64 blocks of {name} {bits}, {iterations} iterations, {}", level.name());
                 group.bench_function(&name, |b| {
                     b.iter(|| decoder.decode(black_box(received), iterations, &mut decided));
                 });

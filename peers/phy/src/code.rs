@@ -11,7 +11,7 @@ use crate::measure::{Case, some_bits};
 /// The longest LTE block.
 const K: usize = 6144;
 /// Blocks that the batch decoder takes at once.
-const BATCH: usize = 32;
+const BATCH: usize = 64;
 
 pub fn cases() -> Vec<Case> {
     vec![encode(), decode(2), decode(8), viterbi(504)]
@@ -66,7 +66,7 @@ fn decode(iterations: usize) -> Case {
     assert!(all.chunks(K).all(|decided| decided == block), "takt decodes them");
     Case::new(format!("LTE turbo decoder, K = {K}, {iterations} iterations"))
         .with("takt, a block", move || one.decode(black_box(&ours), iterations, black_box(&mut decided)))
-        .with_batch("takt, one of 32 blocks", BATCH as u32, move || {
+        .with_batch("takt, one of 64 blocks", BATCH as u32, move || {
             batch.decode(black_box(&many), iterations, black_box(&mut all))
         })
         .with("pccc, max-log-MAP", move || {

@@ -77,7 +77,7 @@ impl Route {
     }
 }
 
-/// Room for all cells that a place can name: none needs to be checked, which would be a sixth of the work.
+/// Room for all cells that a place can name: none needs to be checked.
 const CELLS: usize = 1 << 16;
 
 /// Takes rows to where they are needed.
