@@ -90,6 +90,7 @@ enum Action {
     Compare {
         /// The first run: its name, a part of it, or `last`.
         a: String,
+        /// The second.
         b: String,
     },
     /// List the words of experiment files.

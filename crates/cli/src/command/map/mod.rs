@@ -30,6 +30,7 @@ Examples:
 What --costs does not know is tried for half a second on one core. Exit status: 0 it fits, 1 it
 does not, with what binds and what would mend it.")]
 pub struct Args {
+    /// The waveform file.
     waveform: PathBuf,
     /// Cores of this machine; all it may use by default.
     #[arg(long, value_name = "N,N", value_delimiter = ',', conflicts_with = "platform")]

@@ -46,6 +46,7 @@ Examples:
 Exit status: 0 no slot was missed, no packet broken or dropped, no answer to a radio late; 1 some
 were; 2 it could not run.")]
 pub struct Args {
+    /// The waveform file.
     waveform: PathBuf,
     /// Slots every component executes; without it, until Ctrl-C.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
