@@ -112,7 +112,8 @@ impl Schedule {
             return 0;
         }
         let roughly = self.roughly_due((limit.0 - self.start.0) as f64);
-        let mut bursts = roughly as u64 / self.burst;
+        // From near the answer on it takes a few steps; what is beyond `most` is never due, however much the rate would allow.
+        let mut bursts = (roughly as u64 / self.burst).min(self.most.div_ceil(self.burst));
         while self.intended(bursts.saturating_mul(self.burst), limit) < limit {
             bursts += 1;
         }
@@ -158,6 +159,16 @@ mod tests {
         let schedule = Schedule::new(MonoNs(5), SECOND, Pace::FlatOut).at_most(7);
         assert_eq!((schedule.total(), schedule.due(MonoNs(4)), schedule.due(MonoNs(5))), (Some(7), Some(0), Some(7)));
         assert_eq!((schedule.intended(6, MonoNs(9)), schedule.intended(7, MonoNs(9))), (MonoNs(9), MonoNs::NEVER));
+    }
+
+    #[test]
+    fn a_number_far_below_what_the_rate_allows_is_found_at_once() {
+        for burst in [1, 7] {
+            let schedule =
+                Schedule::new(MonoNs(0), 9 * SECOND, Pace::Steady(444_001e3)).at_most(1000).in_bursts_of(burst);
+            assert_eq!((schedule.total(), schedule.due(MonoNs(0))), (Some(1000), Some(burst)));
+            assert_eq!(schedule.due(MonoNs(u64::MAX - 1)), Some(1000));
+        }
     }
 
     #[test]
