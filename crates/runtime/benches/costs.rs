@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Length, Plan, Shape, Waveform};
-use takt_runtime::{Component, Edges, Io, Isolation, Options, Registration, Registry, Session, SlotClock, wait_until};
+use takt_runtime::{Component, Edges, Io, Isolation, Options, Registration, Registry, Session, Sleeper, SlotClock};
 use takt_stats::{Histogram, Ns};
 
 /// Rounds, and slots of each; where it need only run, one of a few.
@@ -125,8 +125,8 @@ impl Edges for Due {
     fn slot_at(&self, _: MonoNs) -> u64 {
         0
     }
-    fn wait(&self, _: u64, spin: Duration, stop: &Stop) -> Option<MonoNs> {
-        wait_until(MonoNs(1), spin, stop)
+    fn wait(&self, _: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
+        sleeper.wait_until(MonoNs(1), stop)
     }
 }
 

@@ -25,7 +25,8 @@ pub struct Options {
     /// the beat. More: what a component needs stays in the processor's caches, and executions of one burst are timed together,
     /// each as its mean, unless all are logged.
     pub burst: u64,
-    /// How long before an edge a worker stops sleeping and watches the clock.
+    /// How long before an edge a worker stops sleeping and watches the clock, at most: it learns how late its sleeps end, and
+    /// watches as long as all but one in a thousand need.
     pub spin: Duration,
     /// Whether what the sinks receive is folded into `output_hash`.
     pub hash: bool,

@@ -12,9 +12,9 @@ use crate::support::{self, while_running};
 struct Runner(Child);
 
 impl Runner {
-    fn start() -> Runner {
+    fn start(more: &[&str]) -> Runner {
         let mut command = Command::new(TAKT);
-        command.args(["run", &waveform("bpsk.toml"), "--slot", "5ms", "--policy", "other"]);
+        command.args(["run", &waveform("bpsk.toml"), "--slot", "5ms", "--policy", "other"]).args(more);
         let mut runner = Runner(command.stdout(Stdio::null()).spawn().expect("takt"));
         let pid = runner.pid();
         let answers = || takt(&["execinfo", "--process", &pid]).status.code() == Some(0);
@@ -36,7 +36,7 @@ impl Drop for Runner {
 
 #[test]
 fn execution_times_and_variables_of_a_running_waveform_are_seen_and_set() {
-    let running = Runner::start();
+    let running = Runner::start(&[]);
     let pid = running.pid();
     let seen = asked(&["execinfo", "--process", &pid]);
     assert_eq!((&seen["waveform"], &seen["slot_ns"]), (&"bpsk".into(), &5_000_000.into()));
@@ -69,6 +69,24 @@ fn asked(args: &[&str]) -> Value {
     let out = answered(&[args, &["--json"]].concat());
     assert_eq!(out.status.code(), Some(0), "takt {args:?}: {}", report(&out));
     support::json(&out)
+}
+
+#[test]
+fn a_running_waveform_goes_over_to_a_mapping_and_one_without_cores_of_its_own_does_not() {
+    let cores = takt_host::affinity::own_cpus();
+    let (first, pid) = (cores[0].to_string(), |runner: &Runner| runner.pid());
+    let placed = Runner::start(&["--cores", &first]);
+    let file = waveform("bpsk.toml");
+    let apply =
+        |runner: &Runner| answered(&["map", &file, "--slot", "5ms", "--apply", "--process", &pid(runner), "--json"]);
+    let out = apply(&placed);
+    assert_eq!(out.status.code(), Some(0), "{}", report(&out));
+    assert_eq!(support::json(&out)["applied"], true);
+    let executions = || asked(&["execinfo", "--process", &pid(&placed)])["components"][0]["executions"].as_u64();
+    let before = executions();
+    wait_for("slots under the new mapping", || (executions() > before).then_some(()));
+    let anywhere = Runner::start(&[]);
+    has(&text(&apply(&anywhere).stderr), &["no mapping suits", "wherever the kernel likes", "--cores 0,1"]);
 }
 
 #[test]

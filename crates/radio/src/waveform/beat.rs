@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_runtime::{Edges, wait_until};
+use takt_runtime::{Edges, Sleeper, wait_until};
 
 /// How long a worker lets others run between two looks for samples.
 const NAP: Duration = Duration::from_micros(20);
@@ -86,8 +86,8 @@ impl Edges for Beat {
     }
 
     /// A slot whose samples have not come shortly before the next is due is released without them.
-    fn wait(&self, slot: u64, spin: Duration, stop: &Stop) -> Option<MonoNs> {
-        wait_until(self.due(slot), Duration::ZERO, stop)?;
+    fn wait(&self, slot: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
+        wait_until(self.due(slot), stop)?;
         loop {
             let now = WallClock.now();
             if stop.requested() {
@@ -97,10 +97,10 @@ impl Edges for Beat {
             if self.is_released(slot) || waited >= self.patience() {
                 return Some(now);
             }
-            if waited < spin {
+            if waited < sleeper.most() {
                 std::hint::spin_loop();
             } else {
-                wait_until(now + NAP, Duration::ZERO, stop)?;
+                wait_until(now + NAP, stop)?;
             }
         }
     }
@@ -155,13 +155,13 @@ mod tests {
         beat.begin(begun);
         beat.release(1);
         let stop = Stop::new();
-        assert!(beat.wait(0, Duration::ZERO, &stop).unwrap() >= beat.due(0));
-        let waited = beat.wait(1, Duration::ZERO, &stop).unwrap() - beat.due(1);
+        assert!(beat.wait(0, &mut Sleeper::new(Duration::ZERO), &stop).unwrap() >= beat.due(0));
+        let waited = beat.wait(1, &mut Sleeper::new(Duration::ZERO), &stop).unwrap() - beat.due(1);
         assert!(waited >= beat.patience() && beat.due(1) + beat.patience() < beat.due(2), "never released: {waited:?}");
         beat.end();
-        assert!(beat.wait(2, Duration::ZERO, &stop).is_some());
+        assert!(beat.wait(2, &mut Sleeper::new(Duration::ZERO), &stop).is_some());
         stop.request();
-        assert_eq!(beat.wait(3, Duration::ZERO, &stop), None);
+        assert_eq!(beat.wait(3, &mut Sleeper::new(Duration::ZERO), &stop), None);
     }
 
     #[test]

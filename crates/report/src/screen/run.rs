@@ -3,7 +3,7 @@
 use takt_base::shown::{count, percent, time, time_ns};
 use takt_base::words::plural;
 use takt_graph::{Graph, Plan};
-use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report};
+use takt_runtime::{ComponentReport, Culprit, Miss, Quantiles, Report, WorkerReport};
 
 use super::{known, run_packets as packets, table};
 use crate::{Answer, Screen, Table};
@@ -53,9 +53,18 @@ pub fn screen(report: &Report, good: bool) -> Screen {
         headline: headline(report, good),
         tables: vec![costs(report)],
         lines: listed.chain(beyond).chain(packets::all(report)).chain(notes).chain(results).chain(hash).collect(),
-        explained: late.into_iter().collect(),
+        explained: late.into_iter().chain(watching(report)).collect(),
         ..Screen::default()
     }
+}
+
+/// What it cost the cores to be punctual.
+fn watching(report: &Report) -> Option<(&'static str, String)> {
+    let sum = |of: fn(&WorkerReport) -> u64| report.workers.iter().map(of).sum::<u64>();
+    let (watched, elapsed) = (sum(|worker| worker.watched_ns), sum(|worker| worker.elapsed_ns));
+    let spin_ns = report.workers.iter().map(|worker| worker.spin_ns).max().filter(|&ns| ns > 0)?;
+    let share = percent(watched as f64 / elapsed.max(1) as f64);
+    Some(("waiting", format!("workers watch the clock for {} before an edge, {share} of their time", time_ns(spin_ns))))
 }
 
 fn headline(report: &Report, good: bool) -> String {

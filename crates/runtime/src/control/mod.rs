@@ -1,4 +1,4 @@
-//! The control socket of a running waveform, which `takt execinfo` and `takt variable` use while `takt run` runs:
+//! The control socket of a running waveform, which `takt execinfo`, `takt variable` and `takt map --apply` use while `takt run` runs:
 //! [`serve`] answers at one end, [`ask`] asks at the other.
 //!
 //! An abstract Unix socket, `takt/UID/PID`: it vanishes with the process, so nothing is left behind by a kill. The client must
@@ -38,6 +38,11 @@ pub enum Request {
         variable: String,
         /// The value, as a person writes it.
         value: String,
+    },
+    /// Execute its components elsewhere from the next slot edge on.
+    Place {
+        /// Of each worker, by name; each component once.
+        workers: Vec<Vec<String>>,
     },
 }
 

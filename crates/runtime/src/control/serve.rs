@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use takt_base::Stop;
-use takt_graph::{Catalogue, Graph, ParamSpec};
+use takt_graph::{Catalogue, Graph, ParamSpec, Plan};
 use takt_host::call;
 
 use super::{Answer, ControlSocket, Request};
@@ -62,9 +62,30 @@ fn answer(request: &Request, running: &mut Running, graph: &Graph, registry: &Re
             "waveform": graph.name(),
             "slot_ns": graph.slot_ns(),
             "components": running.snapshot().components,
+            "workers": running.plan.workers().len(),
+            "cores": running.options.cores,
+            "latency": running.plan.latency(),
         })),
         Request::Variables => Answer::Good(variables(running, graph, registry)),
         Request::Set { component, variable, value } => set(running, graph, registry, [component, variable, value]),
+        Request::Place { workers } => place(running, graph, workers),
+    }
+}
+
+fn place(running: &mut Running, graph: &Graph, workers: &[Vec<String>]) -> Answer {
+    let refused = |why: String| Answer::Refused { why, fix: call::takt("map WAVEFORM --apply") };
+    let worker = |name: &str| workers.iter().position(|names| names.iter().any(|other| other == name));
+    let worker_of: Option<Vec<usize>> = graph.components().iter().map(|node| worker(&node.name)).collect();
+    let Some(worker_of) = worker_of else {
+        return refused("it has a component that is on no worker".to_owned());
+    };
+    let plan = match Plan::assign(graph, &worker_of, running.plan.latency()) {
+        Ok(plan) => plan,
+        Err(error) => return refused(error.to_string()),
+    };
+    match running.change_plan(&plan, 0) {
+        Ok(()) => Answer::Good(json!({ "workers": plan.workers().len(), "latency_slots": plan.latency_slots() })),
+        Err(error) => refused(error.to_string()),
     }
 }
 

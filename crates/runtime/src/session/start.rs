@@ -13,7 +13,7 @@ use super::running::Running;
 use crate::library::Registry;
 use crate::options::{LogOptions, Options, Wish};
 use crate::report::{Granted, Report};
-use crate::slot::{Edges, SlotClock, Timer};
+use crate::slot::{Edges, Sleeper, SlotClock, Timer};
 use crate::soft;
 use crate::stats::WorkerStats;
 use crate::table::{OpenError, Table, make, make_components};
@@ -128,6 +128,7 @@ impl Session {
             let (gate, opened) = channel();
             let ending = running.ending.clone();
             let mut worker = prepared(table, running.timer.clone(), inbox, stop.clone(), ending, running.spins());
+            worker.broken = running.broken.clone();
             if let Some(LogOptions { waiting, policy }) = running.options.log {
                 let (outgoing, reader) = soft::outgoing(waiting, policy);
                 worker.stats.log = Some(outgoing);
@@ -178,7 +179,18 @@ impl Session {
 }
 
 pub(crate) fn prepared(table: Table, timer: Timer, inbox: Inbox, stop: Stop, ending: Ending, spins: u32) -> Worker {
-    Worker { table, stats: WorkerStats::new(), timer, now: 0, inbox, stop, ending, spins }
+    Worker {
+        table,
+        stats: WorkerStats::new(),
+        timer,
+        now: 0,
+        inbox,
+        stop,
+        broken: Stop::new(),
+        ending,
+        spins,
+        slot_ticks: u64::MAX,
+    }
 }
 
 /// What a worker's thread does before its first slot.
@@ -200,7 +212,7 @@ impl Start {
         let guard = StopOnPanic(worker.stop.clone(), self.broken.clone());
         if let (true, Ok(edges)) = (good, self.opened.recv()) {
             match edges {
-                Some(edges) => worker.run_timed(0, &edges, self.options.spin),
+                Some(edges) => worker.run_timed(0, &edges, Sleeper::new(self.options.spin)),
                 None => worker.run_free(0, self.options.burst.max(1)),
             };
         }

@@ -4,8 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use rustix::thread::{ClockId, Timespec, clock_nanosleep_absolute};
-use takt_base::{Clock, MonoNs, Stop, WallClock};
+use takt_base::{MonoNs, Stop};
+
+use super::Sleeper;
 
 /// What sets the beat.
 #[derive(Clone, Default)]
@@ -40,8 +41,8 @@ pub trait Edges: Send + Sync {
 
     /// Returns when a slot may begin, with the time it is then, or with `None` when asked to stop. A clock whose slots begin
     /// with something that arrives waits for that; the difference from [`Edges::due`] is the lateness of the release.
-    fn wait(&self, slot: u64, spin: Duration, stop: &Stop) -> Option<MonoNs> {
-        wait_until(self.due(slot), spin, stop)
+    fn wait(&self, slot: u64, sleeper: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
+        sleeper.wait_until(self.due(slot), stop)
     }
 }
 
@@ -60,38 +61,6 @@ impl Edges for WallEdges {
     fn slot_at(&self, now: MonoNs) -> u64 {
         now.0.saturating_sub(self.start.0) / self.slot_ns.max(1)
     }
-}
-
-/// Longest sleep without a look at the stop flag.
-const LOOK: Duration = Duration::from_millis(100);
-
-/// Sleeps until `spin` before `due`, then watches the clock. Answers the time it is, or `None` if asked to stop.
-///
-/// The sleep is the only system call of a worker's slot; the clock is read through the vDSO.
-pub fn wait_until(due: MonoNs, spin: Duration, stop: &Stop) -> Option<MonoNs> {
-    let clock = WallClock;
-    loop {
-        let now = clock.now();
-        if stop.requested() {
-            return None;
-        }
-        if now >= due {
-            return Some(now);
-        }
-        let left = due - now;
-        if left > spin {
-            sleep_until(now + (left - spin).min(LOOK));
-        } else {
-            std::hint::spin_loop();
-        }
-    }
-}
-
-fn sleep_until(instant: MonoNs) {
-    let (seconds, nanos) = (instant.0 / 1_000_000_000, instant.0 % 1_000_000_000);
-    // Below 2^63 for the next 292 years of uptime. A signal ends the sleep early: the caller looks again.
-    let at = Timespec { tv_sec: i64::try_from(seconds).unwrap_or(i64::MAX), tv_nsec: nanos as i64 };
-    let _ = clock_nanosleep_absolute(ClockId::Monotonic, &at);
 }
 
 /// Waits for another worker: watches a while, then lets others run, then sleeps a little.
@@ -129,15 +98,5 @@ mod tests {
         let at = [0, 999, 1000, 1249, 1250, 2000].map(|now| edges.slot_at(MonoNs(now)));
         assert_eq!(at, [0, 0, 0, 0, 1, 4]);
         assert_eq!(edges.due(u64::MAX), MonoNs(u64::MAX), "for ever");
-    }
-
-    #[test]
-    fn a_wait_ends_at_its_time_or_when_asked_to_stop() {
-        let (stop, due) = (Stop::new(), WallClock.now() + Duration::from_micros(200));
-        for spin in [Duration::ZERO, Duration::from_secs(1)] {
-            assert!(wait_until(due, spin, &stop).is_some_and(|now| now >= due && WallClock.now() >= now));
-        }
-        stop.request();
-        assert_eq!(wait_until(MonoNs(u64::MAX), Duration::ZERO, &stop), None);
     }
 }

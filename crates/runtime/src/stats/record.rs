@@ -130,6 +130,12 @@ pub(crate) struct WorkerStats {
     /// The timer at the release of the first slot, and at the end of the last.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
+    /// Changes of the plan it took part in, and the longest, from the edge until it had caught up.
+    pub(crate) changes: u64,
+    pub(crate) longest_change_ns: u64,
+    /// How long the worker watches the clock before an edge, as it has learned, and how long it has, in all.
+    pub(crate) spin_ns: u64,
+    pub(crate) watched_ns: u64,
     /// From the end of an execution to where the next component computes, of one execution in [`SAMPLED`].
     pub(crate) interface: Histogram<Ns>,
     trace: Box<[Kept; TRACE]>,
@@ -152,6 +158,10 @@ impl WorkerStats {
             slots: 0,
             begun: 0,
             ended: 0,
+            changes: 0,
+            longest_change_ns: 0,
+            spin_ns: 0,
+            watched_ns: 0,
             interface: Histogram::with_bound(BOUND_NS),
             trace: Box::new([Kept::default(); TRACE]),
             traced: 0,
@@ -169,6 +179,12 @@ impl WorkerStats {
         self.trace[self.traced as usize % TRACE] = Kept::of(event);
         self.traced += 1;
         self.traced_slot = event.slot;
+    }
+
+    /// A change of the plan took so long.
+    pub(crate) fn changed(&mut self, ns: u64) {
+        self.changes += 1;
+        self.longest_change_ns = self.longest_change_ns.max(ns);
     }
 
     /// What each execution of a burst is said to have taken.

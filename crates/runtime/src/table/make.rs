@@ -21,6 +21,8 @@ pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
     /// First physical slot that is not executed.
     pub(crate) end: u64,
+    /// It came with a change, and its entries may have slots to catch up.
+    pub(crate) is_new: bool,
     /// Settings and messages that wait in its entries.
     pub(crate) pending: usize,
     /// All physical slots from this one on are still to be executed, by all entries.
@@ -28,6 +30,12 @@ pub(crate) struct Table {
 }
 
 impl Table {
+    /// Does what waits for the slots that its entries execute next.
+    pub(crate) fn settle(&mut self, number: u64) {
+        self.entries.iter_mut().for_each(|entry| entry.settle(number));
+        self.count_pending();
+    }
+
     pub(crate) fn count_pending(&mut self) {
         self.pending = self.entries.iter().map(|entry| entry.pending.len()).sum();
     }
@@ -146,7 +154,7 @@ pub(crate) fn make(
                 stats: EntryStats::default(),
             })
         });
-        Table { entries: entries.collect(), end, pending: 0, reached: 0 }
+        Table { entries: entries.collect(), end, ..Table::default() }
     };
     Ok(plan.workers().iter().map(&mut table).collect())
 }

@@ -2,9 +2,10 @@
 //! nothing is allocated.
 //!
 //! At the edge of physical slot K every worker gives its table away. The first worker, when it has them all, moves each
-//! component with its statistics and each packet still in flight into the new tables, which were built beforehand; then
-//! it executes what the new plan would have executed before K and the old one had not (components whose depth shrinks),
-//! and gives the new tables out. A component whose depth grows is ahead, and idles as many slots.
+//! component with its statistics and each packet still in flight into the new tables, which were built beforehand, and gives
+//! them out. Each worker then executes of its own components what the new plan would have executed before K and the old one
+//! had not (those whose depth shrinks), with the packets of the others as they come ([`Worker`](super::Worker)). A component
+//! whose depth grows is ahead, and idles as many slots.
 //!
 //! Another waveform takes over at logical slot K: all components first finish their slots before K, those that both
 //! waveforms have (same name, type, parameters and packets) keep their state, new ones begin with slot K, and links that
@@ -111,8 +112,10 @@ impl Mover {
         }
         self.move_components(at);
         self.move_packets();
-        self.catch_up(at);
-        self.new.iter_mut().flatten().for_each(Table::count_pending);
+        for table in self.new.iter_mut().flatten() {
+            table.count_pending();
+            table.is_new = true;
+        }
         for (queue, table) in self.to.iter_mut().zip(self.new.iter_mut().skip(1)) {
             if let Some(table) = table.take() {
                 let _ = queue.push(Given { table, number: at });
@@ -212,17 +215,6 @@ impl Mover {
 
     fn output(&mut self, table: usize, entry: usize, port: usize) -> Option<&mut OutPort> {
         self.new[table].as_mut()?.entries.get_mut(entry)?.outputs.get_mut(port)
-    }
-
-    /// Executes what the new plan would have executed before slot `at`.
-    fn catch_up(&mut self, at: u64) {
-        let entries = || self.new.iter().flatten().flat_map(|table| &table.entries);
-        let first = entries().map(|entry| entry.next + entry.depth).min().unwrap_or(at);
-        for physical in first.min(at)..at {
-            for entry in self.new.iter_mut().flatten().flat_map(|table| table.entries.iter_mut()) {
-                step(entry, physical, &mut self.timer);
-            }
-        }
     }
 }
 

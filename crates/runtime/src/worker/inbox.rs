@@ -66,29 +66,21 @@ impl Inbox {
         !self.commands.is_empty() && self.waiting.len() < self.waiting.capacity()
     }
 
-    /// Does what is due at the edge of physical slot `number`; a worker that is `leaving` takes part in all changes it
-    /// was sent. Answers the slot to go on with; `None`: another worker died.
+    /// The next command that is due at the edge of physical slot `number`; a worker that is `leaving` takes part in all changes
+    /// it was sent.
     #[cold]
-    pub(crate) fn apply(&mut self, mut number: u64, leaving: bool, table: &mut Table) -> Option<u64> {
+    pub(crate) fn next(&mut self, number: u64, leaving: bool, table: &Table) -> Option<Command> {
         while self.waiting.len() < self.waiting.capacity() {
             let Ok(command) = self.commands.pop() else { break };
             self.waiting.push(command);
         }
-        let mut index = 0;
-        while let Some(command) = self.waiting.get(index) {
-            if !due(command, number, leaving, table) {
-                index += 1;
-                continue;
-            }
-            let command = self.waiting.remove(index);
-            number = self.perform(command, number, table)?;
-        }
-        table.entries.iter_mut().for_each(|entry| entry.settle(number));
-        table.count_pending();
-        Some(number)
+        let index = self.waiting.iter().position(|command| due(command, number, leaving, table))?;
+        Some(self.waiting.remove(index))
     }
 
-    fn perform(&mut self, command: Command, number: u64, table: &mut Table) -> Option<u64> {
+    /// Answers the slot to go on with; `None`: another worker died.
+    #[cold]
+    pub(crate) fn perform(&mut self, command: Command, number: u64, table: &mut Table) -> Option<u64> {
         match command {
             Command::Hand { component, pending } => {
                 if let Some(entry) = table.entries.iter_mut().find(|entry| entry.id == component) {

@@ -4,14 +4,13 @@
 //! the links, execute, record, hand over. Its only system call is the clock's sleep.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
 use takt_graph::MissPolicy;
 
 use super::inbox::{Ending, Inbox};
 use crate::isolated::Answer;
-use crate::slot::{Edges, Patience, Timer};
+use crate::slot::{Edges, Patience, Sleeper, Timer};
 use crate::stats::{Event, MissKind, RawMiss, TraceEvent, WINDOW, WorkerStats};
 use crate::table::{Due, Entry, Executed, Recorder, Table};
 
@@ -23,9 +22,13 @@ pub(crate) struct Worker {
     pub(crate) now: u64,
     pub(crate) inbox: Inbox,
     pub(crate) stop: Stop,
+    /// Another worker died by a mistake of ours: nothing comes from it any more.
+    pub(crate) broken: Stop,
     pub(crate) ending: Ending,
     /// Looks at a link before others are let run.
     pub(crate) spins: u32,
+    /// Length of a slot under a clock, in ticks of the timer; without one, `u64::MAX`.
+    pub(crate) slot_ticks: u64,
 }
 
 /// The physical slot a worker is in.
@@ -90,12 +93,13 @@ impl Worker {
     }
 
     /// Slots begin at their edges; what is not there in time is missing.
-    pub(crate) fn run_timed(&mut self, first: u64, edges: &Arc<dyn Edges>, spin: Duration) -> u64 {
+    pub(crate) fn run_timed(&mut self, first: u64, edges: &Arc<dyn Edges>, mut sleeper: Sleeper) -> u64 {
         let mut number = first;
         let mut free_at = MonoNs(0);
+        self.slot_ticks = self.timer.ticks_of(edges.due(1).0.saturating_sub(edges.due(0).0));
         loop {
             let due = edges.due(number);
-            let now = edges.wait(number, spin, &self.stop).unwrap_or(due);
+            let now = edges.wait(number, &mut sleeper, &self.stop).unwrap_or(due);
             let base = self.timer.read();
             self.now = base;
             let Some(next) = self.go_on(number) else { break };
@@ -118,8 +122,9 @@ impl Worker {
             // The last slots may have been lost: they count.
             let end = Slot::behind(self.table.end);
             self.pass_by_missed(end);
-            (0..self.table.entries.len()).for_each(|index| self.collect(end, index));
+            (0..self.table.entries.len()).for_each(|index| self.collect(end, index, false));
         }
+        (self.stats.spin_ns, self.stats.watched_ns) = (sleeper.spin_ns(), sleeper.watched_ns());
         number
     }
 
@@ -134,15 +139,61 @@ impl Worker {
         if self.inbox.is_empty() && self.table.pending == 0 {
             return Some(number);
         }
-        let next = self.inbox.apply(number, false, &mut self.table);
+        self.commands(number, false)
+    }
+
+    /// Does what is due at the edge of a slot. Answers the slot to go on with; `None`: another worker died.
+    #[cold]
+    fn commands(&mut self, mut number: u64, leaving: bool) -> Option<u64> {
+        let edge = self.timer.read();
+        while let Some(command) = self.inbox.next(number, leaving, &self.table) {
+            number = self.inbox.perform(command, number, &mut self.table)?;
+            if std::mem::take(&mut self.table.is_new) {
+                self.catch_up(number);
+                self.stats.changed(self.timer.ns(edge, self.timer.read()));
+            }
+        }
+        self.table.settle(number);
         self.now = self.timer.read();
-        next
+        Some(number)
+    }
+
+    /// Executes of its own entries what a new plan would have executed before physical slot `at`.
+    fn catch_up(&mut self, at: u64) {
+        let entries = &self.table.entries;
+        let first = entries.iter().map(|entry| entry.next + entry.depth).min().unwrap_or(at);
+        for physical in first.min(at)..at {
+            let slot = Slot::free(physical, self.timer.read());
+            for index in 0..self.table.entries.len() {
+                self.wait_for_packets(physical, index);
+                self.now = self.timer.read();
+                self.collect(slot, index, true);
+                if let Some((logical, executed)) = self.start(slot, index) {
+                    self.finish(slot, index, logical, executed);
+                }
+            }
+        }
+    }
+
+    /// Waits for what an entry reads in a physical slot, and for room: the workers that bring it are in the same change. Under
+    /// a clock no longer than a slot, since a slot that was lost brings nothing.
+    fn wait_for_packets(&self, physical: u64, index: usize) {
+        let entry = &self.table.entries[index];
+        let Due::Slot { slot: logical, missed: 0 } = entry.due(physical) else { return };
+        let ready = || if entry.is_isolated() { entry.ready(physical) } else { entry.ready_until() > logical };
+        let timed = self.slot_ticks != u64::MAX;
+        // Under a clock each worker has a core of its own, and makes no system call.
+        let mut patience = Patience::new(if timed { u32::MAX } else { self.spins });
+        let until = self.timer.read().saturating_add(self.slot_ticks);
+        while !ready() && !self.broken.requested() && self.timer.read() < until {
+            patience.pause();
+        }
     }
 
     #[cold]
     fn leave(&mut self, number: u64) -> Option<u64> {
         self.ending.end();
-        let number = self.inbox.apply(number, true, &mut self.table)?;
+        let number = self.commands(number, true)?;
         // A new plan may be longer.
         (number < self.table.end && !self.stop.requested()).then_some(number)
     }
@@ -235,7 +286,7 @@ impl Worker {
     #[inline]
     pub(crate) fn start(&mut self, slot: Slot, index: usize) -> Option<(u64, Executed)> {
         if self.table.entries[index].is_isolated() {
-            self.collect(slot, index);
+            self.collect(slot, index, false);
         }
         let Due::Slot { slot: logical, missed: 0 } = self.table.entries[index].due(slot.number) else { return None };
         if self.now > slot.deadline {
@@ -275,10 +326,10 @@ impl Worker {
         }
     }
 
-    /// Takes the answer of an isolated component to its last request.
+    /// Takes the answer of an isolated component to its last request; `patient`: waits for it a slot at most.
     #[inline]
-    fn collect(&mut self, slot: Slot, index: usize) {
-        match self.table.entries[index].collect(slot.number, false) {
+    fn collect(&mut self, slot: Slot, index: usize, patient: bool) {
+        match self.table.entries[index].collect(slot.number, patient) {
             None => {}
             Some((_, Answer::Done { ns })) => self.answered(index, ns),
             Some((logical, Answer::Lost { ns })) => {
@@ -303,7 +354,7 @@ impl Worker {
 
     #[cold]
     fn passed_by(&mut self, slot: Slot, index: usize, upto: u64) {
-        self.collect(slot, index);
+        self.collect(slot, index, false);
         let entry = &mut self.table.entries[index];
         let (first, count) = (entry.next, upto - entry.next);
         entry.pass_by(upto);

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_runtime::{Edges, SlotClock, wait_until};
+use takt_runtime::{Edges, Sleeper, SlotClock, wait_until};
 
 /// Far enough for any slot to be in time.
 const NEVER: MonoNs = MonoNs(u64::MAX / 2);
@@ -88,7 +88,7 @@ impl Edges for Steps {
         }
     }
 
-    fn wait(&self, slot: u64, _: Duration, stop: &Stop) -> Option<MonoNs> {
+    fn wait(&self, slot: u64, _: &mut Sleeper, stop: &Stop) -> Option<MonoNs> {
         self.come_to[self.worker()].store(slot, Ordering::Release);
         SLOT.set(slot);
         if slot.is_multiple_of(self.nap_every) {
@@ -103,10 +103,10 @@ impl Edges for Steps {
                 nap(stop)?;
             }
         }
-        wait_until(MonoNs(1), Duration::ZERO, stop)
+        wait_until(MonoNs(1), stop)
     }
 }
 
 fn nap(stop: &Stop) -> Option<MonoNs> {
-    wait_until(WallClock.now() + NAP, Duration::ZERO, stop)
+    wait_until(WallClock.now() + NAP, stop)
 }

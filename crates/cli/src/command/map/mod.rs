@@ -1,5 +1,7 @@
 //! `takt map`: which component runs on which core, how far that is from what is possible, and what to do next.
 
+mod apply;
+
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -26,6 +28,7 @@ Examples:
   takt calibrate --out here.toml; takt map waveforms/bpsk.toml --platform here.toml
   takt map waveforms/bpsk.toml --save-costs bpsk.json            and later --costs bpsk.json
   takt map waveforms/bpsk.toml --platform board.toml             there: takt calibrate --out
+  takt map waveforms/bpsk.toml --apply                           where takt run runs it now
 
 What --costs does not know is tried for half a second on one core. Exit status: 0 it fits, 1 it
 does not, with what binds and what would mend it.")]
@@ -62,6 +65,12 @@ pub struct Args {
     /// Change a parameter of the file; repeat for several.
     #[arg(long, value_name = "COMPONENT.PARAM=VALUE")]
     set: Vec<Override>,
+    /// Put the mapping into force in the waveform that runs now, on the cores and with the latency that it has.
+    #[arg(long, conflicts_with_all = ["cores", "platform", "latency"])]
+    apply: bool,
+    /// The process that runs the waveform, where there are several.
+    #[arg(long, value_name = "PID", requires = "apply")]
+    process: Option<u32>,
     #[command(flatten)]
     libraries: Libraries,
 }
@@ -76,9 +85,14 @@ struct Document<'a> {
     predicted: &'a [Predicted],
     mapping: Option<&'a Mapping>,
     infeasible: Option<&'a Infeasible>,
+    /// Whether a waveform that runs goes over to it.
+    applied: bool,
 }
 
-pub fn run(args: Args, output: &Output) -> Result<Answer> {
+pub fn run(mut args: Args, output: &Output) -> Result<Answer> {
+    if args.apply {
+        (args.cores, args.latency) = apply::in_force(args.process)?;
+    }
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
     let platform = platform(&args)?;
@@ -97,6 +111,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         Err(MapError::Infeasible(why)) => Err(why),
         Err(error) => return Err(unmapped(error).into()),
     };
+    if let (true, Ok(mapping)) = (args.apply, &found) {
+        apply::put(args.process, &graph, mapping, args.cores.len())?;
+    }
     let document = Document {
         waveform: graph.name(),
         platform: platform.name(),
@@ -105,6 +122,7 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         predicted: &predicted,
         mapping: found.as_ref().ok(),
         infeasible: found.as_ref().err().map(|why| &**why),
+        applied: args.apply && found.is_ok(),
     };
     let shown = || {
         let mut shown = match &found {
@@ -113,6 +131,9 @@ pub fn run(args: Args, output: &Output) -> Result<Answer> {
         };
         shown.tables.push(screen::map::predicted(&costs, &predicted));
         shown.lines.extend(screen::map::expected(&costs, &predicted));
+        if document.applied {
+            shown.lines.push(("applied", "the waveform goes over to it at its next slot edge".to_owned()));
+        }
         shown
     };
     output.screen(&document, shown, true, Answer::of(found.is_ok()))
