@@ -1,8 +1,8 @@
 //! What the runtime adds: `cargo bench -p takt-runtime`. Three questions, each beside its floor, measured in the same run in
 //! turns A B A B; medians of rounds. Times of a shared machine mean little, their ratio and the floor mean more.
 //!
-//! 1. A component call with statistics, on one core. Floor: a bare loop over `Box<dyn Fn>` with two reads of the time-stamp
-//!    counter and a histogram record.
+//! 1. A component call with statistics, on one core, slot by slot and in bursts. Floor of the former: a bare loop over
+//!    `Box<dyn Fn>` with one read of the time-stamp counter and a histogram record. A burst reads the counter once.
 //! 2. The base of a slot: what is left of a slot with one component when the call is taken off.
 //! 3. A hand-over between two cores that both watch. Floor: half a round trip through two `rtrb` rings.
 //! 4. The base of a slot under a clock whose edges are always due. Floor: the looks at the clock that it takes.
@@ -16,6 +16,8 @@ mod bench;
 mod built;
 #[path = "../examples/library.rs"]
 mod linked;
+#[path = "support/nulls.rs"]
+mod nulls;
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -23,13 +25,17 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use takt_base::{Clock, MonoNs, Stop, WallClock};
-use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Length, Plan, Shape, Waveform};
+use takt_graph::{ComponentSpec, Graph, Kind, Latency, Plan, Shape, Waveform};
 use takt_runtime::{Component, Edges, Io, Isolation, Options, Registration, Registry, Session, Sleeper, SlotClock};
 use takt_stats::{Histogram, Ns};
+
+use nulls::{blank, chain, chain_of};
 
 /// Rounds, and slots of each; where it need only run, one of a few.
 const MEASURED: (usize, u64) = (9, 200_000);
 const SHORT: (usize, u64) = (1, 100);
+/// Slots of a burst.
+const BURST: u64 = 16;
 /// A process that has not answered for so long hangs, however busy the machine is.
 const HANG: Duration = Duration::from_secs(300);
 
@@ -42,28 +48,6 @@ fn slots() -> u64 {
     rounds_and_slots().1
 }
 
-struct Source;
-impl Component for Source {
-    fn tick(&mut self, io: &mut Io<'_>) {
-        io.outputs[0].write::<f32>()[0] = 1.0;
-    }
-}
-
-struct Null;
-impl Component for Null {
-    fn tick(&mut self, io: &mut Io<'_>) {
-        let x = io.inputs[0].read::<f32>().first().copied().unwrap_or(0.0);
-        io.outputs[0].write::<f32>().fill(x);
-    }
-}
-
-struct Sink;
-impl Component for Sink {
-    fn tick(&mut self, io: &mut Io<'_>) {
-        black_box(io.inputs[0].read::<f32>().len());
-    }
-}
-
 /// Touches no item: the cost of calling.
 struct Idle;
 impl Component for Idle {
@@ -73,26 +57,22 @@ impl Component for Idle {
 }
 
 fn registry() -> Registry {
-    let mut registry = Registry::empty();
-    let mut add = |kind, shape, make| registry.add(Registration { kind, shape, make }).expect("one name each");
-    add(
-        || Kind::new("source", ""),
-        |_| Ok(Shape::new().output("out", Item::F32, Length::Fixed(1))),
-        |_| Ok(Box::new(Source)),
-    );
-    add(
-        || Kind::new("null", ""),
-        |_| Ok(Shape::new().input("in", Item::F32).output("out", Item::F32, Length::Fixed(1))),
-        |_| Ok(Box::new(Null)),
-    );
-    add(|| Kind::new("sink", ""), |_| Ok(Shape::new().input("in", Item::F32)), |_| Ok(Box::new(Sink)));
-    add(|| Kind::new("idle", ""), |_| Ok(Shape::new()), |_| Ok(Box::new(Idle)));
+    let mut registry = nulls::registry();
+    let idle =
+        Registration { kind: || Kind::new("idle", ""), shape: |_| Ok(Shape::new()), make: |_| Ok(Box::new(Idle)) };
+    registry.add(idle).expect("one name each");
     registry
 }
 
 /// Nanoseconds a slot of a waveform on one plan.
 fn ns_per_slot(waveform: &Waveform, worker_of: &[usize], cores: &[usize]) -> f64 {
     ns_per_slot_of(&registry(), waveform, worker_of, cores, SlotClock::Free)
+}
+
+/// The same in bursts, on one core.
+fn ns_per_slot_in_bursts(waveform: &Waveform, components: usize, cores: &[usize]) -> f64 {
+    let options = Options { burst: BURST, ..options(cores, SlotClock::Free) };
+    ns_per_slot_with(options, &registry(), waveform, &vec![0; components])
 }
 
 fn ns_per_slot_of(
@@ -102,11 +82,17 @@ fn ns_per_slot_of(
     cores: &[usize],
     clock: SlotClock,
 ) -> f64 {
+    ns_per_slot_with(options(cores, clock), registry, waveform, worker_of)
+}
+
+fn options(cores: &[usize], clock: SlotClock) -> Options {
+    let isolation = Isolation { start: HANG, hang: HANG, ..Isolation::default() };
+    Options { slots: Some(slots()), hash: false, cores: cores.to_vec(), clock, isolation, ..Options::default() }
+}
+
+fn ns_per_slot_with(options: Options, registry: &Registry, waveform: &Waveform, worker_of: &[usize]) -> f64 {
     let graph = Graph::check(waveform, registry).unwrap_or_else(|error| panic!("{error}"));
     let plan = Plan::assign(&graph, worker_of, Latency::Compact).unwrap_or_else(|error| panic!("{error}"));
-    let isolation = Isolation { start: HANG, hang: HANG, ..Isolation::default() };
-    let cores = cores.to_vec();
-    let options = Options { slots: Some(slots()), hash: false, cores, clock, isolation, ..Options::default() };
     let session = Session::open(&graph, &plan, registry, options).expect("opened");
     let running = session.start_paused(&Stop::new()).expect("started");
     std::thread::sleep(Duration::from_millis(5));
@@ -152,25 +138,6 @@ fn ns_per_library_call(registry: &Registry, one: &[usize]) -> f64 {
     (ns(20) - ns(4)) / 16.0
 }
 
-fn blank() -> Waveform {
-    Waveform::new("bench", Duration::from_millis(1))
-}
-
-fn chain(nulls: usize) -> Waveform {
-    chain_of(ComponentSpec::new("a", "source"), "null", nulls, "sink")
-}
-
-fn chain_of(source: ComponentSpec, kind: &str, count: usize, sink: &str) -> Waveform {
-    let mut waveform = blank().with(source).with(ComponentSpec::new("z", sink));
-    let mut before = "a".to_owned();
-    for n in 0..count {
-        let name = format!("n{n}");
-        waveform = waveform.with(ComponentSpec::new(&name, kind)).link(&before, &name);
-        before = name;
-    }
-    waveform.link(&before, "z")
-}
-
 fn idles(count: usize) -> Waveform {
     (0..count).fold(blank(), |waveform, n| waveform.with(ComponentSpec::new(&format!("i{n}"), "idle")))
 }
@@ -182,11 +149,13 @@ fn floor_of_a_call() -> f64 {
     let mut calls: Vec<Box<dyn FnMut(u64)>> = (0..16).map(|_| Box::new(|n: u64| _ = black_box(n)) as _).collect();
     let mut histograms = vec![Histogram::<Ns>::with_bound(1_000_000_000); calls.len()];
     let start = Instant::now();
+    let mut before = clock.raw();
     for slot in 0..slots() {
         for (call, histogram) in calls.iter_mut().zip(&mut histograms) {
-            let before = clock.raw();
             call(slot);
-            let ns = clock.delta_as_nanos(before, clock.raw());
+            let now = clock.raw();
+            let ns = clock.delta_as_nanos(before, now);
+            before = now;
             histogram.record_saturating(ns);
             x = x.wrapping_add(ns);
         }
@@ -275,7 +244,7 @@ fn main() {
     loaded.load(built::library()).expect("loads");
     let cores = takt_host::affinity::own_cpus();
     let one = &cores[..1];
-    let mut rounds: [Vec<f64>; 12] = Default::default();
+    let mut rounds: [Vec<f64>; 13] = Default::default();
     let (count, slots) = rounds_and_slots();
     for _ in 0..count {
         let (short, long) = (chain(4), chain(20));
@@ -283,6 +252,7 @@ fn main() {
         rounds[0].push(floor_of_a_call());
         rounds[1].push((ns_per_slot(&many, &[0; 17], one) - ns_per_slot(&few, &[0; 1], one)) / 16.0);
         rounds[2].push((ns_per_slot(&long, &[0; 22], one) - ns_per_slot(&short, &[0; 6], one)) / 16.0);
+        rounds[12].push((ns_per_slot_in_bursts(&long, 22, one) - ns_per_slot_in_bursts(&short, 6, one)) / 16.0);
         let call = rounds[1].last().copied().unwrap_or(0.0);
         rounds[3].push(ns_per_slot(&few, &[0; 1], one) - call);
         rounds[7].push(floor_of_a_timed_slot());
@@ -301,11 +271,12 @@ fn main() {
             rounds[11].push(ns_per_slot_of(&program, &isolated, &[0], one, SlotClock::Free));
         }
     }
-    let [floor, call, linked, base, ring, slot, link, looks, timed, linked_in, from_library, round_trip] =
+    let [floor, call, linked, base, ring, slot, link, looks, timed, linked_in, from_library, round_trip, bursts] =
         rounds.map(|values| if values.is_empty() { f64::NAN } else { median(values) });
     println!("median of {count} rounds of {slots} slots             measured      floor       goal");
     println!("component call with statistics, no port      {call:7.1} ns {floor:7.1} ns      40 ns");
     println!("the same with one link in and one out        {linked:7.1} ns {floor:7.1} ns");
+    println!("the same in bursts of {BURST}                     {bursts:7.1} ns");
     println!("base of a slot, one worker                   {base:7.1} ns                1000 ns");
     println!("base of a slot under a clock, one worker     {timed:7.1} ns {looks:7.1} ns    1000 ns");
     println!("a component with two links, in a library      {from_library:7.1} ns {linked_in:7.1} ns");

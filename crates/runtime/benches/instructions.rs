@@ -3,63 +3,14 @@
 //!
 //! `tests/instructions/run` runs this under cachegrind, with few calls and with many: the difference is the call path's.
 
-use std::hint::black_box;
-use std::time::Duration;
+#[path = "support/nulls.rs"]
+mod nulls;
 
 use takt_base::Stop;
-use takt_graph::{ComponentSpec, Graph, Item, Kind, Latency, Length, Plan, Shape, Waveform};
-use takt_runtime::{Component, Io, Options, Registration, Registry, Session};
+use takt_graph::{Graph, Latency, Plan};
+use takt_runtime::{Options, Session};
 
-struct Source;
-impl Component for Source {
-    fn tick(&mut self, io: &mut Io<'_>) {
-        io.outputs[0].write::<f32>()[0] = 1.0;
-    }
-}
-
-struct Null;
-impl Component for Null {
-    fn tick(&mut self, io: &mut Io<'_>) {
-        let x = io.inputs[0].read::<f32>().first().copied().unwrap_or(0.0);
-        io.outputs[0].write::<f32>().fill(x);
-    }
-}
-
-struct Sink;
-impl Component for Sink {
-    fn tick(&mut self, io: &mut Io<'_>) {
-        black_box(io.inputs[0].read::<f32>().len());
-    }
-}
-
-fn registry() -> Registry {
-    let mut registry = Registry::empty();
-    let mut add = |kind, shape, make| registry.add(Registration { kind, shape, make }).expect("one name each");
-    add(
-        || Kind::new("source", ""),
-        |_| Ok(Shape::new().output("out", Item::F32, Length::Fixed(1))),
-        |_| Ok(Box::new(Source)),
-    );
-    add(
-        || Kind::new("null", ""),
-        |_| Ok(Shape::new().input("in", Item::F32).output("out", Item::F32, Length::Fixed(1))),
-        |_| Ok(Box::new(Null)),
-    );
-    add(|| Kind::new("sink", ""), |_| Ok(Shape::new().input("in", Item::F32)), |_| Ok(Box::new(Sink)));
-    registry
-}
-
-fn chain(nulls: u32) -> Waveform {
-    let ends = [ComponentSpec::new("a", "source"), ComponentSpec::new("z", "sink")];
-    let mut waveform = ends.into_iter().fold(Waveform::new("calls", Duration::from_millis(1)), Waveform::with);
-    let mut before = "a".to_owned();
-    for n in 0..nulls {
-        let name = format!("n{n}");
-        waveform = waveform.with(ComponentSpec::new(&name, "null")).link(&before, &name);
-        before = name;
-    }
-    waveform.link(&before, "z")
-}
+use nulls::{chain, registry};
 
 /// Slots one after the other on one worker.
 fn run(slots: u64, burst: u64) {

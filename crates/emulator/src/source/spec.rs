@@ -28,32 +28,18 @@ use crate::text::{Grammar, Kind, SpecError, Words, quote};
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum Spec {
+    /// Nothing.
     Silence,
     /// A complex tone, -50 MHz to 50 MHz from the tuned centre; full scale 1.0.
-    Tone {
-        offset_hz: f64,
-        amplitude: f64,
-    },
+    Tone { offset_hz: f64, amplitude: f64 },
     /// White Gaussian noise: mean power against a full-scale tone. Same seed, same noise.
-    Noise {
-        power_dbfs: f64,
-        seed: u64,
-    },
+    Noise { power_dbfs: f64, seed: u64 },
     /// The number of each sample, as raw 16-bit words.
     Counter,
     /// A file of samples. Raw: its 16-bit words reach the wire as they are, past gain and mixer.
-    File {
-        path: PathBuf,
-        format: SampleFormat,
-        repeat: bool,
-        raw: bool,
-    },
+    File { path: PathBuf, format: SampleFormat, repeat: bool, raw: bool },
     /// A recording, by either of its files or without an extension.
-    Sigmf {
-        path: PathBuf,
-        repeat: bool,
-        raw: bool,
-    },
+    Sigmf { path: PathBuf, repeat: bool, raw: bool },
     /// What the radio itself transmits.
     Loopback,
 }

@@ -51,12 +51,10 @@ pub enum Request {
 #[serde(rename_all = "snake_case")]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Answer {
+    /// What was asked for.
     Good(Json),
     /// Why there is no answer.
-    Refused {
-        why: String,
-        fix: String,
-    },
+    Refused { why: String, fix: String },
 }
 
 /// In the process that runs the waveform.

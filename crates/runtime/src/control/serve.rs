@@ -76,8 +76,9 @@ fn place(running: &mut Running, graph: &Graph, workers: &[Vec<String>]) -> Answe
     let refused = |why: String| Answer::Refused { why, fix: call::takt("map WAVEFORM --apply") };
     let worker = |name: &str| workers.iter().position(|names| names.iter().any(|other| other == name));
     let worker_of: Option<Vec<usize>> = graph.components().iter().map(|node| worker(&node.name)).collect();
-    let Some(worker_of) = worker_of else {
-        return refused("it has a component that is on no worker".to_owned());
+    let named = workers.iter().map(Vec::len).sum::<usize>();
+    let Some(worker_of) = worker_of.filter(|all| all.len() == named) else {
+        return refused("the workers do not have each of its components once".to_owned());
     };
     let plan = match Plan::assign(graph, &worker_of, running.plan.latency()) {
         Ok(plan) => plan,

@@ -201,11 +201,11 @@ impl OutPort {
         self.granted
     }
 
-    pub(crate) fn fill_bytes(&mut self, bytes: &[u8], item_bytes: usize) {
-        if let Some(place) = self.place.items_mut().get_mut(..bytes.len()) {
-            place.copy_from_slice(bytes);
-        }
-        self.granted = bytes.len() / item_bytes;
+    /// # Panics
+    /// If there is no room for so many.
+    pub(crate) fn fill_bytes(&mut self, bytes: &[u8]) {
+        self.place.items_mut()[..bytes.len()].copy_from_slice(bytes);
+        self.granted = bytes.len() / self.item_bytes;
     }
 
     /// Fills the memory of the next packet, so that what is left unwritten shows.

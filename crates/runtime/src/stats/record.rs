@@ -41,30 +41,33 @@ impl Event {
     }
 }
 
-/// An [`Event`] as it is kept: four to a cache line. The slot's upper half is that of the last one; a time of more than a
-/// second is one of a second or two.
+/// An [`Event`] as it is kept, four to a cache line: the lower 32 bits of its slot, 20 of its component, 38 each of its times.
+/// The longest slot is a minute, and 2^38 ticks of a counter of 3.5 GHz are 78 s: what takes longer is cut to that.
 #[derive(Clone, Copy, Debug, Default)]
-struct Kept {
-    slot: u32,
-    component: u32,
-    start: u32,
-    ticks: u32,
-}
+struct Kept(u128);
+
+const TIME_BITS: u32 = 38;
+const COMPONENT_BITS: u32 = 20;
 
 impl Kept {
     #[inline]
     fn of(event: Event) -> Kept {
-        let narrow = |ticks: u64| u32::try_from(ticks).unwrap_or(u32::MAX);
-        let Event { slot, component, start, ticks } = event;
-        // The halves that are left out are those of `last`, and of a number of components that is below 2^32.
-        Kept { slot: slot as u32, component: component as u32, start: narrow(start), ticks: narrow(ticks) }
+        let time = |ticks: u64| u128::from(ticks.min((1 << TIME_BITS) - 1));
+        let component = event.component & ((1 << COMPONENT_BITS) - 1);
+        let times = time(event.ticks) << TIME_BITS | time(event.start);
+        Kept((times << COMPONENT_BITS | component as u128) << 32 | u128::from(event.slot as u32))
     }
 
     /// With the slot nearest to `last` that ends like this one.
     fn event(self, last: u64) -> Event {
-        let away = self.slot.wrapping_sub(last as u32).cast_signed();
-        let slot = last.wrapping_add_signed(away.into());
-        Event { slot, component: self.component as usize, start: self.start.into(), ticks: self.ticks.into() }
+        let low = |shift: u32, bits: u32| (self.0 >> shift) as u64 & ((1 << bits) - 1);
+        let away = (low(0, 32) as u32).wrapping_sub(last as u32).cast_signed();
+        Event {
+            slot: last.wrapping_add_signed(away.into()),
+            component: low(32, COMPONENT_BITS) as usize,
+            start: low(32 + COMPONENT_BITS, TIME_BITS),
+            ticks: low(32 + COMPONENT_BITS + TIME_BITS, TIME_BITS),
+        }
     }
 }
 
@@ -231,5 +234,27 @@ impl WorkerStats {
     pub(crate) fn events(&self) -> impl Iterator<Item = Event> + '_ {
         let len = self.traced.min(TRACE as u64);
         (self.traced - len..self.traced).map(|n| self.trace[n as usize % TRACE].event(self.traced_slot))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_event_is_kept_whole_up_to_a_minute_and_a_slot_is_the_nearest() {
+        let minute = 60 * 4_500_000_000;
+        for slot in [0, 7, u64::from(u32::MAX), 1 << 32, (1 << 40) + 5] {
+            for component in [0, 4095, (1 << 20) - 1] {
+                for (start, ticks) in [(0, 0), (minute, minute), (1, minute)] {
+                    let event = Event { slot, component, start, ticks };
+                    for last in [slot, slot + 4096, slot.saturating_sub(4096)] {
+                        assert_eq!(Kept::of(event).event(last), event, "after {last}");
+                    }
+                }
+            }
+        }
+        let long = Kept::of(Event { start: u64::MAX, ticks: u64::MAX, ..Event::default() }).event(0);
+        assert_eq!((long.slot, long.component, long.start, long.ticks), (0, 0, (1 << 38) - 1, (1 << 38) - 1));
     }
 }

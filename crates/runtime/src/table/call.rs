@@ -115,10 +115,12 @@ impl Entry {
             Err(_) => Some(MissKind::Fault),
         };
         let ended = slot - slots.start + u64::from(broken.is_some());
-        let ns = if apart && broken.is_none() { 0 } else { self.record(slot, if apart { 1 } else { ended }, recorder) };
-        let broken = broken.map(|kind| self.broken(slot, kind, ns));
+        let last = slots.start + ended - 1;
+        let unrecorded = if apart { u64::from(broken.is_some()) } else { ended };
+        let ns = if unrecorded > 0 { self.record(last, unrecorded, recorder) } else { 0 };
+        let broken = broken.map(|kind| self.broken(last, kind, ns));
         self.outputs.iter_mut().for_each(OutPort::hand_over);
-        self.let_go(slots.start + ended - 1);
+        self.let_go(last);
         broken
     }
 
@@ -141,7 +143,7 @@ impl Entry {
         false
     }
 
-    /// Reads the timer, and records the executions that end now, so many in a row. Answers how long each took.
+    /// Reads the timer, and records the executions that end now with `slot`, so many in a row. Answers how long each took.
     #[inline(always)]
     fn record(&mut self, slot: u64, executions: u64, recorder: &mut Recorder<'_>) -> u64 {
         let end = recorder.timer.read();

@@ -39,27 +39,27 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
     let mut left = Vec::new();
     let mut agreed: Vec<(&Diagnosis, &FixOffer)> = Vec::new();
     // What is only noted is changed if the user names it.
-    let requested = |one: &&Diagnosis| match one.verdict {
+    let requested = |diagnosis: &&Diagnosis| match diagnosis.verdict {
         Verdict::Stands => true,
-        Verdict::Notice => args.names(&one.id),
+        Verdict::Notice => args.names(&diagnosis.id),
         Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => false,
     };
-    for one in before.diagnoses.iter().filter(requested) {
-        match &one.fix {
-            Some(offer) if !offer.changes.is_empty() => match agree(args, output, one, offer)? {
-                Ok(()) => agreed.push((one, offer)),
-                Err(why) => left.push(Left { rule: one.id.clone(), why }),
+    for diagnosis in before.diagnoses.iter().filter(requested) {
+        match &diagnosis.fix {
+            Some(offer) if !offer.changes.is_empty() => match agree(args, output, diagnosis, offer)? {
+                Ok(()) => agreed.push((diagnosis, offer)),
+                Err(why) => left.push(Left { rule: diagnosis.id.clone(), why }),
             },
-            Some(offer) => left.push(Left { rule: one.id.clone(), why: offer.commands.join("; or ") }),
-            None => left.push(Left { rule: one.id.clone(), why: "takt knows no way to mend it here".into() }),
+            Some(offer) => left.push(Left { rule: diagnosis.id.clone(), why: offer.commands.join("; or ") }),
+            None => left.push(Left { rule: diagnosis.id.clone(), why: "takt knows no way to mend it here".into() }),
         }
     }
     let mut made = Vec::new();
     if !agreed.is_empty() {
         let mut fixer = Fixer::open(host.clone(), &state_dir()).map_err(|error| refused(error.into()))?;
-        for (one, offer) in agreed {
-            let changes = fixer.apply(&one.id, &Scope::Host, &offer.changes).map_err(refused)?;
-            made.extend(changes.into_iter().map(|change| Made { rule: one.id.clone(), change }));
+        for (diagnosis, offer) in agreed {
+            let changes = fixer.apply(&diagnosis.id, &Scope::Host, &offer.changes).map_err(refused)?;
+            made.extend(changes.into_iter().map(|change| Made { rule: diagnosis.id.clone(), change }));
         }
     }
     let fixed = Fixed { made, left, stands: Findings::of(args, &host).stands };
@@ -67,11 +67,11 @@ pub(super) fn run(args: &Args, output: &Output) -> miette::Result<Answer> {
 }
 
 /// Whether this rule's changes may be made; otherwise why not.
-fn agree(args: &Args, output: &Output, one: &Diagnosis, offer: &FixOffer) -> miette::Result<Result<(), String>> {
+fn agree(args: &Args, output: &Output, diagnosis: &Diagnosis, offer: &FixOffer) -> miette::Result<Result<(), String>> {
     let others_pay = offer.kind == FixKind::Consent;
     if args.yes {
-        let free = !others_pay || args.names(&one.id);
-        let name_it = || format!("others may pay for it; --only {} says that they may", one.id);
+        let free = !others_pay || args.names(&diagnosis.id);
+        let name_it = || format!("others may pay for it; --only {} says that they may", diagnosis.id);
         return Ok(if free { Ok(()) } else { Err(name_it()) });
     }
     if output.wants_json() || !stdin().is_terminal() {
@@ -79,7 +79,7 @@ fn agree(args: &Args, output: &Output, one: &Diagnosis, offer: &FixOffer) -> mie
             .fix("--yes agrees to everything for which nobody else pays, and to the rules named with --only")
             .into());
     }
-    let mut question = format!("{}: {}\n", one.id, one.observed);
+    let mut question = format!("{}: {}\n", diagnosis.id, diagnosis.observed);
     for change in &offer.changes {
         question += &format!("  {} {} -> {}\n", change.setting, change.was, change.becomes);
     }

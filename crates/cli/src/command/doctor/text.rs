@@ -40,32 +40,32 @@ fn rest(text: &mut String, found: &Findings) {
     let _ = writeln!(text, "{fine} fine, {noted} noted for other programs or other radios; --all lists them.");
 }
 
-fn one(text: &mut String, one: &Diagnosis, width: usize) {
-    let _ = writeln!(text, "{:<8} {:<width$}  {}", one.verdict.word(), one.id, one.observed);
+fn one(text: &mut String, diagnosis: &Diagnosis, width: usize) {
+    let _ = writeln!(text, "{:<8} {:<width$}  {}", diagnosis.verdict.word(), diagnosis.id, diagnosis.observed);
     let mut row = |label: &str, words: &str| {
         let _ = writeln!(text, "{:9}{label:<7} {words}", "");
     };
-    match one.verdict {
+    match diagnosis.verdict {
         Verdict::Stands => {
-            row("wanted", one.wanted.as_deref().unwrap_or_default());
-            row("why", &one.why);
-            if let Some(cost) = &one.cost {
+            row("wanted", diagnosis.wanted.as_deref().unwrap_or_default());
+            row("why", &diagnosis.why);
+            if let Some(cost) = &diagnosis.cost {
                 row("costs", cost.measured_here.as_deref().unwrap_or(&cost.known));
             }
         }
-        Verdict::Notice => row("note", one.wanted.as_deref().unwrap_or_default()),
+        Verdict::Notice => row("note", diagnosis.wanted.as_deref().unwrap_or_default()),
         Verdict::Fine | Verdict::NotVisible | Verdict::NotKnownHere => {}
     }
-    if let Some(offer) = &one.fix {
-        for (n, way) in ways(&one.id, offer).iter().enumerate() {
+    if let Some(offer) = &diagnosis.fix {
+        for (n, way) in ways(&diagnosis.id, offer).iter().enumerate() {
             row(if n == 0 { "fix" } else { "or" }, way);
         }
         if let Some(who) = &offer.who_may_pay {
             row("pays", who);
         }
-        let provable = takt_doctor::rule(&one.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
-        if provable && one.verdict == Verdict::Stands && !offer.changes.is_empty() {
-            row("prove", &call::sudo_takt(format_args!("doctor --prove {}", one.id)));
+        let provable = takt_doctor::rule(&diagnosis.id).is_some_and(|rule| matches!(rule.proof, Proof::By(_)));
+        if provable && diagnosis.verdict == Verdict::Stands && !offer.changes.is_empty() {
+            row("prove", &call::sudo_takt(format_args!("doctor --prove {}", diagnosis.id)));
         }
     }
 }

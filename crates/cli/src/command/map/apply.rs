@@ -1,8 +1,8 @@
 //! `takt map --apply`: the mapping in force in a waveform while it runs.
 
 use miette::Result;
-use serde_json::Value as Json;
-use takt_graph::Graph;
+use serde::Deserialize;
+use takt_graph::{Graph, Latency};
 use takt_host::call;
 use takt_mapper::Mapping;
 use takt_runtime::control::Request;
@@ -10,27 +10,33 @@ use takt_runtime::control::Request;
 use crate::Problem;
 use crate::command::variable::ask;
 
-/// The core of each worker of the waveform that runs, and its latency by name.
-pub(super) fn in_force(process: Option<u32>) -> Result<(Vec<u32>, String)> {
-    let running = ask(process, &Request::Execinfo)?;
-    let cores = running["cores"].as_array().map(Vec::as_slice).unwrap_or_default();
-    let cores: Vec<u32> = cores.iter().filter_map(|core| u32::try_from(core.as_u64()?).ok()).collect();
-    if cores.is_empty() {
-        let fix = call::takt("run WAVEFORM --cores 0,1");
-        let why = "its workers run wherever the kernel likes";
-        return Err(Problem::new("no mapping suits the waveform that runs").why(why).fix(fix).into());
-    }
-    let latency = running["latency"].as_str().map_or_else(|| "compact".to_owned(), str::to_lowercase);
-    Ok((cores, latency))
+/// What a mapping of the waveform that runs has to keep.
+#[derive(Deserialize)]
+pub(super) struct InForce {
+    /// Of each worker.
+    pub(super) cores: Vec<u32>,
+    pub(super) latency: Latency,
 }
 
-/// Has the waveform go over to a mapping onto so many cores, those of its workers in their order.
-pub(super) fn put(process: Option<u32>, graph: &Graph, mapping: &Mapping, cores: usize) -> Result<Json> {
-    let mut workers = vec![Vec::new(); cores];
-    for (components, &core) in mapping.plan.workers().iter().zip(&mapping.cores) {
-        if let Some(worker) = workers.get_mut(core) {
-            worker.extend(components.iter().map(|&component| graph.components()[component].name.clone()));
+impl InForce {
+    pub(super) fn of(process: Option<u32>) -> Result<InForce> {
+        let answer = ask(process, &Request::Execinfo)?;
+        let no_mapping = || Problem::new("no mapping suits the waveform that runs");
+        let in_force = InForce::deserialize(answer)
+            .map_err(|error| no_mapping().why(error).fix("takt of the same version on both sides"))?;
+        if in_force.cores.is_empty() {
+            let fix = call::takt("run WAVEFORM --cores 0,1");
+            return Err(no_mapping().why("its workers run wherever the kernel likes").fix(fix).into());
         }
+        Ok(in_force)
     }
-    ask(process, &Request::Place { workers })
+
+    /// Has the waveform go over to a mapping onto its cores.
+    pub(super) fn go_over(&self, process: Option<u32>, graph: &Graph, mapping: &Mapping) -> Result<()> {
+        let mut workers = vec![Vec::new(); self.cores.len()];
+        for (components, &core) in mapping.plan.workers().iter().zip(&mapping.cores) {
+            workers[core].extend(components.iter().map(|&component| graph.components()[component].name.clone()));
+        }
+        ask(process, &Request::Place { workers }).map(|_| ())
+    }
 }

@@ -16,6 +16,7 @@ use takt_mapper::{
 use takt_report::screen;
 use takt_runtime::costs::{class, for_elsewhere, known};
 
+use self::apply::InForce;
 use crate::costs;
 use crate::waveform::{self, Libraries, Misfit};
 use crate::{Answer, Output, Problem};
@@ -89,14 +90,15 @@ struct Document<'a> {
     applied: bool,
 }
 
-pub fn run(mut args: Args, output: &Output) -> Result<Answer> {
-    if args.apply {
-        (args.cores, args.latency) = apply::in_force(args.process)?;
-    }
+pub fn run(args: Args, output: &Output) -> Result<Answer> {
+    let running = args.apply.then(|| InForce::of(args.process)).transpose()?;
     let registry = args.libraries.registry()?;
     let graph = waveform::open(&args.waveform, args.slot, &args.set, &registry)?;
-    let platform = platform(&args)?;
-    let objective = args.objective()?;
+    let (platform, latency) = match &running {
+        Some(running) => (this_host(&running.cores)?, running.latency),
+        None => (platform(&args)?, latency(&args.latency)),
+    };
+    let objective = args.objective(latency)?;
     let kept = args.costs.as_deref().map(costs::read).transpose()?;
     let mut costs = known(&graph, &registry, kept).map_err(costs::problem)?.with_capacities_of(&platform);
     if args.save_costs.is_some() || platform.classes().iter().any(|class| class.name != costs.reference) {
@@ -111,8 +113,8 @@ pub fn run(mut args: Args, output: &Output) -> Result<Answer> {
         Err(MapError::Infeasible(why)) => Err(why),
         Err(error) => return Err(unmapped(error).into()),
     };
-    if let (true, Ok(mapping)) = (args.apply, &found) {
-        apply::put(args.process, &graph, mapping, args.cores.len())?;
+    if let (Some(running), Ok(mapping)) = (&running, &found) {
+        running.go_over(args.process, &graph, mapping)?;
     }
     let document = Document {
         waveform: graph.name(),
@@ -122,7 +124,7 @@ pub fn run(mut args: Args, output: &Output) -> Result<Answer> {
         predicted: &predicted,
         mapping: found.as_ref().ok(),
         infeasible: found.as_ref().err().map(|why| &**why),
-        applied: args.apply && found.is_ok(),
+        applied: running.is_some() && found.is_ok(),
     };
     let shown = || {
         let mut shown = match &found {
@@ -140,7 +142,7 @@ pub fn run(mut args: Args, output: &Output) -> Result<Answer> {
 }
 
 impl Args {
-    fn objective(&self) -> Result<Objective> {
+    fn objective(&self, latency: Latency) -> Result<Objective> {
         let pin = |text: &String| {
             let pair = text.split_once('=').map(|(component, node)| (component.to_owned(), node.to_owned()));
             pair.ok_or_else(|| Problem::new(format!("can't take --pin {text}")).fix("--pin COMPONENT=NODE"))
@@ -152,7 +154,7 @@ impl Args {
                 _ => Quantile::P99,
             },
             use_at_most: self.use_at_most,
-            latency: latency(&self.latency),
+            latency,
             pins: self.pin.iter().map(pin).collect::<Result<_, _>>()?,
             ..Objective::default()
         })
