@@ -20,12 +20,13 @@ const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const ELSEWHERE: [&str; 4] = ["doctor --fix", "doctor --prove", "doctor --undo", "doctor --all"];
 
 /// They name what a person has and this place has not, and say so.
-const NAMED: [(&str, &str); 5] = [
+const NAMED: [(&str, &str); 6] = [
     ("takt experiment compare 100412 112233", "100412"),
     ("takt report 2026-11-21T100412-check --json", "2026-11-21T100412-check"),
     ("takt variable", "no waveform"),
     ("takt variable channel.ebn0_db=3", "no waveform"),
     ("takt execinfo", "no waveform"),
+    ("takt map waveforms/bpsk.toml --apply", "no waveform"),
 ];
 
 const EXPERIMENT: &str = "question = \"How many arrive?\"\n[workload]\nkind = \"udp\"\nduration = \"100ms\"\n\

@@ -199,6 +199,10 @@ fn what_an_emulator_elsewhere_missed_is_not_blamed_on_this_host() {
         },
         |stopped, _| {
             let round = stopped.round();
+            // The verdict then gives that for its reason, before it looks at what was lost.
+            if let Some(share) = round["excluded_share"].as_f64().filter(|&share| share > 0.5) {
+                return Some(format!("{share} of the round is set aside: the radio was late beyond its stop"));
+            }
             let dropped = round["lost_by_place"]["receive_buffer"].as_u64().filter(|&dropped| dropped > 0);
             dropped.map(|dropped| {
                 format!("{dropped} datagrams found the receive buffer full: the reader did not get to read")
