@@ -32,6 +32,19 @@ part() {
     [ "$state" = ok ]
 }
 
+# needs_room GIB: what a run from nothing writes; what an earlier one wrote is written over. A full disk fails part after
+# part, each with another reason.
+needs_room() {
+    local free_kib there_kib=0
+    free_kib=$(df --output=avail -k . | tail -n 1)
+    [ "$free_kib" -lt $(($1 << 20)) ] || return 0
+    there_kib=$(du -sck target fuzz/target 2>/dev/null | tail -n 1 | cut -f 1) || true
+    [ $((free_kib + there_kib)) -lt $(($1 << 20)) ] || return 0
+    echo "error: $((free_kib >> 20)) GiB are free in $PWD; a run takes $1 GiB" >&2
+    echo "  fix   free $(($1 - (free_kib + there_kib >> 20))) GiB there, or run it on another disk" >&2
+    return 1
+}
+
 clock() {
     printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
 }

@@ -15,3 +15,22 @@ pub fn stop_on_signal() -> Result<Stop> {
     }
     Ok(stop)
 }
+
+/// Requests to end while a child has the terminal. A Ctrl-C goes to the child as well, and is mostly meant for it.
+pub struct BesideAShell {
+    /// Raised by SIGINT.
+    pub interrupted: Stop,
+    /// Raised by SIGTERM and SIGHUP.
+    pub ended: Stop,
+}
+
+impl BesideAShell {
+    /// From now on none of these signals ends the program by itself. Errors: the kernel refuses a handler.
+    pub fn register() -> Result<BesideAShell> {
+        let (interrupted, ended) = (Stop::new(), Stop::new());
+        for (signal, stop) in [(SIGINT, &interrupted), (SIGTERM, &ended), (SIGHUP, &ended)] {
+            signal_hook::flag::register(signal, stop.flag()).into_diagnostic()?;
+        }
+        Ok(BesideAShell { interrupted, ended })
+    }
+}

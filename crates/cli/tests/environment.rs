@@ -4,9 +4,10 @@ use std::fs;
 use std::io::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Duration;
 
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, to_value};
 use takt_agent::Service;
 use takt_base::Stop;
@@ -291,37 +292,77 @@ fn killed_and_cleaned(kind: Kind, runtime: Option<RuntimeName>, moments: &[Momen
     }
 }
 
-/// How many things `takt clean` removed.
-fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Path) -> usize {
-    let takt = |args: &[&str]| {
-        let mut command = Command::new(TAKT);
-        command.args(args).env("TAKT_RUN_DIR", dir);
-        command
-    };
+fn takt_of(dir: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(TAKT);
+    command.args(args).env("TAKT_RUN_DIR", dir);
+    command
+}
+
+/// A lab that has come to this moment. Its shell ends with its input, which the child keeps open.
+fn lab_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Path) -> Child {
     let said = dir.join("said");
-    let mut lab = takt(&["experiment", "run", "check", "--env-only", kind.name()]);
+    let mut lab = takt_of(dir, &["experiment", "run", "check", "--env-only", kind.name()]);
     lab.args(runtime.into_iter().flat_map(|runtime| ["--env-runtime", runtime.name()]));
     lab.stdout(Stdio::null()).stderr(fs::File::create(&said).expect("a file"));
     let mut lab = lab.stdin(Stdio::piped()).spawn().expect("takt");
-    // Its shell ends with its input: kept open, so that only `clean` ends it.
-    let _typed = lab.stdin.take();
-    let own = format!("takt-{}-", lab.id());
     wait_for(&format!("{moment:?}"), || {
         let ended = lab.try_wait().expect("a child");
         assert!(ended.is_none(), "{moment:?}: {ended:?}: {}", fs::read_to_string(&said).unwrap_or_default());
         moment.has_come(dir, &said).then_some(())
     });
-    lab.kill().expect("it runs");
-    lab.wait().expect("it was killed");
-    let cleaned = takt(&["clean", "--json"]).output().expect("takt");
-    let report: Value = serde_json::from_slice(&cleaned.stdout).expect("a document");
-    assert_eq!(cleaned.status.code(), Some(0), "{moment:?}: {report:#}");
+    lab
+}
+
+/// Nothing of this lab's stands or runs any more.
+fn nothing_left(moment: Moment, lab: u32, dir: &Path) {
+    let own = format!("takt-{lab}-");
     let left: Vec<String> = standing(dir).into_iter().filter(|path| path.contains(&own)).collect();
     assert!(left.is_empty(), "{moment:?}: {left:?}");
-    // What `clean` called to remove a container may have a child of its own that ends a moment later.
+    // What was called to remove a container may have a child of its own that ends a moment later.
     wait_for(&format!("{moment:?}: the end of all its processes"), || running(dir).is_empty().then_some(()));
     assert!(!records(dir).contains("takt_run"), "{moment:?}: its record is gone");
+}
+
+/// How many things `takt clean` removed.
+fn killed_at(moment: Moment, kind: Kind, runtime: Option<RuntimeName>, dir: &Path) -> usize {
+    let mut lab = lab_at(moment, kind, runtime, dir);
+    let _typed = lab.stdin.take();
+    lab.kill().expect("it runs");
+    lab.wait().expect("it was killed");
+    let cleaned = takt_of(dir, &["clean", "--json"]).output().expect("takt");
+    let report: Value = serde_json::from_slice(&cleaned.stdout).expect("a document");
+    assert_eq!(cleaned.status.code(), Some(0), "{moment:?}: {report:#}");
+    nothing_left(moment, lab.id(), dir);
     report["removed"].as_array().map_or(0, Vec::len)
+}
+
+/// A lab that is asked to end takes everything away by itself, while it comes up and while its shell waits.
+fn ends_in_good_order(kind: Kind, moments: &[(Moment, Signal)]) {
+    let run = Registry::system().begin("test").expect("a record");
+    if opened(&Spec { kind, ..Spec::default() }, &run).is_none() {
+        return;
+    }
+    let dir = tempfile::tempdir().expect("a folder");
+    for &(moment, signal) in moments {
+        let mut lab = lab_at(moment, kind, None, dir.path());
+        let _typed = lab.stdin.take();
+        kill_process(Pid::from_child(&lab), signal).expect("ours");
+        let status = lab.wait().expect("ours");
+        // Not ended by the signal: then it would have no status of its own.
+        assert!(status.code().is_some(), "{moment:?}: {status}");
+        nothing_left(moment, lab.id(), dir.path());
+    }
+}
+
+#[test]
+fn a_shell_that_is_asked_to_end_is_taken_away() {
+    ends_in_good_order(Kind::Native, &[(Moment::Records(2), Signal::INT), (Moment::Up, Signal::TERM)]);
+    ends_in_good_order(Kind::Container, &[(Moment::Records(4), Signal::INT), (Moment::Up, Signal::HUP)]);
+}
+
+#[test]
+fn ctrl_c_while_a_guest_boots_leaves_no_guest() {
+    ends_in_good_order(Kind::Vm, &[(Moment::Starts("qemu"), Signal::INT), (Moment::Up, Signal::INT)]);
 }
 
 #[test]

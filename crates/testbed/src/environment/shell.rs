@@ -4,9 +4,11 @@ use std::ffi::OsString;
 use std::io::{self, Read, Write, stdin, stdout};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::thread;
+use std::time::Duration;
 
+use takt_base::Stop;
 use takt_host::namespace::enter_network;
 
 use crate::net::on_own_thread;
@@ -38,30 +40,49 @@ impl Shell {
         }
     }
 
-    /// Joins standard input and output with the shell until it ends.
-    pub fn attach(&self) -> io::Result<()> {
+    /// Joins standard input and output with the shell until it ends or `ended` is raised. `interrupted` is a Ctrl-C: a
+    /// program on the same terminal gets it from the kernel, a guest can't and is left.
+    pub fn attach(&self, interrupted: &Stop, ended: &Stop) -> io::Result<()> {
         match self {
             Shell::Program { namespace, program, arguments, variables } => on_own_thread(|| {
                 namespace.as_ref().map_or(Ok(()), enter_network).map_err(io::Error::other)?;
-                Command::new(program).args(arguments).envs(variables.clone()).status().map(|_| ())
+                wait(Command::new(program).args(arguments).envs(variables.clone()).spawn()?, ended)
             }),
-            Shell::Socket { path } => join(&UnixStream::connect(path)?),
+            Shell::Socket { path } => {
+                join(&UnixStream::connect(path)?, || interrupted.requested() || ended.requested())
+            }
         }
     }
 }
 
-fn join(stream: &UnixStream) -> io::Result<()> {
+/// How often the flags are looked at.
+const LOOK: Duration = Duration::from_millis(50);
+
+fn wait(mut child: Child, ended: &Stop) -> io::Result<()> {
+    while child.try_wait()?.is_none() {
+        if ended.requested() {
+            child.kill()?;
+        }
+        thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+fn join(stream: &UnixStream, left: impl Fn() -> bool) -> io::Result<()> {
     let mut typed = stream.try_clone()?;
     // Not joined: a read of a terminal can't be interrupted, and the program ends soon after.
     thread::spawn(move || io::copy(&mut stdin(), &mut typed));
+    stream.set_read_timeout(Some(LOOK))?;
     let (mut stream, mut shown) = (stream, stdout());
     let mut buffer = [0; 4096];
-    loop {
+    while !left() {
         match stream.read(&mut buffer) {
             Ok(0) => return Ok(()),
             Ok(got) => shown.write_all(buffer.get(..got).unwrap_or_default()).and_then(|()| shown.flush())?,
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
             Err(error) => return Err(error),
         }
     }
+    Ok(())
 }

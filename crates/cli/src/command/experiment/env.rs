@@ -8,6 +8,7 @@ use takt_testbed::environment::{
     EnvironmentError, Kind, Limits, RuntimeName, Site, SiteError, SiteOptions, Spec, open,
 };
 
+use crate::signals::BesideAShell;
 use crate::{Answer, Output, Problem};
 
 /// Flags of `run`.
@@ -74,6 +75,8 @@ struct Looked {
 }
 
 pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
+    // Before anything is made: what a signal ends by itself takes nothing away.
+    let signals = BesideAShell::register()?;
     let name = spec.kind.name();
     let what = format!("no {name} here");
     let run = Registry::system().begin("experiment run --env-only").into_diagnostic()?;
@@ -82,6 +85,11 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
         open(spec, program, &run).map_err(|error| Problem::caused(what.as_str(), error, EnvironmentError::fix))?;
     let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name)
         .map_err(|error| Problem::caused(what, error, SiteError::fix))?;
+    if signals.interrupted.requested() || signals.ended.requested() {
+        return Err(Problem::new(format!("stopped before the shell in {name} was there"))
+            .why("nothing is left of it")
+            .into());
+    }
     let holder = &site.in_force.holder;
     let by = holder.runtime.as_ref().map_or(String::new(), |runtime| format!(", by {runtime}"));
     let accelerator = holder.accelerator.as_ref().map_or(String::new(), |how| format!(" ({how})"));
@@ -89,7 +97,7 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
     for note in site.in_force.notes.iter().chain(&holder.not_accelerated) {
         output.note(format!("note: {note}"));
     }
-    let attached = site.shell.attach();
+    let attached = site.shell.attach(&signals.interrupted, &signals.ended);
     attached.map_err(|error| Problem::new(format!("the shell in {name} can't be reached")).why(error))?;
     let looked = Looked { in_force: site.in_force.clone() };
     output.answer(&looked, || format!("{name} is gone"), Answer::Yes)
