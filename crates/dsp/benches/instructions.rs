@@ -5,6 +5,7 @@
 use std::hint::black_box;
 
 use takt_base::{Complex32, Tick};
+use takt_dsp::turbo::{BatchDecoder, Decoder};
 use takt_dsp::{lte, umts};
 
 /// A call, with its memory made.
@@ -13,7 +14,7 @@ type Kernel = Box<dyn FnMut()>;
 /// What makes it.
 type Make = fn() -> Kernel;
 
-const KERNELS: [(&str, Make); 7] = [
+const KERNELS: [(&str, Make); 11] = [
     ("lte-rate-match", rate_matching),
     ("lte-scramble", scrambling),
     ("umts-interleave-1", first_interleaver),
@@ -21,6 +22,10 @@ const KERNELS: [(&str, Make); 7] = [
     ("noise", noise),
     ("add-noise", added_noise),
     ("bpsk-soft", soft_values),
+    ("turbo-decode-lte", || decoding(Decoder::lte(6144))),
+    ("turbo-decode-umts", || decoding(Decoder::umts(3856))),
+    ("turbo-decode-32-lte", || decoding_32(BatchDecoder::lte(6144))),
+    ("turbo-decode-32-umts", || decoding_32(BatchDecoder::umts(3856))),
 ];
 
 fn bits(count: usize) -> Vec<u8> {
@@ -61,6 +66,25 @@ fn added_noise() -> Kernel {
 fn soft_values() -> Kernel {
     let (samples, mut llrs) = (vec![-4096; 9120], vec![0; 9120]);
     Box::new(move || takt_dsp::bpsk_soft(4096, 20, black_box(&samples), black_box(&mut llrs)))
+}
+
+/// Received values of this many bits: what they are does not change the work.
+fn received(count: usize) -> Vec<i8> {
+    (0..count as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 25) as i8 - 64).collect()
+}
+
+/// One block, two iterations.
+fn decoding<E: std::fmt::Debug>(decoder: Result<Decoder, E>) -> Kernel {
+    let mut decoder = decoder.expect("a length of the standard");
+    let (llrs, mut decided) = (received(decoder.coded_len()), vec![0; decoder.block_len()]);
+    Box::new(move || decoder.decode(black_box(&llrs), 2, black_box(&mut decided)))
+}
+
+/// 32 blocks at once, two iterations.
+fn decoding_32<E: std::fmt::Debug>(decoder: Result<BatchDecoder, E>) -> Kernel {
+    let mut decoder = decoder.expect("a length of the standard");
+    let (llrs, mut decided) = (received(32 * decoder.coded_len()), vec![0; 32 * decoder.block_len()]);
+    Box::new(move || decoder.decode(black_box(&llrs), 2, black_box(&mut decided)))
 }
 
 fn main() {

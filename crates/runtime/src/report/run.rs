@@ -129,8 +129,8 @@ pub struct WorkerReport {
     pub lateness: Option<Quantiles>,
     /// Changes of the plan or the waveform that it took part in.
     pub changes: u64,
-    /// The longest of these: from the edge until the worker had its new components and had executed what they were behind.
-    pub longest_change_ns: u64,
+    /// From the edge of a change until the worker had its new components and had executed what they were behind.
+    pub change: Option<Quantiles>,
     /// How long before an edge it stopped sleeping and watched the clock, at the end of the run; 0 under a free clock.
     pub spin_ns: u64,
     /// How long it watched the clock, in all: what its punctuality cost its core.
@@ -275,8 +275,8 @@ fn worker_report(worker: &Worker) -> WorkerReport {
         elapsed_ns: worker.timer.ns(worker.stats.begun, worker.stats.ended),
         busy: Quantiles::of(&worker.stats.busy),
         lateness: Quantiles::of(&worker.stats.lateness),
-        changes: worker.stats.changes,
-        longest_change_ns: worker.stats.longest_change_ns,
+        changes: worker.stats.changes.len(),
+        change: Quantiles::of(&worker.stats.changes),
         spin_ns: worker.stats.spin_ns,
         watched_ns: worker.stats.watched_ns,
         interface: Quantiles::of(&worker.stats.interface),

@@ -133,9 +133,8 @@ pub(crate) struct WorkerStats {
     /// The timer at the release of the first slot, and at the end of the last.
     pub(crate) begun: u64,
     pub(crate) ended: u64,
-    /// Changes of the plan it took part in, and the longest, from the edge until it had caught up.
-    pub(crate) changes: u64,
-    pub(crate) longest_change_ns: u64,
+    /// Changes of the plan it took part in, from the edge until it had caught up.
+    pub(crate) changes: Histogram<Ns>,
     /// How long the worker watches the clock before an edge, as it has learned, and how long it has, in all.
     pub(crate) spin_ns: u64,
     pub(crate) watched_ns: u64,
@@ -161,8 +160,7 @@ impl WorkerStats {
             slots: 0,
             begun: 0,
             ended: 0,
-            changes: 0,
-            longest_change_ns: 0,
+            changes: Histogram::with_bound(BOUND_NS),
             spin_ns: 0,
             watched_ns: 0,
             interface: Histogram::with_bound(BOUND_NS),
@@ -182,12 +180,6 @@ impl WorkerStats {
         self.trace[self.traced as usize % TRACE] = Kept::of(event);
         self.traced += 1;
         self.traced_slot = event.slot;
-    }
-
-    /// A change of the plan took so long.
-    pub(crate) fn changed(&mut self, ns: u64) {
-        self.changes += 1;
-        self.longest_change_ns = self.longest_change_ns.max(ns);
     }
 
     /// What each execution of a burst is said to have taken.

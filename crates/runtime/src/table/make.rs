@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use takt_graph::{Graph, MissPolicy, Plan, PortId};
 use takt_link::ring::{Reader, Writer, ring};
 
+use super::caught_up::CaughtUp;
 use super::entry::{Body, Entry, PENDING};
 use super::rings::{Layout, layout};
 use crate::component::{Component, MakeError, Prepared};
@@ -23,6 +24,8 @@ pub(crate) struct Table {
     pub(crate) end: u64,
     /// It came with a change, and its entries may have slots to catch up.
     pub(crate) is_new: bool,
+    /// Who has caught up after that change. It is dropped with the table, outside real time.
+    pub(crate) caught_up: Option<CaughtUp>,
     /// Settings and messages that wait in its entries.
     pub(crate) pending: usize,
     /// All physical slots from this one on are still to be executed, by all entries.

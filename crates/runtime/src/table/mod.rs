@@ -7,11 +7,13 @@
 //! [`Due`] in a slot, calls [`Entry::execute`] and then [`Entry::publish`]; or, where nothing has a deadline, [`Entry::burst`].
 
 mod call;
+mod caught_up;
 mod entry;
 mod make;
 mod rings;
 
 pub(crate) use call::{Executed, Recorder};
+pub(crate) use caught_up::CaughtUp;
 pub(crate) use entry::{Body, Due, Entry, PENDING, Pending};
 pub use make::OpenError;
 pub(crate) use make::{Table, make, make_components};

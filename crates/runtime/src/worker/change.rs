@@ -5,7 +5,8 @@
 //! component with its statistics and each packet still in flight into the new tables, which were built beforehand, and gives
 //! them out. Each worker then executes of its own components what the new plan would have executed before K and the old one
 //! had not (those whose depth shrinks), with the packets of the others as they come ([`Worker`](super::Worker)). A component
-//! whose depth grows is ahead, and idles as many slots.
+//! whose depth grows is ahead, and idles as many slots. On a clock none goes on with slot K before all have caught up: there
+//! nobody waits for a packet, and one that is still being made would count as lost.
 //!
 //! Another waveform takes over at logical slot K: all components first finish their slots before K, those that both
 //! waveforms have (same name, type, parameters and packets) keep their state, new ones begin with slot K, and links that
@@ -21,7 +22,7 @@ use takt_link::ring::Writer;
 
 use crate::port::{Cell, OutPort, Source};
 use crate::slot::{Patience, Timer};
-use crate::table::{Due, Entry, Table};
+use crate::table::{CaughtUp, Due, Entry, Table};
 
 /// One worker's part.
 pub(crate) struct Change {
@@ -56,7 +57,10 @@ pub(crate) fn changes(at: u64, new: Vec<Table>, whole: bool, timer: &Timer, brok
     let (gives, from): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let (to, takes): (Vec<_>, Vec<_>) = new.iter().skip(1).map(|_| RingBuffer::new(1)).unzip();
     let old = Vec::with_capacity(new.len());
-    let mover = Mover { from, to, new: new.into_iter().map(Some).collect(), old, timer: timer.clone(), whole };
+    let caught_up = CaughtUp::none_of(new.len());
+    let new =
+        new.into_iter().zip(caught_up).map(|(table, own)| Some(Table { caught_up: Some(own), ..table })).collect();
+    let mover = Mover { from, to, new, old, timer: timer.clone(), whole };
     let part = |give, take, mover| Change { at, give, take, mover, broken: broken.clone(), spins };
     let others = gives.into_iter().zip(takes).map(|(give, take)| part(Some(give), Some(take), None));
     std::iter::once(part(None, None, Some(mover))).chain(others).collect()

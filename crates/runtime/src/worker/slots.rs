@@ -87,8 +87,11 @@ impl Worker {
     /// Where a burst ends that begins with slot `number`: with that slot, while anything waits for an edge or for another
     /// process.
     fn burst_until(&self, number: u64, burst: u64) -> u64 {
-        let single =
-            self.table.pending > 0 || !self.inbox.is_empty() || self.table.entries.iter().any(Entry::is_isolated);
+        // The cheap answer first: slot by slot this is asked in each.
+        let single = burst == 1
+            || self.table.pending > 0
+            || !self.inbox.is_empty()
+            || self.table.entries.iter().any(Entry::is_isolated);
         number.saturating_add(if single { 1 } else { burst }).min(self.table.end)
     }
 
@@ -150,7 +153,8 @@ impl Worker {
             number = self.inbox.perform(command, number, &mut self.table)?;
             if std::mem::take(&mut self.table.is_new) {
                 self.catch_up(number);
-                self.stats.changed(self.timer.ns(edge, self.timer.read()));
+                self.wait_for_others();
+                self.stats.changes.record_saturating(self.timer.ns(edge, self.timer.read()));
             }
         }
         self.table.settle(number);
@@ -175,15 +179,28 @@ impl Worker {
         }
     }
 
+    /// On a clock, waits until all workers have caught up after a change.
+    fn wait_for_others(&self) {
+        let Some(caught_up) = &self.table.caught_up else { return };
+        caught_up.say();
+        let mut patience = Patience::new(u32::MAX);
+        while self.is_timed() && !caught_up.by_all() && !self.broken.requested() {
+            patience.pause();
+        }
+    }
+
+    /// Whether slots have a beat: then each worker has a core of its own, and makes no system call while it waits.
+    fn is_timed(&self) -> bool {
+        self.slot_ticks != u64::MAX
+    }
+
     /// Waits for what an entry reads in a physical slot, and for room: the workers that bring it are in the same change. Under
     /// a clock no longer than a slot, since a slot that was lost brings nothing.
     fn wait_for_packets(&self, physical: u64, index: usize) {
         let entry = &self.table.entries[index];
         let Due::Slot { slot: logical, missed: 0 } = entry.due(physical) else { return };
         let ready = || if entry.is_isolated() { entry.ready(physical) } else { entry.ready_until() > logical };
-        let timed = self.slot_ticks != u64::MAX;
-        // Under a clock each worker has a core of its own, and makes no system call.
-        let mut patience = Patience::new(if timed { u32::MAX } else { self.spins });
+        let mut patience = Patience::new(if self.is_timed() { u32::MAX } else { self.spins });
         let until = self.timer.read().saturating_add(self.slot_ticks);
         while !ready() && !self.broken.requested() && self.timer.read() < until {
             patience.pause();
