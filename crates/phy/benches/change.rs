@@ -1,9 +1,9 @@
 //! What a change of plan costs at the edge of a slot: `cargo bench -p takt-phy --bench change`.
 //!
-//! `waveforms/utran.toml` on two workers and the host's clock, 500 µs a slot, `SCHED_FIFO` where it may be had. Every second or third slot
-//! the cut between the two workers moves, 1000 times. Beside it, in the same minute, as many slots without a change: what both
-//! lose is the host's. A change counts from its edge until the worker has its new components and has executed what they were
-//! behind. Goal: no slot lost, the longest change 100 µs.
+//! `waveforms/utran.toml` on two workers and the host's clock, 500 µs a slot, `SCHED_FIFO` where it may be had. Every second or
+//! third slot the cut between the two workers moves, 1000 times. Beside it, in the same minute, as many slots without a change:
+//! what both lose, and how late a slot is released, is the host's. A change counts from its edge until the worker has its new
+//! components and all workers have executed what they were behind. Goal: no slot lost, the longest change 100 µs.
 #![allow(clippy::print_stdout, reason = "a benchmark speaks")]
 
 #[path = "../../../tests/support/bench.rs"]
@@ -52,7 +52,10 @@ fn run(graph: &Graph, registry: &Registry, changes: usize, changing: bool) -> Re
 
 fn print(name: &str, report: &Report) {
     let skipped = report.miss_list.iter().filter(|miss| miss.kind == MissKind::Skipped).count();
-    println!("{name}: {} slots, {} misses, {skipped} of them lost slots", report.slots, report.misses);
+    let lateness = report.workers.iter().filter_map(|worker| worker.lateness);
+    let late_us = lateness.map(|lateness| lateness.max_ns as f64 / 1e3).fold(0.0, f64::max);
+    let (slots, misses) = (report.slots, report.misses);
+    println!("{name}: {slots} slots, {misses} misses, {skipped} of them lost slots, latest release {late_us:.1} µs");
     for (index, worker) in report.workers.iter().enumerate() {
         let Some(change) = worker.change else { continue };
         let us = |ns: Option<u64>| ns.map_or("over a second".into(), |ns| format!("{:.1} µs", ns as f64 / 1e3));
