@@ -33,4 +33,9 @@ impl BesideAShell {
         }
         Ok(BesideAShell { interrupted, ended })
     }
+
+    /// Whether any of them came.
+    pub fn any(&self) -> bool {
+        self.interrupted.requested() || self.ended.requested()
+    }
 }

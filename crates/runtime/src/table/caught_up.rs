@@ -24,6 +24,12 @@ impl CaughtUp {
         }
     }
 
+    /// Whether this worker has not.
+    pub(crate) fn is_behind(&self) -> bool {
+        // Relaxed: no other worker stores this flag.
+        self.all.get(self.own).is_some_and(|own| !own.load(Ordering::Relaxed))
+    }
+
     /// Whether all have.
     pub(crate) fn by_all(&self) -> bool {
         self.all.iter().all(|worker| worker.load(Ordering::Acquire))
@@ -38,8 +44,9 @@ mod tests {
     fn all_have_when_the_last_has() {
         let workers: Vec<CaughtUp> = CaughtUp::none_of(3).collect();
         for worker in &workers {
-            assert!(!workers[0].by_all());
+            assert!(!workers[0].by_all() && worker.is_behind());
             worker.say();
+            assert!(!worker.is_behind());
         }
         assert!(workers.iter().all(CaughtUp::by_all));
     }

@@ -22,9 +22,7 @@ pub(crate) struct Table {
     pub(crate) entries: Vec<Entry>,
     /// First physical slot that is not executed.
     pub(crate) end: u64,
-    /// It came with a change, and its entries may have slots to catch up.
-    pub(crate) is_new: bool,
-    /// Who has caught up after that change. It is dropped with the table, outside real time.
+    /// Of a table that came with a change: who has caught up after it. It is dropped with the table, outside real time.
     pub(crate) caught_up: Option<CaughtUp>,
     /// Settings and messages that wait in its entries.
     pub(crate) pending: usize,
@@ -37,6 +35,11 @@ impl Table {
     pub(crate) fn settle(&mut self, number: u64) {
         self.entries.iter_mut().for_each(|entry| entry.settle(number));
         self.count_pending();
+    }
+
+    /// Whether it came with a change, and its worker has yet to catch up.
+    pub(crate) fn is_behind(&self) -> bool {
+        self.caught_up.as_ref().is_some_and(CaughtUp::is_behind)
     }
 
     pub(crate) fn count_pending(&mut self) {

@@ -116,10 +116,7 @@ impl Mover {
         }
         self.move_components(at);
         self.move_packets();
-        for table in self.new.iter_mut().flatten() {
-            table.count_pending();
-            table.is_new = true;
-        }
+        self.new.iter_mut().flatten().for_each(Table::count_pending);
         for (queue, table) in self.to.iter_mut().zip(self.new.iter_mut().skip(1)) {
             if let Some(table) = table.take() {
                 let _ = queue.push(Given { table, number: at });

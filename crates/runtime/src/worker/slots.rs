@@ -151,7 +151,7 @@ impl Worker {
         let edge = self.timer.read();
         while let Some(command) = self.inbox.next(number, leaving, &self.table) {
             number = self.inbox.perform(command, number, &mut self.table)?;
-            if std::mem::take(&mut self.table.is_new) {
+            if self.table.is_behind() {
                 self.catch_up(number);
                 self.wait_for_others();
                 self.stats.changes.record_saturating(self.timer.ns(edge, self.timer.read()));

@@ -85,7 +85,7 @@ pub fn look(spec: &Spec, output: &Output) -> Result<Answer> {
         open(spec, program, &run).map_err(|error| Problem::caused(what.as_str(), error, EnvironmentError::fix))?;
     let site = Site::bring_up(&SiteOptions::default(), &*environment, &run, name)
         .map_err(|error| Problem::caused(what, error, SiteError::fix))?;
-    if signals.interrupted.requested() || signals.ended.requested() {
+    if signals.any() {
         return Err(Problem::new(format!("stopped before the shell in {name} was there"))
             .why("nothing is left of it")
             .into());
