@@ -45,13 +45,16 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     let outcome = json(&output);
     let status = status_of(&outcome["verdict"]["answer"]);
     assert_eq!(output.status.code(), Some(status), "{}", report(&output));
+    // More than half excluded: nothing is known, clean or not. All rounds count; what a busy machine made of the software
+    // radio is told apart.
+    let shares = outcome["rates"][0]["rounds"].as_array().expect("rounds").iter();
+    let shares: Vec<f64> = shares.filter_map(|round| round["excluded_share"].as_f64()).collect();
+    let mostly_excluded = shares.iter().sum::<f64>() > 0.5 * shares.len() as f64;
+    assert!(!mostly_excluded || status == 2, "{}", report(&output));
     if status == 2 {
-        // All rounds count; what a busy machine made of the software radio is told apart.
         let why = outcome["verdict"]["needs"][0]["why"].as_str().unwrap_or_default();
-        let rounds = outcome["rates"][0]["rounds"].as_array().expect("rounds");
-        let shares: f64 = rounds.iter().filter_map(|round| round["excluded_share"].as_f64()).sum();
-        let mostly = shares > 0.5 * rounds.len() as f64;
-        let late = if mostly { "of its streaming is set aside" } else { "only while the emulator itself was late" };
+        let late =
+            if mostly_excluded { "of its streaming is set aside" } else { "only while the emulator itself was late" };
         assert!(why.contains(late), "{}", report(&output));
     }
     assert_eq!(outcome["rounds"]["valid"], 2, "{}", report(&output));
@@ -64,7 +67,9 @@ fn a_check_measures_judges_reports_and_its_status_is_its_answer() {
     let held_up = number("emulator_lag_max_us") + 1e3 * number("reader_pause_max_ms");
     let accounted = number("rx_samples") + number("rx_lost_samples");
     assert!(number("rx_samples") > 0.0 && accounted > 255_000.0 - held_up, "{round}");
-    assert_eq!(round["clean"], status == 0);
+    if !mostly_excluded {
+        assert_eq!(round["clean"], status == 0, "{}", report(&output));
+    }
     assert!(outcome["udp"][0]["rounds"][0]["datagrams_per_s"].as_f64() > Some(100.0));
     assert!(outcome["left_out"][0].as_str().is_some_and(|left| left.contains("a full run has 2")), "{outcome}");
 
