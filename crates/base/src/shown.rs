@@ -46,12 +46,15 @@ pub fn time_ns(ns: u64) -> String {
 ///
 /// ```
 /// assert_eq!(takt_base::shown::duration(112.0), "1 min 52 s");
+/// assert_eq!(takt_base::shown::duration([0.0; 0].iter().sum()), "0 s");
 /// ```
 #[must_use]
 pub fn duration(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "unknown".to_owned();
     }
+    // The sum of no seconds at all is -0.
+    let seconds = seconds.abs();
     let whole = seconds.round() as u64;
     match (whole / 3600, whole / 60 % 60, whole % 60) {
         (0, 0, _) if seconds < 10.0 => format!("{} s", trim_zeros(format!("{seconds:.1}"))),

@@ -12,6 +12,7 @@
 //! | [`receive`], [`bpf`], [`ethtool`] | which thread works off what an interface receives, programs in the kernel's receive path, what a card's driver keeps |
 //! | [`thread_clock`], [`core_stop`] | that a core stood still, and who stopped it |
 //! | [`proc`](mod@proc) | parsers of what the kernel prints |
+//! | [`ending`] | a request to end, by signal |
 //! | [`call`], [`user`] | how this program is called, as a person can type it, and who typed it |
 //! | [`leftovers`], [`dirs`], [`lock`] | what a killed run left, where takt keeps its own notes, and who may write them |
 //! | [`fingerprint`], [`distribution`] | which machine a figure was measured on |
@@ -34,6 +35,7 @@ pub mod cgroup;
 pub mod core_stop;
 pub mod dirs;
 pub mod distribution;
+pub mod ending;
 pub mod ethtool;
 pub mod fingerprint;
 pub mod idle;

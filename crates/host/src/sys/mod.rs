@@ -5,4 +5,5 @@ pub(crate) mod cpu_time;
 pub(crate) mod cpuid;
 pub(crate) mod namespace;
 pub(crate) mod sched;
+pub(crate) mod signal;
 pub(crate) mod tap;
