@@ -154,6 +154,7 @@ fn rx_options(options: &Options, rate_sps: f64) -> RxOptions {
         coalesce: options.coalesce,
         recv_buffer_bytes: options.recv_buffer_bytes.unwrap_or(RxOptions::USUAL_BUFFER_BYTES),
         force_buffer: options.recv_buffer_bytes.is_some(),
+        aggregate: options.aggregate,
         ..RxOptions::new(rate_sps)
     }
 }

@@ -71,7 +71,7 @@ pub struct Options {
     /// Samples in a datagram, instead of as many as fit.
     #[cfg_attr(feature = "clap", arg(long = "spp", value_name = "N"))]
     pub samples_per_datagram: Option<usize>,
-    /// Let the kernel split aggregates on the way out (UDP GSO).
+    /// Let the kernel split aggregates on the way out and join what it receives (UDP GSO and GRO).
     #[cfg_attr(feature = "clap", arg(long))]
     pub aggregate: bool,
     /// How long received samples may wait so that one wake-up fetches many; 0s wakes up for each datagram.

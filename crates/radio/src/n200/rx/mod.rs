@@ -157,6 +157,7 @@ impl N200 {
             recv_buffer_bytes: options.recv_buffer_bytes,
             force_buffers: options.force_buffer,
             stamps: options.stamps,
+            aggregate: options.aggregate,
             batch: BATCH,
             ..Config::new(specs.collect())
         };

@@ -26,6 +26,9 @@ pub struct RxOptions {
     /// Ask the kernel when each datagram arrived: for [`super::RxStreamer::last_arrival`]. Costs a tenth of a microsecond
     /// a datagram.
     pub stamps: bool,
+    /// Let the kernel hand over runs of datagrams joined (UDP GRO), where the interface's driver joins them: cheaper, and a
+    /// loss in the socket's buffer is then seen by the samples' times alone.
+    pub aggregate: bool,
 }
 
 impl RxOptions {
@@ -33,7 +36,7 @@ impl RxOptions {
     pub const USUAL_BUFFER_BYTES: usize = 50_000_000;
 
     /// DSP 0, sc16, full datagrams, up to 1 ms of samples fetched at once, as much buffer as UHD asks for an N200, beyond the
-    /// kernel's limit where that is permitted, no stamps.
+    /// kernel's limit where that is permitted, no stamps, datagram by datagram.
     #[must_use]
     pub fn new(rate_sps: f64) -> RxOptions {
         RxOptions {
@@ -45,6 +48,7 @@ impl RxOptions {
             recv_buffer_bytes: RxOptions::USUAL_BUFFER_BYTES,
             force_buffer: true,
             stamps: false,
+            aggregate: false,
         }
     }
 }
