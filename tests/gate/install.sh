@@ -22,6 +22,8 @@ xz:xz-utils
 zstd:zstd
 mmdebstrap:mmdebstrap
 qemu-system-x86_64:qemu-system-x86
+aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu
+qemu-aarch64:qemu-user
 uhd_find_devices:uhd-host
 uhd_rx_cfile:gnuradio
 SoapySDRUtil:soapysdr-tools
@@ -92,10 +94,11 @@ install_desktop() {
     [ -s $desktop ] || tests/desktop/image.sh $desktop
 }
 
-# Style, lints and licences need the stable compiler's parts and cargo-deny; fuzzing a nightly compiler and cargo-fuzz. Both
+# Style, lints and licences need the stable compiler's parts and cargo-deny; fuzzing a nightly compiler and cargo-fuzz. Both tools
 # are built without optimisation: each runs for seconds, and takes minutes to optimise.
 install_rust_tools() {
     rustup component add rustfmt clippy
+    rustup target add aarch64-unknown-linux-gnu
     command -v cargo-deny || cargo install --debug --locked cargo-deny
     cargo +nightly fuzz --version || {
         rustup toolchain install nightly --profile minimal

@@ -32,3 +32,12 @@ long_tests() {
 models() {
     RUSTFLAGS="--cfg loom" cargo test --release --target-dir target/loom --package takt-link
 }
+
+# What depends on a processor's instructions, on one of the other kind: samples and bits are what they are here. Left out is
+# what starts programs of its own, which an emulator of one program can't.
+aarch64() {
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER=aarch64-linux-gnu-gcc \
+        CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="qemu-aarch64 -L /usr/aarch64-linux-gnu" \
+        cargo test --target aarch64-unknown-linux-gnu --package takt-wire --package takt-dsp --lib --test '*' -- \
+        --skip a_full_disk --skip a_writer_killed
+}

@@ -1,11 +1,11 @@
 //! Which instructions are used: chosen at run time, from what the processor has.
 //!
-//! A value of [`Sse41`], [`Avx2`] or [`Avx512`] is made here alone, after detection; so the owner of one may
+//! A value of a level (`Sse41`, `Avx2` and `Avx512`, or `Neon`) is made here alone, after detection; so the owner of one may
 //! execute the instructions. [`Level::run`] compiles the task as a whole for the extension: all of [`Lanes`](super::lanes::Lanes)
 //! is inlined into it.
 
 /// Operations by intrinsics. The safety of each is that of its level.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! by {
     ($($name:ident($($arg:ident),*) -> $out:ty = $intrinsic:expr;)*) => { $(
         #[inline(always)]
@@ -21,6 +21,8 @@ macro_rules! by {
 
 #[cfg(target_arch = "x86_64")]
 mod bytes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(target_arch = "x86_64")]
 mod words;
 
@@ -33,11 +35,11 @@ pub struct Level(Kind);
 
 /// The levels beyond plain Rust, the fastest last: how they are found, called and run.
 macro_rules! levels {
-    ($($level:ident = $name:literal),*) => {
+    ($($arch:literal $level:ident = $name:literal),*) => {
         #[derive(Clone, Copy, Debug)]
         enum Kind {
             Plain(Plain),
-            $(#[cfg(target_arch = "x86_64")] $level($level),)*
+            $(#[cfg(target_arch = $arch)] $level($level),)*
         }
 
         impl Level {
@@ -45,16 +47,16 @@ macro_rules! levels {
             pub fn all() -> impl Iterator<Item = Level> {
                 let found = [
                     Some(Kind::Plain(Plain)),
-                    $(#[cfg(target_arch = "x86_64")] $level::found().map(Kind::$level),)*
+                    $(#[cfg(target_arch = $arch)] $level::found().map(Kind::$level),)*
                 ];
                 found.into_iter().flatten().map(Level)
             }
 
-            /// `plain`, `sse4.1`, `avx2` or `avx512`.
+            /// `plain`, `sse4.1`, `avx2`, `avx512` or `neon`.
             pub fn name(self) -> &'static str {
                 match self.0 {
                     Kind::Plain(_) => "plain",
-                    $(#[cfg(target_arch = "x86_64")] Kind::$level(_) => $name,)*
+                    $(#[cfg(target_arch = $arch)] Kind::$level(_) => $name,)*
                 }
             }
 
@@ -62,7 +64,7 @@ macro_rules! levels {
             pub(super) fn blocks(self) -> usize {
                 match self.0 {
                     Kind::Plain(_) => <Plain as Lanes>::Bytes::BLOCKS,
-                    $(#[cfg(target_arch = "x86_64")] Kind::$level(_) => <$level as Lanes>::Bytes::BLOCKS,)*
+                    $(#[cfg(target_arch = $arch)] Kind::$level(_) => <$level as Lanes>::Bytes::BLOCKS,)*
                 }
             }
 
@@ -71,14 +73,14 @@ macro_rules! levels {
             pub(super) fn run<T: Task>(self, task: T) -> T::Output {
                 match self.0 {
                     Kind::Plain(plain) => task.run(plain),
-                    $(#[cfg(target_arch = "x86_64")] Kind::$level(level) => level.run(task),)*
+                    $(#[cfg(target_arch = $arch)] Kind::$level(level) => level.run(task),)*
                 }
             }
         }
     };
 }
 
-levels!(Sse41 = "sse4.1", Avx2 = "avx2", Avx512 = "avx512");
+levels!("x86_64" Sse41 = "sse4.1", "x86_64" Avx2 = "avx2", "x86_64" Avx512 = "avx512", "aarch64" Neon = "neon");
 
 impl Level {
     /// The fastest that this processor has.
@@ -87,6 +89,7 @@ impl Level {
     }
 
     /// The same, or what does not leave half of its lanes idle with so many blocks.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "one width of vectors is all there is"))]
     pub(super) fn for_blocks(self, blocks: usize) -> Level {
         match self.0 {
             // What has AVX-512 was asked for AVX2, too.
@@ -98,16 +101,16 @@ impl Level {
 }
 
 /// Defines a level by its features.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! level {
-    ($(#[$doc:meta])* $name:ident: $($feature:tt),* = $features:literal) => {
+    ($(#[$doc:meta])* $name:ident: $has:ident, $($feature:tt),* = $features:literal) => {
         $(#[$doc])*
         #[derive(Clone, Copy, Debug)]
         pub(super) struct $name(());
 
         impl $name {
             fn found() -> Option<$name> {
-                ($(std::arch::is_x86_feature_detected!($feature))&&*).then_some($name(()))
+                ($(std::arch::$has!($feature))&&*).then_some($name(()))
             }
 
             #[inline]
@@ -129,15 +132,20 @@ macro_rules! level {
 #[cfg(target_arch = "x86_64")]
 level!(
     /// SSE4.1: 128 bits at a time.
-    Sse41: "sse4.1", "ssse3" = "sse4.1,ssse3"
+    Sse41: is_x86_feature_detected, "sse4.1", "ssse3" = "sse4.1,ssse3"
 );
 #[cfg(target_arch = "x86_64")]
 level!(
     /// AVX2: 256 bits at a time.
-    Avx2: "avx2" = "avx2"
+    Avx2: is_x86_feature_detected, "avx2" = "avx2"
 );
 #[cfg(target_arch = "x86_64")]
 level!(
     /// AVX-512 BW and VL: 512 bits at a time.
-    Avx512: "avx512f", "avx512bw", "avx512vl", "avx2" = "avx512f,avx512bw,avx512vl,avx2"
+    Avx512: is_x86_feature_detected, "avx512f", "avx512bw", "avx512vl", "avx2" = "avx512f,avx512bw,avx512vl,avx2"
+);
+#[cfg(target_arch = "aarch64")]
+level!(
+    /// NEON: 128 bits at a time.
+    Neon: is_aarch64_feature_detected, "neon" = "neon"
 );
