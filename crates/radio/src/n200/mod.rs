@@ -42,7 +42,6 @@ pub use hardware::{ClockSource, TimeSource};
 pub(crate) use identity::identify;
 pub use identity::{BoardIdentity, Identity};
 pub use open::OpenOptions;
-pub use rx::{RxOptions, RxStats, RxStreamer};
 pub use time::ClockReading;
 pub use tx::{TxOptions, TxStats, TxStreamer};
 
@@ -51,6 +50,7 @@ use self::claim::Claim;
 use self::control::Control;
 use self::fifo::Fifo;
 use crate::board::{BoardKind, SideState};
+pub use crate::rx::{RxOptions, RxStats, RxStreamer};
 use crate::{Net, RadioError};
 
 /// The master clock of an N200.

@@ -34,8 +34,8 @@ use self::events::Events;
 use self::window::Window;
 use super::claim::Claim;
 use super::control::any;
-use super::rx::checked_size;
 use super::{CLOCK, N200, TxWish, exact_rate};
+use crate::rx::checked_size;
 use crate::{Burst, Net, RadioError, Role, TxEvent, TxEventKind, TxStream};
 
 /// Reports a second the radio is asked for at least.

@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use takt_base::{MonoNs, Tick, Ticks};
 use takt_packet::Wait;
-use takt_wire::n200::RxEvent as WireEvent;
 
+use super::RxStreamer;
 use super::lane::Head;
 use super::recovery::Restart;
 use super::sink::Sink;
-use super::{CLOCK, RxStreamer};
+use super::source::Message;
 use crate::{RadioError, Received, RxEvent};
 
 /// A shorter sleep than this costs more than it saves.
@@ -76,9 +76,9 @@ impl RxStreamer {
                 Step::Starved if filled == room && room > 0 => break None,
                 Step::Starved => {
                     let now = self.net.now();
-                    self.claim.touch(now);
+                    self.source.touch(now);
                     if now >= until {
-                        self.claim.check()?;
+                        self.source.check()?;
                         break self.tail_lost_by(now);
                     }
                     if let Some(event) = self.see_to_restart(now, until)? {
@@ -100,7 +100,7 @@ impl RxStreamer {
         let (mut starved, mut retimed) = (false, false);
         for channel in 0..self.lanes.len() {
             match self.lanes[channel].head(from, jump, next_run) {
-                Head::Message { tick, event } => return self.message(channel as u8, tick, event),
+                Head::Message { tick, message } => return self.message(channel as u8, tick, message),
                 Head::Empty => starved = true,
                 Head::Retimed => retimed = true,
                 Head::Samples { tick, count } => {
@@ -128,26 +128,26 @@ impl RxStreamer {
         }
     }
 
-    fn message(&mut self, channel: u8, tick: u64, event: WireEvent) -> Step {
-        match event {
+    fn message(&mut self, channel: u8, tick: u64, message: Message) -> Step {
+        match message {
             // One that stopped before the restart already under way has been dealt with.
-            WireEvent::Overflow if self.restart.is_some() && tick < self.floor => Step::Again,
-            WireEvent::Overflow => Step::Stopped(channel),
-            WireEvent::LateCommand if self.restart.is_some() => {
+            Message::Overflow if self.restart.is_some() && tick < self.floor => Step::Again,
+            Message::Overflow => Step::Stopped(channel),
+            Message::LateCommand if self.restart.is_some() => {
                 self.tally.late_restarts += 1;
                 self.restart_again();
                 Step::Again
             }
-            WireEvent::LateCommand => {
+            Message::LateCommand => {
                 let planned = self.plan.current().and_then(|run| run.first).unwrap_or(tick);
                 self.reported_by(channel, RxEvent::Late { channel, by: Ticks(tick.saturating_sub(planned)) })
             }
-            WireEvent::BrokenChain => self.reported_by(channel, RxEvent::BrokenChain { channel }),
-            WireEvent::StopWhileIdle => {
+            Message::BrokenChain => self.reported_by(channel, RxEvent::BrokenChain { channel }),
+            Message::StopWhileIdle => {
                 self.tally.stops_while_idle += 1;
                 Step::Again
             }
-            WireEvent::Other(code) => Step::Event(RxEvent::Unknown { channel, code }),
+            Message::Other(code) => Step::Event(RxEvent::Unknown { channel, code }),
         }
     }
 
@@ -205,7 +205,7 @@ impl RxStreamer {
     fn tail_lost_by(&mut self, now: MonoNs) -> Option<RxEvent> {
         let end = self.plan.current()?.end(self.ticks_per_sample)?;
         self.at?;
-        let overdue = self.anchor.host_at(Tick(end)) + TAIL_OVERDUE;
+        let overdue = self.source.host_at(Tick(end)) + TAIL_OVERDUE;
         (now >= overdue && self.restart.is_none()).then(|| self.bridge(end))
     }
 
@@ -217,7 +217,7 @@ impl RxStreamer {
         take: u64,
     ) -> bool {
         let batch = self.engine.last_batch();
-        let bytes = take as usize * self.format.bytes();
+        let bytes = take as usize * self.wire.format.bytes();
         let mut ended = false;
         for (channel, lane) in self.lanes.iter_mut().enumerate() {
             sink.put(channel, filled, lane.payload(batch).get(..bytes).unwrap_or(&[]));
@@ -248,7 +248,7 @@ impl RxStreamer {
         // Three quarters of a batch, so that one read empties the socket.
         let batch = (self.engine.limits().batch * 3 / 4 / self.lanes.len()) as u64;
         let datagrams = samples_wanted.div_ceil(self.samples_per_datagram).min(batch);
-        let gather = CLOCK.duration_of(Ticks(datagrams * self.samples_per_datagram * self.ticks_per_sample));
+        let gather = self.clock.duration_of(Ticks(datagrams * self.samples_per_datagram * self.ticks_per_sample));
         let nap = gather.min(self.nap);
         self.last_read.filter(|_| nap >= SHORTEST_NAP).map(|last| last + nap)
     }
@@ -257,11 +257,13 @@ impl RxStreamer {
     fn fetch(&mut self, wait: Wait) -> Result<bool, RadioError> {
         let batch = self.engine.recv(wait)?;
         for (index, datagram) in batch.iter().enumerate() {
-            if let Some(lane) = self.lanes.get_mut(usize::from(datagram.port.0)) {
-                lane.accept(index, &datagram);
+            let channel = usize::from(datagram.port.0);
+            if let Some(lane) = self.lanes.get_mut(channel) {
+                lane.accept(index, &datagram, channel, &mut *self.source);
             }
         }
         let count = batch.len();
+        self.source.have_read(&mut *self.engine)?;
         self.batch_was_full = count == self.engine.limits().batch;
         if count > 0 {
             let now = self.net.now();

@@ -7,10 +7,10 @@
 use std::time::Duration;
 
 use takt_base::{MonoNs, Tick};
-use takt_wire::n200::{StreamAction, StreamCommand};
 
-use super::commands::Planned;
-use super::{CLOCK, RxStreamer};
+use super::RxStreamer;
+use super::plan::Run;
+use super::source::Haste;
 use crate::{RadioError, RxEvent};
 
 /// How far ahead the first attempt is.
@@ -68,13 +68,13 @@ impl RxStreamer {
             self.restart = None; // nobody asked for samples
             return Ok(None);
         };
-        self.commander.hurry(self.net.now(), until);
+        self.source.set_haste(Haste::Before { now: self.net.now(), until });
         let commanded = self.command_restart(run, AHEAD * (1 << restart.attempts.min(DOUBLINGS)));
-        self.commander.take_time();
+        self.source.set_haste(Haste::None);
         match commanded {
             Ok(Some(tick)) => {
                 self.floor = tick;
-                let overdue = self.net.now().max(self.anchor.host_at(Tick(tick))) + OVERDUE;
+                let overdue = self.net.now().max(self.source.host_at(Tick(tick))) + OVERDUE;
                 self.restart = Some(Restart { overdue: Some(overdue), ..restart });
                 Ok(None)
             }
@@ -86,49 +86,31 @@ impl RxStreamer {
     }
 
     /// The tick at which the stream goes on, or `None` if its run would be over by then.
-    fn command_restart(&mut self, run: Planned, ahead: Duration) -> Result<Option<u64>, RadioError> {
+    fn command_restart(&mut self, run: Run, ahead: Duration) -> Result<Option<u64>, RadioError> {
         let grid = self.ticks_per_sample;
-        let now = self.commander.device_time(&*self.net, &self.anchor)?;
-        let earliest = (now + CLOCK.ticks_in(ahead)).0;
+        let now = self.source.now()?;
+        let earliest = (now + self.clock.ticks_in(ahead)).0;
         let tick = self.reached + earliest.saturating_sub(self.reached).next_multiple_of(grid);
         let left = run.end(grid).map(|end| end.saturating_sub(tick) / grid);
-        for &dsp in &self.dsps {
-            self.commander.clear(dsp)?;
+        for channel in 0..self.lanes.len() {
+            self.source.clear(channel)?;
             if left != Some(0) {
-                self.commander.issue(dsp, run.command(Some(tick), left), true)?;
+                self.source.begin(channel, Run { first: Some(tick), samples: left, ..run }, true)?;
             }
             for queued in self.plan.queued() {
-                self.commander.issue(dsp, queued.command(queued.first, queued.samples), true)?;
+                self.source.begin(channel, queued, true)?;
             }
         }
         Ok((left != Some(0)).then_some(tick))
     }
 
     /// The overflow took the rest of the run with it.
-    fn lose_the_rest(&mut self, run: Planned, restart: Restart) -> RxEvent {
+    fn lose_the_rest(&mut self, run: Run, restart: Restart) -> RxEvent {
         let end = run.end(self.ticks_per_sample).unwrap_or(self.reached);
         let lost = end.saturating_sub(self.reached) / self.ticks_per_sample;
         self.reached = self.reached.max(end);
         self.end_run();
         self.pending = Some(RxEvent::EndOfBurst);
         RxEvent::Overflow { channel: restart.channel, lost }
-    }
-}
-
-impl Planned {
-    /// Tick after its last sample, if it has one.
-    pub(super) fn end(&self, ticks_per_sample: u64) -> Option<u64> {
-        Some(self.first?.saturating_add(self.samples?.saturating_mul(ticks_per_sample)))
-    }
-
-    /// The command that asks for `samples` of it from `tick` on.
-    fn command(&self, tick: Option<u64>, samples: Option<u64>) -> StreamCommand {
-        let count = samples.map(|samples| samples as u32);
-        let action = match count {
-            None => StreamAction::Start,
-            Some(count) if self.more => StreamAction::SamplesAndMore(count),
-            Some(count) => StreamAction::Samples(count),
-        };
-        StreamCommand { action, tick }
     }
 }

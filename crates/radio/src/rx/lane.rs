@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 
 use takt_base::MonoNs;
 use takt_packet::{Datagram, RxBatch};
-use takt_wire::n200::{RxEvent, RxHead, RxPacket};
+
+use super::source::{Message, Reading, Source};
 
 /// Blocks a lane can keep beyond the life of a batch: what one channel may be ahead of another.
 const KEPT: usize = 64;
@@ -21,12 +22,23 @@ pub(super) struct Shape {
     pub(super) sample_bytes: usize,
     pub(super) ticks_per_sample: u64,
     pub(super) samples_per_datagram: u64,
-    pub(super) stream_id: u32,
+    /// Numbers of datagrams count up to this: 15 in VITA-49, 65 535 in CHDR.
+    pub(super) last_number: u16,
 }
 
 impl Shape {
     fn datagram_ticks(&self) -> u64 {
         self.samples_per_datagram * self.ticks_per_sample
+    }
+
+    /// Datagrams from number `from` to number `to`, as far as numbers tell.
+    fn counted(&self, from: u16, to: u16) -> u64 {
+        u64::from(to.wrapping_sub(from) & self.last_number)
+    }
+
+    /// Whether the numbers agree that so many are missing.
+    fn agrees(&self, missing: u64, counted: u64) -> bool {
+        missing & u64::from(self.last_number) == counted
     }
 }
 
@@ -46,10 +58,10 @@ struct Block {
     tick: u64,
     /// Samples left.
     samples: u64,
-    /// Samples consumed or skipped before them.
-    used: usize,
-    /// The 4-bit count.
-    count: u8,
+    /// Where they begin in the datagram, bytes.
+    at: usize,
+    /// Its number.
+    number: u16,
     end_of_burst: bool,
     /// When the kernel received it, if the engine says.
     arrived: Option<MonoNs>,
@@ -61,7 +73,7 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 enum Item {
     Block(Block),
-    Message { tick: u64, event: RxEvent },
+    Message { tick: u64, message: Message },
 }
 
 /// What stands at the head of a lane.
@@ -70,7 +82,7 @@ pub(super) enum Head {
     /// Nothing that can be used without more datagrams.
     Empty,
     /// The radio has something to say. It is taken off the lane.
-    Message { tick: u64, event: RxEvent },
+    Message { tick: u64, message: Message },
     /// Samples, at or after where the stream is.
     Samples { tick: u64, count: u64 },
     /// Samples that follow those before without a loss, though their time does not: the radio's clock was set.
@@ -94,7 +106,7 @@ pub(super) struct Tally {
     pub(super) bad: u64,
     /// Not there, by the time stamps of those that are.
     pub(super) missing: u64,
-    /// Gaps of which the 4-bit count says something else.
+    /// Gaps of which the datagrams' numbers say something else.
     pub(super) uncorroborated: u64,
     /// Came after a later one, and was put in its place.
     pub(super) reordered: u64,
@@ -112,8 +124,8 @@ pub(super) struct Lane {
     free: Vec<usize>,
     /// Time at which the next datagram should begin, if that is known.
     next_tick: Option<u64>,
-    /// The 4-bit count it should carry.
-    next_count: u8,
+    /// The number it should carry.
+    next_number: u16,
     tally: Tally,
 }
 
@@ -126,7 +138,7 @@ impl Lane {
             kept: vec![0; KEPT * shape.frame_bytes],
             free: (0..KEPT).collect(),
             next_tick: None,
-            next_count: 0,
+            next_number: 0,
             tally: Tally::default(),
         }
     }
@@ -147,21 +159,17 @@ impl Lane {
         self.next_tick = tick;
     }
 
-    /// Takes in the datagram at `index` of the batch.
-    pub(super) fn accept(&mut self, index: usize, datagram: &Datagram<'_>) {
+    /// Takes in the datagram at `index` of the batch, which came to `channel` of `source`.
+    pub(super) fn accept(&mut self, index: usize, datagram: &Datagram<'_>, channel: usize, source: &mut dyn Source) {
         self.tally.datagrams += 1;
-        let item = match RxPacket::parse(datagram.bytes) {
-            Ok(RxPacket::Data(data)) if data.head.stream_id == self.shape.stream_id && !datagram.truncated => {
-                let samples = data.samples().min(data.payload.len() / self.shape.sample_bytes) as u64;
-                let place = Place::Batch(index);
-                let head = data.head;
-                let (tick, count, end_of_burst) = (head.tick, head.count, head.end_of_burst);
+        let item = match source.read(channel, datagram.bytes) {
+            Some(Reading::Samples { tick, number, end_of_burst, at, count }) if !datagram.truncated => {
+                let there = datagram.bytes.len().saturating_sub(at) / self.shape.sample_bytes;
+                let (samples, place) = (count.min(there as u64), Place::Batch(index));
                 let arrived = datagram.arrived;
-                Item::Block(Block { tick, samples, used: 0, count, end_of_burst, arrived, believed: false, place })
+                Item::Block(Block { tick, samples, at, number, end_of_burst, arrived, believed: false, place })
             }
-            Ok(RxPacket::Message(message)) if message.stream_id == self.shape.stream_id => {
-                Item::Message { tick: message.tick, event: message.event }
-            }
+            Some(Reading::Message { tick, message }) => Item::Message { tick, message },
             _ => {
                 self.tally.bad += 1;
                 return;
@@ -229,9 +237,9 @@ impl Lane {
         loop {
             let block = match self.items.front() {
                 None => return Head::Empty,
-                Some(&Item::Message { tick, event }) => {
+                Some(&Item::Message { tick, message }) => {
                     self.pop();
-                    return Head::Message { tick, event };
+                    return Head::Message { tick, message };
                 }
                 Some(Item::Block(block)) => *block,
             };
@@ -265,7 +273,7 @@ impl Lane {
     }
 
     /// Whether to believe a block's time stamp, which may be the one thing in it that is damaged: a stream that followed
-    /// it would be lost for good. A gap is believed if whole datagrams are missing and the 4-bit count says the same, or
+    /// it would be lost for good. A gap is believed if whole datagrams are missing and the numbers say the same, or
     /// if the block behind goes on from it.
     fn judge(&self, block: &Block, from: u64, jump: bool) -> Verdict {
         if block.samples == 0 {
@@ -275,10 +283,10 @@ impl Lane {
         if block.tick == next || (jump && (block.tick < from || block.tick > next)) {
             return Verdict::Believed;
         }
-        let counted = u64::from(block.count.wrapping_sub(self.next_count) & 15);
+        let counted = self.shape.counted(self.next_number, block.number);
         let ahead = block.tick.checked_sub(next);
         match ahead {
-            Some(gap) if self.whole_datagrams(gap).is_some_and(|missing| missing % 16 == counted) => {
+            Some(gap) if self.whole_datagrams(gap).is_some_and(|missing| self.shape.agrees(missing, counted)) => {
                 return Verdict::Believed;
             }
             None if counted != 0 => return Verdict::Stale,
@@ -311,8 +319,8 @@ impl Lane {
     /// Counts what is missing up to `until`, where the stream goes on, or up to the head block if that is earlier; returns
     /// how many datagrams.
     pub(super) fn miss(&mut self, until: u64) -> u64 {
-        let (end, count) = match self.items.front() {
-            Some(Item::Block(head)) if head.tick <= until => (head.tick, Some(head.count)),
+        let (end, number) = match self.items.front() {
+            Some(Item::Block(head)) if head.tick <= until => (head.tick, Some(head.number)),
             _ => (until, None),
         };
         let gap = end.saturating_sub(self.next_tick.unwrap_or(end));
@@ -320,11 +328,11 @@ impl Lane {
             return 0;
         }
         let missing = gap.div_ceil(self.shape.datagram_ticks());
-        if let Some(count) = count {
-            let counted = u64::from(count.wrapping_sub(self.next_count) & 15);
-            let agrees = self.whole_datagrams(gap).is_some_and(|missing| missing % 16 == counted);
+        if let Some(number) = number {
+            let counted = self.shape.counted(self.next_number, number);
+            let agrees = self.whole_datagrams(gap).is_some_and(|missing| self.shape.agrees(missing, counted));
             self.tally.uncorroborated += u64::from(!agrees);
-            self.next_count = count;
+            self.next_number = number;
         }
         self.next_tick = Some(end);
         self.tally.missing += missing;
@@ -338,8 +346,7 @@ impl Lane {
             Place::Batch(index) => batch.get(index).map_or(&[][..], |datagram| datagram.bytes),
             Place::Kept(slot) => self.kept.get(slot * self.shape.frame_bytes..).unwrap_or(&[]),
         };
-        let from = RxHead::BYTES + block.used * self.shape.sample_bytes;
-        bytes.get(from..from + block.samples as usize * self.shape.sample_bytes).unwrap_or(&[])
+        bytes.get(block.at..block.at + block.samples as usize * self.shape.sample_bytes).unwrap_or(&[])
     }
 
     /// When the kernel received the head block.
@@ -356,13 +363,13 @@ impl Lane {
         let samples = samples.min(block.samples);
         block.tick = block.tick.saturating_add(samples * self.shape.ticks_per_sample);
         block.samples -= samples;
-        block.used += samples as usize;
+        block.at += samples as usize * self.shape.sample_bytes;
         if block.samples > 0 {
             return false;
         }
-        let (end, count, end_of_burst) = (block.tick, block.count, block.end_of_burst);
+        let (end, number, end_of_burst) = (block.tick, block.number, block.end_of_burst);
         self.next_tick = Some(end);
-        self.next_count = (count + 1) & 15;
+        self.next_number = number.wrapping_add(1) & self.shape.last_number;
         self.pop();
         end_of_burst
     }

@@ -1,0 +1,100 @@
+//! What differs from radio to radio in a receive stream: how its datagrams read, and how it is commanded.
+
+use takt_base::{MonoNs, Tick};
+use takt_packet::Engine;
+
+use super::plan::Run;
+use crate::RadioError;
+
+/// The radio's end of a receive stream. Channels are those of the stream, counted from 0.
+pub(crate) trait Source: Send {
+    /// What a datagram says that came to a channel's port; each is given once, in the order of arrival. `None`: it is none of
+    /// this stream.
+    fn read(&mut self, channel: usize, bytes: &[u8]) -> Option<Reading>;
+
+    /// All datagrams of one read of the socket have been given: the time to tell a radio that counts its credit by it.
+    ///
+    /// # Errors
+    /// The engine's own.
+    fn have_read(&mut self, _engine: &mut dyn Engine) -> Result<(), RadioError> {
+        Ok(())
+    }
+
+    /// The radio's time now. Fails if the radio does not answer.
+    fn now(&mut self) -> Result<Tick, RadioError>;
+
+    /// When the radio's clock shows `tick`, on the host's.
+    fn host_at(&self, tick: Tick) -> MonoNs;
+
+    /// Asks a channel for a run of samples. `idle`: nothing is queued or running there.
+    ///
+    /// # Errors
+    /// The radio does not answer, or the run is longer than it can count.
+    fn begin(&mut self, channel: usize, run: Run, idle: bool) -> Result<(), RadioError>;
+
+    /// Ends a run that has no end. Fails if the radio does not answer.
+    fn stop(&mut self, channel: usize) -> Result<(), RadioError>;
+
+    /// Drops what the channel has queued and is doing; its datagrams are numbered from 0 again. Fails if the radio does not
+    /// answer.
+    fn clear(&mut self, channel: usize) -> Result<(), RadioError>;
+
+    /// How long answers are waited for from now on.
+    fn set_haste(&mut self, haste: Haste);
+
+    /// Requests that had to be repeated.
+    fn retries(&self) -> u64;
+
+    /// Says that this host lives, if that is due.
+    fn touch(&self, now: MonoNs);
+
+    /// # Errors
+    /// The radio is gone, or somebody else's.
+    fn check(&self) -> Result<(), RadioError>;
+}
+
+/// How long a radio's answers are waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Haste {
+    /// As long as the radio may take.
+    None,
+    /// In the middle of a receive call: shorter than until its deadline, if that can be.
+    Before { now: MonoNs, until: MonoNs },
+    /// One short try: nobody is left to hear of a failure.
+    Parting,
+}
+
+/// What a datagram says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reading {
+    Samples {
+        /// Of the first.
+        tick: u64,
+        /// The datagram's number.
+        number: u16,
+        /// The last of them ends a run.
+        end_of_burst: bool,
+        /// Where they begin in the datagram, bytes.
+        at: usize,
+        /// Samples.
+        count: u64,
+    },
+    Message {
+        tick: u64,
+        message: Message,
+    },
+}
+
+/// What a radio reports of a receive stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Message {
+    /// It could not get rid of its samples, and stopped.
+    Overflow,
+    /// The time of a command had passed.
+    LateCommand,
+    /// A chained command was not followed by another.
+    BrokenChain,
+    /// It was told to stop while it did nothing.
+    StopWhileIdle,
+    Other(u32),
+}
